@@ -3,7 +3,7 @@ import TensorCore
 
 /// Raw deflate streams and the checksum of zip archives, based on zlib.
 enum Deflate {
-  /// CRC-32 of ISO 3309, as zip and PNG use it.
+  /// CRC-32 of ISO 3309, as used by zip and PNG.
   static func crc32(_ bytes: Bytes) -> UInt32 {
     bytes.withUnsafeBytes { crc32($0) }
   }

@@ -1,13 +1,13 @@
 import CoreMLModel
 import ImportSupport
 
-/// What `activation` names.
+/// The function that `activation` names.
 struct ActivationFunction: Sendable {
   let name: String
-  /// Nil for a name that Darknet does not know.
+  /// Nil for a name that Darknet does not have.
   let formula: ActivationFormula?
 
-  /// - Parameter standard: what counts where the section has none.
+  /// - Parameter standard: the default if the section names none.
   init(_ section: ConfigurationSection, default standard: String) {
     self.init(section.string("activation") ?? standard)
   }
@@ -18,13 +18,13 @@ struct ActivationFunction: Sendable {
     formula = known?.formula
   }
 
-  /// Darknet's functions, with what they become for `docs/darknet.md`.
+  /// Darknet's functions, with their conversions for `docs/darknet.md`.
   static let known: [(name: String, formula: ActivationFormula, becomes: String)] = [
     ("linear", .single(.linear(alpha: 1, beta: 0)), "nothing"),
     ("relu", .single(.relu), "activation ReLU"),
     ("relu6", .relu6, "activation ReLU and an upper limit"),
     ("leaky", .single(.leakyReLU(alpha: 0.1)), "activation leakyReLU 0.1"),
-    // As `leaky` when a network is run.
+    // Same as `leaky` at inference.
     ("revleaky", .single(.leakyReLU(alpha: 0.1)), "activation leakyReLU 0.1"),
     ("relie", .single(.leakyReLU(alpha: 0.01)), "activation leakyReLU 0.01"),
     // max(x, 0) + 0.1x
@@ -61,7 +61,7 @@ struct ActivationFunction: Sendable {
 }
 
 extension DarknetNetwork {
-  /// The function of a section's result, as layers `NAME__activation__`.
+  /// Applies a section's function, as layers `NAME__activation__`.
   mutating func activate(
     _ function: ActivationFunction, _ tensor: DarknetTensor, _ call: SectionCall
   ) throws -> DarknetTensor {

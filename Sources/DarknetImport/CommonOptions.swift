@@ -4,7 +4,7 @@ enum CommonOptions {
     "truth", "onlyforward", "stopbackward", "dontsave", "learning_rate", "smooth", "clip",
     "burnin_update", "dont_update", "train_only_bn",
   ]
-  /// Those that change what is read from the file of weights.
+  /// Those that change what is read from the weights file.
   static let refused = ["dontload", "dontloadscales", "numload"]
 
   static func check(_ section: ConfigurationSection) throws {
@@ -13,7 +13,7 @@ enum CommonOptions {
     }
   }
 
-  /// A line for each option that Darknet would pass over.
+  /// A note for each option that Darknet would ignore.
   static func notes(_ section: ConfigurationSection, known: Set<String>) -> [String] {
     section.options.compactMap { option in
       guard !known.contains(option.key.lowercased()) else { return nil }

@@ -1,18 +1,18 @@
 import TensorCore
 
-/// The text of a `.cfg`: sections in brackets, each with lines `key = value`.
+/// The text of a `.cfg`: sections with names in brackets, each with lines `key = value`.
 ///
-/// Darknet takes all spaces out of a line and leaves out what starts with `#` or `;`. Of a key that
-/// stands twice in a section the first value counts.
+/// Like Darknet, it removes all spaces from a line and skips lines that start with `#` or `;`. If a
+/// key is repeated in a section, the first value counts.
 package struct ConfigurationFile: Sendable {
   package private(set) var sections: [ConfigurationSection] = []
-  /// What Darknet passes over in silence or with a line of its own.
+  /// Notes on what Darknet ignores, with or without a message.
   package private(set) var notes: [String] = []
 
-  /// Bytes of a file; published configurations have some tens of thousands.
+  /// Maximum size in bytes; published configurations have tens of thousands.
   static let sizeLimit = 16 << 20
 
-  /// - Throws: `.malformed` with the number of the line.
+  /// - Throws: `.malformed` with the line number.
   package init(_ bytes: Bytes) throws {
     try require(
       bytes.count <= Self.sizeLimit, .limitExceeded,

@@ -8,9 +8,9 @@ package struct ConfigurationSection: Sendable {
     package let line: Int
   }
 
-  /// As it is in the brackets.
+  /// The text in the brackets.
   package let name: String
-  /// The line of the brackets, from 1.
+  /// The line of the brackets, counted from 1.
   package let line: Int
   package private(set) var options: [Option] = []
   private var places: [String: Int] = [:]
@@ -20,10 +20,10 @@ package struct ConfigurationSection: Sendable {
     self.line = line
   }
 
-  /// What sections are detected from; case does not count.
+  /// The name that decides the kind of section, in lower case.
   var kind: String { name.lowercased() }
 
-  /// Adds an option, or gives back the earlier one of the same key.
+  /// Adds an option, or returns the earlier one with the same key.
   mutating func add(_ key: String, _ value: String, line: Int) -> Option? {
     if let place = places[key.lowercased()] { return options[place] }
     places[key.lowercased()] = options.count
@@ -31,12 +31,12 @@ package struct ConfigurationSection: Sendable {
     return nil
   }
 
-  /// The option `key`; case does not count.
+  /// The option `key`, ignoring case.
   subscript(key: String) -> Option? { places[key.lowercased()].map { options[$0] } }
 
   // MARK: Values
 
-  /// A whole number. What follows one, as in `1.5`, does not count, as in C's `atoi`.
+  /// An integer. Anything after the digits, as in `1.5`, is ignored, as in C's `atoi`.
   func int(
     _ key: String, default value: Int, in range: ClosedRange<Int> = 0...Limits.dimension
   ) throws -> Int {
@@ -61,7 +61,7 @@ package struct ConfigurationSection: Sendable {
 
   func string(_ key: String) -> String? { self[key]?.value }
 
-  /// Whole numbers between commas.
+  /// Integers separated by commas.
   func ints(_ key: String) throws -> [Int]? {
     guard let option = self[key] else { return nil }
     return try Self.parts(option).map { try Self.int($0, option) }
@@ -83,7 +83,7 @@ package struct ConfigurationSection: Sendable {
     let rest = digits.dropFirst(sign)
     let whole = rest.prefix { $0.isASCII && $0.isNumber }
     let tail = rest.dropFirst(whole.count)
-    // `.5` is 0 to atoi, as `3.7` is 3.
+    // `atoi` reads `.5` as 0, like `3.7` as 3.
     guard Double(text) != nil || (tail.isEmpty && !whole.isEmpty),
       let number = whole.isEmpty ? 0 : Int(whole)
     else {
@@ -110,7 +110,7 @@ package struct ConfigurationSection: Sendable {
     Self.error(option, message, hint: hint)
   }
 
-  /// An option that the section cannot do without.
+  /// A required option.
   func required(_ key: String) throws -> Option {
     guard let option = self[key] else {
       throw ModelError(.malformed, "line \(line): [\(name)] has no '\(key)'")
@@ -118,13 +118,13 @@ package struct ConfigurationSection: Sendable {
     return option
   }
 
-  /// One layer, by its index or counted back.
+  /// One layer, by its index or counted back from this one.
   func reference(_ key: String) throws -> Int {
     _ = try required(key)
     return try int(key, default: 0, in: -Limits.layers...Limits.layers)
   }
 
-  /// Refuses an option that is on, with the reason.
+  /// Throws the reason if the option is on.
   func refuse(_ key: String, _ reason: String) throws {
     guard let option = self[key], try bool(key) else { return }
     throw ModelError(

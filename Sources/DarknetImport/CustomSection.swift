@@ -2,11 +2,11 @@ import ByteFormats
 import Formulas
 import ImportSupport
 
-/// A section that becomes a custom layer, by a rule or because all may. It is taken to have no
-/// weights in the file and, where nobody provides its class, to keep the sizes of its input.
+/// A section that becomes a custom layer, by a rule or because all sections may. It is assumed to
+/// have no weights in the file and, if its class is not available, to keep the size of its input.
 struct CustomSection: Sendable {
   let section: ConfigurationSection
-  /// Nil if `--custom-layers allow` says so.
+  /// Nil if `--custom-layers allow` applies.
   let rule: CustomLayerRule?
   let shapes: CustomLayerShapes
 
@@ -48,10 +48,10 @@ struct CustomSection: Sendable {
 }
 
 extension DarknetTensor {
-  /// Darknet's axes are the batch, channels, rows and columns.
+  /// Darknet's axes are batch, channels, rows and columns.
   var placement: Placement { Placement([nil, channels, height, width], [1, 2, 3, 4]) }
 
-  /// Nil for anything but a batch of images.
+  /// Nil unless it is a batch of images.
   init?(_ blob: String, _ placement: Placement) throws {
     let sizes = placement.shape.dropFirst().compactMap { $0 }
     guard placement.places.count == 4, sizes.count == 3,

@@ -2,9 +2,9 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// One run of the conversion: every section in turn.
+/// One run of the conversion, which converts the sections in order.
 struct DarknetConversion {
-  /// How a file of weights is read, where it can be read in more ways than one.
+  /// How to read a weights file that can be read in more than one way.
   struct Reading {
     var takesOtherHeader = false
     var storesBatchnormBiases = true
@@ -18,7 +18,7 @@ struct DarknetConversion {
   private(set) var imported = ImportedNetwork(source: "Darknet")
   var network: DarknetNetwork
 
-  /// The input's name where the user gives none.
+  /// Default name of the input.
   static let inputName = "data"
 
   init(
@@ -45,7 +45,7 @@ struct DarknetConversion {
     return options.missingWeights.map { .missing($0) } ?? .none
   }
 
-  /// The other ways to read the weights, the likeliest first.
+  /// The other ways to read the weights, most likely first.
   var otherReadings: [Reading] {
     guard let weights = source.weights else { return [] }
     let isAmbiguous = weights.isAmbiguous
@@ -124,7 +124,7 @@ struct DarknetConversion {
     }
   }
 
-  /// Every section's options, so that all that is wrong with them is said at once.
+  /// Reads every section's options, so that all errors are reported at once.
   private mutating func makeLayers() throws -> [Handler] {
     noteUnknown(
       input.section, NetworkOptions.options + NetworkOptions.trainingOptions)
@@ -155,7 +155,7 @@ struct DarknetConversion {
         try CommonOptions.check(section)
         return .known(try type.init(section))
       } catch let error as ModelError {
-        // What the layer cannot say natively may be a custom layer.
+        // A layer that cannot be converted may become a custom layer.
         guard options.customLayers.allowsAll, error.code == .unsupported else { throw error }
       }
     }
@@ -199,7 +199,7 @@ struct DarknetConversion {
     return tensor
   }
 
-  /// Those of the section, or what `--input-shape` says of rows and columns.
+  /// The input sizes of the section, with rows and columns from `--input-shape` if given.
   private func inputSizes(_ name: String) throws -> [Int] {
     guard let own = input.image else { return [input.inputs] }
     guard let asked = options.inputShapes[name] else { return own }
@@ -213,7 +213,7 @@ struct DarknetConversion {
   private var outputIndices: [Int] {
     let heads = network.heads.map(\.index)
     var last = outputs.count - 1
-    // A loss or a dropout at the end gives what the layer before it gives.
+    // A loss or dropout at the end passes on its input.
     while last > 0, isPassedOver(last) { last -= 1 }
     return heads.contains(last) ? heads : heads + [last]
   }
@@ -247,7 +247,7 @@ struct DarknetConversion {
     }
   }
 
-  /// What the detection heads need, by the outputs' names as the user has them.
+  /// The metadata for the detection heads, under the output names that the user chose.
   func metadata(_ options: ConversionOptions) -> [String: String] {
     var metadata: [String: String] = [:]
     let names = outputNames

@@ -1,9 +1,9 @@
 import ImportSupport
 import TensorCore
 
-/// Darknet networks as Core ML models.
+/// Converts Darknet networks to Core ML models.
 package enum DarknetImporter {
-  /// Converts a network. Where sections are not supported, the error names all of them.
+  /// Converts a network. If sections are not supported, the error lists all of them.
   package static func convert(
     _ source: DarknetSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {
@@ -52,7 +52,7 @@ package enum DarknetImporter {
     }
   }
 
-  /// Darknet divides an image's numbers by 255 and has red first.
+  /// Darknet divides pixel values by 255 and expects red first.
   private static func addPreprocessing(
     to options: inout ConversionOptions, notes: inout [String]
   ) {

@@ -1,18 +1,18 @@
 import ImportSupport
 import TensorCore
 
-/// One kind of section: its options, its weights and what it becomes.
+/// One kind of section: its options, its weights and its conversion.
 protocol DarknetLayer: Sendable {
   /// The section; its names are those in brackets, in lower case.
   static var source: SourceLayer { get }
-  /// Options that count when a network is run.
+  /// Options that affect inference.
   static var options: [String] { get }
-  /// Options of training, which are known and have no effect.
+  /// Training options, which are known but have no effect.
   static var trainingOptions: [String] { get }
-  /// Whether the section does nothing when a network is run and is left out.
+  /// Whether the section does nothing at inference and is left out.
   static var vanishes: Bool { get }
   init(_ section: ConfigurationSection) throws
-  /// Adds the Core ML layers to the network, and takes the weights.
+  /// Adds the Core ML layers to the network and reads the weights.
   func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor
 }
 
@@ -21,19 +21,19 @@ extension DarknetLayer {
   static var vanishes: Bool { false }
 }
 
-/// One section in its place.
+/// One section and its position in the network.
 struct SectionCall: Sendable {
   /// Name of the Core ML layer: section and index, as in `convolutional_3`.
   let name: String
   let section: ConfigurationSection
-  /// Among the layers, `[net]` not counted.
+  /// Index among the layers, without `[net]`.
   let index: Int
-  /// What the layer before gives.
+  /// The output of the previous layer.
   let previous: DarknetTensor
-  /// Outputs of all layers before.
+  /// The outputs of all earlier layers.
   let outputs: [DarknetTensor]
 
-  /// The output of the layer before.
+  /// The output of the previous layer; throws if it is a detection head.
   var input: DarknetTensor {
     get throws {
       guard !previous.isGrid else { throw unsupported("it reads the output of a detection head") }
@@ -41,7 +41,7 @@ struct SectionCall: Sendable {
     }
   }
 
-  /// The same, where it has a height and a width.
+  /// The same; throws if it has no height and width.
   var image: DarknetTensor {
     get throws {
       let input = try input
@@ -52,7 +52,7 @@ struct SectionCall: Sendable {
     }
   }
 
-  /// The output of layer `index`, counted from this one where it is negative.
+  /// The output of layer `index`, counted back from this one if negative.
   func output(_ index: Int) throws -> DarknetTensor {
     let place = index < 0 ? self.index.addingReportingOverflow(index).partialValue : index
     guard place >= 0, place < self.index else {

@@ -2,19 +2,19 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Collects the Core ML layers that the sections become.
+/// Collects the Core ML layers for the sections.
 struct DarknetNetwork: LayerWriting {
   var writer: LayerWriter
   var weights: WeightReader
   let rules: CustomLayerRules
-  /// Whether a [batchnorm] has biases in the file: Alexey Bochkovskiy's Darknet writes them.
+  /// Whether a [batchnorm] has biases in the file, as Alexey Bochkovskiy's Darknet writes them.
   let storesBatchnormBiases: Bool
-  /// Weights of the convolutions by their index, for those that share them.
+  /// Weights of the convolutions by index, for layers that share them.
   var convolutions: [Int: ConvolutionWeights] = [:]
   var heads: [DetectionHead] = []
   private var constantCount = 0
 
-  /// Numbers that the conversion makes itself; it takes a quarter of a gigabyte.
+  /// Maximum number of constants that the conversion creates; they take a quarter of a gigabyte.
   private static let constantLimit = 1 << 26
 
   init(
@@ -27,7 +27,7 @@ struct DarknetNetwork: LayerWriting {
     self.storesBatchnormBiases = storesBatchnormBiases
   }
 
-  /// Accounts for constants that are in no file.
+  /// Counts constants that are not in a file.
   mutating func addConstants(_ sizes: [Int], _ call: SectionCall) throws {
     constantCount = try checkedSum(
       [constantCount, checkedProduct(sizes, limit: Limits.tensorElements)])
@@ -37,14 +37,14 @@ struct DarknetNetwork: LayerWriting {
       code: .limitExceeded)
   }
 
-  /// The elements as they lie in memory, as `[channels, height, width]`.
+  /// The elements in memory order with shape `[channels, height, width]`.
   mutating func reshaped(
     _ blob: String, _ channels: Int, _ height: Int, _ width: Int, _ name: String
   ) -> String {
     return add(name, Reshape().with(\.targetShape, [channels, height, width]), [blob])
   }
 
-  /// The elements in a row.
+  /// The elements as a vector.
   mutating func flattened(_ tensor: DarknetTensor, for name: String) -> String {
     tensor.isRow ? tensor.blob : add(name + "__flatten__", Flatten(), [tensor.blob])
   }

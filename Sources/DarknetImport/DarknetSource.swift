@@ -2,12 +2,12 @@ import ByteFormats
 import Files
 import TensorCore
 
-/// A network as Darknet stores it.
+/// A network in Darknet's files.
 public struct DarknetSource: Sendable {
   package let path: String
   package let configuration: ConfigurationFile
   package let weights: WeightsFile?
-  /// The whole file of weights, for another reading of its header.
+  /// The whole weights file, in case its header must be read in another way.
   let weightBytes: Bytes?
 
   package var hasWeights: Bool { weights != nil }
@@ -17,7 +17,7 @@ extension DarknetImporter {
   /// Reads a `.cfg`.
   ///
   /// - Parameter weights: the `.weights` file, if there is one.
-  /// - Throws: `ModelError` that names the file and the line.
+  /// - Throws: `ModelError` with the file and the line.
   package static func load(_ path: String, weights: String? = nil) throws -> DarknetSource {
     let configuration = try inFile(path) {
       try ConfigurationFile(try MappedFile.read(path))

@@ -1,14 +1,14 @@
 import TensorCore
 
-/// A blob with the sizes that Darknet gives it.
+/// A blob with its sizes in Darknet.
 struct DarknetTensor: Sendable {
   var blob: String
   let channels: Int
   let height: Int
   let width: Int
-  /// Whether layers of images take it; to Darknet others have sizes of 0.
+  /// Whether image layers accept it; otherwise its sizes in Darknet are 0.
   var isImage = true
-  /// Whether it is the grid of a detection head, which no layer takes.
+  /// Whether it is the grid of a detection head, which no layer can read.
   var isGrid = false
 
   init(_ blob: String, _ channels: Int, _ height: Int, _ width: Int) throws {
@@ -24,7 +24,7 @@ struct DarknetTensor: Sendable {
     self.width = width
   }
 
-  /// As many numbers in a row.
+  /// A vector of `count` numbers.
   static func vector(_ blob: String, _ count: Int) throws -> DarknetTensor {
     var tensor = try DarknetTensor(blob, count, 1, 1)
     tensor.isImage = false
@@ -41,7 +41,7 @@ struct DarknetTensor: Sendable {
   var count: Int { channels * height * width }
   var isRow: Bool { height == 1 && width == 1 }
   var shape: [Int] { [channels, height, width] }
-  /// Darknet's axes; those of a row but the batch and the channels are left out.
+  /// Darknet's axes; a vector has only batch and channels.
   var layout: String { isRow && !isGrid ? "NC" : "NCHW" }
   var sizes: String { "\(channels) × \(height) × \(width)" }
 

@@ -1,7 +1,7 @@
 import TensorCore
 
-/// What a detection head needs beside its grid; it goes into the model's user-defined metadata under
-/// `assay.detect.OUTPUT.KEY`.
+/// What decoding a detection head requires besides its grid. It is stored in the model's
+/// user-defined metadata under `assay.detect.OUTPUT.KEY`.
 struct DetectionHead: Sendable {
   /// Name of the layer, such as `region_15`.
   let layer: String
@@ -9,9 +9,9 @@ struct DetectionHead: Sendable {
   let values: [(key: String, value: String)]
 
   /// - Parameters:
-  ///   - kind: the section in brackets.
-  ///   - defaults: options that boxes cannot be found without, and Darknet's values for them.
-  ///   - others: options that are recorded where the section has them.
+  ///   - kind: the name of the section.
+  ///   - defaults: options required for decoding boxes, with Darknet's defaults.
+  ///   - others: options that are recorded if the section has them.
   init(
     _ call: SectionCall, kind: String, defaults: [(String, String)], others: [String]
   ) {
@@ -35,7 +35,7 @@ struct DetectionHead: Sendable {
 }
 
 extension SectionCall {
-  /// The raw grid: what the layer before gives, with as many channels as the boxes need.
+  /// The raw grid: the output of the previous layer, with as many channels as the boxes need.
   func grid(boxes: Int, numbers: Int, _ formula: String) throws -> DarknetTensor {
     var grid = try image
     let channels = try checkedProduct([boxes, numbers], limit: Limits.dimension)
@@ -50,16 +50,16 @@ extension SectionCall {
 }
 
 extension ConfigurationSection {
-  /// What is wrong with the anchors of `count` boxes; the grid does not depend on them.
+  /// The error in the anchors of `count` boxes; the grid does not depend on them.
   func anchorFault(_ count: Int) throws -> String? {
     guard let option = self["anchors"], let anchors = try doubles("anchors"),
       anchors.count < 2 * count
     else { return nil }
     return "line \(option.line): anchors: \(anchors.count) numbers, but \(count) boxes need "
-      + "\(2 * count); boxes cannot be found with them"
+      + "\(2 * count); boxes cannot be decoded"
   }
 
-  /// What Darknet has where the section has no anchors.
+  /// Darknet's anchors if the section has none.
   static func defaultAnchors(_ count: Int) -> String {
     [String](repeating: "0.5", count: 2 * count).joined(separator: ",")
   }

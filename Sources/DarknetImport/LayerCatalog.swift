@@ -1,12 +1,12 @@
 import ImportSupport
 
-/// What each kind of section becomes, for `docs/darknet.md`.
+/// The conversion of each kind of section, for `docs/darknet.md`.
 package enum LayerCatalog {
-  /// One for each kind, in the order of the registry, with the options that count when it runs.
+  /// One for each kind, in the order of the registry, with the options that affect inference.
   package static let entries: [(layer: SourceLayer, options: [String])] =
     DarknetLayerRegistry.types.map { ($0.source, $0.options) }
 
-  /// Sections of Darknet that cannot be converted, and why.
+  /// Darknet sections that cannot be converted, and why.
   package static let impossible: [(names: [String], reason: String)] = [
     (
       ["rnn", "lstm", "gru", "crnn", "conv_lstm"],
@@ -22,7 +22,7 @@ package enum LayerCatalog {
     impossible.first { $0.names.contains(kind) }?.reason
   }
 
-  /// The functions that `activation` names.
+  /// The functions for `activation`.
   package static var functions: [(name: String, becomes: String)] {
     ActivationFunction.known.map { ($0.name, $0.becomes) }
   }

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The first section: what the input is.
+/// The first section, which describes the input.
 struct NetworkOptions: Sendable {
   let section: ConfigurationSection
   /// `[channels, height, width]`; nil if the section has only `inputs`.

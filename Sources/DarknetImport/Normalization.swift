@@ -1,11 +1,11 @@
 import CoreMLModel
 import TensorCore
 
-/// The four numbers of each channel of a batch normalization:
-/// y = scale · (x − mean) / √(variance + 10⁻⁵) + bias.
+/// The four numbers per channel of a batch normalization: y = scale · (x − mean) / √(variance +
+/// 10⁻⁵) + bias.
 ///
-/// That is what Darknet's GPU code computes, with which networks are trained, and Alexey
-/// Bochkovskiy's Darknet everywhere. Joseph Redmon's CPU code divides by √variance + 10⁻⁶, OpenCV by
+/// That is the formula of Darknet's GPU code, which networks are trained with, and of all code in
+/// Alexey Bochkovskiy's Darknet. Joseph Redmon's CPU code divides by √variance + 10⁻⁶, OpenCV by
 /// √(variance + 10⁻⁶).
 struct Normalization: Sendable {
   let scale: FloatValues
@@ -13,10 +13,10 @@ struct Normalization: Sendable {
   let variance: FloatValues
 
   static let epsilon: Float = 1e-5
-  /// What rounding leaves of a variance of 0; anything below is none.
+  /// Rounding may make a variance of 0 this negative; anything below is invalid.
   private static let smallest: Float = -1e-6
 
-  /// Takes scale, mean and variance, in the file's order.
+  /// Reads scale, mean and variance, in file order.
   init(_ channels: Int, from network: inout DarknetNetwork, _ call: SectionCall) throws {
     try network.addConstants([channels, 4], call)
     scale = try network.weights.take("scales", [channels], layer: call.name)

@@ -1,29 +1,29 @@
 import CoreMLModel
 import TensorCore
 
-/// Hands out the weights of one layer after the other.
+/// Provides the weights for one layer after the other.
 struct WeightReader {
   enum Source {
     case file(WeightsFile)
     case missing(MissingWeights)
-    /// Nothing to read: an error where a layer has weights.
+    /// No file: an error if a layer has weights.
     case none
   }
 
   let source: Source
-  /// Bytes taken so far, behind the header.
+  /// Bytes read so far, not counting the header.
   private var position = 0
-  /// Numbers taken so far.
+  /// Numbers read so far.
   private var count = 0
-  /// The layer that took weights last.
+  /// The last layer that read weights.
   private var lastLayer: String?
 
   init(_ source: Source) { self.source = source }
 
-  /// The next numbers as an array of `shape`, where they lie in the file.
+  /// The next numbers as an array of `shape`, without copying them.
   ///
-  /// - Parameter fanIn: inputs of one output, for random ones.
-  /// - Throws: with the layer where the file does not have as many.
+  /// - Parameter fanIn: inputs per output, for random weights.
+  /// - Throws: an error with the layer if the file has too few numbers.
   mutating func take(
     _ name: String, _ shape: [Int], fanIn: Int = 1, layer: String
   ) throws -> FloatValues {
@@ -45,14 +45,14 @@ struct WeightReader {
         count * 4 <= left,
         "its \(name) take \(count) numbers from byte \(file.headerBytes + position) on, but the file "
           + "has \(left / 4) more", file: file.path,
-        hint: "the weights are cut off, or belong to another .cfg")
+        hint: "the file is truncated or belongs to another .cfg")
       lastLayer = layer
       defer { position += count * 4 }
       return FloatValues(bytes: file.values[position..<position + count * 4]).shaped(shape)
     }
   }
 
-  /// Throws where numbers are left over.
+  /// Throws if any numbers are left over.
   func finish() throws {
     guard case .file(let file) = source, position != file.values.count else { return }
     let left = file.values.count - position

@@ -1,24 +1,24 @@
 import TensorCore
 
-/// A `.weights` file: a header and the numbers of one layer after the other.
+/// A `.weights` file: a header followed by the numbers of one layer after the other.
 ///
-/// The header is `major, minor, revision` as 32-bit integers and the count of images seen in
-/// training: 64 bits where 10 · major + minor ≥ 2 and both are less than 1000, otherwise 32. Where
-/// one of them is more than 1000, matrices of connected layers are stored transposed. Darknet of
-/// Alexey Bochkovskiy writes 64 bits beside such a number, too.
+/// The header is `major, minor, revision` as 32-bit integers and the number of images seen in
+/// training: 64 bits if 10 · major + minor ≥ 2 and both are less than 1000, otherwise 32. If one of
+/// them is more than 1000, matrices of connected layers are stored transposed. Alexey Bochkovskiy's
+/// Darknet writes 64 bits in that case too.
 package struct WeightsFile: Sendable {
   package let path: String
-  /// The numbers behind the header.
+  /// The numbers after the header.
   let values: Bytes
   let headerBytes: Int
   package let version: (major: Int, minor: Int, revision: Int)
   /// Images seen in training.
   package let seen: UInt64
   let isTransposed: Bool
-  /// Whether the header could as well be of the other length.
+  /// Whether the header might also have the other length.
   let isAmbiguous: Bool
 
-  /// - Parameter takesOther: reads an ambiguous header as the other branch of Darknet does.
+  /// - Parameter takesOther: whether to read an ambiguous header with the other length.
   init(_ bytes: Bytes, path: String, takesOther: Bool = false) throws {
     self.path = path
     let words = bytes[0..<min(bytes.count, 20)].array(of: UInt32.self)
@@ -37,7 +37,7 @@ package struct WeightsFile: Sendable {
     headerBytes = isLong ? 20 : 16
     guard bytes.count >= headerBytes else {
       throw ModelError(
-        .malformed, "it ends in its header, which has \(headerBytes) bytes", file: path)
+        .malformed, "it ends inside its header, which has \(headerBytes) bytes", file: path)
     }
     seen = UInt64(words[3]) | (isLong ? UInt64(words[4]) << 32 : 0)
     values = bytes[headerBytes..<bytes.count]

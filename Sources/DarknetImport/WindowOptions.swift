@@ -5,18 +5,18 @@ struct WindowOptions: Sendable {
   let size: Int
   let strideX: Int
   let strideY: Int
-  /// At each side.
+  /// On each side.
   let padding: Int
 
-  /// The longest side of a window.
+  /// Maximum side of a window.
   static let limit = 1 << 14
-  /// Filters, or outputs of a connected layer.
+  /// Maximum number of filters, or of outputs of a connected layer.
   static let filterLimit = 1 << 20
 
   init(_ section: ConfigurationSection) throws {
     size = try section.int("size", default: 1, in: 1...Self.limit)
     let stride = try section.int("stride", default: 1, in: 1...Limits.dimension)
-    // A stride of −1 or 0 stands for `stride`.
+    // −1 or 0 means `stride`.
     let x = try section.int("stride_x", default: 0, in: -1...Limits.dimension)
     let y = try section.int("stride_y", default: 0, in: -1...Limits.dimension)
     strideX = x < 1 ? stride : x

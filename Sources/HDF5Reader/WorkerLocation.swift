@@ -24,7 +24,7 @@ package enum WorkerLocation {
       .internal,
       "the program \(name), which reads HDF5 files, was not found (looked for: "
         + places.joined(separator: ", ") + ")",
-      hint: "install it beside this program, or set \(variable) to its path")
+      hint: "install it next to this program, or set \(variable) to its path")
   }
 
   private static func besideProgram() -> [String] {

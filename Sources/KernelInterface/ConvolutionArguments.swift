@@ -1,25 +1,25 @@
-/// A convolution, or one group of it, by the taps of its window:
+/// A convolution, or one group of it, computed tap by tap:
 ///
 ///     out[b][y][x] = activation(bias + residual
 ///       + Σ(i, ky, kx) in[i][y·strideY + ky·dilationY][x·strideX + kx·dilationX] · w[b][i][ky][kx])
 ///
-/// What is in a block of input and output, and so how the weights lie, is the kernel's to say.
-/// Nothing outside the rows and columns that the formula names is read.
+/// The kernel defines the contents of an input and output block, and so the layout of the weights.
+/// Only the rows and columns in the formula are read.
 package struct ConvolutionArguments: @unchecked Sendable {
   /// Tap (0, 0) of output pixel (0, 0), channel 0.
   package var input: UnsafePointer<Float>
   package var inputStrides: Strides
-  /// Blocks, or planes, that the sum runs over.
+  /// Number of blocks, or planes, summed over.
   package var inputBlocks: Int
   /// Channels of an input block.
   package var blockChannels: Int
-  /// Whether the input has been read or written a moment ago: fetching it ahead would be a waste.
+  /// Whether the input was read or written recently, so that prefetching it would be a waste.
   package var isInputNear = false
   package var weights: UnsafePointer<Float>
   package var window: Window
   package var output: UnsafeMutablePointer<Float>
   package var outputStrides: Strides
-  /// What to compute, from the output's start on.
+  /// What to compute, starting at `output`.
   package var extent: Extent
   package var epilogue: Epilogue
 

@@ -1,8 +1,8 @@
-/// A function of one value, with `α` and `β` where the formula has them.
+/// A function of one value, with parameters `α` and `β` in some formulas.
 ///
-/// Bounds of errors are in units of the last place of the correctly rounded result, over all floats
-/// and with every instruction set; where none is given the function is exact but for the rounding of
-/// its operations. A NaN stays.
+/// Error bounds are in units in the last place (ULP) of the correctly rounded result, over all
+/// floats and on every instruction set. If no bound is given, the only errors are those of rounding
+/// each operation. NaN stays NaN.
 package enum UnaryFunction: String, CaseIterable, Sendable {
   /// `α·x + β`
   case linear
@@ -21,10 +21,10 @@ package enum UnaryFunction: String, CaseIterable, Sendable {
   /// `min(max(α·x + β, 0), 1)`
   case hardSigmoid
   case abs
-  /// 1, −1 or the zero.
+  /// 1, −1, or the zero itself.
   case sign
   case floor, ceil
-  /// To the nearest whole number, halves to the even one.
+  /// Rounds to the nearest integer, ties to even.
   case round
   case square
   case sqrt
@@ -44,7 +44,7 @@ package enum UnaryFunction: String, CaseIterable, Sendable {
   case log
   /// `log(1 + x)`; 2 ULP.
   case log1p
-  /// 2 ULP; beyond 2^20 by the C library, lane by lane.
+  /// 2 ULP; arguments beyond 2^20 go through the C library, lane by lane.
   case sin, cos, tan
   /// 2 ULP.
   case asin, acos, atan
@@ -74,16 +74,15 @@ package enum UnaryFunction: String, CaseIterable, Sendable {
   case hardSwish
   /// `x · tanh(log(1 + exp(x)))`
   case mish
-  /// `x/2 · (1 + erf(x/√2))`. 2 ULP above -1; below, where the exponential and the ratio of the tail
-  /// to it are rounded each by itself, 3 ULP.
+  /// `x/2 · (1 + erf(x/√2))`. 2 ULP above -1; below, 3 ULP, since the exponential and the ratio
+  /// of the tail to it are rounded separately.
   case gelu
   /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`; 2 ULP.
   case tanhGelu
 }
 
-/// `out[i] = function(x[i] · scale + shift)`, or that added to what is there; input and output may
-/// be the same address. A result
-/// does not depend on the position of its element.
+/// `out[i] = function(x[i] · scale + shift)`, or that added to the output; input and output
+/// may have the same address. A result does not depend on the position of its element.
 package struct UnaryArguments: @unchecked Sendable {
   package var function: UnaryFunction
   package var input: UnsafePointer<Float>
@@ -91,8 +90,8 @@ package struct UnaryArguments: @unchecked Sendable {
   package var count: Int
   package var alpha: Float
   package var beta: Float
-  /// `α` (or `β`) one a lane of a channel block, `channelBlock` floats that repeat over the data,
-  /// instead of a single one. `count` is then a multiple of `channelBlock`.
+  /// `α` (or `β`) per lane of a channel block instead of a single value: `channelBlock` floats that
+  /// repeat over the data. `count` is then a multiple of `channelBlock`.
   package var channelAlpha: UnsafePointer<Float>?
   package var channelBeta: UnsafePointer<Float>?
   package var scale: Float
@@ -118,34 +117,34 @@ package struct UnaryArguments: @unchecked Sendable {
   }
 }
 
-/// A function of several values, applied from the first to the last.
+/// A function of several values, applied from left to right.
 package enum CombiningFunction: String, CaseIterable, Sendable {
   case add, multiply, maximum, minimum
   /// The sum divided by the number of operands.
   case average
   case subtract, divide
-  /// `⌊a / b⌋`, which is exact where it is less than 2^24.
+  /// `⌊a / b⌋`, exact if it is less than 2^24.
   case floorDivide
-  /// `a - b · ⌊a / b⌋`: the sign is the divisor's. Quotients beyond 2^22 go through the C library,
-  /// lane by lane.
+  /// `a - b · ⌊a / b⌋`, with the sign of the divisor. Quotients beyond 2^22 go through the C
+  /// library, lane by lane.
   case modulo
   /// `a^b`, as C's `pow`; 2 ULP.
   case power
-  /// 1 where it is so, 0 elsewhere.
+  /// 1 if true, else 0.
   case equal, notEqual, less, lessEqual, greater, greaterEqual
-  /// The same, of operands of which all but zeros are true.
+  /// The same for logical operands: every value except zero is true.
   case logicalAnd, logicalOr, logicalXor
-  /// Of three operands `a ≠ 0 ? b : c`.
+  /// `a ≠ 0 ? b : c` for three operands.
   case choose
 }
 
-/// How an operand meets the elements of a blocked row.
+/// How an operand is matched to the elements of a blocked row.
 package enum Broadcast: Sendable {
-  /// One value an element.
+  /// One value per element.
   case none
   /// `channelBlock` values that repeat: one per channel.
   case channel
-  /// Blocked data of which lane 0 of every pixel counts: one value per pixel.
+  /// Blocked data of which only lane 0 of each pixel is used: one value per pixel.
   case pixel
   /// One value for all.
   case all
@@ -161,9 +160,9 @@ package struct CombiningOperand: @unchecked Sendable {
   }
 }
 
-/// `out[i] = function(operand0[i], operand1[i], …)`. The output may be the address of an operand
-/// that is not broadcast. Where an operand is one value per channel or a pixel, `count` is a multiple of `channelBlock`.
-/// A NaN in any operand wins a maximum and a minimum.
+/// `out[i] = function(operand0[i], operand1[i], …)`. The output may have the address of an
+/// operand that is not broadcast. If an operand has one value per channel or per pixel, `count` is
+/// a multiple of `channelBlock`. The maximum or minimum of values that include NaN is NaN.
 package struct CombiningArguments: @unchecked Sendable {
   package var function: CombiningFunction
   package var operands: UnsafePointer<CombiningOperand>

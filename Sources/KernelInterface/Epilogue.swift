@@ -2,23 +2,23 @@
 package enum FusedActivation: @unchecked Sendable {
   // `@unchecked`: nothing is written through the pointer.
   case none
-  /// `max(x, 0)`; a NaN stays.
+  /// `max(x, 0)`; NaN stays NaN.
   case relu
-  /// `min(max(x, lower), upper)`; a NaN stays.
+  /// `min(max(x, lower), upper)`; NaN stays NaN.
   case clip(lower: Float, upper: Float)
   /// `x < 0 ? alpha * x : x`
   case leaky(Float)
-  /// `x < 0 ? slopes[channel] * x : x`, of slopes padded to whole blocks.
+  /// `x < 0 ? slopes[channel] * x : x`, with slopes padded to whole blocks.
   case prelu(UnsafePointer<Float>)
 }
 
 /// What happens to sums before they are stored: `activation(bias + sum + residual)`.
 package struct Epilogue: @unchecked Sendable {
-  /// One a channel of the output, padded to whole blocks; nil is zero.
+  /// One value per output channel, padded to whole blocks; nil is zero.
   package var bias: UnsafePointer<Float>?
   package var activation: FusedActivation
-  /// Blocked values to add before the activation, laid out like the output (its pixel stride
-  /// included) but with own strides of rows, blocks and images; nil adds nothing.
+  /// Blocked values to add before the activation. They have the layout of the output, including its
+  /// pixel stride, but separate strides for rows, blocks and images. Nil adds nothing.
   package var residual: UnsafePointer<Float>?
   package var residualStrides: Strides
 

@@ -5,15 +5,15 @@ package enum CompressedFormat: @unchecked Sendable {
   case half
   /// `scale · code + bias`, rounded once.
   case linear(bits: Int, scale: Float, bias: Float)
-  /// `table[code]`, from a `CodeTable` for as many bits.
+  /// `table[code]`, from a `CodeTable` for the same number of bits.
   case table(bits: Int, UnsafePointer<Float>)
 }
 
 /// `output[i] = value of element first + i`, for `count` elements.
 ///
-/// Codes of 1 to 8 bits follow one another without gaps, the first of a byte in its highest bits.
+/// Codes of 1 to 8 bits are contiguous; the first code of a byte is in its highest bits.
 package struct ExpansionArguments: @unchecked Sendable {
-  /// Of element 0; possibly unaligned. Nothing is read but the bytes in which the elements lie.
+  /// Address of element 0; possibly unaligned. Only the bytes that contain the elements are read.
   package var source: UnsafeRawPointer
   package var format: CompressedFormat
   package var first: Int
@@ -32,13 +32,13 @@ package struct ExpansionArguments: @unchecked Sendable {
   }
 }
 
-/// A table of values by their code, as `expandWeights` reads it: the values, at least 16, and behind
-/// them, where codes fill bytes evenly, the values of all codes of each of the 256 bytes.
+/// A table of values by code for `expandWeights`: at least 16 values; if codes fill bytes evenly,
+/// followed by the values of all codes in each of the 256 bytes.
 package enum CodeTable {
-  /// The values themselves, of which the rest is zeros.
+  /// Number of values, padded with zeros.
   package static func count(bits: Int) -> Int { max(16, 1 << bits) }
 
-  /// - Parameter values: 2^bits of them.
+  /// - Parameter values: 2^bits values.
   package static func floats(_ values: [Float], bits: Int) -> [Float] {
     var floats = values + [Float](repeating: 0, count: max(0, count(bits: bits) - values.count))
     guard bits < 8, 8 % bits == 0 else { return floats }

@@ -1,27 +1,27 @@
-/// A row of a matrix as whole numbers of 24 bits with one scale, a power of two:
+/// A row of a matrix as 24-bit integers with a common scale, a power of two:
 ///
 ///     w[k] = scale · code[k] + e[k],   |e[k]| ≤ scale / 2 ≤ 2⁻²³ · max |w|
 ///
-/// Columns are in blocks of 64, the last filled up with zeros. A block is three cache lines: the
-/// high sixteen bits of its codes, signed, then the low eight. A code is expanded without a table or
-/// a permutation, and as a float it is exact.
+/// Columns are in blocks of 64; the last block is padded with zeros. A block is three cache lines:
+/// first the high sixteen bits of its codes, signed, then the low eight. Expanding a code needs no
+/// table and no permutation, and as a float it is exact.
 package enum FixedRow {
   package static let blockColumns = 64
   package static let bytesPerColumn = 3
 
-  /// Columns of a packed row of `columns`.
+  /// Number of columns in a packed row for `columns` columns.
   package static func paddedColumns(_ columns: Int) -> Int {
     (columns + blockColumns - 1) / blockColumns * blockColumns
   }
 }
 
-/// What packing a row has found; the same on every instruction set.
+/// The result of packing a row; the same on every instruction set.
 package struct FixedRowSummary: Sendable, Equatable {
-  /// 0 for a row of zeros. NaN where nothing has been packed: a value is not finite, or the largest
-  /// is below 2⁻¹⁰⁴, so that the scale would have no exact inverse.
+  /// 0 for a row of zeros. NaN if nothing was packed, because a value is not finite or the largest
+  /// magnitude is below 2⁻¹⁰⁴, so that the scale would have no exact inverse.
   package var scale: Float
-  /// The largest magnitude divided by the mean of all, which counts whole multiples of 256 scales; 0
-  /// for a row of zeros.
+  /// The largest magnitude divided by the mean magnitude, in which magnitudes are rounded down to
+  /// multiples of 256 scales; 0 for a row of zeros.
   package var peak: Double
 
   package init(scale: Float, peak: Double) {

@@ -1,4 +1,4 @@
-/// Floats from a value to its neighbors, in blocked, planar or interleaved data.
+/// Distances in floats between neighboring values in blocked, planar or interleaved data.
 package struct Strides: Hashable, Sendable {
   package var pixel: Int
   package var row: Int
@@ -14,7 +14,7 @@ package struct Strides: Hashable, Sendable {
   }
 }
 
-/// How much of its result a kernel computes, or how much there is of its input.
+/// How much of its result a kernel computes, or the size of its input.
 package struct Extent: Hashable, Sendable {
   /// Channel blocks, or planes.
   package var blocks: Int
@@ -28,7 +28,7 @@ package struct Extent: Hashable, Sendable {
   }
 }
 
-/// What a pixel of a convolution's output reads: `height` × `width` taps.
+/// The `height` × `width` taps that a pixel of a convolution's output reads.
 package struct Window: Hashable, Sendable {
   package var height: Int
   package var width: Int

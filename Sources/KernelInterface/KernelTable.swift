@@ -1,17 +1,19 @@
-/// The kernels of one instruction set; each module of kernels has one type that conforms.
+/// The kernels of one instruction set. Each kernel module has one conforming type.
 ///
-/// Activations stand as `[batch][channel / channelBlock][row][column][channelBlock]` floats, rows and
-/// planes at any stride. Lanes beyond the last channel are zeros wherever a kernel sums over
-/// channels. Kernels are pure functions of what their arguments point to and may run on any number
-/// of threads; no address needs more than the alignment of a float. Strides count floats.
+/// The layout of activations is `[batch][channel / channelBlock][row][column][channelBlock]`
+/// floats, with any stride between rows and planes. Lanes beyond the last channel must be zeros
+/// wherever a kernel sums over channels. Kernels are pure functions of what their arguments point
+/// to and may run on any number of threads; addresses need only the alignment of a float. Strides
+/// are in floats.
 package protocol KernelTable: Sendable {
-  /// Channels that stand side by side: 8 or 16.
+  /// Number of channels in a block: 8 or 16.
   static var channelBlock: Int { get }
-  /// Channel blocks of a full panel of convolution weights: 1 or 2.
+  /// Number of channel blocks in a full panel of convolution weights: 1 or 2.
   static var panelBlocks: Int { get }
-  /// Output pixels that `convolution` computes at once; rows of a multiple of it run best.
+  /// Output pixels that `convolution` computes at once; rows whose length is a multiple of it are
+  /// fastest.
   static var pixelTile: Int { get }
-  /// Output channels that `planarConvolution` computes at once, at most.
+  /// Maximum number of output channels that `planarConvolution` computes at once.
   static var planarOutputs: Int { get }
 
   // MARK: Convolution by taps
@@ -19,77 +21,80 @@ package protocol KernelTable: Sendable {
   /// Blocked, planar or interleaved input; blocked output. The weights are panels from
   /// `packConvolutionWeights`.
   ///
-  /// The order of the sum is the order of the indices, in parts of some 32 terms, and does not
-  /// depend on how rows or output channels are divided among calls. A blocked input has a pixel
-  /// stride and `blockChannels` equal to `channelBlock`; a planar one 1 and 1, a block being a plane;
-  /// an interleaved one of C channels C and C, and a single block. An output whose pixel stride is
-  /// wider than `channelBlock` leaves pixels out, for the phases of a transposed convolution.
+  /// Terms are summed in index order, in parts of about 32 terms; the order does not depend on how
+  /// rows or output channels are divided among calls. A blocked input has a pixel stride and
+  /// `blockChannels` equal to `channelBlock`. A planar one has 1 and 1, and each plane is a block.
+  /// An interleaved one with C channels has C and C, and a single block. An output whose pixel
+  /// stride is larger than `channelBlock` skips pixels, for the phases of a transposed convolution.
   static func convolution(_ a: ConvolutionArguments)
 
-  /// One input channel a group and as many outputs as inputs, blocked. The weights stand as
+  /// One input channel per group and as many outputs as inputs, blocked. The weights are
   /// `[block][ky][kx][channelBlock]`, from `packConvolutionWeights`.
   static func depthwiseConvolution(_ a: ConvolutionArguments)
 
   /// Any convolution whose groups do not fill whole blocks, one output channel at a time. Input and
-  /// output are blocked and start with channel 0 of all; of the epilogue, the bias alone is added.
+  /// output are blocked and start at channel 0; of the epilogue, only the bias is added.
   ///
-  /// The weights stand as `[outputChannel][inputChannel of the group][ky][kx]`, with
-  /// `a.blockChannels` input channels a group. Output channel `o` belongs to group
+  /// The weights are `[outputChannel][inputChannel of the group][ky][kx]`, with
+  /// `a.blockChannels` input channels per group. Output channel `o` belongs to group
   /// `o / groupOutputs`.
   ///
-  /// - Parameter channels: those to compute. Lanes of the last block beyond the last channel are not
-  ///   written.
+  /// - Parameter channels: the channels to compute. In the last block, lanes beyond the last
+  ///   channel are not written.
   static func generalConvolution(
     _ a: ConvolutionArguments, groupOutputs: Int, channels: Range<Int>)
 
-  /// Stride 1, from planes to planes, for few output channels; of the epilogue, the bias alone is
+  /// Stride 1, from planes to planes, for few output channels; of the epilogue, only the bias is
   /// added.
   ///
-  /// The weights stand as `[output / g][input][ky][kx][output % g]`, with `g`,
-  /// `planarGroup(outputs)`, output channels side by side, and zeros where the last ones are fewer.
-  /// The order of the sum is the order of the indices.
+  /// The weights are `[output / g][input][ky][kx][output % g]`, where `g` is
+  /// `planarGroup(outputs)`; an incomplete last group is padded with zeros. Terms are summed in
+  /// index order.
   static func planarConvolution(_ a: ConvolutionArguments)
 
   /// One or two rows of a planar convolution with three rows of taps, by Winograd's F(2, 3) along
-  /// the columns: two thirds of the multiply-adds. The input is what `planarPairRows` makes, of at
+  /// the columns: two thirds of the multiply-adds. The input comes from `planarPairRows`, with at
   /// least one plane; there is at least one column of taps.
   ///
-  /// The weights stand as `[output / g][half][input][column][row of the half][output % g]`, `g` as of
-  /// `planarConvolution`; of a column of weights `v`, `half` 0 has `(v₀ + v₁ + v₂) / 2` and
-  /// `(v₀ − v₁ + v₂) / 2`, and `half` 1 has `v₀` and `v₂`.
+  /// The weights are `[output / g][half][input][column][row of the half][output %
+  /// g]`, with `g` as in `planarConvolution`. For a column of weights `v`, `half` 0 has `(v₀
+  /// + v₁ + v₂) / 2` and `(v₀ − v₁ + v₂) / 2`, and `half` 1 has `v₀` and `v₂`.
   static func planarPair(_ a: ConvolutionArguments)
 
-  /// Four rows `d` of a plane become `d₁ + d₂`, `d₂ − d₁`, `d₀ − d₂` and `d₃ − d₁`. The rows `ahead`
-  /// floats from the last two, which the next call needs, are asked for; they need not exist.
+  /// Transforms four rows `d` of a plane to `d₁ + d₂`, `d₂ − d₁`, `d₀ − d₂` and `d₃ − d₁`.
+  /// The rows `ahead` floats after the last two, which the next call needs, are prefetched; they
+  /// need not exist.
   static func planarPairRows(
     _ d0: UnsafePointer<Float>, _ d1: UnsafePointer<Float>, _ d2: UnsafePointer<Float>,
     _ d3: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, rowStride: Int, count: Int,
     ahead: Int)
 
-  /// Weights → panels for `convolution`, or blocks for `depthwiseConvolution`:
+  /// Packs weights into panels for `convolution` or blocks for `depthwiseConvolution`:
   ///
   ///     packed[panel][inputBlock][ky][kx][c][column] = w[o][i][ky][kx]
   ///
-  /// with `o = panel · panelWidth + column` and `i = inputBlock · blockChannels + c`. Depthwise
-  /// weights are packed as of one input channel, with `blockChannels` and `panelBlocks` 1.
+  /// with `o = panel · panelWidth + column` and `i = inputBlock · blockChannels + c`.
+  /// Depthwise weights are packed as if there were one input channel, with `blockChannels` and
+  /// `panelBlocks` 1.
   ///
-  /// - Parameter panelBlocks: channel blocks a full panel holds: the table's, or 1.
+  /// - Parameter panelBlocks: number of channel blocks in a full panel: the table's, or 1.
   static func packConvolutionWeights(_ a: PackingArguments, blockChannels: Int, panelBlocks: Int)
 
   // MARK: Convolution by Winograd's algorithm
 
-  /// The input is the first image's, tap (0, 0) of output pixel (0, 0), blocked. What the taps of the
-  /// output need is read: of r taps along an axis r − 1 values more than there are outputs.
+  /// Transforms input tiles. The input starts at tap (0, 0) of output pixel (0, 0) of the first
+  /// image, blocked. With r taps along an axis, r − 1 more values are read than there are outputs.
   static func winogradInput(_ tiles: WinogradTiles, _ a: InputTransformArguments)
 
   static func winogradOutput(_ a: WinogradOutputArguments)
 
-  /// Weights → panels for `winogradOutput`:
+  /// Packs weights into panels for `winogradOutput`:
   ///
   ///     packed[panel][point][c][column] = scale[o] · (G g Gᵀ)[point / n][point % n]
   ///
-  /// with `o = panel · panelWidth + column` and `g` the kernel from channel `c` to `o`, computed in
-  /// double precision and rounded once. n is the points of the horizontal axis.
+  /// with `o = panel · panelWidth + column`, where `g` is the kernel from channel `c` to `o`.
+  /// Computed in double precision and rounded once. n is the number of points of the horizontal
+  /// axis.
   ///
   /// - Parameter scale: one per output channel; nil is one.
   static func packWinogradWeights(
@@ -97,48 +102,48 @@ package protocol KernelTable: Sendable {
 
   static func expandWinogradWeights(_ a: WinogradExpansionArguments)
 
-  /// A row of tiles; the input starts with the first tile's pixel (0, 0).
+  /// Transforms a row of tiles; the input starts at pixel (0, 0) of the first tile.
   ///
   /// - Parameters:
   ///   - blockChannels: `channelBlock`, or 1 for planes.
-  ///   - rows, width: what there is of the input from the first pixel on; the rest counts as zero
-  ///     and is not read.
+  ///   - rows, width: size of the input from that pixel on; everything beyond counts as zero and is
+  ///     not read.
   static func pieceInput(
     tiles: Int, blockChannels: Int, rows: Int, width: Int, _ a: InputTransformArguments)
 
-  /// A row of tiles: `out = activation(bias + Aᵀ m A)` with `m = products[point][block][tile][channel]`.
-  /// A residual is not added.
+  /// A row of tiles: `out = activation(bias + Aᵀ m A)` with
+  /// `m = products[point][block][tile][channel]`. The residual is ignored.
   ///
   /// - Parameters:
   ///   - output: pixel (0, 0) of the first tile, channel 0; blocked.
-  ///   - extent: what there is of the output from there on; the rest is not written.
+  ///   - extent: size of the output from that pixel on; nothing beyond is written.
   static func pieceOutput(
     products: UnsafePointer<Float>, pointStride: Int, blockStride: Int, tiles: Int,
     output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
     epilogue: Epilogue)
 
-  /// Where there are few output channels, those of all pieces are computed side by side, and added
-  /// where they belong. For one point and one row of pieces:
+  /// For few output channels, the products of all pieces are computed next to each other and then
+  /// added here. For one point and one row of pieces:
   ///
   ///     sums[tile][c] (+)= Σ(p < pieces) products[tile + p][p · channels + c]    c < 4
   ///
-  /// Lanes from `channels` on hold whatever follows in the products.
+  /// Lanes from `channels` on contain whatever follows in the products.
   ///
   /// - Parameters:
-  ///   - products: of the row's first piece. From each piece's first channel on, four values are
-  ///     read.
+  ///   - products: products of the row's first piece. Four values are read from each piece's first
+  ///     channel on.
   ///   - channels: at most 4.
-  ///   - accumulates: whether the sums continue what is there.
+  ///   - accumulates: whether to add to the existing sums.
   static func pieceSums(
     products: UnsafePointer<Float>, tileStride: Int, tiles: Int, pieces: Int, channels: Int,
     sums: UnsafeMutablePointer<Float>, accumulates: Bool)
 
-  /// A row of tiles of few channels: `out[c] = bias[c] + Aᵀ m A` with `m = sums[point][tile][c]`, in
-  /// planes.
+  /// A row of tiles with few channels: `out[c] = bias[c] + Aᵀ m A` with
+  /// `m = sums[point][tile][c]`, in planes.
   ///
   /// - Parameters:
-  ///   - sums: room for a multiple of four tiles a point.
-  ///   - extent: what there is of the output from the first tile's pixel (0, 0) on; the rest is not
+  ///   - sums: space for a multiple of four tiles per point.
+  ///   - extent: size of the output from pixel (0, 0) of the first tile on; nothing beyond is
   ///     written.
   ///   - bias: four values; nil is zero.
   static func pieceSumOutput(
@@ -146,16 +151,16 @@ package protocol KernelTable: Sendable {
     output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
     bias: UnsafePointer<Float>?)
 
-  /// The input is pixel (0, 0), channel 0, of the image; blocked. Outside of the image all is zero
-  /// and nothing is read.
+  /// Transforms input tiles. The input is pixel (0, 0), channel 0, of the image; blocked.
+  /// Everything outside the image counts as zero and is not read.
   static func upsampledInput(_ tiles: UpsampledTiles, _ a: InputTransformArguments)
 
   /// One channel block of one phase: `out = activation(bias + Aᵀ m A)` with
-  /// `m = products[point][tile][lane]`. A residual is not added.
+  /// `m = products[point][tile][lane]`. The residual is ignored.
   ///
   /// - Parameters:
   ///   - output: pixel (0, 0) of the block's plane of the large image.
-  ///   - epilogue: of the block.
+  ///   - epilogue: the epilogue for this block.
   static func upsampledOutput(
     _ tiles: UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>,
     pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int,
@@ -168,22 +173,23 @@ package protocol KernelTable: Sendable {
   ///
   /// - Parameters:
   ///   - input: what output pixel (0, 0) of the first image reads, channel 0; blocked.
-  ///   - inputStrides: between what neighbors read: the convolution's stride is part of these.
+  ///   - inputStrides: distances between the inputs of neighboring outputs, including the
+  ///     convolution's stride.
   ///   - blocks, allBlocks: channel blocks of the first half, and of both.
   static func strassenInput(
     _ pairs: StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
     allBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int)
 
-  /// The seven products of one panel of output channels → `out = activation(bias + C + residual)`, of
-  /// both halves.
+  /// Computes `out = activation(bias + C + residual)`, for both halves, from the seven
+  /// products of one panel of output channels.
   ///
   /// - Parameters:
-  ///   - products: `[product][pair][column]`, with `width` columns, whole blocks.
-  ///   - channel: the panel's first channel in the first half; in the second it is `halfChannels`
-  ///     more.
-  ///   - channels: of both halves, whole blocks.
+  ///   - products: `[product][pair][column]`, with `width` columns in whole blocks.
+  ///   - channel: the panel's first channel in the first half; in the second half it is
+  ///     `halfChannels` more.
+  ///   - channels: channels of both halves, in whole blocks.
   ///   - output: pixel (0, 0), channel 0, of the first image; blocked.
-  ///   - epilogue: of the whole output.
+  ///   - epilogue: the epilogue for the whole output.
   static func strassenOutput(
     _ pairs: StrassenPairs, products: UnsafePointer<Float>, productStride: Int, width: Int,
     channel: Int, halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>,
@@ -195,7 +201,7 @@ package protocol KernelTable: Sendable {
   static func matrixProduct(_ a: MatrixProductArguments)
   static func expandWeights(_ a: ExpansionArguments)
 
-  /// A row of floats, possibly unaligned, → a `FixedRow`.
+  /// Packs a row of floats, possibly unaligned, into a `FixedRow`.
   ///
   /// - Parameter packed: `FixedRow.paddedColumns` times `FixedRow.bytesPerColumn` bytes.
   static func packFixedRow(
@@ -208,30 +214,31 @@ package protocol KernelTable: Sendable {
   static func combine(_ a: CombiningArguments)
   static func pool(_ a: PoolingArguments)
 
-  /// A contiguous vector → one value, in an order that depends on `count` alone. An empty vector
-  /// gives the neutral element (0, 1, -∞, ∞).
+  /// Reduces a contiguous vector to one value, in an order that depends only on `count`. An empty
+  /// vector gives the neutral element (0, 1, -∞, ∞).
   static func reduce(_ function: Reduction, _ input: UnsafePointer<Float>, count: Int) -> Float
 
-  /// Adjacent blocked pixels → one value per channel (`channelBlock` floats), in an order that depends
-  /// on `pixels` alone.
+  /// Reduces adjacent blocked pixels to one value per channel (`channelBlock` floats), in an order
+  /// that depends only on `pixels`.
   static func reduceBlock(
     _ function: Reduction, _ input: UnsafePointer<Float>, pixels: Int,
     to output: UnsafeMutablePointer<Float>)
 
-  /// `out[i] = exp(x[i] - max) / Σ exp(x[j] - max)` over a contiguous vector; in place is allowed.
+  /// `out[i] = exp(x[i] - max) / Σ exp(x[j] - max)` over a contiguous vector; input and
+  /// output may be the same.
   static func softmax(
     _ input: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, count: Int)
 
-  /// The softmax over the channels of each of `pixels` adjacent blocked pixels; in place is allowed.
-  /// Lanes beyond `channels` become zeros.
+  /// The softmax over the channels of each of `pixels` adjacent blocked pixels; input and output
+  /// may be the same. Lanes beyond `channels` become zeros.
   static func blockedSoftmax(
     _ input: UnsafePointer<Float>, blockStride: Int, to output: UnsafeMutablePointer<Float>,
     outputBlockStride: Int, pixels: Int, channels: Int)
 
   // MARK: Layout
 
-  /// Planes → one channel block: `out[y][x][l] = scale[l] · in[l][y][x] + bias[l]` for the `channels`
-  /// first lanes, 0 for the others.
+  /// Converts planes to one channel block: `out[y][x][l] = scale[l] · in[l][y][x] + bias[l]`
+  /// for the first `channels` lanes, 0 for the others.
   ///
   /// - Parameters:
   ///   - scale, bias: one per channel; nil is 1 and 0.
@@ -240,21 +247,22 @@ package protocol KernelTable: Sendable {
     scale: UnsafePointer<Float>?, bias: UnsafePointer<Float>?,
     to output: UnsafeMutablePointer<Float>, rowStride: Int)
 
-  /// One channel block → planes: `out[l][y][x] = in[y][x][l]` for the `channels` first lanes.
+  /// Converts one channel block to planes: `out[l][y][x] = in[y][x][l]` for the first `channels`
+  /// lanes.
   static func unblock(
     _ input: UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
     to output: UnsafeMutablePointer<Float>, _ outputStrides: Strides)
 
-  /// Multiply-adds that wait for nothing but their own predecessor in one of twelve chains, in
-  /// registers: as many as the processor can do at all.
+  /// Multiply-adds in registers, in twelve chains, each of which waits only for its previous step:
+  /// the maximum rate of the processor.
   ///
-  /// - Returns: how many these were, and a number that depends on all of them.
+  /// - Returns: the number of multiply-adds, and a value that depends on all of them.
   static func multiplyAddLoop(rounds: Int) -> (count: Int, sum: Float)
 }
 
 extension KernelTable {
-  /// Output channels that `planarConvolution` and `planarPair` compute at once, of `outputs` in
-  /// all: as many each time, as far as that goes.
+  /// How many of `outputs` output channels `planarConvolution` and `planarPair` compute at once,
+  /// divided as evenly as possible.
   package static func planarGroup(_ outputs: Int) -> Int {
     let times = (outputs + planarOutputs - 1) / planarOutputs
     return (outputs + times - 1) / max(times, 1)

@@ -4,22 +4,22 @@ package enum WeightFormat: @unchecked Sendable {
   case float32
   /// IEEE 754 binary16.
   case float16
-  /// `scale · code + bias`, rounded once, with a scale and a bias for each row, the first row's first.
+  /// `scale · code + bias`, rounded once, with a scale and a bias for each row; the pointers
+  /// are to those of the first row.
   case linear(bits: Int, scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
-  /// `table[code]`, from a `CodeTable` for as many bits.
+  /// `table[code]`, from a `CodeTable` for the same number of bits.
   case table(bits: Int, UnsafePointer<Float>)
-  /// `FixedRow`s, with a scale for each, the first row's first. Elements are counted with those that
-  /// fill up a row.
+  /// `FixedRow`s, with a scale for each; the pointer is to that of the first row. Element counts
+  /// include the padding of the rows.
   case fixed(scale: UnsafePointer<Float>)
 }
 
-/// Rows of a matrix; the first one is the first of `format`.
+/// Rows of a matrix; the first one corresponds to the first entries of `format`.
 package struct WeightRows: @unchecked Sendable {
-  /// Row-major; possibly unaligned, as they are in the file. Codes follow one another as those of
-  /// `ExpansionArguments` do.
+  /// Row-major; possibly unaligned, as in the file. Codes are packed as in `ExpansionArguments`.
   package var base: UnsafeRawPointer
   package var format: WeightFormat
-  /// Elements from `base` on to the first row, and from one row to the next.
+  /// Elements from `base` to the first row, and from one row to the next.
   package var first: Int
   package var stride: Int
 
@@ -39,13 +39,13 @@ package struct DenseArguments: @unchecked Sendable {
   package var rows: Int
   package var columns: Int
   package var input: UnsafePointer<Float>
-  /// Floats from one input vector to the next.
+  /// Distance in floats from one input vector to the next.
   package var inputStride: Int
   package var batch: Int
-  /// The first row's result.
+  /// The result for the first row.
   package var output: UnsafeMutablePointer<Float>
   package var outputStride: Int
-  /// With the first row's bias and slope. No residual.
+  /// Starts with the first row's bias and slope. The residual is ignored.
   package var epilogue: Epilogue
 
   package init(
@@ -65,8 +65,9 @@ package struct DenseArguments: @unchecked Sendable {
   }
 }
 
-/// `c[m][n] = columnBias[n] + Σ(k) a[m][k] · b[k][n]`, all row-major; strides in floats from one row
-/// to the next. The sum of an element does not depend on how rows or columns are divided among calls.
+/// `c[m][n] = columnBias[n] + Σ(k) a[m][k] · b[k][n]`, all row-major, with strides in floats
+/// between rows. The order of an element's sum does not depend on how rows or columns are divided
+/// among calls.
 package struct MatrixProductArguments: @unchecked Sendable {
   package var a: UnsafePointer<Float>
   package var aStride: Int

@@ -1,6 +1,6 @@
-/// Convolution weights as they are in a file, in floats: `w[o][i][ky][kx]` is element
-/// `o · outputStride + i · inputStride + ky · rowStride + kx · columnStride`. Negative strides flip
-/// the kernel.
+/// The layout of convolution weights in a file, in floats: `w[o][i][ky][kx]` is element `o ·
+/// outputStride + i · inputStride + ky · rowStride + kx · columnStride`. Negative strides flip the
+/// kernel.
 package struct WeightLayout: Sendable {
   package var outputStride: Int
   package var inputStride: Int
@@ -26,16 +26,16 @@ package struct WeightLayout: Sendable {
   }
 }
 
-/// Weights as they are in a file → panels of output channels, side by side as tiles compute them.
-/// Channels beyond the counts become zeros. Where the number of output blocks is not a multiple of
-/// those of a panel, the last panel is as narrow as what is left, in blocks.
+/// Packs weights from a file into panels of adjacent output channels, in the order in which tiles
+/// use them. Channels beyond the counts become zeros. If the number of output blocks is not a
+/// multiple of the blocks per panel, the last panel is narrower.
 package struct PackingArguments: @unchecked Sendable {
-  /// Of weight (0, 0, 0, 0); possibly unaligned.
+  /// Address of weight (0, 0, 0, 0); possibly unaligned.
   package var source: UnsafeRawPointer
   package var layout: WeightLayout
   /// The panels to pack.
   package var panels: Range<Int>
-  /// Of panel 0.
+  /// Start of panel 0.
   package var packed: UnsafeMutablePointer<Float>
 
   package init(

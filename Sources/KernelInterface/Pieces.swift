@@ -1,8 +1,8 @@
-/// The tiles of a convolution with stride 1 whose kernel is cut into pieces of 3 × 3 taps, by
+/// The tiles of a convolution with stride 1 whose kernel is divided into pieces of 3 × 3 taps, by
 /// Winograd's F(3×3, 3×3).
 ///
-/// Pieces lie 3 taps apart, as tiles of the output lie 3 pixels apart, so that one transformed 5 × 5
-/// tile `d` of the input serves all pieces `g`:
+/// Pieces are 3 taps apart and tiles of the output 3 pixels apart, so one transformed 5 × 5 tile
+/// `d` of the input serves all pieces `g`:
 ///
 ///     out[ty, tx] = Aᵀ [Σ(py, px) (G g[py, px] Gᵀ) ⊙ (Bᵀ d[ty + py, tx + px] B)] A
 ///
@@ -14,14 +14,14 @@
 ///          ⎢ 0  −1   0   1  0 ⎥       ⎢  1/6   1/3   2/3 ⎥        ⎣ 0  1   1  4  1 ⎦
 ///          ⎣ 0   2  −1  −2  1 ⎦       ⎣   0     0     1  ⎦
 ///
-/// What stands between, a sum over channels and pieces for each of the 25 points, is an ordinary
-/// convolution over tiles.
+/// The sum over channels and pieces, for each of the 25 points, is an ordinary convolution over
+/// tiles.
 package enum Pieces {
   /// Taps of a piece and output pixels of a tile, along each axis.
   package static let size = 3
   /// Rows and columns of a tile of the input.
   package static let inputSize = 5
   package static let points = 25
-  /// Channels side by side in the sums of few output channels.
+  /// Channels per tile in the sums for few output channels.
   package static let sumChannels = 4
 }

@@ -2,17 +2,17 @@ package enum PoolingFunction: UInt8, Sendable {
   case maximum
   /// The sum of the window divided by `rows.counts[y] · columns.counts[x]`.
   case average
-  /// The root of the sum of squares of the window.
+  /// The square root of the sum of squares of the window.
   case l2
 }
 
-/// The windows along one axis: output `i` has the inputs `starts[i] ..< ends[i]`. Padding lies
-/// outside and so is never seen.
+/// The windows along one axis: output `i` uses the inputs `starts[i] ..< ends[i]`. These never
+/// include padding.
 package struct PoolingWindows: @unchecked Sendable {
   package var count: Int
   package var starts: UnsafePointer<Int32>
   package var ends: UnsafePointer<Int32>
-  /// Divisors of the average; nil takes the size of the window.
+  /// Divisors of the average; nil uses the size of the window.
   package var counts: UnsafePointer<Int32>?
 
   package init(

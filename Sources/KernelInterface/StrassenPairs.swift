@@ -1,5 +1,5 @@
-/// One level of Strassen's algorithm for a 1 × 1 convolution: the product of the pixels, a row of
-/// input channels each, and the weights, halved both ways.
+/// One level of Strassen's algorithm for a 1 × 1 convolution: a matrix product of the pixels, with
+/// one row of input channels each, and the weights, both halved along both axes.
 ///
 ///     ⎡ A₁₁ A₁₂ ⎤   pixels 0 ..< pairs, channels of the first and second half
 ///     ⎣ A₂₁ A₂₂ ⎦   pixels pairs ..< 2 · pairs
@@ -12,15 +12,15 @@
 ///     C₁₁ = M₀ + M₃ − M₄ + M₆         C₁₂ = M₂ + M₄
 ///     C₂₁ = M₁ + M₃                   C₂₂ = M₀ − M₁ + M₂ + M₅
 ///
-/// Seven products of a quarter's size instead of eight. Source: V. Strassen, "Gaussian elimination
-/// is not optimal", Numerische Mathematik 13 (1969).
+/// Seven products of a quarter of the size instead of eight. Source: V. Strassen, "Gaussian
+/// elimination is not optimal", Numerische Mathematik 13 (1969).
 ///
-/// Pixels are those of the output, numbered row by row over all images; pixel `p` makes a pair with
-/// pixel `p + pairs`. Where their number is odd, the last pair's second pixel counts as zero and is
-/// not written. Nor is a channel block of the second half that would be one more than there are.
+/// Pixels are those of the output, numbered row by row over all images; pixel `p` is paired with
+/// pixel `p + pairs`. If their number is odd, the second pixel of the last pair counts as zero
+/// and is not written. The same applies to a surplus channel block of the second half.
 package struct StrassenPairs: Sendable {
   package var images: Int
-  /// Of the output of one image.
+  /// Output rows of one image.
   package var rows: Int
   package var width: Int
   /// The pairs of one call.
@@ -39,6 +39,6 @@ package struct StrassenPairs: Sendable {
   }
 
   package var pixels: Int { images * rows * width }
-  /// Of all calls.
+  /// Number of pairs of all calls.
   package var pairs: Int { (pixels + 1) / 2 }
 }

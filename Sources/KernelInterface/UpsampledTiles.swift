@@ -1,15 +1,17 @@
-/// The tiles of a 3 × 3 convolution over an input that has been enlarged by repeating each row and
+/// The tiles of a 3 × 3 convolution over an input that was enlarged by repeating each row and
 /// column twice, with a border of one zero.
 ///
-/// Output rows 2i and 2i + 1 see only three rows of the small input, two of them twice:
+/// Output rows 2i and 2i + 1 depend on only three rows of the small input. For each of the two, two
+/// taps read the same row:
 ///
 ///     out[2i]     = w0 · in[i − 1] + (w1 + w2) · in[i]
 ///     out[2i + 1] = (w0 + w1) · in[i] + w2 · in[i + 1]
 ///
-/// and so do columns: four phases, each a 2 × 2 convolution at the low resolution, by Winograd's
-/// F(5×5, 2×2) with the points and thus the `Bᵀ` of `WinogradTiles`. Tile (ty, tx) has the rows
-/// `5ty − 1 … 5ty + 4` of the input, and of phase (py, px) the outputs with
-/// `i = 5ty − py … 5ty − py + 4`, so that one transformed tile serves all phases.
+/// The same holds for columns. This gives four phases, each a 2 × 2 convolution at the low
+/// resolution, computed by Winograd's F(5×5, 2×2) with the points and thus the `Bᵀ` of
+/// `WinogradTiles`. Tile (ty, tx) consists of rows `5ty − 1 … 5ty + 4` of the input and, for
+/// phase (py, px), the outputs with `i = 5ty − py … 5ty − py + 4`, so one transformed
+/// tile serves all phases.
 ///
 ///         ⎡    1      0   ⎤
 ///         ⎢   1/3    1/3  ⎥       ⎡ 1  1   1   1    1   0 ⎤
@@ -20,7 +22,7 @@
 ///
 /// Tiles are numbered row by row within one image.
 package struct UpsampledTiles: Sendable {
-  /// Of the small input.
+  /// Rows of the small input.
   package var rows: Int
   package var width: Int
   /// The tiles of one call.
@@ -34,7 +36,7 @@ package struct UpsampledTiles: Sendable {
     self.count = count
   }
 
-  /// Positions of the small input that a tile has outputs for, along each axis.
+  /// Positions of the small input whose outputs a tile computes, along each axis.
   package static let size = 5
   package static let points = 36
   package static let phases = 4

@@ -1,11 +1,11 @@
 /// The tiles of a convolution with stride 1 by Winograd's algorithm, numbered row by row over all
 /// images.
 ///
-/// The last row and column of tiles may reach beyond the output: the input there counts as zero and
-/// is not read, the output is not written.
+/// The last row and column of tiles may extend beyond the output. There, the input counts as zero
+/// and is not read, and the output is not written.
 package struct WinogradTiles: Sendable {
   package var form: WinogradForm
-  /// Of the output of one image.
+  /// Output rows of one image.
   package var rows: Int
   package var width: Int
   /// The tiles of one call.
@@ -25,7 +25,8 @@ package struct WinogradTiles: Sendable {
   }
 }
 
-/// Floats from one tile's channels to the next one's, and from one point's tiles to the next one's.
+/// Distances in floats from one tile's channels to the next tile's, and from one point's tiles to
+/// the next point's.
 package struct PointStrides: Sendable {
   package var tile: Int
   package var point: Int
@@ -36,16 +37,16 @@ package struct PointStrides: Sendable {
   }
 }
 
-/// Tiles of the input, transformed: `transformed[point][tile][channel] = Bᵀ d B` at the point.
+/// Transformed input tiles: `transformed[point][tile][channel] = Bᵀ d B` at the point.
 ///
-/// `tile` counts from the call's first one. The result is the same however tiles and channel blocks
-/// are divided among calls.
+/// `tile` counts from the call's first one. The result does not depend on how tiles and channel
+/// blocks are divided among calls.
 package struct InputTransformArguments: @unchecked Sendable {
   package var input: UnsafePointer<Float>
   package var inputStrides: Strides
   /// The channel blocks to transform.
   package var blocks: Range<Int>
-  /// Of block 0.
+  /// Start of block 0.
   package var transformed: UnsafeMutablePointer<Float>
   package var transformedStrides: PointStrides
 
@@ -63,16 +64,16 @@ package struct InputTransformArguments: @unchecked Sendable {
 
 /// Panels of transformed weights, from `packWinogradWeights` or `expandWinogradWeights`.
 package struct WinogradPanels: @unchecked Sendable {
-  /// Of panel 0.
+  /// Start of panel 0.
   package var weights: UnsafePointer<Float>
-  /// Floats from one point's weights to the next one's; nil if they follow one another.
+  /// Distance in floats from one point's weights to the next point's; nil if they are contiguous.
   package var pointStride: Int?
   /// Input channels, padded to whole blocks.
   package var channels: Int
   /// The panels to compute.
   package var range: Range<Int>
-  /// Panels whose products are computed before they are transformed: of more, the transformed input
-  /// is read less often, but there are more products to keep.
+  /// Number of panels whose products are computed before they are transformed. With more panels,
+  /// the transformed input is read less often, but more products must be kept.
   package var atOnce: Int
 
   package init(
@@ -87,13 +88,13 @@ package struct WinogradPanels: @unchecked Sendable {
   }
 }
 
-/// Transformed input → output, for some panels of output channels.
+/// Computes the output for some panels of output channels from the transformed input.
 ///
 ///     m[point][tile][o] = Σ(c) transformed[point][tile][c] · weights[panel][point][c][o]
 ///     out = activation(bias + Aᵀ m A + residual)
 ///
-/// Where `poolsMaximum` is set, the output is the largest of each 2 × 2 of these, rows and columns
-/// being even.
+/// If `poolsMaximum` is set, the output is the maximum of each 2 × 2 of these values; rows and
+/// columns must be even.
 package struct WinogradOutputArguments: @unchecked Sendable {
   package var tiles: WinogradTiles
   /// From `winogradInput`, for the same tiles.
@@ -108,7 +109,7 @@ package struct WinogradOutputArguments: @unchecked Sendable {
   package var output: UnsafeMutablePointer<Float>
   package var outputStrides: Strides
   package var outputBlocks: Int
-  /// Of the whole output.
+  /// The epilogue for the whole output.
   package var epilogue: Epilogue
   package var poolsMaximum = false
 
@@ -131,29 +132,29 @@ package struct WinogradOutputArguments: @unchecked Sendable {
   }
 }
 
-/// What the codes of a panel stand for; a value for each column where it says so.
+/// The values of a panel's codes; some have one entry per column.
 package enum PanelValues: @unchecked Sendable {
   // `@unchecked`: nothing is written through the pointers.
   /// `scale[column] · code + bias[column]`
   case linear(scale: UnsafePointer<Float>, bias: UnsafePointer<Float>)
-  /// `scale[column] · table[code]`, of 256 values; no scale is one.
+  /// `scale[column] · table[code]`, with 256 table values; nil as scale is one.
   case table(UnsafePointer<Float>, scale: UnsafePointer<Float>?)
 }
 
-/// Codes of one panel of kernels → weights for `winogradOutput`, all in single precision:
+/// Expands codes of one panel of kernels to weights for `winogradOutput`, in single precision:
 ///
 ///     packed[point · pointStride + c · width + column] = (G g Gᵀ)[point / n][point % n]
 ///
-/// where `g[ky][kx]` is the value of `codes[((c · R + ky) · S + kx) · width + column]` of kernels of
-/// R × S taps; zero for the channels behind `inputChannels`.
+/// where `g[ky][kx]` is the value of `codes[((c · R + ky) · S + kx) · width + column]`
+/// for kernels of R × S taps. Channels after `inputChannels` become zero.
 package struct WinogradExpansionArguments: @unchecked Sendable {
-  /// Of the tiles for which the weights are.
+  /// The form of the tiles that use the weights.
   package var form: WinogradForm
-  /// A byte each, the panel's first.
+  /// One byte per code, starting with the panel's first.
   package var codes: UnsafePointer<UInt8>
   package var values: PanelValues
   package var inputChannels: Int
-  /// Padded to whole blocks.
+  /// The number of channels, padded to whole blocks.
   package var channels: Int
   /// Columns of the panel: output channels, padded to whole blocks.
   package var width: Int

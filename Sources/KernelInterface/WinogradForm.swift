@@ -22,7 +22,7 @@
 ///          ⎢ 0   1/2   −1  −1/2   1   0 ⎥       ⎢  1/15   −2/15  4/15 ⎥       ⎣ 0  1  −1  1/8  −8  1 ⎦
 ///          ⎣ 0     1  −3/2  −2   3/2  1 ⎦       ⎣    0      0     1   ⎦
 ///
-/// F(6, 3) has the points 0, ±1, ±2, ±½ and ∞; rows that differ in signs only stand together:
+/// F(6, 3) has the points 0, ±1, ±2, ±½ and ∞; rows that differ only in sign are written together:
 ///
 ///          ⎡ −1    0   21/4    0    −21/4   0   1  0 ⎤       ⎡  −1      0      0   ⎤
 ///          ⎢  0   ±1     1   ∓17/4  −17/4  ±1   1  0 ⎥       ⎢ −2/9   ∓2/9   −2/9  ⎥
@@ -51,12 +51,12 @@ package enum WinogradForm: Sendable, CaseIterable {
   /// F(3×1, 7×1)
   case columnOfThree
 
-  /// F(m, r) along one axis; F(1, 1) leaves it as it is.
+  /// F(m, r) along one axis; F(1, 1) leaves the axis unchanged.
   package struct Axis: Sendable, Equatable {
     package let outputs: Int
     package let taps: Int
 
-    /// Products, and values of the input.
+    /// Number of products, and of input values.
     package var points: Int { outputs + taps - 1 }
 
     package func tiles(of size: Int) -> Int { (size + outputs - 1) / outputs }
@@ -83,9 +83,9 @@ package enum WinogradForm: Sendable, CaseIterable {
     }
   }
 
-  /// Products a tile, and so matrices of transformed weights.
+  /// Products per tile, and so the number of matrices of transformed weights.
   package var points: Int { vertical.points * horizontal.points }
-  /// Of the kernel.
+  /// Number of taps of the kernel.
   package var taps: Int { vertical.taps * horizontal.taps }
   /// Rows and columns of taps.
   package var kernel: [Int] { [vertical.taps, horizontal.taps] }
@@ -93,6 +93,6 @@ package enum WinogradForm: Sendable, CaseIterable {
   package var label: String {
     "\(vertical.outputs)×\(horizontal.outputs), \(vertical.taps)×\(horizontal.taps)"
   }
-  /// Axes that are transformed.
+  /// Number of axes that are transformed.
   package var dimensions: Int { [vertical, horizontal].count(where: { $0 != .identity }) }
 }

@@ -6,21 +6,21 @@ import KernelsBaseline
 import LibC
 import TensorCore
 
-/// The instruction sets for which there are kernels, from the narrowest to the widest.
+/// The instruction sets with kernels, from narrowest to widest.
 package enum InstructionSet: String, CaseIterable, Sendable {
-  /// What every processor of the architecture has: SSE2, or NEON.
+  /// What every processor of the architecture supports: SSE2 or NEON.
   case baseline
   /// AVX2, FMA and F16C.
   case avx2
   /// AVX-512 F, VL, BW and DQ.
   case avx512
 
-  /// Whether this processor, and this build of the package, can run it.
+  /// Whether this processor and this build of the package can run it.
   package var isAvailable: Bool {
     switch self {
     case .baseline: true
-    // As a dependency of another package all three modules are built for the baseline. A module is
-    // asked only where the processor can run it.
+    // In a dependency of another package, all three modules are built for the baseline. A module is
+    // queried only if the processor can run it.
     case .avx2: processor_has_avx2() && table.panelBlocks == 2
     case .avx512: processor_has_avx512() && table.channelBlock == 16
     }
@@ -40,23 +40,23 @@ package enum InstructionSet: String, CaseIterable, Sendable {
     return table
   }
 
-  /// The widest one that this processor has.
+  /// The widest one that this processor supports.
   package static var widest: InstructionSet {
     allCases.last { $0.isAvailable } ?? .baseline
   }
 
-  /// Names the instruction set to use instead of the widest one.
+  /// Environment variable with the instruction set to use instead of the widest one.
   package static let environmentVariable = "ASSAY_KERNELS"
 
-  /// The instruction set that the environment asks for, else the widest one.
+  /// The instruction set named by the environment, else the widest one.
   ///
-  /// - Throws: `.usage` for a name that does not exist and for a set that the processor lacks.
+  /// - Throws: `.usage` for an unknown name or a set that the processor does not support.
   package static func selected() throws(ModelError) -> InstructionSet {
     guard let value = getenv(environmentVariable) else { return widest }
     return try named(String(cString: value))
   }
 
-  /// The instruction set of that name; the empty name is the widest one.
+  /// The instruction set with that name; the empty name is the widest one.
   static func named(_ name: String) throws(ModelError) -> InstructionSet {
     if name.isEmpty { return widest }
     let available = allCases.filter(\.isAvailable).map(\.rawValue).joined(separator: ", ")

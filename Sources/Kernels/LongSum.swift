@@ -1,5 +1,5 @@
 extension KernelTable {
-  /// A sum over a long vector: pieces in single precision, their sums in double.
+  /// The sum of a long vector: pieces in single precision, their totals in double.
   package static func sum(
     _ function: Reduction, _ input: UnsafePointer<Float>, _ count: Int
   ) -> Double {

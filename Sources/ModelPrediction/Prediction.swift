@@ -14,7 +14,7 @@ public struct Prediction: Sendable {
 public struct PredictedOutput: Sendable {
   /// The kind of a value.
   public enum Kind: Sendable {
-    /// Numbers of any shape.
+    /// An array of any shape.
     case array
     /// `[H, W, C]` in RGB, neither rounded nor clamped.
     case image

@@ -17,7 +17,7 @@ public final class Predictor: Sendable {
     public var images: ImageOptions?
     /// Blobs to return in addition to the outputs.
     public var keep = CompileOptions.Keep.named([])
-    /// How the network is compiled.
+    /// Options for compiling the network.
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore

@@ -36,7 +36,7 @@ extension Model {
       throw ModelError(
         .mismatch, "the model has no custom layer \(what)",
         hint: names.isEmpty
-          ? "it has none"
+          ? "it has no custom layers"
           : "it has " + names.enumerated().map { "#\($0) '\($1)'" }.joined(separator: ", "))
     }
     var model = self

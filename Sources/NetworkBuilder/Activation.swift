@@ -1,7 +1,7 @@
 import CoreMLModel
 import CustomLayers
 
-/// A function of each element, at the end of a layer or as an ``ActivationLayer``.
+/// A function of each element, used in a layer or as an ``ActivationLayer``.
 public enum Activation: Sendable, Equatable {
   /// x
   case linear
@@ -21,15 +21,15 @@ public enum Activation: Sendable, Equatable {
   case softsign
   /// exp(x) / Σ exp(x), over the channels of each pixel
   case softmax
-  /// What the custom layer of this class does, which keeps the shape.
+  /// The function of the custom layer with this class; it must keep the shape.
   case custom(className: String, parameters: [String: CustomLayerParameter] = [:])
 
-  /// The document's layer, of `linear`, too.
+  /// The document's layer, including one for `linear`.
   var layerParameters: any LayerParameters {
     parameters?.0 ?? CoreMLModel.Activation(.linear(alpha: 1, beta: 0))
   }
 
-  /// The document's layer and what its name ends in; nil for `linear`.
+  /// The document's layer and the suffix of its name; nil for `linear`.
   var parameters: (any LayerParameters, suffix: String)? {
     switch self {
     case .linear: nil

@@ -4,13 +4,13 @@ import TensorCore
 
 /// A network that is ready to run.
 ///
-/// It may be used from several threads. RunnerResults run one after the other, each on all of the
-/// model's threads; the numbers do not depend on how many there are.
+/// It may be used from several threads. Predictions run one after the other, each on all of the
+/// model's threads; the numbers do not depend on the number of threads.
 public final class CompiledModel: Sendable {
   private let network: CompiledNetwork
   private let interface: ModelInterface
   private let inputs: [BoundInput]
-  /// The blobs of outputs and kept tensors, by the tensors' numbers.
+  /// The blobs of outputs and kept tensors, by tensor ID.
   private let names: [Int: String]
 
   init(_ written: WrittenNetwork, options: CompileOptions, names: [Int: String]) throws {
@@ -26,34 +26,34 @@ public final class CompiledModel: Sendable {
     return inputs.map(\.name).filter { seen.insert($0).inserted }
   }
 
-  /// The outputs' names, which are those of the layers that make them.
+  /// The outputs' names, which are those of the layers that compute them.
   public var outputNames: [String] { network.outputs.map(\.name) }
 
-  /// Bytes of weights in the order in which they are computed with, and of working memory.
+  /// Memory for the weights in the order used for computing, and for intermediate results.
   public var memoryBytes: Int { network.packedWeightBytes + network.arenaBytes }
 
-  /// Runs a network with one input on an image.
+  /// Runs a network that has one input on an image.
   public func predict(_ image: Image) throws -> NetworkPrediction {
     try predict(.image(image))
   }
 
-  /// Runs a network with one input on numbers `[height, width, channels]`.
+  /// Runs a network that has one input on numbers `[height, width, channels]`.
   public func predict(_ floats: [Float]) throws -> NetworkPrediction {
     try predict(.floats(floats))
   }
 
-  /// Runs a network with one input.
+  /// Runs a network that has one input.
   public func predict(_ value: InputValue) throws -> NetworkPrediction { try run(prepared(value)) }
 
   /// Runs the network.
   ///
-  /// - Parameter values: one for each input, by its name.
+  /// - Parameter values: one value for each input, by name.
   /// - Throws: `ModelError` that names the input, or the layer that failed.
   public func predict(_ values: [String: InputValue]) throws -> NetworkPrediction {
     try run(prepared(values))
   }
 
-  /// Values, and the parts of images that are wanted of them.
+  /// Values, and the crops chosen for images.
   struct PreparedInputs: Sendable {
     var values: [(input: BoundInput, value: InputValue, crop: Resize.Crop?)]
   }

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Writes a network's tensors, one after the other, as the layers of a document.
+/// Writes a network's tensors in order as the layers of a document.
 final class DocumentWriter {
   var layers: [NeuralNetworkLayer] = []
   /// Names of layers and blobs that are taken.
@@ -10,14 +10,14 @@ final class DocumentWriter {
   private let source: WeightSource
   private var given: [String: FloatValues] = [:]
 
-  /// - Parameter names: of layers and inputs, which no generated name may be.
+  /// - Parameter names: names of layers and inputs, which are not generated again.
   init(_ source: WeightSource, names: Set<String>) {
     self.source = source
     layerNames = NamePool(names)
     blobNames = layerNames
   }
 
-  /// `name`, or with underscores where it is taken.
+  /// `name`, with underscores appended if it is in use.
   func unique(_ name: String, isBlob: Bool = false) -> String {
     isBlob ? blobNames.take(name) : layerNames.take(name)
   }

@@ -1,4 +1,4 @@
-// What a program needs beside the builder's own types.
+// What a program needs in addition to the builder's types.
 @_exported import CustomLayers
 
 @_exported import struct CoreMLModel.Model

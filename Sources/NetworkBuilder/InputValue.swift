@@ -3,19 +3,21 @@ import Imaging
 import ModelPrediction
 import TensorCore
 
-/// What is given for an input.
+/// The value of an input.
 public enum InputValue: Sendable {
-  /// An image: behind a ``Resize`` of any size, otherwise of the input's, with samples 0 to 255.
+  /// An image with samples 0 to 255: of any size if a ``Resize`` follows the input, otherwise of
+  /// the input's size.
   case image(Image)
-  /// Numbers `[height, width, channels]`, behind a ``Resize`` of its size, in RGB or gray.
+  /// Numbers `[height, width, channels]`; if a ``Resize`` follows the input, they have its size
+  /// and are RGB or gray.
   case floats([Float])
 }
 
-/// A feature of the document and the input from which its values come.
+/// A feature of the document and the input that provides its values.
 struct BoundInput: Sendable {
   enum Kind: Sendable {
     case array(TensorShape)
-    /// A resized image, the sizes that the input was declared with, and the layer's name.
+    /// A resized image, the declared sizes of the input, and the layer's name.
     case image(ResizeDefinition, TensorShape, String)
   }
 
@@ -24,7 +26,7 @@ struct BoundInput: Sendable {
   let feature: String
   let kind: Kind
 
-  /// The part of an image that the network sees now.
+  /// The part of an image that the network currently gets.
   var crop: Resize.Crop? {
     if case .image(let resize, _, _) = kind { resize.crop.value } else { nil }
   }
@@ -67,7 +69,7 @@ struct BoundInput: Sendable {
     }
   }
 
-  /// `[1, 1, C, H, W]` of `[H, W, C]`.
+  /// Converts `[H, W, C]` to `[1, 1, C, H, W]`.
   private func blob(
     _ floats: [Float], _ shape: TensorShape, _ interface: ModelInterface
   ) throws -> Tensor {

@@ -4,13 +4,13 @@ import TensorCore
 /// A step of a network: ``Convolution``, ``Pooling``, ``AveragePooling``, ``Dense``, ``Softmax``,
 /// ``ActivationLayer``, ``Resize`` or ``Custom``.
 ///
-/// A layer has an identity: applied to several tensors it has one set of weights, which is asked for
-/// once. It may be used from several threads.
+/// A layer object has identity: if it is applied to several tensors, they share one set of weights,
+/// which is requested once. It may be used from several threads.
 public class Layer: @unchecked Sendable {
-  // `@unchecked`: subclasses add nothing that changes, but for a crop behind a lock.
+  // `@unchecked`: subclasses add no mutable state except a crop, which is behind a lock.
 
-  /// By which weights are asked for and errors speak of the layer. A layer without a name gets one
-  /// of its type and number: `convolution_1`.
+  /// The name used in errors and to request weights. The default is the layer's type and number:
+  /// `convolution_1`.
   public let name: String?
   let definition: any LayerDefinition
 
@@ -20,10 +20,10 @@ public class Layer: @unchecked Sendable {
   }
 }
 
-/// What a layer becomes in the document.
+/// How a layer is written to the document.
 protocol LayerDefinition: Sendable {
   static var typeName: String { get }
-  /// The layer's type for the user, where several share a definition.
+  /// The layer's type in errors, for definitions shared by several types.
   var typeName: String { get }
 
   /// Adds the document's layers, and returns the result.
@@ -54,11 +54,11 @@ struct WrittenTensor {
   }
 }
 
-/// What a layer sees while it is written: its name, its weights and the document's layers.
+/// The context of a layer while it is written: its name, its weights and the document's layers.
 struct LayerScope {
   /// The name of this application of the layer, and of its result's blob.
   let name: String
-  /// The layer's own name, by which its weights are asked for.
+  /// The layer's name for requesting weights.
   let weightName: String
   let customLayers: CustomLayerRegistry
   let document: DocumentWriter
@@ -71,9 +71,10 @@ struct LayerScope {
     return input
   }
 
-  /// Adds a layer of the document behind inputs of known sizes.
+  /// Adds a layer to the document; the sizes of its inputs must be known.
   ///
-  /// - Parameter suffix: of the layer's name and of its blob, where it is not the last one.
+  /// - Parameter suffix: a suffix for the names of the layer and its blob, unless it is the last
+  ///   one.
   func add(
     _ parameters: some LayerParameters, _ inputs: [WrittenTensor], suffix: String? = nil,
     isLast: Bool = true
@@ -90,7 +91,7 @@ struct LayerScope {
       parameters, inputs, shape: try TensorShape(blob: output), suffix: suffix, isLast: isLast)
   }
 
-  /// Adds a layer of the document whose result has the shape `shape`.
+  /// Adds a layer to the document whose result has the shape `shape`.
   func append(
     _ parameters: some LayerParameters, _ inputs: [WrittenTensor], shape: TensorShape,
     suffix: String? = nil, isLast: Bool = true
@@ -102,11 +103,11 @@ struct LayerScope {
     return WrittenTensor(blob: blob, shape: shape)
   }
 
-  /// The layer's weights, the same at each application.
+  /// The layer's weights, the same for each application.
   ///
   /// - Parameters:
   ///   - shape: the axes in the order in which the values are given.
-  ///   - fanIn: inputs of one output.
+  ///   - fanIn: inputs per output.
   func weights(
     _ kind: WeightKind, _ shape: [Int], fanIn: Int
   ) throws -> FloatValues {

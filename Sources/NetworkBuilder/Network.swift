@@ -16,14 +16,14 @@ import TensorCore
 ///     let model = try network.compile(weights: .folder("weights"))
 ///     print(try model.predict(image).output.top(5))
 ///
-/// It becomes a Core ML document, which is run here or written as an `.mlmodel` file.
+/// It becomes a Core ML document, which can be run here or written as an `.mlmodel` file.
 public struct Network: Sendable {
   /// The implementation of a custom layer.
   public typealias CustomLayerType = any (CustomLayer & SendableMetatype).Type
 
-  /// Every input that an output is made of.
+  /// Every input that an output depends on.
   public let inputs: [Input]
-  /// Each has the name of the layer that makes it.
+  /// Each has the name of the layer that computes it.
   public let outputs: [NetworkTensor]
   private var kept: [NetworkTensor] = []
 
@@ -34,42 +34,41 @@ public struct Network: Sendable {
 
   /// A network with several inputs or outputs.
   ///
-  /// Nothing is looked at here: what does not fit is an error when the network is compiled, written or
-  /// summed up.
+  /// Errors are reported only when the network is compiled, written or summarized.
   public init(inputs: [Input], outputs: [NetworkTensor]) {
     self.inputs = inputs
     self.outputs = outputs
   }
 
-  /// Lets a prediction answer the tensor's value, too: ``NetworkPrediction/value(of:)``. For networks that
-  /// are compiled afterwards.
+  /// Makes the tensor's value available in predictions: ``NetworkPrediction/value(of:)``. This
+  /// applies to networks that are compiled afterward.
   public mutating func keep(_ tensor: NetworkTensor) { kept.append(tensor) }
 
-  /// A table of all layers with their shapes and numbers of parameters, and the sum of these.
+  /// A table of all layers with their shapes and numbers of parameters, and the total.
   ///
   /// - Throws: `ModelError` with the first layer that does not fit its input.
   public func summary(customLayers: [CustomLayerType] = []) throws -> String {
     try written(.outline, Self.registry(customLayers)).summary
   }
 
-  /// How many numbers the weights hold, those of a shared layer once.
+  /// The number of values in all weights; those of a shared layer are counted once.
   public func parameterCount(customLayers: [CustomLayerType] = []) throws -> Int {
     try written(.outline, Self.registry(customLayers)).parameterCount
   }
 
   /// The Core ML document.
   ///
-  /// - Parameter customLayers: implementations that say which shape a ``Custom`` layer has.
-  /// - Throws: `ModelError` with the layer: a size that is unknown, shapes that do not fit, weights
-  ///   of a wrong length.
+  /// - Parameter customLayers: implementations that compute the output shape of a ``Custom`` layer.
+  /// - Throws: `ModelError` with the layer, if a size is unknown, shapes do not fit, or weights
+  ///   have the wrong length.
   public func model(
     weights: WeightSource, customLayers: [CustomLayerType] = []
   ) throws -> Model {
     try written(weights, Self.registry(customLayers)).model
   }
 
-  /// Writes the network as an `.mlmodel` file: atomically, and with the same bytes for the same
-  /// network and weights.
+  /// Writes the network as an `.mlmodel` file, atomically; the same network and weights always give
+  /// the same bytes.
   public func write(
     to path: String, weights: WeightSource, customLayers: [CustomLayerType] = []
   ) throws {
@@ -79,11 +78,11 @@ public struct Network: Sendable {
   /// Makes the network ready to run.
   ///
   /// - Parameters:
-  ///   - weights: asked once for each layer's weights and once for its bias.
-  ///   - customLayers: implementations beside the built-in ones.
-  ///   - threads: of a prediction; nil means one a core.
-  /// - Throws: `ModelError` with the layer: a size that is unknown, shapes that do not fit, weights
-  ///   of a wrong length, a custom layer without an implementation.
+  ///   - weights: the source of each layer's weights and bias, requested once each.
+  ///   - customLayers: implementations in addition to the built-in ones.
+  ///   - threads: threads per prediction; nil means one per core.
+  /// - Throws: `ModelError` with the layer, if a size is unknown, shapes do not fit, weights have
+  ///   the wrong length, or a custom layer has no implementation.
   public func compile(
     weights: WeightSource, customLayers: [CustomLayerType] = [], threads: Int? = nil
   ) throws -> CompiledModel {
@@ -98,8 +97,8 @@ public struct Network: Sendable {
     return try CompiledModel(written, options: options, names: names)
   }
 
-  /// Makes the network ready to run with the weights that `values` gives for a layer's name, a number
-  /// of values and a kind.
+  /// Makes the network ready to run with weights from `values`, which gets a layer's name, the
+  /// number of values and the kind.
   public func compile(
     customLayers: [CustomLayerType] = [], threads: Int? = nil,
     weights values: @escaping (_ name: String, _ count: Int, _ kind: WeightKind) throws -> [Float]

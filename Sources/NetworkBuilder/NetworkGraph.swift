@@ -1,12 +1,11 @@
 import TensorCore
 
-/// The tensors of a network in an order in which each comes after those that it is made of, and the
-/// names of its layers and inputs.
+/// The tensors of a network in topological order, and the names of its layers and inputs.
 struct NetworkGraph {
   let tensors: [NetworkTensor]
-  /// By the tensor's number.
+  /// By tensor ID.
   let inputNames: [Int: String]
-  /// By the layer's identity.
+  /// By the identity of the layer.
   let layerNames: [ObjectIdentifier: String]
 
   init(inputs: [Input], outputs: [NetworkTensor]) throws {
@@ -58,7 +57,7 @@ struct NetworkGraph {
     return ordered
   }
 
-  /// The layers' own names, then numbered ones for those that have none.
+  /// The given names of layers, and then numbered names for the rest.
   private static func layerNames(
     _ tensors: [NetworkTensor], _ names: inout Set<String>
   ) throws -> [ObjectIdentifier: String] {
@@ -92,14 +91,14 @@ extension NetworkTensor {
     if case .layer(_, let tensors) = source { tensors } else { [] }
   }
 
-  /// The name that an input was given.
+  /// The name given to an input.
   fileprivate var ownName: String? {
     if case .input(let name?, _) = source, !name.isEmpty { name } else { nil }
   }
 
   var isInput: Bool { if case .input = source { true } else { false } }
 
-  /// The resize of an input that the tensor is, if it is one.
+  /// The resize that produces the tensor from an input, if any.
   var resize: ResizeDefinition? {
     guard case .layer(let layer, let tensors) = source, tensors.count == 1, tensors[0].isInput
     else { return nil }

@@ -1,14 +1,14 @@
 import ModelPrediction
 import TensorCore
 
-/// What a network answers.
+/// The result of a prediction.
 public struct NetworkPrediction: Sendable {
-  /// In the order in which the network has them.
+  /// In the order of the network's outputs.
   public let outputs: [NetworkValue]
   private let values: [String: NetworkValue]
   private let names: [Int: String]
 
-  /// - Parameter outputCount: of the values, how many are outputs; the others are kept tensors.
+  /// - Parameter outputCount: how many of the values are outputs; the rest are kept tensors.
   init(_ prediction: Prediction, outputCount: Int, names: [Int: String]) {
     let values = prediction.outputs.map { NetworkValue(name: $0.name, value: $0.value) }
     outputs = Array(values.prefix(outputCount))
@@ -16,12 +16,12 @@ public struct NetworkPrediction: Sendable {
     self.names = names
   }
 
-  /// The first output, which is the only one of most networks.
+  /// The first output; most networks have only one.
   public var output: NetworkValue { outputs[0] }
 
-  /// The value of an output, or of a tensor that has been kept.
+  /// The value of an output or of a kept tensor.
   ///
-  /// - Throws: `.mismatch` for any other.
+  /// - Throws: `.mismatch` for any other tensor.
   public func value(of tensor: NetworkTensor) throws -> NetworkValue {
     guard let value = names[tensor.id].flatMap({ values[$0] }) else {
       throw ModelError(
@@ -34,7 +34,7 @@ public struct NetworkPrediction: Sendable {
 
 /// The value of a tensor.
 public struct NetworkValue: Sendable {
-  /// The name of the layer that made it.
+  /// The name of the layer that computed it.
   public let name: String
   private let value: Tensor
 
@@ -49,15 +49,15 @@ public struct NetworkValue: Sendable {
   /// The elements `[height, width, channels]`, copied on each access.
   public var floats: [Float] { value.elements }
 
-  /// An element and its place.
+  /// An element and its index.
   public struct Score: Sendable, Equatable {
-    /// The place among ``NetworkValue/floats``, from 0; of a classifier, the class.
+    /// The index in ``NetworkValue/floats``, from 0; for a classifier, the class.
     public let index: Int
     /// The element.
     public let value: Float
   }
 
-  /// The `count` greatest elements, the lower index first among equals, what is not a number last.
+  /// The `count` largest elements; ties by lower index, NaN last.
   public func top(_ count: Int) -> [Score] {
     let scores = floats.enumerated().map { Score(index: $0.offset, value: $0.element) }
     let sorted = scores.sorted { a, b in

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// A value of a network that is being described: an ``Input``, or what a layer makes of others.
+/// A value in the description of a network: an ``Input``, or the result of a layer.
 ///
-/// It is symbolic: it stands for numbers but holds none. Layers are applied to it with `-->`:
+/// It is symbolic: it represents numbers but contains none. Layers are applied to it with `-->`:
 ///
 ///     let features = input --> Convolution(kernel: (3, 3), channels: 16) --> Pooling(kernel: (2, 2))
 public class NetworkTensor: @unchecked Sendable {
-  // `@unchecked`: subclasses have initializers only, and nothing changes.
+  // `@unchecked`: subclasses add only initializers, and nothing is mutable.
   enum Source: Sendable {
     case input(name: String?, TensorShape)
     case layer(Layer, [NetworkTensor])
   }
 
-  /// Never given twice, unlike an object's address.
+  /// Never reused, unlike an object's address.
   let id: Int
   let source: Source
 
@@ -24,18 +24,18 @@ public class NetworkTensor: @unchecked Sendable {
   }
 }
 
-/// Where values enter a network.
+/// An input of a network.
 ///
-/// Without sizes it is an image of any size, which a ``Resize`` brings into the network's:
+/// Without sizes it is an image of any size, which a ``Resize`` brings to the network's:
 ///
 ///     let input = Input()
 ///     let output = input --> Resize(width: 224, height: 224) --> …
 ///
-/// With all three sizes it takes exactly that many numbers. A layer that needs a size which is still
-/// unknown fails when the network is compiled, and its error names the layer.
+/// With all three sizes it takes exactly that many numbers. A layer that needs an unknown size
+/// fails when the network is compiled, and the error names the layer.
 public final class Input: NetworkTensor, @unchecked Sendable {
-  /// - Parameter name: the name of the input in the model; `input` if there is only one and it has
-  ///   no other.
+  /// - Parameter name: the name of the input in the model; the default is `input` if it is the only
+  ///   one.
   public init(
     width: Int? = nil, height: Int? = nil, channels: Int? = nil, name: String? = nil
   ) {
@@ -51,14 +51,14 @@ precedencegroup LayerPrecedence {
 
 infix operator --> : LayerPrecedence
 
-/// The tensor that `layer` makes of `tensor`.
+/// The result of applying `layer` to `tensor`.
 ///
-/// One layer may be applied to several tensors; it has the same weights for all of them.
+/// If a layer is applied to several tensors, it has the same weights for all of them.
 public func --> (tensor: NetworkTensor, layer: Layer) -> NetworkTensor {
   NetworkTensor(.layer(layer, [tensor]))
 }
 
-/// The tensor that `layer` makes of several: of a ``Custom`` layer with several inputs.
+/// The result of applying `layer`, a ``Custom`` layer with several inputs, to `tensors`.
 public func --> (tensors: [NetworkTensor], layer: Layer) -> NetworkTensor {
   NetworkTensor(.layer(layer, tensors))
 }

@@ -1,16 +1,16 @@
 import CoreMLModel
 
-/// What is around a tensor while a window moves over it.
+/// The border around a tensor for windows.
 public enum Padding: Sendable, Equatable {
-  /// As much as the result needs to have ⌈in / stride⌉ rows and columns; an odd row or column is at
-  /// the bottom and at the right, as in Keras and TensorFlow.
+  /// As much as needed for ⌈in / stride⌉ rows and columns of the result; an odd row or column is at
+  /// the bottom or right, as in Keras and TensorFlow.
   case same
-  /// Nothing: ⌊(in − kernel) / stride⌋ + 1 rows and columns.
+  /// No padding: ⌊(in − kernel) / stride⌋ + 1 rows and columns.
   case valid
-  /// These rows and columns.
+  /// The given numbers of rows and columns.
   case explicit(top: Int, bottom: Int, left: Int, right: Int)
 
-  /// The same rows above and below, the same columns left and right.
+  /// The same number of rows above and below, and of columns left and right.
   public static func explicit(vertical: Int, horizontal: Int) -> Padding {
     .explicit(top: vertical, bottom: vertical, left: horizontal, right: horizontal)
   }

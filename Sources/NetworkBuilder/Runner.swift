@@ -2,14 +2,14 @@ import Dispatch
 import Synchronization
 import TensorCore
 
-/// Runs a network on one frame after the other, with several on their way at once: while one is
-/// computed, the next are cropped and resized and the last one's result is used. Results come in the
-/// order of the frames.
+/// Runs a network on a sequence of frames, with several in progress at once: while one is computed,
+/// the next ones are cropped and resized, and the result of the last one is used. Results come in
+/// the order of the frames.
 public final class Runner: Sendable {
-  /// Takes the result of a frame.
+  /// Receives the result of a frame.
   public typealias Completion = @Sendable (Result<NetworkPrediction, any Error>) -> Void
 
-  /// How many frames may be on their way.
+  /// How many frames may be in progress.
   public let framesInFlight: Int
   private let model: CompiledModel
   private let frames: DispatchSemaphore
@@ -24,18 +24,18 @@ public final class Runner: Sendable {
       [:]
   }
 
-  /// - Parameter framesInFlight: how many frames may be on their way; at least 1.
+  /// - Parameter framesInFlight: how many frames may be in progress; at least 1.
   public init(_ model: CompiledModel, framesInFlight: Int = 3) {
     self.model = model
     self.framesInFlight = max(1, framesInFlight)
     frames = DispatchSemaphore(value: self.framesInFlight)
   }
 
-  /// Begins to compute a frame, as soon as fewer than ``framesInFlight`` are on their way; until then
-  /// it waits. The crop of a ``Resize`` is that of this moment.
+  /// Starts computing a frame, after waiting until fewer than ``framesInFlight`` frames are in
+  /// progress. The crop of a ``Resize`` is the one set at the time of the call.
   ///
-  /// - Parameter completion: is called on another thread, for one frame at a time and in the order
-  ///   of the frames. It must not submit frames.
+  /// - Parameter completion: called on another thread, for one frame at a time and in the order of
+  ///   the frames. It must not submit frames.
   public func submit(_ frame: InputValue, _ completion: @escaping Completion) {
     submit(Result { try model.prepared(frame) }, completion)
   }
@@ -45,9 +45,9 @@ public final class Runner: Sendable {
     submit(Result { try model.prepared(frame) }, completion)
   }
 
-  /// The results of a sequence of frames, in their order. A frame that fails does not end it.
+  /// The results for a sequence of frames, in order. A frame that fails does not end the sequence.
   ///
-  /// Frames are taken from the sequence as the results are asked for, ``framesInFlight`` ahead.
+  /// Frames are read from the sequence as the results are requested, ``framesInFlight`` ahead.
   public func predictions<Frames: Sequence<InputValue>>(of frames: Frames) -> RunnerResults<Frames>
   {
     RunnerResults(runner: self, frames: frames.makeIterator())
@@ -66,7 +66,7 @@ public final class Runner: Sendable {
     }
   }
 
-  /// Delivers what is next in order, unless another thread does already.
+  /// Delivers the next results in order, unless another thread is already doing so.
   private func finish(
     _ number: Int, _ result: Result<NetworkPrediction, any Error>,
     _ completion: @escaping Completion
@@ -99,7 +99,7 @@ private final class PendingResult: Sendable {
   let result = Mutex<Result<NetworkPrediction, any Error>?>(nil)
 }
 
-/// The results of a ``Runner`` for a sequence of frames, in their order.
+/// The results of a ``Runner`` for a sequence of frames, in order.
 public struct RunnerResults<Frames: Sequence<InputValue>>: Sequence, IteratorProtocol {
   private let runner: Runner
   private var frames: Frames.Iterator
@@ -110,7 +110,7 @@ public struct RunnerResults<Frames: Sequence<InputValue>>: Sequence, IteratorPro
     self.frames = frames
   }
 
-  /// The next frame's result, for which it waits; nil after the last one.
+  /// Waits for the next frame's result and returns it; nil after the last one.
   public mutating func next() -> Result<NetworkPrediction, any Error>? {
     while pending.count < runner.framesInFlight, let frame = frames.next() {
       let entry = PendingResult()

@@ -1,7 +1,7 @@
 extension WrittenNetwork {
   var parameterCount: Int { rows.reduce(0) { $0 + ($1.parameterCount ?? 0) } }
 
-  /// A table of the layers, and the sum of their parameters.
+  /// A table of the layers, and the total number of parameters.
   var summary: String {
     let cells =
       [["layer", "type", "output", "parameters"]]
@@ -22,7 +22,7 @@ extension WrittenNetwork {
     return (lines + ["\(Self.grouped(parameterCount)) parameters"]).joined(separator: "\n")
   }
 
-  /// The digits of a number that is not negative in groups of three: 138,357,544.
+  /// Formats a non-negative number in groups of three digits: 138,357,544.
   private static func grouped(_ number: Int) -> String {
     let digits = Array(String(number))
     return digits.enumerated().reduce(into: "") { text, digit in

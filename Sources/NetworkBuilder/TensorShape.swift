@@ -2,18 +2,18 @@ import TensorCore
 
 /// Height, width and channels of a tensor; nil if a size is unknown.
 ///
-/// Vectors, such as those that a ``Dense`` layer makes, have a height and a width of 1. The order of
-/// the sizes is the order of the elements, too: a tensor's values lie channels last,
-/// `[height, width, channels]`, wherever this library takes or gives them.
+/// Vectors, such as the result of a ``Dense`` layer, have a height and a width of 1. The sizes are
+/// in the order of the elements: throughout this library, a tensor's values are in the order
+/// `[height, width, channels]`.
 public struct TensorShape: Sendable, Hashable {
   /// Rows.
   public var height: Int?
   /// Columns.
   public var width: Int?
-  /// Values of each pixel.
+  /// Values per pixel.
   public var channels: Int?
 
-  /// A shape; what is left out is unknown.
+  /// A shape; omitted sizes are unknown.
   public init(height: Int? = nil, width: Int? = nil, channels: Int? = nil) {
     self.height = height
     self.width = width
@@ -29,10 +29,10 @@ public struct TensorShape: Sendable, Hashable {
     return [height, width, channels]
   }
 
-  /// Whether the tensor is an array of one axis in the document.
+  /// Whether the tensor is a one-axis array in the document.
   var isVector: Bool { height == 1 && width == 1 }
 
-  /// Of an array in the order of this library, with or without leading axes of length 1.
+  /// The shape of an array in this library's order, with or without leading axes of length 1.
   init(array: [Int]) {
     let sizes = Array(repeating: 1, count: max(0, 3 - array.count)) + array
     self.init(
@@ -53,7 +53,7 @@ public struct TensorShape: Sendable, Hashable {
 }
 
 extension TensorShape: CustomStringConvertible {
-  /// `224 × 224 × 3`; a size that is unknown is a question mark.
+  /// `224 × 224 × 3`; an unknown size is a question mark.
   public var description: String {
     [height, width, channels].map { $0.map(String.init) ?? "?" }.joined(separator: " × ")
   }

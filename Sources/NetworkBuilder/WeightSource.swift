@@ -2,15 +2,15 @@ import CoreMLModel
 import Files
 import TensorCore
 
-/// Which of a layer's weights is meant.
+/// One of a layer's weights.
 public enum WeightKind: String, Sendable, CaseIterable {
-  /// Of a convolution `[channels, kernel height, kernel width, input channels / groups]`, of a dense
-  /// layer `[neurons, input height, input width, input channels]`.
+  /// For a convolution `[channels, kernel height, kernel width, input channels /
+  /// groups]`, for a dense layer `[neurons, input height, input width, input channels]`.
   case weights
   /// `[channels]`, or `[neurons]`.
   case bias
 
-  /// What file names and keys end in after the layer's name.
+  /// The suffix of file names and keys after the layer's name.
   public var suffix: String {
     switch self {
     case .weights: "_W"
@@ -19,15 +19,15 @@ public enum WeightKind: String, Sendable, CaseIterable {
   }
 }
 
-/// Where a network's weights come from.
+/// The source of a network's weights.
 ///
-/// Each weight is asked for once, by the layer's name, the number of values and the kind, however
+/// Each weight is requested once, by the layer's name, the number of values and the kind, however
 /// many tensors the layer is applied to.
 ///
-/// Values lie output channels first and input channels last: for a convolution
-/// `[output, height, width, input]`, for a dense layer `[neuron, height, width, channel]` of its
-/// input, for a bias one per channel. Of Keras's kernels, `[height, width, input, output]`, that is
-/// `kernel.transpose(3, 0, 1, 2)`, of a dense layer's `kernel.T`.
+/// Values are in an order with output channels first and input channels last: for a convolution
+/// `[output, height, width, input]`, for a dense layer `[neuron, height, width, channel]` of
+/// its input, for a bias one per channel. For Keras's kernels, `[height, width, input, output]`,
+/// that is `kernel.transpose(3, 0, 1, 2)`; for a dense layer it is `kernel.T`.
 public struct WeightSource {
   enum Origin {
     case closure((String, Int, WeightKind) throws -> [Float])
@@ -37,7 +37,7 @@ public struct WeightSource {
 
   let origin: Origin
 
-  /// Weights that `values` gives for a layer's name, a number of values and a kind.
+  /// Weights from `values`, which gets a layer's name, the number of values and the kind.
   public init(
     _ values: @escaping (_ name: String, _ count: Int, _ kind: WeightKind) throws -> [Float]
   ) {
@@ -46,11 +46,11 @@ public struct WeightSource {
 
   private init(_ origin: Origin) { self.origin = origin }
 
-  /// Weights of the files `NAME_W.bin` and `NAME_b.bin` in a folder: nothing but little-endian
-  /// 32-bit floats. The files stay where they are and are read as they are needed.
+  /// Weights from the files `NAME_W.bin` and `NAME_b.bin` in a folder, which contain only
+  /// little-endian 32-bit floats. The files stay in place and are read on demand.
   public static func folder(_ path: String) -> WeightSource { WeightSource(.folder(path)) }
 
-  /// Weights by key, which is the layer's name with `_W` or `_b` behind it.
+  /// Weights by key, which is the layer's name followed by `_W` or `_b`.
   public static func dictionary(_ values: [String: [Float]]) -> WeightSource {
     WeightSource { name, count, kind in
       let key = name + kind.suffix
@@ -63,15 +63,15 @@ public struct WeightSource {
     }
   }
 
-  /// Weights that are the same for the same seed, layer names and sizes: kernels equally distributed
-  /// over ±√(6 / inputs of one output), biases over ±0.1.
+  /// Random weights, the same for the same seed, layer names and sizes: kernels uniform in ±√(6 /
+  /// inputs per output), biases in ±0.1.
   public static func random(seed: UInt64 = 0) -> WeightSource {
     WeightSource(.missing(.random(RandomWeights(seed: seed))))
   }
 
   static var outline: WeightSource { WeightSource(.missing(.zeros)) }
 
-  /// - Throws: `.mismatch` with both counts if there are not as many values as `shape` says.
+  /// - Throws: `.mismatch` with both counts if the number of values does not match `shape`.
   func values(
     _ name: String, _ kind: WeightKind, _ shape: [Int], fanIn: Int
   ) throws -> FloatValues {

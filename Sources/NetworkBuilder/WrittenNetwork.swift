@@ -3,20 +3,20 @@ import CustomLayers
 import ModelPrediction
 import TensorCore
 
-/// A network as a document, and what is needed to run it.
+/// A network as a document, and what else running it requires.
 struct WrittenNetwork {
-  /// A line of the summary.
+  /// A row of the summary.
   struct Row {
     var name: String
     var type: String
     var shape: TensorShape
-    /// Nil if a layer's weights have been counted at an earlier application.
+    /// Nil if the layer's weights were counted at an earlier application.
     var parameterCount: Int?
   }
 
   let model: Model
   let inputs: [BoundInput]
-  /// By the tensor's number.
+  /// By tensor ID.
   let tensors: [Int: WrittenTensor]
   let rows: [Row]
 
@@ -89,7 +89,7 @@ struct WrittenNetwork {
       })
   }
 
-  /// How each input is used: by resizes, and by other layers.
+  /// How each input is used: directly by layers, and by resizes.
   private static func featureCounts(
     _ graph: NetworkGraph
   ) -> [Int: (isDirect: Bool, resizes: Int)] {
@@ -173,7 +173,7 @@ extension ResizeDefinition {
     }
   }
 
-  /// Scale and biases; nil if samples reach the network as they are.
+  /// Scale and biases; nil if samples reach the network unchanged.
   fileprivate func preprocessing(_ feature: String) -> NeuralNetworkPreprocessing? {
     guard scale != 1 || bias.contains(where: { $0 != 0 }) else { return nil }
     var scaler = NeuralNetworkImageScaler()

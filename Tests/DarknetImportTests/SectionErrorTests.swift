@@ -34,7 +34,7 @@ import Testing
     ("[convolutional]\nfilters=3\ngroups=2\n", "line 7: groups: 3 filters are not divisible"),
     ("[convolutional]\nfilters=3\ngroups=3\n", "4 channels do not divide into 3 groups"),
     ("[convolutional]\nxnor=1\n", "line 6: xnor = 1: single-bit networks"),
-    ("[convolutional]\nshare_index=0\n", "share_index 0 is not a convolution before it"),
+    ("[convolutional]\nshare_index=0\n", "share_index 0 is not an earlier convolution"),
     ("[convolutional]\nsize=3\ndilation=2\n", "line 7: dilation: with size 3 and padding 0"),
     ("[convolutional]\nactivation=silu\n", "Darknet has no activation 'silu'"),
     (
@@ -92,8 +92,8 @@ import Testing
     let head = "[convolutional]\nfilters=7\n[yolo]\nclasses=2\nnum=3\n"
     #expect(
       try convert(Self.net + head + "mask=3\nanchors=1,2\n").notes == [
-        "line 11: anchors: 2 numbers, but 3 boxes need 6; boxes cannot be found with them",
-        "line 10: mask: anchor 3 of 3; boxes cannot be found with it",
+        "line 11: anchors: 2 numbers, but 3 boxes need 6; boxes cannot be decoded",
+        "line 10: mask: anchor 3 of 3; boxes cannot be decoded",
       ])
   }
 

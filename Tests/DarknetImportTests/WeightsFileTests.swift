@@ -26,7 +26,7 @@ import Testing
     let short = Bytes(weightBytes(0, header: [0, 2, 0, 5]))
     #expect(
       modelError { try WeightsFile(short, path: "m") }?.message
-        == "it ends in its header, which has 20 bytes")
+        == "it ends inside its header, which has 20 bytes")
   }
 
   private static let network = """

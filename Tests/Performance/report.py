@@ -39,7 +39,7 @@ def machine_text(result):
         text += f" From memory: {rates('bandwidth', 'GB/s')}."
     samples = sorted(result.counts.values())
     runs = "" if result.runs == 1 else f" in {result.runs} runs"
-    return text + (f" {samples[0]} to {samples[-1]} samples of each engine{runs}; the median sample takes "
+    return text + (f" {samples[0]} to {samples[-1]} samples per engine{runs}; the median sample takes "
                    f"{100 * result.spread:.0f} % longer than the shortest.\n")
 
 
@@ -79,9 +79,9 @@ def cold_starts(result):
         if network in COLD_GOALS:
             return lambda start: start["cold_ms"]
         return lambda start: start["load_ms"] + start["first_ms"]
-    text = ("### A whole process, from its start to the first answer\n\nThe rival's time is that of its whole "
-            f"process where the goal is {1 / 3:.2f}; where it is 1 only that of loading the network and of the first "
-            "image, without the start of its process.\n\n")
+    text = ("### A whole process, from its start to the first answer\n\nIf the goal is "
+            f"{1 / 3:.2f}, the rival's time is that of its whole process. If it is 1, the rival's time includes only "
+            "loading the network and the first image, without starting its process.\n\n")
     return text + comparison(
         result, lambda network: COLD_GOALS.get(network, 1),
         lambda network, threads: result.machine["networks"][network]["cold_ms"].get(str(threads)),
@@ -137,7 +137,7 @@ def scaling(found):
     header = ["network", "goal"]
     for result in found:
         header += [f"ours, {result.title}", "best rival"]
-    return "## From one thread to two\n\nTimes one thread's speed.\n\n" + table(header, rows)
+    return "## From one thread to two\n\nSpeed relative to one thread.\n\n" + table(header, rows)
 
 
 def memory(found):
@@ -163,10 +163,11 @@ def memory(found):
                         for other in (ours(result, network) for result in found[1:]) if other]
     text = f"## Peak memory\n\n{threads_text(threads).capitalize()}, {result.title}"
     if differences:
-        text += (f"; with {' and '.join(other.title for other in found[1:])} ours differs by "
-                 f"{100 * max(differences):.1f} % at most")
-    header = ["network", "ours, MB", "packed weights", "arena", "pages of files", "all else", "leanest rival, MB"]
-    return (f"{text}. The goals: less than the leanest rival, and at most {LARGEST_REST_MB} MB of all else.\n\n"
+        text += (f"; with {' and '.join(other.title for other in found[1:])}, ours differs by at most "
+                 f"{100 * max(differences):.1f} %")
+    header = ["network", "ours, MB", "packed weights", "arena", "pages of files", "everything else",
+              "leanest rival, MB"]
+    return (f"{text}. The goals: less than the leanest rival, and at most {LARGEST_REST_MB} MB for everything else.\n\n"
             + table(header, rows))
 
 
@@ -184,7 +185,7 @@ def errors(found):
             row.append(f"{largest:.1e}" if 0 <= largest < math.inf else "")
         rows.append(row)
     header = ["network"] + [f"ours, {result.title}" for result in found] + [ENGINES[engine] for engine in rivals]
-    note = " Of a rival, the largest with any instruction set." if len(found) > 1 else ""
+    note = " For rivals, it is the largest error with any instruction set." if len(found) > 1 else ""
     return f"## Errors\n\nThe goal is at most {LARGEST_OWN_ERROR:.0e}.{note}\n\n" + table(header, rows)
 
 

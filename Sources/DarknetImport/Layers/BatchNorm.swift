@@ -1,7 +1,7 @@
 import ImportSupport
 import TensorCore
 
-/// scale · (x − mean) / √(variance + 10⁻⁵) + bias; the bias is 0 where the file stores none.
+/// scale · (x − mean) / √(variance + 10⁻⁵) + bias; the bias is 0 if the file has none.
 struct BatchNormLayer: DarknetLayer {
   static let source = SourceLayer("batchnorm", becomes: "batchnorm")
   static let options: [String] = []

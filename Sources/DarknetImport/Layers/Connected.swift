@@ -1,8 +1,8 @@
 import CoreMLModel
 import ImportSupport
 
-/// out = activation(normalized(matrix · in) + bias), in being all numbers of the layer before in
-/// the order channels, rows, columns.
+/// out = activation(normalized(matrix · in) + bias), where in is the output of the previous layer
+/// as a vector, in the order channels, rows, columns.
 struct ConnectedLayer: DarknetLayer {
   static let source = SourceLayer(
     "connected", "conn", becomes: "flatten, innerProduct, batchnorm, activation")

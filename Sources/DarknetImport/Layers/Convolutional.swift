@@ -92,7 +92,7 @@ struct ConvolutionalLayer: DarknetLayer {
   ) throws -> ConvolutionWeights {
     let place = index < 0 ? call.index + index : index
     guard let weights = network.convolutions[place] else {
-      throw call.error("share_index \(index) is not a convolution before it")
+      throw call.error("share_index \(index) is not an earlier convolution")
     }
     try call.require(
       weights.kernel.shape == shape && (weights.normalization != nil) == isNormalized,
@@ -115,7 +115,7 @@ struct ConvolutionWeights: Sendable {
     normalization = isNormalized ? try Normalization(filters, from: &network, call) : nil
     let inputs = try checkedProduct(shape.dropFirst(), limit: Limits.tensorElements)
     if isFlipped {
-      // One row an input, one column a filter.
+      // One row per input, one column per filter.
       kernel = try network.weights.take(
         "weights", Array(shape.dropFirst()) + [filters], fanIn: inputs, layer: call.name
       ).transposed([3, 0, 1, 2])
@@ -126,7 +126,7 @@ struct ConvolutionWeights: Sendable {
 }
 
 extension DarknetNetwork {
-  /// A convolution, with its bias or with the normalization behind it.
+  /// Adds a convolution, with its bias or followed by its normalization.
   mutating func add(
     _ convolution: Convolution, _ weights: ConvolutionWeights, _ input: String, _ call: SectionCall
   ) -> String {

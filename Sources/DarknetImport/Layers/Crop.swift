@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// The middle of the image, 2x − 1; with `noadjust` as it is.
+/// The center of the image as 2x − 1, or unchanged with `noadjust`.
 struct CropLayer: DarknetLayer {
   static let source = SourceLayer("crop", becomes: "center crop, 2x − 1")
   static let options = ["crop_height", "crop_width", "noadjust"]

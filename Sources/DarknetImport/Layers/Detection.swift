@@ -1,8 +1,8 @@
 import ImportSupport
 import TensorCore
 
-/// The answer of YOLO v1: for side × side places the classes of all places, then the confidences,
-/// then the boxes.
+/// The output of YOLO v1 on a grid of side × side cells: the classes of all cells, then the
+/// confidences, then the boxes.
 struct DetectionLayer: DarknetLayer {
   static let source = SourceLayer("detection", becomes: "nothing: the raw numbers are an output")
   static let options = ["classes", "coords", "num", "side", "softmax", "sqrt"]

@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// Acts in training only.
+/// Does nothing outside of training.
 struct DropoutLayer: DarknetLayer {
   static let source = SourceLayer("dropout", becomes: "nothing")
   static let options: [String] = []
@@ -16,7 +16,7 @@ struct DropoutLayer: DarknetLayer {
   }
 }
 
-/// A loss.
+/// A loss, which does nothing outside of training.
 struct CostLayer: DarknetLayer {
   static let source = SourceLayer("cost", becomes: "nothing")
   static let options: [String] = []

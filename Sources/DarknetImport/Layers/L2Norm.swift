@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// x / √(Σ x²), the sum over the channels of each place.
+/// x / √(Σ x²), with the sum over the channels at each position.
 struct L2NormLayer: DarknetLayer {
   static let source = SourceLayer("l2norm", becomes: "reduce, power and a product")
   static let options: [String] = []

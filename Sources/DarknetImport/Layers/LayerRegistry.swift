@@ -16,6 +16,6 @@ enum DarknetLayerRegistry {
     return names
   }()
 
-  /// - Parameter kind: in lower case.
+  /// - Parameter kind: the name in lower case.
   static func type(named kind: String) -> (any DarknetLayer.Type)? { byName[kind] }
 }

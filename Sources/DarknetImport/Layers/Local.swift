@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A convolution with a kernel of its own for each place:
-/// out[o, y, x] = activation(bias[o, y, x] + Σ weights[y, x, o, …] · window).
+/// A convolution with a separate kernel for each position: out[o, y, x] = activation(bias[o, y, x]
+/// + Σ weights[y, x, o, …] · window).
 struct LocalLayer: DarknetLayer {
   static let source = SourceLayer(
     "local",
@@ -15,7 +15,7 @@ struct LocalLayer: DarknetLayer {
   private let filters: Int
   private let size: Int
   private let stride: Int
-  /// At each side; Darknet computes the sizes for 0 and for (size − 1) / 2 only.
+  /// On each side; Darknet computes the right sizes only for 0 and (size − 1) / 2.
   private let border: Int
   private let activation: ActivationFunction
 
@@ -50,7 +50,7 @@ struct LocalLayer: DarknetLayer {
     let kernel = try network.weights.take(
       "weights", [places * filters, window, 1, 1], fanIn: window, layer: call.name)
 
-    // The numbers of each window along the channels.
+    // Puts the numbers of each window into the channels.
     var picks = [Float](repeating: 0, count: window * taps)
     for row in 0..<window { picks[row * taps + row % taps] = 1 }
     let windows = network.add(
@@ -58,7 +58,7 @@ struct LocalLayer: DarknetLayer {
       Convolution(
         [window, 1, size, size], groups: input.channels, stride: [stride, stride],
         border: [border, border], kernel: Weights(picks)), [input.blob])
-    // Place by place, as groups of one convolution.
+    // One position after the other, as groups of one convolution.
     let rows = network.reshaped(windows, 1, window, places, call.name + "__rows__")
     let turned = network.permuted(rows, [0, 3, 2, 1], call.name + "__places__")
     let row = network.reshaped(turned, all, 1, 1, call.name + "__row__")

@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// The mean of each window, what lies outside the image not counted.
+/// The mean of each window, excluding padding.
 struct LocalAveragePoolLayer: DarknetLayer {
   static let source = SourceLayer(
     "local_avgpool", "local_avg", becomes: "pooling, excluding padding")

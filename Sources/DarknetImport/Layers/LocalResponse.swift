@@ -2,11 +2,11 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// x / (kappa + alpha · Σ x²)^beta, the sum over the channels around each one.
+/// x / (kappa + alpha · Σ x²)^beta, with the sum over the neighboring channels.
 ///
-/// The sum of channel c is over c − ⌊(size − 1) / 2⌋ … c + ⌊size / 2⌋, less channel ⌊size / 2⌋,
-/// whichever c is: Darknet begins its running sum one channel early and never makes up for it. The
-/// network was trained with it, so it is computed here: as a 1 × 1 convolution of the squares.
+/// The sum for channel c is over c − ⌊(size − 1) / 2⌋ … c + ⌊size / 2⌋, but always without channel
+/// ⌊size / 2⌋: Darknet starts its running sum one channel early and never corrects it. The network
+/// was trained that way, so the same sum is computed here, as a 1 × 1 convolution of the squares.
 struct NormalizationLayer: DarknetLayer {
   static let source = SourceLayer(
     "normalization", "lrn",
@@ -19,7 +19,7 @@ struct NormalizationLayer: DarknetLayer {
   private let beta: Double
   private let kappa: Double
 
-  /// Channels of the matrix of sums.
+  /// Maximum number of channels of the summation matrix.
   private static let channelLimit = 4096
 
   init(_ section: ConfigurationSection) throws {

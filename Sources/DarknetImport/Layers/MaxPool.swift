@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// The greatest number of each window.
+/// The maximum of each window.
 struct MaxPoolLayer: DarknetLayer {
   static let source = SourceLayer(
     "maxpool", "max",
@@ -30,7 +30,7 @@ struct MaxPoolLayer: DarknetLayer {
     guard isAcrossChannels else {
       return try pool.convert(.max, input, call, into: &network)
     }
-    // Channel g of the output is the greatest of the channels g, g + channels, g + 2 · channels, …
+    // Channel g of the output is the maximum of channels g, g + channels, g + 2 · channels, …
     if channels == 1 {
       let blob = network.reduced(.max, .c, input.blob, call.name)
       return try DarknetTensor(blob, 1, input.height, input.width)
@@ -46,10 +46,10 @@ struct MaxPoolLayer: DarknetLayer {
   }
 }
 
-/// `size`, `stride` and `padding` of a pooling.
+/// `size`, `stride` and `padding` of a pooling layer.
 ///
-/// The padding is the sum of both sides, `size − 1` where nothing is said; half of it, rounded
-/// down, is above and to the left. out = ⌊(in + padding − size) / stride⌋ + 1.
+/// The padding is the sum of both sides, by default `size − 1`; half of it, rounded down, is
+/// above and to the left. out = ⌊(in + padding − size) / stride⌋ + 1.
 struct PoolOptions: Sendable {
   private let size: Int
   private let strides: [Int]
@@ -78,7 +78,7 @@ struct PoolOptions: Sendable {
         rest >= 0,
         "a window of \(size) does not fit its input's \(extent) and padding of \(padding)")
       let length = rest / stride + 1
-      // What the last window needs behind the image.
+      // How far the last window extends past the image.
       let reach = try checkedProduct([length - 1, stride], limit: Limits.dimension)
       behind.append(max(0, reach + size - padding / 2 - extent))
       lengths.append(length)

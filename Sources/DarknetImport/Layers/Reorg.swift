@@ -2,9 +2,9 @@ import ImportSupport
 
 /// Darknet's reordering of rows, columns and channels.
 ///
-/// It takes the numbers of `[C, H, W]` as they lie in memory for an image `[C/s², H·s, W·s]`, moves
-/// blocks of s × s of that into channels and takes the result for `[C·s², H/s, W/s]`. What it does
-/// is thus no space-to-depth of the input. With `reverse` it is a depth-to-space of the input.
+/// It reinterprets `[C, H, W]` in memory order as an image `[C/s², H·s, W·s]`, moves blocks of
+/// s × s of that into channels, and reinterprets the result as `[C·s², H/s, W/s]`. This is not a
+/// space-to-depth of the input. With `reverse`, it is a depth-to-space of the input.
 struct ReorgLayer: DarknetLayer {
   static let source = SourceLayer(
     "reorg", "reorg_old", becomes: "reshape, reorganizeData, reshape; `reverse`: reorganizeData",
@@ -49,7 +49,8 @@ struct ReorgLayer: DarknetLayer {
       network.reshaped(moved, output.channels, output.height, output.width, call.name))
   }
 
-  /// `flatten`: rows, columns, channels instead of channels, rows, columns; with `reverse` back.
+  /// `flatten`: from the order channels, rows, columns to rows, columns, channels; with `reverse`
+  /// back.
   private func reordered(
     _ input: DarknetTensor, _ output: DarknetTensor, _ call: SectionCall,
     _ network: inout DarknetNetwork

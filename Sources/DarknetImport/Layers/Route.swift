@@ -1,13 +1,13 @@
 import ImportSupport
 import TensorCore
 
-/// Outputs of earlier layers, one after the other along the channels; of `groups` only the part
+/// Concatenates the outputs of earlier layers along the channels; with `groups`, only part
 /// `group_id` of each.
 struct RouteLayer: DarknetLayer {
   static let source = SourceLayer(
     "route",
-    becomes: "nothing for one layer; slice for a group; concat; images of different sizes in a "
-      + "row", refused: "groups that do not divide the channels evenly")
+    becomes: "nothing for one layer; slice for a group; concat; images of different sizes as "
+      + "one vector", refused: "groups that do not divide the channels evenly")
   static let options = ["layers", "groups", "group_id"]
   static let trainingOptions = ["stream", "wait_stream"]
 

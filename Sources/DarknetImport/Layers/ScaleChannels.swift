@@ -1,6 +1,7 @@
 import ImportSupport
 
-/// activation(in · from), one number of in for each channel; with `scale_wh` one for each place.
+/// activation(in · from), with one number of in for each channel, or with `scale_wh` for each
+/// position.
 struct ScaleChannelsLayer: DarknetLayer {
   static let source = SourceLayer("scale_channels", becomes: "multiply, activation")
   static let options = ["from", "scale_wh", "activation"]

@@ -3,9 +3,9 @@ import ImportSupport
 import LibC
 import TensorCore
 
-/// out = activation(alpha · in + beta · from), on as many channels, rows and columns as both have;
-/// of a larger `from` each n-th row and column counts. With several `from` and `weights_type` a
-/// weighted sum.
+/// out = activation(alpha · in + beta · from), over the channels, rows and columns that both have;
+/// if `from` is larger, only every n-th row and column is used. With several `from` and
+/// `weights_type`, a weighted sum.
 struct ShortcutLayer: DarknetLayer {
   static let source = SourceLayer(
     "shortcut",
@@ -77,7 +77,7 @@ struct ShortcutLayer: DarknetLayer {
         addends.append(scaled(part.blob, beta, "\(call.name)__beta__", &network))
         continue
       }
-      // The channels that `from` lacks stay as they are.
+      // The channels that `from` lacks are unchanged.
       let own = network.slice(
         result.blob, 0..<part.channels, "\(call.name)__own\(suffix)__")
       let rest = network.slice(
@@ -103,7 +103,8 @@ struct ShortcutLayer: DarknetLayer {
     factor == 1 ? blob : network.affine(blob, Float(factor), 0, name)
   }
 
-  /// What of `source` is added to `input`: no more channels than it has, and its rows and columns.
+  /// The part of `source` that is added to `input`, with the rows and columns of `input` and at
+  /// most its channels.
   private func fitted(
     _ source: DarknetTensor, to input: DarknetTensor, _ suffix: String, _ call: SectionCall,
     _ network: inout DarknetNetwork
@@ -131,7 +132,7 @@ struct ShortcutLayer: DarknetLayer {
     return try DarknetTensor(blob, channels, input.height, input.width)
   }
 
-  /// Σ w · x, the weights normalized over the layers.
+  /// Σ w · x, with the weights normalized over the layers.
   private func weighted(
     _ input: DarknetTensor, _ sources: [DarknetTensor], _ call: SectionCall,
     _ network: inout DarknetNetwork

@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// exp(x / temperature) / Σ exp(x / temperature) over all numbers, or over each of `groups` parts;
-/// with `spatial` over the channels of each place.
+/// exp(x / temperature) / Σ exp(x / temperature) over all numbers, or separately over each of
+/// `groups` parts; with `spatial`, over the channels at each position.
 struct SoftmaxLayer: DarknetLayer {
   static let source = SourceLayer(
     "softmax", "soft", becomes: "flatten, softmax; with `groups` wrapped in reshapes and permutes",
@@ -38,7 +38,7 @@ struct SoftmaxLayer: DarknetLayer {
     try call.require(
       input.count % groups == 0, "\(input.count) numbers do not divide into \(groups) groups")
     if groups == 1 { return try .vector(network.add(call.name, Softmax(), [blob]), input.count) }
-    // A group a row, and its numbers along the channels.
+    // One row per group, with its numbers along the channels.
     let rows = network.reshaped(
       blob, 1, groups, input.count / groups, call.name + "__groups__")
     let turned = network.permuted(rows, [0, 3, 2, 1], call.name + "__turned__")

@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// scale · in, each number `stride` times in rows and columns; with a negative stride the sums of
-/// the blocks.
+/// scale · in, with each number repeated `stride` times along rows and columns; with a negative
+/// stride, the sums of the blocks.
 struct UpsampleLayer: DarknetLayer {
   static let source = SourceLayer(
     "upsample", becomes: "upsample nearest; a negative `stride`: pooling, linear")

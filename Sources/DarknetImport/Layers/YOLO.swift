@@ -1,7 +1,7 @@
 import ImportSupport
 
-/// A grid of YOLO v3 and v4: for each box of `mask` x, y, w, h, confidence and the classes; of
-/// `Gaussian_yolo` x, y, w, h with their uncertainties.
+/// A grid of YOLO v3 and v4: x, y, w, h, confidence and the classes for each box of `mask`; for
+/// `Gaussian_yolo`, x, y, w and h come with their uncertainties.
 ///
 /// The output is the raw grid, before Darknet's logistic function and `scale_x_y`.
 struct YOLOLayer: DarknetLayer {
@@ -22,7 +22,7 @@ struct YOLOLayer: DarknetLayer {
   private let classes: Int
   private let count: Int
   private let mask: [Int]
-  /// What is wrong with the anchors; the grid does not depend on them.
+  /// The errors in the anchors; the grid does not depend on them.
   private let faults: [String]
 
   init(_ section: ConfigurationSection) throws {
@@ -34,7 +34,7 @@ struct YOLOLayer: DarknetLayer {
       guard !mask.isEmpty else { throw section.error(option, "it refers to no anchor") }
       if let place = mask.first(where: { [count] in !(0..<count).contains($0) }) {
         faults.append(
-          "line \(option.line): mask: anchor \(place) of \(count); boxes cannot be found with it")
+          "line \(option.line): mask: anchor \(place) of \(count); boxes cannot be decoded")
       }
     }
     self.faults = faults

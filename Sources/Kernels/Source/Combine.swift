@@ -159,7 +159,7 @@ private func fold<Body: PairBody>(_ a: CombiningArguments, _: Body.Type, divisor
   }
 }
 
-/// What `body` makes of the operands' values, from the element `start` on.
+/// The result of `body` for a vector of each operand, starting at element `start`.
 @inline(__always)
 private func each(
   _ a: CombiningArguments, from start: Int = 0, _ body: ((Int) -> Vector) -> Vector
@@ -185,7 +185,7 @@ private func operand(_ operand: CombiningOperand, at i: Int) -> Vector {
   }
 }
 
-/// The same for fewer elements than a vector has.
+/// The same for fewer elements than a vector has lanes.
 @inline(__always)
 private func operand(_ operand: CombiningOperand, at i: Int, count: Int) -> Vector {
   if case .all = operand.broadcast { return splat(operand.values[0]) }

@@ -81,7 +81,7 @@ extension Table {
   }
 }
 
-/// Asks for what the row of pixels behind the one that reads from `input` on reads besides.
+/// Prefetches what the next row of pixels reads in addition to the row that starts at `input`.
 @inline(never)
 private func fetchNextRow(_ a: ConvolutionArguments, _ input: UnsafePointer<Float>) {
   let columns =
@@ -98,9 +98,9 @@ private func fetchNextRow(_ a: ConvolutionArguments, _ input: UnsafePointer<Floa
   }
 }
 
-/// Input blocks to sum at a time, so that their weights stay in the second-level cache from one tile
-/// to the next, beside those that are fetched for the next ones. It must depend on the weights alone:
-/// sums are rounded where pieces meet.
+/// The number of input blocks to sum at a time, so that their weights stay in the L2 cache from one
+/// tile to the next, along with those prefetched for later. It must depend only on the weights,
+/// because sums are rounded at the boundaries of pieces.
 @inline(__always)
 private func inputPiece(_ a: ConvolutionArguments, blockFloats: Int) -> Int {
   let most = 32 << 10

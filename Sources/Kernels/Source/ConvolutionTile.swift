@@ -1,12 +1,12 @@
 import CVector
 import KernelInterface
 
-/// Sums of `rows` pixels and `columns` vectors of output channels; small enough for registers.
+/// Sums for `rows` pixels and `columns` vectors of output channels, few enough for registers.
 typealias Tile<let rows: Int, let columns: Int> = InlineArray<rows, InlineArray<columns, Vector>>
 
 /// `tile[r][c] += Σ(k < count) input[pixels[r] + first + k] · weights[k][c]`
 ///
-/// The one inner loop of convolution, matrix product and everything that is made of them.
+/// The inner loop of convolutions, matrix products and everything based on them.
 @inline(__always)
 func accumulate<let rows: Int, let columns: Int>(
   _ tile: inout Tile<rows, columns>, input: TileInputs<rows>, first: Int,
@@ -28,7 +28,7 @@ func accumulate<let rows: Int, let columns: Int>(
   }
 }
 
-/// Asks for the weights of some steps ahead: they stream from a farther cache for every tile.
+/// Prefetches weights several steps ahead: for every tile they stream from a farther cache.
 @inline(__always)
 private func prefetchWeights(_ weights: UnsafePointer<Float>, columns: Int) {
   let ahead = weights + 48 &* columns &* lanes
@@ -39,21 +39,22 @@ private func prefetchWeights(_ weights: UnsafePointer<Float>, columns: Int) {
   }
 }
 
-/// Long sums in parts: the rounding error of n terms added one after the other grows with √n, that of
-/// short parts hardly.
+/// Long sums in parts: the rounding error of n terms summed in sequence grows with √n, while that
+/// of short parts hardly grows.
 private struct PartialSums<let rows: Int, let columns: Int> {
   private var total = Tile<rows, columns>(repeating: InlineArray(repeating: .zero))
   private var isEmpty = true
   private let capacity: Int
   private var room: Int
 
-  /// - Parameter run: the number of terms that are added at a time; a part holds at least these.
+  /// - Parameter run: the number of terms added at a time; a part has at least that many.
   init(partLength: Int, run: Int) {
     capacity = max(partLength, run)
     room = capacity
   }
 
-  /// Before `terms` more are added to `tile`: moves what is there to the total where a part is full.
+  /// Call before adding `terms` more terms to `tile`: if the part is full, moves its sum to the
+  /// total.
   @inline(__always)
   mutating func makeRoom(_ tile: inout Tile<rows, columns>, for terms: Int) {
     room &-= terms
@@ -82,9 +83,9 @@ private struct PartialSums<let rows: Int, let columns: Int> {
   }
 }
 
-/// Where the inputs of a tile's sums lie.
+/// Layout of the inputs that a tile sums.
 struct TileInput {
-  /// Inputs that stand side by side and are summed in one go.
+  /// Adjacent inputs that are summed in one loop.
   var run: Int
   var runsPerRow: Int
   var runStride: Int
@@ -92,34 +93,34 @@ struct TileInput {
   var rowStride: Int
   var blocks: Int
   var blockStride: Int
-  /// Terms after which a sum is put aside and begun again. Winograd's algorithm enlarges the errors of
-  /// its sums, and so has the shortest parts.
+  /// Terms in a part of a sum. Winograd's algorithm amplifies rounding errors, so it has the
+  /// shortest parts.
   var partLength = 32
-  /// Whether to ask for the input of the tile to the right, as of one that stands far off.
+  /// Whether to prefetch the input of the tile to the right, because it is far away in memory.
   var fetchesNext = false
 }
 
-/// Weights to bring near while a tile is computed: with each run of inputs, `lines` cache lines that
-/// stand `distance` floats behind the weights of the run.
+/// Weights to prefetch while a tile is computed: for each run of inputs, `lines` cache lines that
+/// are `distance` floats after the weights of the run.
 struct TileAhead {
   var distance = 0
   var lines = 0
 }
 
-/// Where a tile's sums go.
+/// Layout of a tile's results.
 struct TileOutput {
   var vectorStride: Int
   var residualVectorStride: Int
   var accumulates: Bool
 }
 
-/// Asks for what the end of a tile adds and overwrites, so that it is there by then.
+/// Prefetches what the end of a tile adds and overwrites.
 @inline(__always)
 private func fetchTargets<let rows: Int, let columns: Int>(
   _: Count<columns>, _ places: TilePlaces<rows>, output: UnsafeMutablePointer<Float>,
   target: TileOutput, residual: UnsafePointer<Float>?
 ) {
-  // Narrower vectors are stored slowly enough.
+  // Narrower vectors are stored slowly enough without it.
   #if KERNELS_AVX512
     for r in 0..<rows {
       for c in 0..<columns {
@@ -140,7 +141,7 @@ private var blocksPerLine: Int {
   @inline(__always) get { lineFloats / channelBlock }
 }
 
-/// What all tiles of a run of pixels have in common. `channel` is the first output channel.
+/// What all tiles of a run of pixels share. `channel` is the first output channel.
 struct TileTask {
   var input: UnsafePointer<Float>
   var source: TileInput
@@ -153,7 +154,7 @@ struct TileTask {
   var epilogue = Epilogue()
 }
 
-/// One tile: start, sum, epilogue, store.
+/// Computes one tile: start, sum, epilogue, store.
 @inline(__always)
 func computeTile<let rows: Int, let columns: Int>(
   _ count: Count<columns>, _ task: TileTask, _ places: TilePlaces<rows>, ahead: TileAhead

@@ -2,7 +2,8 @@ import CVector
 import KernelInterface
 
 extension Table {
-  /// The order of a row's sum is fixed: even and odd vectors apart, then their sum's lanes in halves.
+  /// The order of a row's sum is fixed: even and odd vectors separately, then the lanes of their
+  /// sum by halves.
   @inline(never)
   package static func dense(_ a: DenseArguments) {
     if a.isReadInRegisters {
@@ -21,7 +22,7 @@ extension DenseArguments {
     case .float32, .float16, .linear(8, _, _), .fixed: true
     case .linear(let bits, _, _), .table(let bits, _):
       #if KERNELS_AVX512 || KERNELS_AVX2
-        // Rows start with a byte.
+        // Rows start at a byte.
         bits < 8 && 8 % bits == 0 && weights.first &* bits & 7 == 0
           && weights.stride &* bits & 7 == 0
       #else
@@ -31,8 +32,8 @@ extension DenseArguments {
   }
 }
 
-/// Columns of some rows that are expanded at a time: they stay in the nearest cache. A multiple of
-/// two vectors, so that the order of the sums stays.
+/// Number of columns that are expanded at a time for some rows, so that they stay in the L1 cache.
+/// A multiple of two vectors, which keeps the order of the sums.
 private var stageColumns: Int {
   @inline(__always) get { 1024 }
 }
@@ -154,8 +155,8 @@ extension DenseArguments {
     }
   }
 
-  /// Asks for what is read soon, beside column `k` of a row of those that are summed together: it
-  /// is in the row itself or as far behind the same row's successor among the next ones.
+  /// Prefetches ahead of column `k` of one of the rows that are summed together: from that row
+  /// itself or, near its end, from the corresponding row of the next group.
   @inline(__always)
   fileprivate func fetchAhead(_ row: Int, bits: Int, rows: Int, column k: Int) {
     let distance = 2048 &* 8 / bits
@@ -164,7 +165,7 @@ extension DenseArguments {
     vector_prefetch(weights.base + ((row &+ ahead) &* bits) &>> 3)
   }
 
-  /// How a row is expanded; nil of one that is not.
+  /// The format from which a row is expanded; nil if it is not compressed.
   @inline(__always)
   fileprivate func compressedFormat(row: Int) -> CompressedFormat? {
     switch weights.format {
@@ -177,7 +178,7 @@ extension DenseArguments {
   }
 }
 
-/// The sums of `rows` rows for `vectors` input vectors, while columns are added.
+/// The sums of `rows` rows for `vectors` input vectors, while columns are being added.
 private struct RowSums<let rows: Int, let vectors: Int> {
   private var even = InlineArray<rows, InlineArray<vectors, Vector>>(
     repeating: InlineArray(repeating: .zero))
@@ -188,9 +189,9 @@ private struct RowSums<let rows: Int, let vectors: Int> {
   init() {}
 
   /// - Parameters:
-  ///   - fetch: asks for what a row needs soon, beside a column.
-  ///   - whole: a vector of weights of a row, from a column on.
-  ///   - tail: the same of fewer columns, zeros behind them.
+  ///   - fetch: prefetches what a row needs soon, for a column.
+  ///   - whole: a vector of a row's weights, from a column on.
+  ///   - tail: the same for fewer columns, padded with zeros.
   @inline(__always)
   mutating func add(
     _ a: DenseArguments, vector: Int, _ range: Range<Int>, whole: (Int, Int) -> Vector,
@@ -238,14 +239,16 @@ private struct RowSums<let rows: Int, let vectors: Int> {
     }
   }
 
-  /// Rows of codes from `w` on, a block at a time: as `add` with the floats that they stand for.
+  /// Adds rows of codes starting at `w`, a block at a time, like `add` with the floats that the
+  /// codes represent.
   @inline(__always)
   mutating func addFixed(
     _ a: DenseArguments, vector: Int, _ w: UnsafeRawPointer, _ scale: InlineArray<rows, Vector>
   ) {
     let rowBytes = a.weights.stride &* FixedRow.bytesPerColumn
     let block = FixedRow.blockColumns
-    // Lines are asked for as far ahead of all rows, behind their ends in the rows that come next.
+    // Prefetches lines at the same distance ahead in all rows; past their ends, in the rows that
+    // come next.
     let distance = 11 &* block &* FixedRow.bytesPerColumn
     var first = 0
     while first &+ block <= a.columns {
@@ -288,7 +291,8 @@ private struct RowSums<let rows: Int, let vectors: Int> {
 
 #if KERNELS_AVX512 || KERNELS_AVX2
   extension RowSums {
-    /// Codes of 1, 2 or 4 bits by a table in registers, which a row of linear ones has too.
+    /// Expands codes of 1, 2 or 4 bits by a table in registers, which is also used for linear
+    /// codes.
     @inline(__always)
     fileprivate mutating func add<let bits: Int>(
       _: Count<bits>, _ a: DenseArguments, row: Int, vector: Int
@@ -347,7 +351,7 @@ private struct RowSums<let rows: Int, let vectors: Int> {
   }
 #endif
 
-/// The first `count` lanes, zeros in the others.
+/// The first `count` lanes, with zeros in the others.
 @inline(__always)
 private func keep(_ count: Int, of value: Vector) -> Vector {
   withUnsafeBytes(of: value) { bytes in
@@ -355,7 +359,7 @@ private func keep(_ count: Int, of value: Vector) -> Vector {
   }
 }
 
-/// The first `count` bytes, zeros behind them; reads nothing else.
+/// The first `count` bytes, followed by zeros; reads nothing else.
 @inline(__always)
 private func loadBytes(_ address: UnsafeRawPointer, count: Int) -> vector_bytes {
   var value = vector_bytes.zero

@@ -32,7 +32,7 @@ extension Table {
   }
 }
 
-/// Pixels of the largest tile.
+/// Number of pixels in the largest tile.
 private var depthwisePixels: Int {
   @inline(__always) get {
     #if KERNELS_AVX512 || arch(arm64)
@@ -43,7 +43,8 @@ private var depthwisePixels: Int {
   }
 }
 
-/// A row in tiles of nearly the same size: a narrow one would wait for each of its sums.
+/// Computes a row in tiles of nearly equal width: a narrow tile would be slow because of the
+/// latency of its sums.
 @inline(__always)
 private func depthwiseRow(
   _ a: ConvolutionArguments, input: UnsafePointer<Float>,

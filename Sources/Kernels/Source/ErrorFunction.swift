@@ -1,6 +1,6 @@
 import CVector
 
-// The polynomials are those of Tests/Tools/function_polynomials.py.
+// The polynomials come from Tests/Tools/function_polynomials.py.
 
 /// `x + x · P(x²)` near zero, `1 - exp(P(x))` beyond.
 enum ErrorFunction: PlainBody {
@@ -26,8 +26,9 @@ enum ErrorFunction: PlainBody {
   }
 }
 
-/// `max(x, 0) - |x| · Q(|x|)`, where `Q`, the normal distribution beyond, is `exp(-x²/2)` times a
-/// factor: that near zero, `1/|x|` times one in `1 / (|x| + 2)` beyond.
+/// `max(x, 0) - |x| · Q(|x|)`, where `Q` is the tail of the normal distribution: `exp(-x²/2)`
+/// times a factor, which is a polynomial in `|x|` near zero, and `1/|x|` times one in
+/// `1 / (|x| + 2)` beyond.
 enum Gelu: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
@@ -46,23 +47,24 @@ enum Gelu: PlainBody {
         81.460_922, -154.131_94, 108.906_36, -28.666_569, 3.926_971e-1, -1.987_924,
         -3.752_143_4e-1, -8.038_905e-4,
       ])
-    // The last step with what its rounding loses.
+    // The last step of the polynomial, with its rounding error.
     let argument = select(isNear, a, t)
     let slope = select(isNear, near, far)
     let constant = select(isNear, splat(0.5), splat(3.989_539_1e-1))
     let factor = multiplyAdd(argument, slope, constant)
     let rest = multiplyAdd(argument, slope, constant - factor)
 
-    // The square in two parts: the first of 12 bits each is exact.
+    // The square in two parts: the square of the first 12 bits is exact.
     let high = float(bits(a) & splat(Int32(bitPattern: 0xffff_f000)))
     let low = (a - high) * (a + high)
     let (remainder, n) = reduceExponent(high * high * splat(-0.5))
     let r = multiplyAdd(low, splat(-0.5), remainder)
     let e = multiplyAdd(exponentialTail(r), r * r, r)
     let tail = (multiplyAdd(factor, e, rest) + factor) * select(isNear, a, splat(1))
-    // -∞ · 0 is not a number.
+    // -∞ · 0 is NaN.
     let rectified = select(x .< .zero, x * splat(0), x)
-    // In two factors, so that only the last product can leave the normal numbers.
+    // The power of two is split into two factors, so that only the last product can leave the
+    // normal range.
     return rectified - tail * powerOfTwo(n &+ splat(Int32(40))) * splat(0x1p-40)
   }
 }
@@ -71,16 +73,16 @@ enum Gelu: PlainBody {
 enum TanhGelu: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
-    // √(8/π); at -11 the result is below the floats, from 8 on it is `x`.
+    // √(8/π); at -11 the result underflows, from 8 on it is `x`.
     let factor = -1.595_769_121_605_730_8
     let d = vector_to_double(minimum(maximum(x, splat(-11)), splat(8)))
     let u = d * multiplyAdd(d * d, 0.044715 * factor, DoubleVector(repeating: factor))
     let (r, n) = reduceExponent(u)
     let e = multiplyAdd(exponentialTail(r), r * r, r)
-    // 2⁻⁴⁰ of it, so that it is finite where the result is subnormal.
+    // Scaled by 2⁻⁴⁰, so that it is finite even if the result is subnormal.
     let scale = powerOfTwo(n &- splat(Int32(40)))
     let sum = multiplyAdd(e, scale, scale + splat(0x1p-40))
-    // -∞ · 0 is no number.
+    // -∞ · 0 is NaN.
     let small = select(x .< splat(-11), x * splat(0), x / sum * splat(0x1p-40))
     return select(x .> splat(8), x, small)
   }
@@ -93,10 +95,10 @@ enum Mish: PlainBody {
     let limited = minimum(maximum(x, splat(-110)), splat(20))
     let (r, k) = reduceExponent(limited)
     let e = multiplyAdd(exponentialTail(r), r * r, r)
-    // 2⁴⁰ · n, so that it is a normal number where the result is subnormal.
+    // 2⁴⁰ · n, so that it is a normal number even if the result is subnormal.
     let scale = powerOfTwo(k &+ splat(Int32(40)))
     let n = (e + splat(1)) * scale * splat(0x1p-40)
-    // x · n, and what was lost when it was rounded.
+    // x · n, and its rounding error.
     let whole = limited * scale
     let product = multiplyAdd(whole, e, whole)
     let lost = multiplyAdd(whole, e, whole - product)
@@ -107,7 +109,7 @@ enum Mish: PlainBody {
     // The sum of a negative zero and a zero would lose the sign.
     let above = float(bits(x + quotient) | (bits(x) & splat(Int32.min)))
     let value = select(isBelow, quotient * splat(0x1p-40), above)
-    // -∞ · 0 is no number.
+    // -∞ · 0 is NaN.
     return select(x .< splat(-110), x * splat(0), value)
   }
 }

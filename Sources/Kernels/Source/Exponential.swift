@@ -10,18 +10,18 @@ func reduceExponent(_ x: Vector) -> (remainder: Vector, n: IntegerVector) {
   return (r[0], n[0])
 }
 
-/// The same for vectors side by side, which become the remainders.
+/// The same for several vectors, which are replaced by the remainders.
 @inline(__always)
 func reduceExponents<let vectors: Int>(
   _ x: inout InlineArray<vectors, Vector>, _ integers: inout InlineArray<vectors, IntegerVector>
 ) {
-  // Adding 1.5 · 2^23 rounds to an integer, which then is in the low bits.
+  // Adding 1.5 · 2^23 rounds to an integer, which is then in the low bits.
   let magic = splat(0x1.8p23)
   var n = x
   for v in 0..<vectors { n[v] = multiplyAdd(x[v], splat(1.442_695_04), magic) }
   for v in 0..<vectors { integers[v] = bits(n[v]) &- bits(magic) }
   for v in 0..<vectors { n[v] -= magic }
-  // log 2 in two parts; the products with the first, of 9 bits, are exact.
+  // log 2 in two parts; products with the first, which has 9 bits, are exact.
   for v in 0..<vectors { x[v] = multiplyAdd(n[v], splat(-0x1.63p-1), x[v]) }
   for v in 0..<vectors { x[v] = multiplyAdd(n[v], splat(2.121_944_4e-4), x[v]) }
 }
@@ -32,14 +32,15 @@ func powerOfTwo(_ n: IntegerVector) -> Vector {
   float(shiftLeft(n &+ splat(Int32(127)), 23))
 }
 
-/// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`, such that `exp(r)` would be within 0.06 ULP: the
-/// minimax polynomial, its coefficients rounded one after the other from the lowest.
+/// `(exp(r) - 1 - r) / r²` for `|r| <= log 2 / 2`, accurate enough for `exp(r)` within
+/// 0.06 ULP: the minimax polynomial, whose coefficients were rounded one after the other from the
+/// lowest.
 @inline(__always)
 func exponentialTail(_ r: Vector) -> Vector {
   exponentialTails(InlineArray<1, Vector>(repeating: r))[0]
 }
 
-/// The same for vectors side by side.
+/// The same for several vectors.
 @inline(__always)
 func exponentialTails<let vectors: Int>(
   _ r: InlineArray<vectors, Vector>
@@ -54,37 +55,38 @@ func exponentialTails<let vectors: Int>(
   return p
 }
 
-/// `exp(x)` within 2 ULP, subnormal results included; a NaN stays.
+/// `exp(x)` within 2 ULP, including subnormal results; NaN stays NaN.
 @inline(__always)
 func exponential(_ x: Vector) -> Vector {
   let (r, n) = reduceExponent(minimum(maximum(x, splat(-104)), splat(89)))
   let p = multiplyAdd(exponentialTail(r), r * r, r) + splat(1)
-  // In two factors, so that only the last product can leave the normal numbers.
+  // The power of two is split into two factors, so that only the last product can leave the normal
+  // range.
   let half = shiftRight(n, 1)
   return p * powerOfTwo(half) * powerOfTwo(n &- half)
 }
 
-/// `exp(x)` for `x <= 0` within 2 ULP, subnormal results included; a NaN stays.
+/// `exp(x)` for `x <= 0` within 2 ULP, including subnormal results; NaN stays NaN.
 @inline(__always)
 func decayingExponential(_ x: Vector) -> Vector {
   let (r, n) = reduceExponent(maximum(x, splat(-104)))
   let p = multiplyAdd(exponentialTail(r), r * r, r) + splat(1)
-  // 2³² more than the result, so that only the last product can leave the normal numbers.
+  // Scaled by 2³², so that only the last product can leave the normal range.
   return p * powerOfTwo(n &+ splat(Int32(32))) * splat(0x1p-32)
 }
 
-/// `exp(x) - 1` within 2 ULP; a NaN stays.
+/// `exp(x) - 1` within 2 ULP; NaN stays NaN.
 @inline(__always)
 func exponentialMinusOne(_ x: Vector) -> Vector {
   let (r, n) = reduceExponent(minimum(maximum(x, splat(-40)), splat(89)))
   let p = multiplyAdd(exponentialTail(r), r * r, r)
-  // Half of the result, so that the power of two is a float for n = 128 too.
+  // Half of the power of two, which is finite even for n = 128.
   let scale = powerOfTwo(n &- splat(Int32(1)))
   let half = multiplyAdd(p, scale, scale - splat(0.5))
   return select(magnitude(x) .< splat(0x1p-60), x, half + half)
 }
 
-/// `2^x` within 2 ULP, subnormal results included; a NaN stays.
+/// `2^x` within 2 ULP, including subnormal results; NaN stays NaN.
 @inline(__always)
 func powerOfTwo(_ x: Vector) -> Vector {
   let limited = minimum(maximum(x, splat(-151)), splat(129))
@@ -106,7 +108,8 @@ func powerOfTwo(_ r: Vector, _ n: IntegerVector) -> Vector {
   return p * powerOfTwo(half) * powerOfTwo(n &- half)
 }
 
-/// `x = n · log 2 + r` with `|r| <= log 2 / 2`, of a double, so that `exp(r)` is exact to a float.
+/// `x = n · log 2 + r` with `|r| <= log 2 / 2`, for a double, so that `exp(r)` is exact
+/// to float precision.
 @inline(__always)
 func reduceExponent(_ x: DoubleVector) -> (remainder: Vector, n: IntegerVector) {
   let n = nearest(x, times: 1.442_695_040_888_963_4)

@@ -1,7 +1,7 @@
 import CVector
 import KernelInterface
 
-/// Where the codes from column `k` on are in a `FixedRow`: their high and their low part.
+/// The positions of the codes from column `k` on in a `FixedRow`: their high and low parts.
 @inline(__always)
 func fixedPlaces(
   _ row: UnsafeRawPointer, _ k: Int
@@ -10,7 +10,7 @@ func fixedPlaces(
   return (row + (block &+ 2 &* k), row + (2 &* block &+ k &+ 2 &* FixedRow.blockColumns))
 }
 
-/// As many codes of a `FixedRow` as a vector has lanes, from column `k` on, a multiple of that.
+/// One vector of codes of a `FixedRow`, starting at column `k`, a multiple of the vector's lanes.
 @inline(__always)
 func loadFixed(_ row: UnsafeRawPointer, _ k: Int) -> Vector {
   let (high, low) = fixedPlaces(row, k)
@@ -22,7 +22,8 @@ extension Table {
   package static func packFixedRow(
     _ source: UnsafeRawPointer, columns: Int, to packed: UnsafeMutableRawPointer
   ) -> FixedRowSummary {
-    // Bits of magnitudes are ordered as the magnitudes are, NaN above infinity above all numbers.
+    // The bits of magnitudes are ordered like the magnitudes, with infinity above all numbers and
+    // NaN above infinity.
     let largest = largestMagnitude(source, columns).bitPattern
     let padded = FixedRow.paddedColumns(columns)
     if largest == 0 {
@@ -30,7 +31,8 @@ extension Table {
         as: UInt8.self, repeating: 0, count: padded &* FixedRow.bytesPerColumn)
       return FixedRowSummary(scale: 0, peak: 0)
     }
-    // The scale's exponent is 22 below the largest magnitude's, which then has 23 bits before the point.
+    // The scale's exponent is 22 below that of the largest magnitude, which then has 23 bits before
+    // the binary point.
     let exponent = largest &>> 23
     guard exponent > 22, exponent < 255 else {
       return FixedRowSummary(scale: .nan, peak: .infinity)
@@ -58,7 +60,7 @@ extension Table {
   }
 }
 
-/// NaN where one is among the values.
+/// NaN if any of the values is NaN.
 @inline(__always)
 private func largestMagnitude(_ source: UnsafeRawPointer, _ columns: Int) -> Float {
   var largest = IntegerVector.zero
@@ -77,7 +79,7 @@ private func largestMagnitude(_ source: UnsafeRawPointer, _ columns: Int) -> Flo
   return Float(bitPattern: UInt32(bitPattern: result))
 }
 
-/// The whole numbers nearest to the values times `inverse`, even ones of two; −2²³ ..< 2²³.
+/// The integers nearest to the values times `inverse`, ties to even; −2²³ ..< 2²³.
 @inline(__always)
 private func fixedCodes(
   _ source: UnsafeRawPointer, _ columns: Int, _ k: Int, _ inverse: Vector
@@ -88,7 +90,7 @@ private func fixedCodes(
   let value =
     rest >= lanes ? address.loadUnaligned(as: Vector.self) : load(address, count: rest)
   let scaled = minimum(value * inverse, splat(0x1p23 - 1))
-  // Between 2²³ and 2²⁴ floats are the whole numbers.
+  // Floats between 2²³ and 2²⁴ are integers.
   let away = turnSign(splat(0x1p23), by: scaled)
   return vector_to_int((scaled + away) - away)
 }

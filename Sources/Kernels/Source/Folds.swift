@@ -1,6 +1,6 @@
 import KernelInterface
 
-/// How values become one: `neutral ∘ prepare(x0) ∘ prepare(x1) ∘ …`
+/// Reduces values to one: `neutral ∘ prepare(x0) ∘ prepare(x1) ∘ …`
 protocol Fold {
   static var neutral: Float { get }
   static func prepare(_ x: Vector) -> Vector
@@ -40,7 +40,7 @@ enum Product: Fold {
   static func combine(_ a: Vector, _ b: Vector) -> Vector { a * b }
 }
 
-/// A NaN wins.
+/// NaN if any value is NaN.
 enum Largest: Fold {
   static var neutral: Float { -.infinity }
   @inline(__always)
@@ -49,7 +49,7 @@ enum Largest: Fold {
   }
 }
 
-/// A NaN wins.
+/// NaN if any value is NaN.
 enum Smallest: Fold {
   static var neutral: Float { .infinity }
   @inline(__always)
@@ -59,7 +59,7 @@ enum Smallest: Fold {
 }
 
 extension Fold {
-  /// The lanes of `x`, from the first to the `count`-th, on top of `start`.
+  /// Folds the first `count` lanes of `x` into `start`.
   @inline(__always)
   static func lanes(_ x: Vector, count: Int, on start: Float = neutral) -> Float {
     var result = splat(start)

@@ -1,9 +1,9 @@
 import KernelInterface
 
-/// A fused activation, applied to a tile whose channels begin at `channel`.
+/// Applies a fused activation to a tile whose channels start at `channel`.
 ///
-/// The loops are inside the cases: they are short enough there to be unrolled whole, without
-/// which the tile would not stay in registers.
+/// The loops are inside the cases, where they are short enough to be fully unrolled; otherwise the
+/// tile would not stay in registers.
 @inline(__always)
 func activate<let rows: Int, let columns: Int>(
   _ tile: inout Tile<rows, columns>, _ activation: FusedActivation, channel: Int

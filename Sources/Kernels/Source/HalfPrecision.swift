@@ -1,12 +1,12 @@
 import CVector
 
-/// A vector of IEEE 754 binary16 values, exactly.
+/// Converts a vector of IEEE 754 binary16 values, exactly.
 @inline(__always)
 func loadHalf(_ address: UnsafeRawPointer) -> Vector {
   vector_from_half(address.loadUnaligned(as: vector_half.self))
 }
 
-/// The first `count` lanes, zeros in the others; reads nothing else.
+/// The first `count` lanes, with zeros in the others; reads nothing else.
 @inline(__always)
 func loadHalf(_ address: UnsafeRawPointer, count: Int) -> Vector {
   var value = vector_half.zero

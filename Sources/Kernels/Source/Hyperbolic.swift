@@ -1,4 +1,4 @@
-/// `exp(|x|) / 2` and what was lost when it was rounded.
+/// `exp(|x|) / 2` and its rounding error.
 @inline(__always)
 private func halfExponential(_ x: Vector) -> (value: Vector, rest: Vector) {
   let (r, n) = reduceExponent(minimum(magnitude(x), splat(91)))
@@ -32,10 +32,11 @@ enum HyperbolicCosine: PlainBody {
   }
 }
 
-/// Beyond it `asinh(x)` and `acosh(x)` are `log(2 · x)`, and the square of `x` may be infinite.
+/// Beyond this, `asinh(x)` and `acosh(x)` are `log(2 · x)`, and the square of `x` may be
+/// infinite.
 private let areaLimit: Float = 0x1p30
 
-/// `log(1 + y)`, or `log(2 · x)` where `x` is large; an infinity and a NaN stay.
+/// `log(1 + y)`, or `log(2 · x)` if `x` is large; infinity and NaN are unchanged.
 @inline(__always)
 private func areaLogarithm(_ y: Vector, _ x: Vector) -> Vector {
   let isLarge = x .> splat(areaLimit)

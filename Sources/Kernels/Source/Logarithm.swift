@@ -10,7 +10,7 @@ func splitNormal(_ x: Vector) -> (f: Vector, exponent: IntegerVector, inverse: V
   return (float(bits(x) &- shifted) - splat(1), shiftRight(offset, 23), float(inverse))
 }
 
-/// The same for subnormal arguments, too.
+/// The same, also for subnormal arguments.
 @inline(__always)
 func splitExponent(_ x: Vector) -> (f: Vector, exponent: Vector) {
   let small = x .< splat(0x1p-126)
@@ -28,29 +28,29 @@ func logarithm(_ f: Vector, _ n: Vector, rest: Vector = .zero) -> Vector {
       7.037_683_6e-2, -1.151_461e-1, 1.167_699_87e-1, -1.242_014_1e-1, 1.424_932_3e-1,
       -1.666_805_8e-1, 2.000_071_5e-1, -2.499_999_4e-1, 3.333_333_1e-1,
     ])
-  // log 2 in two parts; the products with the first, of 9 bits, are exact.
+  // log 2 in two parts; products with the first, which has 9 bits, are exact.
   var tail = multiplyAdd(n, splat(-2.121_944_4e-4), rest)
   tail = multiplyAdd(square, splat(-0.5), multiplyAdd(p, f * square, tail))
   return multiplyAdd(n, splat(0x1.63p-1), f + tail)
 }
 
-/// `log(x)` within 2 ULP, subnormal arguments included: -∞ at zero, NaN below.
+/// `log(x)` within 2 ULP, including subnormal arguments: -∞ at zero, NaN below.
 @inline(__always)
 func logarithm(_ x: Vector) -> Vector {
   let (f, n) = splitExponent(x)
-  // A NaN stays.
+  // NaN stays NaN.
   let special = select(x .== .zero, splat(-.infinity), select(x .< .zero, splat(.nan), x))
   return select((x .> .zero) .& (x .< splat(.infinity)), logarithm(f, n), special)
 }
 
-/// `log(1 + x) + twos · log 2` for `-1 < x < ∞`; elsewhere any number.
+/// `log(1 + x) + twos · log 2` for `-1 < x < ∞`; undefined elsewhere.
 @inline(__always)
 func logarithm(onePlus x: Vector, twos: Vector = .zero) -> Vector {
   let sum = splat(1) + x
-  // Exact up to 2²⁴, beyond which it counts no more.
+  // Exact up to 2²⁴; beyond that it does not matter.
   let lost = x - (sum - splat(1))
   let (f, n, inverse) = splitNormal(sum)
-  // What was lost, divided by 1 + f nearly enough.
+  // The rounding error divided by 1 + f, accurately enough.
   let scaled = lost * inverse
   return logarithm(f, vector_from_int(n) + twos, rest: multiplyAdd(scaled, f * f - f, scaled))
 }
@@ -59,7 +59,7 @@ enum LogarithmOnePlus: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
     let value = logarithm(onePlus: x)
-    // A negative zero, an infinity and a NaN stay.
+    // A negative zero, infinity and NaN are unchanged.
     let special = select(
       x .< splat(-1), splat(.nan), select(x .== splat(-1), splat(-.infinity), x))
     let isOrdinary =

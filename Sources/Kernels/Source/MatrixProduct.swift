@@ -1,18 +1,18 @@
 import KernelInterface
 
-/// Rows of `b` that are packed at a time.
+/// Number of rows of `b` that are packed at a time.
 private var depthBlock: Int {
   @inline(__always) get { 256 }
 }
 
 extension Table {
-  /// See `MatrixProductArguments`. Strips of `b` are packed into a panel and go through the tile of
-  /// the convolution.
+  /// See `MatrixProductArguments`. Strips of `b` are packed into a panel and computed by the
+  /// convolution's tile.
   @inline(never)
   package static func matrixProduct(_ a: MatrixProductArguments) {
     let width = panelVectors &* lanes
     let panelBytes = depthBlock &* width &* 4
-    // Behind the panel: a strip of results where the last columns do not fill vectors.
+    // After the panel: a strip for results if the last columns do not fill vectors.
     let stripBytes = Table.pixelTile &* width &* 4
     withUnsafeTemporaryAllocation(byteCount: panelBytes + stripBytes, alignment: 64) {
       scratch in
@@ -103,8 +103,8 @@ private func multiplyStrip(
   }
 }
 
-/// Puts what the products are added to where the tile expects it: the biases at first, then what
-/// is in the result.
+/// Puts the initial values of the sums where the tile expects them: first the biases, later the
+/// intermediate results.
 @inline(__always)
 private func prepare(
   _ a: MatrixProductArguments, row: Int, rows: Int, column: Int, columns: Int, depth: Int,

@@ -3,7 +3,7 @@ import KernelInterface
 extension Table {
   @inline(never)
   package static func multiplyAddLoop(rounds: Int) -> (count: Int, sum: Float) {
-    // Each chain tends to 1, so that no value becomes slow.
+    // Each chain tends to 1, so no value becomes subnormal and slow.
     let factor = splat(0.999)
     let term = splat(0.001)
     var (a, b, c, d) = (Vector.zero, splat(0.1), splat(0.2), splat(0.3))

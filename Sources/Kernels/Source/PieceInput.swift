@@ -49,7 +49,7 @@ private func blockedPieceInput(
   }
 }
 
-/// Columns whose rows are transformed at a time, and the tiles that begin in them.
+/// Number of columns whose rows are transformed at a time, and of the tiles that start in them.
 private typealias ColumnBuffer = InlineArray<320, Float>
 private var bufferColumns: Int {
   @inline(__always) get { 64 }
@@ -58,7 +58,7 @@ private var bufferTiles: Int {
   @inline(__always) get { 20 }
 }
 
-/// Down the columns in vectors of neighbors, then along the rows one tile after the other.
+/// Transforms the columns in vectors of neighbors, then the rows tile by tile.
 @inline(never)
 private func planarPieceInput(
   tiles: Int, rows height: Int, width: Int, _ a: InputTransformArguments

@@ -25,7 +25,7 @@ extension Table {
 }
 
 extension Table {
-  /// As many tiles at once as have their channels in a vector.
+  /// Computes as many tiles at once as have their channels in one vector.
   @inline(never)
   package static func pieceSumOutput(
     sums: UnsafePointer<Float>, pointStride: Int, tiles: Int,

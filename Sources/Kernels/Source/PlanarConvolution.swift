@@ -60,7 +60,7 @@ private func planarRow<let outputs: Int, let columns: Int>(
   }
 }
 
-/// The bias of `outputs` channels; zero where there are fewer.
+/// The bias of `outputs` channels; zero beyond the last channel.
 @inline(__always)
 func planarBias<let outputs: Int>(
   _: Count<outputs>, _ a: ConvolutionArguments, _ channel: Int
@@ -71,7 +71,7 @@ func planarBias<let outputs: Int>(
   return bias
 }
 
-/// `outputs` channels of `columns` vectors of pixels.
+/// Computes `outputs` channels of `columns` vectors of pixels.
 @inline(__always)
 private func planarTile<let outputs: Int, let columns: Int>(
   _: Count<outputs>, _: Count<columns>, _ a: ConvolutionArguments,
@@ -110,7 +110,7 @@ private func planarTile<let outputs: Int, let columns: Int>(
   }
 }
 
-/// The last pixels of a row, fewer than a vector.
+/// Computes the last pixels of a row, fewer than a vector has lanes.
 @inline(__always)
 private func planarTail<let outputs: Int>(
   _: Count<outputs>, _ a: ConvolutionArguments, _ bias: InlineArray<outputs, Float>, row: Int,

@@ -84,8 +84,8 @@ private func planarPairTiles<let outputs: Int, let columns: Int>(
   }
 }
 
-/// `outputs` channels of two rows of `columns` vectors of pixels, or, where it is not whole, of the
-/// last pixels of the rows, fewer than a vector.
+/// Computes `outputs` channels of two rows: `columns` vectors of pixels or, if it is not whole, the
+/// last pixels of the rows, fewer than a vector has lanes.
 @inline(__always)
 private func planarPairTile<let outputs: Int, let columns: Int>(
   _: Count<outputs>, _: Count<columns>, _ a: ConvolutionArguments,
@@ -124,7 +124,7 @@ private func planarPairTile<let outputs: Int, let columns: Int>(
   }
 }
 
-/// Adds a half's first row of products to `upper` and its second to `lower`.
+/// Adds the products of a half's first row to `upper` and of its second to `lower`.
 @inline(__always)
 private func accumulate<let outputs: Int, let columns: Int>(
   _ input: UnsafePointer<Float>, _ weights: UnsafePointer<Float>, _ a: ConvolutionArguments,

@@ -65,17 +65,19 @@ private func fold<F: Fold>(
   }
 }
 
-/// Output pixels at once: one alone would wait for each of its values.
+/// Output pixels computed at once; a single one would be slow because of latency.
 private typealias PoolingTile = Count<8>
 
-/// The input columns of a tile's windows: the first one's, and the distance to the next one's, 1 or 2.
+/// The input columns of a tile's windows: those of the first window, and the distance to the next
+/// one, 1 or 2.
 private struct RegularWindow {
   var columns: Range<Int>
   var step: Int
 }
 
-/// The windows of the tile from output column `x` on, where all have the same width and distance.
-/// The usual distances are constants of the loops, which have too few registers for addresses.
+/// The windows of the tile that starts at output column `x`, if they all have the same width and
+/// distance. Common distances are compile-time constants, because there are too few registers for
+/// addresses.
 @inline(__always)
 private func regularWindow(_ a: PoolingArguments, _ x: Int) -> RegularWindow? {
   guard x &+ PoolingTile.value <= a.columns.count else { return nil }
@@ -94,7 +96,7 @@ private func regularWindow(_ a: PoolingArguments, _ x: Int) -> RegularWindow? {
   return RegularWindow(columns: Int(start)..<Int(end), step: Int(step))
 }
 
-/// Folds without a last step.
+/// Folds without the final step.
 @inline(__always)
 private func poolTile<F: Fold, let step: Int>(
   _ a: PoolingArguments, _: F.Type, rows: Range<Int>, _ columns: Range<Int>, _: Count<step>,

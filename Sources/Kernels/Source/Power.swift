@@ -1,7 +1,7 @@
 import CVector
 import KernelInterface
 
-/// `x^α`: products and roots for the exponents that networks use.
+/// `x^α`, by products and roots for the exponents common in networks.
 @inline(never)
 func raise(_ a: UnaryArguments) {
   if a.channelAlpha == nil {
@@ -21,7 +21,7 @@ func raise(_ a: UnaryArguments) {
   map(a, Power.self)
 }
 
-/// `x^½` as `pow` has it: positive for a negative zero, infinite for either infinity.
+/// `x^½` as computed by `pow`: positive for a negative zero, infinite for either infinity.
 @inline(__always)
 private func root(_ x: Vector) -> Vector {
   select(x .== splat(-.infinity), splat(.infinity), squareRoot(x + splat(0)))
@@ -76,10 +76,11 @@ private enum Power: UnaryBody {
   static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector { power(x, alpha) }
 }
 
-/// `log₂(1 + f) + n` to 35 bits for `√½ - 1 <= f < √2 - 1`; see Tests/Tools/function_polynomials.py.
+/// `log₂(1 + f) + n` to 35 bits for `√½ - 1 <= f < √2 - 1`; see
+/// Tests/Tools/function_polynomials.py.
 @inline(__always)
 private func logarithmOfTwo(_ f: Vector, _ n: Vector) -> DoubleVector {
-  // The terms that are small as floats.
+  // The smaller terms, in single precision.
   let tail = polynomial(
     f, square: f * f,
     [
@@ -105,7 +106,7 @@ private func raised(_ x: DoubleVector) -> Vector {
     vector_from_double(x - whole), vector_limit(vector_int_from_double(whole), 200))
 }
 
-/// `x^y` within 2 ULP as `2^(y · log₂ x)`; special values as C's `pow`.
+/// `x^y` within 2 ULP as `2^(y · log₂ x)`; special values as in C's `pow`.
 @inline(__always)
 func power(_ x: Vector, _ y: Vector) -> Vector {
   let isOrdinary =
@@ -120,13 +121,13 @@ func power(_ x: Vector, _ y: Vector) -> Vector {
   n = select(a .== splat(.infinity), a, n)
   var result = raised(vector_limit_double(logarithmOfTwo(f, n) * vector_to_double(y), 200))
 
-  // Below zero: the sign of odd powers, and no other ones.
+  // Below zero: odd powers are negative, and noninteger ones are NaN.
   let isWhole = Nearest.value(y) .== y
   let half = y * splat(0.5)
   let isOdd = isWhole .& (Nearest.value(half) .!= half)
   result = turnSign(result, by: select(isOdd, x, .zero))
   result = select((x .< .zero) .& (a .!= splat(.infinity)) .& .!isWhole, splat(.nan), result)
-  // Whatever is added to a NaN stays one.
+  // Anything added to NaN is NaN.
   result = select((x .== x) .& (y .== y), result, x + y)
   let isOne =
     (x .== splat(1)) .| (y .== .zero) .| ((a .== splat(1)) .& (magnitude(y) .== splat(.infinity)))

@@ -1,7 +1,7 @@
 import KernelInterface
 
 extension Table {
-  /// Four vectors run side by side and meet in halves.
+  /// Four vectors are accumulated in parallel and then combined by halves.
   @inline(never)
   package static func reduce(_ function: Reduction, _ input: UnsafePointer<Float>, count: Int)
     -> Float
@@ -43,7 +43,7 @@ private func reduced<F: Fold>(
 }
 
 extension Table {
-  /// Even and odd pixels run apart.
+  /// Even and odd pixels are accumulated separately.
   @inline(never)
   package static func reduceBlock(
     _ function: Reduction, _ input: UnsafePointer<Float>, pixels: Int,

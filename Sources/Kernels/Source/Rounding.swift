@@ -1,7 +1,7 @@
 import CVector
 import LibC
 
-/// Beyond it every float is a whole number.
+/// Beyond this, every float is an integer.
 private let wholeLimit: Float = 0x1p23
 
 enum Nearest: PlainBody {
@@ -43,13 +43,13 @@ private func remainder(_ a: Vector, _ b: Vector, _ quotient: Vector) -> Vector {
   return vector_from_double(vector_to_double(a) - product)
 }
 
-/// Whether the remainder has the other sign than the divisor.
+/// Whether the sign of the remainder differs from that of the divisor.
 @inline(__always)
 private func isOpposite(_ rest: Vector, _ divisor: Vector) -> Mask {
   (rest .!= .zero) .& (bits(rest) ^ bits(divisor) .< IntegerVector.zero)
 }
 
-/// `⌊a / b⌋`: the quotient may have been rounded up to a whole number.
+/// `⌊a / b⌋`; corrects a quotient that was rounded up to an integer.
 @inline(__always)
 func floorDivide(_ a: Vector, _ b: Vector) -> Vector {
   let quotient = a / b
@@ -60,7 +60,7 @@ func floorDivide(_ a: Vector, _ b: Vector) -> Vector {
   return select(isRoundedUp, whole - splat(1), whole)
 }
 
-/// `a - b · ⌊a / b⌋`; a zero has the sign of `a`.
+/// `a - b · ⌊a / b⌋`; a zero result has the sign of `a`.
 @inline(__always)
 func modulo(_ a: Vector, _ b: Vector) -> Vector {
   let quotient = a / b

@@ -1,11 +1,11 @@
-/// `1 / (1 + exp(-x))`, accurate down to subnormal results; a NaN stays.
+/// `1 / (1 + exp(-x))`, accurate down to subnormal results; NaN stays NaN.
 @inline(__always)
 func sigmoid(_ x: Vector) -> Vector {
   let e = decayingExponential(float(bits(x) | splat(Int32.min)))
   return select(x .< .zero, e, splat(1)) / (splat(1) + e)
 }
 
-/// `tanh(x)`; a NaN stays.
+/// `tanh(x)`; NaN stays NaN.
 @inline(__always)
 func hyperbolicTangent(_ x: Vector) -> Vector {
   let z = magnitude(x)
@@ -20,7 +20,7 @@ func hyperbolicTangent(_ x: Vector) -> Vector {
   return turnSign(select(z .< splat(0.625), near, far), by: x)
 }
 
-/// `log(1 + exp(x))`; a NaN stays.
+/// `log(1 + exp(x))`; NaN stays NaN.
 @inline(__always)
 func softplus(_ x: Vector) -> Vector {
   let e = decayingExponential(float(bits(x) | splat(Int32.min)))

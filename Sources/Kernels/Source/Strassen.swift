@@ -1,6 +1,6 @@
 import KernelInterface
 
-/// Where a pixel lies. Pixels follow one another; only the first one's place takes divisions.
+/// The location of a pixel. Pixels are consecutive; only that of the first one needs divisions.
 private struct PixelWalk {
   private(set) var offset: Int
   private var column: Int
@@ -137,7 +137,8 @@ extension Table {
         let m4 = load(m + 4 &* productStride)
         let m5 = load(m + 5 &* productStride)
         let m6 = load(m + 6 &* productStride)
-        // Pixels in rows, as an activation wants them: the slopes of a column are its channels'.
+        // Pixels in rows, as required by activations: the slopes of a column are those of its
+        // channels.
         var first: Tile<2, 1> = [
           [(m0 + m3) + (m6 - m4) + bias1], [m1 + m3 + bias1],
         ]

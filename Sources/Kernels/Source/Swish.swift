@@ -1,17 +1,16 @@
 import KernelInterface
 
-/// `x / (1 + exp(-alpha · x))`: the exponential, one sum and one quotient, each rounded as if it
-/// stood alone, so that three calls one after the other give the same bits.
+/// `x / (1 + exp(-alpha · x))`: the exponential, one sum and one quotient, each rounded
+/// separately, so that three separate calls give the same bits.
 ///
-/// Where `alpha` is 1, within 2 ULP for `|x| <= 10` and 2.5 ULP down to −88.7, below which the
-/// exponential is infinite and the result a zero; a NaN stays.
+/// If `alpha` is 1, within 2 ULP for `|x| <= 10` and 2.5 ULP down to −88.7, below which the
+/// exponential is infinite and the result is zero; NaN stays NaN.
 @inline(__always)
 func swish(_ x: Vector, _ alpha: Vector) -> Vector {
   swish(InlineArray<1, Vector>(repeating: x), alpha)[0]
 }
 
-/// The same for vectors side by side, step by step, so that none waits for the latency of its own
-/// steps.
+/// The same for several vectors, interleaved step by step to hide the latency of the steps.
 @inline(__always)
 private func swish<let vectors: Int>(
   _ x: InlineArray<vectors, Vector>, _ alpha: Vector
@@ -19,14 +18,14 @@ private func swish<let vectors: Int>(
   let factor = turnSign(alpha, by: splat(-1))
   var r = x
   var n = InlineArray<vectors, IntegerVector>(repeating: .zero)
-  // An exponential below exp(-80) adds nothing to 1.
+  // An exponential below exp(-80) does not change the sum with 1.
   for v in 0..<vectors { r[v] = maximum(factor * x[v], splat(-80)) }
   for v in 0..<vectors { r[v] = minimum(r[v], splat(89)) }
   reduceExponents(&r, &n)
   var p = exponentialTails(r)
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v] * r[v], r[v]) }
-  // Twice exp(r), so that half of 2ⁿ is a float for n = 128 too. Their product is exact or
-  // infinite, so that it may meet the sum unrounded.
+  // Twice exp(r), so that half of 2ⁿ is a finite float for n = 128 too. Their product is exact or
+  // infinite, so it can be added to 1 in one step.
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], splat(2), splat(2)) }
   for v in 0..<vectors {
     p[v] = multiplyAdd(p[v], powerOfTwo(n[v] &- splat(Int32(1))), splat(1))

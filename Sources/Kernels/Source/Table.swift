@@ -1,6 +1,6 @@
 import KernelInterface
 
-/// The kernels of this module's instruction set. Nothing else is visible from outside.
+/// The kernels of this module's instruction set. Nothing else is visible outside the module.
 package enum Table: KernelTable {
   package static var channelBlock: Int {
     @inline(__always) get {
@@ -16,7 +16,7 @@ package enum Table: KernelTable {
     @inline(__always) get { panelVectors / vectorsPerBlock }
   }
 
-  /// What the registers hold beside the weights of one step.
+  /// As many as fit in registers along with the weights of one step.
   package static var pixelTile: Int {
     @inline(__always) get {
       #if KERNELS_AVX512
@@ -29,8 +29,7 @@ package enum Table: KernelTable {
     }
   }
 
-  /// With the vectors of pixels that go with them, what the registers hold beside the weights of
-  /// one step.
+  /// As many as fit in registers along with their vectors of pixels and the weights of one step.
   package static var planarOutputs: Int {
     @inline(__always) get {
       #if KERNELS_AVX512

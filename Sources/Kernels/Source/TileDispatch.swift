@@ -5,7 +5,7 @@ var panelVectors: Int {
   @inline(__always) get { 2 }
 }
 
-/// Computes all pixels by `vectors` (1 or 2) vectors, in tiles of sizes that differ by 1 at most.
+/// Computes all pixels and `vectors` (1 or 2) vectors, in tiles whose sizes differ by at most 1.
 @inline(never)
 func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: inout TilesAhead) {
   let tiles = pixels.tiles
@@ -27,7 +27,7 @@ func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: in
   }
 }
 
-/// Tiles of one size.
+/// Computes tiles of one size.
 @inline(__always)
 private func dispatch<let columns: Int>(
   _ c: Count<columns>, pixels: Int, tiles: Int, _ task: TileTask, _ walk: inout TileWalk,

@@ -1,27 +1,28 @@
 import CVector
 
-/// Floats from a pixel to its right neighbor, and from a row's first pixel to the next row's.
+/// Distances in floats from a pixel to its right neighbor, and from a row's first pixel to that of
+/// the next row.
 struct PixelStride {
   var column: Int
   var row = 0
 }
 
-/// Output pixels that tiles are cut from, row after row.
+/// Output pixels to divide into tiles, row by row.
 struct PixelRows {
   var rows = 1
   var width: Int
-  /// From what one output pixel reads to what the next one does.
+  /// Distances between the inputs of neighboring output pixels.
   var input: PixelStride
   var output: PixelStride
   var residual = PixelStride(column: 0)
 
   var count: Int { rows &* width }
-  /// As few as can be.
+  /// The smallest possible number of tiles.
   var tiles: Int { (count &+ Table.pixelTile &- 1) / Table.pixelTile }
 }
 
-/// Whether a tile can hold pixels of several rows. Large tiles have more pixels than there are
-/// registers for addresses; they are wide enough for the rows of usual maps.
+/// Whether a tile can contain pixels of several rows. Large tiles have more pixels than there are
+/// registers for addresses, but they are wide enough for the rows of common feature maps.
 var tilesCrossRows: Bool {
   @inline(__always) get {
     #if KERNELS_AVX512
@@ -32,7 +33,7 @@ var tilesCrossRows: Bool {
   }
 }
 
-/// The place of the next pixel.
+/// The location of the next pixel.
 struct TileWalk {
   fileprivate let pixels: PixelRows
   private var column = 0
@@ -42,7 +43,7 @@ struct TileWalk {
 
   init(_ pixels: PixelRows) { self.pixels = pixels }
 
-  /// The places of a tile's pixels, and on to what follows them.
+  /// Returns the locations of a tile's pixels and advances past them.
   @inline(__always)
   mutating func next<let rows: Int>(_: Count<rows>) -> TilePlaces<rows> {
     #if KERNELS_AVX512
@@ -58,7 +59,8 @@ struct TileWalk {
         places.outputs[r] = output
         places.residuals[r] = residual
         column &+= 1
-        // All bits where a pixel of the row follows; a branch would be a surprise at each row's end.
+        // All bits set if another pixel of the row follows; a branch would be mispredicted at the
+        // end of each row.
         let follows = (column &- pixels.width) &>> (Int.bitWidth &- 1)
         column &= follows
         input &+= step(pixels.input, follows)
@@ -76,7 +78,7 @@ struct TileWalk {
   }
 }
 
-/// Where a tile's pixels lie: floats from the first pixel of all.
+/// The locations of a tile's pixels, as offsets in floats from the first pixel of all.
 struct TilePlaces<let rows: Int> {
   #if KERNELS_AVX512
     private let first: TileWalk
@@ -84,7 +86,7 @@ struct TilePlaces<let rows: Int> {
     @inline(__always)
     fileprivate init(_ first: TileWalk) { self.first = first }
 
-    /// From what one pixel reads to what the next one does.
+    /// The distance between the inputs of neighboring pixels.
     fileprivate var step: Int {
       @inline(__always) get { first.pixels.input.column }
     }
@@ -95,7 +97,7 @@ struct TilePlaces<let rows: Int> {
     @inline(__always)
     func residual(_ r: Int) -> Int { first.residual &+ r &* first.pixels.residual.column }
   #else
-    /// From what one pixel reads to what its right neighbor does.
+    /// The distance between the inputs of a pixel and its right neighbor.
     fileprivate let step: Int
     fileprivate var inputs = InlineArray<rows, Int>(repeating: 0)
     fileprivate var outputs = InlineArray<rows, Int>(repeating: 0)
@@ -113,7 +115,7 @@ struct TilePlaces<let rows: Int> {
   #endif
 }
 
-/// What a tile's pixels read, an address in a register for each if there are enough of them.
+/// The inputs of a tile's pixels, each with an address in a register if there are enough registers.
 struct TileInputs<let rows: Int> {
   private let step: Int
   #if KERNELS_AVX512
@@ -143,7 +145,7 @@ struct TileInputs<let rows: Int> {
     #endif
   }
 
-  /// Asks for the same of the tile to the right.
+  /// Prefetches the same for the tile to the right.
   @inline(__always)
   func fetchNext(_ r: Int, _ k: Int) {
     #if KERNELS_AVX512

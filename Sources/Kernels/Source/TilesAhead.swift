@@ -1,11 +1,12 @@
-/// The weights that are needed next, shared out among the tiles that use these: each run of inputs of
-/// a tile fetches a part of what is `distance` floats behind the run's weights.
+/// Divides the prefetching of the weights needed next among the tiles that use the current ones:
+/// each run of inputs of a tile prefetches a part of what is `distance` floats after the run's
+/// weights.
 struct TilesAhead {
   private var part: TileAhead
   private let step: Int
   private let end: Int
 
-  /// Fetches nothing.
+  /// Prefetches nothing.
   static var none: TilesAhead {
     @inline(__always) get { TilesAhead(distance: 0, runFloats: 0, tiles: 1) }
   }

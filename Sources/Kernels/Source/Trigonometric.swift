@@ -1,10 +1,11 @@
 import CVector
 import LibC
 
-// The polynomials are those of Tests/Tools/function_polynomials.py.
+// The polynomials come from Tests/Tools/function_polynomials.py.
 
-/// `|x| = n · π/2 + r` with `|r| <= π/4`, exact to a float where `|x|` is below `angleLimit`. With
-/// `π/2` in two parts, the first of which has 33 bits, no digit is lost however small `r` is.
+/// `|x| = n · π/2 + r` with `|r| <= π/4`, exact to float precision if `|x|` is below
+/// `angleLimit`. `π/2` is in two parts, the first of which has 33 bits, so no digits are lost
+/// however small `r` is.
 @inline(__always)
 private func quadrant(_ x: Vector) -> (remainder: DoubleVector, n: IntegerVector) {
   let x = vector_to_double(magnitude(x))
@@ -15,7 +16,7 @@ private func quadrant(_ x: Vector) -> (remainder: DoubleVector, n: IntegerVector
 
 private let angleLimit: Float = 0x1p20
 
-/// `value`, and the C library's where an angle is too large or none.
+/// `value`, or the C library's result if an angle is too large or not a number.
 @inline(__always)
 private func mended(_ value: Vector, _ x: Vector, _ function: (Float) -> Float) -> Vector {
   let inside = magnitude(x) .< splat(angleLimit)
@@ -34,7 +35,7 @@ private func sineAndCosine(_ r: Vector) -> (Vector, Vector) {
   return (multiplyAdd(s * z, r, r), multiplyAdd(c * z, z, multiplyAdd(z, splat(-0.5), splat(1))))
 }
 
-/// The one or the other by the lowest bit, its sign turned by the next.
+/// One or the other by the lowest bit, negated by the next bit.
 @inline(__always)
 private func chosen(_ n: IntegerVector, _ even: Vector, _ odd: Vector) -> Vector {
   let value = select((n & splat(Int32(1))) .== splat(Int32(0)), even, odd)
@@ -63,7 +64,7 @@ enum Tangent: PlainBody {
   @inline(__always)
   static func value(_ x: Vector) -> Vector {
     let (remainder, n) = quadrant(x)
-    // The error of the rounded remainder counts twice near π/4.
+    // The error of the rounded remainder is doubled near π/4.
     let r = vector_from_double(remainder)
     let rest = vector_from_double(remainder - vector_to_double(r))
     let z = r * r
@@ -79,7 +80,7 @@ enum Tangent: PlainBody {
   }
 }
 
-/// `asin s = s + t`, where `s` is `|x|` and `x` is near zero, and `√((1 - |x|) / 2)` elsewhere, where
+/// `asin s = s + t`. Near zero, `s` is `|x|`; elsewhere `s` is `√((1 - |x|) / 2)` and
 /// `asin |x| = π/2 - 2 · asin s`.
 @inline(__always)
 private func arcSineParts(_ x: Vector) -> (isNear: Mask, s: Vector, t: Vector) {
@@ -92,7 +93,7 @@ private func arcSineParts(_ x: Vector) -> (isNear: Mask, s: Vector, t: Vector) {
   return (isNear, s, p * z * s)
 }
 
-/// `π/2` is `halfTurn` less this.
+/// `π/2` is `halfTurn` minus `halfTurnExcess`.
 private let halfTurn: Float = 1.570_796_37
 private let halfTurnExcess: Float = 4.371_138_8e-8
 

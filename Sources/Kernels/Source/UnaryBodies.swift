@@ -1,10 +1,10 @@
-/// A function of one vector, as a type: a closure would stay a function of its own that is called
-/// for every vector.
+/// A function of one vector, as a type: a closure would be called for every vector instead of being
+/// inlined.
 protocol UnaryBody {
   static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector
 }
 
-/// One that has neither `α` nor `β`.
+/// A function without `α` and `β`.
 protocol PlainBody: UnaryBody {
   static func value(_ x: Vector) -> Vector
 }

@@ -1,8 +1,8 @@
 import KernelInterface
 
-/// Where a tile lies; see `UpsampledTiles`.
+/// The location of a tile; see `UpsampledTiles`.
 struct UpsampledTile {
-  /// The first position of phase 0, in the small input.
+  /// The first position of phase 0 in the small input.
   private(set) var row: Int
   private(set) var column: Int
   private let width: Int

@@ -11,7 +11,7 @@ import CVector
   typealias IntegerVector = SIMD4<Int32>
 #endif
 
-/// As many doubles as a vector has floats, for what a float's precision does not do.
+/// As many doubles as a vector has floats, for computations that need more than float precision.
 #if KERNELS_AVX512
   typealias DoubleVector = SIMD16<Double>
 #elseif KERNELS_AVX2
@@ -20,12 +20,12 @@ import CVector
   typealias DoubleVector = SIMD4<Double>
 #endif
 
-/// Floats in a vector.
+/// Number of floats in a vector.
 var lanes: Int {
   @inline(__always) get { Vector.scalarCount }
 }
 
-/// Channels that stand side by side.
+/// Number of channels in a block.
 var channelBlock: Int {
   @inline(__always) get { Table.channelBlock }
 }
@@ -34,8 +34,7 @@ var vectorsPerBlock: Int {
   @inline(__always) get { channelBlock / lanes }
 }
 
-// Swift's own operators go through the lanes one by one, and the compiler does not always find the
-// vectors again.
+// Swift's own operators work lane by lane, and the compiler does not always vectorize them again.
 
 @inline(__always)
 func + (a: Vector, b: Vector) -> Vector { vector_add(a, b) }
@@ -58,7 +57,7 @@ func -= (a: inout Vector, b: Vector) { a = a - b }
 @inline(__always)
 func *= (a: inout Vector, b: Vector) { a = a * b }
 
-/// `a * b + c`, rounded once where the instruction set can.
+/// `a * b + c`, rounded once if the instruction set supports it.
 @inline(__always)
 func multiplyAdd(_ a: Vector, _ b: Vector, _ c: Vector) -> Vector {
   vector_multiply_add(a, b, c)
@@ -69,7 +68,7 @@ func multiplyAdd(_ a: DoubleVector, _ b: DoubleVector, _ c: DoubleVector) -> Dou
   vector_multiply_add_double(a, b, c)
 }
 
-/// `a * b + c` with the same numbers in all lanes.
+/// `a * b + c` with the same coefficients in all lanes.
 @inline(__always)
 func multiplyAdd(_ a: DoubleVector, _ b: Double, _ c: DoubleVector) -> DoubleVector {
   multiplyAdd(a, DoubleVector(repeating: b), c)
@@ -83,8 +82,8 @@ func polynomial<let count: Int>(_ x: Vector, _ coefficients: InlineArray<count, 
   return p
 }
 
-/// The same in two chains, of even and of odd powers, which take half the time of one; the last step
-/// is Horner's.
+/// The same in two chains, one of even and one of odd powers, which take half the time of one; the
+/// last step is Horner's.
 @inline(__always)
 func polynomial<let count: Int>(
   _ x: Vector, square: Vector, _ coefficients: InlineArray<count, Float>
@@ -103,7 +102,7 @@ func polynomial<let count: Int>(
   return multiplyAdd(p, x, splat(coefficients[count &- 1]))
 }
 
-/// The whole number nearest `x · factor`, halves to the even one, where that is less than 2⁵¹.
+/// The integer nearest `x · factor`, ties to even, if it is less than 2⁵¹.
 @inline(__always)
 func nearest(_ x: DoubleVector, times factor: Double) -> DoubleVector {
   let magic = DoubleVector(repeating: 0x1.8p52)
@@ -125,7 +124,7 @@ func store(_ value: Vector, _ address: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(address).storeBytes(of: value, as: Vector.self)
 }
 
-/// The first `count` lanes, zeros in the others; reads nothing else.
+/// The first `count` lanes, with zeros in the others; reads nothing else.
 @inline(__always)
 func load(_ address: UnsafeRawPointer, count: Int) -> Vector {
   var value = Vector.zero
@@ -143,7 +142,7 @@ func store(_ value: Vector, _ address: UnsafeMutableRawPointer, count: Int) {
   }
 }
 
-/// Brings `lines` cache lines from `address` on near, which may lie anywhere.
+/// Prefetches `lines` cache lines starting at `address`, which may be invalid.
 @inline(__always)
 func fetch(_ address: UnsafePointer<Float>, lines: Int) {
   var line = address
@@ -154,12 +153,12 @@ func fetch(_ address: UnsafePointer<Float>, lines: Int) {
   }
 }
 
-/// Floats in a cache line.
+/// Number of floats in a cache line.
 var lineFloats: Int {
   @inline(__always) get { 16 }
 }
 
-/// All lanes the same.
+/// The same value in all lanes.
 @inline(__always)
 func splat(_ value: Float) -> Vector { Vector(repeating: value) }
 
@@ -172,7 +171,7 @@ func bits(_ value: Vector) -> IntegerVector { unsafeBitCast(value, to: IntegerVe
 @inline(__always)
 func float(_ bits: IntegerVector) -> Vector { unsafeBitCast(bits, to: Vector.self) }
 
-/// A comparison's result: all bits of a lane or none.
+/// The result of a comparison: all or no bits set in each lane.
 typealias Mask = SIMDMask<IntegerVector>
 
 @inline(__always)
@@ -183,18 +182,18 @@ func select(_ mask: Mask, _ yes: Vector, _ no: Vector) -> Vector {
 @inline(__always)
 func all(_ mask: Mask) -> Bool { vector_all(unsafeBitCast(mask, to: IntegerVector.self)) }
 
-/// `max(a, b)`, and `a` where it is NaN.
+/// `max(a, b)`; `a` if `a` is NaN.
 @inline(__always)
 func maximum(_ a: Vector, _ b: Vector) -> Vector { select(a .< b, b, a) }
 
-/// `min(a, b)`, and `a` where it is NaN.
+/// `min(a, b)`; `a` if `a` is NaN.
 @inline(__always)
 func minimum(_ a: Vector, _ b: Vector) -> Vector { select(a .> b, b, a) }
 
 @inline(__always)
 func magnitude(_ x: Vector) -> Vector { float(bits(x) & splat(Int32.max)) }
 
-/// `x` with its sign turned where `sign` is negative.
+/// `x`, negated where `sign` is negative.
 @inline(__always)
 func turnSign(_ x: Vector, by sign: Vector) -> Vector {
   float(bits(x) ^ (bits(sign) & splat(Int32.min)))
@@ -212,7 +211,7 @@ func shiftRight(_ x: IntegerVector, _ count: Int32) -> IntegerVector {
   vector_shift_right(x, count)
 }
 
-/// The sum of the lanes, halves first.
+/// The sum of the lanes, by halves.
 @inline(__always)
 func laneSum(_ x: Vector) -> Float {
   #if KERNELS_AVX512
@@ -227,7 +226,7 @@ func laneSum(_ x: Vector) -> Float {
   return c.x + c.y
 }
 
-/// A number of rows or columns that is known to the compiler.
+/// A number of rows or columns that is known at compile time.
 struct Count<let count: Int> {
   static var value: Int {
     @inline(__always) get { count }

@@ -74,7 +74,8 @@ private func expandTable<let bits: Int>(
 
 // MARK: - In vectors
 
-/// Codes in groups of eight that start at a byte: as many as a vector has lanes, or two vectors of four.
+/// Number of codes in a group that starts at a byte: as many as a vector has lanes, or two vectors
+/// of four.
 private var groupCodes: Int {
   @inline(__always) get { max(8, lanes) }
 }
@@ -93,7 +94,7 @@ private func expandCodes<let bits: Int>(
   }
   var source = a.source + ((element &* bits) &>> 3)
   var output = a.output + (element &- a.first)
-  // A group's codes are read with as many bytes as it has codes.
+  // Reading a group takes as many bytes as it has codes.
   while element &+ groupCodes <= end && source + groupCodes <= bytesEnd {
     expandGroup(b, source, to: output, value)
     source += (groupCodes &* bits) &>> 3
@@ -119,7 +120,7 @@ private func expandGroup<let bits: Int>(
   }
 }
 
-/// Some elements of one group; the rest of it is not read.
+/// Expands some elements of one group; the rest is not read.
 @inline(__always)
 private func expandPart<let bits: Int>(
   _ b: Count<bits>, _ a: ExpansionArguments, _ elements: Range<Int>,
@@ -146,7 +147,7 @@ private func expandPart<let bits: Int>(
   private let permutesBytes = vector_permutes_bytes()
 #endif
 
-/// Some rows of bytes by a table of 256 values.
+/// Expands some rows of bytes by a table of 256 values.
 func expandBytes(
   _ source: UnsafeRawPointer, rows: Int, rowStride: Int, count: Int,
   _ values: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, outputStride: Int
@@ -182,7 +183,7 @@ private func byte(_ bytes: UnsafeRawPointer, _ index: Int) -> UInt8 {
   bytes.load(fromByteOffset: index, as: UInt8.self)
 }
 
-/// The code at `index`, whose bits may lie in two bytes.
+/// The code at `index`, whose bits may be in two bytes.
 @inline(__always)
 private func code<let bits: Int>(_: Count<bits>, _ bytes: UnsafeRawPointer, _ index: Int) -> Int {
   let position = index &* bits
@@ -192,7 +193,8 @@ private func code<let bits: Int>(_: Count<bits>, _ bytes: UnsafeRawPointer, _ in
   return (high | low) &>> (16 &- rest &- bits) & ((1 &<< bits) &- 1)
 }
 
-/// Codes one by one up to a whole group of eight, groups of eight, and the rest one by one.
+/// Expands codes one by one up to a whole group of eight, then in groups of eight, then the rest
+/// one by one.
 @inline(__always)
 private func expandOneByOne<let bits: Int>(
   _ b: Count<bits>, _ a: ExpansionArguments, _ table: UnsafePointer<Float>
@@ -217,7 +219,8 @@ private func expandOneByOne<let bits: Int>(
   }
 }
 
-/// Codes that fill bytes evenly: the values of a byte's codes stand side by side in the table.
+/// Expands codes that fill bytes evenly: the table has the values of all codes of a byte next to
+/// each other.
 @inline(__always)
 private func expandWholeBytes<let codes: Int, Values: SIMD>(
   _: Count<codes>, _: Values.Type, _ a: ExpansionArguments, _ table: UnsafePointer<Float>

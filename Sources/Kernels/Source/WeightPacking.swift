@@ -59,8 +59,8 @@ extension Table {
   private typealias SquareOfLanes = InlineArray<4, Vector>
 #endif
 
-/// `target[tap][c][column]` of one input block and `lanes` columns, for weights each of which
-/// output's stand side by side.
+/// `target[tap][c][column]` for one input block and `lanes` columns, if the weights of each output
+/// are contiguous.
 @inline(__always)
 private func transposeBlock(
   _ a: PackingArguments, blockChannels: Int, firstOutput: Int, columns: Range<Int>, width: Int,
@@ -96,7 +96,7 @@ private func transposeBlock(
   }
 }
 
-/// `target[tap][c][column]` of one input block.
+/// `target[tap][c][column]` for one input block.
 @inline(__always)
 private func packBlock(
   _ a: PackingArguments, blockChannels: Int, firstOutput: Int, columns: Range<Int>, width: Int,

@@ -15,18 +15,18 @@ extension Table {
   }
 }
 
-/// - Parameter stage: for the values of some channels, where they are looked up.
+/// - Parameter stage: buffer for the values of some channels, if they come from a table.
 @inline(never)
 private func expand(_ a: WinogradExpansionArguments, stage: UnsafeMutablePointer<Float>?) {
   a.form.perform(WeightExpansion(a: a, stage: stage))
 }
 
-/// Channels whose values are looked up at a time: they stay in the nearest cache.
+/// Number of channels whose values are looked up at a time, so that they stay in the L1 cache.
 private var channelsAtOnce: Int {
   @inline(__always) get { 8 }
 }
 
-/// Bytes from the codes that are used to those that are asked for.
+/// Distance in bytes from the codes in use to those being prefetched.
 private var fetchDistance: Int {
   @inline(__always) get { 4096 }
 }
@@ -93,7 +93,7 @@ private struct WeightExpansion: WinogradTask {
     }
   }
 
-  /// The kernels of one input channel, from their values by tap and column.
+  /// Transforms the kernels of one input channel, given their values by tap and column.
   @inline(__always)
   private func transform<V: WinogradTransform, H: WinogradTransform>(
     _: V.Type, _: H.Type, channel: Int, _ value: (Int, Int) -> Vector

@@ -1,10 +1,10 @@
 import CVector
 import KernelInterface
 
-/// Where a tile lies. Tiles follow one another; only the first one's place takes divisions.
+/// The location of a tile. Tiles are consecutive; only that of the first one needs divisions.
 struct WinogradTile {
   private(set) var image: Int
-  /// Of the output.
+  /// Row of the output.
   private(set) var row: Int
   private(set) var column: Int
   private let down: Int
@@ -59,7 +59,7 @@ private struct InputTransform: WinogradTask {
     let end = a.blocks.upperBound &* channelBlock
     var channel = a.blocks.lowerBound &* channelBlock
     while channel < end {
-      // What is in one cache line of the result is written together.
+      // Results in the same cache line are written together.
       let next = min(channel &+ lineFloats, end)
       var place = first
       var tile = 0
@@ -77,7 +77,7 @@ private struct InputTransform: WinogradTask {
     }
   }
 
-  /// One vector of channels of one tile.
+  /// Transforms one vector of channels of one tile.
   @inline(__always)
   private func transform<V: WinogradTransform, H: WinogradTransform>(
     _: V.Type, _: H.Type, _ place: WinogradTile, channel: Int,
@@ -107,8 +107,8 @@ private struct InputTransform: WinogradTask {
     }
   }
 
-  /// Asks for what the tile after the next one to the right reads beyond its left neighbor: so many
-  /// rows are more streams than the processor follows by itself.
+  /// Prefetches what the tile two to the right reads and its left neighbor does not: the rows are
+  /// more streams than the hardware prefetcher tracks.
   @inline(__always)
   private func fetchAhead(_ source: UnsafePointer<Float>, rows: Int, from: Int, columns: Int) {
     for y in 0..<rows {
@@ -122,7 +122,8 @@ private struct InputTransform: WinogradTask {
   }
 }
 
-/// One vector of channels of one tile. `half` keeps `[column][row]` after the first of the two axes.
+/// Transforms one vector of channels of one tile. `half` stores `[column][row]` after the first of
+/// the two axes.
 @inline(__always)
 func transformTile<V: TileTransform, H: TileTransform>(
   _: V.Type, _: H.Type, _ half: UnsafeMutablePointer<Vector>,

@@ -36,7 +36,7 @@ extension Table {
   }
 }
 
-/// One point's products of one panel: `products[tile][column]`.
+/// Computes one point's products for one panel: `products[tile][column]`.
 @inline(__always)
 private func multiply(
   _ a: WinogradOutputArguments, point: Int, panel: Int, blocks: Int,
@@ -49,7 +49,7 @@ private func multiply(
   let pointStride = a.panels.pointStride ?? width &* a.panels.channels
   let weights = panel &* panelStride &+ point &* pointStride
   let nextWeights = nextPanel &* panelStride &+ nextPoint &* pointStride
-  // Runs short enough for sums in parts.
+  // Runs are short enough for sums in parts.
   var run = min(32, a.panels.channels)
   while a.panels.channels % run != 0 { run &-= channelBlock }
   let source = TileInput(
@@ -71,7 +71,7 @@ private func multiply(
     ahead: &ahead)
 }
 
-/// Products of one panel → output.
+/// Transforms the products of one panel to the output.
 @inline(never)
 private func transform(
   _ a: WinogradOutputArguments, firstBlock: Int, blocks: Int,
@@ -88,11 +88,11 @@ private func transform(
 
 private struct OutputTransform: WinogradTask {
   let a: WinogradOutputArguments
-  /// Of the output channels of one panel, `[point][tile][channel]`.
+  /// The products for the output channels of one panel, `[point][tile][channel]`.
   let products: UnsafePointer<Float>
   let width: Int
   let firstChannel: Int
-  /// Keeps `[column][row]` of a tile after the first of the two axes.
+  /// Stores `[column][row]` of a tile after the first of the two axes.
   let half: UnsafeMutablePointer<Vector>
 
   @inline(__always)
@@ -112,7 +112,7 @@ private struct OutputTransform: WinogradTask {
     }
   }
 
-  /// One vector of channels of one tile.
+  /// Transforms one vector of channels of one tile.
   @inline(__always)
   private func transform<V: WinogradTransform, H: WinogradTransform>(
     _: V.Type, _: H.Type, _ place: WinogradTile, channel: Int, products: UnsafePointer<Float>

@@ -38,7 +38,7 @@ private struct WeightPacking: WinogradTask {
     }
   }
 
-  /// The kernels of eight output channels.
+  /// Transforms the kernels of eight output channels.
   @inline(__always)
   private func pack<V: WinogradTransform, H: WinogradTransform>(
     _: V.Type, _: H.Type, output: Int, input: Int, target: UnsafeMutablePointer<Float>,

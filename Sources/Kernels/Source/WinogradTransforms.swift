@@ -1,11 +1,11 @@
 import KernelInterface
 
-/// A line of a tile or kernel: as many vectors as there are points or taps, the rest unused.
+/// A line of a tile or kernel: as many vectors as there are points or taps; the rest is unused.
 typealias WinogradLine = InlineArray<9, Vector>
 typealias WinogradWeights = SIMD8<Double>
 typealias WinogradWeightLine = InlineArray<9, WinogradWeights>
 
-/// The transforms of lines for F(m, r) that tiles go through; see `WinogradForm`.
+/// The transforms of lines of tiles for F(m, r); see `WinogradForm`.
 protocol TileTransform {
   static var outputs: Int { get }
   static var taps: Int { get }
@@ -15,7 +15,7 @@ protocol TileTransform {
   static func output(_ m: WinogradLine) -> WinogradLine
 }
 
-/// The transforms of weights, too.
+/// Includes the transforms of weights.
 protocol WinogradTransform: TileTransform {
   /// `G g`
   static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine
@@ -29,7 +29,7 @@ extension TileTransform {
   }
 }
 
-/// What is done alike for each form, by the transforms of its axes.
+/// Work that is the same for each form, given the transforms of its axes.
 protocol WinogradTask {
   func run<V: WinogradTransform, H: WinogradTransform>(_ vertical: V.Type, _ horizontal: H.Type)
 }
@@ -260,7 +260,8 @@ enum Winograd3Of7: WinogradTransform {
     @inline(__always) get { 7 }
   }
 
-  /// The values at ±p of a line with the factor x − 4 divided out in `u`, from its even and odd part.
+  /// `u` is the line with the factor x − 4 divided out; the values at ±p come from its even and odd
+  /// parts.
   @inline(__always)
   static func input(_ d: WinogradLine) -> WinogradLine {
     var u = WinogradLine(repeating: .zero)
@@ -283,7 +284,7 @@ enum Winograd3Of7: WinogradTransform {
     ]
   }
 
-  /// By the coefficients of (x² − 1) (x² − 9/4) (x² − 1/4).
+  /// Uses the coefficients of (x² − 1) (x² − 9/4) (x² − 1/4).
   @inline(__always)
   private static func sextic(_ a: Vector, _ b: Vector, _ c: Vector, _ d: Vector) -> Vector {
     multiplyAdd(

@@ -1,20 +1,20 @@
 import CoreMLModel
 import TensorCore
 
-/// The channels of several tensors of one height and width, one after the other.
+/// Concatenates the channels of several tensors with the same height and width.
 ///
 ///     let module = Concatenate([
 ///       x --> Convolution(kernel: (1, 1), channels: 64),
 ///       x --> Convolution(kernel: (1, 1), channels: 48) --> Convolution(kernel: (5, 5), channels: 64),
 ///     ])
 public final class Concatenate: NetworkTensor, @unchecked Sendable {
-  /// - Parameter tensors: in the order of their channels in the result; one or more.
+  /// - Parameter tensors: one or more, in the order of their channels in the result.
   public init(_ tensors: [NetworkTensor], name: String? = nil) {
     super.init(.layer(Layer(name, ConcatenateDefinition()), tensors))
   }
 }
 
-/// The sum of several tensors of one shape, element by element.
+/// The elementwise sum of several tensors with the same shape.
 public final class Add: NetworkTensor, @unchecked Sendable {
   /// - Parameters:
   ///   - tensors: two or more.

@@ -6,14 +6,14 @@ import TensorCore
 /// The weights are `[channels, kernel height, kernel width, input channels / groups]`.
 public final class Convolution: Layer, @unchecked Sendable {
   /// - Parameters:
-  /// - kernel: its width and height.
-  /// - channels: of the result.
-  /// - stride: steps between windows, across and down.
-  /// - dilation: steps between a kernel's elements, across and down.
-  /// - groups: into which the channels of input and result are split; each group of the result sees
-  /// one of the input.
-  /// - bias: whether one number a channel is added.
-  /// - activation: applied to the result.
+  ///   - kernel: its width and height.
+  ///   - channels: channels of the result.
+  ///   - stride: steps between windows, across and down.
+  ///   - dilation: steps between a kernel's elements, across and down.
+  ///   - groups: number of groups that the channels of input and result are split into; each group
+  ///     of the result depends on one group of the input.
+  ///   - bias: whether one number per channel is added.
+  ///   - activation: applied to the result.
   public init(
     kernel: (Int, Int), channels: Int, stride: (Int, Int) = (1, 1), padding: Padding = .same,
     dilation: (Int, Int) = (1, 1), groups: Int = 1, bias: Bool = true,
@@ -28,18 +28,18 @@ public final class Convolution: Layer, @unchecked Sendable {
   }
 }
 
-/// A convolution of each channel by itself.
+/// A convolution of each channel separately.
 ///
-/// The weights are `[input channels · multiplier, kernel height, kernel width, 1]`; channel c of the
-/// input makes the channels c · multiplier ..< (c + 1) · multiplier of the result.
+/// The weights are `[input channels · multiplier, kernel height, kernel width, 1]`; channel c of
+/// the input produces channels c · multiplier ..< (c + 1) · multiplier of the result.
 public final class DepthwiseConvolution: Layer, @unchecked Sendable {
   /// - Parameters:
-  /// - kernel: its width and height.
-  /// - multiplier: channels of the result for each of the input's.
-  /// - stride: steps between windows, across and down.
-  /// - dilation: steps between a kernel's elements, across and down.
-  /// - bias: whether one number a channel is added.
-  /// - activation: applied to the result.
+  ///   - kernel: its width and height.
+  ///   - multiplier: channels of the result per channel of the input.
+  ///   - stride: steps between windows, across and down.
+  ///   - dilation: steps between a kernel's elements, across and down.
+  ///   - bias: whether one number per channel is added.
+  ///   - activation: applied to the result.
   public init(
     kernel: (Int, Int), multiplier: Int = 1, stride: (Int, Int) = (1, 1),
     padding: Padding = .same, dilation: (Int, Int) = (1, 1), bias: Bool = true,
@@ -57,7 +57,7 @@ public final class DepthwiseConvolution: Layer, @unchecked Sendable {
 struct ConvolutionDefinition: LayerDefinition {
   enum Output {
     case channels(Int, groups: Int)
-    /// So many for each channel of the input.
+    /// This number for each channel of the input.
     case each(Int)
   }
 
@@ -101,7 +101,7 @@ struct ConvolutionDefinition: LayerDefinition {
     return try scope.activate(activation, result)
   }
 
-  /// Channels of the result, and groups.
+  /// The number of channels of the result, and of groups.
   private func split(_ channels: Int) throws -> (outputs: Int, groups: Int) {
     switch output {
     case .each(let multiplier):

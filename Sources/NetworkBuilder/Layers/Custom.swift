@@ -3,17 +3,18 @@ import CustomLayers
 import Engine
 import TensorCore
 
-/// A layer that a class of your own computes, by Core ML's contract of custom layers.
+/// A layer computed by your own class, which implements Core ML's protocol for custom layers.
 ///
-/// The class gets its inputs, and makes its outputs, as `[1, 1, channels, height, width]`. It is found
-/// by its name among those that ``Network/compile(weights:customLayers:threads:)`` is given and those
-/// that are built in.
+/// The class gets its inputs and returns its outputs as `[1, 1, channels, height, width]`. It
+/// is looked up by name among the classes passed to
+/// ``Network/compile(weights:customLayers:threads:)`` and the built-in ones.
 public final class Custom: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - className: the class that computes the layer, here and in an app.
-  ///   - parameters: what the class's initializer gets.
-  ///   - weights: what the class gets as weights, one after the other.
-  ///   - outputShape: the shape of the result for those of the inputs; without it the class is asked.
+  ///   - parameters: parameters for the class's initializer.
+  ///   - weights: weights for the class, in order.
+  ///   - outputShape: computes the shape of the result from those of the inputs; if nil, the class
+  ///     is asked.
   public init(
     _ className: String, parameters: [String: CustomLayerParameter] = [:],
     weights: [[Float]] = [], outputShape: (@Sendable ([TensorShape]) throws -> TensorShape)? = nil,
@@ -41,7 +42,7 @@ struct CustomDefinition: LayerDefinition {
     return scope.append(custom, inputs, shape: shape)
   }
 
-  /// What the class says.
+  /// The output shape, computed by the class.
   private func shape(
     _ custom: CoreMLModel.Custom, _ inputs: [WrittenTensor], _ scope: LayerScope
   ) throws -> TensorShape {

@@ -6,8 +6,8 @@ import TensorCore
 /// The weights are `[neurons, input height, input width, input channels]`; the result is a vector.
 public final class Dense: Layer, @unchecked Sendable {
   /// - Parameters:
-  ///   - neurons: values of the result.
-  ///   - bias: whether one number a neuron is added.
+  ///   - neurons: number of values of the result.
+  ///   - bias: whether one number per neuron is added.
   ///   - activation: applied to the result.
   public init(
     neurons: Int, bias: Bool = true, activation: Activation = .linear, name: String? = nil
@@ -30,7 +30,7 @@ struct DenseDefinition: LayerDefinition {
     let item = try input.knownShape()
     let count = try checkedProduct(item, limit: Limits.tensorElements)
     if item[3] != 1 || item[4] != 1 {
-      // Channels last, so that the weights stay in the order in which they were given.
+      // Channels last, so that the weights keep the order in which they were given.
       var flatten = CoreMLModel.Flatten()
       flatten.mode = .channelLast
       input = try scope.add(flatten, [input], suffix: "flatten", isLast: false)

@@ -1,11 +1,11 @@
 import CoreMLModel
 import TensorCore
 
-/// The greatest value of each window.
+/// The maximum of each window.
 public final class Pooling: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - kernel: the window's width and height.
-  ///   - stride: steps between windows, across and down; the window's own size where none is given.
+  ///   - stride: steps between windows, across and down; by default the window's size.
   public init(
     kernel: (Int, Int), stride: (Int, Int)? = nil, padding: Padding = .valid, name: String? = nil
   ) {
@@ -21,9 +21,9 @@ public final class Pooling: Layer, @unchecked Sendable {
 public final class AveragePooling: Layer, @unchecked Sendable {
   /// - Parameters:
   ///   - kernel: the window's width and height.
-  ///   - stride: steps between windows, across and down; the window's own size where none is given.
-  ///   - countsPadding: whether the padding counts as zeros; otherwise, as in Keras, the mean is that
-  ///     of the window's elements inside the input.
+  ///   - stride: steps between windows, across and down; by default the window's size.
+  ///   - countsPadding: whether the padding counts as zeros; otherwise, as in Keras, only elements
+  ///     inside the input are averaged.
   public init(
     kernel: (Int, Int), stride: (Int, Int)? = nil, padding: Padding = .valid,
     countsPadding: Bool = false, name: String? = nil

@@ -2,19 +2,18 @@ import Imaging
 import Synchronization
 import TensorCore
 
-/// Brings an image of any size into the network's: the whole of it, or a part.
+/// Brings an image of any size, or a part of it, to the network's size.
 ///
-/// It follows an ``Input``. The model that is written takes images of the resized size; here
-/// they may have any. An image's samples are 0 to 255 and reach the network as
-/// `scale · sample + bias`.
+/// It follows an ``Input``. The written model takes images of the resized size; here they may have
+/// any size. An image's samples are 0 to 255 and reach the network as `scale · sample + bias`.
 public final class Resize: Layer, @unchecked Sendable {
-  /// Which part of an image the network sees.
+  /// The part of an image that the network gets.
   public enum Crop: Sendable, Equatable {
-    /// All of it, each axis resized by itself.
+    /// The whole image, with each axis resized independently.
     case whole
-    /// The largest part in the middle that has the network's proportions.
+    /// The largest centered part with the network's aspect ratio.
     case center
-    /// A rectangle in pixels from the upper left corner; its edges may lie between pixels.
+    /// A rectangle in pixels from the upper left corner; its edges may be between pixels.
     case rectangle(x: Double, y: Double, width: Double, height: Double)
   }
 
@@ -31,8 +30,9 @@ public final class Resize: Layer, @unchecked Sendable {
     public var channelCount: Int { self == .grayscale ? 1 : 3 }
   }
 
-  /// Which part the network sees of the images that are given from now on, of compiled networks,
-  /// too. An image's part is chosen when it is given, and may be changed while it waits.
+  /// The part of subsequent images that the network gets; this also applies to compiled networks.
+  /// An image's part is fixed when the image is passed in, so the crop may change while the image
+  /// waits.
   public var crop: Crop {
     get { holder.value }
     set { holder.value = newValue }
@@ -41,12 +41,12 @@ public final class Resize: Layer, @unchecked Sendable {
   private let holder: CropHolder
 
   /// - Parameters:
-  /// - width: of the image in the network.
-  /// - height: likewise.
-  /// - scale: by which samples are multiplied.
-  /// - bias: what is added afterwards: one number, or one for red, green and blue.
-  /// - interpolation: how images are resized: as Pillow's filter of that name does it, or as
-  /// TensorFlow or OpenCV. A rectangle's samples are whole numbers in each of them.
+  ///   - width: width of the image in the network.
+  ///   - height: height of the image in the network.
+  ///   - scale: factor for the samples.
+  ///   - bias: added afterward: one number, or one each for red, green and blue.
+  ///   - interpolation: how images are resized: with Pillow's filter of that name, or as in
+  ///     TensorFlow or OpenCV. For a rectangle, samples are always rounded to integers.
   public init(
     width: Int, height: Int, colors: Colors = .rgb, crop: Crop = .whole, scale: Float = 1,
     bias: [Float] = [0], interpolation: Interpolation = .bilinear, name: String? = nil
@@ -61,7 +61,7 @@ public final class Resize: Layer, @unchecked Sendable {
   }
 }
 
-/// A crop that may be set while images are being resized.
+/// A crop that may be changed while images are being resized.
 final class CropHolder: Sendable {
   private let crop: Mutex<Resize.Crop>
 
@@ -88,7 +88,7 @@ struct ResizeDefinition: LayerDefinition {
     TensorShape(height: height, width: width, channels: colors.channelCount)
   }
 
-  /// Only a network's inputs are resized, and those are no layers of the document.
+  /// Only inputs can be resized, and the document has no layer for that.
   func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
     throw ModelError(
       .unsupported,
@@ -108,8 +108,8 @@ struct ResizeDefinition: LayerDefinition {
       "\(bias.count) numbers; 1 or \(colors.channelCount) are needed", field: "bias")
   }
 
-  /// `[1, 1, C, height, width]` of the image, brought into the network's colors first and then
-  /// into its size.
+  /// `[1, 1, C, height, width]` for the image, which is converted to the network's colors first
+  /// and then resized.
   func blob(_ image: Image, _ crop: Resize.Crop) throws -> Tensor {
     let tensor: Tensor
     switch crop {

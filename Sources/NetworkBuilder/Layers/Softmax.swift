@@ -6,9 +6,9 @@ public final class Softmax: Layer, @unchecked Sendable {
   }
 }
 
-/// A function of each element, as a layer of its own.
+/// A function of each element, as a separate layer.
 public final class ActivationLayer: Layer, @unchecked Sendable {
-  /// - Parameter activation: any, a softmax or a custom one, too.
+  /// - Parameter activation: any function, including a softmax or a custom one.
   public init(_ activation: Activation, name: String? = nil) {
     super.init(
       name, ActivationDefinition(activation: activation, typeName: ActivationDefinition.typeName))
