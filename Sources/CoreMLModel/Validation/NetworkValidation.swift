@@ -1,14 +1,14 @@
 import TensorCore
 
 extension NeuralNetwork {
-  /// Whether no layer holds a network, which may produce blobs and is not read.
+  /// Whether no layer contains a network, which is not read and may produce blobs.
   var namesAllBlobs: Bool {
     !layers.contains { layer in
       ["branch", "loop"].contains(layer.parameters?.specificationTypeName)
     }
   }
 
-  /// Names, blobs and parameters of the layers.
+  /// Checks names, blobs and parameters of the layers.
   func checkLayers(_ description: ModelDescription, _ faults: inout Faults) {
     faults.require(!layers.isEmpty, "layers", "the network has no layers")
     faults.require(
@@ -47,7 +47,7 @@ extension NeuralNetwork {
     }
   }
 
-  /// Scaling and mean images belong to images.
+  /// Checks that scaling and mean images belong to images.
   func checkPreprocessing(_ inputs: [FeatureDescription], _ faults: inout Faults) {
     for (index, step) in preprocessing.enumerated() {
       let field = "preprocessing[\(index)]"
@@ -62,7 +62,7 @@ extension NeuralNetwork {
           unless: false, field,
           name.isEmpty
             ? "the model has no image input"
-            : feature == nil ? "there is not an input '\(name)'" : "input '\(name)' is not an image"
+            : feature == nil ? "input '\(name)' does not exist" : "input '\(name)' is not an image"
         )
         continue
       }

@@ -1,16 +1,16 @@
 import TensorCore
 
-/// The matrix product of the last two axes, those before stretched as in numpy; with one input, its
-/// product with the weights, plus a bias.
+/// The matrix product over the last two axes, with leading axes broadcast as in numpy; with one
+/// input, its product with the weights, plus a bias.
 package struct BatchedMatMul: ArrayLayer {
   package static let typeName = "batchedMatmul"
   package static let inputCount = 1...2
 
   package var transposeA = false
   package var transposeB = false
-  /// X1, the length of the input's last axis.
+  /// X1, the size of the input's last axis.
   package var weightMatrixFirstDimension = 0
-  /// X2, the length of the output's last axis.
+  /// X2, the size of the output's last axis.
   package var weightMatrixSecondDimension = 0
   package var hasBias = false
   /// The matrix `[X1, X2]` column by column: row-major `[X2, X1]`.
@@ -39,8 +39,8 @@ package struct BatchedMatMul: ArrayLayer {
 
   package var requiredSpecificationVersion: Int { int8DynamicQuantize ? 5 : 4 }
 
-  /// A vector is a row as the first operand and a column as the second; that axis is left out of
-  /// the result.
+  /// A vector is a row as the first operand and a column as the second; its added axis is removed
+  /// from the result.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let first = try arrayInput(inputs)
     if inputs.count == 1 {
