@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// One run of the conversion: every node of the graph in turn.
+/// One run of the conversion, node by node.
 struct Conversion {
   private let source: KerasSource
   private let options: ConversionOptions
@@ -10,18 +10,18 @@ struct Conversion {
   private let formats: [LayerConfiguration.DataFormat]
   private var handlers: [Handler?] = []
   private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
-  /// Outputs of each node; nil if it has not been converted.
+  /// Outputs of each node; nil until it is converted.
   private var tensors: [[KerasTensor]?]
   private var problems: [ModelError] = []
   var network: NetworkWriter
 
-  /// What converts a node.
+  /// How a node is converted.
   private enum Handler {
     case known(any KerasLayer)
     case custom(CustomConversion)
     case formula(FormulaConversion)
 
-    /// The formula that the layer becomes.
+    /// The formula that replaces the layer.
     var formula: String? {
       switch self {
       case .known: nil
@@ -63,7 +63,7 @@ struct Conversion {
       try assignWeights()
       imported.inputs = try addInputs()
     } catch {
-      // The layers that are not supported are named before anything that follows from them.
+      // Unsupported layers are reported before errors that follow from them.
       throw UnsupportedLayers.error(problems) ?? error
     }
     for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
@@ -173,7 +173,7 @@ struct Conversion {
     guard let stored = source.weights else {
       if options.missingWeights != nil { return nameWeights() }
       throw ModelError(
-        .mismatch, "the architecture has the weights are missing",
+        .mismatch, "the model has an architecture but no weights",
         hint: "add the weights file (.h5) after it")
     }
     var slots: [ObjectIdentifier: [WeightSlot]?] = [:]
@@ -182,7 +182,7 @@ struct Conversion {
       if slots[key] == nil { slots[key] = .some(handler?.slots) }
     }
     let assignment = try stored.assignment(to: source.definition) {
-      // Inputs of nested models are in no node.
+      // Inputs of nested models have no nodes.
       $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
     }
     weights = assignment.weights
@@ -195,12 +195,12 @@ struct Conversion {
     }
   }
 
-  /// Gives every layer the names of its weights; their values come from nowhere.
+  /// Gives every layer the names of its weights, without values.
   private mutating func nameWeights() {
     for (node, handler) in zip(graph.nodes, handlers) {
       weights[ObjectIdentifier(node.layer)] = (handler?.slots ?? []).map { slot in
         StoredWeight(name: slot.name, storedName: slot.name, shape: []) {
-          throw ModelError(.mismatch, "the architecture has the weights are missing")
+          throw ModelError(.mismatch, "the model has an architecture but no weights")
         }
       }
     }
@@ -276,7 +276,7 @@ struct Conversion {
     }
   }
 
-  /// The mask that a layer is given by the model's author: one number for each step.
+  /// The mask that the model's author passes to a layer: one number per step.
   private mutating func mask(_ node: KerasGraph.Node) -> StepMask? {
     guard node.masks.count == 1, !node.inputs.isEmpty else { return nil }
     let reference = node.masks[0]
@@ -287,7 +287,7 @@ struct Conversion {
     return .given(outputs[reference.tensor])
   }
 
-  /// Converts a node that only masks need, after what it is made of.
+  /// Converts a node that only masks need, after the nodes that it depends on.
   private mutating func convertAll(upTo index: Int) {
     var needed: Set<Int> = [index]
     for node in (0...index).reversed() where needed.contains(node) {
@@ -306,7 +306,7 @@ struct Conversion {
     }
   }
 
-  /// Sizes stay where their products can be computed with.
+  /// Limits sizes so that their products cannot overflow.
   private func checkSizes(_ outputs: [KerasTensor], _ call: LayerCall) throws {
     for tensor in outputs {
       for size in tensor.shape.compactMap({ $0 }) where !(0...Limits.dimension).contains(size) {
@@ -320,7 +320,7 @@ struct Conversion {
 
   private mutating func addInputs() throws -> [ImportedFeature] {
     try require(!graph.inputs.isEmpty, "the model has no inputs")
-    // What is looked up in a table is a sequence of indices.
+    // Inputs to lookup tables are sequences of indices.
     let indices = Set(
       graph.nodes.filter { $0.layer.className == "Embedding" }.flatMap { $0.inputs.map(\.node) })
     return try graph.inputs.enumerated().map { position, index in
@@ -358,7 +358,7 @@ struct Conversion {
       var tensor = outputs[reference.tensor]
       tensor = network.standard(tensor, for: "")
       if !taken.insert(tensor.blob).inserted {
-        // A blob is either an input or one output: this one needs a copy.
+        // A blob is an input or a single output, so this one needs a copy.
         tensor.blob = network.add(
           "\(node.name)_copy\(position + 1)", Activation(.linear(alpha: 1, beta: 0)),
           [tensor.blob])

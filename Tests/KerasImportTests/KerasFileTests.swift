@@ -69,7 +69,7 @@ struct KerasFileTests {
     #expect(error?.message == "the file contains weights but no architecture")
     #expect(error?.hint?.hasPrefix("give the architecture (.json) first") == true)
     #expect(
-      self.error("architecture.json")?.message == "the architecture has the weights are missing")
+      self.error("architecture.json")?.message == "the model has an architecture but no weights")
   }
 
   @Test func leftOverWeightsAreNamed() throws {
