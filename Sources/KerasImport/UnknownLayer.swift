@@ -2,7 +2,7 @@ import ImportSupport
 import TensorCore
 
 enum UnconvertedClasses {
-  /// Classes of Keras that cannot be converted, and why.
+  /// Keras classes that cannot be converted, with the reasons.
   static let reasons: [(names: [String], reason: String)] = [
     (
       ["Lambda"],
@@ -35,9 +35,9 @@ enum UnconvertedClasses {
 }
 
 extension UnsupportedLayers {
-  /// A layer of an unknown class; the hint shows a rule to paste.
+  /// An error for a layer of an unknown class; the hint shows a rule to paste.
   ///
-  /// - Parameter reading: of a Lambda, what its code was found to be.
+  /// - Parameter reading: the result of reading the code of a Lambda.
   static func error(
     for subject: CustomLayerSubject, reading: Result<PythonFormula, ModelError>? = nil,
     readsFormulas: Bool = false
