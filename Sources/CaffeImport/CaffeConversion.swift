@@ -2,12 +2,12 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// One run of the conversion: every layer in turn.
+/// One run of the conversion, layer by layer.
 struct CaffeConversion {
   private let source: CaffeSource
   private let options: ConversionOptions
   private let graph: CaffeGraph
-  /// A tensor for each version of the graph; nil until it is made.
+  /// The tensor of each version in the graph; nil until it is created.
   private var tensors: [CaffeTensor?]
   private var problems: [ModelError] = []
   private var names: BlobNames
@@ -31,7 +31,7 @@ struct CaffeConversion {
     do {
       imported.inputs = try addInputs()
     } catch {
-      // The layers that are not supported are named before anything that follows from them.
+      // Unsupported layers are reported before errors that follow from them.
       problems = graph.nodes.filter(\.isNeeded).compactMap { unknownTypeError($0) }
       throw UnsupportedLayers.error(problems) ?? error
     }
@@ -59,7 +59,7 @@ struct CaffeConversion {
     return imported
   }
 
-  /// Everything that prevents the conversion, including blobs that do not match.
+  /// All problems that prevent the conversion, including mismatched blobs.
   private var problemsAsOne: ModelError? {
     guard var error = UnsupportedLayers.error(problems) else { return nil }
     if let weights = source.weights {
@@ -71,7 +71,7 @@ struct CaffeConversion {
     return error
   }
 
-  /// The inputs that the user wants to be images, by their own names.
+  /// The inputs that the user wants as images, under their original names.
   private func images(_ imported: ImportedNetwork) -> Set<String> {
     let names = imported.inputs.enumerated().map { index, input in
       options.inputNames.indices.contains(index) ? options.inputNames[index] : input.name
@@ -118,7 +118,7 @@ struct CaffeConversion {
         let readers = graph.readers(of: version)
         if readers.isEmpty {
           let measured = graph.nodes.contains { $0.inputs.contains(version) }
-          // What nothing takes stays in the interface; what only a loss takes does not.
+          // Unused inputs stay in the interface; inputs that only a loss uses do not.
           if node.layer.type != "Input" || measured { continue }
         }
         found.append(
@@ -146,7 +146,7 @@ struct CaffeConversion {
     }
   }
 
-  /// The places that all the readers of an input want its axes in, or the standard ones.
+  /// The places in which all readers of an input want its axes, or the standard ones.
   private static func axes(
     _ readers: [(layer: CaffeLayer, bottom: Int)], _ shape: [Int]
   ) -> [Int] {
@@ -197,7 +197,7 @@ struct CaffeConversion {
       return
     }
     guard known.count == node.inputs.count else {
-      // What it takes has failed already; whether it is known at all can still be said.
+      // An input has already failed, but an unknown type can still be reported.
       if let error = unknownTypeError(node) { problems.append(error) }
       return
     }
@@ -293,7 +293,7 @@ struct CaffeConversion {
     try CustomCaffeLayer(layer: layer, rule: rule).convert(options.customLayerShapes, &network)
   }
 
-  /// The layer's weights; of those that it shares by name with an earlier layer, that one's.
+  /// The layer's weights; weights that it shares by name come from the earlier layer.
   private func blobs(_ layer: CaffeLayer) -> [CaffeBlob] {
     guard let weights = source.weights else { return [] }
     var blobs = weights[layer.name] ?? []
@@ -349,7 +349,7 @@ struct CaffeConversion {
         throw ModelError(.malformed, "no layer computes output '\(blob)'")
       }
       if !taken.insert(tensor.blob).inserted {
-        // A blob is either an input or one output: this one needs a copy.
+        // A blob is an input or a single output, so this one needs a copy.
         tensor.blob = network.add(
           "\(blob)_copy", Activation(.linear(alpha: 1, beta: 0)), [tensor.blob], to: blob)
         taken.insert(tensor.blob)
@@ -370,8 +370,8 @@ struct CaffeConversion {
 }
 
 extension CaffeConversion {
-  /// What the rows of DetectionOutput mean, for the model's user-defined metadata, by the outputs'
-  /// names as the user has them.
+  /// Describes the rows of DetectionOutput for the model's user-defined metadata, by the outputs'
+  /// final names.
   func detectionMetadata(_ imported: ImportedNetwork) -> [String: String] {
     var metadata: [String: String] = [:]
     for (place, version) in graph.outputs.enumerated() {

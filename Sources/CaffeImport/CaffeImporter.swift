@@ -1,10 +1,10 @@
 import ImportSupport
 import TensorCore
 
-/// Caffe networks as Core ML models.
+/// Converts Caffe networks to Core ML.
 package enum CaffeImporter {
-  /// Converts a network. Where layers are not supported or weights do not fit, the error names all
-  /// of them.
+  /// Converts a network. If layers are not supported or weights do not fit, the error names all of
+  /// them.
   package static func convert(
     _ source: CaffeSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {
@@ -36,7 +36,7 @@ package enum CaffeImporter {
   /// The types of layers that are read, those of one conversion together, and what they become.
   package static var supportedTypes: [SourceLayer] { CaffeLayerRegistry.types.map { $0.source } }
 
-  /// The layer types that are left out, and what they are.
+  /// The layer types that are left out, with the reasons.
   package static var leftOutTypes: [(names: [String], becomes: String)] {
     [
       (LayerRole.inputTypes, "the network's inputs"),

@@ -1,9 +1,9 @@
 import ImportSupport
 
-/// How images are prepared where the network says it and the user does not.
+/// Image preprocessing that the network specifies and the user does not override.
 enum CaffePreprocessing {
-  /// The options with a layer's `transform_param` as the preprocessing of its image:
-  /// y = scale · (x − mean), the channels blue, green, red.
+  /// The options, with a layer's `transform_param` as the preprocessing of its image: y = scale ·
+  /// (x − mean), with channels blue, green, red.
   static func completed(
     _ options: ConversionOptions, _ network: ImportedNetwork, _ inputs: [CaffeInput],
     notes: inout [String]
@@ -28,7 +28,7 @@ enum CaffePreprocessing {
         guard means.count == 1 || means.count == channels else {
           throw parameters.error("mean_value", "\(means.count) values for \(channels) channels")
         }
-        // Caffe's are of blue, green and red, before the scale.
+        // Caffe's means are blue, green, red, and apply before the scale.
         options.preprocessing.mean.named[name] = means.reversed().map { $0 * scale }
         text.append("mean \(means.map { "\(Float($0))" }.joined(separator: ", "))")
       }

@@ -5,20 +5,20 @@ import TensorCore
 /// A Caffe network that has been read: its layers, and where its weights are.
 public struct CaffeSource: Sendable {
   package let path: String
-  /// `NetParameter`, in the present version of the format.
+  /// `NetParameter`, upgraded to the current version of the format.
   let network: CaffeMessage
   let weights: CaffeWeights?
-  /// What the reader kept without knowing it, and what was upgraded.
+  /// Notes about unknown fields and upgrades.
   let notes: [String]
-  /// Whether a file of weights belongs to it.
+  /// Whether the network comes with weights.
   package var hasWeights: Bool { weights != nil }
 }
 
 extension CaffeImporter {
   /// Reads a `.prototxt`, alone or with a `.caffemodel` or `.caffemodel.h5`, in either order, or a
-  /// `.caffemodel` alone, whose own layers are the network.
+  /// `.caffemodel` alone, whose layers define the network.
   ///
-  /// - Throws: `ModelError` that names the file, and the line or the layer.
+  /// - Throws: `ModelError` with the file, and the line or the layer.
   package static func load(
     _ path: String, weights weightsPath: String? = nil, access: HDF5Access = .isolated
   ) throws -> CaffeSource {
@@ -84,7 +84,7 @@ extension CaffeSource {
   }
 }
 
-/// A file of Caffe's, detected from its content.
+/// A Caffe file, detected from its content.
 enum CaffeFile {
   case text(Bytes)
   case binary(Bytes)
@@ -96,7 +96,7 @@ enum CaffeFile {
     case .hdf5: self = .hdf5
     case .prototxt, .text: self = .text(bytes)
     case .caffeBinary, .unknown: self = .binary(bytes)
-    default: throw format.error(expected: "a file of Caffe's").inFile(path)
+    default: throw format.error(expected: "a Caffe file").inFile(path)
     }
   }
 

@@ -1,10 +1,10 @@
 import HDF5Reader
 import TensorCore
 
-/// The weights of a file, by the layers' names.
+/// The weights in a file, by layer name.
 struct CaffeWeights: Sendable {
   let path: String
-  /// In file order; the first of one name counts.
+  /// In file order; the first layer with a name counts.
   let layers: [(name: String, blobs: [CaffeBlob])]
   private let byName: [String: Int]
   private(set) var notes: [String] = []
@@ -46,7 +46,7 @@ struct CaffeWeights: Sendable {
     self.init(path: path, layers: layers)
   }
 
-  /// `/data/LAYER/0`, `/data/LAYER/1`, …; a slash in a layer's name makes a group of its own.
+  /// `/data/LAYER/0`, `/data/LAYER/1`, …; a slash in a layer's name creates a nested group.
   init(path: String, hdf5 file: HDF5File) throws {
     guard case .group(let data)? = file["data"] else {
       throw ModelError(

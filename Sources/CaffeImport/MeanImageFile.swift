@@ -3,8 +3,8 @@ import ImportSupport
 import TensorCore
 
 extension MeanImage {
-  /// Reads a mean image: a `.binaryproto`, which is one of Caffe's blobs, or an array `[C, H, W]`,
-  /// `[1, C, H, W]` or `[H, W]` in an `.npy`.
+  /// Reads a mean image: a `.binaryproto` with a Caffe blob, or an `.npy` with an array `[C, H,
+  /// W]`, `[1, C, H, W]` or `[H, W]`.
   package init(contentsOf path: String) throws {
     self = try inFile(path) {
       let (bytes, format) = try FileFormat.read(path)
@@ -13,7 +13,7 @@ extension MeanImage {
         let array = try NumPyFile.parse(bytes).tensor
         return try MeanImage(path, array.shape, Array(array.elements))
       case .foreign, .hdf5, .zip, .png, .jpeg, .empty:
-        throw format.error(expected: "a mean image of Caffe's or an .npy array")
+        throw format.error(expected: "a Caffe mean image or an .npy array")
       default: break
       }
       var reader = BinaryReader(bytes)

@@ -1,10 +1,10 @@
 import TensorCore
 
-/// Rules that layers of arrays of any rank share.
+/// Rules shared by layers of arrays of any rank.
 package enum ArrayShape {
-  /// An axis 0 ..< rank of one that may count from the end.
+  /// The axis as 0 ..< rank; a negative one counts from the end.
   ///
-  /// - Throws: if there is no such axis.
+  /// - Throws: `ModelError` if the axis does not exist.
   package static func axis(_ axis: Int, rank: Int, _ field: String = "axis") throws -> Int {
     try require(
       (-rank..<rank).contains(axis), "axis \(axis) does not exist in a tensor of rank \(rank)",
@@ -13,9 +13,9 @@ package enum ArrayShape {
     return axis < 0 ? axis + rank : axis
   }
 
-  /// The same for several, in ascending order.
+  /// The same for several axes, in ascending order.
   ///
-  /// - Throws: if one is named twice, too.
+  /// - Throws: `ModelError` if an axis does not exist or is listed twice.
   package static func axes(_ axes: [Int], rank: Int, _ field: String = "axes") throws -> [Int] {
     let resolved = try axes.map { try axis($0, rank: rank, field) }.sorted()
     try require(
@@ -23,8 +23,8 @@ package enum ArrayShape {
     return resolved
   }
 
-  /// The shape to which all stretch: aligned at the last axis, along each axis they have one size,
-  /// or that and 1.
+  /// The common shape after broadcasting: aligned at the last axis; along each axis all shapes have
+  /// the same size or 1.
   package static func broadcast(_ shapes: [[Int]]) throws -> [Int] {
     let rank = shapes.map(\.count).max() ?? 0
     var result = [Int](repeating: 1, count: rank)
@@ -40,7 +40,8 @@ package enum ArrayShape {
     return result
   }
 
-  /// Shapes of 1 to `Limits.rank` positive sizes with a possible product.
+  /// The shape, after a check that it has 1 to `Limits.rank` positive sizes and a product within
+  /// the limits.
   static func checked(_ shape: [Int], _ field: String? = nil) throws -> [Int] {
     try require(
       (1...Limits.rank).contains(shape.count),
@@ -60,7 +61,7 @@ extension LayerParameters {
     return inputs.first ?? []
   }
 
-  /// The first input's shape, where it has the axis.
+  /// The first input's shape, after a check that it has the axis.
   func sameShape(_ inputs: [[Int]], _ axis: Int) throws -> [[Int]] {
     let shape = try ArrayShape.checked(try arrayInput(inputs))
     _ = try ArrayShape.axis(axis, rank: shape.count)

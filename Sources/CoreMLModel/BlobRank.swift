@@ -1,15 +1,16 @@
 import TensorCore
 
-/// The ranks that a type of layer takes, and how it reads shapes of fewer than five axes.
+/// The ranks that a type of layer accepts, and how it reads shapes with fewer than five axes.
 ///
-/// Types of specification 1 to 3 compute on `[Seq, Batch, C, H, W]`. With exact mapping they meet
-/// arrays of other ranks: the last three axes are C, H and W, the one before is the batch, and what
-/// comes before that is the sequence.
+/// Layer types from specification 1 to 3 compute on `[Seq, Batch, C, H, W]`. With exact mapping
+/// they also receive arrays of other ranks: the last three axes are C, H and W, the axis before
+/// them is the batch, and any earlier axes are the sequence.
 package enum BlobRank {
-  /// `[Seq, Batch, C, H, W]` of a shape of any rank.
+  /// `[Seq, Batch, C, H, W]` for a shape of any rank.
   ///
   /// - Parameter vectorRank: up to this rank the last axis is C, with H = W = 1.
-  /// - Throws: if the leading axes of a shape beyond rank 5 make an impossible product.
+  /// - Throws: `ModelError` if the product of the leading axes exceeds the limits, for ranks above
+  ///   5.
   package static func fiveAxes(_ shape: [Int], vectorRank: Int = 2) throws -> [Int] {
     if shape.count == 5 { return shape }
     if shape.count <= vectorRank {
@@ -20,7 +21,7 @@ package enum BlobRank {
     return [leading] + shape.suffix(4)
   }
 
-  /// The result `five` of a layer whose input had the shape `like`, in that input's rank.
+  /// The result `five` of a layer whose input has the shape `like`, with the rank of that input.
   static func restored(_ five: [Int], like shape: [Int], vectorRank: Int) throws -> [Int] {
     let rank = shape.count
     if rank == 5 { return five }
@@ -39,12 +40,13 @@ extension LayerParameters {
   package static var minimumRank: Int { specificationVersion < 4 ? 3 : 1 }
   package static var vectorRank: Int { 2 }
 
-  /// Whether the type computes on `[Seq, Batch, C, H, W]`, whatever rank its inputs have.
+  /// Whether the type computes on `[Seq, Batch, C, H, W]` whatever the ranks of its inputs.
   package static var usesFiveAxes: Bool { specificationVersion < 4 && self != Custom.self }
 
   /// Shapes of the outputs for inputs of any rank.
   ///
-  /// - Throws: if they do not fit the parameters, or the type does not take such a rank.
+  /// - Throws: `ModelError` if the shapes do not fit the parameters, or the type does not accept
+  ///   such a rank.
   package func blobShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     for shape in inputs where shape.isEmpty || shape.count > Limits.rank {
       throw ModelError(

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A shape `[Seq, Batch, C, H, W]` by the names of its axes.
+/// A shape `[Seq, Batch, C, H, W]` with names for its axes.
 struct BlobShape {
   var sequence: Int
   var batch: Int
@@ -25,17 +25,17 @@ struct BlobShape {
     get throws { try checkedProduct([channels, height, width], limit: Limits.tensorElements) }
   }
 
-  /// The shape as a result, where every size is possible.
+  /// The shape as a result, after a check of its sizes.
   var checked: [Int] { get throws { try checkedShape(array) } }
 
-  /// Throws where the input has other channels than the parameters say.
+  /// Throws if the input's channels differ from the parameters.
   func requireChannels(_ expected: Int, _ field: String) throws {
     try require(
       channels == expected, "the input has \(channels) channels, not \(expected)", field: field)
   }
 }
 
-/// `shape` as a result, where every size is possible.
+/// `shape` as a result, after a check of its sizes.
 func checkedShape(_ shape: [Int]) throws -> [Int] {
   try require(
     shape.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
@@ -69,7 +69,7 @@ extension LayerParameters {
 
 /// A pair of sizes for H and W, with the specification's defaults.
 ///
-/// - Throws: if there are not two, or one is not positive.
+/// - Throws: `ModelError` unless there are two positive sizes.
 func sizePair(_ values: [Int], _ standard: Int, _ field: String) throws -> [Int] {
   if values.isEmpty { return [standard, standard] }
   try require(
@@ -79,7 +79,7 @@ func sizePair(_ values: [Int], _ standard: Int, _ field: String) throws -> [Int]
 }
 
 extension BorderAmounts {
-  /// The amounts, all of them checked; none if there are none.
+  /// The amounts after a check; all 0 if none are set.
   func resolved(_ field: String) throws -> ExplicitPadding {
     let amounts = [top, bottom, left, right]
     try require(
@@ -90,7 +90,7 @@ extension BorderAmounts {
   }
 }
 
-/// Rows and columns around an image.
+/// Rows and columns added around an image.
 package struct ExplicitPadding: Sendable, Equatable {
   package var top = 0
   package var bottom = 0
@@ -106,7 +106,7 @@ package struct ExplicitPadding: Sendable, Equatable {
 }
 
 extension SamePadding {
-  /// Splits the totals of H and W; the odd one goes where `asymmetryMode` says.
+  /// Splits the totals for H and W; an odd one goes to the side that `asymmetryMode` sets.
   func split(height: Int, width: Int) -> ExplicitPadding {
     func parts(_ total: Int) -> (Int, Int) {
       let start = asymmetryMode == .bottomRightHeavy ? total / 2 : total - total / 2

@@ -1,4 +1,4 @@
-/// Amounts added to or taken from the two ends of H, then of W.
+/// Amounts added to or removed from the two ends of H, then of W.
 package struct BorderAmounts: SpecificationMessage {
   package struct EdgeSizes: SpecificationMessage {
     package var startEdgeSize = 0
@@ -41,10 +41,10 @@ package struct ValidPadding: SpecificationMessage {
   package static let fields: Fields = [.message("paddingAmounts", \.paddingAmounts)]
 }
 
-/// Padding such that out = ⌈in / stride⌉.
+/// Padding that gives out = ⌈in / stride⌉.
 package struct SamePadding: SpecificationMessage {
   package enum Mode: Int, Sendable, CaseIterable {
-    /// The odd one goes to the bottom and to the right.
+    /// An odd row or column goes to the bottom or right.
     case bottomRightHeavy = 0
     case topLeftHeavy = 1
   }

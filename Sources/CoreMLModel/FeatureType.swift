@@ -7,7 +7,7 @@ public struct FeatureType: SpecificationMessage {
     case image(ImageFeatureType)
     case multiArray(ArrayFeatureType)
     case dictionary(DictionaryKey?)
-    /// Sequences and later kinds, untouched.
+    /// Sequences and later kinds, carried through.
     case opaque(OpaqueMessage)
   }
 
@@ -17,11 +17,11 @@ public struct FeatureType: SpecificationMessage {
   }
 
   package var kind: Kind?
-  /// Whether a prediction may go without the feature.
+  /// Whether the feature may be left out of a prediction.
   public var isOptional = false
   package var unknownFields = UnknownFields()
 
-  /// A feature of no type.
+  /// Creates a feature without a type.
   public init() {}
 
   package static let fields: Fields = [
@@ -88,16 +88,16 @@ public struct ImageFeatureType: SpecificationMessage {
     case range(width: SizeRange?, height: SizeRange?)
   }
 
-  /// In pixels; of a flexible image the default.
+  /// Width in pixels; for a flexible image the default.
   public var width = 0
-  /// In pixels; of a flexible image the default.
+  /// Height in pixels; for a flexible image the default.
   public var height = 0
   /// The colors that the network sees.
   public var colorSpace = ColorSpace.invalid
   package var flexibility: Flexibility?
   package var unknownFields = UnknownFields()
 
-  /// An image without a size.
+  /// Creates an image without a size.
   public init() {}
 
   package init(width: Int, height: Int, colorSpace: ColorSpace) {
@@ -194,7 +194,7 @@ public struct ArrayFeatureType: SpecificationMessage {
     case double(Double)
   }
 
-  /// The sizes of the axes; of a flexible array the default.
+  /// The sizes of the axes; for a flexible array the default.
   public var shape: [Int] = []
   /// The type of the elements.
   public var dataType = DataType.invalid
@@ -202,7 +202,7 @@ public struct ArrayFeatureType: SpecificationMessage {
   package var defaultValue: DefaultValue?
   package var unknownFields = UnknownFields()
 
-  /// An array without a shape.
+  /// Creates an array without a shape.
   public init() {}
 
   package init(shape: [Int], dataType: DataType) {

@@ -1,16 +1,16 @@
 import TensorCore
 
-/// What takes the place of the weights that an architecture comes without.
+/// Replacements for the weights of an architecture that has none.
 public enum MissingWeights: Sendable {
-  /// For what runs the network.
+  /// Random values, for running the network.
   case random(RandomWeights)
-  /// Zeros that take no memory, for what needs the sizes only.
+  /// Zeros that take no memory, for tools that only need sizes.
   case zeros
 
   /// - Parameters:
-  ///   - name: the layer's and the weight's, from which random values follow.
-  ///   - fanIn: inputs of one output, for matrices and kernels.
-  /// - Throws: `ModelError` if the shape is impossible or the memory is not to be had.
+  ///   - name: the names of the layer and the weight, which determine random values.
+  ///   - fanIn: inputs per output, for matrices and kernels.
+  /// - Throws: `ModelError` if the shape is invalid or memory runs out.
   package func values(_ name: String, shape: [Int], fanIn: Int) throws -> FloatValues {
     switch self {
     case .random(let random): return try random.values(name, shape: shape, fanIn: fanIn)

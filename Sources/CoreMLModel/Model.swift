@@ -1,6 +1,6 @@
-/// A Core ML model: the document that importers write, the engine reads and every tool edits.
+/// A Core ML model: the document that importers write, the engine reads and all tools edit.
 public struct Model: SpecificationMessage {
-  /// The version of the specification that a reader has to know.
+  /// The version of the specification that a reader must support.
   public var specificationVersion = 0
   /// The interface; nil if the file has none.
   public var description: ModelDescription? = ModelDescription()
@@ -9,7 +9,7 @@ public struct Model: SpecificationMessage {
   package var type: ModelType?
   package var unknownFields = UnknownFields()
 
-  /// A model of no type.
+  /// Creates a model without a type.
   public init() {}
 
   package static let fields: Fields = [
@@ -46,7 +46,7 @@ public struct Model: SpecificationMessage {
   ]
 }
 
-/// What kind of model it is.
+/// The kind of model.
 package indirect enum ModelType: Sendable, Equatable {
   case neuralNetwork(NeuralNetwork)
   case neuralNetworkClassifier(NeuralNetworkClassifier)
@@ -54,7 +54,7 @@ package indirect enum ModelType: Sendable, Equatable {
   case pipeline(Pipeline)
   case pipelineClassifier(Pipeline)
   case pipelineRegressor(Pipeline)
-  /// Any other type of the format: its field's number in `Model` and its message, untouched.
+  /// Any other type in the format: its field number in `Model` and its message, untouched.
   case opaque(OpaqueMessage)
 }
 

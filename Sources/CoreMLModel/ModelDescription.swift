@@ -1,19 +1,19 @@
 /// Interface and metadata of a model.
 public struct ModelDescription: SpecificationMessage {
-  /// What a prediction takes, in the model's order.
+  /// The inputs of a prediction, in the model's order.
   public var input: [FeatureDescription] = []
-  /// What a prediction gives, in the model's order.
+  /// The outputs of a prediction, in the model's order.
   public var output: [FeatureDescription] = []
-  /// Of a classifier the output with the best label, of a regressor the one with the value.
+  /// The output with a classifier's best label or a regressor's value.
   public var predictedFeatureName = ""
-  /// Of a classifier the output with each label's probability.
+  /// The output with a classifier's probability for each label.
   public var predictedProbabilitiesName = ""
   package var trainingInput: [FeatureDescription] = []
-  /// Who made the model, and what else is to be said of it.
+  /// Author, license and other facts about the model.
   public var metadata: Metadata?
   package var unknownFields = UnknownFields()
 
-  /// A model without features.
+  /// Creates a description without features.
   public init() {}
 
   package static let fields: Fields = [
@@ -28,15 +28,15 @@ public struct ModelDescription: SpecificationMessage {
 
 /// A named input or output.
 public struct FeatureDescription: SpecificationMessage {
-  /// By which values are given and found.
+  /// The name by which values are set and read.
   public var name = ""
-  /// For people.
+  /// A description for people.
   public var shortDescription = ""
-  /// What its values are.
+  /// The type of its values.
   public var type: FeatureType?
   package var unknownFields = UnknownFields()
 
-  /// A feature without a name.
+  /// Creates a feature without a name.
   public init() {}
 
   package init(name: String, kind: FeatureType.Kind, isOptional: Bool = false) {
@@ -54,21 +54,21 @@ public struct FeatureDescription: SpecificationMessage {
   ]
 }
 
-/// Who made the model, and what else is to be said of it.
+/// Author, license and other facts about a model.
 public struct Metadata: SpecificationMessage {
   /// What the model does.
   public var shortDescription = ""
-  /// The model's own version.
+  /// The version of the model, set by its author.
   public var versionString = ""
-  /// Who made the model.
+  /// The author of the model.
   public var author = ""
-  /// Under which the model may be used.
+  /// The license of the model.
   public var license = ""
-  /// Written in ascending order of the keys.
+  /// Entries in any format. Written in ascending order of the keys.
   public var userDefined: [String: String] = [:]
   package var unknownFields = UnknownFields()
 
-  /// No entries.
+  /// Creates empty metadata.
   public init() {}
 
   package static let fields: Fields = [
@@ -94,6 +94,6 @@ public struct Metadata: SpecificationMessage {
 }
 
 extension Dictionary where Key == String {
-  /// In the order of the keys' bytes.
+  /// The entries, sorted by the bytes of the keys.
   var inKeyOrder: [Element] { sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
 }

@@ -4,15 +4,15 @@ import Files
 import TensorCore
 
 extension Model {
-  /// Reads an `.mlmodel` that Core ML would take. Large weights stay in the mapped file.
-  /// - Throws: `ModelError` that names the file, the layer and the field, with all faults at once.
+  /// Reads an `.mlmodel` that Core ML would accept. Large weights stay in the mapped file.
+  /// - Throws: `ModelError` with the file, the layer and the field, listing all faults at once.
   public init(contentsOf path: String) throws {
     try self.init(uncheckedContentsOf: path)
     try inFile(path == "-" ? "standard input" : path) { try requireValid() }
   }
 
-  /// Reads an `.mlmodel` whatever is wrong with what it says, such as one without its weights.
-  /// - Throws: `ModelError` where it is not the encoding of a model.
+  /// Reads an `.mlmodel` even if its content is invalid, such as a model without its weights.
+  /// - Throws: `ModelError` if the file is not an encoded model.
   package init(uncheckedContentsOf path: String) throws {
     let (bytes, format) = try FileFormat.read(path, limit: Limits.modelBytes)
     self = try inFile(path == "-" ? "standard input" : path) {
@@ -23,7 +23,7 @@ extension Model {
     }
   }
 
-  /// Reads the encoding of a model. Large weights stay in `bytes`.
+  /// Reads an encoded model. Large weights stay in `bytes`.
   public init(bytes: Bytes) throws {
     try require(
       bytes.count <= Limits.modelBytes, .limitExceeded,
@@ -44,8 +44,8 @@ extension Model {
     self = model
   }
 
-  /// Writes an `.mlmodel`, atomically and with the same bytes for the same model.
-  /// - Throws: `ModelError`; `.limitExceeded` where the format's 2 GiB − 1 do not suffice.
+  /// Writes an `.mlmodel` atomically. The same model always gives the same bytes.
+  /// - Throws: `ModelError`; `.limitExceeded` if the model exceeds the format's 2 GiB − 1.
   public func write(to path: String) throws {
     try inFile(path == "-" ? "standard output" : path) {
       let encoding = try encoding()
@@ -55,7 +55,7 @@ extension Model {
     }
   }
 
-  /// The encoding as bytes in memory.
+  /// The encoded model in memory.
   public func encoded() throws -> [UInt8] {
     let encoding = try encoding()
     var bytes: [UInt8] = []

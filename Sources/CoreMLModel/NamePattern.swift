@@ -1,10 +1,10 @@
-/// A name in which `*` stands for any characters, or none.
+/// A name in which `*` matches any number of characters, including none.
 package struct NamePattern: Sendable, Hashable {
   private let pattern: [UnicodeScalar]
 
   package init(_ pattern: String) { self.pattern = Array(pattern.unicodeScalars) }
 
-  /// Whether `name` fits, in time that is at most the product of the lengths.
+  /// Whether `name` matches, in time at most proportional to the product of the lengths.
   package func matches(_ name: String) -> Bool {
     let text = Array(name.unicodeScalars)
     var (p, t) = (0, 0)

@@ -1,4 +1,4 @@
-/// Layers, preprocessing and input mappings that every kind of neural network has.
+/// Layers, preprocessing and input mappings, common to all kinds of neural networks.
 package struct NeuralNetwork: SpecificationMessage {
   package enum ArrayInputShapeMapping: Int, Sendable, CaseIterable {
     case rank5 = 0
@@ -37,14 +37,14 @@ package struct NeuralNetworkClassifier: SpecificationMessage {
 
   package var network = NeuralNetwork()
   package var classLabels: ClassLabels?
-  /// The blob that holds the probabilities; empty means the last layer's output.
+  /// The blob with the probabilities; empty means the last layer's output.
   package var labelProbabilityLayerName = ""
 
-  /// The blob that holds the probabilities; nil for a network without layers.
+  /// The blob with the probabilities; nil for a network without layers.
   package var probabilitiesBlob: String? {
     let named = labelProbabilityLayerName
     guard !named.isEmpty else { return network.layers.last?.output.first }
-    // The field's name says "layer"; writers put the blob's name there.
+    // The field's name says "layer", but converters write the blob's name.
     if network.layers.contains(where: { $0.output.contains(named) }) { return named }
     return network.layers.last { $0.name == named }?.output.first ?? named
   }
@@ -88,7 +88,7 @@ package struct NeuralNetworkRegressor: SpecificationMessage {
 }
 
 extension Model {
-  /// The neural network inside, whichever kind of model it is; nil for other models.
+  /// The neural network in the model, whichever kind it is; nil for other models.
   package var neuralNetwork: NeuralNetwork? {
     get {
       switch type {
@@ -113,7 +113,7 @@ extension Model {
     }
   }
 
-  /// Those of a classifier, or of the last one in a pipeline.
+  /// The labels of a classifier, or of the last classifier in a pipeline.
   package var classLabels: NeuralNetworkClassifier.ClassLabels? {
     switch type {
     case .neuralNetworkClassifier(let classifier): classifier.classLabels

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A layer: named blobs in, named blobs out, and the parameters of its type.
+/// A layer: named input and output blobs, and the parameters of its type.
 package struct NeuralNetworkLayer: SpecificationMessage {
   package var name = ""
   package var input: [String] = []
@@ -57,14 +57,14 @@ package struct NeuralNetworkLayer: SpecificationMessage {
 
   private static func inLayer(_ layer: Self, _ body: () throws -> Void) throws {
     do { try body() } catch var error as ModelError {
-      // The type says what the first step of the path says.
+      // The type already says what the first step of the path says.
       let path = error.field?.split(separator: ".", maxSplits: 1).map(String.init) ?? []
       error.field = path.count > 1 ? path[1] : nil
       throw error.inLayer(layer.name, class: path.first)
     }
   }
 
-  /// What the parameters' table leaves out stands among the layer's own unknown fields.
+  /// Fields missing from the parameters' table are among the layer's unknown fields.
   private static func option<Layer: LayerParameters>(
     _ type: Layer.Type
   ) -> Choice<any LayerParameters> {
@@ -86,7 +86,7 @@ package struct NeuralNetworkLayer: SpecificationMessage {
   }
 }
 
-/// Rank and sizes of a blob, as some writers record them.
+/// Rank and sizes of a blob, which some converters record.
 package struct TensorDescription: SpecificationMessage {
   package var rank = 0
   package var dimValue: [Int] = []
@@ -99,41 +99,40 @@ package struct TensorDescription: SpecificationMessage {
 
 /// The parameters of one type of layer.
 package protocol LayerParameters: EncodedMessage {
-  /// The name of the type in the specification, such as `innerProduct`: that of the Swift type,
-  /// which begins in upper case, where a type does not say another.
+  /// The name of the type in the specification, such as `innerProduct`. By default, the name of the
+  /// Swift type in lower camel case.
   static var typeName: String { get }
-  /// The lowest specification version that has this type.
+  /// The lowest specification version with this type.
   static var specificationVersion: Int { get }
-  /// The lowest version that has this type and the fields that are in use.
+  /// The lowest version with this type and all fields in use.
   var requiredSpecificationVersion: Int { get }
-  /// How many inputs and outputs the type allows.
+  /// The numbers of inputs and outputs that the type allows.
   static var inputCount: ClosedRange<Int> { get }
   static var outputCount: ClosedRange<Int> { get }
-  /// The least rank of an input.
+  /// The minimum rank of an input.
   static var minimumRank: Int { get }
-  /// Up to this rank an input's last axis is C, beyond it W.
+  /// Up to this rank an input's last axis is C, above it W.
   static var vectorRank: Int { get }
-  /// Shapes of the outputs for shapes of the inputs, as many as the type can have; a layer may name
-  /// fewer. They are `[Seq, Batch, C, H, W]` for types of specification 1 to 3, and of any rank for
-  /// later ones; `blobShapes` takes any for all.
-  /// Throws where they do not fit the parameters.
+  /// Shapes of all possible outputs for shapes of the inputs; a layer may name fewer outputs. They
+  /// are `[Seq, Batch, C, H, W]` for types from specification 1 to 3, and of any rank for later
+  /// types; `blobShapes` accepts any rank for all types. Throws if the shapes do not fit the
+  /// parameters.
   func outputShapes(_ inputs: [[Int]]) throws -> [[Int]]
-  /// The products that the definition of the layer sums for these shapes, which fit it: those of
-  /// matrices and convolutions, and not what is done to each element. The one statement of a layer's
-  /// cost.
+  /// The number of products that the layer's definition sums for these valid shapes: matrix
+  /// products and convolutions count, element functions do not. All costs are based on this number.
   func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int
-  /// Weights in field order, with the field's name and the shape that the other fields imply.
+  /// Weights in field order, with the field's name and the shape implied by the other fields.
   var weights: [NamedWeights] { get }
-  /// Notes what no network could make right about the parameters.
+  /// Records faults in the parameters that are independent of the network.
   func check(_ faults: inout Faults)
 }
 
-/// A weight of a layer: the name of its field and the shape that the layer's sizes imply.
+/// A weight of a layer: the name of its field and the shape implied by the layer's sizes.
 package struct NamedWeights: Sendable {
   package var name: String
   package var shape: [Int]
   package var values: Weights
-  /// The axis whose steps may have a quantization of their own.
+  /// The axis along which quantization may vary.
   package var channelAxis: Int
 
   package init(_ name: String, _ shape: [Int], _ values: Weights, channelAxis: Int = 0) {
@@ -159,7 +158,7 @@ extension LayerParameters {
   package func check(_ faults: inout Faults) {}
   package var typeName: String { Self.typeName }
 
-  /// How many numbers the weights hold; nil if the sizes of a file are impossible.
+  /// The number of values in the weights; nil if the sizes in a file are impossible.
   package var parameterCount: Int? {
     try? checkedSum(weights.map { try checkedProduct($0.shape) })
   }

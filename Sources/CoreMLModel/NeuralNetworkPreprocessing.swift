@@ -1,4 +1,4 @@
-/// What happens to an image before the first layer sees it.
+/// Preprocessing of an image before the first layer.
 package struct NeuralNetworkPreprocessing: SpecificationMessage {
   package enum Preprocessor: Sendable, Equatable {
     case scaler(NeuralNetworkImageScaler)
@@ -46,7 +46,7 @@ package struct NeuralNetworkImageScaler: SpecificationMessage {
   ]
 }
 
-/// y = x − mean, one value for each of C·H·W.
+/// y = x − mean, with one value for each of C·H·W.
 package struct NeuralNetworkMeanImage: SpecificationMessage {
   package var meanImage: [Float] = []
   package var unknownFields = UnknownFields()

@@ -1,19 +1,19 @@
 import TensorCore
 
-/// A field of a layer's weights with values that are NaN or infinite. Frameworks compute with them.
+/// A weight field with values that are NaN or infinite. Frameworks accept such values.
 package struct NonFiniteWeights: Sendable, Equatable {
-  /// In a pipeline with the model's name in front.
+  /// The layer's name; in a pipeline after the model's name.
   package let layer: String
   package let layerClass: String
   package let field: String
   package let count: Int
-  /// Of all values of the field.
+  /// The number of all values of the field.
   package let total: Int
 }
 
 extension Model {
-  /// The fields with such values, in the order of the file; those of networks inside loops and
-  /// branches excepted. Of codes, their scales, biases and tables count.
+  /// The fields with such values, in file order, except in networks inside loops and branches. For
+  /// codes, their scales, biases and tables count.
   package var nonFiniteWeights: [NonFiniteWeights] {
     networks.flatMap { prefix, model in
       (model.neuralNetwork?.layers ?? []).flatMap { layer in
@@ -29,7 +29,7 @@ extension Model {
     }
   }
 
-  /// A line about them: the first, and how many others there are. Nil if all values are finite.
+  /// A line about them: the first field, and the number of others. Nil if all values are finite.
   package func nonFiniteNote(file: String) -> String? {
     let found = nonFiniteWeights
     guard let first = found.first else { return nil }
@@ -50,7 +50,7 @@ extension Model {
 extension Weights {
   fileprivate typealias Part = (path: [String], count: Int, total: Int)
 
-  /// What of the message holds such values: the path to it, and how many of them.
+  /// The paths to such values in the message, with their numbers.
   fileprivate var nonFiniteParts: [Part] {
     func part(_ name: String, _ values: [Float]) -> Part {
       (["quantization", name], values.count { !$0.isFinite }, values.count)

@@ -1,10 +1,10 @@
 import TensorCore
 
-/// A message that is carried through without being read: the number of its field in the message
-/// around it, and its encoding.
+/// A message that is carried through unread: the number of its field in the enclosing message, and
+/// its encoding.
 public struct OpaqueMessage: Sendable, Equatable {
   package var field: UInt32
-  /// The field's name in the specification, where the schema has it.
+  /// The field's name in the specification, if the schema has it.
   package var name: String?
   package var payload: Bytes
 

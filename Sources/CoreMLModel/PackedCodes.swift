@@ -1,4 +1,4 @@
-/// Codes of 1 to 8 bits that follow one another without gaps, the first of a byte in its highest bits.
+/// Codes of 1 to 8 bits, packed without gaps from the highest bits of each byte down.
 package struct PackedCodes {
   @usableFromInline let bytes: UnsafeRawBufferPointer
   @usableFromInline let bits: Int

@@ -24,8 +24,8 @@ extension Model {
   /// The models of a pipeline, in order; empty for other models.
   package var pipelineModels: [Model] { type?.pipeline?.models ?? [] }
 
-  /// Every neural network in the model, each with what comes before a name of its own where the
-  /// pipeline's are meant: nothing, `MODEL/`, or `MODEL/MODEL/`.
+  /// Every neural network in the model, with the prefix for the names in a pipeline: empty,
+  /// `MODEL/`, or `MODEL/MODEL/`.
   package var networks: [(prefix: String, model: Model)] {
     if neuralNetwork != nil { return [("", self)] }
     return pipelineModels.indices.flatMap { index in
@@ -33,7 +33,7 @@ extension Model {
     }
   }
 
-  /// The name of a model of a pipeline: the recorded one, or its place.
+  /// The name of a model in a pipeline: the recorded name, or the index.
   package func pipelineName(_ index: Int) -> String {
     let names = type?.pipeline?.names ?? []
     return index < names.count && !names[index].isEmpty ? names[index] : "\(index + 1)"

@@ -1,23 +1,23 @@
 import TensorCore
 
-/// Weights for a network that comes without, so that it can be timed.
+/// Weights for a network that has none, so that it can be timed.
 ///
-/// A matrix or kernel is equally distributed with the variance 2 / fan-in (He et al. 2015), which
-/// keeps the activations of networks of any depth within floats' range and away from the slow
-/// subnormal ones. What scales is between ½ and 1½, what shifts between −0.1 and 0.1. The same
-/// seed and name give the same values.
+/// Matrices and kernels are uniformly distributed with variance 2 / fan-in (He et al. 2015), which
+/// keeps activations of networks of any depth within the range of floats and away from slow
+/// subnormals. Scales are between ½ and 1½, and shifts between −0.1 and 0.1. The same seed and name
+/// give the same values.
 public struct RandomWeights: Sendable {
   /// The same seed gives the same weights.
   public let seed: UInt64
 
-  /// Weights for a seed.
+  /// Creates weights for a seed.
   public init(seed: UInt64) { self.seed = seed }
 
   /// - Parameters:
-  ///   - name: the layer's and the weight's; the weight's, after the last slash or point, tells
-  ///     what it does.
-  ///   - fanIn: inputs of one output, for matrices and kernels.
-  /// - Throws: `ModelError` if the shape is impossible or the memory is not to be had.
+  ///   - name: the names of the layer and the weight; the weight's name, after the last slash or
+  ///     period, determines its role.
+  ///   - fanIn: inputs per output, for matrices and kernels.
+  /// - Throws: `ModelError` if the shape is invalid or memory runs out.
   package func values(_ name: String, shape: [Int], fanIn: Int) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let buffer = try AlignedBuffer(checkedByteCount: count * 4)
@@ -25,7 +25,7 @@ public struct RandomWeights: Sendable {
     var generator = SplitMix64(seed: seed ^ Self.hash(name))
     let (center, radius) = Self.range(name, fanIn: fanIn)
     for index in 0..<count {
-      // 32 of the generator's bits as a number from −1 to 1
+      // 32 of the generator's bits as a number from −1 to 1.
       let unit = Float(Int32(truncatingIfNeeded: generator.next() >> 32)) * 0x1p-31
       values[index] = center + radius * unit
     }
@@ -48,11 +48,11 @@ public struct RandomWeights: Sendable {
 }
 
 extension NeuralNetwork {
-  /// Gives random values to every weight that the layers' sizes ask for and the document has not;
-  /// those in activations excepted.
+  /// Gives random values to every required weight that the document lacks, except weights in
+  /// activations.
   ///
-  /// - Returns: how many weights were filled.
-  /// - Throws: `ModelError` with the layer where sizes are impossible.
+  /// - Returns: the number of weights filled.
+  /// - Throws: `ModelError` with the layer if its sizes are impossible.
   package mutating func fillMissingWeights(_ random: RandomWeights) throws -> Int {
     var filled = 0
     for index in layers.indices where !(layers[index].parameters is Custom) {
@@ -79,7 +79,7 @@ extension NeuralNetwork {
 }
 
 extension NeuralNetworkLayer {
-  /// Fields that must be there and are not, as empty ones.
+  /// Adds required fields that are missing, as empty ones.
   fileprivate mutating func addEmptyWeights() {
     if var convolution = parameters as? Convolution, input.count == 1, convolution.kernel == nil {
       convolution.kernel = Weights()

@@ -1,17 +1,17 @@
 import TensorCore
 
-/// What is known of the blobs of a network without running it.
+/// What is known about the blobs of a network without running it.
 package struct InferredShapes: Sendable {
-  /// Shapes by blob; blobs behind an error or an unknown layer are absent.
+  /// Shapes by blob; blobs after an error or an unknown layer are missing.
   package var shapes: [String: [Int]] = [:]
-  /// Why layers have no shapes, with the layers' names.
+  /// Reasons why layers have no shapes, with the layers' names.
   package var errors: [ModelError] = []
 }
 
 extension NeuralNetwork {
-  /// The shapes of all blobs for those of the inputs, past every error.
+  /// The shapes of all blobs for the given input shapes; inference continues after errors.
   ///
-  /// - Parameter custom: the output shapes of a custom layer; without it they stay unknown.
+  /// - Parameter custom: returns the output shapes of a custom layer; without it they stay unknown.
   package func inferredShapes(
     inputs: [String: [Int]], custom: ((Custom, [[Int]]) throws -> [[Int]])? = nil
   ) -> InferredShapes {
@@ -83,8 +83,8 @@ extension LayerParameters {
 
 extension FeatureType {
   /// The shape in which `network` sees a feature: with exact mapping the declared one, otherwise
-  /// `[Seq, Batch, C, H, W]`. Nil if it has none, as scalars and flexible arrays without a default
-  /// do not.
+  /// `[Seq, Batch, C, H, W]`. Nil for features without a shape, such as scalars and flexible arrays
+  /// without a default.
   package func networkShape(in network: NeuralNetwork) -> [Int]? {
     let shape: [Int]
     switch kind {
@@ -108,7 +108,7 @@ extension FeatureType {
 }
 
 extension LayerParameters {
-  /// The type's name in the specification; of layers that are not read the one in the file.
+  /// The type's name in the specification; for unread layers, the name in the file.
   package var specificationTypeName: String {
     (self as? OpaqueLayer)?.message?.name ?? typeName
   }

@@ -1,8 +1,8 @@
-/// What the versions of the format stand for.
+/// Facts about the versions of the format.
 package enum SpecificationVersion {
   package static let newest = 10
 
-  /// The oldest systems that load a version.
+  /// The oldest systems that load models of a version.
   package static func oldestSystem(_ version: Int) -> String? {
     switch version {
     case 1: "iOS 11, macOS 10.13"
@@ -21,8 +21,8 @@ package enum SpecificationVersion {
 }
 
 extension Model {
-  /// The smallest version of the format that has everything that the model uses. Of parts that are
-  /// carried through unread, the version that the file declares is taken.
+  /// The lowest version of the format that supports everything in the model. For parts carried
+  /// through unread, the version that the file declares.
   package var minimumSpecificationVersion: Int { demands(above: 1).map(\.version).max() ?? 1 }
 }
 
@@ -37,7 +37,7 @@ extension FeatureDescription {
       case .float16: 7
       default: array.defaultValue != nil ? 5 : array.flexibility != nil ? 3 : 1
       }
-    // Sequences came with version 3, states with version 9.
+    // Version 3 introduced sequences, version 9 states.
     case .opaque(let message): message.name == "stateType" ? 9 : 3
     default: 1
     }
@@ -45,11 +45,11 @@ extension FeatureDescription {
 }
 
 extension NeuralNetworkLayer {
-  /// Whether the type, its fields or its inputs came with version 4 or later; a network with such a
-  /// layer takes arrays only in their exact ranks.
+  /// Whether version 4 or later introduced the type, its fields or its inputs; a network with such
+  /// a layer accepts arrays only in their exact ranks.
   package var needsExactMapping: Bool { kindVersion >= 4 }
 
-  /// The version that has the type, its fields and its inputs, whatever the weights are.
+  /// The version that introduced the type, its fields and its inputs, whatever the weights are.
   private var kindVersion: Int {
     guard let parameters else { return 1 }
     let isDynamic = parameters is Convolution && input.count > 1

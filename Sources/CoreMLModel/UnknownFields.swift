@@ -1,9 +1,9 @@
 import TensorCore
 
-/// Fields that a schema does not know, in wire form, in file order.
+/// Fields missing from the schema, in wire format and file order.
 package struct UnknownFields: Sendable, Equatable {
-  /// A way down into a message that has no Swift value of its own: its field, and its place among
-  /// those of a repeated one.
+  /// A step down into a message without a Swift value: its field, and its index in a repeated
+  /// field.
   package struct Step: Sendable, Equatable {
     package var field: UInt32
     package var index: Int
@@ -19,7 +19,7 @@ package struct UnknownFields: Sendable, Equatable {
     /// 0 varint, 1 64-bit, 2 length-delimited (payload without its length), 5 32-bit.
     package var wireType: UInt8
     package var payload: Bytes
-    /// Where the field stands below the message that keeps it; empty if in that itself.
+    /// The path of the field below the message that keeps it; empty for that message itself.
     package var path: [Step]
 
     package init(number: UInt32, wireType: UInt8, payload: Bytes, path: [Step] = []) {

@@ -1,15 +1,16 @@
 import TensorCore
 
-/// A part of a model that needs a version of the format.
+/// A part of a model that requires a version of the format.
 package struct VersionDemand: Sendable, Equatable {
-  /// Such as `layer 'fc' (innerProduct)`.
+  /// For example `layer 'fc' (innerProduct)`.
   package var part: String
   package var version: Int
   package var reason: String
 }
 
 extension Model {
-  /// - Throws: `.mismatch` with every part that needs a later version than `version`, and why.
+  /// - Throws: `.mismatch` with every part that requires a later version than `version`, and the
+  ///   reason.
   package func requireVersion(atMost version: Int) throws {
     guard (1...SpecificationVersion.newest).contains(version) else {
       throw ModelError(
@@ -25,7 +26,7 @@ extension Model {
     }
   }
 
-  /// The parts of the model that need a later version of the format than `version`.
+  /// The parts of the model that require a later version of the format than `version`.
   package func demands(above version: Int) -> [VersionDemand] {
     var demands: [VersionDemand] = []
     func need(_ part: String, _ needed: Int, _ reason: @autoclosure () -> String) {

@@ -1,21 +1,21 @@
 import ByteFormats
 import TensorCore
 
-/// A storage whose sizes have been checked.
+/// Storage whose sizes have been checked.
 package enum WeightStorage: Sendable, Equatable {
   case single
   case half
-  /// Codes and what each of them stands for.
+  /// Codes and the value of each.
   case table(bits: Int, [Float])
-  /// Scales and biases, one of each or one per channel, and a channel's run of elements. Signed codes
+  /// One scale and bias, or one per channel, and the number of elements per channel. Signed codes
   /// are in `int8RawValue`, others in `rawValue`.
   case linear(bits: Int, isSigned: Bool, scale: [Float], bias: [Float], run: Int)
 }
 
 extension Weights {
-  /// How many values the storage holds at most; 0 if there is none.
+  /// The maximum number of values in the storage; 0 if there is none.
   ///
-  /// Codes that do not fill their last byte leave room for some more than there are.
+  /// If the codes do not fill the last byte, this exceeds the actual number.
   package var storedCount: Int {
     if floatValue.count > 0 { return floatValue.count }
     if float16Value.count > 0 { return float16Value.count / 2 }
@@ -24,14 +24,14 @@ extension Weights {
     return (1...8).contains(bits) ? rawValue.count * 8 / bits : rawValue.count
   }
 
-  /// The values, as many as `shape` has elements, in its row-major order.
+  /// The values for the elements of `shape`, in row-major order.
   ///
-  /// Single precision is not copied. Half precision and integers are decoded:
-  /// w = scale · q + bias, or w = table[q].
+  /// Single precision is not copied. Half precision and integers are decoded: w = scale · q + bias,
+  /// or w = table[q].
   ///
-  /// - Parameter channelAxis: the axis whose steps may have a scale and bias of their own; 1 of a
-  ///   deconvolution's kernel, otherwise 0.
-  /// - Throws: `.malformed` if the storage does not hold that many.
+  /// - Parameter channelAxis: the axis along which scale and bias may vary; 1 for a deconvolution's
+  ///   kernel, otherwise 0.
+  /// - Throws: `.malformed` if the number of values differs.
   package func values(shape: [Int], channelAxis: Int = 0) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     return Self.named(
@@ -43,7 +43,7 @@ extension Weights {
     return (values.isContiguous ? values : FloatValues(values.array())).shaped(shape)
   }
 
-  /// The `count` values in file order, of equal parts for each of the output channels.
+  /// `count` values in file order, with an equal number for each output channel.
   package func values(count: Int, outputChannels: Int) throws -> FloatValues {
     guard outputChannels > 0, count % outputChannels == 0 else {
       return try values(shape: [count])
@@ -52,14 +52,14 @@ extension Weights {
       try values(shape: [outputChannels, count / outputChannels]), [count])
   }
 
-  /// Throws what `values` would throw, without decoding anything.
+  /// Throws the errors of `values` without decoding anything.
   package func requireValues(shape: [Int], channelAxis: Int = 0) throws {
     _ = try storage(shape, channelAxis: channelAxis)
   }
 
-  /// Which of the storages holds the values, as many as `shape` has elements.
+  /// The storage that holds the values for the elements of `shape`.
   ///
-  /// - Throws: what `values` would throw.
+  /// - Throws: the same errors as `values`.
   package func storage(_ shape: [Int], channelAxis: Int = 0) throws -> WeightStorage {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let storages = [
@@ -155,7 +155,7 @@ extension Weights {
       bytes: Bytes(base: UnsafeRawPointer(buffer.pointer), count: count * 4, owner: buffer))
   }
 
-  /// target[i] = scale · code(i) + bias, rounded once, the channel changing after every `run` elements.
+  /// target[i] = scale · code(i) + bias, rounded once; the channel changes every `run` elements.
   private static func scale(
     _ target: UnsafeMutableBufferPointer<Float>, _ scale: [Float], _ bias: [Float], _ run: Int,
     _ code: (Int) -> Double
@@ -173,12 +173,12 @@ extension Weights {
 }
 
 extension NamedWeights {
-  /// The values in the shape that the layer's sizes imply.
+  /// The values with the shape that the layer's sizes imply.
   package func decoded() throws -> FloatValues {
     try inField(name) { try values.values(shape: shape, channelAxis: channelAxis) }
   }
 
-  /// Throws what `decoded` would throw, without decoding anything.
+  /// Throws the errors of `decoded` without decoding anything.
   package func requireValues() throws {
     try inField(name) { try values.requireValues(shape: shape, channelAxis: channelAxis) }
   }

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The values of one weight in whichever storage the file uses (`WeightParams`).
+/// The values of one weight, in any storage of the format (`WeightParams`).
 ///
 /// Exactly one of the four storages holds values in a valid file. Their count is not stored: the
 /// layer's sizes imply it.
@@ -34,10 +34,10 @@ package struct Weights: SpecificationMessage {
   ) throws { try body(path, &self) }
 }
 
-/// How codes become values.
+/// How codes are converted to values.
 package struct Quantization: SpecificationMessage {
   package enum Kind: Sendable, Equatable {
-    /// w = scale · q + bias; one value, or one for each output channel; no bias means 0.
+    /// w = scale · q + bias, with one value or one per output channel; no bias means 0.
     case linear(scale: [Float], bias: [Float])
     /// w = table[q], with 2^numberOfBits entries.
     case lookupTable([Float])
@@ -71,7 +71,7 @@ package struct Quantization: SpecificationMessage {
 }
 
 extension NeuralNetworkLayer {
-  /// Hands every weight, with the path of its field, to `body`; those in activations excepted.
+  /// Passes every weight, with the path of its field, to `body`, except weights in activations.
   /// Errors name the layer.
   package mutating func editWeights(_ body: (String, inout Weights) throws -> Void) throws {
     do { try parameters?.editWeights("", body) } catch let error as ModelError {

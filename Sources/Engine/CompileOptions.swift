@@ -1,51 +1,50 @@
 import CustomLayers
 import Kernels
 
-/// How a network is compiled.
+/// Options for compiling a network.
 public struct CompileOptions: Sendable {
-  /// Which intermediate blobs a prediction returns besides the outputs. A kept blob is never fused
+  /// Intermediate blobs to return from a prediction besides the outputs. A kept blob is never fused
   /// away.
   public enum Keep: Sendable, Equatable {
-    /// Those of these names.
+    /// The blobs with these names.
     case named(Set<String>)
     /// Every blob.
     case all
   }
 
-  /// Threads of a prediction; nil means one a core.
+  /// Threads per prediction; nil means one per core.
   public var threads: Int?
-  /// Kernels to use; nil means the best that the machine runs.
+  /// Kernels to use; nil means the best set that the machine supports.
   package var instructionSet: InstructionSet?
-  /// How 3 × 3 convolutions are computed; nil means what the environment asks for, else the faster.
+  /// Algorithm for 3 × 3 convolutions; nil means the one set in the environment, else the faster.
   package var convolution: ConvolutionAlgorithm?
-  /// Names of passes to leave out, to find out whether one is at fault.
+  /// Names of passes to leave out, for example to find a faulty one.
   package var withoutPasses: Set<String> = []
-  /// The blobs that a prediction returns besides the outputs.
+  /// Blobs to return from a prediction besides the outputs.
   public var keep = Keep.named([])
-  /// Shapes `[Seq, Batch, C, H, W]` of inputs that differ from the declared ones: another batch, a
-  /// sequence, one of the flexible sizes.
+  /// Shapes `[Seq, Batch, C, H, W]` of inputs that differ from the declared ones: another batch
+  /// size, a sequence, or one of the flexible sizes.
   public var inputShapes: [String: [Int]] = [:]
-  /// The classes of custom layers.
+  /// Classes that implement custom layers.
   public var customLayers = CustomLayerRegistry()
-  /// The objects behind the custom layers, where the model has been compiled before; nil makes them
-  /// again.
+  /// Custom layer objects to reuse if the model has been compiled before; nil creates new ones.
   package var customLayerInstances: CustomLayerInstances?
   /// Decides the numbers of layers of random numbers.
   public var seed: UInt64 = 0
   /// Bytes that weights and working memory may take together; nil means the machine's memory.
   public var maxMemory: Int?
-  /// What is reported.
+  /// Callbacks for steps and custom layers.
   public var hooks = EngineHooks()
 
   /// All cores, the best kernels, and no blobs besides the outputs.
   public init() {}
 }
 
-/// What the engine reports while it works. Called on the thread that compiles or predicts.
+/// Callbacks of the engine, called on the thread that compiles or predicts.
 public struct EngineHooks: Sendable {
-  /// After each step of a prediction.
+  /// Called after each step of a prediction.
   package var onStep: (@Sendable (StepRecord) -> Void)?
-  /// Before each call of a custom layer.
+  /// Called before each call of a custom layer.
   package var onCustomLayerCall: (@Sendable (CustomLayerCall) -> Void)?
 
   /// Nothing is reported.
@@ -60,24 +59,25 @@ package struct StepRecord: Sendable {
 
 /// One step of the plan.
 package struct StepDescription: Sendable, Equatable {
-  /// The layer, or the last of those that have been fused into the step; the blob, where the step
-  /// only converts a layout.
+  /// The layer, or the last of the layers fused into the step; the blob if the step only converts a
+  /// layout.
   package var name: String
-  /// The layer's type in the specification; `input`, `output` and `convert` for the engine's own.
+  /// The layer's type in the specification; `input`, `output` and `convert` for steps without a
+  /// layer.
   package var layerType: String
-  /// What the step does and with which kernel.
+  /// What the step does, and the kernel that it uses.
   package var kernel: String
-  /// Names of the blobs that are read and written.
+  /// Names of the blobs that the step reads and writes.
   package var inputs: [String]
   package var outputs: [String]
-  /// `[Seq, Batch, C, H, W]` of the outputs.
+  /// Shapes `[Seq, Batch, C, H, W]` of the outputs.
   package var outputShapes: [[Int]]
   package var multiplyAdds = 0
   /// Bytes of packed weights.
   package var weightBytes = 0
 }
 
-/// A call of a custom layer, printed as Core ML's own layers print their arguments.
+/// A call of a custom layer, printed the way Core ML's custom layer protocol names its arguments.
 package struct CustomLayerCall: Sendable, CustomStringConvertible {
   package enum Method: Sendable, Equatable {
     case initialize(parameters: [String: CustomLayerParameter])

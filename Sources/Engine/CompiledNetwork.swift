@@ -3,16 +3,16 @@ import Kernels
 import Synchronization
 import TensorCore
 
-/// A neural network made ready: shapes inferred, layers fused, weights packed, memory planned.
+/// A neural network ready to run: shapes inferred, layers fused, weights packed, memory planned.
 ///
 /// Compile once, predict many times. Predictions of one network run one after the other, each on
-/// all of its threads; the result does not depend on their number.
+/// all of the network's threads; the results do not depend on the number of threads.
 package final class CompiledNetwork: Sendable {
   package let inputs: [NetworkFeature]
   package let outputs: [NetworkFeature]
-  /// Blobs kept by `CompileOptions.keep`, in order of execution.
+  /// Blobs kept because of `CompileOptions.keep`, in order of execution.
   package let keptBlobs: [NetworkFeature]
-  /// What a prediction does, in order.
+  /// The steps of a prediction, in order.
   package let steps: [StepDescription]
   package let threadCount: Int
   package let instructionSet: InstructionSet
@@ -29,9 +29,9 @@ package final class CompiledNetwork: Sendable {
   private let first: RunPlan
   private let lock = Mutex(())
 
-  /// - Throws: `ModelError` that names the layer and the field; `.unsupported` once for all
+  /// - Throws: `ModelError` with the layer and the field; `.unsupported` once for all
   /// unsupported layers, and once for all custom layers without an implementation;
-  /// `.outOfMemory` where weights and working memory would exceed `options.maxMemory`.
+  /// `.outOfMemory` if weights and working memory would exceed `options.maxMemory`.
   package init(model: Model, options: CompileOptions = CompileOptions()) throws {
     var compilation = try Compilation(model, options)
     interface = compilation.interface
@@ -48,9 +48,9 @@ package final class CompiledNetwork: Sendable {
     packedWeightBytes = steps.reduce(0) { $0 + $1.weightBytes }
   }
 
-  /// The nodes of the graph after the first run of a pass, or of `Passes.lowering`.
+  /// The nodes of the graph after the first run of a pass, or after `Passes.lowering`.
   ///
-  /// - Throws: `.usage` if there is no such pass; what `init` throws.
+  /// - Throws: `.usage` if no pass has the name; whatever `init` throws.
   package static func steps(
     of model: Model, options: CompileOptions, after pass: String
   ) throws -> [StepDescription] {
@@ -64,11 +64,12 @@ package final class CompiledNetwork: Sendable {
 
   /// Runs the network once.
   ///
-  /// - Parameter inputs: a tensor for each input feature, `[Seq, Batch, C, H, W]` or, with exact
-  /// mapping, of its exact shape; images as raw values 0 to 255 in the feature's order of colors, before scaler or mean image.
+  /// - Parameter inputs: a tensor for each input feature, `[Seq, Batch, C, H, W]` or the exact
+  ///   shape for exact mapping; images as raw values 0 to 255 in the feature's order of colors,
+  ///   before scaler or mean image.
   /// - Returns: the output features and the kept blobs, of the blobs' shapes.
-  /// - Throws: `ModelError` with code `.mismatch` where an input is missing, unknown or of another
-  /// shape; whatever a custom layer throws, with the layer's name.
+  /// - Throws: `ModelError` with code `.mismatch` if an input is missing, unknown or has another
+  ///   shape; whatever a custom layer throws, with the name of the layer.
   package func predict(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
     for name in inputs.keys.sorted() where !self.inputs.contains(where: { $0.name == name }) {
       throw ModelError(
@@ -108,7 +109,7 @@ package final class CompiledNetwork: Sendable {
   }
 }
 
-/// A network between the document and the plan.
+/// Carries a network from the document to the plan.
 private struct Compilation {
   /// The graph of the first run of layers.
   private(set) var builder: GraphBuilder

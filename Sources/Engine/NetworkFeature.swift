@@ -12,6 +12,6 @@ package struct NetworkFeature: Sendable, Equatable {
 
   package var name: String
   package var kind: Kind
-  /// `[Seq, Batch, C, H, W]`, or the exact shape of a network with exact mapping.
+  /// `[Seq, Batch, C, H, W]`, or the exact shape for exact mapping.
   package var shape: [Int]
 }

@@ -1,16 +1,16 @@
 import Kernels
 import Synchronization
 
-/// What a machine's cores can do at most: multiply-adds in registers, with nothing to load or store.
+/// The peak rate of a machine's cores: multiply-adds in registers, with nothing to load or store.
 package enum PeakRate {
   private static let burst = 0.000_5
   private static let whole = 0.025
 
-  /// Operations a second, a multiply-add being two, of `threads` threads at once.
+  /// Operations per second of `threads` threads at once; a multiply-add counts as two.
   ///
-  /// All threads work in bursts of half a millisecond for 25 ms; the result is the sum of each one's
-  /// fastest burst, so that other processes on the machine disturb it little. Precondition: the
-  /// instruction set is available.
+  /// All threads work in bursts of half a millisecond for 25 ms; the result is the sum of their
+  /// fastest bursts, so that other processes affect it little. Precondition: the instruction set is
+  /// available.
   package static func measure(_ set: InstructionSet, threads: Int) -> Double {
     let pool = ThreadPool(threadCount: threads)
     let clock = ContinuousClock()

@@ -1,4 +1,4 @@
-/// Reads elements of a strided array, stretched to a shape, as they follow one another in it.
+/// Reads the elements of a strided array, broadcast to a shape, in row-major order of the shape.
 struct BlockReader {
   let array: Int
   private let offset: Int
@@ -8,7 +8,7 @@ struct BlockReader {
   init(array: Int, offset: Int, shape: [Int], strides: [Int]) {
     self.array = array
     self.offset = offset
-    // Axes that lie one after the other count as one.
+    // Contiguous axes count as one.
     var sizes: [Int] = []
     var steps: [Int] = []
     for (size, step) in zip(shape, strides) where size != 1 {
@@ -55,7 +55,7 @@ struct BlockReader {
 }
 
 extension Expression.Reduction {
-  /// Sums are kept in double precision.
+  /// Sums are accumulated in double precision.
   func run(
     _ source: UnsafePointer<Float>, _ shape: [Int], _ strides: [Int], _ outer: [Int],
     _ inner: [Int], _ target: UnsafeMutablePointer<Float>

@@ -1,11 +1,11 @@
 import LibC
 
-/// A function of each element of arrays that stretch to one another. Conditions are 1 and 0.
+/// An element function of arrays that are broadcast to each other. Conditions are 1 and 0.
 package enum ElementFunction: String, Sendable, CaseIterable {
   case add, subtract, multiply, divide
   /// ⌊a / b⌋
   case floorDivide
-  /// a − b · ⌊a / b⌋: the sign is the divisor's.
+  /// a − b · ⌊a / b⌋, with the sign of the divisor.
   case modulo
   case power
   case minimum, maximum
@@ -13,7 +13,7 @@ package enum ElementFunction: String, Sendable, CaseIterable {
   case logicalAnd, logicalOr
   case negative, logicalNot
   case abs, sign, floor, ceil
-  /// To the nearest whole number, halves to the even one.
+  /// Rounds to the nearest whole number, and halves to the even one.
   case round
   case sqrt
   /// 1 / √x
@@ -57,7 +57,7 @@ package enum ElementFunction: String, Sendable, CaseIterable {
     }
   }
 
-  /// - Precondition: as many operands as `operandCount`.
+  /// - Precondition: the number of operands is `operandCount`.
   package func value(_ operands: [Double]) -> Double {
     let x = operands[0]
     let y = operands.count > 1 ? operands[1] : 0
@@ -122,8 +122,8 @@ package enum ElementFunction: String, Sendable, CaseIterable {
   /// √(2/π)
   private static let tanhGeluFactor = 0.7978845608028654
 
-  /// One whose layers are those of others, as these: `x` times what a sigmoid, a hyperbolic tangent
-  /// or an error function makes of it.
+  /// The function composed of others, if it is `x` times a sigmoid, a hyperbolic tangent or an
+  /// error function.
   package func composed(_ operands: [Expression]) throws -> Expression? {
     let x = operands[0]
     switch self {

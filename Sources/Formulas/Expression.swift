@@ -1,13 +1,14 @@
 import TensorCore
 
-/// An expression over arrays: what a formula says. Arrays stretch to one another as numpy's do.
+/// A formula: an expression over arrays, which are broadcast as in numpy.
 package struct Expression: Sendable, Hashable {
   package indirect enum Node: Sendable, Hashable {
     case number(Double)
     /// An input, a parameter or a weight.
     case name(String)
     case apply(ElementFunction, [Expression])
-    /// Over `axes`, or over all. Without `keepsAxes` they go, else they keep one element.
+    /// Over `axes`, or over all axes. With `keepsAxes` the reduced axes keep one element, otherwise
+    /// they are removed.
     case reduce(Reduction, Expression, axes: [Int]?, keepsAxes: Bool)
     case slice(Expression, [SliceItem])
   }
@@ -17,29 +18,29 @@ package struct Expression: Sendable, Hashable {
     case product = "prod"
   }
 
-  /// What stands between the brackets, one for an axis.
+  /// An item between the brackets; there is one per axis.
   package enum SliceItem: Sendable, Hashable {
-    /// One element, whose axis goes.
+    /// One element; the axis is removed.
     case index(Int)
-    /// `start:end:step`; both bounds may count from the end.
+    /// `start:end:step`; negative bounds count from the end.
     case range(start: Int?, end: Int?, step: Int)
-    /// All the axes that no other item names.
+    /// All axes without another item.
     case ellipsis
-    /// One more axis, of one element.
+    /// A new axis with one element.
     case newAxis
 
     package static let all = SliceItem.range(start: nil, end: nil, step: 1)
   }
 
   package let node: Node
-  /// How many nodes there are.
+  /// The number of nodes.
   package let count: Int
   package let depth: Int
 
   package static let countLimit = 4096
   package static let depthLimit = 100
 
-  /// - Throws: if there would be too many nodes, or too many inside one another.
+  /// - Throws: `ModelError` if there are too many nodes, or they are nested too deeply.
   package init(_ node: Node) throws {
     let children = Self.operands(of: node)
     count = children.reduce(1) { $0 + $1.count }
@@ -62,7 +63,7 @@ package struct Expression: Sendable, Hashable {
   package static func number(_ value: Double) -> Expression { Expression(leaf: .number(value)) }
   package static func name(_ name: String) -> Expression { Expression(leaf: .name(name)) }
 
-  /// A function of numbers alone is computed at once.
+  /// A function of numbers alone is evaluated immediately.
   package static func apply(
     _ function: ElementFunction, _ operands: Expression...
   ) throws -> Expression { try apply(function, operands) }
@@ -87,13 +88,13 @@ package struct Expression: Sendable, Hashable {
     }
   }
 
-  /// Every name that is in it.
+  /// All names in the expression.
   package var names: Set<String> {
     if case .name(let name) = node { return [name] }
     return operands.reduce(into: []) { $0.formUnion($1.names) }
   }
 
-  /// The expression with others in place of names.
+  /// The expression with names replaced by other expressions.
   package func replacing(_ replacements: [String: Expression]) throws -> Expression {
     switch node {
     case .number: return self

@@ -3,10 +3,10 @@ import TensorCore
 extension Expression {
   package static let textLimit = 16 << 10
 
-  /// Reads a formula as it is written in Python: `x * sigmoid(beta * x)`, `x[:, 2:-2, 2:-2]`.
+  /// Parses a formula in Python's syntax: `x * sigmoid(beta * x)`, `x[:, 2:-2, 2:-2]`.
   ///
-  /// - Parameter names: what it may be about; nil allows every name.
-  /// - Throws: with the column, counted from 1.
+  /// - Parameter names: the names that it may use; nil allows all.
+  /// - Throws: `ModelError` with the column, counted from 1.
   package init(parsing text: String, names: Set<String>? = nil) throws {
     try require(
       text.utf8.count <= Self.textLimit, .limitExceeded,
@@ -122,7 +122,7 @@ private struct ExpressionParser {
     }
   }
 
-  /// Adds the column to what `body` throws without one.
+  /// Adds the column to errors from `body` that lack one.
   private func located(_ column: Int, _ body: () throws -> Expression) throws -> Expression {
     do { return try body() } catch var error as ModelError {
       if !error.message.hasPrefix("column ") {
@@ -319,7 +319,7 @@ private struct ExpressionParser {
     return .expression(try condition())
   }
 
-  /// What stands between two commas of a pair of brackets.
+  /// The item between two commas in a pair of brackets.
   private mutating func item() throws -> Expression.SliceItem {
     if take("...") { return .ellipsis }
     if token == .name("None") || token == .name("newaxis") {
@@ -360,7 +360,7 @@ private struct ExpressionParser {
 }
 
 extension String {
-  /// `1.` and `.5` with the zeros that Swift wants.
+  /// `1.` and `.5` with the zeros that Swift requires.
   fileprivate var completed: String {
     var text = self
     if text.hasPrefix(".") { text = "0" + text }

@@ -1,16 +1,16 @@
 import TensorCore
 
 extension Expression {
-  /// Elements `start`, `start + step`, … of an axis; the count is nil if the axis' length is not
-  /// known.
+  /// Elements `start`, `start + step`, … of an axis; the count is nil if the axis's length is
+  /// unknown.
   package struct AxisPart: Sendable, Equatable {
     package var start: Int
     package var step: Int
     package var count: Int?
   }
 
-  /// The shape that all stretch to, as numpy has it: aligned at the last axes, of one length or 1.
-  /// Nil stands for a length that is unknown.
+  /// The common shape after broadcasting as in numpy: aligned at the last axes, with equal lengths
+  /// or 1. Nil means an unknown length.
   package static func stretched(_ shapes: [[Int?]]) throws -> [Int?] {
     var result: [Int?] = []
     for shape in shapes {
@@ -33,7 +33,7 @@ extension Expression {
     "(" + shape.map { $0.map(String.init) ?? "?" }.joined(separator: ", ") + ")"
   }
 
-  /// Axes counted from 0, in ascending order; nil names all.
+  /// Axes counted from 0, in ascending order; nil means all.
   package static func axes(_ axes: [Int]?, rank: Int) throws -> [Int] {
     guard let axes else { return Array(0..<rank) }
     var result: Set<Int> = []
@@ -45,7 +45,7 @@ extension Expression {
     return result.sorted()
   }
 
-  /// One item an axis, new axes between them: without ellipsis.
+  /// The items without an ellipsis: one per axis, with new axes between them.
   package static func items(_ items: [SliceItem], rank: Int) throws -> [SliceItem] {
     let named = items.count { $0 != .ellipsis && $0 != .newAxis }
     guard named <= rank, items.count(where: { $0 == .ellipsis }) <= 1 else {
@@ -56,7 +56,7 @@ extension Expression {
     return items[..<ellipsis] + rest + items[(ellipsis + 1)...]
   }
 
-  /// The elements that an item takes of an axis of `length`.
+  /// The elements of an axis of `length` that an item selects.
   package static func part(_ item: SliceItem, length: Int?) throws -> AxisPart {
     switch item {
     case .ellipsis, .newAxis: throw ModelError(.internal, "no item of an axis")
@@ -82,7 +82,7 @@ extension Expression {
     }
   }
 
-  /// The shape of what this operation makes of operands of the given shapes.
+  /// The shape of this operation's result for operands of the given shapes.
   func resultShape(_ operands: [[Int?]]) throws -> [Int?] {
     switch node {
     case .number, .name: return []
@@ -113,7 +113,7 @@ extension Expression {
     }
   }
 
-  /// The shape of the whole, of names with the given ones.
+  /// The shape of the whole expression for names with the given shapes.
   package func shape(_ names: [String: [Int?]]) throws -> [Int?] {
     if case .name(let name) = node {
       return try names.value(named: name)
@@ -123,7 +123,7 @@ extension Expression {
 }
 
 extension Dictionary where Key == String {
-  /// What a name in a formula stands for.
+  /// The value of a name in a formula.
   func value(named name: String) throws -> Value {
     guard let value = self[name] else {
       throw ModelError(.mismatch, "unknown name '\(name)'")

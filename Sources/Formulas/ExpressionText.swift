@@ -1,5 +1,5 @@
 extension Expression: CustomStringConvertible {
-  /// The formula as it is written, with as few parentheses as mean the same.
+  /// The formula as text, with as few parentheses as possible.
   package var description: String { text(.lowest) }
 
   private enum Precedence: Int, Comparable {

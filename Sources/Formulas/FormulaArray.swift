@@ -1,11 +1,11 @@
 import TensorCore
 
-/// Numbers in row-major order.
+/// An array of numbers in row-major order.
 package struct FormulaArray: Sendable, Equatable {
   package let shape: [Int]
   package let elements: [Double]
 
-  /// - Precondition: as many elements as the shape has.
+  /// - Precondition: the number of elements matches the shape.
   package init(_ shape: [Int], _ elements: [Double]) {
     self.shape = shape
     self.elements = elements
@@ -21,7 +21,7 @@ package struct FormulaArray: Sendable, Equatable {
     return strides
   }
 
-  /// The same numbers under another shape of as many.
+  /// The same numbers with another shape of the same size.
   package func shaped(_ shape: [Int]) -> FormulaArray { FormulaArray(shape, elements) }
 
   /// Axis `i` of the result is axis `axes[i]`.
@@ -51,8 +51,8 @@ package struct FormulaArray: Sendable, Equatable {
 }
 
 extension Expression {
-  /// The value in double precision, one element after the other: what every other way of computing a
-  /// formula is held against.
+  /// The value in double precision, element by element. Tests compare all other implementations
+  /// with it.
   package func value(_ names: [String: FormulaArray]) throws -> FormulaArray {
     switch node {
     case .number(let number): return FormulaArray(number)

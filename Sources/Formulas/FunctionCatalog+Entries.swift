@@ -121,7 +121,7 @@ extension FunctionCatalog {
     return entries
   }()
 
-  /// max(x, αx), where that is it.
+  /// max(x, αx), if it equals the leaky rectifier.
   private static func leaky(_ x: Expression, _ slope: Double) throws -> Expression {
     let scaled = try Expression.apply(.multiply, .number(slope), x)
     return try (0...1).contains(slope)
@@ -157,7 +157,7 @@ extension FunctionCatalog {
         Parameter("y", "x2", "else_expression"),
       ]
     ) { try .apply(.choose, $0["condition"], $0["x"], $0["y"]) }
-    // Of two arrays the greater one, of one its greatest element.
+    // The greater of two arrays, or the greatest element of one.
     let pairs: [(String, ElementFunction, Expression.Reduction)] = [
       ("max", .maximum, .max), ("min", .minimum, .min),
     ]
@@ -218,7 +218,7 @@ extension FunctionCatalog {
     return entries
   }()
 
-  /// Brackets with `item` at `axis`, which may count from the end.
+  /// Indexing with `item` at `axis`; a negative axis counts from the end.
   private static func items(
     around item: Expression.SliceItem, _ axis: Int, isNew: Bool = false
   ) throws -> [Expression.SliceItem] {

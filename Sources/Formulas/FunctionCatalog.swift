@@ -1,6 +1,6 @@
 import TensorCore
 
-/// What a function of the language is called with.
+/// An argument of a function in a formula.
 package enum FunctionArgument: Sendable, Equatable {
   case expression(Expression)
   case list([Int])
@@ -9,13 +9,12 @@ package enum FunctionArgument: Sendable, Equatable {
   case none
 }
 
-/// The functions of the language by name, with the parameters that Keras, TensorFlow and numpy give
-/// theirs.
+/// The functions by name, with the parameter names of Keras, TensorFlow and numpy.
 package enum FunctionCatalog {
-  /// Every name, in alphabetical order.
+  /// All names, in alphabetical order.
   package static let names: [String] = entries.keys.sorted()
 
-  /// - Parameter keywords: in the order in which they are written.
+  /// - Parameter keywords: keyword arguments in the order in which they are written.
   package static func call(
     _ name: String, _ positional: [FunctionArgument],
     _ keywords: [(name: String, value: FunctionArgument)] = []
@@ -43,7 +42,7 @@ package enum FunctionCatalog {
       hint: "the functions are " + names.joined(separator: ", "))
   }
 
-  /// The name by which a function is written.
+  /// The name of a function in a formula.
   static func name(of function: ElementFunction) -> String {
     switch function {
     case .choose: return "where"
@@ -140,7 +139,7 @@ extension FunctionCatalog {
       if case .text(let text) = argument(name) { text } else { nil }
     }
 
-    /// One axis or several; nil for all.
+    /// One axis or several; nil means all.
     func axes(_ name: String = "axis") throws -> [Int]? {
       switch argument(name) {
       case .none: return nil

@@ -1,10 +1,10 @@
 import TensorCore
 
-/// Where the axes of a source framework's tensor lie among Core ML's `[Seq, Batch, C, H, W]`.
+/// The positions of a source framework's axes in Core ML's `[Seq, Batch, C, H, W]`.
 package struct Placement: Sendable, Equatable {
-  /// Sizes along the source's axes, the batch among them; nil if one is unknown.
+  /// Sizes along the source's axes, including the batch; nil for unknown sizes.
   package var shape: [Int?]
-  /// For each of the source's axes the one of Core ML's; nil for an axis of one element that has none.
+  /// The Core ML axis for each of the source's axes; nil for an axis of size 1 that has none.
   package var places: [Int?]
 
   package static let rank = 5
@@ -14,7 +14,7 @@ package struct Placement: Sendable, Equatable {
   package static let height = 3
   package static let width = 4
 
-  /// - Precondition: as many places as sizes.
+  /// - Precondition: there are as many places as sizes.
   package init(_ shape: [Int?], _ places: [Int?]) {
     self.shape = shape
     self.places = places
@@ -27,8 +27,8 @@ package struct Placement: Sendable, Equatable {
     return sizes
   }
 
-  /// The places, those of axes without one being the first of `order` that are free; nil if there
-  /// are too few. The last axes come first.
+  /// The places, with axes that lack one assigned to the first free places in `order`, the last
+  /// axes first; nil if there are too few.
   package func filled(_ order: [Int]) -> [Int]? {
     var places = places
     for index in places.indices.reversed() where places[index] == nil {
@@ -39,7 +39,7 @@ package struct Placement: Sendable, Equatable {
   }
 
   /// The permutation (axis `i` of the result is axis `permutation[i]` of the source) of `rank` axes
-  /// that brings what lies in `from` to `to`. Axes that neither names stay where they can.
+  /// that moves the axes in `from` to `to`. Axes in neither list stay in place if they can.
   package static func permutation(_ rank: Int = rank, from: [Int], to: [Int]) -> [Int] {
     var source = [Int?](repeating: nil, count: rank)
     for (from, to) in zip(from, to) { source[to] = from }
@@ -52,7 +52,7 @@ package struct Placement: Sendable, Equatable {
     return source.map { $0 ?? rest.removeFirst() }
   }
 
-  /// A constant of `shape`, whose axes are the last ones of this.
+  /// The placement of a constant of `shape`, aligned at the last axes.
   package func last(_ shape: [Int]) throws -> Placement {
     try require(
       shape.count <= places.count || shape.dropLast(places.count).allSatisfy({ $0 == 1 }),
@@ -67,7 +67,7 @@ package struct Placement: Sendable, Equatable {
       })
   }
 
-  /// The numbers of such a constant along Core ML's axes.
+  /// The values of such a constant along Core ML's axes.
   package func placed(_ array: FormulaArray) -> FormulaArray {
     let array = array.shaped(array.shape.suffix(shape.count).map { $0 })
     let order = array.shape.indices.sorted { (places[$0] ?? -1) < (places[$1] ?? -1) }
@@ -76,11 +76,12 @@ package struct Placement: Sendable, Equatable {
 }
 
 extension Expression {
-  /// The same formula about Core ML's blobs: every slice has five items, every reduction keeps its
-  /// axes, and what is stretched has its axes in the same places.
+  /// The same formula for Core ML's blobs: every slice has five items, every reduction keeps its
+  /// axes, and broadcast operands have their axes in the same places.
   ///
-  /// - Parameter names: where the axes of inputs and weights lie.
-  /// - Throws: if a formula needs its axes elsewhere, or mixes the images of a batch.
+  /// - Parameter names: the places of the axes of inputs and weights.
+  /// - Throws: `ModelError` if a formula needs its axes in other places, or mixes the images of a
+  ///   batch.
   package func placed(
     _ names: [String: Placement]
   ) throws -> (expression: Expression, placement: Placement) {

@@ -1,16 +1,16 @@
 import Kernels
 import TensorCore
 
-/// A formula made ready for inputs of given shapes: single precision, by vector kernels, block by
-/// block, so that what lies between the operations stays in the cache.
+/// A formula compiled for inputs of given shapes, in single precision. Vector kernels run it block
+/// by block, so that intermediate results stay in the cache.
 ///
-/// One `run` at a time.
+/// Only one `run` at a time.
 package final class VectorProgram {
   package static let block = 2048
-  /// Arrays that lie between parts and reductions.
+  /// Maximum number of intermediate arrays between slices and reductions.
   static let stepLimit = 64
 
-  /// Where an array lies, and the steps along its axes; a step of 0 stretches an axis.
+  /// The location of an array, and its strides; a stride of 0 repeats an axis.
   fileprivate struct View {
     var array: Int
     var offset: Int
@@ -25,7 +25,7 @@ package final class VectorProgram {
   }
 
   fileprivate enum Step {
-    /// Fills `array` by blocks: first the loads, then the instructions.
+    /// Fills `array` block by block: first the loads, then the instructions.
     case compute(
       array: Int, count: Int, loads: [(register: Int, reader: BlockReader)],
       instructions: [Instruction], result: Int)
@@ -37,7 +37,7 @@ package final class VectorProgram {
   private let kernels: any KernelTable.Type
   private let inputCount: Int
   private var steps: [Step] = []
-  /// Element counts of the arrays: inputs, then constants, then what the steps make.
+  /// Element counts of the arrays: inputs, then constants, then results of steps.
   private var counts: [Int] = []
   private var constants: [Int: [Float]] = [:]
   private var views: [String: View] = [:]
@@ -49,8 +49,8 @@ package final class VectorProgram {
 
   /// - Parameters:
   /// - inputs: names and shapes, in the order of `run`.
-  /// - weights: arrays that the formula names.
-  /// - Throws: if the shapes do not fit the formula.
+  /// - weights: arrays that the formula uses.
+  /// - Throws: `ModelError` if the shapes do not fit the formula.
   package init(
     _ expression: Expression, inputs: [(name: String, shape: [Int])],
     weights: [String: FormulaArray], kernels: any KernelTable.Type
@@ -87,7 +87,7 @@ package final class VectorProgram {
     }
   }
 
-  /// - Precondition: as many elements as the shapes have.
+  /// - Precondition: the number of elements matches the shapes.
   package func run(_ inputs: [UnsafePointer<Float>], _ output: UnsafeMutablePointer<Float>) {
     func source(_ array: Int) -> UnsafePointer<Float> {
       array < inputCount ? inputs[array] : UnsafePointer(pointer(array))
@@ -139,7 +139,7 @@ extension VectorProgram {
     return try expression.resultShape(expression.operands.map { try shape($0) }).compactMap { $0 }
   }
 
-  /// The value as an array, which steps make unless it is one already.
+  /// The value as an array, computed in steps unless it already is one.
   private func materialized(_ expression: Expression, isResult: Bool = false) throws -> View {
     if !isResult, let view = known[expression] { return view }
     var view: View
@@ -166,7 +166,7 @@ extension VectorProgram {
 
   private func computed(_ expression: Expression) throws -> View {
     let shape = try shape(expression)
-    // What has to be there as a whole comes first.
+    // Computes operands that must be complete arrays first.
     try materializeParts(expression)
     let view = try array(shape)
     var loads: [(register: Int, reader: BlockReader)] = []
@@ -287,16 +287,16 @@ extension VectorProgram {
   }
 }
 
-/// What a kernel computes at once.
+/// A function that a kernel computes in one call.
 private enum KernelFunction {
   case unary(UnaryFunction, alpha: Float = 0, beta: Float = 0)
   case combining(CombiningFunction)
 
-  /// At most.
+  /// The maximum number of operands.
   var operandCount: Int { if case .unary = self { 1 } else { 3 } }
 
   /// The function of the operands that follow the kernel's parameters, which come first. Kernels
-  /// and formulas call most functions by the same names.
+  /// and formulas use the same names for most functions.
   init?(_ function: ElementFunction, _ operands: [Expression]) {
     let numbers = operands.dropFirst().compactMap { $0.number.map { Float($0) } }
     switch (function, numbers.count) {
@@ -320,7 +320,7 @@ private enum KernelFunction {
 }
 
 extension ElementFunction {
-  /// Others in place of one that no kernel computes.
+  /// An equivalent expression for a function without a kernel.
   fileprivate func expanded(_ operands: [Expression]) throws -> Expression? {
     switch self {
     case .logicalNot: return try .apply(.equal, operands[0], .number(0))

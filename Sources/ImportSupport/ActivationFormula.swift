@@ -1,6 +1,6 @@
 import CoreMLModel
 
-/// The functions that frameworks name, as Core ML layers.
+/// Frameworks' activation functions, as Core ML layers.
 package enum ActivationFormula: Sendable, Equatable {
   case single(Activation.Function)
   /// factor · f(x)
@@ -18,11 +18,11 @@ package enum ActivationFormula: Sendable, Equatable {
   case hardMish
   /// −log(1 + e⁻ˣ)
   case logSigmoid
-  /// x · Φ(x), Φ the normal distribution
+  /// x · Φ(x), where Φ is the standard normal distribution function
   case gelu
   /// x / 2 · (1 + tanh(0.797885x + 0.035677x³))
   case geluTanh
-  /// min(max(x, −1), 1), of a layer `unit` that brings it to 0…1
+  /// min(max(x, −1), 1), where layer `unit` maps it to 0…1
   case hardTanh(unit: String)
   /// x < 0 ? 0.001x : x > 1 ? 0.001(x − 1) + 1 : x
   case leakyHardTanh
@@ -42,20 +42,22 @@ package enum ActivationFormula: Sendable, Equatable {
   case stair
   /// x / (Σ x + 10⁻⁴) over the channels, of max(x, 0)
   case channelShare
-  /// The same of eˣ, or of exp(x − max x)
+  /// The same for eˣ, or for exp(x − max x)
   case exponentialShare(lessMaximum: Bool)
 }
 
-/// Names of the layers that a function becomes.
+/// Names of the layers for a function.
 package struct ActivationNames {
-  /// That of the last layer.
+  /// The name of the last layer.
   let name: String
-  /// The last layer's blob; nil for one after its name.
+  /// The last layer's blob; nil means a blob with the layer's name.
   var output: String?
   private let prefix: String
   private let suffix: String
 
-  /// - Parameter prefix: what comes before the name of a part, and `suffix` behind it.
+  /// - Parameters:
+  ///   - prefix: text before the name of a part.
+  ///   - suffix: text after the name of a part.
   package init(_ name: String, prefix: String, suffix: String, output: String? = nil) {
     self.name = name
     self.prefix = prefix
@@ -163,14 +165,14 @@ extension LayerWriting {
     product(x, add(gate, Activation(function), [z]), names.name, to: names.output)
   }
 
-  /// x / (Σ x + 10⁻⁴), the sum over the channels
+  /// x / (Σ x + 10⁻⁴), summed over the channels
   private mutating func share(_ x: String, _ names: ActivationNames) -> String {
     let sum = affine(reduced(.sum, .c, x, names("sum")), 1, 1e-4, names("shift"))
     return product(
       x, unary(.power, sum, names("inverse"), alpha: -1), names.name, to: names.output)
   }
 
-  /// min(max(x, −limit), limit); `unit` names the layer that brings it to 0…1.
+  /// min(max(x, −limit), limit); `unit` is the layer that maps it to 0…1.
   private mutating func clamped(
     _ blob: String, _ limit: Float, _ name: String, unit: String
   ) -> String {
@@ -178,8 +180,8 @@ extension LayerWriting {
     return affine(scaled, 2 * limit, -limit, name)
   }
 
-  /// x · Φ(x) = max(0, x) − |x| / 2 · P(t) · exp(−x² / 2) with t = 1 / (1 + 0.3275911 |x| / √2), to
-  /// 1.5e-7 · |x| / 2.
+  /// x · Φ(x) = max(0, x) − |x| / 2 · P(t) · exp(−x² / 2) with t = 1 / (1 + 0.3275911 |x| / √2),
+  /// accurate to 1.5e-7 · |x| / 2.
   ///
   /// Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
   private mutating func gelu(_ x: String, _ names: ActivationNames) -> String {

@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension ImportedNetwork {
-  /// Gives features their new names, in order. An inner blob that is in the way moves aside.
-  /// - Throws: `.mismatch` if there are more names than features, or one of them twice.
+  /// Gives features their new names, in order. If an inner blob already has a name, it is renamed.
+  /// - Throws: `.mismatch` if there are more names than features, or a name occurs twice.
   package mutating func rename(inputs inputNames: [String], outputs outputNames: [String]) throws {
     try Self.checkCount(inputNames, of: inputs, kind: "input")
     try Self.checkCount(outputNames, of: outputs, kind: "output")

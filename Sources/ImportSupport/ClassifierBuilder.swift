@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// Makes a classifier of a network: the probabilities become a dictionary, and the best label an
-/// output of its own.
+/// Turns a network into a classifier: the probabilities become a dictionary, and the best label
+/// becomes another output.
 struct ClassifierBuilder {
   private let options: ClassifierOptions
   private let network: ImportedNetwork
-  /// Index of the output that holds the probabilities.
+  /// Index of the output with the probabilities.
   private let output: Int
   private let probabilityBlob: String
 
@@ -40,7 +40,7 @@ struct ClassifierBuilder {
     try checkCount()
   }
 
-  /// As many labels as there are probabilities, where the output's shape says how many those are.
+  /// Checks that there are as many labels as probabilities, if the output's shape is known.
   private func checkCount() throws {
     guard probabilityBlob == network.outputs[output].name else { return }
     let count = network.outputs[output].shape.reduce(1, *)

@@ -1,40 +1,40 @@
 import CoreMLModel
 
-/// What the user asks of a conversion, whichever framework the model comes from. Features are
-/// named by their new names, where `inputNames` or `outputNames` rename them.
+/// Options of a conversion from any framework. Features are identified by their new names if
+/// `inputNames` or `outputNames` rename them.
 public struct ConversionOptions: Sendable {
-  /// New names, in the model's order; fewer than there are rename the first ones.
+  /// New names, in the model's order; a shorter list renames the first inputs.
   public var inputNames: [String] = []
   /// The same for outputs.
   public var outputNames: [String] = []
-  /// Sizes in the source framework's layout, batch first; nil leaves one as the model has it.
+  /// Sizes in the source framework's layout, batch first; nil keeps a size.
   public var inputShapes: [String: [Int?]] = [:]
-  /// The elements of the model's arrays.
+  /// The element type of the model's arrays.
   public var arrayType = ArrayFeatureType.DataType.double
   /// Inputs that take images.
   public var imageInputs: [String] = []
-  /// Outputs that give images.
+  /// Outputs that return images.
   public var imageOutputs: [String] = []
-  /// What happens to the samples of images.
+  /// The preprocessing of images.
   public var preprocessing = ImagePreprocessing()
-  /// Labels, where the model becomes a classifier.
+  /// Class labels, to turn the model into a classifier.
   public var classifier: ClassifierOptions?
-  /// What the model says of itself.
+  /// The model's metadata.
   public var metadata = MetadataOptions()
   /// Which layers become custom layers.
   public var customLayers = CustomLayerRules()
-  /// A Keras Lambda whose code can be read becomes what it says; nothing of it is run.
+  /// Whether a Keras Lambda whose code can be read becomes a formula; its code is never run.
   public var readsFormulas = true
-  /// The output shapes of a custom layer for those of its inputs; nil if its class is unknown.
+  /// The output shapes of a custom layer for given input shapes; nil if its class is unknown.
   package var customLayerShapes: CustomLayerShapes = { _, _ in nil }
-  /// Which layers of a Caffe network are there.
+  /// The state that determines which layers of a Caffe network are included.
   public var networkState = NetworkState()
-  /// Trainable layers become updatable.
+  /// Whether trainable layers become updatable.
   public var respectTrainable = false
-  /// The latest version of the specification that the model may need: layers of later ones become
-  /// earlier ones where they can. Nil: any.
+  /// The latest version of the specification that the model may require; layers of later versions
+  /// are replaced by earlier ones if possible. Nil allows any version.
   public var maximumVersion: Int?
-  /// Weights for an architecture that comes without; nil makes that an error.
+  /// Replacement weights for an architecture without weights; nil makes that an error.
   public var missingWeights: MissingWeights?
   /// Go on past layers that cannot be converted, as if they gave what they get: what counts is the
   /// plan, and no weights are read.
@@ -42,22 +42,22 @@ public struct ConversionOptions: Sendable {
   /// Receives a line for every layer as it is visited, such as `0 : input_1, InputLayer`.
   public var onVisit: (@Sendable (String) -> Void)?
 
-  /// A conversion that adds nothing to the source network.
+  /// Creates options that add nothing to the source network.
   public init() {}
 }
 
-/// The output shapes that the class of a custom layer gives for the shapes of its inputs, both Core
-/// ML's; nil if nobody provides the class.
+/// Returns the output shapes of a custom layer's class for its input shapes, both in Core ML's
+/// layout; nil if the class is unknown.
 package typealias CustomLayerShapes = @Sendable (Custom, [[Int]]) throws -> [[Int]]?
 
-/// A value for all features, and others for some of them.
+/// A value for all features, with exceptions by name.
 public struct PerFeature<Value: Sendable>: Sendable {
-  /// For every feature that is not named.
+  /// The value for features without a named value.
   public var all: Value?
-  /// By the feature's name.
+  /// Values by feature name.
   public var named: [String: Value] = [:]
 
-  /// A value for all features, and others by name.
+  /// Creates a value for all features, with exceptions by name.
   public init(_ all: Value? = nil, named: [String: Value] = [:]) {
     self.all = all
     self.named = named
@@ -69,33 +69,33 @@ public struct PerFeature<Value: Sendable>: Sendable {
   public var isEmpty: Bool { all == nil && named.isEmpty }
 }
 
-/// y = (scale · x + bias − mean) / std, bias and mean one a color.
+/// y = (scale · x + bias − mean) / std, with one bias, mean and std per color.
 public struct ImagePreprocessing: Sendable {
   /// The order of the colors in the network.
   public var color = PerFeature<ImageFeatureType.ColorSpace>()
   /// The factor of every sample.
   public var scale = PerFeature<Double>()
-  /// What is added to scaled red samples.
+  /// Added to scaled red samples.
   public var redBias = PerFeature<Double>()
-  /// What is added to scaled green samples.
+  /// Added to scaled green samples.
   public var greenBias = PerFeature<Double>()
-  /// What is added to scaled blue samples.
+  /// Added to scaled blue samples.
   public var blueBias = PerFeature<Double>()
-  /// What is added to scaled gray samples.
+  /// Added to scaled gray samples.
   public var grayBias = PerFeature<Double>()
   /// Red, green, blue; or one value for gray.
   public var mean = PerFeature<[Double]>()
-  /// Likewise.
+  /// Standard deviations of red, green, blue; or one value for gray.
   public var std = PerFeature<[Double]>()
-  /// A model zoo's preprocessing, of every image.
+  /// A model zoo's preprocessing, for every image.
   public var preset: PreprocessingPreset?
-  /// y = x − mean, a value for each element, in place of scale, biases, means and deviations.
+  /// y = x − mean with one value per element, instead of scale, biases, means and deviations.
   package var meanImage = PerFeature<MeanImage>()
 
-  /// Samples as they are.
+  /// Creates preprocessing that leaves samples unchanged.
   public init() {}
 
-  /// Whether anything says how the image of an input is prepared, its colors apart.
+  /// Whether an option other than colors prepares the image of an input.
   public func isPrepared(_ name: String) -> Bool {
     scalesOrShifts(name) || meanImage[name] != nil
   }
@@ -110,42 +110,42 @@ public struct ImagePreprocessing: Sendable {
 public enum PreprocessingPreset: String, Sendable, CaseIterable {
   /// x / 127.5 − 1
   case kerasTF = "keras-tf"
-  /// BGR, less the means 103.939, 116.779, 123.68
+  /// BGR, minus the means 103.939, 116.779, 123.68
   case kerasCaffe = "keras-caffe"
   /// (x / 255 − mean) / std with ImageNet's means and deviations
   case kerasTorch = "keras-torch"
-  /// BGR, less the means 103.939, 116.779, 123.68
+  /// BGR, minus the means 103.939, 116.779, 123.68
   case caffe = "caffe"
 }
 
-/// What makes a network a classifier.
+/// Options that turn a network into a classifier.
 public struct ClassifierOptions: Sendable {
   package var labels: NeuralNetworkClassifier.ClassLabels
   /// The output with the best label.
   public var predictedFeatureName = "classLabel"
-  /// The output, or an inner blob, that holds the probabilities; nil means the first output.
+  /// The output or inner blob with the probabilities; nil means the first output.
   public var probabilitiesOutput: String?
 
   package init(labels: NeuralNetworkClassifier.ClassLabels) { self.labels = labels }
 }
 
-/// What a converted model says of itself.
+/// Metadata of a converted model.
 public struct MetadataOptions: Sendable {
-  /// Who made the model.
+  /// The author of the model.
   public var author = ""
-  /// Under which the model may be used.
+  /// The license of the model.
   public var license = ""
   /// What the model does.
   public var shortDescription = ""
-  /// The model's own version.
+  /// The version of the model, set by its author.
   public var versionString = ""
   /// Custom entries.
   public var userDefined: [String: String] = [:]
-  /// What inputs are, by their names.
+  /// Descriptions of inputs, by name.
   public var inputDescriptions: [String: String] = [:]
-  /// What outputs are, by their names.
+  /// Descriptions of outputs, by name.
   public var outputDescriptions: [String: String] = [:]
 
-  /// No entries.
+  /// Creates empty metadata.
   public init() {}
 }

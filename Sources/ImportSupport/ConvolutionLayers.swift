@@ -2,7 +2,7 @@ import CoreMLModel
 
 extension Convolution {
   /// - Parameters:
-  ///   - shape: `[outputs, inputs of a group, height, width]`.
+  ///   - shape: `[outputs, inputs per group, height, width]`.
   ///   - border: rows above and below, columns to the left and to the right.
   package init(
     _ shape: [Int], groups: Int = 1, stride: [Int] = [1, 1], dilation: [Int] = [1, 1],

@@ -4,12 +4,12 @@ import Files
 import Formulas
 import TensorCore
 
-/// Fills in a custom layer by a rule: parameters from the layer's configuration, weights by name.
+/// Fills in a custom layer from a rule: parameters from the layer's configuration, weights by name.
 package struct CustomLayerBuilder {
   private let configuration: JSONObject
   private let weights: [(name: String, values: FloatValues)]
 
-  /// - Parameter weights: the layer's own, in file order, by their short names.
+  /// - Parameter weights: the layer's weights, in file order, with their short names.
   package init(configuration: JSONObject, weights: [(name: String, values: FloatValues)]) {
     self.configuration = configuration
     self.weights = weights
@@ -23,7 +23,7 @@ package struct CustomLayerBuilder {
     return custom
   }
 
-  /// The formula of a rule that has one, for a layer of `inputCount` inputs.
+  /// The formula of a rule, if it has one, for a layer with `inputCount` inputs.
   package func formula(_ rule: CustomLayerRule, inputCount: Int) throws -> LayerFormula? {
     guard var formula = rule.formula else { return nil }
     if formula.inputs.isEmpty { formula.inputs = LayerFormula.inputNames(inputCount) }
@@ -64,8 +64,8 @@ package struct CustomLayerBuilder {
     return formula
   }
 
-  /// The layer of a rule; without one a layer named after its class, with every setting but those
-  /// `ignored`, and with every weight.
+  /// The custom layer for a rule. Without a rule, it is named after the layer's class and has all
+  /// settings except `ignored`, and all weights.
   package func layer(
     _ rule: CustomLayerRule?, className: String, leavingOut ignored: Set<String>
   ) throws -> Custom {
@@ -128,7 +128,8 @@ package struct CustomLayerBuilder {
 }
 
 extension LayerWriting {
-  /// Adds what a rule says of an activation function, and returns its blob; nil if none matches.
+  /// Adds the layers of a rule for an activation function, and returns the output blob; nil if no
+  /// rule matches.
   package mutating func applyRule(
     _ rules: CustomLayerRules, _ subject: CustomLayerSubject, to blob: String,
     _ placement: Placement
@@ -143,8 +144,8 @@ extension LayerWriting {
     return made.blob
   }
 
-  /// What the class of a custom layer says of its outputs, where somebody provides it and all sizes
-  /// are known; that it refuses them is noted.
+  /// The output shapes that a custom layer's class returns, if the class is registered and all
+  /// sizes are known. If it rejects them, adds a note.
   package mutating func outputShapes(
     of custom: Custom, _ inputs: [[Int]?], _ shapes: CustomLayerShapes, for name: String
   ) -> [[Int]]? {

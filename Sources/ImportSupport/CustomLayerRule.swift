@@ -3,16 +3,16 @@ import CoreMLModel
 import Formulas
 import TensorCore
 
-/// One rule of a custom-layer file.
+/// A rule in a custom-layer file.
 package struct CustomLayerRule: Sendable {
   package enum Parameter: Sendable, Equatable {
     case value(Custom.Value)
-    /// A field of the layer's own configuration; names inside it are joined by points.
+    /// A field of the layer's configuration; periods separate nested names.
     case configuration(field: String)
   }
 
   package enum Weight: Sendable, Equatable {
-    /// One of the layer's own.
+    /// A weight of the layer.
     case named(String)
     case given(FloatValues)
     /// An `.npy` file.
@@ -20,7 +20,7 @@ package struct CustomLayerRule: Sendable {
   }
 
   package var layerClass: String?
-  /// `*` stands for any characters.
+  /// `*` matches any characters.
   package var name: String?
   package var function: String?
   package var activation: String?
@@ -28,11 +28,11 @@ package struct CustomLayerRule: Sendable {
   package var description = ""
   package var parameters: [(name: String, value: Parameter)] = []
   package var weights: [Weight] = []
-  /// What the weights are called in a formula, one name a weight.
+  /// The names of the weights in a formula, one per weight.
   package var weightNames: [String] = []
-  /// The shapes that a formula sees the weights in; nil if they have their own.
+  /// The shapes of the weights in a formula; nil keeps the stored shape.
   package var weightShapes: [[Int]?] = []
-  /// What the layer computes, where the rule says it.
+  /// The computation of the layer, if the rule states it.
   package var formula: LayerFormula?
 
   private static let fields = [
@@ -121,7 +121,7 @@ package struct CustomLayerRule: Sendable {
     }
     let parsed: Expression
     do {
-      // How many inputs there are shows with the layer.
+      // The number of inputs is known only for a specific layer.
       parsed = try Expression(parsing: expression, names: names.map { Set(known + $0) })
     } catch var error as ModelError {
       error.field = "expression"
@@ -147,7 +147,7 @@ package struct CustomLayerRule: Sendable {
     if let activation {
       guard subject.activation == activation else { return false }
     } else if subject.activation != nil {
-      // A rule for a layer is not one for the functions inside it, except by the layer's name.
+      // A rule for a layer applies to functions inside it only if it names them.
       guard let name, name.hasSuffix("__activation__") else { return false }
     }
     if let layerClass, layerClass != subject.layerClass { return false }
@@ -215,7 +215,7 @@ extension CustomLayerRule {
 }
 
 extension Custom.Value {
-  /// A number with a point or an exponent is a double, one without is an int, or a long where it
+  /// A number with a decimal point or exponent is a double; otherwise it is an int, or a long if it
   /// needs more than 32 bits.
   package init?(json: JSONValue) {
     switch json {

@@ -2,25 +2,25 @@ import ByteFormats
 import Files
 import TensorCore
 
-/// How layers that Core ML does not know become custom layers.
+/// How layers that Core ML lacks become custom layers.
 public struct CustomLayerRules: Sendable {
-  /// The first that matches wins.
+  /// The first matching rule wins.
   package var rules: [CustomLayerRule] = []
   /// Whether an unknown layer without a rule becomes a custom layer named after its class.
   public var allowsAll = false
 
-  /// No rule: an unknown layer is an error.
+  /// Creates an empty list: an unknown layer is an error.
   public init() {}
 
-  /// Every unknown layer becomes a custom layer named after its class, with its configuration and
-  /// weights.
+  /// Turns every unknown layer into a custom layer named after its class, with its configuration
+  /// and weights.
   public static var allow: CustomLayerRules {
     var rules = CustomLayerRules()
     rules.allowsAll = true
     return rules
   }
 
-  /// Rules from a JSON file; `file` of a weight is relative to its folder.
+  /// Reads rules from a JSON file; the `file` of a weight is relative to its folder.
   public init(contentsOf path: String) throws {
     self = try inFile(path) {
       let bytes = try MappedFile.read(path, limit: Limits.jsonBytes).array(of: UInt8.self)
@@ -51,13 +51,13 @@ public struct CustomLayerRules: Sendable {
   }
 }
 
-/// What rules match: a layer, or an activation function inside one.
+/// The subject of a rule: a layer, or an activation function inside one.
 package struct CustomLayerSubject: Sendable {
   package var layer: String
   package var layerClass: String
   /// The Python function of a Lambda.
   package var function: String?
-  /// Set where the subject is an activation function.
+  /// The name of the activation function, if the subject is one.
   package var activation: String?
 
   package init(
@@ -69,7 +69,7 @@ package struct CustomLayerSubject: Sendable {
     self.activation = activation
   }
 
-  /// A rule for this subject, to be pasted into a rules file.
+  /// A rule for this subject, to paste into a rules file.
   package var suggestedRule: String {
     if let activation {
       return #"[{"activation": \#(JSONValue.string(activation).text), "className": "YourClass"}]"#

@@ -1,11 +1,11 @@
 import CoreMLModel
 
 extension ImportedNetwork {
-  /// Gives a network whose layers compute on `[Seq, Batch, C, H, W]` an interface of exact rank: the
-  /// source's axes, one item of a batch. Layers at both ends add the axes of length 1 and take them
-  /// away. An image has five axes already.
+  /// Gives a network whose layers compute on `[Seq, Batch, C, H, W]` an interface of exact rank:
+  /// the source's axes, with one item of a batch. Layers at both ends add and remove the axes of
+  /// length 1. An image already has five axes.
   ///
-  /// - Parameter images: the inputs that are to be images.
+  /// - Parameter images: the inputs that become images.
   package mutating func makeExact(images: Set<String>) {
     takesOwnAxes = true
     var names = NamePool(layers.map(\.name))
@@ -100,10 +100,9 @@ extension ImportedFeature {
     return places.contains(nil) ? nil : places.compactMap { $0 }
   }
 
-  /// Declares the source's axes as the model's own.
+  /// Declares the source's axes as the model's.
   ///
-  /// - Parameter batch: how many items there are, where the layers count on another number than the
-  ///   source has.
+  /// - Parameter batch: the number of items, if the layers use another number than the source.
   fileprivate mutating func useOwnAxes(batch: Int? = nil) {
     shape = zip(layout, sourceShape).map { $0 == "N" ? batch ?? $1 ?? 1 : $1 ?? 1 }
     if shape.isEmpty { shape = [1] }
@@ -112,7 +111,7 @@ extension ImportedFeature {
 }
 
 extension ImportedNetwork {
-  /// Takes away constants, and what is computed, where neither a layer nor an output reads them.
+  /// Removes constants and computed blobs that no layer or output reads.
   package mutating func removeUnread() {
     var read = Set(outputs.map(\.name))
     var kept: [NeuralNetworkLayer] = []

@@ -2,7 +2,7 @@ import CoreMLModel
 import Formulas
 import TensorCore
 
-/// Parts and reductions.
+/// Slices and reductions.
 extension FormulaLowering {
   mutating func sliced(_ value: Value, _ items: [Expression.SliceItem]) throws -> Value {
     guard case .line(let line) = value, items.count == Placement.rank else {
@@ -68,7 +68,7 @@ extension FormulaLowering {
     var places = Set(axes)
     try require(
       places.isSubset(of: [0, 2, 3, 4]), .unsupported, "\(reduction.rawValue) over the batch")
-    // The sequence cannot be reduced: another axis takes its place.
+    // The sequence cannot be reduced, so another axis takes its place.
     var moved: Int?
     if places.contains(0) {
       guard

@@ -9,7 +9,7 @@ extension FormulaLowering {
   mutating func sum(_ lines: [Line], _ constant: Value?) throws -> Value {
     var result = lines[0]
     if lines.count > 1 {
-      // A factor that all have is applied to their sum, and what is added to them as well.
+      // A factor or offset common to all terms is applied to their sum.
       let scale = lines.allSatisfy { $0.scale == lines[0].scale } ? lines[0].scale : 1
       let blobs = lines.map { line in
         settled(Line(blob: line.blob, scale: line.scale / scale))
@@ -57,8 +57,8 @@ extension FormulaLowering {
     return .line(Line(blob: add("scale", scale, [result.blob], shapes[result.blob])))
   }
 
-  /// The shape `[C]`, `[1, H, W]` or `[C, H, W]` of a constant that stretches to a blob of known size
-  /// and does not stretch it.
+  /// The shape `[C]`, `[1, H, W]` or `[C, H, W]` of a constant that can be broadcast to a blob of
+  /// known size without enlarging the blob.
   private func scaleShape(_ array: FormulaArray, _ blob: [Int?]) -> [Int]? {
     guard array.shape.count == 5, array.shape[0] == 1, array.shape[1] == 1,
       zip(array.shape, blob).allSatisfy({ $0 == 1 || $0 == $1 })
@@ -98,7 +98,7 @@ extension FormulaLowering {
     if let constant { blobs.append(try blob(constant)) }
     guard blobs.count > 1 else { return .line(Line(blob: blobs[0])) }
     let shape = try stretched(blobs)
-    // These layers want operands of one shape.
+    // These layers require operands with the same shape.
     if let wide = blobs.first(where: { shapes[$0] == shape }),
       blobs.contains(where: { shapes[$0] != shape })
     {
@@ -115,7 +115,7 @@ extension FormulaLowering {
   }
 
   private mutating func rectified(_ line: Line) -> Value {
-    // A positive factor may come afterwards.
+    // A positive factor may be applied afterward.
     let isScaled = line.shift == 0 && line.scale > 0
     let input = isScaled ? line.blob : settled(line)
     let blob = add("relu", Activation(.relu), [input], shapes[input])
@@ -224,7 +224,7 @@ extension FormulaLowering {
   private mutating func comparison<Forward: ComparisonLayer, Backward: ComparisonLayer>(
     _ forward: Forward, _ backward: Backward, _ operands: [Value]
   ) throws -> Value {
-    // A number is part of the layer.
+    // The number becomes part of the layer.
     if let number = operands[1].number {
       var parameters = forward
       parameters.alpha = Float(number)

@@ -2,17 +2,17 @@ import CoreMLModel
 import Formulas
 import TensorCore
 
-/// Finds Core ML layers that compute a formula about blobs, of the lowest version that has them.
+/// Finds Core ML layers that compute a formula on blobs, from the lowest possible version.
 struct FormulaLowering {
   struct Step {
-    /// What its name tells.
+    /// The part of its name that describes it.
     var kind: String
     var parameters: any LayerParameters
-    /// Inputs of the formula, then steps.
+    /// Indices of inputs of the formula or of steps.
     var inputs: [Int]
   }
 
-  /// scale · x + shift, of which x is what an input or a step holds.
+  /// scale · x + shift, where x is the value of an input or a step.
   struct Line: Hashable {
     var blob: Int
     var scale = 1.0
@@ -49,7 +49,7 @@ struct FormulaLowering {
     self.constants = constants
   }
 
-  /// - Throws: `.unsupported` for what no layer says.
+  /// - Throws: `.unsupported` if no layers compute the formula.
   mutating func lower(_ expression: Expression) throws {
     guard case .line(let line) = try value(expression) else {
       throw ModelError(.mismatch, "the formula does not depend on the layer's input")
@@ -62,7 +62,7 @@ struct FormulaLowering {
     try keep(result, inputCount)
   }
 
-  /// Drops steps that nothing needs; the result becomes the last one.
+  /// Removes unneeded steps; the result becomes the last step.
   private mutating func keep(_ result: Int, _ inputCount: Int) throws {
     var needed: Set<Int> = [result]
     for index in steps.indices.reversed() where needed.contains(index + inputCount) {
@@ -89,7 +89,7 @@ struct FormulaLowering {
     return shapes.count - 1
   }
 
-  /// The blob that holds a line.
+  /// The blob with the value of a line.
   mutating func settled(_ line: Line) -> Int {
     if line.isPlain { return line.blob }
     if let known = settledLines[line] { return known }
@@ -100,7 +100,7 @@ struct FormulaLowering {
     return blob
   }
 
-  /// The blob that holds a value.
+  /// The blob with a value.
   mutating func blob(_ value: Value) throws -> Int {
     switch value {
     case .line(let line): return settled(line)
@@ -150,7 +150,7 @@ struct FormulaLowering {
     return value
   }
 
-  /// What does not depend on an input is computed at once.
+  /// Evaluates expressions that do not depend on any input.
   private func folded(_ expression: Expression, _ values: [Value]) throws -> Value? {
     var arrays: [String: FormulaArray] = [:]
     for (index, value) in values.enumerated() {
@@ -200,7 +200,7 @@ struct FormulaLowering {
     case .multiply: return try product(lines, constant)
     case .maximum: return try greatest(lines, constant)
     case .minimum:
-      // min(a, b) = −max(−a, −b) where that takes no layer of its own.
+      // min(a, b) = −max(−a, −b), if that takes no additional layer.
       if lines.count == 1, let number = constant?.number {
         return try negated(
           greatest([lines[0].times(-1)], .constant(FormulaArray(-number))))

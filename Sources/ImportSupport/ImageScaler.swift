@@ -17,7 +17,7 @@ extension PreprocessingPreset {
     }
   }
 
-  /// Red, green, blue, after the scale.
+  /// Red, green and blue means, after the scale.
   fileprivate var mean: [Double] {
     switch self {
     case .kerasTF: [1, 1, 1]
@@ -30,7 +30,7 @@ extension PreprocessingPreset {
 }
 
 extension ImagePreprocessing {
-  /// Whether anything is asked for.
+  /// Whether any preprocessing is requested.
   package var isUsed: Bool {
     preset != nil || !color.isEmpty || !scale.isEmpty || !redBias.isEmpty || !greenBias.isEmpty
       || !blueBias.isEmpty || !grayBias.isEmpty || !mean.isEmpty || !std.isEmpty
@@ -38,14 +38,15 @@ extension ImagePreprocessing {
   }
 }
 
-/// Core ML's scaler of one image input, and the scale layer that three different deviations need.
+/// Core ML's scaler for one image input, and the scale layer that three different deviations
+/// require.
 ///
-/// y = (s·x + b − m) / σ. One σ goes into the scaler: s/σ · x + (b − m)/σ.
+/// y = (s·x + b − m) / σ. A single σ is part of the scaler: s/σ · x + (b − m)/σ.
 package struct ImageScaler {
   private let name: String
   private let color: ImageFeatureType.ColorSpace
   package private(set) var scaler = NeuralNetworkImageScaler()
-  /// 1 / σ of red, green, blue, where they differ.
+  /// 1 / σ of red, green and blue, if they differ.
   private var channelFactors: [Double]?
 
   package init(_ options: ImagePreprocessing, name: String, type: ImageFeatureType) throws {
@@ -81,7 +82,7 @@ package struct ImageScaler {
     }
   }
 
-  /// Three values, or one for all; of gray only one may be there.
+  /// Three values, or one for all; gray images accept only one.
   private static func values(
     _ values: [Double], isGray: Bool, _ option: String, _ name: String
   ) throws -> [Double] {

@@ -2,31 +2,31 @@ import ByteFormats
 import CoreMLModel
 import TensorCore
 
-/// A network as an importer hands it over, before the user's options shape its interface.
+/// A network as an importer returns it, before the user's options change its interface.
 package struct ImportedNetwork: Sendable {
   package var inputs: [ImportedFeature] = []
   package var outputs: [ImportedFeature] = []
   package var layers: [NeuralNetworkLayer] = []
   /// Framework and version, such as `Keras 2.2.4`.
   package var source: String
-  /// Whether the layers take arrays of the source's own axes; otherwise of Core ML's five.
+  /// Whether the layers take arrays with the source's axes instead of Core ML's five.
   package internal(set) var takesOwnAxes = false
-  /// Where the source says it.
+  /// The number of trainable parameters, if the source states it.
   package var trainableParameterCount: Int?
-  /// The source's axes of each blob that is a tensor of the source, as the letters of those of
-  /// `[Seq, Batch, C, H, W]` in which they lie: `NHWC`, `NTC`.
+  /// For each blob that is a tensor of the source, the letters of the source's axes in `[Seq,
+  /// Batch, C, H, W]`, such as `NHWC` or `NTC`.
   package var blobLayouts: [String: String] = [:]
 
   package init(source: String) { self.source = source }
 
-  /// Whether arrays are taken only as they are declared: where a layer needs it, or a feature has the
-  /// five axes of a sequence of images.
+  /// Whether arrays must match their declarations exactly, because a layer requires it or a feature
+  /// has the five axes of a sequence of images.
   package var needsExactMapping: Bool {
     layers.contains(where: \.needsExactMapping)
       || (inputs + outputs).contains { $0.shape.count == 5 }
   }
 
-  /// Whether its arrays are declared as `[Seq, Batch, C, H, W]`.
+  /// Whether arrays are declared as `[Seq, Batch, C, H, W]`.
   var declaresBlobs: Bool { needsExactMapping && !takesOwnAxes }
 }
 
@@ -38,10 +38,10 @@ package struct ImportedFeature: Sendable {
   package var shape: [Int]
   /// The source framework's axes, such as `NHWC`.
   package var layout: String
-  /// Sizes along the axes of `layout`; nil if the source leaves one open.
+  /// Sizes along the axes of `layout`; nil for sizes that the source leaves open.
   package var sourceShape: [Int?] = []
   package var isOptional = false
-  /// A recurrent layer's state, whose type the user does not choose.
+  /// Whether it is a recurrent layer's state, whose type the user cannot choose.
   package var isState = false
 
   package init(name: String, shape: [Int], layout: String) {
@@ -53,11 +53,11 @@ package struct ImportedFeature: Sendable {
 
 extension ImportedFeature {
   static let blobAxes = "TNCHW"
-  /// Steps that are declared where the source takes any number of them.
+  /// Declared number of steps if the source accepts any number.
   static let typicalSteps = 16
 
-  /// `[Seq, Batch, C, H, W]`, nil for an unknown length of the sequence; nil if C, H and W are
-  /// not known.
+  /// `[Seq, Batch, C, H, W]`, with nil for an unknown length of the sequence; nil if C, H and W are
+  /// unknown.
   var blobShape: [Int?]? {
     let item: [Int]
     switch shape.count {
@@ -71,7 +71,7 @@ extension ImportedFeature {
     return [steps, 1] + item
   }
 
-  /// A recurrent layer's state; the model works without it.
+  /// A recurrent layer's state, which is optional.
   package static func state(_ name: String, units: Int, isInput: Bool) -> ImportedFeature {
     var feature = ImportedFeature(name: name, shape: [units], layout: "NC")
     feature.isState = true
@@ -80,7 +80,7 @@ extension ImportedFeature {
   }
 }
 
-/// What a layer of the source becomes.
+/// The result for one layer of the source.
 package struct PlanEntry: Sendable, Equatable {
   package var layer: String
   package var layerClass: String
@@ -118,7 +118,7 @@ public struct ConversionResult: Sendable {
   /// The Core ML document.
   public var model: Model
   package var plan: [PlanEntry]
-  /// What the user should know: assumptions and options without effect.
+  /// Notes for the user: assumptions and options without effect.
   public var notes: [String]
 
   package init(model: Model, plan: [PlanEntry], notes: [String]) {

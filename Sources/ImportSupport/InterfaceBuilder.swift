@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// Makes a model of an imported network and the user's options: names, types of features, image
+/// Builds a model from an imported network and the user's options: names, feature types, image
 /// preprocessing, class labels, metadata.
 package enum InterfaceBuilder {
   /// - Parameter notes: receives options that have no effect.
-  /// - Throws: `.mismatch` if an option names a feature that does not exist or does not fit it, or
-  /// where the network needs a later version of the specification than is allowed.
+  /// - Throws: `.mismatch` if an option names a missing or unsuitable feature, or the network needs
+  ///   a later version of the specification than allowed.
   package static func model(
     _ imported: ImportedNetwork, options: ConversionOptions, notes: inout [String]
   ) throws -> Model {
@@ -68,7 +68,7 @@ package enum InterfaceBuilder {
     return model
   }
 
-  /// Every name in the options must be a feature.
+  /// Checks that every name in the options is a feature.
   private static func check(_ options: ConversionOptions, _ network: ImportedNetwork) throws {
     let inputs = network.inputs.map(\.name)
     let outputs = network.outputs.map(\.name)
@@ -122,7 +122,7 @@ package enum InterfaceBuilder {
     let preset: ImageFeatureType.ColorSpace? =
       natural == .rgb ? options.preprocessing.preset?.colorSpace : nil
     let named = options.preprocessing.color.named[feature.name]
-    // One color for all concerns those that have as many channels.
+    // A color for all inputs applies to those with the same number of channels.
     let common = options.preprocessing.color.all.flatMap {
       $0.channelCount == natural.channelCount ? $0 : nil
     }
@@ -155,8 +155,8 @@ package enum InterfaceBuilder {
     return metadata
   }
 
-  /// `assay.layout.NAME` of each feature, `assay.layout` of most blobs inside, and of the others
-  /// `assay.layout.NAME` again.
+  /// `assay.layout.NAME` for each feature, `assay.layout` for most inner blobs, and
+  /// `assay.layout.NAME` again for the others.
   private static func layouts(
     _ network: ImportedNetwork, _ options: ConversionOptions
   ) -> [String: String] {

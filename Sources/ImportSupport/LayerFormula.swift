@@ -2,23 +2,23 @@ import CoreMLModel
 import Formulas
 import TensorCore
 
-/// A layer as a formula: what a rule says, or what a Lambda's code was found to be.
+/// A layer as a formula, from a rule or the code of a Lambda.
 package struct LayerFormula: Sendable {
-  /// What becomes of it.
+  /// The form of the converted layer.
   package enum Form: String, Sendable, CaseIterable {
-    /// Core ML's own layers, or a custom layer where they cannot say it.
+    /// Core ML's layers, or a custom layer if they cannot express the formula.
     case auto
     case native
     case custom
   }
 
-  /// The class that computes formulas; built in.
+  /// The built-in class that computes formulas.
   package static let className = "Formula"
-  /// Numbers of one weight.
+  /// Maximum number of values per weight.
   static let weightLimit = 1 << 24
 
   package var expression: Expression
-  /// The names of the layer's inputs, in their order.
+  /// The names of the layer's inputs, in order.
   package var inputs: [String]
   package var parameters: [String: Double] = [:]
   package var weights: [(name: String, values: FormulaArray)] = []
@@ -31,16 +31,16 @@ package struct LayerFormula: Sendable {
     self.inputs = inputs
   }
 
-  /// Names of `count` inputs where nobody gives others: `x`, or `x0`, `x1`, ….
+  /// Default names of `count` inputs: `x`, or `x0`, `x1`, ….
   package static func inputNames(_ count: Int) -> [String] {
     count == 1 ? ["x"] : (0..<count).map { "x\($0)" }
   }
 }
 
 extension LayerWriting {
-  /// Adds what a formula becomes, and returns its blob and where the axes of its result lie.
+  /// Adds the layers of a formula, and returns the blob and the places of its result's axes.
   ///
-  /// - Parameter inputs: blobs with the places of the source's axes, one for each of the formula's.
+  /// - Parameter inputs: blobs with the places of the source's axes, one per input of the formula.
   package mutating func add(
     _ formula: LayerFormula, name: String, _ inputs: [(blob: String, placement: Placement)],
     to output: String? = nil
@@ -103,7 +103,7 @@ extension LayerWriting {
 }
 
 extension Custom {
-  /// The formula about Core ML's axes, as text, its parameters as they are named, and its weights.
+  /// The formula on Core ML's axes as text, with its named parameters and its weights.
   fileprivate init(
     _ formula: LayerFormula, _ expression: Expression,
     _ weights: [(name: String, values: FormulaArray)]

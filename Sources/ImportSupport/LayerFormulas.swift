@@ -1,8 +1,8 @@
 import CoreMLModel
 
-/// Small layers that formulas consist of.
+/// Small layers from which formulas are built.
 extension LayerWriting {
-  /// Σ of the blobs, stretched to one another.
+  /// Σ of the blobs, broadcast to each other.
   package mutating func sum(
     _ blobs: [String], _ name: String, to output: String? = nil
   ) -> String { add(name, Add(), blobs, to: output) }
@@ -44,9 +44,9 @@ extension LayerWriting {
 
   /// (x − mean) / (deviation + ε), over H·W of each channel or over C·H·W.
   ///
-  /// Whether Core ML's `mvn` adds ε to the deviation or, under the root, to the variance nobody says
-  /// (`docs/differences.md`): it is one layer for this where ε is too small to matter, with ε² that
-  /// matters in neither place. Other layers leave no doubt.
+  /// Core ML's documentation does not say whether `mvn` adds ε to the deviation or to the variance
+  /// under the root (`docs/differences.md`). This uses `mvn` only if ε is too small to matter, with
+  /// ε², which matters in neither place. Otherwise it uses layers without this ambiguity.
   package mutating func normalizedByDeviation(
     _ blob: String, acrossChannels: Bool, epsilon: Float, _ name: String, to output: String? = nil
   ) -> String {
@@ -77,7 +77,7 @@ extension LayerWriting {
     return add(name, Permute().with(\.axis, axes), [blob], to: output)
   }
 
-  /// The same of all axes, of specification 4.
+  /// The same for all axes, with a layer of specification 4.
   package mutating func transposed(
     _ blob: String, _ axes: [Int], _ name: String, to output: String? = nil
   ) -> String {
@@ -118,7 +118,7 @@ extension LayerWriting {
     return add(name, product, [blob], to: output)
   }
 
-  /// The blobs one after the other along the sequence, or along the channels.
+  /// Concatenates the blobs along the sequence or the channels.
   package mutating func joined(
     _ blobs: [String], alongSequence: Bool, _ name: String, to output: String? = nil
   ) -> String {
@@ -128,7 +128,7 @@ extension LayerWriting {
 }
 
 extension SliceStatic {
-  /// A part along one axis, open where a bound is nil, and all of the other axes.
+  /// A range along one axis, open at a nil bound, and all of the other axes.
   package init(rank: Int, axis: Int, from start: Int?, to end: Int?, by step: Int) {
     self.init()
     beginIds = [Int](repeating: 0, count: rank)
@@ -144,8 +144,8 @@ extension SliceStatic {
 }
 
 extension Reduce.Axis {
-  /// Reductions one after the other over some of C, H and W, which are places 2, 3 and 4, as few as
-  /// there can be.
+  /// The smallest sequence of reductions that covers some of C, H and W, which are places 2, 3 and
+  /// 4.
   package static func steps(over places: Set<Int>) -> [(axis: Reduce.Axis, places: [Int])] {
     if places == [2, 3, 4] { return [(.chw, [2, 3, 4])] }
     let isPlane = places.isSuperset(of: [3, 4])

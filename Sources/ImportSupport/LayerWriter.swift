@@ -1,7 +1,7 @@
 import CoreMLModel
 
-/// Collects the Core ML layers that a source network's layers become, with unique names of blobs,
-/// and the plan that says what became what.
+/// Collects the Core ML layers of a converted network with unique blob names, and the plan that
+/// lists the result for each source layer.
 package struct LayerWriter: Sendable {
   package private(set) var layers: [NeuralNetworkLayer] = []
   package private(set) var plan: [PlanEntry] = []
@@ -11,7 +11,7 @@ package struct LayerWriter: Sendable {
   private var blobs = NamePool()
   private var names = NamePool()
   private var firstLayerOfEntry = 0
-  /// Blobs whose axes have been moved already.
+  /// Blobs whose axes have already been moved.
   private var moves: [Move: String] = [:]
 
   private struct Move: Hashable {
@@ -60,8 +60,8 @@ package struct LayerWriter: Sendable {
     layers.append(layer)
   }
 
-  /// Hands the layer that made `blob` to `body`; returns what `body` does, or false if there is no
-  /// such layer.
+  /// Passes the layer that produces `blob` to `body`; returns the result of `body`, or false if no
+  /// layer produces it.
   package mutating func edit(
     producerOf blob: String, _ body: (inout NeuralNetworkLayer) -> Bool
   ) -> Bool {
@@ -72,7 +72,7 @@ package struct LayerWriter: Sendable {
   fileprivate mutating func unique(_ blob: String) -> String { blobs.take(blob) }
 }
 
-/// What an importer hands to the conversions of its layers.
+/// What an importer provides to the conversions of its layers.
 package protocol LayerWriting {
   var writer: LayerWriter { get set }
 }
@@ -83,22 +83,22 @@ extension LayerWriting {
 
   package var notes: [String] {
     get { writer.notes }
-    // In place: a setter would copy all notes for each that is added.
+    // Modifies in place: a setter would copy all notes for each added note.
     _modify { yield &writer.notes }
   }
 
-  /// Tells of a layer of the source.
+  /// Reports a layer of the source.
   package mutating func visit(_ name: String, _ className: String) {
     writer.visit(name, className)
   }
 
-  /// Notes in the plan what was added since the last entry, and returns it.
+  /// Records in the plan the layers added since the last entry, and returns the entry.
   @discardableResult
   package mutating func finish(
     _ name: String, _ className: String
   ) -> ArraySlice<NeuralNetworkLayer> { writer.finish(name, className) }
 
-  /// Forgets the layers of an attempt that failed.
+  /// Discards the layers of a failed attempt.
   package mutating func abandon() { writer.abandon() }
 
   /// Notes in the plan that a layer cannot be converted.
@@ -125,7 +125,8 @@ extension LayerWriting {
     return outputs
   }
 
-  /// The blob with its axes moved as `axes` says by the layers of `move`, which are added once.
+  /// The blob with its axes moved according to `axes` by the layers of `move`, which are added only
+  /// once.
   package mutating func moved(
     _ blob: String, _ axes: [Int], by move: (inout Self) -> String
   ) -> String {
@@ -140,7 +141,7 @@ extension LayerWriting {
 }
 
 extension LayerParameters {
-  /// The parameters with another value of a field.
+  /// The parameters with another value for a field.
   package func with<Value>(_ field: WritableKeyPath<Self, Value>, _ value: Value) -> Self {
     var result = self
     result[keyPath: field] = value

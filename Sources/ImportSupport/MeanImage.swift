@@ -3,15 +3,15 @@ import TensorCore
 
 /// A mean image, which is subtracted from an image element by element.
 package struct MeanImage: Sendable, Equatable {
-  /// The file that it comes from, for messages.
+  /// The file from which it was read, for messages.
   package var name: String
   package var channels: Int
   package var height: Int
   package var width: Int
-  /// `[C, H, W]`, the channels in the network's own order.
+  /// `[C, H, W]`, with channels in the network's order.
   package var values: [Float]
 
-  /// - Throws: `.malformed` if there are not as many values as the sizes say.
+  /// - Throws: `.malformed` if the number of values does not match the sizes.
   package init(name: String, channels: Int, height: Int, width: Int, values: [Float]) throws {
     let count = try checkedProduct([channels, height, width], limit: Limits.tensorElements)
     try require(
@@ -24,7 +24,7 @@ package struct MeanImage: Sendable, Equatable {
     self.values = values
   }
 
-  /// The preprocessing of an image; of a larger mean the middle.
+  /// The preprocessing of an image; a larger mean image is cropped to its center.
   package func preprocessing(_ feature: String, _ type: ImageFeatureType) throws
     -> NeuralNetworkPreprocessing
   {

@@ -1,7 +1,7 @@
-/// The phase, level and stages in which a Caffe network runs; `include` and `exclude` of its layers
-/// decide by them which are there.
+/// The phase, level and stages in which a Caffe network runs; a layer's `include` and `exclude`
+/// rules decide whether it is included.
 public struct NetworkState: Sendable {
-  /// For what the network runs.
+  /// The purpose for which the network runs.
   public enum Phase: String, Sendable, CaseIterable {
     /// For predictions.
     case test
@@ -9,13 +9,13 @@ public struct NetworkState: Sendable {
     case train
   }
 
-  /// For what the network runs.
+  /// The purpose for which the network runs.
   public var phase = Phase.test
-  /// Nil: what the file says, or 0.
+  /// The level; nil means the file's, or 0.
   public var level: Int?
-  /// The names of stages that are on.
+  /// The names of active stages.
   public var stages: Set<String> = []
 
-  /// The state for predictions.
+  /// Creates the state for predictions.
   public init() {}
 }

@@ -1,15 +1,15 @@
-/// A kind of layer of a source framework, which is a row of `docs/keras.md`, `docs/caffe.md` or
+/// A kind of layer in a source framework, and a row of `docs/keras.md`, `docs/caffe.md` or
 /// `docs/darknet.md`.
 package struct SourceLayer: Sendable {
-  /// Names in all versions and forks of the framework, the usual one first.
+  /// Names in all versions and forks of the framework, with the usual name first.
   package let names: [String]
   /// The Core ML layers, in order; alternatives after a semicolon.
   package let becomes: String
-  /// Options that count, and what becomes of them.
+  /// Supported options, and their effect.
   package let options: String
-  /// What is refused, and why.
+  /// Unsupported options and inputs.
   package let refused: String
-  /// The lowest specification version that has what it becomes.
+  /// The lowest specification version that has the Core ML layers.
   package let version: Int
 
   package init(

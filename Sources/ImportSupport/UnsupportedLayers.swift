@@ -1,9 +1,9 @@
 import ByteFormats
 import TensorCore
 
-/// Errors of several layers as one.
+/// Combines errors from several layers.
 package enum UnsupportedLayers {
-  /// Nil if there are no problems; the problem itself if there is one.
+  /// The combined error; nil if there are no problems, and the problem itself if there is only one.
   package static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
     guard problems.count > 1, let first = problems.first else { return problems.first }
     var hints: [String] = []
@@ -19,7 +19,7 @@ package enum UnsupportedLayers {
       hint: hints.isEmpty ? nil : combined(hints))
   }
 
-  /// What to do about a layer that was found to be a formula.
+  /// The hint for a layer that is a formula.
   package static let formulaHint = "convert the formula with --lambda auto"
 
   private static let formulasHint =
@@ -62,7 +62,7 @@ package enum UnsupportedLayers {
   }
 }
 
-/// The first names of a list, and how many more there are.
+/// The first names in a list, and the number of others.
 package func firstNames(_ names: [String], of limit: Int = 8) -> String {
   names.prefix(limit).joined(separator: ", ")
     + (names.count > limit ? " and \(names.count - limit) more" : "")

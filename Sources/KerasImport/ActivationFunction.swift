@@ -31,7 +31,7 @@ enum ActivationFunction: Sendable, Equatable {
     }
   }
 
-  /// `function` for what Keras writes as `module>function` or `module.function`.
+  /// The `function` in Keras's `module>function` or `module.function`.
   static func plainName(_ name: String) -> String {
     guard let cut = name.lastIndex(where: { $0 == ">" || $0 == "." }) else { return name }
     return String(name[name.index(after: cut)...])
@@ -39,7 +39,7 @@ enum ActivationFunction: Sendable, Equatable {
 }
 
 extension NetworkWriter {
-  /// The function that a layer applies to its result: a layer of its own, `NAME__activation__`.
+  /// Adds the layer `NAME__activation__` for the function that a layer applies to its result.
   mutating func activate(
     _ function: ActivationFunction, _ tensor: KerasTensor, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -49,8 +49,8 @@ extension NetworkWriter {
     return try apply(function, tensor, name: name, call)
   }
 
-  /// Adds the layers of a function; `name` is that of the last one, or of the first where Core ML's
-  /// converters have it so.
+  /// Adds the layers of a function. `name` becomes the name of the last layer, or of the first
+  /// where Core ML's converters do that.
   mutating func apply(
     _ function: ActivationFunction, _ tensor: KerasTensor, name: String, _ call: LayerCall
   ) throws -> KerasTensor {

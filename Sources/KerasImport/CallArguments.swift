@@ -1,13 +1,13 @@
 import ByteFormats
 
-/// An argument of a call, in which tensors stand as positions among the call's inputs.
+/// An argument of a call. Tensors are represented by their positions among the call's inputs.
 indirect enum CallArgument: Sendable, Equatable {
   case tensor(Int)
   case value(JSONValue)
   case list([CallArgument])
   case object([String: CallArgument])
 
-  /// The positions of all tensors in it.
+  /// The positions of all tensors in the argument.
   var tensors: [Int] {
     switch self {
     case .tensor(let position): [position]
@@ -17,7 +17,7 @@ indirect enum CallArgument: Sendable, Equatable {
     }
   }
 
-  /// The value, where it has no tensors.
+  /// The value, if it contains no tensors.
   var constant: JSONValue? {
     switch self {
     case .tensor: return nil
@@ -36,7 +36,7 @@ indirect enum CallArgument: Sendable, Equatable {
   }
 }
 
-/// What a layer is called with, besides the tensors themselves.
+/// The arguments of a call besides the tensors themselves.
 struct CallArguments: Sendable, Equatable {
   var positional: [CallArgument] = []
   var keywords: [String: CallArgument] = [:]

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// One run of the conversion: every node of the graph in turn.
+/// One run of the conversion, node by node.
 struct Conversion {
   private let source: KerasSource
   private let options: ConversionOptions
@@ -10,7 +10,7 @@ struct Conversion {
   private let formats: [LayerConfiguration.DataFormat]
   private var handlers: [LayerHandler?] = []
   private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
-  /// Outputs of each node; nil if it has not been converted.
+  /// Outputs of each node; nil until it is converted.
   private var tensors: [[KerasTensor]?]
   private var problems: [ModelError] = []
   /// Why layers have no handler, by their index.
@@ -43,7 +43,7 @@ struct Conversion {
       do { try assignWeights() } catch  where options.isPlan { nameWeights() }
       imported.inputs = try addInputs()
     } catch {
-      // The layers that are not supported are named before anything that follows from them.
+      // Unsupported layers are reported before errors that follow from them.
       throw UnsupportedLayers.error(problems) ?? error
     }
     for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
@@ -164,7 +164,7 @@ struct Conversion {
       if slots[key] == nil { slots[key] = .some(handler?.slots) }
     }
     let assignment = try stored.assignment(to: source.definition) {
-      // Inputs of nested models are in no node.
+      // Inputs of nested models have no nodes.
       $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
     }
     weights = assignment.weights
@@ -177,7 +177,7 @@ struct Conversion {
     }
   }
 
-  /// Gives every layer the names of its weights; their values come from nowhere.
+  /// Gives every layer the names of its weights, without values.
   private mutating func nameWeights() {
     for (node, handler) in zip(graph.nodes, handlers) {
       weights[ObjectIdentifier(node.layer)] = (handler?.slots ?? []).map { slot in
@@ -296,7 +296,7 @@ struct Conversion {
     return .given(outputs[reference.tensor])
   }
 
-  /// Converts a node that only masks need, after what it is made of.
+  /// Converts a node that only masks need, after the nodes that it depends on.
   private mutating func convertAll(upTo index: Int) {
     var needed: Set<Int> = [index]
     for node in (0...index).reversed() where needed.contains(node) {
@@ -315,7 +315,7 @@ struct Conversion {
     }
   }
 
-  /// Sizes stay where their products can be computed with.
+  /// Limits sizes so that their products cannot overflow.
   private func checkSizes(_ outputs: [KerasTensor], _ call: LayerCall) throws {
     for tensor in outputs {
       for size in tensor.shape.compactMap({ $0 }) where !(0...Limits.dimension).contains(size) {
@@ -329,7 +329,7 @@ struct Conversion {
 
   private mutating func addInputs() throws -> [ImportedFeature] {
     try require(!graph.inputs.isEmpty, "the model has no inputs")
-    // What is looked up in a table is a sequence of indices.
+    // Inputs to lookup tables are sequences of indices.
     let indices = Set(
       graph.nodes.filter { $0.layer.className == "Embedding" }.flatMap { $0.inputs.map(\.node) })
     return try graph.inputs.enumerated().map { position, index in
@@ -367,7 +367,7 @@ struct Conversion {
       var tensor = outputs[reference.tensor]
       tensor = network.standard(tensor, for: "")
       if !taken.insert(tensor.blob).inserted {
-        // A blob is either an input or one output: this one needs a copy.
+        // A blob is an input or a single output, so this one needs a copy.
         tensor.blob = network.add(
           "\(node.name)_copy\(position + 1)", Activation(.linear(alpha: 1, beta: 0)),
           [tensor.blob])

@@ -1,16 +1,16 @@
 import ImportSupport
 import TensorCore
 
-/// A layer that becomes a custom layer, by a rule or because all may.
+/// A layer that becomes a custom layer because of a rule or because all layers may.
 struct CustomConversion {
   let layer: ModelDefinition.Layer
   let subject: CustomLayerSubject
-  /// Nil if `--custom-layers allow` says so.
+  /// Nil if the layer is only allowed by `--custom-layers allow`.
   let rule: CustomLayerRule?
-  /// Whether the rule is not the user's, but follows from the class' name.
+  /// Whether the rule is derived from the class's name rather than given by the user.
   var isAssumed = false
 
-  /// Fields that say how the layer is stored, not what it does.
+  /// Fields about how the layer is stored, not what it does.
   static let bookkeeping: Set<String> = [
     "name", "trainable", "dtype", "function", "function_type", "module", "output_shape",
     "output_shape_type", "output_shape_module", "batch_input_shape", "input_dtype",
@@ -64,7 +64,7 @@ struct CustomConversion {
     }
   }
 
-  /// What the layer's output is taken to be: the shape that a Lambda states, or its first input's.
+  /// The assumed output of the layer: the shape that a Lambda states, or that of the first input.
   private func guess(_ inputs: [KerasTensor]) -> KerasTensor {
     var tensor = inputs.first { input in inputs.allSatisfy { $0.rank <= input.rank } } ?? inputs[0]
     tensor.isGuess = true
@@ -86,7 +86,7 @@ struct CustomConversion {
 }
 
 extension KerasTensor {
-  /// `[Seq, 1, C, H, W]`, where it is known.
+  /// `[Seq, 1, C, H, W]`, if it is known.
   fileprivate var blobShape: [Int]? {
     guard !isGuess else { return nil }
     var shape = [1, 1, 1, 1, 1]
@@ -97,7 +97,7 @@ extension KerasTensor {
     return shape
   }
 
-  /// The tensor with a known shape, in its own layout where that has all axes that count.
+  /// The tensor with a known shape, keeping its layout if that has all axes longer than 1.
   fileprivate func with(blobShape: [Int]) -> KerasTensor {
     guard blobShape.count == 5, blobShape[1] == 1 else { return self }
     let layouts = [layout, .vector, .sequence, .image, .imageSequence]

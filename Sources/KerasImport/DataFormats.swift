@@ -1,4 +1,4 @@
-/// For each node, the data format that the layers after it work in.
+/// For each node, the data format of the layers after it.
 struct DataFormats {
   let preferred: [LayerConfiguration.DataFormat]
 
@@ -13,7 +13,7 @@ struct DataFormats {
         downstream[input.node] = wanted
       }
     }
-    // What follows a reshape says what its output is; of other layers their own format counts.
+    // The output of a reshape takes the format of the layers after it; other layers have their own.
     for index in own.indices where own[index] == nil { own[index] = downstream[index] }
     preferred = own.map { $0 ?? first ?? .channelsLast }
   }

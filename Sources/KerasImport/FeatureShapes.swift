@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The shape of a model's input: what the file declares, with the sizes that the user fixes.
+/// The shape of a model's input: the declared shape, with the sizes that the user fixes.
 struct InputShape {
   let sizes: [Int?]
   private let layer: String
@@ -79,7 +79,7 @@ enum FeatureShape {
     return shape
   }
 
-  /// An unknown size, which only a custom layer can leave, is left out with all the others.
+  /// Any unknown size, which only a custom layer can cause, leaves out all of them.
   static func output(_ tensor: KerasTensor) -> [Int] {
     if tensor.rank == 1 || tensor.layout == .indices { return [1] }
     let sizes = places(tensor).map { place in
@@ -88,7 +88,7 @@ enum FeatureShape {
     return sizes.contains(nil) ? [] : sizes.compactMap { $0 }
   }
 
-  /// `shape` with the length of the sequence of images, `(Seq, 1, C, H, W)`, where it is known.
+  /// `shape` with the length of the sequence of images, `(Seq, 1, C, H, W)`, if it is known.
   static func fixed(_ shape: [Int], _ tensor: KerasTensor) -> [Int] {
     guard shape.count == 3, tensor.rank == 5, let length = tensor.size(of: .sequence) else {
       return shape

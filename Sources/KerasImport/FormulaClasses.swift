@@ -1,8 +1,8 @@
 import ByteFormats
 import ImportSupport
 
-/// Classes of layers that many models define for themselves, always alike. Their code is not in the
-/// file; they are recognized by their name together with the settings and weights that they have.
+/// Layer classes that many models define in the same way. Their code is not in the file; they are
+/// recognized by their name together with their settings and weights.
 enum FormulaClasses {
   private static let rules: [(classes: [String], fields: [String], rule: String)] = [
     (
@@ -41,7 +41,7 @@ enum FormulaClasses {
     ),
   ]
 
-  /// The rule for a layer that is recognized.
+  /// The rule for a recognized layer.
   static func rule(
     for subject: CustomLayerSubject, _ layer: ModelDefinition.Layer
   ) throws -> CustomLayerRule? {

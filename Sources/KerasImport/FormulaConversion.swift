@@ -1,11 +1,11 @@
 import Formulas
 import ImportSupport
 
-/// A layer that becomes what a formula says: by a rule, or because a Lambda was read as one.
+/// A layer that a formula replaces, because of a rule or because a Lambda was read as one.
 struct FormulaConversion {
   let formula: LayerFormula
 
-  /// How the formula is in the plan.
+  /// The formula as shown in the plan.
   var text: String { formula.expression.description }
 
   func convert(
@@ -33,10 +33,10 @@ struct FormulaConversion {
 extension KerasTensor {
   var placement: Placement { Placement(shape, [Placement.batch] + layout.axes.map(\.blobIndex)) }
 
-  /// Nil if there is no batch, or no axis of Core ML's for each axis.
+  /// Nil if there is no batch axis, or Core ML lacks an axis for each axis.
   init?(blob: String, placement: Placement) {
     guard placement.places.first == Placement.batch else { return nil }
-    // Axes of one element lie wherever there is room, the last ones first.
+    // Axes of size 1 go wherever there is room, the last ones first.
     let order: [BlobAxis] = [.channel, .width, .height, .sequence]
     guard let places = placement.filled(order.map(\.blobIndex))?.dropFirst() else { return nil }
     let axes = places.compactMap { place in BlobAxis.allCases.first { $0.blobIndex == place } }

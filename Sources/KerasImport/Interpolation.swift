@@ -1,9 +1,10 @@
 import LibC
 
-/// How TensorFlow resizes an image: each row and column of the result is a sum of those of the image,
-/// with factors that depend on the sizes alone (tensorflow/core/kernels/image).
+/// How TensorFlow resizes an image: each row and column of the result is a weighted sum of those of
+/// the image, with factors that depend only on the sizes (tensorflow/core/kernels/image).
 enum Interpolation: String, Sendable {
-  /// As TensorFlow 1 takes the nearest: the element at ⌊place · scale⌋. No configuration names it.
+  /// Nearest neighbor as in TensorFlow 1: the element at ⌊position · scale⌋. No configuration names
+  /// it.
   case nearestBelow = "⌊nearest⌋"
   /// The same with what is between two elements, and both from the first element to the last one.
   case bilinearBelow = "⌊bilinear⌋"
@@ -56,7 +57,7 @@ enum Interpolation: String, Sendable {
     }
   }
 
-  /// Keys' kernel with a = −½, from a table of 1024 steps as TensorFlow has it.
+  /// Keys's kernel with a = −½, from a table of 1024 steps as in TensorFlow.
   private static func addCubic(at place: Double, to factors: inout [Double]) {
     let below = place.rounded(.down)
     let steps = 1024.0

@@ -4,20 +4,21 @@ import ImportSupport
 /// Keras's functions as Core ML layers.
 enum KerasActivation: Sendable {
   case common(ActivationFormula)
-  /// min(max(0, x), 6), its layers named as coremltools names them
+  /// min(max(0, x), 6), with layers named as in coremltools
   case relu6
-  /// scale · (x > 0 ? x : alpha · (eˣ − 1)), its layers named as coremltools names them
+  /// scale · (x > 0 ? x : alpha · (eˣ − 1)), with layers named as in coremltools
   case selu
   case softmax
   /// x − log Σ eˣ
   case logSoftmax
-  /// a · sigmoid(b), the two halves of the last axis
+  /// a · sigmoid(b), where a and b are the halves of the last axis
   case glu
-  /// max(x − τ, 0) along the last axis. With the elements in falling order z and their sums c, k is
-  /// the number of those with 1 + i·zᵢ > cᵢ, and τ is (Σ cᵢ of these − 1) / k, as Keras has it.
+  /// max(x − τ, 0) along the last axis. With the elements z in descending order and their
+  /// cumulative sums c, k is the number of i with 1 + i·zᵢ > cᵢ, and τ is (Σ cᵢ of these − 1) / k,
+  /// as in Keras.
   case sparsemax
 
-  /// Nil for a function that the version has not, and that a user may have defined by this name.
+  /// Nil for a function that this version lacks and that a user may have defined under this name.
   init?(_ name: String, version: KerasVersion) {
     var known = Self.always[name]
     if version.isTensorFlowKeras && version.isAtLeast(2, 3) {
@@ -42,11 +43,11 @@ enum KerasActivation: Sendable {
     "softmax": .softmax,
     "selu": .selu,
     "exponential": .common(.exponential),
-    // What operations call `gelu` with `approximate`.
+    // The `gelu` function when called with `approximate`.
     "gelu_approximate": .common(.geluTanh),
   ]
 
-  /// Functions that a version has not and that are defined alike wherever they are.
+  /// Functions that a version lacks but that are defined the same way everywhere.
   static let customary: [String: KerasActivation] = [
     "swish": .common(.swish(beta: 1)), "silu": .common(.swish(beta: 1)), "mish": .common(.mish),
     "gelu": .common(.gelu), "hard_swish": .common(.hardSwish), "hardswish": .common(.hardSwish),
@@ -76,7 +77,7 @@ enum KerasActivation: Sendable {
     "sparsemax": .sparsemax,
   ]
 
-  /// - Precondition: the last axis of what `glu` takes divides into two.
+  /// - Precondition: the size of the last axis is even for `glu`.
   func add(to network: inout NetworkWriter, _ tensor: KerasTensor, name: String) -> KerasTensor {
     var result = tensor
     let x = tensor.blob
@@ -119,7 +120,7 @@ enum KerasActivation: Sendable {
 }
 
 extension NetworkWriter {
-  /// min(x, limit) = −max(−limit, −x), named as the reference does.
+  /// min(x, limit) = −max(−limit, −x), with layers named as in coremltools.
   mutating func addUpperLimit(_ limit: Float, _ blob: String, name: String) -> String {
     let negated = affine(blob, -1, name + "__neg__", to: blob + "_neg")
     let clipped = unary(

@@ -55,7 +55,7 @@ struct KerasArchive {
     }
   }
 
-  /// An archive that is not from Keras.
+  /// The error for an archive that is not from Keras.
   private static func stranger(_ archive: ZipArchive) -> ModelError {
     let inner = archive.members.first { $0.name.hasSuffix("/config.json") }
     return ModelError(

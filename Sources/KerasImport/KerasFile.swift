@@ -2,7 +2,7 @@ import ByteFormats
 import HDF5Reader
 import TensorCore
 
-/// A file that Keras wrote, detected from its content and not by its name.
+/// A file written by Keras, detected from its content, not its name.
 struct KerasFile {
   private enum Content {
     case architecture(JSONValue)
@@ -26,7 +26,7 @@ struct KerasFile {
         bytes.count <= Limits.jsonBytes, .limitExceeded,
         "the file has \(bytes.count) bytes, the limit is \(Limits.jsonBytes)")
       content = .architecture(try JSONValue(parsing: bytes.array(of: UInt8.self)))
-    case .foreign: throw format.error(expected: "a file of Keras'")
+    case .foreign: throw format.error(expected: "a Keras file")
     default:
       content = .hdf5(try HDF5File.open(path, access: access))
     }
@@ -58,7 +58,7 @@ struct KerasFile {
       hint: "give the architecture (.json) first: ARCHITECTURE.json \(path)")
   }
 
-  /// `keras_version` or `backend`, which are at several places.
+  /// `keras_version` or `backend`, which may be stored in several places.
   func setting(_ name: String) -> String? {
     switch content {
     case .architecture(let json): return json[name]?.string
@@ -77,7 +77,7 @@ struct KerasFile {
     }
   }
 
-  /// Nil for an architecture alone.
+  /// Nil for a file that has only an architecture.
   var weights: (any KerasWeights)? {
     get throws {
       switch content {

@@ -13,15 +13,15 @@ struct KerasGraph: Sendable {
     /// Name of the Core ML layer.
     var name: String
     var layer: ModelDefinition.Layer
-    /// Identifies the layer among all calls of it.
+    /// Identifies the layer among all of its calls.
     var layerIndex: Int
     var inputs: [Reference]
     var arguments = CallArguments()
-    /// Tensors that others take from it.
+    /// Number of outputs that other nodes use.
     var outputCount = 1
-    /// The masks that it is called with.
+    /// The masks passed to the call.
     var masks: [Reference] = []
-    /// Whether an output of the model depends on it.
+    /// Whether an output of the model depends on the node.
     var isNeeded = true
   }
 
@@ -29,7 +29,7 @@ struct KerasGraph: Sendable {
   /// Nodes of the model's inputs.
   var inputs: [Int] = []
   var outputs: [Reference] = []
-  /// Every layer once, in the order of the configuration.
+  /// All layers, once each, in the order of the configuration.
   var layers: [ModelDefinition.Layer] = []
 
   init(_ definition: ModelDefinition) throws {
@@ -50,11 +50,11 @@ struct KerasGraph: Sendable {
 
   private init() {}
 
-  /// Keras 3 records the operations that compute the masks of `Embedding` and `Masking` and hands
-  /// them to layers as an argument; tensors carry their masks themselves here.
+  /// Keras 3 records the operations that compute the masks of `Embedding` and `Masking` and passes
+  /// the results to layers as an argument. Here, tensors carry their masks.
   private mutating func leaveMasksOut() {
     for index in nodes.indices where !nodes[index].layer.isOperation {
-      // The only layer that takes a mask as it takes its input.
+      // Softmax is the only layer that takes a mask the same way as its input.
       if nodes[index].layer.className == "Softmax" { continue }
       let positions = nodes[index].arguments.keywords["mask"]?.tensors ?? []
       let count = nodes[index].inputs.count
@@ -66,7 +66,7 @@ struct KerasGraph: Sendable {
     }
     guard nodes.contains(where: { !$0.masks.isEmpty }) else { return }
     var needed = Set(outputs.map(\.node)).union(inputs)
-    // Every node follows its inputs.
+    // Every node comes after its inputs.
     for index in nodes.indices.reversed() where needed.contains(index) {
       needed.formUnion(nodes[index].inputs.map(\.node))
     }
@@ -94,8 +94,8 @@ struct KerasGraph: Sendable {
 
     /// Adds the nodes of a model.
     ///
-    /// - Parameter arguments: what a nested model's inputs are; nil for the outermost one.
-    /// - Returns: the model's outputs.
+    /// - Parameter arguments: the inputs of a nested model; nil for the outermost model.
+    /// - Returns: the outputs of the model.
     mutating func expand(
       _ model: ModelDefinition, prefix: String, arguments: [Reference]?
     ) throws -> [Reference] {
@@ -144,7 +144,7 @@ struct KerasGraph: Sendable {
         return found[reference.tensor]
       }
 
-      /// Depth first with a stack of its own: a file may chain as many layers as it likes.
+      /// Depth-first with an explicit stack, because a file may chain any number of layers.
       func visit(_ start: Call) throws {
         var stack = [(call: start, isReady: false)]
         // Calls whose inputs are being visited.
@@ -183,7 +183,7 @@ struct KerasGraph: Sendable {
         var name = prefix + layer.name
         let inputs = try inputs.map { try resolve($0) }
         if layer.calls.count > 1 {
-          // The same call twice is one.
+          // Two equal calls are one.
           let key = SharedCall(layer: call.layer, inputs: layer.calls[call.call].inputs)
           for other in emitted[key] ?? []
           where layer.calls[other].arguments == layer.calls[call.call].arguments {

@@ -1,9 +1,9 @@
 import ImportSupport
 import TensorCore
 
-/// Keras models as Core ML models.
+/// Converts Keras models to Core ML.
 package enum KerasImporter {
-  /// Converts a model. Where layers are not supported, the error names all of them.
+  /// Converts a model. If layers are not supported, the error names all of them.
   package static func convert(
     _ source: KerasSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {

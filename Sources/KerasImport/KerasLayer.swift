@@ -1,16 +1,16 @@
 import ImportSupport
 
-/// What some classes of Keras layers become: their settings and their weights.
+/// The settings and weights of some classes of Keras layers, and their conversion.
 protocol KerasLayer: Sendable {
-  /// The classes that are read so.
+  /// The classes that this type reads.
   static var classes: [SourceLayer] { get }
-  /// Whether the layer does nothing when a network is run and is left out.
+  /// Whether the layer does nothing at inference and is left out.
   static var vanishes: Bool { get }
   static var maskPolicy: MaskPolicy { get }
-  /// Whether the configuration says which weights are stored.
+  /// Whether the configuration determines which weights are stored.
   static var hasKnownWeights: Bool { get }
   init(_ configuration: LayerConfiguration) throws
-  /// Names of its weights in the order in which Keras stores them.
+  /// Names of the weights in the order in which Keras stores them.
   var weights: [WeightSlot] { get }
   /// Adds the Core ML layers to the network.
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor]
@@ -25,7 +25,7 @@ extension KerasLayer {
 }
 
 extension SourceLayer {
-  // What several rows say.
+  // Text shared by several rows.
   static let dataFormat =
     "`data_format` (Keras 1 `dim_ordering`): wrapped in permutes if it differs"
   static let unrolled = "unrolled steps"
@@ -42,14 +42,14 @@ struct WeightSlot: Sendable, Equatable {
     self.isTrainable = isTrainable
   }
 
-  /// Slots of the names that are there.
+  /// Slots for the names that are not nil.
   static func named(_ names: String?...) -> [WeightSlot] {
     names.compactMap { $0.map { WeightSlot($0) } }
   }
 }
 
 extension KerasTensor {
-  /// The axes but the batch in another order: nothing moves.
+  /// The axes except the batch in another order, without moving elements.
   func reordered(_ order: [Int]) -> KerasTensor {
     var result = self
     result.shape = [shape[0]] + order.map { shape[$0] }
@@ -57,7 +57,7 @@ extension KerasTensor {
     return result
   }
 
-  /// Two axes in each other's place: nothing moves.
+  /// Two axes exchanged, without moving elements.
   func exchanging(_ a: Int, _ b: Int) -> KerasTensor {
     var result = self
     result.shape.swapAt(a, b)
@@ -65,7 +65,7 @@ extension KerasTensor {
     return result
   }
 
-  /// The tensor as another blob holds it.
+  /// The same tensor in another blob.
   func with(_ blob: String) -> KerasTensor {
     var result = self
     result.blob = blob

@@ -6,13 +6,13 @@ import TensorCore
 public struct KerasSource: Sendable {
   package let path: String
   let version: KerasVersion
-  /// Whether a file of weights belongs to it.
+  /// Whether the model comes with weights.
   package var hasWeights: Bool { weights != nil }
   let definition: ModelDefinition
   let weights: (any KerasWeights)?
-  /// The file of the weights, where it is another one than that of the architecture.
+  /// The weights file, if it differs from the architecture file.
   let weightsPath: String?
-  /// Loss and optimizer, where the model was saved with them.
+  /// Loss and optimizer, if the model was saved with them.
   let training: JSONValue?
 }
 
@@ -43,7 +43,7 @@ extension KerasImporter {
   /// Reads a whole model, from HDF5 or a `.keras` archive; an architecture JSON file with a file of
   /// weights; or the architecture of one file with the weights of another.
   ///
-  /// - Throws: `ModelError` that names the file and the layer.
+  /// - Throws: `ModelError` with the file and the layer.
   package static func load(
     _ path: String, weights weightsPath: String? = nil, access: HDF5Access = .isolated
   ) throws -> KerasSource {
@@ -53,7 +53,7 @@ extension KerasImporter {
       let other = try weightsPath.map { path in
         try inFile(path) { try KerasFile(path, access: access) }
       }
-      // An architecture without a version is of the one that wrote its weights.
+      // An architecture without a version takes the version of the weights.
       func setting(_ name: String) -> String? {
         file.setting(name) ?? configuration[name]?.string ?? other?.setting(name)
       }

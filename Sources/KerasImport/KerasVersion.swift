@@ -5,7 +5,7 @@ struct KerasVersion: Sendable {
   var text: String
   /// `tensorflow`, `theano`, `cntk`; nil if the file does not say.
   var backend: String?
-  /// Whether the file says it; otherwise it is guessed from how the file writes its layers.
+  /// Whether the file states the version; otherwise it is guessed from how the layers are written.
   let isKnown: Bool
   private var numbers: [Int]
 
@@ -16,7 +16,7 @@ struct KerasVersion: Sendable {
     isKnown = !numbers.isEmpty
   }
 
-  /// Where the file does not name the version, the first that writes configurations as it does.
+  /// If the file does not state the version, assumes the first one that writes such configurations.
   init(text: String?, backend: String?, configuration: JSONValue) {
     let said = Self.numbers(text ?? "")
     self.text = text ?? ""
@@ -35,7 +35,7 @@ struct KerasVersion: Sendable {
     static let keras2 = Traits(rawValue: 2)
     static let tensorFlow2 = Traits(rawValue: 4)
     static let keras3 = Traits(rawValue: 8)
-    /// The form of `.keras` archives, which tf.keras 2.12 began to write.
+    /// The format of `.keras` archives, introduced with tf.keras 2.12.
     static let archive = Traits(rawValue: 16)
     static let batchInputShape = Traits(rawValue: 32)
   }
@@ -48,7 +48,7 @@ struct KerasVersion: Sendable {
     return traits.contains(.keras1) ? [1, 2] : []
   }
 
-  /// What only some versions write, in a model's layers and those of models in it.
+  /// Traits that only some versions write, in a model's layers and in nested models.
   private static func traits(_ json: JSONValue, depth: Int) -> Traits {
     var traits: Traits = []
     if json["module"] != nil || json["registered_name"] != nil { traits.insert(.archive) }
@@ -75,7 +75,7 @@ struct KerasVersion: Sendable {
   }
 
   var isKeras1: Bool { numbers.first.map { $0 < 2 } ?? false }
-  /// Keras as a part of TensorFlow, or the later Keras that only runs on it.
+  /// Keras as a part of TensorFlow, or a later Keras that only runs on it.
   var isTensorFlowKeras: Bool { text.hasSuffix("-tf") || isAtLeast(2, 4) }
 
   func isAtLeast(_ major: Int, _ minor: Int) -> Bool {
@@ -83,7 +83,7 @@ struct KerasVersion: Sendable {
     return first > major || first == major && (numbers.count > 1 ? numbers[1] : 0) >= minor
   }
 
-  /// TensorFlow 2, whose bilinear resizing takes the centers of the pixels.
+  /// TensorFlow 2, which resizes bilinearly with half-pixel centers.
   var isTensorFlow2: Bool { isTensorFlowKeras && isAtLeast(2, 3) || isAtLeast(2, 4) }
 
   var description: String {

@@ -2,16 +2,16 @@ import HDF5Reader
 import ImportSupport
 import TensorCore
 
-/// A weight in its file.
+/// A weight in a file.
 struct StoredWeight: Sendable {
-  /// Short name by which the layer asks for it, such as `kernel`.
+  /// Short name by which the layer requests it, such as `kernel`.
   var name: String
   /// Name in the file.
   var storedName: String
   var shape: [Int]
   var values: @Sendable () throws -> FloatValues
 
-  /// `a/b/beta:0` is `beta`, and so is Keras 1's `swish_1_beta:0` of the layer `swish_1`.
+  /// `beta` for `a/b/beta:0`, and for Keras 1's `swish_1_beta:0` in the layer `swish_1`.
   static func shortName(_ stored: String, layer: String) -> String {
     var name = stored.split(separator: "/").last.map(String.init) ?? stored
     if let colon = name.lastIndex(of: ":") { name = String(name[..<colon]) }
@@ -20,18 +20,18 @@ struct StoredWeight: Sendable {
   }
 }
 
-/// Which stored weights belong to which layer.
+/// The stored weights of each layer.
 struct WeightAssignment: Sendable {
   var weights: [ObjectIdentifier: [StoredWeight]] = [:]
-  /// How layers and weights were brought together.
+  /// How layers and weights were matched.
   var method = "by name"
-  /// What else is worth a word.
+  /// Other remarks for the user.
   var notes: [String] = []
 
   private var problems: [ModelError] = []
 
-  /// The weights of a layer under the names that it asks for them by.
-  /// - Parameter slots: nil if only the file can tell how many there are.
+  /// Stores the weights of a layer under the names by which it requests them.
+  /// - Parameter slots: nil if only the file determines their number.
   mutating func assign(
     _ stored: [StoredWeight], to layer: ModelDefinition.Layer, slots: [WeightSlot]?
   ) {
@@ -59,8 +59,8 @@ struct WeightAssignment: Sendable {
         .mismatch, message, layer: layer?.name, layerClass: layer?.className, hint: hint))
   }
 
-  /// - Parameter leftOver: weights that no layer takes.
-  /// - Throws: all that does not fit.
+  /// - Parameter leftOver: weights that belong to no layer.
+  /// - Throws: one error with all mismatches.
   mutating func check(leftOver: [String]) throws {
     if !leftOver.isEmpty {
       refuse(
@@ -83,14 +83,14 @@ struct WeightAssignment: Sendable {
 
 /// Where the weights of a model are stored.
 protocol KerasWeights: Sendable {
-  /// - Parameter slots: the weights that a layer has by its configuration; nil if only the file
-  /// can tell, as for a custom layer.
+  /// - Parameter slots: the weights of a layer according to its configuration; nil if only the file
+  ///   determines them, as for a custom layer.
   func assignment(
     to definition: ModelDefinition, slots: @escaping (ModelDefinition.Layer) -> [WeightSlot]?
   ) throws -> WeightAssignment
 }
 
-/// Weights grouped by layer, as `.h5` files of all versions of Keras have them.
+/// Weights grouped by layer, as in the `.h5` files of all versions of Keras.
 protocol LayerWeights: KerasWeights {
   /// In file order.
   var layerNames: [String] { get }
@@ -106,7 +106,7 @@ extension LayerWeights {
   }
 }
 
-/// Weights in an HDF5 file: the group of each layer lists its datasets in `weight_names`.
+/// Weights in an HDF5 file, where each layer's group lists its datasets in `weight_names`.
 struct HDF5LayerWeights: LayerWeights {
   private let root: HDF5Group
   let layerNames: [String]

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// One use of a layer.
+/// One call of a layer.
 struct LayerCall: Sendable {
   /// Name of the Core ML layer.
   let name: String
@@ -10,11 +10,11 @@ struct LayerCall: Sendable {
   let version: KerasVersion
   /// The layer's weights in Keras's order.
   let weights: [StoredWeight]
-  /// Layout that the layers downstream want of an image, where the layer has the choice.
+  /// Preferred layout of an image for the layers downstream, if the layer can choose.
   let preferredImage: LayerConfiguration.DataFormat
   /// The source of weights when there is no weights file.
   var missingWeights: MissingWeights?
-  /// What the layer is called with, `inputs` and everything else.
+  /// All arguments of the call, including `inputs`.
   var arguments = CallArguments()
 
   /// The call with another name and other inputs, for a part of the layer.
@@ -37,7 +37,7 @@ struct LayerCall: Sendable {
     }
   }
 
-  /// The weight `name`, of the given shape; nil stands for any size.
+  /// The weight `name` with the given shape; nil matches any size.
   func weight(_ name: String, _ shape: [Int?]) throws -> FloatValues {
     if let missingWeights { return try missing(name, shape, missingWeights) }
     guard let weight = weights.first(where: { $0.name == name }) else {
@@ -64,7 +64,7 @@ struct LayerCall: Sendable {
         "weight '\(name)' of shape \(KerasTensor.text(shape)) is not in a file, and its size is unknown"
       )
     }
-    // Of a kernel [h, w, C, outputs], but depthwise [h, w, C, multiplier].
+    // The inputs of a kernel [h, w, C, outputs], or of a depthwise kernel [h, w, C, multiplier].
     let inputs = name.hasPrefix("depthwise") ? sizes.prefix(2) : sizes.dropLast()
     return try source.values(
       "\(self.name)/\(name)", shape: sizes,
@@ -81,7 +81,7 @@ struct LayerCall: Sendable {
     error(message, code: .unsupported, hint: hint)
   }
 
-  /// - Throws: `.malformed`, or another code, where the condition does not hold.
+  /// - Throws: `.malformed`, or another code, unless the condition holds.
   func require(
     _ condition: Bool, _ message: @autoclosure () -> String, code: ModelError.Code = .malformed,
     hint: String? = nil
@@ -101,7 +101,7 @@ struct LayerCall: Sendable {
       hint: "fix it with --input-shape")
   }
 
-  /// Some sizes of a tensor, all of which have to be known.
+  /// Some sizes of a tensor, which must all be known.
   func known(_ sizes: some Collection<Int?>, of tensor: KerasTensor) throws -> [Int] {
     let known = sizes.compactMap { $0 }
     guard known.count == sizes.count, !tensor.isGuess else { throw unknownSize(of: tensor) }

@@ -1,7 +1,7 @@
 import ByteFormats
 import TensorCore
 
-/// A layer's `config`, read field by field. Keras 1's names are beside those of Keras 2.
+/// A layer's `config`, read field by field. Keras 1's names are accepted along with Keras 2's.
 struct LayerConfiguration: Sendable {
   enum DataFormat: Sendable {
     case channelsLast
@@ -11,9 +11,9 @@ struct LayerConfiguration: Sendable {
   }
 
   let name: String
-  /// As messages name it, such as `TimeDistributed(Conv2D)`.
+  /// The class as shown in messages, such as `TimeDistributed(Conv2D)`.
   let className: String
-  /// The class that it is read as, such as `Conv2D`.
+  /// The class used for reading, such as `Conv2D`.
   let kind: String
   let fields: JSONObject
   let version: KerasVersion
@@ -31,10 +31,10 @@ struct LayerConfiguration: Sendable {
       kind ?? className.split(separator: "(").last.map { String($0.filter { $0 != ")" }) } ?? ""
   }
 
-  /// The number of axes that the class names, as `Conv2D` does.
+  /// The number of axes in the class name, such as 2 for `Conv2D`.
   var dimensions: Int { ["1D", "2D", "3D"].firstIndex { kind.contains($0) }.map { $0 + 1 } ?? 2 }
 
-  /// The first of the fields that is there and not null.
+  /// The first of the fields that is present and not null.
   func field(_ names: String...) -> (name: String, value: JSONValue)? { field(names) }
 
   func field(_ names: [String]) -> (name: String, value: JSONValue)? {
@@ -89,7 +89,7 @@ struct LayerConfiguration: Sendable {
     return try ints(name, value)
   }
 
-  /// A whole number, or a list of them.
+  /// A whole number or a list of them.
   func ints(_ name: String, _ value: JSONValue) throws -> [Int] {
     let elements =
       value.int.map { [.int($0)] } ?? value.array ?? value["items"]?.array
@@ -102,7 +102,7 @@ struct LayerConfiguration: Sendable {
     return numbers
   }
 
-  /// As many whole numbers as `count`; one number stands for all.
+  /// `count` whole numbers; a single number is repeated.
   func sizes(
     _ names: String..., count: Int, default standard: [Int]? = nil, atLeast minimum: Int = 1
   ) throws -> [Int] {
@@ -156,7 +156,7 @@ struct LayerConfiguration: Sendable {
     error(.unsupported, field: field, message, hint: hint)
   }
 
-  /// - Throws: `.unsupported` where the condition does not hold.
+  /// - Throws: `.unsupported` unless the condition holds.
   func require(
     _ condition: Bool, _ field: String?, unsupported message: @autoclosure () -> String,
     hint: String? = nil

@@ -3,9 +3,9 @@ import TensorCore
 
 /// Matches the weights of files that group them by layer.
 ///
-/// Keras stores the weights of each outermost layer in a group of its name, those of a nested model
-/// all in one: the trainable ones of its layers in order, then the others. As Keras does, weights
-/// are told apart by their order, not by their names.
+/// Keras stores the weights of each outermost layer in a group with its name. A nested model has
+/// one group with the trainable weights of its layers in order, followed by the others. As in
+/// Keras, weights are identified by their order, not by their names.
 struct LayerWeightMatching {
   private(set) var assignment = WeightAssignment()
   private var used: Set<String> = []
@@ -28,8 +28,8 @@ struct LayerWeightMatching {
     try assignment.check(leftOver: unused)
   }
 
-  /// Layers that own a group: the outermost ones; inside a model without a group of its own, as in
-  /// Keras 1, that model's layers.
+  /// Layers with a group: the outermost layers, and the layers of a nested model without a group,
+  /// as in Keras 1.
   private func owners(_ definition: ModelDefinition, _ known: Set<String>) -> [ModelDefinition
     .Layer]
   {
@@ -39,7 +39,8 @@ struct LayerWeightMatching {
     }
   }
 
-  /// By name; where names are missing and the counts agree, in order, as Keras's `load_weights`.
+  /// Pairs groups by name, or in order if names are missing and the counts agree, as in Keras's
+  /// `load_weights`.
   private mutating func pairGroups(_ definition: ModelDefinition) throws -> [String: String] {
     let known = Set(source.layerNames)
     let owners = owners(definition, known)
@@ -90,7 +91,7 @@ struct LayerWeightMatching {
     let leaves = leaves(model)
     let known = leaves.map { slots($0) }
     if known.contains(where: { $0 == nil }) {
-      // A custom layer has as many as bear its name.
+      // A custom layer gets all weights with its name.
       for leaf in leaves {
         let own = stored.filter {
           $0.storedName.split(separator: "/").dropLast().contains { $0 == leaf.name }

@@ -2,15 +2,15 @@ import CoreMLModel
 import TensorCore
 
 extension NetworkWriter {
-  /// The largest product of all sizes for which the elements are multiplied one by one.
+  /// The largest product of all sizes for which elements are multiplied individually.
   private static let productLimit = 1 << 22
 
-  /// a · b over the last axis of `a` and the one before the last of `b`, for all axes before these:
-  /// `[…, m, k]` times `[…, k, n]`. At most two axes come before.
+  /// a · b over the last axis of `a` and the second-to-last of `b`, for all axes before these: `[…,
+  /// m, k]` times `[…, k, n]`. There may be at most two axes before.
   ///
-  /// Version 1 of the specification has no product of two matrices that are computed: both are
-  /// repeated to `k × m × n`, multiplied and summed up. Where that would be large, or where a size is
-  /// unknown, it is version 4's product of matrices.
+  /// Version 1 of the specification lacks a product of two computed matrices: both are repeated to
+  /// `k × m × n`, multiplied and summed. If that would be large, or a size is unknown, the matrix
+  /// product of version 4 is used.
   mutating func matrixProduct(
     _ a: KerasTensor, _ b: KerasTensor, _ name: String, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -66,7 +66,7 @@ extension NetworkWriter {
     return result
   }
 
-  /// The last two axes exchanged: nothing moves.
+  /// Exchanges the last two axes without moving elements.
   func transposed(_ tensor: KerasTensor) -> KerasTensor {
     tensor.exchanging(tensor.rank - 1, tensor.rank - 2)
   }

@@ -1,8 +1,8 @@
 import ByteFormats
 import TensorCore
 
-/// A model as its configuration describes it: layers, their calls, and which of them are inputs and
-/// outputs. A Sequential is written out as a chain.
+/// A model as its configuration describes it: layers, their calls, and the inputs and outputs. A
+/// Sequential is written out as a chain.
 struct ModelDefinition: Sendable {
   /// One output of one call of a layer.
   struct Reference: Sendable, Hashable {
@@ -13,13 +13,13 @@ struct ModelDefinition: Sendable {
 
   /// One call of a layer.
   struct Call: Sendable, Equatable {
-    /// The tensors among the arguments, in their order.
+    /// The tensors among the arguments, in order.
     var inputs: [Reference] = []
     var arguments = CallArguments()
 
     init() {}
 
-    /// A call with tensors alone.
+    /// A call with only tensors.
     init(_ inputs: [Reference]) {
       self.inputs = inputs
       arguments.positional = [.list(inputs.indices.map { .tensor($0) })]
@@ -31,12 +31,12 @@ struct ModelDefinition: Sendable {
     let className: String
     let fields: JSONObject
     let calls: [Call]
-    /// Set where the layer is a model itself, or a model each of which step of a sequence goes
-    /// through.
+    /// Set if the layer is a model, or applies a model to each step of a sequence.
     let nested: ModelDefinition?
-    /// Whether this is one of Keras 3's operations, some of which have the names of layers, rather than a layer.
+    /// Whether this is an operation of Keras 3 rather than a layer; some operations have the names
+    /// of layers.
     let isOperation: Bool
-    /// The class that the layer has without the TimeDistributed that was put around it here.
+    /// The class of the layer without the TimeDistributed added here.
     let innerClass: String?
 
     init(
@@ -54,7 +54,7 @@ struct ModelDefinition: Sendable {
 
     var isInput: Bool { className == "InputLayer" }
 
-    /// Batch first; nil if the layer does not say.
+    /// The declared shape, including the batch; nil if the layer does not declare one.
     var declaredShape: [Int?]? {
       for name in ["batch_input_shape", "batch_shape"] {
         if let shape = Self.shape(fields[name]) { return shape }
@@ -93,7 +93,8 @@ struct ModelDefinition: Sendable {
   ]
   static let stepwiseClass = "TimeDistributed"
 
-  /// The class without the package that it was registered in, as in `Addons>GroupNormalization`.
+  /// The class without the package under which it was registered, as in
+  /// `Addons>GroupNormalization`.
   static func plainClassName(_ registered: String) -> String {
     registered.lastIndex(of: ">").map { String(registered[registered.index(after: $0)...]) }
       ?? registered
@@ -110,7 +111,7 @@ struct ModelDefinitionParser {
   init(version: KerasVersion) { self.version = version }
 
   mutating func model(_ json: JSONValue, name fallback: String? = nil) throws -> ModelDefinition {
-    // What get_config() returns is the configuration alone.
+    // The result of get_config() is only the configuration.
     let isBare = json["class_name"] == nil && (json["layers"] ?? json).array != nil
     let bareClass = json["input_layers"] == nil ? "Sequential" : "Functional"
     guard let registered = isBare ? bareClass : json["class_name"]?.string,
@@ -162,8 +163,8 @@ struct ModelDefinitionParser {
       let layerName = element["name"]?.string ?? element["config"]?["name"]?.string ?? ""
       nested[index] = try nestedModel(element, name: layerName)
     }
-    // A nested model's own construction was its call 0, unless that is what the others refer to.
-    // Keras 3 counts it among the model's outputs alone, and not for a Sequential.
+    // Keras counts the construction of a nested model as call 0, unless the other layers refer to
+    // call 0. Keras 3 does so only for the outputs of the model, and not for a Sequential.
     let isKeras3 = elements.contains { $0["inbound_nodes"]?.array?.first?["args"] != nil }
     func adjusted(
       _ reference: ModelDefinition.Reference, isOutput: Bool
@@ -222,11 +223,11 @@ struct ModelDefinitionParser {
     guard name.utf8.count <= Limits.nameBytes else {
       throw ModelError(.limitExceeded, "a layer's name has \(name.utf8.count) bytes")
     }
-    // Keras has had one since 2.11; before, the name without a package is keras-contrib's.
+    // Keras has this layer since 2.11; before, the name without a package is keras-contrib's.
     if registered == "GroupNormalization", !version.isAtLeast(2, 11) {
       fields["keras_contrib"] = .bool(true)
     }
-    // Keras 3 writes the shape beside the configuration, too.
+    // Keras 3 also writes the shape outside the configuration.
     if fields["batch_shape"] == nil, let build = json["build_config"]?["input_shape"] {
       fields["build_input_shape"] = build
     }
@@ -235,7 +236,7 @@ struct ModelDefinitionParser {
       isOperation: isOperation(json, className))
   }
 
-  /// Operations are called as Keras 3 calls layers, and know nothing of training.
+  /// Operations are called like Keras 3's layers, but have no training argument.
   private func isOperation(_ json: JSONValue, _ className: String) -> Bool {
     if let module = json["module"]?.string { return module.split(separator: ".").contains("ops") }
     return className != "InputLayer" && json["config"]?["trainable"] == nil
@@ -282,7 +283,7 @@ struct ModelDefinitionParser {
     return definition
   }
 
-  /// A branch of Keras 1's Merge at the head of a Sequential: a model with inputs of its own.
+  /// A branch of Keras 1's Merge at the start of a Sequential: a model with separate inputs.
   private mutating func add(
     branch json: JSONValue, to definition: inout ModelDefinition
   ) throws -> ModelDefinition.Reference {
@@ -307,7 +308,7 @@ extension ModelDefinition {
     return input.declaredShape ?? input.nested?.inputShape
   }
 
-  /// The model with each layer in a TimeDistributed of its own, and inputs with one more axis.
+  /// The model with each layer in its own TimeDistributed, and inputs with one more axis.
   fileprivate func appliedStepwise() -> ModelDefinition {
     var model = self
     model.layers = layers.map { layer in

@@ -1,24 +1,24 @@
 import CoreMLModel
 import ImportSupport
 
-/// Collects the Core ML layers that Keras layers become.
+/// Collects the Core ML layers of the converted Keras layers.
 struct NetworkWriter: LayerWriting {
   var writer: LayerWriter
-  /// States that recurrent layers take from and give to the model's user, with their sizes.
+  /// States that recurrent layers exchange with the model's user, with their sizes.
   private(set) var stateInputs: [(blob: String, units: Int)] = []
   private(set) var stateOutputs: [(blob: String, units: Int)] = []
   let version: KerasVersion
   let rules: CustomLayerRules
-  /// The latest version of the specification whose layers may be written.
+  /// The latest version of the specification whose layers may be used.
   let maximumVersion: Int
-  /// Whether layers count on the lengths of sequences of images.
+  /// Whether layers depend on the lengths of sequences of images.
   var fixesSequences = false
-  /// Masks that have been computed already.
+  /// Masks computed so far.
   var masks: [String: KerasTensor] = [:]
-  /// Names of the layers that Core ML can train and the source trains.
+  /// Names of the layers that Core ML can train and that are trainable in the source.
   private(set) var trainableLayers: Set<String> = []
   var maskCount = 0
-  /// Names that tf.keras gives the first layer of a kind, as far as the model has them.
+  /// Names in the model that tf.keras gives to the first layer of a kind.
   var numberedFromZero: [String] = []
 
   init(
@@ -31,7 +31,7 @@ struct NetworkWriter: LayerWriting {
     writer = LayerWriter(onVisit: onVisit)
   }
 
-  /// Notes in the plan what was added since the last entry.
+  /// Adds a note to the plan about the layers added since the last entry.
   mutating func finish(_ name: String, _ className: String, isTrainable: Bool) {
     for layer in finish(name, className) where isTrainable {
       if layer.parameters is Convolution || layer.parameters is InnerProduct {
@@ -40,15 +40,15 @@ struct NetworkWriter: LayerWriting {
     }
   }
 
-  /// Forgets the layers of an attempt that failed, and what refers to them.
+  /// Discards the layers of a failed attempt and all references to them.
   mutating func forget() {
     abandon()
     masks = [:]
   }
 
-  /// What the names of a layer's states begin with: the layer's name, as the reference has it, which
-  /// reads networks of Keras 2.2 alone. That numbers layers without a name from 1, as in `lstm_1`;
-  /// tf.keras calls the first `lstm` and the second `lstm_1`, which become `lstm_1` and `lstm_2`.
+  /// The prefix of the names of a layer's states: the layer's name, as in coremltools, which reads
+  /// only networks of Keras 2.2. Keras numbers unnamed layers from 1, as in `lstm_1`; tf.keras
+  /// calls the first `lstm` and the second `lstm_1`, which become `lstm_1` and `lstm_2`.
   func stateName(_ layer: String) -> String {
     for kind in numberedFromZero where layer.hasPrefix(kind) {
       if layer == kind { return kind + "_1" }
@@ -60,14 +60,14 @@ struct NetworkWriter: LayerWriting {
     return layer
   }
 
-  /// An optional input of the model.
+  /// Adds an optional input of the model.
   mutating func addStateInput(_ name: String, units: Int) -> String {
     let blob = reserve(name)
     stateInputs.append((blob, units))
     return blob
   }
 
-  /// Adds a recurrent layer: its output, and its states, which are outputs of the model.
+  /// Adds a recurrent layer with its output, and its states as outputs of the model.
   mutating func add(
     _ name: String, _ parameters: some LayerParameters, _ inputs: [String], states: [String],
     units: Int
@@ -77,13 +77,13 @@ struct NetworkWriter: LayerWriting {
     return outputs
   }
 
-  /// Gives a state that layers have computed to the model's user.
+  /// Makes a state that layers have computed an output of the model.
   mutating func addStateOutput(_ blob: String, _ name: String, units: Int) {
     let copy = add(name, Activation(.linear(alpha: 1, beta: 0)), [blob], to: name)
     stateOutputs.append((copy, units))
   }
 
-  /// The same tensor in another layout, through a permute layer where the two differ.
+  /// The same tensor in another layout, through a permute layer if the layouts differ.
   mutating func relaid(
     _ tensor: KerasTensor, to layout: TensorLayout, for name: String
   ) -> KerasTensor {
@@ -93,7 +93,7 @@ struct NetworkWriter: LayerWriting {
     let axes = tensor.layout.permutation(to: layout)
     if axes == [0, 1, 2, 3] { return result }
     let moving = (0..<4).filter { axes[$0] != $0 }
-    // Where all the axes that move have one element, nothing moves.
+    // If all moving axes have size 1, no element moves.
     let sizes = BlobAxis.allCases.map { axis in
       tensor.index(of: axis).map { tensor.shape[$0] } ?? 1
     }
@@ -105,7 +105,8 @@ struct NetworkWriter: LayerWriting {
     return result
   }
 
-  /// Puts `axis` (Keras's index, batch 0) into Core ML's channels for `body`, and back afterwards.
+  /// Moves `axis` (Keras's index, with batch 0) to Core ML's channels for `body`, and back
+  /// afterward.
   mutating func withChannelAxis(
     _ axis: Int, of inputs: [KerasTensor], for name: String,
     _ body: (inout NetworkWriter, [KerasTensor]) throws -> KerasTensor

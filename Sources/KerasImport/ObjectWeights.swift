@@ -3,8 +3,8 @@ import HDF5Reader
 import ImportSupport
 import TensorCore
 
-/// Weights as Keras 2.12 and later store them in `.weights.h5`: a group for each object, named after
-/// the attribute or, in a list, after the class that it has, and in it `vars/0`, `vars/1`, ….
+/// Weights in the format of Keras 2.12 and later, `.weights.h5`: a group per object, named after
+/// its attribute or, in a list, after its class, containing `vars/0`, `vars/1`, ….
 ///
 /// Source: `_save_state` and `_save_container_state` of keras/src/saving/saving_lib.py.
 struct ObjectWeights: KerasWeights {
@@ -25,7 +25,7 @@ struct ObjectWeights: KerasWeights {
   }
 }
 
-/// A group whose members may have been written with backslashes for slashes, as Windows had it.
+/// A group whose members may be written with backslashes instead of slashes, as on Windows.
 struct HDF5Node {
   let path: String
   private(set) var datasets: [String: HDF5Dataset] = [:]
@@ -61,13 +61,13 @@ struct HDF5Node {
 
   var hasDatasets: Bool { !datasets.isEmpty || children.values.contains(where: \.hasDatasets) }
 
-  /// Where the versions of Keras keep a model's layers.
+  /// The groups in which the versions of Keras store a model's layers.
   var layerLists: [HDF5Node] {
     ["layers", "_layer_checkpoint_dependencies", "_layers", "_self_tracked_trackables"]
       .compactMap { children[$0] }
   }
 
-  /// `name`, `name_1`, `name_2`, … in this order, as far as they are there.
+  /// `name`, `name_1`, `name_2`, … in this order, as long as they exist.
   func numbered(_ name: String) -> [(number: Int, node: HDF5Node)] {
     children.compactMap { key, node -> (number: Int, node: HDF5Node)? in
       if key == name { return (0, node) }
@@ -79,7 +79,7 @@ struct HDF5Node {
   }
 }
 
-/// Finds the group of each layer as Keras names it.
+/// Finds the group of each layer by Keras's naming rules.
 private struct ObjectWeightMatching {
   let slots: (ModelDefinition.Layer) -> [WeightSlot]?
   private var assignment = WeightAssignment()
@@ -131,7 +131,7 @@ private struct ObjectWeightMatching {
       if needsWeights(layer) {
         missing.append(layer.name)
       } else if layer.nested == nil {
-        // A layer without a group has none.
+        // A layer without a group has no weights.
         assignment.assign([], to: layer, slots: slots(layer))
       }
       return
@@ -165,7 +165,7 @@ private struct ObjectWeightMatching {
 
   /// `SeparableConv2D` is `separable_conv2d`, `PReLU` is `p_re_lu`.
   static func groupName(_ className: String) -> String {
-    // Exported under another name than its own.
+    // Registered under another name than the class's.
     if className == "GroupQueryAttention" { return "grouped_query_attention" }
     let scalars = Array(
       className.unicodeScalars.filter { $0.properties.isAlphabetic || $0 == "_" || isDigit($0) })
@@ -186,13 +186,13 @@ private struct ObjectWeightMatching {
 
   // MARK: One layer
 
-  /// Attributes that hold layers, in the order in which the layer counts their weights.
+  /// Attributes that contain layers, in the order in which the layer counts their weights.
   private static let order = [
     "cell", "cells", "layer", "forward_layer", "backward_layer", "query_dense", "key_dense",
     "gate_dense", "value_dense", "output_dense",
   ]
 
-  /// A layer's own weights and then those of the layers in it.
+  /// A layer's weights, followed by those of its nested layers.
   private static func weights(
     _ node: HDF5Node, _ configuration: JSONValue?, relativeTo path: String
   ) -> [StoredWeight] {
@@ -225,7 +225,7 @@ private struct ObjectWeightMatching {
     return result
   }
 
-  /// The cells of a stack, whose groups say their classes alone, in the configuration's order.
+  /// The cells of a stack, whose groups are named only by class, in the order of the configuration.
   private static func cells(
     _ node: HDF5Node, _ configuration: JSONValue?
   ) -> [(HDF5Node, JSONValue?)] {
@@ -238,7 +238,7 @@ private struct ObjectWeightMatching {
     }
   }
 
-  /// Numbers by their value, before names.
+  /// Compares numbers by value, and sorts them before names.
   private static func isBefore(_ a: String, _ b: String) -> Bool {
     switch (Int(a), Int(b)) {
     case (let a?, let b?): a < b

@@ -3,11 +3,11 @@ import TensorCore
 
 /// Reads `inbound_nodes`, `input_layers` and `output_layers`.
 struct ReferenceReader {
-  /// Index of each layer by its name.
+  /// The index of each layer by name.
   let indices: [String: Int]
 
-  /// A list of calls. Each is a list of `[layer, call, tensor, keywords]`, or a lone one of these;
-  /// or, in Keras 3, an object with `args` and `kwargs`.
+  /// A list of calls. Each is a list of `[layer, call, tensor, keywords]`, or a single one of
+  /// these; in Keras 3, it is an object with `args` and `kwargs`.
   func calls(_ json: JSONValue) throws -> [ModelDefinition.Call] {
     try (json.array ?? []).map { json in
       var call = ModelDefinition.Call()
@@ -29,7 +29,7 @@ struct ReferenceReader {
 
   func references(_ json: JSONValue) throws -> [ModelDefinition.Reference] {
     if let object = json.object {
-      // A dictionary's values count in the order of their keys.
+      // A dictionary's values are sorted by their keys.
       return try object.members.sorted { $0.name < $1.name }.flatMap { try references($0.value) }
     }
     guard let elements = json.array else { return [] }
@@ -65,7 +65,7 @@ struct ReferenceReader {
 
   // MARK: Keras 1 and 2
 
-  /// The first argument of a call; what else it is called with is at each of its tensors.
+  /// The first argument of a call; each of its tensors lists the other arguments.
   private func firstArgument(
     _ json: JSONValue, _ call: inout ModelDefinition.Call, _ keywords: inout JSONValue?
   ) throws -> CallArgument {

@@ -1,20 +1,20 @@
 import CoreMLModel
 
-/// Which steps of a sequence count, as `Masking` and `Embedding(mask_zero)` tell the layers after
-/// them. Core ML has no masks: the layers that use one compute with it.
+/// The steps of a sequence that count, set by `Masking` and `Embedding(mask_zero)` for later
+/// layers. Core ML has no masks, so the layers that use one compute with it.
 indirect enum StepMask: Sendable {
   /// Steps whose index is not 0.
   case nonzero(KerasTensor)
   /// Steps in which any element differs from a value.
   case differs(KerasTensor, from: Float)
-  /// Steps at which a tensor that the model's author made is not 0.
+  /// Steps at which a tensor from the model's author is not 0.
   case given(KerasTensor)
   case all([StepMask])
   case any([StepMask])
-  /// One after the other; nil if all the steps of a tensor count.
+  /// Concatenated masks; a nil mask means that all steps of its tensor count.
   case joined([(mask: StepMask?, of: KerasTensor)])
 
-  /// The same for the same mask.
+  /// A key that is equal for equal masks.
   fileprivate var key: String {
     switch self {
     case .nonzero(let tensor): "0 " + tensor.blob
@@ -34,7 +34,7 @@ indirect enum StepMask: Sendable {
   }
 
   /// The mask of a sum, a product and similar: since Keras 3.4 the steps that count in any input,
-  /// and all where one has no mask.
+  /// or all steps if an input has no mask.
   static func merged(_ inputs: [KerasTensor], _ version: KerasVersion) -> StepMask? {
     let masks = inputs.compactMap(\.mask)
     guard version.isAtLeast(3, 4) else { return common(masks) }
@@ -49,20 +49,20 @@ indirect enum StepMask: Sendable {
   }
 }
 
-/// What becomes of the mask of a layer's inputs.
+/// How a layer treats the mask of its inputs.
 enum MaskPolicy {
-  /// The outputs have none.
+  /// The outputs have no mask.
   case drops
-  /// The outputs have that of the inputs.
+  /// The outputs have the mask of the inputs.
   case passes
-  /// The output has that which several inputs make together.
+  /// The outputs have the combined mask of all inputs.
   case merges
-  /// The layer says for each output.
+  /// The layer sets the mask of each output.
   case decides
 }
 
 extension NetworkWriter {
-  /// A sequence of one channel: 1 where a step counts, 0 where not.
+  /// A sequence with one channel: 1 if a step counts, otherwise 0.
   mutating func steps(of mask: StepMask) -> KerasTensor {
     if let known = masks[mask.key] { return known }
     maskCount += 1
@@ -76,7 +76,7 @@ extension NetworkWriter {
       result = relaid(tensor, to: .sequence, for: name)
       let distance = unary(.abs, result.blob, name + "__distance__", shift: -value)
       let largest = reduced(.max, .c, distance, name + "__max__")
-      // However small it is, it counts.
+      // Any difference counts, however small.
       let scaled = affine(largest, 1e30, 0, name + "__scale__")
       result.blob = addUpperLimit(1, scaled, name: name)
     case .given(let tensor):

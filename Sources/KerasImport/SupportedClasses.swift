@@ -1,5 +1,5 @@
 extension KerasImporter {
-  /// The names of every class of Keras layers that is read, those of one class together.
+  /// The names of all Keras layer classes that Assay reads; aliases are grouped.
   package static var supportedClasses: [[String]] {
     KerasLayerRegistry.types.flatMap { $0.classes.map(\.names) }
   }

@@ -8,7 +8,7 @@ enum BlobAxis: Int, CaseIterable, Sendable {
   case width = 3
 }
 
-/// Where each of Keras's axes, the batch left out, lies in a Core ML blob.
+/// The axis of a Core ML blob for each of Keras's axes, without the batch.
 struct TensorLayout: Equatable, Sendable {
   var axes: [BlobAxis]
 
@@ -16,7 +16,7 @@ struct TensorLayout: Equatable, Sendable {
   /// Indices for an embedding.
   static let indices = TensorLayout(axes: [.sequence])
   static let sequence = TensorLayout(axes: [.sequence, .channel])
-  /// A sequence in the domain of the one-dimensional layers, which run along W.
+  /// A sequence as one-dimensional layers see it, along W.
   static let steps = TensorLayout(axes: [.width, .channel])
   static let image = TensorLayout(axes: [.height, .width, .channel])
   static let imageChannelsFirst = TensorLayout(axes: [.channel, .height, .width])
@@ -24,14 +24,14 @@ struct TensorLayout: Equatable, Sendable {
   static let imageSequenceChannelsFirst = TensorLayout(
     axes: [.sequence, .channel, .height, .width])
 
-  /// The permutation, in Core ML's terms (axis `i` of the output is axis `result[i]` of the input),
-  /// that takes this layout to `other`; axes that neither uses stay where they can.
+  /// The permutation in Core ML's terms (axis `i` of the output is axis `result[i]` of the input)
+  /// that converts this layout to `other`; axes that neither uses stay in place if they can.
   func permutation(to other: TensorLayout) -> [Int] {
     precondition(axes.count == other.axes.count)
     return Placement.permutation(4, from: axes.map(\.rawValue), to: other.axes.map(\.rawValue))
   }
 
-  /// Letters of the axes with the batch, such as `NHWC`.
+  /// Letters of the axes including the batch, such as `NHWC`.
   func letters(isImage: Bool) -> String {
     "N"
       + axes.map { axis in
@@ -45,31 +45,31 @@ struct TensorLayout: Equatable, Sendable {
   }
 }
 
-/// A tensor as Keras sees it, and the blob that holds it.
+/// A tensor as Keras sees it, and the blob that stores it.
 struct KerasTensor: Sendable {
   var blob: String
-  /// With the batch; nil if a size is unknown.
+  /// The shape including the batch; nil for an unknown size.
   var shape: [Int?]
   var layout: TensorLayout
-  /// Whether the shape is only what a custom layer's is taken to be.
+  /// Whether the shape is only the assumed one of a custom layer.
   var isGuess = false
   /// The contents of a tensor of sizes, which is not a blob.
   var sizes: KnownSizes?
-  /// Which steps count, where not all do.
+  /// The steps that count; nil if all do.
   var mask: StepMask?
 
   var rank: Int { shape.count }
   /// The last size.
   var channels: Int? { shape.last ?? nil }
 
-  /// Keras's index of the axis that lies in `axis`.
+  /// Keras's index of the axis stored in `axis`.
   func index(of axis: BlobAxis) -> Int? { layout.axes.firstIndex(of: axis).map { $0 + 1 } }
 
   func size(of axis: BlobAxis) -> Int? {
     index(of: axis).flatMap { $0 < shape.count ? shape[$0] : nil }
   }
 
-  /// The number of elements of one item, where it is known.
+  /// The number of elements of one item, if known.
   var itemCount: Int? {
     var product = 1
     for size in shape.dropFirst() {

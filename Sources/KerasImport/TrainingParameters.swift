@@ -2,8 +2,8 @@ import ByteFormats
 import CoreMLModel
 import TensorCore
 
-/// Makes a model updatable on a device: its trainable layers, the loss and the optimizer that it
-/// was compiled with.
+/// Makes a model updatable on a device: its trainable layers, and the loss and optimizer with which
+/// it was compiled.
 struct TrainingParameters {
   private enum Loss {
     case categoricalCrossEntropy
@@ -18,7 +18,7 @@ struct TrainingParameters {
   private let loss: Loss
   private let optimizer: Optimizer
 
-  /// Nil, with a note that says why, where Core ML lacks the file's loss or optimizer.
+  /// Nil, with a note about the reason, if Core ML lacks the file's loss or optimizer.
   init?(_ configuration: JSONValue?, notes: inout [String]) {
     func refuse(_ reason: String) {
       notes.append("--respect-trainable has no effect: \(reason)")
@@ -55,7 +55,7 @@ struct TrainingParameters {
     json?.string ?? json?["config"]?["name"]?.string ?? json?["class_name"]?.string
   }
 
-  /// Marks the layers, adds the loss on the first output, and asks for its target in training.
+  /// Marks the layers, adds the loss for the first output, and adds its target as a training input.
   func apply(to model: inout Model, updatableLayers: Set<String>, notes: inout [String]) {
     guard var network = model.neuralNetwork, var description = model.description,
       !updatableLayers.isEmpty, let output = description.output.first
@@ -135,7 +135,7 @@ struct TrainingParameters {
   }
 }
 
-/// A message in protobuf's wire form, made of its fields by their numbers.
+/// A message in protobuf's wire format, built from its fields by number.
 private struct WireMessage: ExpressibleByDictionaryLiteral {
   indirect enum Value {
     case varint(UInt64)

@@ -2,7 +2,7 @@ import ImportSupport
 import TensorCore
 
 enum UnconvertedClasses {
-  /// Classes of Keras that cannot be converted, and why.
+  /// Keras classes that cannot be converted, with the reasons.
   static let reasons: [(names: [String], reason: String)] = [
     (
       ["Lambda"],
@@ -35,7 +35,7 @@ enum UnconvertedClasses {
 }
 
 extension UnsupportedLayers {
-  /// A layer of an unknown class; the hint shows a rule to paste.
+  /// An error for a layer of an unknown class; the hint shows a rule to paste.
   ///
   /// - Parameters:
   ///   - reading: of a Lambda, what its code was found to be.

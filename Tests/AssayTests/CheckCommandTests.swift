@@ -139,7 +139,7 @@ import Testing
   }
 
   static let suspicions = [
-    Suspicion("specificationVersion: 5, where 1 would do") { $0.specificationVersion = 5 },
+    Suspicion("specificationVersion: 5, but 1 is enough") { $0.specificationVersion = 5 },
     Suspicion("layer 'dense' (innerProduct) needs 2: it has half-precision weights") { model in
       var layer = dense()
       layer.matrix = Weights()

@@ -282,14 +282,14 @@ extension BreachTests {
         ImageFeatureType(width: 0, height: 0, colorSpace: .rgb))
     },
     flexible("no shape to choose", "enumeratedShapes: there are none", .enumerated([])),
-    flexible("another default", "the shape [4] is none of them", .enumerated([[5], [6]])),
+    flexible("another default", "the shape [4] is not one of them", .enumerated([[5], [6]])),
     flexible("an empty range", "9 to 5 is not a valid range", .range([SizeRange(9, 5)])),
     flexible(
-      "a default out of range", "5 to 9 does not have the shape's 4", .range([SizeRange(5, 9)])),
+      "a default out of range", "5 to 9 does not include the shape's 4", .range([SizeRange(5, 9)])),
     flexible(
-      "ranges of another rank", "2 sizes, where the shape has 1",
+      "ranges of another rank", "2 sizes, but the shape has 1",
       .range([SizeRange(1, 9), SizeRange(1, 9)])),
-    changed(exact(), "default of another type", "is none of the data type") {
+    changed(exact(), "default of another type", "is not of the data type") {
       var array = ArrayFeatureType(shape: [2, 3], dataType: .double)
       array.defaultValue = .float(1)
       $0.specificationVersion = 5
@@ -353,11 +353,11 @@ extension BreachTests {
       $0.specificationVersion = 4
       $0.neuralNetwork?.imageInputShapeMapping = .rank4
     },
-    changed(image(), "convolution of rank 3", "input: a rank of 3, where 4 or more are") {
+    changed(image(), "convolution of rank 3", "input: a rank of 3, not 4 or more") {
       $0.specificationVersion = 4
       $0.neuralNetwork?.arrayInputShapeMapping = .exact
     },
-    changed(exact(), "function that changes the rank", "a rank of 3, where the input's is 2") {
+    changed(exact(), "function that changes the rank", "a rank of 3, but the input's is 2") {
       $0.description?.output[0].type?.kind = array([1, 2, 3])
       $0.neuralNetwork?.layers = [
         NeuralNetworkLayer("abs", Unary(), input: ["in"], output: ["out"])
@@ -368,12 +368,12 @@ extension BreachTests {
       tensor.rank = 3
       $0.neuralNetwork?.layers[0].inputTensor = [tensor, tensor]
     },
-    changed(exact(), "tensors of another number", "1 tensors of 2 blobs") {
+    changed(exact(), "tensors of another number", "1 tensors for 2 blobs") {
       var tensor = TensorDescription()
       tensor.rank = 2
       $0.neuralNetwork?.layers[0].inputTensor = [tensor]
     },
-    changed(exact(), "recurrence of rank 2", "a rank of 2, where 5 is needed") {
+    changed(exact(), "recurrence of rank 2", "a rank of 2, not 5") {
       $0.neuralNetwork?.layers = sequence().neuralNetwork?.layers ?? []
       $0.description?.input.append(FeatureDescription(name: "state", kind: array([1])))
     },
@@ -560,16 +560,16 @@ extension BreachTests {
     changed(pipeline(), "input of nobody", "pipeline.models[0].description.input.in") {
       $0.description?.input[0].name = "other"
     },
-    changed(pipeline(), "another type", "it has another type than where it comes from") {
+    changed(pipeline(), "another type", "its type differs from that of its source") {
       $0.type?.pipeline?.models[1].description?.input[0].type?.kind = array([3])
     },
     changed(pipeline(), "output of no model", "description.output.y") {
       $0.description?.output[0].name = "y"
     },
-    changed(pipeline(), "a name too few", "1 names of 2 models") {
+    changed(pipeline(), "a name too few", "1 names for 2 models") {
       $0.type?.pipeline?.names = ["first"]
     },
-    changed(pipeline(), "one name twice", "two models have one name") {
+    changed(pipeline(), "one name twice", "two models have the same name") {
       $0.type?.pipeline?.names = ["first", "first"]
     },
     changed(pipeline(), "wrong model in it", "pipeline.models[1].layers") {

@@ -1,6 +1,6 @@
 import CoreMLModel
 
-/// Small layers of specification 4, on blobs of exact rank.
+/// Small layers of specification 4, for blobs of exact rank.
 extension CaffeNetwork {
   mutating func reshapedArray(
     _ blob: String, _ shape: [Int], _ name: String, to output: String? = nil
@@ -12,7 +12,7 @@ extension CaffeNetwork {
     return add(name, LoadConstantND().with(\.shape, shape).with(\.data, Weights(values)), [])
   }
 
-  /// Elements `range` of axis `axis` of a blob of `rank` axes.
+  /// Elements `range` along axis `axis` of a blob with `rank` axes.
   mutating func arraySlice(
     _ blob: String, rank: Int, axis: Int, _ range: Range<Int>, _ name: String
   ) -> String {
@@ -46,7 +46,7 @@ extension CaffeNetwork {
     return add(name, Gather().with(\.axis, axis), [blob, places])
   }
 
-  /// The largest (or smallest) elements of the last axis, and their places.
+  /// The largest (or smallest) elements along the last axis, and their indices.
   mutating func best(
     _ blob: String, axis: Int, _ count: Int, smallest: Bool = false, _ name: String
   ) -> (values: String, places: String) {

@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// (x − mean) / √(variance + eps), the two divided by the third blob
+/// (x − mean) / √(variance + eps), with mean and variance divided by the third blob
 enum BatchNorm: SingleInputConverter {
   static let source = SourceLayer(
     "BatchNorm",
@@ -29,7 +29,7 @@ enum BatchNorm: SingleInputConverter {
     } else {
       try norm.useStatistics(of: input, layer, field: "batch_norm_param.use_global_stats")
     }
-    // NVIDIA's and Intel's have what BVLC leaves to a Scale layer.
+    // NVIDIA's and Intel's layers include what BVLC leaves to a Scale layer.
     let isScaled =
       try parameters.bool("scale_bias", default: false) || parameters.has("scale_filler")
     if isScaled || layer.blobs.count > 3 {
@@ -42,7 +42,7 @@ enum BatchNorm: SingleInputConverter {
   }
 }
 
-/// Scale and shift for each channel, SegNet's; or with a mean and a variance, PSPNet's.
+/// Scale and shift per channel (SegNet), or also with mean and variance (PSPNet).
 enum BN: SingleInputConverter {
   static let source = SourceLayer(
     "BN", "SyncBN", "BatchNormalization",
@@ -83,7 +83,7 @@ enum BN: SingleInputConverter {
 }
 
 extension Batchnorm {
-  /// Normalizes with the mean and variance of the image itself, as training does.
+  /// Normalizes with the mean and variance of the image, as in training.
   fileprivate mutating func useStatistics(
     of input: CaffeTensor, _ layer: CaffeLayer, field: String
   ) throws {

@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// Items of the first bottom in the order that the second one names
+/// Items of the first bottom in the order given by the second
 enum BatchReindex: CaffeLayerConverter {
   static let source = SourceLayer("BatchReindex", becomes: "gather", version: 4)
 
@@ -10,7 +10,7 @@ enum BatchReindex: CaffeLayerConverter {
     let source = network.five(layer.inputs[0], for: layer.name)
     guard let axis = source.axes.first, layer.inputs[1].shape.count == 1 else {
       throw layer.error(
-        "its bottoms have the shapes \(layer.inputs[0].shapeText) and \(layer.inputs[1].shapeText); expected are items and "
+        "its bottoms have the shapes \(layer.inputs[0].shapeText) and \(layer.inputs[1].shapeText); items and "
           + "a list of their numbers are needed")
     }
     let count = layer.inputs[1].shape[0]

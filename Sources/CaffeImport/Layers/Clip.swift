@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 extension CaffeNetwork {
-  /// min(max(x, lower), upper), of layers of specification 1: −max(−max(x, lower), −upper).
+  /// min(max(x, lower), upper) with layers of specification 1: −max(−max(x, lower), −upper).
   mutating func clipped(
     _ blob: String, _ lower: Float, _ upper: Float, _ name: String, to output: String? = nil
   ) -> String {
@@ -63,7 +63,7 @@ enum Threshold: SingleInputConverter {
 extension CaffeNetwork {
   /// x > 0 ? 1 : 0
   ///
-  /// Differences of single-precision numbers of ordinary size are no smaller than 1e-38.
+  /// Differences of single-precision numbers of ordinary size are at least 1e-38.
   mutating func step(
     _ blob: String, atZero: Float = 0, _ name: String, to output: String? = nil
   ) -> String {

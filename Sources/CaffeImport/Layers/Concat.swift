@@ -4,7 +4,7 @@ import ImportSupport
 import TensorCore
 
 extension CaffeNetwork {
-  /// The tensors one after the other along one of Caffe's axes, which are the first's.
+  /// The tensors concatenated along one of Caffe's axes, in the layout of the first.
   mutating func joined(
     _ tensors: [CaffeTensor], axis: Int, _ layer: CaffeLayer, output: String?
   ) throws -> CaffeTensor {
@@ -15,7 +15,7 @@ extension CaffeNetwork {
     if tensors.allSatisfy({ $0.constant != nil }), shape.count <= 3 || shape[0] == 1 {
       return try joinedConstants(tensors, axis, shape, layer, output)
     }
-    // The sequence and the channels are what Core ML concatenates.
+    // Core ML concatenates along the sequence and the channels.
     let own = first.axes
     if place == Placement.batch, !first.axes.contains(Placement.sequence),
       tensors.allSatisfy({ $0.shape[axis] == 1 })
@@ -50,7 +50,7 @@ extension CaffeNetwork {
     return constant(FloatValues(values).shaped(shape), layer.name, output: output)
   }
 
-  /// A constant in Caffe's shape, of up to three axes longer than 1.
+  /// A constant in Caffe's shape, with up to three axes longer than 1.
   mutating func constant(
     _ values: FloatValues, _ name: String, output: String? = nil
   ) -> CaffeTensor {
@@ -104,7 +104,7 @@ extension CaffeNetwork {
   }
 }
 
-/// The bottoms one after the other along an axis
+/// The bottoms concatenated along an axis
 enum ConcatLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Concat", becomes: "concat, wrapped in permutes if the axis is H or W",
@@ -131,7 +131,7 @@ enum ConcatLayer: CaffeLayerConverter {
 }
 
 extension CaffeLayer {
-  /// The axis of Concat and Slice, which had another name once.
+  /// The axis of Concat and Slice, which earlier versions named differently.
   fileprivate func joinedAxis(
     _ input: CaffeTensor, _ parameters: CaffeParameters, legacy: String
   ) throws -> Int {
@@ -184,7 +184,7 @@ enum SliceLayer: CaffeLayerConverter {
   }
 }
 
-/// The bottom several times along an axis
+/// The bottom repeated along an axis
 enum Tile: CaffeLayerConverter {
   static let source = SourceLayer(
     "Tile", becomes: "concat of the bottom with itself; sequenceRepeat", options: "`axis`, `tiles`")

@@ -31,7 +31,7 @@ enum ConvolutionLayer: CaffeLayerConverter {
     _ layer: CaffeLayer, _ kind: ConvolutionSettings.Kind, _ network: inout CaffeNetwork
   ) throws -> [CaffeTensor] {
     let inputs = layer.inputs
-    // Weights are shared by several pairs of bottoms and tops.
+    // Several pairs of bottoms and tops share the weights.
     try layer.require(
       inputs.count == layer.tops.count && !inputs.isEmpty,
       "it has \(counted(inputs.count, "bottom")) and \(counted(layer.tops.count, "top")); the counts must be equal",
@@ -46,7 +46,7 @@ enum ConvolutionLayer: CaffeLayerConverter {
   }
 }
 
-/// A convolution with a group for each channel.
+/// A convolution with one group per channel.
 enum DepthwiseConvolution: CaffeLayerConverter {
   static let source = SourceLayer(
     "DepthwiseConvolution", "ConvolutionDepthwise",
@@ -70,8 +70,8 @@ extension ConvolutionSettings {
     return image.with(network.add(name, convolution, [image.blob], to: top), shape: shape)
   }
 
-  /// Every step of the output along the depth sees some planes of the input: they are channels of one
-  /// convolution, the steps its items.
+  /// Each output step along the depth sees some planes of the input. They become the channels of
+  /// one convolution, and the steps its items.
   fileprivate func volume(
     _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetwork
   ) throws -> CaffeTensor {
@@ -87,7 +87,7 @@ extension ConvolutionSettings {
       throw layer.unsupported(
         "a kernel of three axes on a batch of several items, \(input.shapeText)")
     }
-    // Planes as channels, those of one plane side by side.
+    // Planes as channels, with the channels of each plane adjacent.
     let tensor = network.five(input, for: layer.name)
     let source = network.placed(
       CaffeTensor(
@@ -137,12 +137,12 @@ extension ConvolutionSettings {
 }
 
 extension CaffeTensor {
-  /// Places for axes of length 1 in front of those of an item that uses all but the batch.
+  /// Places for axes of length 1 before those of an item that uses all but the batch.
   static func leadingAxes(_ count: Int) -> [Int] { Array([Placement.batch].prefix(count)) }
 }
 
 extension CaffeNetwork {
-  /// A constant `[C, H, W]` of one number.
+  /// A constant `[C, H, W]` with one value.
   mutating func constant(_ shape: [Int], value: Float, _ name: String) throws -> String {
     let count = try checkedProduct(shape, limit: Limits.computedElements)
     return constant(shape, FloatValues([Float](repeating: value, count: count)), name)

@@ -2,10 +2,10 @@ import CoreMLModel
 import Formulas
 import TensorCore
 
-/// What the convolutions have in common: Caffe's `ConvolutionParameter` for a bottom.
+/// Settings shared by convolutions: Caffe's `ConvolutionParameter` for a given bottom.
 struct ConvolutionSettings: Sendable {
   let layer: CaffeLayer
-  /// Caffe's axis of the channels; those before it count items, those behind it are extents.
+  /// Caffe's axis of the channels; axes before it count items, axes after it are spatial.
   let channelAxis: Int
   let channels: Int
   let outputs: Int
@@ -16,14 +16,14 @@ struct ConvolutionSettings: Sendable {
   let dilation: [Int]
   let hasBias: Bool
 
-  /// How many axes the kernel has.
+  /// The number of spatial axes of the kernel.
   var dimensions: Int { kernel.count }
 
   enum Kind {
     case plain
-    /// A group for each channel, where the layer names no number of them.
+    /// One group per channel, unless the layer sets their number.
     case depthwise
-    /// A channel for each element of a channel's windows.
+    /// One output channel per element of a channel's windows.
     case unfolding
   }
 
@@ -55,7 +55,7 @@ struct ConvolutionSettings: Sendable {
     kernel = try sizes("kernel_size", "kernel", default: nil, atLeast: 1)
     stride = try sizes("stride", "stride", default: 1, atLeast: 1)
     padding = try sizes("pad", "pad", default: 0, atLeast: 0)
-    // DeepLab had dilation before BVLC, by another name.
+    // DeepLab introduced dilation before BVLC, under another name.
     let gaps = parameters.has("hole") || parameters.has("hole_h") ? "hole" : "dilation"
     dilation = try sizes(gaps, gaps, default: 1, atLeast: 1)
     if kind == .unfolding {
@@ -76,7 +76,7 @@ struct ConvolutionSettings: Sendable {
     }
   }
 
-  /// Extents of the kernel with its gaps.
+  /// Extents of the dilated kernel.
   var extents: [Int] {
     get throws {
       try zip(kernel, dilation).map {
@@ -92,7 +92,7 @@ struct ConvolutionSettings: Sendable {
     return try layer.weight(0, "weight", shape: shape)
   }
 
-  /// The same of a convolution without groups: zeros where a group does not see a channel.
+  /// The same weights for a convolution without groups: zeros for channels outside a group.
   func denseWeights() throws -> FloatValues {
     let weights = try weights(isDeconvolution: false)
     if groups == 1 { return weights }
@@ -137,7 +137,7 @@ struct ConvolutionSettings: Sendable {
     return shape
   }
 
-  /// The bottom with its channels in C and the extents in W, or H and W.
+  /// The bottom with its channels in C and the spatial axes in W, or H and W.
   func placed(_ input: CaffeTensor, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let extents = dimensions == 1 ? [Placement.width] : [Placement.height, Placement.width]
     if input.rank == 5, dimensions == 2,
@@ -156,7 +156,7 @@ struct ConvolutionSettings: Sendable {
     return placed
   }
 
-  /// A Core ML convolution over H and W, whatever comes before.
+  /// A Core ML convolution over H and W, whatever axes come before.
   func convolution(
     kernel: [Int], stride: [Int], padding: [Int], dilation: [Int]
   ) -> CoreMLModel.Convolution {

@@ -2,7 +2,7 @@ import CoreMLModel
 import Formulas
 import ImportSupport
 
-/// The part of the first bottom at `offset` that is as large as the second one
+/// The part of the first bottom at `offset` that has the size of the second bottom
 enum CropLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Crop", becomes: "crop of two inputs along H and W; slice along other axes",
@@ -53,7 +53,7 @@ enum CropLayer: CaffeLayerConverter {
   }
 }
 
-/// The bottom without `crop_size` elements at both ends of each axis: waifu2x's
+/// The bottom without `crop_size` elements at both ends of each axis (waifu2x)
 enum CropCenter: CaffeLayerConverter {
   static let source = SourceLayer(
     "CropCenter", becomes: "crop along H and W; slice along other axes",

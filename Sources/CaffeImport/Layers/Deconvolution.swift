@@ -35,7 +35,8 @@ enum Deconvolution: SingleInputConverter {
 }
 
 extension ConvolutionSettings {
-  /// A deconvolution's kernel with zeros in the gaps of its dilation, which Core ML does not know.
+  /// A deconvolution's kernel with zeros in its gaps, because Core ML does not support dilation
+  /// here.
   fileprivate func spreadWeights() throws -> FloatValues {
     let weights = try weights(isDeconvolution: true)
     if dilation.allSatisfy({ $0 == 1 }) { return weights }

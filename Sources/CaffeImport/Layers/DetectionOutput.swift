@@ -2,10 +2,11 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// SSD's boxes: decoded, the best of each class without those that overlap, the best of all
+/// SSD's boxes: decodes them, suppresses overlaps within each class, and keeps the best of all
 ///
-/// Rows of image, class, score, xmin, ymin, xmax, ymax in parts of the image, as Caffe orders them:
-/// by class, then by score. There are always `keep_top_k`; rows behind the last box are 0, −1, −1, …
+/// Rows of image, class, score, xmin, ymin, xmax, ymax as fractions of the image, in Caffe's order:
+/// by class, then by score. There are always `keep_top_k` rows; those after the last box are 0, −1,
+/// −1, …
 enum DetectionOutput: CaffeLayerConverter {
   static let source = SourceLayer(
     "DetectionOutput",
@@ -59,15 +60,15 @@ private struct DetectionSettings {
   let layer: CaffeLayer
   let boxes: Int
   let classes: Int
-  /// Boxes of a place: one for all classes, or one each.
+  /// Boxes per prior: one for all classes, or one for each.
   let locations: Int
-  /// Without the background.
+  /// Classes without the background.
   let labels: [Int]
   let code: Code
   let isVarianceInTarget: Bool
   let threshold: Float
   let overlap: Float
-  /// How many boxes of a class are looked at, and how many are kept of it.
+  /// The maximum numbers of boxes considered and kept per class.
   let candidates: Int
   let keptOfClass: Int
   let rowCount: Int
@@ -184,7 +185,7 @@ private struct DetectionSettings {
     return network.arrayJoined(parts, axis: 0, layer.part(name))
   }
 
-  /// Boxes `[labels, kept, 4]`, scores `[labels, kept, 1]` and places `[labels, kept]`.
+  /// Boxes `[labels, kept, 4]`, scores `[labels, kept, 1]` and indices `[labels, kept]`.
   func suppressed(
     boxes decoded: String, scores: String, _ network: inout CaffeNetwork
   ) -> [String] {
@@ -247,7 +248,7 @@ private struct DetectionSettings {
       let isBest = network.add(layer.part("is_best"), GreaterEqual(), [counted, least])
       mask = network.arrayProduct(mask, isBest, layer.part("is_kept"))
     }
-    // Rows that count stay in their order and come first.
+    // Valid rows come first and keep their order.
     let order = network.arrayConstant([all], (0..<all).map(Float.init), layer.part("order"))
     let late = network.affine(mask, -Float(all), Float(all), layer.part("late"))
     let keys = network.arraySum(order, late, layer.part("keys"))
@@ -285,7 +286,7 @@ private struct DetectionSettings {
 }
 
 extension CaffeNetwork {
-  /// A blob whose elements, in row-major order, are Caffe's.
+  /// A blob with the elements in Caffe's row-major order.
   fileprivate mutating func inOrder(
     _ tensor: CaffeTensor, _ layer: CaffeLayer
   ) throws -> String {

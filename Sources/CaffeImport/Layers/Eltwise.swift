@@ -55,7 +55,7 @@ enum Axpy: CaffeLayerConverter {
         && layer.inputs[0].shape.dropFirst(2).allSatisfy({ $0 == 1 })
         && layer.inputs[2].shape == x.shape,
       "its bottoms have the shapes \(layer.inputs.map(\.shapeText).joined(separator: ", ")); "
-        + "expected are (N, C, 1, 1), (N, C, H, W) and (N, C, H, W)")
+        + "expected (N, C, 1, 1), (N, C, H, W) and (N, C, H, W)")
     let factor = network.blob(
       of: layer.inputs[0], axes: Array(x.axes[..<layer.inputs[0].shape.count]), layer)
     let y = network.blob(of: layer.inputs[2], axes: x.axes, layer)

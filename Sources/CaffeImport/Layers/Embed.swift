@@ -2,7 +2,7 @@ import CoreMLModel
 import Formulas
 import ImportSupport
 
-/// The row of a matrix that each element names.
+/// The matrix row for each index in the input.
 enum Embed: SingleInputConverter {
   static let source = SourceLayer(
     "Embed", becomes: "embedding", options: "`num_output`, `input_dim`, `bias_term`")
@@ -51,7 +51,7 @@ enum Embed: SingleInputConverter {
 }
 
 extension CaffeTensor {
-  /// The axes, and one more for C; an axis of length 1 that is there goes elsewhere.
+  /// The axes plus one for C; an axis of length 1 in C moves elsewhere.
   fileprivate var axesWithChannel: [Int]? {
     var result = axes
     if let index = result.firstIndex(of: Placement.channel) {

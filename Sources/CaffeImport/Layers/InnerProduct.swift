@@ -2,7 +2,7 @@ import CoreMLModel
 import Formulas
 import ImportSupport
 
-/// weights · x + bias, x being all axes from `axis` on as one
+/// weights · x + bias, where x merges all axes from `axis` on
 enum InnerProductLayer: SingleInputConverter {
   static let source = SourceLayer(
     "InnerProduct", becomes: "flatten, innerProduct",
@@ -36,8 +36,8 @@ enum InnerProductLayer: SingleInputConverter {
 }
 
 extension CaffeNetwork {
-  /// The tensor with all axes from `axis` on as one, in C; those before it count items. Several of
-  /// these that are longer than 1 can have become one.
+  /// The tensor with all axes from `axis` on merged into C; the axes before count items, and
+  /// several that are longer than 1 may have been merged.
   mutating func vectors(
     _ tensor: CaffeTensor, from axis: Int, _ layer: CaffeLayer
   ) throws -> CaffeTensor {
@@ -67,7 +67,7 @@ extension CaffeNetwork {
     }
     var result = CaffeTensor(
       input.blob, leading + [count], axes: Array(input.axes[..<axis]) + [Placement.channel])
-    // The layer does it itself, but says less of what it does.
+    // The layer could flatten by itself, but a separate layer makes it visible.
     result.blob = add(
       layer.part("preflatten"), Flatten(), [input.blob],
       to: "\(layer.bottoms.first ?? tensor.blob)_\(layer.index)_flattened")

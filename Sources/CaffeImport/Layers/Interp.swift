@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Bilinear resizing, the corners on the corners: DeepLab's
+/// Bilinear resizing with aligned corners (DeepLab)
 enum Interp: CaffeLayerConverter {
   static let source = SourceLayer(
     "Interp",

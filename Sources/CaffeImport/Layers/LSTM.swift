@@ -72,9 +72,9 @@ enum LSTMUnit: RecurrentConverter {
 }
 
 extension CaffeNetwork {
-  /// The states behind one step; the cell before it is 0 if there is none.
+  /// The states after one step; without a previous cell state, 0 is used.
   ///
-  /// - Parameter sums: i, f, o and g before their functions, one after the other.
+  /// - Parameter sums: i, f, o and g before their activation functions, concatenated.
   fileprivate mutating func lstmUnit(
     _ sums: String, units: Int, cell: String?, cont: String?, _ name: String,
     outputs: (h: String, c: String)? = nil

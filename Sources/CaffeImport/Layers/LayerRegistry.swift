@@ -1,4 +1,4 @@
-/// Every type of Caffe layers that is read; this is the one list of this stage.
+/// Every type of Caffe layer that Assay reads.
 enum CaffeLayerRegistry {
   static let types: [any CaffeLayerConverter.Type] = [
     ConvolutionLayer.self, DepthwiseConvolution.self, Deconvolution.self, Im2col.self,

@@ -2,7 +2,7 @@ import CoreMLModel
 import Formulas
 import ImportSupport
 
-/// x / (k + alpha / n · Σ x²) ^ beta over n channels, or over a window of n × n in each
+/// x / (k + alpha / n · Σ x²) ^ beta over n channels, or over an n × n window in each channel
 enum LRNLayer: SingleInputConverter {
   static let source = SourceLayer(
     "LRN", becomes: "lrn; within a channel multiply, pooling average, unary power, multiply",
@@ -32,7 +32,7 @@ enum LRNLayer: SingleInputConverter {
 }
 
 extension Float {
-  /// Core ML takes 0 in some fields for a default; this is as good as 0.
+  /// In some fields Core ML takes 0 as the default value; this value has the effect of 0.
   var orSmallest: Float { self == 0 ? .leastNormalMagnitude : self }
 }
 
@@ -46,7 +46,7 @@ extension CaffeNetwork {
     return placed(input, for: name)
   }
 
-  /// x · (1 + alpha · mean of x² over the window, zeros around counted) ^ −beta
+  /// x · (1 + alpha · mean of x² over the window, including zero padding) ^ −beta
   fileprivate mutating func normalizedWithin(
     _ blob: String, _ size: Int, alpha: Float, beta: Float, _ layer: CaffeLayer
   ) -> String {
@@ -94,7 +94,7 @@ enum MVN: SingleInputConverter {
   }
 }
 
-/// x / √(Σ x² + eps), times a scale for each channel: SSD's
+/// x / √(Σ x² + eps), times a scale per channel (SSD)
 enum NormalizeLayer: SingleInputConverter {
   static let source = SourceLayer(
     "Normalize",
@@ -126,7 +126,7 @@ enum NormalizeLayer: SingleInputConverter {
 }
 
 extension CaffeNetwork {
-  /// (N, C), (N, C, H) or (N, C, H, W), where Core ML has these axes.
+  /// (N, C), (N, C, H) or (N, C, H, W), placed on the corresponding axes of Core ML.
   fileprivate mutating func channelled(
     _ input: CaffeTensor, for layer: CaffeLayer
   ) throws -> CaffeTensor {

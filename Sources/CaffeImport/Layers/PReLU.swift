@@ -20,8 +20,8 @@ enum PReLU: SingleInputConverter {
 }
 
 extension CaffeNetwork {
-  /// Puts Caffe's axis `axis` into Core ML's channels for `body`, which keeps shapes, and back
-  /// afterwards.
+  /// Moves Caffe's axis `axis` to Core ML's channels for `body`, which keeps shapes, and back
+  /// afterward.
   mutating func withChannels(
     _ tensor: CaffeTensor, _ axis: Int, _ layer: CaffeLayer,
     _ body: (inout CaffeNetwork, CaffeTensor, String?) throws -> String

@@ -15,7 +15,7 @@ enum Parameter: CaffeLayerConverter {
     }
     let values = try layer.weight(0, "parameter", shape: shape)
     var tensor = network.constant(values, layer.name, output: layer.tops[0])
-    // Known values are for what SSD computes once; these can be large.
+    // Known values are meant for SSD's constants; parameters can be large.
     tensor.constant = nil
     return [tensor]
   }

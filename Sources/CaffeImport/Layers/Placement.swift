@@ -10,14 +10,14 @@ extension CaffeTensor {
     return sizes
   }
 
-  /// Whether the blob's elements, in row-major order, are Caffe's.
+  /// Whether the blob's row-major order is Caffe's.
   var isInOrder: Bool {
     let places = axes.indices.filter { shape[$0] != 1 }.map { axes[$0] }
     return zip(places, places.dropFirst()).allSatisfy { $0 < $1 }
   }
 
-  /// The axes with Caffe's axis `index` in `place`. What is there goes to a free place, the batch
-  /// last, so that no data move through it where that can be.
+  /// The axes with Caffe's axis `index` moved to `place`. An axis already there moves to a free
+  /// place, the batch last, so that data move through it only if necessary.
   func axes(moving index: Int, to place: Int) -> [Int] {
     var result = axes
     guard result[index] != place else { return result }
@@ -34,7 +34,7 @@ extension CaffeTensor {
 }
 
 extension CaffeNetwork {
-  /// The tensor as `[Seq, Batch, C, H, W]`, its axes anywhere.
+  /// The tensor as `[Seq, Batch, C, H, W]`, with its axes anywhere.
   mutating func five(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     tensor.rank == 5 ? tensor : placed(tensor, for: name)
   }
@@ -52,8 +52,8 @@ extension CaffeNetwork {
     return placed(tensor, axes: tensor.axes(moving: axis, to: place), for: name)
   }
 
-  /// The tensor with the axes from `first` on in `places`, and those before, which count items, in
-  /// Seq and Batch. Nil if more than two of them have more than one element.
+  /// The tensor with the axes from `first` on in `places`, and the axes before, which count items,
+  /// in Seq and Batch. Nil if more than two of those have more than one element.
   mutating func items(
     _ tensor: CaffeTensor, before first: Int, inner places: [Int], for name: String
   ) -> CaffeTensor? {
@@ -76,10 +76,10 @@ extension CaffeNetwork {
     return placed(tensor, axes: axes.compactMap { $0 }, for: name)
   }
 
-  /// The same elements in Caffe's order under other sizes.
+  /// The same elements in Caffe's order with other sizes.
   ///
-  /// - Parameter output: the blob's name where a layer is added.
-  /// - Throws: if Core ML's blobs do not have as many axes.
+  /// - Parameter output: the blob's name if a layer is added.
+  /// - Throws: `ModelError` if Core ML's blobs have too few axes.
   mutating func reshaped(
     _ tensor: CaffeTensor, to shape: [Int], _ layer: CaffeLayer, name: String? = nil,
     output: String? = nil
@@ -95,7 +95,7 @@ extension CaffeNetwork {
     let sizes = source.blobShape
     var target = CaffeTensor(source.blob, shape, axes: Self.orderedAxes(shape))
     target.readers = tensor.readers
-    // A batch of some length stays where it is if it can.
+    // A batch larger than 1 stays in place if possible.
     if sizes[Placement.batch] != 1, let first = shape.first(where: { $0 != 1 }),
       sizes[Placement.batch] == first, sizes[Placement.sequence] == 1
     {
@@ -122,7 +122,7 @@ extension CaffeNetwork {
     return target
   }
 
-  /// Places in ascending order that leave the batch at 1 where that can be.
+  /// Places in ascending order, with the batch at 1 if possible.
   static func orderedAxes(_ shape: [Int]) -> [Int] {
     let standard = CaffeTensor.standardAxes(shape.count)
     guard let batch = standard.firstIndex(of: Placement.batch), shape[batch] != 1 else {
@@ -136,7 +136,7 @@ extension CaffeNetwork {
     }
   }
 
-  /// Places with the first axis that is longer than 1 in the batch.
+  /// Places with the first axis longer than 1 in the batch.
   private static func batchAxes(_ shape: [Int]) -> [Int]? {
     switch shape.count {
     case 1: [1]
@@ -145,7 +145,7 @@ extension CaffeNetwork {
     }
   }
 
-  /// The tensor, given an output of its own under the name of the layer's top.
+  /// The tensor copied to an output with the name of the layer's top.
   mutating func copied(_ tensor: CaffeTensor, _ layer: CaffeLayer) -> CaffeTensor {
     tensor.with(
       add(
@@ -154,9 +154,9 @@ extension CaffeNetwork {
 }
 
 extension Limits {
-  /// Elements of what a conversion computes itself, beside the weights of the file.
+  /// Maximum number of elements that a conversion computes, in addition to the file's weights.
   static let computedElements = 1 << 26
-  /// Core ML layers that one of Caffe's is written out as.
+  /// Maximum number of Core ML layers for one unrolled Caffe layer.
   static let writtenOutSteps = 2048
 }
 
@@ -169,7 +169,7 @@ extension CaffeLayer {
     }
   }
 
-  /// A weight of `count` values, whatever its shape.
+  /// A weight with `count` values, whatever its shape.
   func vector(_ index: Int, _ name: String, count: Int) throws -> FloatValues {
     let values = try weight(index, name, randomShape: [count])
     guard values.count == count else {

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Maximum, average or Σx² / Σx of windows
+/// Maximum, average or Σx² / Σx over windows
 enum PoolingLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Pooling",
@@ -37,7 +37,7 @@ struct PoolingWindows: Sendable {
   enum Method: String, Sendable {
     case max = "MAX"
     case average = "AVE"
-    /// Drawn at random in training.
+    /// Random choice in training.
     case stochastic = "STOCHASTIC"
   }
 
@@ -47,7 +47,7 @@ struct PoolingWindows: Sendable {
   let padding: [Int]
   let isGlobal: Bool
   let roundsDown: Bool
-  /// Extents of the output.
+  /// Spatial sizes of the output.
   let size: [Int]
 
   init(_ parameters: CaffeParameters, _ input: CaffeTensor) throws {
@@ -108,7 +108,7 @@ struct PoolingWindows: Sendable {
             + "\(extents[0]) × \(extents[1])", hint: "or its padding of \(padding)")
       }
       let count = (roundsDown ? rest : rest + stride[axis] - 1) / stride[axis] + 1
-      // With padding, no window begins in it behind the image.
+      // With padding, no window starts in the padding after the image.
       let begins = (count - 1) * stride[axis] >= extents[axis] + padding[axis]
       return padding != [0, 0] && begins ? count - 1 : count
     }
@@ -146,7 +146,7 @@ extension CaffeNetwork {
       ?? layer.input.allSatisfy { self.isPositive($0, depth: depth + 1) }
   }
 
-  /// - Parameter input: with the extents in H and W.
+  /// - Parameter input: a tensor with its spatial axes in H and W.
   mutating func pooled(
     _ input: CaffeTensor, _ windows: PoolingWindows, _ name: String, to output: String? = nil
   ) throws -> CaffeTensor {
@@ -170,7 +170,7 @@ extension CaffeNetwork {
     guard windows.method == .stochastic else {
       return input.with(add(name, pooling, [input.blob], to: output), shape: shape)
     }
-    // Σx² / Σx, and 0 where Σx is not positive: a · max(b, 0) / (max(b, 0)² + ε)
+    // Σx² / Σx, or 0 unless Σx is positive: a · max(b, 0) / (max(b, 0)² + ε)
     let squares = product(input.blob, input.blob, name + "_squares")
     let a = add(name + "_numerator", pooling, [squares])
     let b = add(name + "_denominator", pooling, [input.blob])

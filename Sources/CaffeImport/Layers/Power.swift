@@ -68,14 +68,14 @@ enum Log: SingleInputConverter {
 
 /// The settings of Exp and Log.
 private struct LogarithmicFormula {
-  /// Of the base.
+  /// Natural logarithm of the base.
   let logarithm: Double
   let scale: Double
   let shift: Double
 
   init(_ parameters: CaffeParameters) throws {
     let base = try parameters.double("base")
-    // −1 stands for e.
+    // −1 means e.
     try parameters.require(
       base == -1 || base > 0, "base", "the base \(base) is neither positive nor −1, which means e")
     logarithm = base == -1 ? 1 : log(base)
@@ -85,7 +85,7 @@ private struct LogarithmicFormula {
 }
 
 extension CaffeNetwork {
-  /// A tensor of the input's shape that holds one number.
+  /// A tensor with the input's shape, filled with one number.
   fileprivate mutating func filled(
     _ input: CaffeTensor, _ value: Float, _ layer: CaffeLayer
   ) -> CaffeTensor {

@@ -1,8 +1,8 @@
 import ImportSupport
 import TensorCore
 
-/// The boxes that SSD's predictions refer to, and their variances: a constant, for it depends on the
-/// extents of the bottoms only
+/// SSD's prior boxes and their variances: a constant, because it depends only on the sizes of the
+/// bottoms
 enum PriorBox: CaffeLayerConverter {
   static let source = SourceLayer(
     "PriorBox", becomes: "loadConstant; nothing if only DetectionOutput reads it",
@@ -84,7 +84,7 @@ private struct PriorBoxSettings {
     offset = try parameters.float("offset")
   }
 
-  /// xmin, ymin, xmax, ymax of every box in parts of the image, then the variances.
+  /// xmin, ymin, xmax, ymax of every box as fractions of the image, followed by the variances.
   func boxes(height: Int, width: Int, _ layer: CaffeLayer) throws -> [Float] {
     let each = ratios.count * minimum.count + maximum.count
     let count = try checkedProduct([height, width, each, 8], limit: Limits.computedElements)
@@ -105,7 +105,7 @@ private struct PriorBoxSettings {
           ]
         }
         for (index, size) in minimum.enumerated() {
-          // Caffe drops what is behind the point.
+          // Caffe truncates the fraction.
           let least = size.rounded(.towardZero)
           add(least, least)
           if maximum.indices.contains(index) {

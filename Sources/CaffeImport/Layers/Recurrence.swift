@@ -1,11 +1,11 @@
 import CoreMLModel
 import TensorCore
 
-/// A layer with time and streams.
+/// A layer with time and stream axes.
 protocol RecurrentConverter: CaffeLayerConverter {}
 
 extension RecurrentConverter {
-  /// Time and streams stand where Core ML has the sequence and the batch.
+  /// Time and streams are Core ML's sequence and batch.
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     switch shape.count {
     case 2 where index == 1 || index == 0: [0, 1]
@@ -15,22 +15,22 @@ extension RecurrentConverter {
   }
 }
 
-/// What Caffe's recurrent layers have in common: `cont[t, n]` is 0 where a sequence begins, and each
-/// step is written out, because Core ML's recurrent layers have no such input.
+/// The shared part of Caffe's recurrent layers: `cont[t, n]` is 0 where a sequence starts. Each
+/// step is unrolled, because Core ML's recurrent layers have no such input.
 struct Recurrence {
   let layer: CaffeLayer
   let units: Int
   let steps: Int
   let streams: Int
-  /// Weights for the bottoms' numbers, as many rows as there are sums.
+  /// The number of sums: rows of the weights for the bottoms.
   let sums: Int
-  /// x (T, N, …), cont (T, N), x_static (N, …) or nil, and the states before the first step.
+  /// x (T, N, …), cont (T, N), x_static (N, …) or nil, and the initial states.
   let x: CaffeTensor
   let cont: CaffeTensor
   let fixed: CaffeTensor?
   let states: [CaffeTensor]
 
-  /// - Parameter stateCount: how many states `expose_hidden` shows.
+  /// - Parameter stateCount: the number of states that `expose_hidden` shows.
   init(_ layer: CaffeLayer, stateCount: Int, gates: Int) throws {
     self.layer = layer
     let inputs = layer.inputs
@@ -63,14 +63,15 @@ struct Recurrence {
     self.states = Array(states)
   }
 
-  /// The place of the recurrent matrix among the layer's weights; the fixed bottom's is before it.
+  /// The index of the recurrent matrix among the layer's weights; the static bottom's comes before
+  /// it.
   var matrix: Int { fixed == nil ? 2 : 3 }
 
   /// The layer's tops.
   ///
-  /// - Parameter compute: the result of a step and the states behind it, h first, of its sums
-  /// W · x + b + R · h, the states before it, its flag and a name. States and flag are missing
-  /// if the states are zeros.
+  /// - Parameter compute: returns the result of a step and the new states, h first, from its sums W
+  ///   · x + b + R · h, the previous states, its flag and a name. States and flag are nil if the
+  ///   states are zeros.
   func tops(
     _ network: inout CaffeNetwork,
     compute: (inout CaffeNetwork, String, [String], String?, String) -> (String, [String])
@@ -101,8 +102,8 @@ struct Recurrence {
     return [sequence(results, &network)] + finalStates(states, &network)
   }
 
-  /// W · x + b of every step, and what the fixed bottom adds: for each step a blob of `sums`
-  /// channels.
+  /// W · x + b for every step, plus the static bottom's part: a blob with `sums` channels for each
+  /// step.
   private func products(_ network: inout CaffeNetwork) throws -> [String] {
     let inputs = try x.count(2..<x.shape.count)
     let vectors = try self.vectors(x, leading: 2, axes: [0, 1, 2], "x", &network)
@@ -127,14 +128,14 @@ struct Recurrence {
     return slices(blob, "x", &network)
   }
 
-  /// `cont` of every step.
+  /// `cont` for every step.
   private func flags(_ network: inout CaffeNetwork) -> [String] {
     let flags = network.placed(
       network.five(cont, for: layer.name), axes: [4, 1], for: layer.part("cont"))
     return slices(flags.blob, "cont", &network)
   }
 
-  /// All steps' results one after the other: the first top.
+  /// The results of all steps, concatenated: the first top.
   private func sequence(_ blobs: [String], _ network: inout CaffeNetwork) -> CaffeTensor {
     let blob =
       blobs.count == 1
@@ -144,7 +145,7 @@ struct Recurrence {
     return CaffeTensor(blob, [steps, streams, units], axes: [0, 1, 2])
   }
 
-  /// The states behind the last step: the other tops.
+  /// The states after the last step: the other tops.
   private func finalStates(_ blobs: [String], _ network: inout CaffeNetwork) -> [CaffeTensor] {
     zip(blobs, layer.tops.dropFirst()).enumerated().map { index, pair in
       CaffeTensor(

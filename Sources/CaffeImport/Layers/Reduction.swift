@@ -34,7 +34,7 @@ enum Reduction: CaffeLayerConverter {
 }
 
 extension CaffeNetwork {
-  /// The tensor with the axes from `first` on where one reduction takes them.
+  /// The tensor with the axes from `first` on placed so that one reduction covers them.
   fileprivate mutating func reducible(
     _ input: CaffeTensor, from first: Int, _ layer: CaffeLayer
   ) throws -> (CaffeTensor, Reduce.Axis, outer: Int) {
@@ -53,7 +53,7 @@ extension CaffeNetwork {
   }
 }
 
-/// The places of the largest elements, their values, or both
+/// The indices of the largest elements, their values, or both
 enum ArgMaxLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "ArgMax", becomes: "reduce argmax and max; topK if `top_k` is more than 1 (specification 4)",
@@ -76,7 +76,7 @@ enum ArgMaxLayer: CaffeLayerConverter {
       return places
     }
     guard input.shape.count >= 1 else { throw layer.error("its bottom is a scalar") }
-    // Over the whole of each item; the result is (N, 1 or 2, top_k, 1, …).
+    // Over each whole item; the result is (N, 1 or 2, top_k, 1, …).
     let total = try input.count(1..<input.shape.count)
     try parameters.require(count <= total, "top_k", "\(count) of \(total) elements")
     var shape = [Int](repeating: 1, count: max(3, input.shape.count))

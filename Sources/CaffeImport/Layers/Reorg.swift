@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Blocks of pixels into channels, as Darknet's reorg does: of the image that the same numbers
-/// make with `stride` times the extents and a square fewer channels
+/// Moves blocks of pixels into channels like Darknet's reorg, which reads the numbers as an image
+/// with `stride` times the height and width and stride² times fewer channels
 enum Reorg: SingleInputConverter {
   static let source = SourceLayer(
     "Reorg", becomes: "reshape, reorganizeData, reshape", options: "`stride`, `reverse`")

@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// Other sizes for the same elements
+/// The same elements with other sizes
 enum ReshapeLayer: SingleInputConverter {
   static let source = SourceLayer(
     "Reshape",
@@ -16,7 +16,7 @@ enum ReshapeLayer: SingleInputConverter {
     let parameters = layer.parameters("reshape_param")
     let rank = input.shape.count
     let first = try parameters.int("axis", default: 0)
-    // The axis may be the place behind the last.
+    // The axis may be the position after the last.
     let start = first >= 0 ? first : rank + first + 1
     let count = try parameters.int("num_axes", default: -1, atLeast: -1)
     let end = count == -1 ? rank : start + count
@@ -39,7 +39,7 @@ enum ReshapeLayer: SingleInputConverter {
         sizes.append(dim)
         continue
       }
-      // 0 keeps the size of the axis at the same place.
+      // 0 copies the size of the axis at the same position.
       try parameters.require(
         range.lowerBound + index < input.shape.count, "dim",
         "0 copies axis \(range.lowerBound + index), which its bottom \(input.shapeText) lacks")
@@ -57,7 +57,7 @@ enum ReshapeLayer: SingleInputConverter {
       guard known > 0, total % known == 0 else { return nil }
       return sizes.map { $0 == -1 ? total / known : $0 }
     }
-    // A first size that is the file's batch stands for the one image of the interface.
+    // A first size equal to the file's batch means the single image of the interface.
     if let batch = declaredBatch, batch > 1, range.lowerBound == 0, sizes.first == batch {
       if input.shape.first == 1, let result = try completed([1] + sizes.dropFirst()) {
         return result + tail
@@ -71,7 +71,7 @@ enum ReshapeLayer: SingleInputConverter {
   }
 }
 
-/// Several axes as one
+/// Several axes merged into one
 enum FlattenLayer: SingleInputConverter {
   static let source = SourceLayer(
     "Flatten", becomes: "flatten; reshape for axes other than the last three",
@@ -97,7 +97,7 @@ enum FlattenLayer: SingleInputConverter {
   }
 }
 
-/// The axes in another order: SSD's
+/// The axes in another order (SSD)
 enum PermuteLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Permute", becomes: "permute; transpose if a batch larger than 1 moves",
@@ -108,7 +108,7 @@ enum PermuteLayer: CaffeLayerConverter {
     let parameters = layer.parameters("permute_param")
     var order = try parameters.ints("order", atLeast: 0)
     let rank = input.shape.count
-    // Axes that are not named follow in their order.
+    // Axes that are not listed follow in their order.
     order += (0..<rank).filter { !order.contains($0) }
     try parameters.require(
       order.sorted() == Array(0..<rank), "order",
@@ -118,7 +118,7 @@ enum PermuteLayer: CaffeLayerConverter {
     permuted.axes = order.map { input.axes[$0] }
     permuted.constant = nil
     var target = CaffeTensor.standardAxes(rank)
-    // The batch stays free of what is longer than 1, and what lies in the sequence may stay there.
+    // The batch stays free of axes longer than 1, and an axis in the sequence may stay there.
     if let batch = target.firstIndex(of: Placement.batch), permuted.shape[batch] != 1,
       permuted.axes[batch] != Placement.batch
     {

@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// Pooling into 1, 4, 16, … bins, one after the other
+/// Pooling into 1, 4, 16, … bins, concatenated
 enum SPP: SingleInputConverter {
   static let source = SourceLayer(
     "SPP", becomes: "pooling and flatten for each level, concat",

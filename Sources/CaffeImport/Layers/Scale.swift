@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// x · scale + bias, both stretched along some of the axes
+/// x · scale + bias, both broadcast from some of the axes
 enum ScaleLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Scale",
@@ -45,7 +45,7 @@ enum ScaleLayer: CaffeLayerConverter {
   }
 }
 
-/// x + bias, stretched along some of the axes
+/// x + bias, broadcast from some of the axes
 enum BiasLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Bias", becomes: "bias; with two bottoms add", options: "`axis`, `num_axes`; one or two bottoms"
@@ -74,12 +74,11 @@ enum BiasLayer: CaffeLayerConverter {
   }
 }
 
-/// The axes along which a weight or a second bottom has sizes of its own; it is stretched along the
-/// others.
+/// The axes along which a weight or a second bottom varies; it is broadcast along the others.
 struct CoveredAxes: Sendable {
   let range: Range<Int>
   let shape: [Int]
-  /// Where those of a length beyond 1 are in the blob.
+  /// The places in the blob of those axes that are longer than 1.
   let places: [Int]
 
   init(
@@ -92,7 +91,7 @@ struct CoveredAxes: Sendable {
     } else {
       count = try parameters.int("num_axes", atLeast: -1)
     }
-    // A scalar has no axis to begin at.
+    // A scalar has no axis to start at.
     let isScalar = count == 0
     let first =
       isScalar
@@ -117,7 +116,7 @@ struct CoveredAxes: Sendable {
     places = [input.axes[axis]]
   }
 
-  /// The places of a second bottom that is an input, where the first one is an image.
+  /// The places of a second bottom that is an input, if the first one is an image.
   static func inputAxes(
     _ parameters: CaffeParameters, bottom index: Int, shape: [Int]
   ) -> [Int]? {
@@ -127,12 +126,12 @@ struct CoveredAxes: Sendable {
     return Array(first + 1..<first + 1 + shape.count)
   }
 
-  /// Whether it is one value per channel of Core ML's.
+  /// Whether it has one value per Core ML channel.
   var isChannel: Bool { range.count == 1 && places.allSatisfy { $0 == Placement.channel } }
 }
 
 extension CaffeNetwork {
-  /// The second bottom with its axes where those that it covers are in the first one.
+  /// The second bottom with its axes in the same places as in the first one.
   fileprivate mutating func stretching(
     _ second: CaffeTensor, _ covered: CoveredAxes, _ first: CaffeTensor, _ layer: CaffeLayer
   ) throws -> String {
@@ -179,8 +178,8 @@ extension CaffeNetwork {
       add(name, AddBroadcastable(), [input.blob, constant], to: output))
   }
 
-  /// The values in one of the shapes that Core ML stretches: `[1]`, `[C]`, `[1, H, W]`, `[C, H, W]`.
-  /// Nil if they go along Seq or Batch.
+  /// The values in one of the shapes that Core ML broadcasts: `[1]`, `[C]`, `[1, H, W]`, `[C, H,
+  /// W]`. Nil if they vary along Seq or Batch.
   private func stretched(
     _ values: FloatValues, _ covered: CoveredAxes, _ input: CaffeTensor
   ) throws -> (shape: [Int], values: FloatValues)? {
@@ -191,7 +190,7 @@ extension CaffeNetwork {
     let blob = input.blobShape
     var target = [1, blob[Placement.height], blob[Placement.width]]
     if places.contains(Placement.channel) { target[0] = blob[Placement.channel] }
-    // Strides in the values along C, H and W; 0 where they are repeated.
+    // Strides of the values along C, H and W; 0 along repeated axes.
     var strides = [0, 0, 0]
     var stride = 1
     let sizes = covered.shape.filter { $0 != 1 }
@@ -212,7 +211,7 @@ extension CaffeNetwork {
     return (target, FloatValues(result))
   }
 
-  /// A constant of exact rank that stretches to the input's blob.
+  /// A constant of exact rank that can be broadcast to the input's blob.
   private mutating func exactConstant(
     _ values: FloatValues, _ covered: CoveredAxes, _ input: CaffeTensor, _ name: String
   ) -> String {
@@ -226,8 +225,8 @@ extension CaffeNetwork {
     return add(name, constant, [])
   }
 
-  /// Makes the factors part of the normalization that made `input`: gamma and beta, which Caffe's own
-  /// has not.
+  /// Makes the factors gamma and beta of the normalization that produced `input`; Caffe's layer has
+  /// none.
   fileprivate mutating func joinBatchnorm(
     _ input: CaffeTensor, _ covered: CoveredAxes, _ factors: FloatValues, _ bias: FloatValues?
   ) -> Bool {

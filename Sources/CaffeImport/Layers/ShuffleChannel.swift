@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Channels of `group` groups, one of each in turn
+/// Interleaves the channels of `group` groups
 enum ShuffleChannel: SingleInputConverter {
   static let source = SourceLayer(
     "ShuffleChannel", becomes: "reshape, permute, reshape", options: "`group`")

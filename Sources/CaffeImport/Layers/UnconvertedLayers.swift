@@ -1,5 +1,5 @@
-/// Types of Caffe layers that Core ML's layers cannot express, and why. All become custom layers
-/// where that is asked for.
+/// Types of Caffe layers that Core ML's layers cannot express, with the reasons. On request, all
+/// become custom layers.
 package enum UnconvertedLayers {
   package static let reasons: [(names: [String], reason: String)] = [
     (
@@ -30,7 +30,7 @@ package enum UnconvertedLayers {
     (["Argsort"], "no public fork defines its fields"),
   ]
 
-  /// Why the type is not converted; nil if there is nothing to say.
+  /// The reason why the type is not converted; nil if it has none.
   static func reason(of type: String) -> String? {
     reasons.first { $0.names.contains(type) }?.reason
   }

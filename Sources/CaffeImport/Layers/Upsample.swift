@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Enlarges: repeats every element, or, of two bottoms, puts every element where the maximum of the
-/// window was
+/// Repeats every element, or, with two bottoms, puts every element at the position of its window's
+/// maximum
 enum UpsampleLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Upsample", "Unpooling",

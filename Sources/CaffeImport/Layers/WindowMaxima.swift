@@ -1,16 +1,16 @@
 import CoreMLModel
 import TensorCore
 
-/// Where the maximum of each window of a pooling layer lies: ones and zeros, a plane for each place
-/// in a window, side by side as channels. The first of equal maxima counts, as in Caffe.
+/// The position of the maximum in each window of a pooling layer, as ones and zeros: one plane per
+/// position in the window, stacked as channels. The first of equal maxima counts, as in Caffe.
 struct WindowMaxima: Sendable {
-  /// `[kh · kw · C, H, W]`, the places of a window before the channels.
+  /// `[kh · kw · C, H, W]`, with the positions of a window before the channels.
   let blob: String
   let kernel: [Int]
-  /// The extents that were pooled.
+  /// The spatial sizes before pooling.
   let extents: [Int]
 
-  /// The maxima of windows side by side, and their places.
+  /// The maxima of non-overlapping windows, and their positions.
   static func convert(
     _ layer: CaffeLayer, _ image: CaffeTensor, _ windows: PoolingWindows,
     _ network: inout CaffeNetwork
@@ -94,7 +94,7 @@ struct WindowMaxima: Sendable {
 }
 
 extension CaffeLayer {
-  /// Whether anybody but the layers that put elements back takes the mask.
+  /// Whether a layer other than an unpooling layer reads the mask.
   fileprivate var needsMaskValues: Bool {
     guard topReaders.count > 1, !topReaders[1].isEmpty else { return true }
     return !topReaders[1].allSatisfy(UpsampleLayer.source.names.contains)

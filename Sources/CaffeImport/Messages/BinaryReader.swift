@@ -1,14 +1,14 @@
 import ByteFormats
 import TensorCore
 
-/// Reads a message in protobuf's binary format, driven by the schema. Every length, the nesting and the
-/// memory that the result takes are checked. Packed numbers stay where they are in the file; what the
-/// schema does not know, or knows otherwise, is kept.
+/// Reads a message in protobuf's binary format, guided by the schema. All lengths, the nesting and
+/// the memory for the result are checked. Packed numbers are read in place; fields that the schema
+/// lacks or declares differently are kept.
 struct BinaryReader {
   private let source: Bytes
   private var rest: Int
 
-  /// What a value takes in memory, beside what it refers to.
+  /// Memory per value, in addition to what it refers to.
   private static let valueByteCount = 192
 
   init(_ source: Bytes) {
@@ -16,7 +16,7 @@ struct BinaryReader {
     rest = 4 * source.count + (64 << 20)
   }
 
-  /// The network of a `.caffemodel`, brought up to the present version of the format.
+  /// The network in a `.caffemodel`, upgraded to the current version of the format.
   static func network(_ bytes: Bytes, notes: inout [String]) throws -> CaffeMessage {
     var reader = BinaryReader(bytes)
     var network = try reader.parse(.network)
@@ -57,7 +57,7 @@ struct BinaryReader {
     }
     try spend(Self.valueByteCount)
     var message = CaffeMessage(type)
-    // Numbers of a repeated field that are not packed are in any number of pieces.
+    // Unpacked numbers of a repeated field may come in any number of pieces.
     var loose: [String: [UInt8]] = [:]
     var position = range.lowerBound
     while position < range.upperBound {
@@ -77,7 +77,7 @@ struct BinaryReader {
           message.add(value, to: known.name, type: known)
         }
       } catch let error as ModelError {
-        // A fork may have another message under the number; the network itself must be whole.
+        // A fork may use the number for another message; the network itself must be complete.
         guard error.code == .malformed, type === MessageType.layer, field.number >= 100 else {
           throw error.inside(known.name)
         }
@@ -96,7 +96,7 @@ struct BinaryReader {
     return message
   }
 
-  /// A field as the wire has it.
+  /// A field in wire format.
   private func unknown(
     _ bytes: UnsafeRawBufferPointer, _ field: ProtobufWire.Field
   ) -> CaffeValue {
@@ -167,7 +167,7 @@ struct BinaryReader {
     }
   }
 
-  /// Precondition: `range` is a varint that has been checked.
+  /// Precondition: `range` contains a checked varint.
   private static func integer(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>) -> Int {
     var value: UInt64 = 0
     for (index, byte) in bytes[range].enumerated() where index < 10 {
@@ -187,7 +187,7 @@ struct BinaryReader {
 }
 
 extension FieldType.Kind {
-  /// The wire type of a number that is not packed.
+  /// The wire type of an unpacked number.
   fileprivate var fixedWidth: (wireType: UInt8, byteCount: Int)? {
     switch self {
     case .float: (ProtobufWire.fixed32, 4)

@@ -3,21 +3,21 @@ import TensorCore
 /// One value of a field of a protobuf message.
 indirect enum CaffeValue: Sendable {
   case integer(Int)
-  /// Single or double precision; single as the file's 32 bits say.
+  /// Single or double precision; single precision keeps the 32 bits of the file.
   case number(Double)
   case bool(Bool)
   case string(String)
   case bytes(Bytes)
-  /// A value of an enumeration; the number where the schema does not know its name, or any bare word
-  /// of a field that the schema does not know.
+  /// A value of an enumeration; its number if the schema has no name for it, or any bare word in an
+  /// unknown field.
   case symbol(String, Int?)
   case message(CaffeMessage)
-  /// Many values of a repeated field, little-endian, 4 or 8 bytes each, where they lie in the file.
+  /// Many values of a repeated field, little-endian, 4 or 8 bytes each, in place in the file.
   case floats(Bytes)
   case doubles(Bytes)
 }
 
-/// A place in a text.
+/// A position in a text.
 struct TextPosition: Sendable, Equatable, CustomStringConvertible {
   var line: Int
   var column: Int
@@ -25,32 +25,31 @@ struct TextPosition: Sendable, Equatable, CustomStringConvertible {
   var description: String { "line \(line), column \(column)" }
 }
 
-/// A protobuf message by the names of its fields, in file order. Fields that the schema does not
-/// know are kept among the others.
+/// A protobuf message with fields by name, in file order. Unknown fields are kept among the others.
 struct CaffeMessage: Sendable {
   struct Field: Sendable {
-    /// Of an unknown field of a binary message `#` and its number.
+    /// For an unknown field of a binary message, `#` and its number.
     var name: String
-    /// Nil if the schema does not know the field.
+    /// Nil if the schema lacks the field.
     var type: FieldType?
     var values: [CaffeValue]
     /// The position of the field's first occurrence in a text.
     var position: TextPosition?
   }
 
-  /// Nil of a message in a field that the schema does not know.
+  /// Nil for a message in an unknown field.
   let type: MessageType?
   private(set) var fields: [Field] = []
   private var indices: [String: Int] = [:]
 
   init(_ type: MessageType?) { self.type = type }
 
-  /// The field, where the message has it.
+  /// The field, if the message has it.
   subscript(name: String) -> Field? { indices[name].map { fields[$0] } }
 
   func has(_ name: String) -> Bool { indices[name] != nil }
 
-  /// Adds a value to a repeated field; of others it replaces the value.
+  /// Adds a value to a repeated field, or replaces the value of another field.
   mutating func add(
     _ value: CaffeValue, to name: String, type: FieldType? = nil, at position: TextPosition? = nil
   ) {
@@ -64,7 +63,7 @@ struct CaffeMessage: Sendable {
     fields[index].values.append(value)
   }
 
-  /// Sets all values of a field; none removes it.
+  /// Sets all values of a field; an empty list removes it.
   mutating func set(_ name: String, _ values: [CaffeValue]) {
     remove(name)
     for value in values { add(value, to: name) }
@@ -77,7 +76,7 @@ struct CaffeMessage: Sendable {
     for (position, field) in fields.enumerated() { indices[field.name] = position }
   }
 
-  /// The values of a field, or the schema's default as the only one.
+  /// The values of a field, or only the schema's default.
   func values(_ name: String) -> [CaffeValue] {
     if let field = self[name] { return field.values }
     guard let type = type?[name], !type.isRepeated, let standard = type.standard else { return [] }
@@ -96,7 +95,7 @@ struct CaffeMessage: Sendable {
   func number(_ name: String) -> Double? { value(name)?.number }
   func symbol(_ name: String) -> String? { value(name)?.symbol }
 
-  /// Fields that the schema does not know.
+  /// Fields that the schema lacks.
   var unknownFields: [Field] { fields.filter { $0.type == nil } }
 }
 
@@ -151,7 +150,7 @@ extension CaffeValue {
     }
   }
 
-  /// The numbers that the value stands for; nil if it is none.
+  /// The numbers in the value; nil if it is not numeric.
   var numbers: [Double]? {
     switch self {
     case .floats(let bytes): bytes.array(of: Float.self).map(Double.init)
@@ -160,7 +159,7 @@ extension CaffeValue {
     }
   }
 
-  /// The value as it would be in a text, on one line and cut off where it is long.
+  /// The value as in a text, on one line and truncated if long.
   var text: String {
     switch self {
     case .integer(let value): "\(value)"

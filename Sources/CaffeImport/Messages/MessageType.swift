@@ -1,7 +1,7 @@
 import CProtobufC
 import CSpec
 
-/// A message type of the schema, made of the generated descriptor.
+/// A message type of the schema, built from the generated descriptor.
 final class MessageType: @unchecked Sendable {
   // `@unchecked`: `fields` is set once, before the type is shared.
   let name: String
@@ -25,7 +25,7 @@ final class MessageType: @unchecked Sendable {
   subscript(name: String) -> FieldType? { byName[name].map { fields[$0] } }
   subscript(number: UInt32) -> FieldType? { byNumber[number].map { fields[$0] } }
 
-  /// Precondition: the schema has the field, and it holds messages.
+  /// Precondition: the schema has the field, and its type is a message.
   func message(_ name: String) -> MessageType {
     guard case .message(let type)? = self[name]?.kind else {
       preconditionFailure("\(self.name) has no message \(name)")
@@ -89,8 +89,7 @@ struct FieldType: Sendable {
   let name: String
   let kind: Kind
   let isRepeated: Bool
-  /// What the field counts as where a message lacks it: the schema's default, or zero; nil of
-  /// messages.
+  /// The value if a message lacks the field: the schema's default, or zero; nil for messages.
   let standard: CaffeValue?
 }
 

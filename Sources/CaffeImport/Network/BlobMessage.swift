@@ -1,7 +1,7 @@
 import TensorCore
 
 extension CaffeBlob {
-  /// A `BlobProto`: its values stay where they are in the file.
+  /// A `BlobProto`, with values in place in the file.
   /// - Throws: `.malformed` if sizes and values do not agree.
   init(_ message: CaffeMessage) throws {
     if let shape = message.message("shape") {
@@ -54,7 +54,7 @@ extension CaffeBlob {
     }
   }
 
-  /// The numbers of a field, which may be in several pieces and, in a text, one by one.
+  /// The numbers of a field, which may come in several pieces and, in a text, one by one.
   private static func joined(_ values: [CaffeValue], _ width: Int) throws -> Bytes {
     if values.count == 1 {
       switch values[0] {

@@ -1,17 +1,16 @@
 import CoreMLModel
 
-/// The names that blobs have in the end. The newest version of a Caffe blob has the blob's name; an
-/// earlier one is `BLOB_<n><layer>`, where `layer` is the one that replaces it and `n` its place.
+/// The final names of blobs. The newest version of a Caffe blob has the blob's name; an earlier one
+/// is `BLOB_<n><layer>`, where `layer` replaces it and `n` is that layer's index.
 struct BlobNames {
   private var names: [String: String] = [:]
   private var inputs: Set<String> = []
-  /// The Core ML blob that holds the newest version of each Caffe blob.
+  /// The Core ML blob with the newest version of each Caffe blob.
   private var newest: [String: String] = [:]
 
   mutating func addInput(_ blob: String) { inputs.insert(blob) }
 
-  /// Takes down that a layer has made a version of a Caffe blob, replacing the one that lies in
-  /// `replaced`.
+  /// Records that a layer has produced a version of a Caffe blob, replacing the one in `replaced`.
   mutating func made(
     _ caffeBlob: String, _ blob: String, by layer: String, position: Int,
     replacing replaced: String?
@@ -23,7 +22,7 @@ struct BlobNames {
     if !inputs.contains(blob), !inputs.contains(caffeBlob) { names[blob] = caffeBlob }
   }
 
-  /// The final name of every blob that gets another one.
+  /// The final names of all renamed blobs.
   ///
   /// - Parameter layers: all layers of the network, whose other blobs keep their names.
   func renamings(_ layers: [NeuralNetworkLayer]) -> [String: String] {

@@ -1,29 +1,29 @@
 import TensorCore
 
-/// A weight as the file holds it.
+/// A weight as stored in the file.
 struct CaffeBlob: Sendable {
   enum Storage: Sendable {
     case single(FloatValues)
     case double(Bytes)
     case half(Bytes)
-    /// Read when it is asked for.
+    /// Read on demand.
     case deferred(@Sendable () throws -> FloatValues)
   }
 
   let shape: [Int]
-  /// Whether the shape is the four numbers of Caffe before shapes of any rank.
+  /// Whether the shape is the four numbers that Caffe stored before it had shapes of any rank.
   let isLegacy: Bool
   let storage: Storage
 
-  /// Whether Caffe takes the blob for one of `shape`: axes of length 1 in front of the four legacy
-  /// numbers do not count.
+  /// Whether Caffe accepts the blob as one of `shape`: leading 1s of the four legacy numbers are
+  /// ignored.
   func fits(_ shape: [Int]) -> Bool {
     if self.shape == shape { return true }
     guard isLegacy, shape.count <= 4 else { return false }
     return self.shape == [Int](repeating: 1, count: 4 - shape.count) + shape
   }
 
-  /// The values in row-major order; single precision where it lies in the file.
+  /// The values in row-major order; single precision is read in place.
   func values() throws -> FloatValues {
     switch storage {
     case .single(let values): return values

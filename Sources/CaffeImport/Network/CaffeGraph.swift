@@ -1,29 +1,29 @@
 import ImportSupport
 import TensorCore
 
-/// The layers that are there in a state of the network, and which version of which blob each of them
-/// takes and gives. A layer whose top has the name of one of its bottoms works in place: it makes a new
-/// version of the blob, which the layers after it take.
+/// The layers included in a state of the network, and the versions of blobs that each reads and
+/// writes. A layer whose top has the name of one of its bottoms works in place: it creates a new
+/// version of the blob, which later layers read.
 struct CaffeGraph {
   struct Node {
     var layer: CaffeLayer
     var role: LayerRole
-    /// Indices in `versions`, one a bottom.
+    /// Indices in `versions`, one per bottom.
     var inputs: [Int] = []
-    /// One a top.
+    /// One per top.
     var outputs: [Int] = []
-    /// Whether an output of the network depends on it.
+    /// Whether an output of the network depends on the layer.
     var isNeeded = false
   }
 
   struct Version {
     var blob: String
     var producer: Int
-    /// How many layers take it, an output counting as one more.
+    /// The number of layers that read it, with an output counting as one more.
     var readers = 0
-    /// Types of the layers that take it.
+    /// Types of the layers that read it.
     var readerTypes: [String] = []
-    /// Whether a later layer made another version of it.
+    /// Whether a later layer produced another version of it.
     var isReplaced = false
   }
 
@@ -33,8 +33,8 @@ struct CaffeGraph {
   private(set) var outputs: [Int] = []
   private(set) var notes: [String] = []
 
-  /// - Throws: `ModelError` for a layer that takes a blob that is not there, or makes one that another
-  ///   layer made.
+  /// - Throws: `ModelError` if a layer reads a missing blob, or writes a blob that another layer
+  ///   wrote.
   init(_ network: CaffeMessage, state: NetworkState) throws {
     let state = state.completed(by: network)
     let field = network["layer"]
@@ -66,7 +66,7 @@ struct CaffeGraph {
     }
     try layer.require(
       !layer.type.isEmpty, "it has no type", field: "type", hint: "such as type: \"Convolution\"")
-    // The probabilities beside a loss are a softmax.
+    // The probabilities next to a loss are a softmax.
     if layer.type == "SoftmaxWithLoss", layer.tops.count == 2, let bottom = layer.bottoms.first {
       return [
         layer,
@@ -92,7 +92,7 @@ struct CaffeGraph {
           continue
         } else {
           problems.append(Self.unknown(bottom, of: layer, maker: makers[bottom]))
-          // One error is enough for a blob that is not there.
+          // One error per missing blob is enough.
           newest[bottom] = add(bottom, by: nodes.count)
           node.inputs.append(newest[bottom] ?? 0)
         }
@@ -144,8 +144,8 @@ struct CaffeGraph {
 
   // MARK: Outputs
 
-  /// Counts who takes what. What measures is left out, so that its bottoms are outputs; but where a
-  /// layer that computes takes its top, it hands its first bottom on.
+  /// Counts the readers of each version. Measuring layers are left out, so that their bottoms
+  /// become outputs; if a computing layer reads their top, they pass on their first bottom.
   private mutating func findOutputs() {
     var isTaken = [Bool](repeating: false, count: versions.count)
     for node in nodes where node.role != .measuring {
@@ -178,7 +178,7 @@ struct CaffeGraph {
     }
   }
 
-  /// The needed layers that take the blob, each with the index of its bottom.
+  /// The needed layers that read the version, each with the index of its bottom.
   func readers(of version: Int) -> [(layer: CaffeLayer, bottom: Int)] {
     nodes.filter(\.isNeeded).flatMap { node in
       node.inputs.enumerated().filter { $0.element == version }.map { (node.layer, $0.offset) }

@@ -4,45 +4,45 @@ import TensorCore
 /// A layer of a Caffe network.
 struct CaffeLayer: Sendable {
   var name: String
-  /// Such as `Convolution`.
+  /// For example `Convolution`.
   let type: String
   let bottoms: [String]
   let tops: [String]
-  /// Its place among the layers of the file.
+  /// Its index among the layers of the file.
   let index: Int
-  /// The whole `LayerParameter`.
+  /// The complete `LayerParameter`.
   let message: CaffeMessage
   /// Its position in the text.
   let position: TextPosition?
-  /// A tensor for each bottom.
+  /// One tensor per bottom.
   var inputs: [CaffeTensor] = []
-  /// Its weights in Caffe's order, from the file of weights.
+  /// Its weights in Caffe's order, from the weights file.
   var blobs: [CaffeBlob] = []
   /// The source of weights when there is no weights file.
   var missingWeights: MissingWeights?
-  /// Whether there is a file of weights.
+  /// Whether there is a weights file.
   var hasWeightsFile = false
-  /// The types of the layers that read each top; none of an output.
+  /// The types of the layers that read each top; empty for an output.
   var topReaders: [[String]] = []
-  /// What of it has been asked for.
+  /// The settings and weights that the conversion has read.
   let usage = LayerUsage()
 
   /// The first bottom.
   var input: CaffeTensor { inputs[0] }
 
-  /// The settings in the field `name`, such as `convolution_param`; where the layer lacks them,
-  /// all the defaults.
+  /// The settings in field `name`, such as `convolution_param`; if the layer lacks it, all
+  /// defaults.
   func parameters(_ name: String) -> CaffeParameters {
     CaffeParameters(layer: self, path: "", message: message).message(name)
   }
 
-  /// Weight `index`, of the given shape.
+  /// Weight `index`, with the given shape.
   ///
   /// - Parameters:
-  ///   - name: what it is called, such as `weight`, `bias`; random values follow from it
+  ///   - name: its name, such as `weight` or `bias`, which determines random values
   ///     (`RandomWeights`).
-  ///   - fanIn: inputs of one output; by default the product of all sizes but the first.
-  /// - Throws: `ModelError` if the file lacks it or has it in another shape.
+  ///   - fanIn: inputs per output; by default the product of all sizes except the first.
+  /// - Throws: `ModelError` if the file lacks it or stores another shape.
   func weight(
     _ index: Int, _ name: String, shape: [Int], fanIn: Int? = nil
   ) throws -> FloatValues {
@@ -76,8 +76,7 @@ struct CaffeLayer: Sendable {
     return values.shaped(shape)
   }
 
-  /// Weight `index` in the shape that it has in the file; with random weights, and only then, in
-  /// `shape`.
+  /// Weight `index` with the shape stored in the file; random weights have `shape`.
   func weight(
     _ index: Int, _ name: String, randomShape shape: [Int]
   ) throws -> FloatValues {
@@ -87,7 +86,7 @@ struct CaffeLayer: Sendable {
     return try weight(index, name, shape: shape)
   }
 
-  /// Refuses a number of bottoms.
+  /// Throws if the number of bottoms is not in the range.
   func requireBottoms(_ range: ClosedRange<Int>) throws {
     guard range.contains(bottoms.count) else {
       let needed =
@@ -107,7 +106,7 @@ struct CaffeLayer: Sendable {
       field: field, hint: hint)
   }
 
-  /// - Throws: `.malformed` if a bottom has other axes than (N, C, H, W).
+  /// - Throws: `.malformed` unless a bottom has the axes (N, C, H, W).
   func requireImages(_ bottom: CaffeTensor) throws {
     guard bottom.shape.count == 4 else {
       throw error("its bottom \(bottom.shapeText) must have four axes")

@@ -2,13 +2,13 @@ import CoreMLModel
 import Formulas
 import ImportSupport
 
-/// Collects the Core ML layers that Caffe layers become.
+/// Collects the Core ML layers of the converted Caffe layers.
 struct CaffeNetwork: LayerWriting {
   var writer: LayerWriter
-  /// How unknown layers, and those that Core ML cannot express, become custom layers.
+  /// Rules by which unknown layers, and those that Core ML cannot express, become custom layers.
   let rules: CustomLayerRules
-  /// The first size of an input in the file, where the interface leaves it out; Caffe's own sizes may
-  /// name it.
+  /// The first size of an input in the file, if the interface leaves it out; other sizes in the
+  /// file may refer to it.
   var declaredBatch: Int?
 
   init(rules: CustomLayerRules, onVisit: (@Sendable (String) -> Void)?) {
@@ -16,7 +16,7 @@ struct CaffeNetwork: LayerWriting {
     writer = LayerWriter(onVisit: onVisit)
   }
 
-  /// The layer that makes the top of `layer` of `input`.
+  /// Adds the layer that computes the top of `layer` from `input`.
   mutating func add(
     _ parameters: some LayerParameters, _ input: CaffeTensor, as layer: CaffeLayer,
     shape: [Int]? = nil
@@ -25,10 +25,10 @@ struct CaffeNetwork: LayerWriting {
   }
 
   /// The tensor as `[Seq, Batch, C, H, W]` with Caffe's axes in the given places, by default the
-  /// standard ones. Where data have to move, a permute layer moves them, or, where the batch is among
-  /// them or the blob is of exact rank, layers of specification 4.
+  /// standard ones. If data have to move, a permute layer moves them; layers of specification 4 do
+  /// so if the batch moves or the blob has its exact rank.
   ///
-  /// - Parameter name: the layer for which it is done; it names what is added.
+  /// - Parameter name: the layer that needs the tensor, after which added layers are named.
   mutating func placed(
     _ tensor: CaffeTensor, axes target: [Int]? = nil, for name: String
   ) -> CaffeTensor {
@@ -39,7 +39,7 @@ struct CaffeNetwork: LayerWriting {
     result.rank = 5
     guard tensor.rank == 5 else {
       result.blob = moved(tensor.blob, tensor.axes + target) {
-        // Caffe's axes in the order of their places, then the axes of length 1 between them.
+        // Caffe's axes in the order of their places, followed by the axes of length 1 between them.
         let order = tensor.axes.indices.sorted { target[$0] < target[$1] }
         let blob = $0.ordered($0.exact(tensor, for: name).blob, order, name)
         let missing = (0..<5).filter { !target.contains($0) }
@@ -50,7 +50,7 @@ struct CaffeNetwork: LayerWriting {
       }
       return result
     }
-    // Where an axis of length 1 goes makes no difference.
+    // The place of an axis of length 1 makes no difference.
     let long = tensor.axes.indices.filter { tensor.shape[$0] != 1 }
     let order = Placement.permutation(
       from: long.map { tensor.axes[$0] }, to: long.map { target[$0] })
@@ -66,7 +66,7 @@ struct CaffeNetwork: LayerWriting {
     return result
   }
 
-  /// The tensor with Caffe's own axes, which takes layers of specification 4.
+  /// The tensor with Caffe's axes, which requires layers of specification 4.
   mutating func exact(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     if tensor.isExact { return tensor }
     var result = tensor

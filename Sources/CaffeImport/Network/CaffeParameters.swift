@@ -1,9 +1,9 @@
 import TensorCore
 
-/// The settings of a layer, such as its `convolution_param`, read field by field. A field that is not
-/// there counts as the schema's default; one that the schema does not know as `default`.
+/// The settings of a layer, such as its `convolution_param`, read field by field. A missing field
+/// has the schema's default; a field that the schema lacks has the value `default`.
 struct CaffeParameters: Sendable {
-  /// Names the layer in errors.
+  /// The layer, for errors.
   let layer: CaffeLayer
   /// The path of the message in the layer, such as `prior_box_param`.
   let path: String
@@ -11,13 +11,13 @@ struct CaffeParameters: Sendable {
 
   func has(_ field: String) -> Bool { self[field] != nil }
 
-  /// The field, where the message has it.
+  /// The field, if the message has it.
   private subscript(field: String) -> CaffeMessage.Field? {
     layer.usage.read(joined(field))
     return message[field]
   }
 
-  /// - Throws: `.malformed` if the value is not an integer of `minimum...maximum`.
+  /// - Throws: `.malformed` unless the value is an integer in `minimum...maximum`.
   func int(
     _ field: String, default standard: Int? = nil, atLeast minimum: Int = Int(Int32.min),
     atMost maximum: Int = Limits.dimension
@@ -32,7 +32,7 @@ struct CaffeParameters: Sendable {
     }
   }
 
-  /// - Parameter kind: what the value has to be, for an error where `read` gives nil.
+  /// - Parameter kind: the required kind of value, for the error if `read` returns nil.
   private func scalar<Value>(
     _ field: String, _ standard: Value?, _ kind: String, _ read: (CaffeValue) -> Value?
   ) throws -> Value {
@@ -88,7 +88,7 @@ struct CaffeParameters: Sendable {
     try scalar(field, standard, "a name", \.symbol)
   }
 
-  /// The message in a field; an empty one, whose fields have their defaults, if there is none.
+  /// The message in a field; if missing, an empty message with all defaults.
   func message(_ field: String) -> CaffeParameters {
     layer.usage.read(joined(field))
     var inner = CaffeMessage(nil)
@@ -104,17 +104,17 @@ struct CaffeParameters: Sendable {
     }
   }
 
-  /// A size for height and width: one number in `field` for both, two, or `NAME_h` and `NAME_w`, as
-  /// convolution, pooling and their relatives have them.
+  /// A size for height and width: one number in `field` for both, two numbers, or `NAME_h` and
+  /// `NAME_w`, as in convolution, pooling and related layers.
   ///
-  /// - Parameter name: what comes before `_h` and `_w` where it is not `field`, as `kernel` of
+  /// - Parameter name: the prefix of `_h` and `_w` if it differs from `field`, such as `kernel` for
   ///   `kernel_size`.
   func pair(
     _ field: String, _ name: String? = nil, default standard: Int? = nil, atLeast minimum: Int = 0
   ) throws -> [Int] {
     let name = name ?? field
     if has(name + "_h") || has(name + "_w") {
-      // One alone leaves the other as if neither were there.
+      // A missing one of the two has its default.
       return try [name + "_h", name + "_w"].map {
         has($0) ? try int($0, atLeast: minimum) : try int($0, default: standard, atLeast: minimum)
       }
@@ -151,7 +151,7 @@ struct CaffeParameters: Sendable {
     if !condition { throw unsupported(field, try message()) }
   }
 
-  /// What may have been meant to be the field that is wrong.
+  /// A hint about a field that is probably misspelled.
   private var misspelling: String? {
     message.unknownFields.first.map { field in
       "Caffe's schema has no field '\(field.name)'"

@@ -1,27 +1,27 @@
 import TensorCore
 
-/// A Caffe blob, and the Core ML blob that holds it.
+/// A Caffe blob, and the Core ML blob that stores it.
 ///
-/// The Core ML blob has `rank` axes: 5, which are `[Seq, Batch, C, H, W]`, for all that layers of
-/// specification 1 to 3 compute, or the Caffe blob's own number, for layers of later versions. Those
-/// of its axes that hold none of Caffe's have length 1.
+/// The Core ML blob has `rank` axes: 5 axes `[Seq, Batch, C, H, W]` for layers of specification 1
+/// to 3, or the Caffe blob's number of axes for later layers. Its axes without a Caffe axis have
+/// length 1.
 struct CaffeTensor: Sendable {
   /// The name in the Core ML network.
   var blob: String
-  /// Sizes along Caffe's axes, the batch among them. A batch that the interface of the Core ML model
-  /// leaves out counts 1, whatever the file says.
+  /// Sizes along Caffe's axes, including the batch. A batch that the Core ML model's interface
+  /// leaves out counts as 1, whatever the file says.
   var shape: [Int]
-  /// The axis of the Core ML blob that holds each of Caffe's axes.
+  /// The axis of the Core ML blob for each of Caffe's axes.
   var axes: [Int]
-  /// How many axes the Core ML blob has.
+  /// The number of axes of the Core ML blob.
   var rank: Int
-  /// How many layers take this version of the blob; one more where it is an output.
+  /// The number of layers that read this version of the blob, plus one if it is an output.
   var readers = 1
-  /// Whether the shape is only what a custom layer's is taken to be.
+  /// Whether the shape is only the assumed one of a custom layer.
   var isGuess = false
-  /// The values, where they are known without any input.
+  /// The values, if they do not depend on any input.
   var constant: FloatValues?
-  /// Of a pooling layer's second top: how a blob tells where each window's maximum lies.
+  /// For a pooling layer's second top, the positions of the windows' maxima.
   var maxima: WindowMaxima?
 
   /// A blob `[Seq, Batch, C, H, W]`; by default with Caffe's axes in their standard places.
@@ -32,7 +32,7 @@ struct CaffeTensor: Sendable {
     rank = 5
   }
 
-  /// A blob with Caffe's own axes.
+  /// A blob with Caffe's axes.
   init(exact blob: String, _ shape: [Int]) {
     self.blob = blob
     self.shape = shape
@@ -40,8 +40,8 @@ struct CaffeTensor: Sendable {
     rank = shape.count
   }
 
-  /// Where the axes of a Caffe blob are in `[Seq, Batch, C, H, W]`: one axis is C, two are Batch and
-  /// C, more are the last ones.
+  /// The places of a Caffe blob's axes in `[Seq, Batch, C, H, W]`: one axis is C, two are Batch and
+  /// C, and more are the last ones.
   static func standardAxes(_ count: Int) -> [Int] {
     switch count {
     case 0: []
@@ -51,10 +51,10 @@ struct CaffeTensor: Sendable {
     }
   }
 
-  /// Whether the blob has Caffe's own axes.
+  /// Whether the blob has exactly Caffe's axes.
   var isExact: Bool { rank == shape.count && axes == Array(shape.indices) }
 
-  /// The index of a Caffe axis that may count from the end, −1 being the last.
+  /// The index of a Caffe axis; negative ones count from the end, starting with −1.
   func axis(_ index: Int, _ field: String, of layer: CaffeLayer) throws -> Int {
     try layer.require(
       index >= -shape.count && index < shape.count,
@@ -67,7 +67,7 @@ struct CaffeTensor: Sendable {
     try checkedProduct(shape[range ?? 0..<shape.count], limit: Limits.tensorElements)
   }
 
-  /// The tensor with another blob and shape, its axes where they are.
+  /// The tensor with another blob and shape, and its axes in the same places.
   func with(_ blob: String, shape: [Int]? = nil) -> CaffeTensor {
     var result = self
     result.blob = blob

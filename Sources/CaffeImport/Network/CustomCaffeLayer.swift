@@ -3,19 +3,19 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-/// A layer that becomes a custom layer, by a rule or because all may.
+/// A layer that becomes a custom layer because of a rule or because all layers may.
 struct CustomCaffeLayer {
   let layer: CaffeLayer
-  /// Nil if `--custom-layers allow` says so.
+  /// Nil if the layer is only allowed by `--custom-layers allow`.
   let rule: CustomLayerRule?
 
-  /// Fields that describe the layer's place in the network, not what it computes.
+  /// Fields about the layer's place in the network, not what it computes.
   private static let bookkeeping: Set<String> = [
     "name", "type", "bottom", "top", "phase", "loss_weight", "param", "blobs", "propagate_down",
     "include", "exclude", "engine", "weight_filler", "bias_filler", "filler",
   ]
 
-  /// An unknown type; the hint shows a rule to paste.
+  /// The error for an unknown type; the hint shows a rule to paste.
   static func unknownType(_ layer: CaffeLayer) -> ModelError {
     let subject = CustomLayerSubject(layer: layer.name, layerClass: layer.type)
     return layer.unsupported(
@@ -76,7 +76,7 @@ struct CustomCaffeLayer {
       )
     }
     let result = try network.add(formula, name: layer.name, placed, to: layer.tops[0])
-    // Axes of one element lie wherever there is room, the last ones first.
+    // Axes of length 1 go wherever there is room, the last ones first.
     guard let axes = result.placement.filled([4, 3, 2, 1, 0]) else {
       throw layer.unsupported("the formula's result has more than five axes")
     }
@@ -86,7 +86,7 @@ struct CustomCaffeLayer {
     return tensor
   }
 
-  /// The settings of a layer as JSON; lists are lists, messages are objects.
+  /// The settings of a layer as JSON: lists as lists, messages as objects.
   private static func object(_ message: CaffeMessage) -> JSONObject {
     var object = JSONObject()
     for field in message.fields where !bookkeeping.contains(field.name) {
@@ -100,7 +100,7 @@ struct CustomCaffeLayer {
   private static func json(_ value: CaffeValue) -> JSONValue {
     switch value {
     case .integer(let value): .int(value)
-    // The shortest decimal of the single-precision number.
+    // The shortest decimal for the single-precision number.
     case .number(let value): .double(Double("\(Float(value))") ?? value)
     case .bool(let value): .bool(value)
     case .string(let value): .string(value)
@@ -111,7 +111,7 @@ struct CustomCaffeLayer {
     }
   }
 
-  /// The settings inside messages on the level of the layer, as far as their names differ.
+  /// The settings inside messages, moved up to the layer unless their names clash.
   private static func flattened(_ object: JSONObject) -> JSONObject {
     var result = JSONObject()
     for (name, value) in object.members {
@@ -128,7 +128,7 @@ struct CustomCaffeLayer {
 }
 
 extension CaffeTensor {
-  /// A tensor with Core ML's shape, its axes in the places of this one's where they suffice.
+  /// A tensor with Core ML's shape, keeping the places of this one's axes if they suffice.
   fileprivate func with(_ blob: String, blobShape: [Int]) -> CaffeTensor {
     guard blobShape.count == 5 else { return CaffeTensor(exact: blob, blobShape) }
     var places = axes

@@ -2,15 +2,16 @@ import ImportSupport
 
 /// How features of the Core ML model correspond to Caffe's blobs.
 enum FeatureLayout {
-  /// The letters of Caffe's axes, as `SourceLayout` reads them; empty where it has none for them.
+  /// The letters of Caffe's axes, as `SourceLayout` reads them; empty if there are no letters for
+  /// them.
   static func letters(_ tensor: CaffeTensor) -> String {
     guard tensor.rank == 5 else { return "" }
     let letters: [Character] = ["T", "N", "C", "H", "W"]
     return String(tensor.axes.map { letters[$0] })
   }
 
-  /// The shape of an output: `(C)`, `(C, H, W)`, all five axes where the first of them counts, or
-  /// that of a blob of exact rank. Empty where a custom layer leaves it open.
+  /// The shape of an output: `(C)`, `(C, H, W)`, all five axes if the first ones matter, or that of
+  /// a blob of exact rank. Empty if a custom layer leaves it open.
   static func shape(_ tensor: CaffeTensor) -> [Int] {
     if tensor.isGuess { return [] }
     if tensor.rank != 5 { return tensor.shape.isEmpty ? [1] : tensor.shape }

@@ -1,18 +1,18 @@
 import TensorCore
 
-/// An input of the network: what a layer gives without taking anything.
+/// An input of the network: a top of a layer without bottoms.
 struct CaffeInput: Sendable {
   var blob: String
   /// Index in the graph's versions.
   var version: Int
-  /// Of Caffe's blob, the batch included.
+  /// The shape of Caffe's blob, including the batch.
   var shape: [Int]
   /// Places of Caffe's axes in `[Seq, Batch, C, H, W]`.
   var axes: [Int]
-  /// The layer, whose `transform_param` may say how images are prepared.
+  /// The layer; its `transform_param` may specify preprocessing.
   var layer: CaffeLayer
 
-  /// The shape that layers see: of a batch the interface has one item.
+  /// The shape that layers see; the interface has one item of a batch.
   var itemShape: [Int] {
     var shape = shape
     for (index, axis) in axes.enumerated()
@@ -21,7 +21,7 @@ struct CaffeInput: Sendable {
     return shape
   }
 
-  /// Whether only the last three sizes count: the first of more are those of a batch.
+  /// Whether only the last three sizes matter, because any before them are those of a batch.
   private var isImage: Bool { shape.count < 5 || shape[0] == 1 && shape[1] == 1 }
 
   /// The shape of the feature: `(C)`, `(C, H, W)`, or all five axes.
@@ -34,7 +34,7 @@ struct CaffeInput: Sendable {
 }
 
 enum InputShapes {
-  /// The shapes of a layer's tops; nil if the file does not say one.
+  /// The shapes of a layer's tops; nil if the file does not state one.
   static func shapes(_ layer: CaffeLayer) throws -> [[Int]?] {
     let field: String
     switch layer.type {
@@ -60,7 +60,7 @@ enum InputShapes {
     }
   }
 
-  /// A layer that reads images from files: what it crops them to says how large they are.
+  /// The shape from a layer that reads images from files: the size to which it crops them.
   private static func images(_ layer: CaffeLayer) throws -> [[Int]?] {
     let transformation = layer.parameters("transform_param")
     let crop = try transformation.int("crop_size", default: 0, atLeast: 0)
@@ -69,7 +69,7 @@ enum InputShapes {
     return layer.tops.indices.map { $0 == 0 ? [1, channels, crop, crop] : [1] }
   }
 
-  /// The shape of one input: what the file says, with the sizes that the user gives.
+  /// The shape of one input: the declared one, with the sizes that the user gives.
   static func shape(
     _ declared: [Int]?, requested: [Int?]?, name: String, layer: CaffeLayer
   ) throws -> [Int] {

@@ -1,7 +1,7 @@
 import ImportSupport
 
 extension NetworkState {
-  /// The state with what the network itself says of it.
+  /// The state, completed from the network.
   func completed(by network: CaffeMessage) -> NetworkState {
     var state = self
     let stated = network.message("state")
@@ -10,7 +10,8 @@ extension NetworkState {
     return state
   }
 
-  /// Whether a layer is there: where one of its `include` rules is met, or none of its `exclude`.
+  /// Whether a layer is included: one of its `include` rules matches, or none of its `exclude`
+  /// rules.
   func includes(_ layer: CaffeMessage) -> Bool {
     let include = layer.messages("include")
     if include.isEmpty { return !layer.messages("exclude").contains(where: meets) }

@@ -1,12 +1,12 @@
-/// The types of layers that the network itself deals with, beside those in `CaffeLayerRegistry`.
+/// The types of layers that the conversion handles itself, in addition to `CaffeLayerRegistry`.
 enum LayerRole: Sendable {
-  /// Gives the network its data.
+  /// Provides the network's data.
   case input
-  /// Hands its first bottom on, to every top.
+  /// Passes its first bottom on to every top.
   case passing
-  /// Takes blobs and gives nothing, so that they are no outputs.
+  /// Reads blobs without producing any, so that they are not outputs.
   case silencing
-  /// Measures or stores what the network computes, in training and its tests only.
+  /// Measures or stores results in training and its tests.
   case measuring
   case computing
 

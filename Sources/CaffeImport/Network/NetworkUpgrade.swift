@@ -1,10 +1,10 @@
 import TensorCore
 
-/// Brings networks of earlier versions of Caffe into the present form, as Caffe does when it reads
-/// them: V0 (`layers { layer { … } }`, padding layers of their own), V1 (`layers` with enumerated
-/// types), settings of data transformations inside data layers, and inputs without a layer.
+/// Upgrades networks of earlier versions of Caffe to the current format, as Caffe does when it
+/// reads them: V0 (`layers { layer { … } }`, separate padding layers), V1 (`layers` with enumerated
+/// types), data transformation settings inside data layers, and inputs without a layer.
 enum NetworkUpgrade {
-  /// - Throws: `.malformed` if a network has both kinds of layers, or its sizes are too few.
+  /// - Throws: `.malformed` if a network has both kinds of layers, or too few sizes.
   static func apply(to network: inout CaffeMessage, notes: inout [String]) throws {
     let old = network.messages("layers")
     if !old.isEmpty {
@@ -29,7 +29,7 @@ enum NetworkUpgrade {
     let sizes = network.values("input_dim")
     guard !names.isEmpty else { return }
     defer { for field in ["input", "input_shape", "input_dim"] { network.remove(field) } }
-    // Without sizes it is a file of weights, where inputs do not count.
+    // Without sizes it is a weights file, whose inputs do not matter.
     guard !shapes.isEmpty || !sizes.isEmpty else { return }
     var parameters = CaffeMessage(MessageType.layer.message("input_param"))
     if shapes.isEmpty {
@@ -84,7 +84,7 @@ enum NetworkUpgrade {
     return layer
   }
 
-  /// Scale, mean, crop and mirror moved from the data layers' own settings to `transform_param`.
+  /// Moves scale, mean, crop and mirror from the data layers' settings to `transform_param`.
   private static func upgradeTransformation(_ layer: inout CaffeMessage) {
     for field in ["data_param", "image_data_param", "window_data_param"] {
       guard var parameters = layer.message(field) else { continue }
@@ -99,7 +99,7 @@ enum NetworkUpgrade {
     }
   }
 
-  /// The settings in a field of a layer, empty where it has none.
+  /// The settings in a field of a layer, empty if it lacks the field.
   private static func settings(_ field: String, of layer: CaffeMessage) -> CaffeMessage {
     layer.message(field) ?? CaffeMessage(MessageType.layer.message(field))
   }
@@ -122,7 +122,7 @@ enum NetworkUpgrade {
   // MARK: V0
 
   private static func upgradedV0(_ connections: [CaffeMessage]) throws -> [CaffeMessage] {
-    // The padding of a padding layer goes to the convolution or pooling behind it.
+    // The padding of a padding layer moves to the convolution or pooling layer after it.
     var padding: [String: (source: String, pad: [CaffeValue])] = [:]
     var layers: [CaffeMessage] = []
     for connection in connections {
@@ -177,7 +177,7 @@ enum NetworkUpgrade {
     return layer
   }
 
-  /// Where the settings of V0's layers are now, and under which names.
+  /// The current fields and names of V0's settings.
   private static let settingsOfV0: [String: (field: String, names: KeyValuePairs<String, String>)] =
     [
       "conv": (

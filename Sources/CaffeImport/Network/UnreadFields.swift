@@ -1,6 +1,6 @@
 import TensorCore
 
-/// What of a layer has been asked for.
+/// The parts of a layer that a conversion has read.
 final class LayerUsage: @unchecked Sendable {
   // `@unchecked`: a conversion runs on one thread.
   /// Indices of weights.
@@ -13,8 +13,8 @@ final class LayerUsage: @unchecked Sendable {
 }
 
 extension CaffeLayer {
-  /// Refuses settings of forks of Caffe that nothing has read and that are not known to leave the
-  /// result alone.
+  /// Rejects settings of Caffe forks that nothing has read, unless they are known not to affect the
+  /// result.
   func requireSettingsRead() throws {
     if let field = message["quantization_param"], field.type == nil {
       throw unreadError("quantization_param", field, in: message)
@@ -63,7 +63,7 @@ extension CaffeLayer {
       field: path, hint: hint)
   }
 
-  /// Settings of forks by the value that leaves the result as BVLC's Caffe computes it.
+  /// Settings of forks, with the value that gives the same result as BVLC's Caffe.
   private static let neutralValues = [
     // Intel
     "relu": "false", "pixelshuffler": "1", "avg_include_pad": "true", "fusion_type": "NONE_FUSION",
@@ -79,11 +79,11 @@ extension CaffeLayer {
 
   /// Settings of forks for training, speed and storage.
   private static let harmlessFields: Set<String> = [
-    // Where and how fast: NVIDIA, Intel, Cambricon
+    // Device and speed: NVIDIA, Intel, Cambricon
     "engine", "cudnn_convolution_algo_seeker", "conv_algos_override", "cudnn_math_override",
     "conv_algorithm", "forward_type", "forward_math", "backward_type", "backward_math",
     "use_faster_roipooling", "per_fla_fuse", "share_mem", "workspace_limit", "debug",
-    // Of Intel's negative slope only `relu` makes use; `fuse` leaves a ReLU to the layer before it.
+    // Only `relu` uses Intel's negative slope; `fuse` merges a ReLU into the layer before it.
     "negative_slope", "fuse", "use_weight_bias", "coeff",
     // Training
     "moving_average_fraction", "momentum", "update_global_stats", "stats_batch_size", "frozen",

@@ -1,22 +1,21 @@
 import TensorCore
 
-/// Reads a message in protobuf's text format, driven by the schema. What the schema does not know is
-/// kept.
+/// Reads a message in protobuf's text format, guided by the schema. Unknown fields are kept.
 struct TextParser {
   private var scanner: TextScanner
   private var valueCount = 0
-  /// Fields that the schema does not know.
+  /// Fields that the schema lacks.
   private(set) var unknownFields: [UnknownField] = []
   private var unknownIndices: [String: Int] = [:]
 
   struct UnknownField: Sendable {
-    /// With the fields outside it, such as `layer.convolution_param.kernal_size`.
+    /// The field's path, such as `layer.convolution_param.kernal_size`.
     var path: String
-    /// Where it first stands.
+    /// The position of its first occurrence.
     var position: TextPosition
-    /// How often it occurs in the text.
+    /// The number of its occurrences in the text.
     var count = 1
-    /// A field of the same message that is spelt nearly the same.
+    /// A field of the same message with a similar spelling.
     var similar: String?
   }
 
@@ -30,7 +29,7 @@ struct TextParser {
     scanner = try TextScanner(text)
   }
 
-  /// The whole text as a message.
+  /// Parses the whole text as a message.
   mutating func parse(_ type: MessageType) throws -> CaffeMessage {
     let message = try fields(type, until: nil, path: "", depth: Limits.protobufDepth)
     return message
@@ -102,7 +101,7 @@ struct TextParser {
       try scanner.take()
       return name
     case .symbol(UInt8(ascii: "[")):
-      // An extension or a type's address: [example.name]
+      // The name of an extension or a type URL: [example.name]
       try scanner.take()
       var name = ""
       while try !scanner.accept("]") {
@@ -176,7 +175,7 @@ struct TextParser {
 
   // MARK: Scalars
 
-  /// A value of a field that the schema does not know.
+  /// A value of an unknown field.
   private mutating func unknown() throws -> CaffeValue {
     if case .string = scanner.next {
       return .string(String(decoding: try strings(), as: UTF8.self))
@@ -258,7 +257,7 @@ struct TextParser {
     }
   }
 
-  /// One string, or several that stand next to each other.
+  /// One string, or several adjacent ones.
   private mutating func strings() throws -> [UInt8] {
     var bytes: [UInt8] = []
     while case .string(let part) = scanner.next {
@@ -279,7 +278,7 @@ struct TextParser {
     return Int(sign + text)
   }
 
-  /// A number that is written with a point or an exponent.
+  /// A number with a decimal point or an exponent.
   private static func fraction(_ text: String) -> Double? {
     text.contains { ".eE".contains($0) } ? number(text) : nil
   }
@@ -292,7 +291,7 @@ struct TextParser {
 }
 
 extension FieldType.Kind {
-  /// What values of the kind are.
+  /// A description of values of the kind.
   var words: String {
     switch self {
     case .integer(let range):
@@ -315,7 +314,7 @@ extension MessageType {
       .filter { $0.1 <= 2 }.min { $0.1 < $1.1 }?.0
   }
 
-  /// Letters to insert, to remove or to exchange; 3 stands for more than 2.
+  /// The number of letters to insert, remove or exchange; 3 means more than 2.
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
     guard abs(a.count - b.count) <= 2 else { return 3 }
     var row = Array(0...b.count)

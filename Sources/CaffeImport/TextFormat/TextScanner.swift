@@ -4,7 +4,7 @@ import TensorCore
 struct TextScanner {
   enum Token: Equatable {
     case word(String)
-    /// A number without its sign, as it is written.
+    /// A number without its sign, as written.
     case number(String)
     case string([UInt8])
     case symbol(UInt8)
@@ -15,7 +15,7 @@ struct TextScanner {
   private var index = 0
   private var line = 1
   private var lineStart = 0
-  /// The token that stands next, and where it begins.
+  /// The next token and its position.
   private(set) var next = Token.end
   private(set) var position = TextPosition(line: 1, column: 1)
 
@@ -28,7 +28,7 @@ struct TextScanner {
     next = try scan()
   }
 
-  /// Takes the next token.
+  /// Consumes the next token.
   @discardableResult
   mutating func take() throws -> Token {
     let token = next
@@ -36,7 +36,7 @@ struct TextScanner {
     return token
   }
 
-  /// Takes the next token where it is this symbol.
+  /// Consumes the next token if it is this symbol.
   mutating func accept(_ symbol: Character) throws -> Bool {
     guard let byte = symbol.asciiValue, next == .symbol(byte) else { return false }
     try take()
@@ -47,7 +47,7 @@ struct TextScanner {
     ModelError(.malformed, "\(place ?? position): \(message)", hint: hint)
   }
 
-  /// What stands next, in words.
+  /// The next token, in words.
   var found: String {
     switch next {
     case .word(let text), .number(let text): "'\(text.prefix(40))'"
@@ -102,7 +102,8 @@ struct TextScanner {
     return String(decoding: text[start..<index], as: UTF8.self)
   }
 
-  /// Digits, point and exponent with its sign; a suffix `f` and hexadecimal digits are letters.
+  /// Digits, decimal point and exponent with its sign; a suffix `f` and hexadecimal digits count as
+  /// letters.
   private mutating func number() -> Token {
     let start = index
     let isHexadecimal =
@@ -138,7 +139,7 @@ struct TextScanner {
     throw error("a string does not end", at: start)
   }
 
-  /// An escape sequence whose backslash has been taken.
+  /// An escape sequence after its backslash.
   private mutating func escape(_ bytes: inout [UInt8]) throws {
     let start = TextPosition(line: line, column: index - lineStart)
     guard index < text.count else { throw error("a string does not end", at: start) }

@@ -1,19 +1,21 @@
-/// Fields of the specification as a Swift value, with the table that reads and writes them.
+/// A message of the specification as a Swift value, with the table that reads and writes its
+/// fields.
 ///
-/// Properties carry the names and the raw values of the file: zero or empty means "not written".
-/// Effective values, with the specification's defaults, are computed properties beside them.
+/// Properties have the names and raw values of the file: zero or empty means "not written".
+/// Computed properties next to them give effective values, with the specification's defaults.
 package protocol EncodedMessage: Sendable, Equatable {
   init()
-  /// Every field that this program reads. What the table leaves out is carried through.
+  /// Every field that Assay reads. Fields missing from the table are carried through.
   static var fields: [Field<Self>] { get }
-  /// Hands every weight, with the path of its field, to `body`; those in activations excepted.
+  /// Passes every weight, with the path of its field, to `body`, except weights in activations.
   mutating func editWeights(
     _ path: String, _ body: (String, inout Weights) throws -> Void) throws
 }
 
-/// A message that keeps what its table leaves out; others leave that to the message around them.
+/// A message that keeps the fields missing from its table; other messages leave them to their
+/// parent.
 package protocol SpecificationMessage: EncodedMessage {
-  /// Fields that this program's schema does not know, kept as they were read.
+  /// Fields missing from the schema, kept as they were read.
   var unknownFields: UnknownFields { get set }
 }
 
@@ -42,7 +44,7 @@ extension EncodedMessage {
     for field in Self.fields { try field.editWeights?(&self, path, body) }
   }
 
-  /// Adds weights that must be there and are not, as empty ones.
+  /// Adds required weights that are missing, as empty ones.
   mutating func addEmptyWeights() {
     for weight in Self.fields.compactMap(\.weight)
     where weight.isNeeded(self) && self[keyPath: weight.path] == nil {

@@ -1,17 +1,16 @@
 import TensorCore
 
-/// One line of a message's table: the names of the fields that it covers in the schema, and how
-/// they are read and written.
+/// An entry of a message's table: the schema fields that it covers, and how to read and write them.
 package struct Field<Message>: @unchecked Sendable {
   // `@unchecked`: key paths and functions without captured state.
   let names: [String]
-  /// The Swift types of fields that are messages.
+  /// The Swift types of the fields that are messages.
   let types: [String: any EncodedMessage.Type]
   let read: (inout Message, MessageReader) throws -> Void
   let write: (Message, MessageWriter) throws -> Void
-  /// Hands the weights in the field to a function; nil if there can be none.
+  /// Passes the weights in the field to a function; nil if the field cannot hold weights.
   let editWeights: EditWeights?
-  /// What the message says of the weights in the field; nil if there are none of its own.
+  /// The description of the weights in the field; nil if the field is not a weight.
   private(set) var weight: WeightField<Message>?
 
   typealias EditWeights = (
@@ -83,14 +82,14 @@ extension Field {
     Self(name, path, { try $0.strings(name) }, { try $0.set(name, $1) })
   }
 
-  /// An enumeration whose raw values are the file's.
+  /// An enumeration with the raw values of the file.
   static func value<Value: RawRepresentable<Int> & CaseIterable>(
     _ name: String, _ path: WritableKeyPath<Message, Value>
   ) -> Self {
     Self(name, path, { try $0.value(name) }, { try $0.set(name, $1.rawValue) })
   }
 
-  /// An enumeration alone in a message of its own.
+  /// An enumeration wrapped in a message.
   static func value<Value: RawRepresentable<Int> & CaseIterable>(
     _ name: String, in inner: String, _ path: WritableKeyPath<Message, Value?>
   ) -> Self {
@@ -129,9 +128,9 @@ extension Field {
       write: { try $1.set(name, $0[keyPath: path]) })
   }
 
-  /// Weights of the shape that the other fields imply.
+  /// Weights with the shape that the other fields imply.
   ///
-  /// - Parameter channelAxis: the axis whose steps may have a quantization of their own.
+  /// - Parameter channelAxis: the axis along which quantization may vary.
   static func weights(
     _ name: String, _ path: WritableKeyPath<Message, Weights?>,
     isNeeded: @escaping (Message) -> Bool = { _ in true },
@@ -150,7 +149,7 @@ extension Field {
       write: { $1.add($0[keyPath: path]) })
   }
 
-  /// At most one of several fields; `opaque` takes those that no option covers.
+  /// At most one of several fields; `opaque` takes those without an option.
   static func choice<Value>(
     _ path: WritableKeyPath<Message, Value?>, _ options: [Choice<Value>],
     opaque: (embed: (OpaqueMessage) -> Value, extract: (Value) -> OpaqueMessage?)? = nil
@@ -177,7 +176,7 @@ extension Field {
   }
 }
 
-/// A weight of a layer, as its other fields describe it.
+/// A weight of a layer, as the layer's other fields describe it.
 struct WeightField<Message> {
   let name: String
   let path: WritableKeyPath<Message, Weights?>
@@ -198,7 +197,7 @@ struct Choice<Value>: @unchecked Sendable {
   let name: String
   let type: (any EncodedMessage.Type)?
   let read: (MessageReader) throws -> Value
-  /// Returns whether `Value` was this option.
+  /// Returns whether `Value` is this option.
   let write: (Value, MessageWriter) throws -> Bool
 
   static func message<Inner: SpecificationMessage>(
@@ -213,8 +212,8 @@ struct Choice<Value>: @unchecked Sendable {
       })
   }
 
-  /// A message whose fields are read and written in place; `type` has the table of those that it holds,
-  /// where these are messages.
+  /// A message whose fields are read and written as part of its parent; `type` has the table for
+  /// nested messages.
   static func flat<Inner>(
     _ name: String, type: (any EncodedMessage.Type)? = nil,
     read: @escaping (MessageReader) throws -> Value,
@@ -243,7 +242,7 @@ struct Choice<Value>: @unchecked Sendable {
     flat(name, read: { _ in value }, { $0 == value ? () : nil }, write: { _, _ in })
   }
 
-  /// A message of floats.
+  /// A message that contains floats.
   static func floats(
     _ name: String, _ inner: [String], _ embed: @escaping ([Float]) -> Value,
     _ extract: @escaping (Value) -> [Float]?
@@ -271,13 +270,13 @@ struct Choice<Value>: @unchecked Sendable {
   }
 }
 
-/// Names the field that an error comes from.
+/// Adds the field's name to errors.
 func inField<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
   do { return try body() } catch let error as ModelError { throw error.inside(name) }
 }
 
 extension Field {
-  /// The same field of a message that holds `Message` and is written as one with it.
+  /// The same field for an outer message that contains `Message` and is written together with it.
   func lifted<Outer>(to path: WritableKeyPath<Outer, Message>) -> Field<Outer> {
     Field<Outer>(
       names, types: types, read: { try read(&$0[keyPath: path], $1) },

@@ -1,15 +1,15 @@
 import TensorCore
 
-/// A field of a message by its path, such as `convolution.kernelSize`, with its values as protobuf's
-/// text form prints them.
+/// A field of a message by its path, such as `convolution.kernelSize`, with values printed as in
+/// protobuf's text format.
 package struct FlatField: Sendable, Equatable {
   package var path: String
   package var values: [String]
 }
 
 extension Model {
-  /// Every field of the model that is set, in the order of the specification; fields of a repeated
-  /// message come one after the other under one path.
+  /// All fields of the model that are set, in the order of the specification. Fields of a repeated
+  /// message follow one another under the same path.
   func flatFields() throws -> [FlatField] {
     let bytes = try encoded()
     let allocator = UnpackAllocator(budget: 8 * bytes.count + (64 << 20))
@@ -48,7 +48,7 @@ extension Model {
 }
 
 extension NeuralNetworkLayer {
-  /// The parameters' fields, weights and names left out.
+  /// The fields of the parameters, without weights and names.
   package func flatFields() throws -> [FlatField] {
     var bare = try withoutWeights()
     if bare.parameters is OpaqueLayer { return [] }

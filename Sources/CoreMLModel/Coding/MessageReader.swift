@@ -7,13 +7,13 @@ final class MessageReader {
   let message: UnsafeRawPointer
   let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
   let payloads: [ProtobufSkeleton.Payload]
-  /// Where this message is in the nearest one that has a Swift type of its own.
+  /// The path of this message from the nearest enclosing message with a Swift type.
   private let path: [UnknownFields.Step]
   private let collector: Collector
-  /// The place of this message in the collector.
+  /// The index of this message in the collector.
   private let place: Int
 
-  /// What the skeleton left out of a message and of those that are flattened into it.
+  /// Fields that the skeleton left out of a message and of the messages flattened into it.
   private final class Collector {
     var leftOut: [[UnknownFields.Field]] = []
   }
@@ -60,14 +60,14 @@ final class MessageReader {
         number: payload.number, wireType: payload.wireType, payload: payload.bytes, path: path)
     }
     let wireType = UInt8(field.wire_type.rawValue)
-    // Length-delimited values stand with their length in front.
+    // Length-delimited values start with their length.
     let skipped = wireType == 2 ? (raw.firstIndex { $0 < 0x80 } ?? -1) + 1 : 0
     return UnknownFields.Field(
       number: field.tag, wireType: wireType, payload: Bytes(Array(raw.dropFirst(skipped))),
       path: path)
   }
 
-  /// What no table has taken, of this message and of those flattened into it.
+  /// Fields missing from every table, of this message and of those flattened into it.
   var leftovers: [UnknownFields.Field] { collector.leftOut.flatMap { $0 } }
 
   private func take(_ number: UInt32) -> Bytes? {
@@ -86,7 +86,7 @@ final class MessageReader {
     return nil
   }
 
-  /// The names of the members of the choice that `name` belongs to.
+  /// The names of all members of the choice to which `name` belongs.
   func rivals(of name: String) -> [String] {
     let offset = field(name).pointee.quantifier_offset
     return (0..<Int(descriptor.pointee.n_fields)).compactMap { index in
@@ -215,7 +215,7 @@ final class MessageReader {
     }
   }
 
-  /// A message whose fields are read as if they were this one's.
+  /// A message whose fields are read as part of this one.
   func nested(_ name: String) throws -> MessageReader? {
     guard let pointer = pointer(name) else { return nil }
     return try flattened(pointer, name, index: 0)
@@ -251,7 +251,7 @@ final class MessageReader {
 }
 
 extension UnsafePointer<ProtobufCMessageDescriptor> {
-  /// Precondition: the schema has the field. The tables' test reads and writes every one.
+  /// Precondition: the schema has the field. A test reads and writes every field in the tables.
   func field(_ name: String) -> UnsafePointer<ProtobufCFieldDescriptor> {
     guard let field = protobuf_c_message_descriptor_get_field_by_name(self, name) else {
       preconditionFailure("\(String(cString: pointee.name)) has no field \(name)")
@@ -263,7 +263,7 @@ extension UnsafePointer<ProtobufCMessageDescriptor> {
 extension ProtobufCFieldDescriptor {
   var isInChoice: Bool { flags & UInt32(PROTOBUF_C_FIELD_FLAG_ONEOF.rawValue) != 0 }
 
-  /// What the field holds where it holds messages.
+  /// The type of the field's messages, if it holds messages.
   var messageType: UnsafePointer<ProtobufCMessageDescriptor>? {
     type == PROTOBUF_C_TYPE_MESSAGE
       ? descriptor?.assumingMemoryBound(to: ProtobufCMessageDescriptor.self) : nil

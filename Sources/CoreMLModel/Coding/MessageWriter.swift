@@ -2,18 +2,18 @@ import ByteFormats
 import CProtobufC
 import TensorCore
 
-/// What is being written: memory for the messages, and payloads that are put in later.
+/// State shared while writing: memory for the messages, and payloads that are inserted later.
 final class EncodingContext {
   let arena = Arena()
   var payloads: [ProtobufSplice.Payload] = []
 }
 
-/// Fills a message that is to be packed, by the names of its fields in the schema.
+/// Fills a message before packing, by the names of its fields in the schema.
 final class MessageWriter {
   let message: UnsafeMutableRawPointer
   private let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
   private let context: EncodingContext
-  /// Fields to carry through, here and in messages that are flattened into this one.
+  /// Fields to carry through, here and in messages flattened into this one.
   private let unknown: [UnknownFields.Field]
   private let depth: Int
   private var placeholders: [Int] = []
@@ -33,7 +33,7 @@ final class MessageWriter {
     protobuf_c_message_init(descriptor, message)
   }
 
-  /// Attaches what is carried through. To be called once, after all fields have been set.
+  /// Attaches the fields to carry through. Call once, after all fields have been set.
   func finish() throws {
     for field in unknown where field.path.isEmpty {
       add(field.number, field.wireType, .bytes(field.payload))
@@ -69,7 +69,7 @@ final class MessageWriter {
     if let opaque { add(opaque.field, 2, .bytes(opaque.payload)) }
   }
 
-  /// Where the field's value goes; notes it as the chosen one.
+  /// The address of the field's value; marks the field as the chosen one.
   private func address(_ field: UnsafePointer<ProtobufCFieldDescriptor>) -> UnsafeMutableRawPointer
   {
     if field.pointee.isInChoice {
@@ -208,7 +208,7 @@ final class MessageWriter {
     return writer.message
   }
 
-  /// A message whose fields are in the Swift value of this one. Its `finish` is the caller's.
+  /// A message whose fields are part of this one's Swift value. The caller calls its `finish`.
   func nested(_ name: String) throws -> MessageWriter {
     let field = descriptor.field(name)
     let writer = try nested(field, index: 0)
@@ -253,14 +253,14 @@ final class MessageWriter {
   }
 }
 
-/// Memory that is freed as a whole.
+/// Memory that is freed all at once.
 final class Arena {
   private var blocks: [UnsafeMutableRawPointer] = []
   private var next: UnsafeMutableRawPointer?
   private var rest = 0
   private static let blockByteCount = 64 << 10
 
-  /// Zeros, aligned for every C type.
+  /// Zeroed memory, aligned for every C type.
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
     let rounded = max(16, (byteCount + 15) & ~15)
     if rounded > rest || next == nil {

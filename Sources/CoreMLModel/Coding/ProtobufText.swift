@@ -1,8 +1,9 @@
 import CProtobufC
 import TensorCore
 
-/// Protobuf's text form of an unpacked message, as its Python implementation prints it: a field a
-/// line, two spaces a level, fields in the order of their numbers, maps in the order of their keys.
+/// Protobuf's text format for an unpacked message, as its Python implementation prints it: one
+/// field per line, two spaces per level, fields in the order of their numbers, maps in the order of
+/// their keys.
 struct ProtobufText {
   private(set) var text = ""
 
@@ -121,7 +122,7 @@ struct ProtobufText {
     return string(at: entry + Int(descriptor.field("key").pointee.offset))
   }
 
-  /// Quotes, backslashes and control characters escaped; the rest as it is.
+  /// Escapes quotes, backslashes and control characters.
   private static func quoted(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     var result: [UInt8] = [0x22]
     for byte in bytes {
@@ -149,7 +150,7 @@ extension UnsafePointer<ProtobufCMessageDescriptor> {
 }
 
 extension Model {
-  /// Protobuf's text form of the description: interface and metadata.
+  /// The description, that is interface and metadata, in protobuf's text format.
   package var descriptionText: String {
     get throws {
       var bare = Model()

@@ -3,14 +3,14 @@ import CProtobufC
 import CSpec
 import Synchronization
 
-/// The schema of `Model` for the wire walkers, made of the generated descriptors and of the tables:
-/// what no table reads is carried.
+/// The schema of `Model` for the wire walkers, built from the generated descriptors and the tables:
+/// fields missing from every table are carried through.
 enum SpecificationSchema {
   static let model = Builder().schema(descriptor, Model.self)
 
   static var descriptor: UnsafePointer<ProtobufCMessageDescriptor> { spec_model_descriptor() }
 
-  /// Makes one schema a message type and table.
+  /// Creates one schema per message type and table.
   private final class Builder: Sendable {
     private struct Key: Hashable {
       var descriptor: UInt
@@ -19,7 +19,8 @@ enum SpecificationSchema {
 
     private let schemas = Mutex<[Key: ProtobufSchema]>([:])
 
-    /// - Parameter type: the message's Swift type; a message without one is read in place, completely.
+    /// - Parameter type: the message's Swift type; a message without one is read in full as part of
+    ///   its parent.
     func schema(_ message: Descriptor, _ type: (any EncodedMessage.Type)?) -> ProtobufSchema {
       let address = UInt(bitPattern: message)
       let key = Key(descriptor: address, type: type.map { ObjectIdentifier($0) })

@@ -1,15 +1,15 @@
 import CProtobufC
 import LibC
 
-/// Memory for libprotobuf-c, up to a budget; beyond it unpacking fails.
+/// Memory for libprotobuf-c within a budget; unpacking fails if it needs more.
 final class UnpackAllocator {
   private var rest: Int
   private(set) var isExhausted = false
 
   init(budget: Int) { rest = budget }
 
-  /// Unpacks `bytes` and hands the message over for as long as `body` runs; nil if it cannot be
-  /// unpacked.
+  /// Unpacks `bytes` and passes the message to `body`, during which it is valid; nil if it cannot
+  /// be unpacked.
   func withUnpacked<Result>(
     _ bytes: [UInt8], _ descriptor: UnsafePointer<ProtobufCMessageDescriptor>,
     _ body: (UnsafeRawPointer) throws -> Result

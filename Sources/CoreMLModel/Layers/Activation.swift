@@ -80,7 +80,7 @@ package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMess
       ])
   ]
 
-  /// Their shapes are what the file holds: one value, or one per channel.
+  /// The shapes are those in the file: one value, or one per channel.
   package var weights: [NamedWeights] {
     switch function {
     case .prelu(let alpha): named("PReLU.alpha", alpha)

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// y = gamma · (x − mean) / √(variance + epsilon) + beta, one of each a channel.
+/// y = gamma · (x − mean) / √(variance + epsilon) + beta, with one value of each per channel.
 package struct Batchnorm: LayerParameters {
   package var channels = 0
   package var computeMeanVar = false

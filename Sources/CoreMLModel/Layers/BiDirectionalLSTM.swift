@@ -24,7 +24,7 @@ package struct BiDirectionalLSTM: LayerParameters {
     .messages("weightParams", \.weightParams),
   ]
 
-  /// Of the output, twice as wide, and of hidden and cell state forward and backward.
+  /// Shapes of the output, twice as wide, and of the forward and backward hidden and cell states.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shapes = try recurrentShapes(
       inputs, inputVectorSize, outputVectorSize, states: 4,

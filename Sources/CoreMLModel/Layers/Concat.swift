@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The inputs one after the other along the channels, or along the sequence.
+/// Concatenates the inputs along the channels or the sequence.
 package struct Concat: LayerParameters {
   package static let inputCount = 2...Int.max
 
@@ -30,7 +30,7 @@ package struct Concat: LayerParameters {
   }
 }
 
-/// Equal parts of the channels.
+/// Splits the channels into equal parts.
 package struct Split: LayerParameters {
   package static let outputCount = 2...Int.max
 
@@ -54,7 +54,7 @@ package struct Split: LayerParameters {
   }
 }
 
-/// The sequence, repeated.
+/// Repeats the sequence.
 package struct SequenceRepeat: LayerParameters {
   /// 0 means 1.
   package var nRepetitions = 0

@@ -43,7 +43,7 @@ package struct Convolution: DynamicLayer {
       ]),
     .bool("isDeconvolution", \.isDeconvolution),
     .bool("hasBias", \.hasBias),
-    // A second input may hold them instead.
+    // A second input may provide the weights instead.
     .weights(
       "weights", \.kernel, isNeeded: { _ in false }, channelAxis: { $0.isDeconvolution ? 1 : 0 },
       \.kernelShape),
@@ -87,7 +87,7 @@ package struct Convolution: DynamicLayer {
       : [outputChannels, kernelChannels] + sizes
   }
 
-  /// The extents of the output for those `[h, w]` of an input.
+  /// `[h, w]` of the output for an input of this size.
   package func outputSize(_ size: [Int]) throws -> [Int] {
     let (kernel, strides, dilations) = try effectiveSizes()
     if isDeconvolution, !outputShape.isEmpty {
@@ -117,8 +117,8 @@ package struct Convolution: DynamicLayer {
     }
   }
 
-  /// The padding around an input of `[h, w]`; of a deconvolution what is cut off its full result,
-  /// (in − 1) · stride + kernel, at each side.
+  /// The padding around an input of `[h, w]`; for a deconvolution, the amounts cropped at each side
+  /// of the full result, (in − 1) · stride + kernel.
   package func explicitPadding(_ size: [Int]) throws -> ExplicitPadding {
     let (kernel, strides, dilations) = try effectiveSizes()
     let output = try outputSize(size)
@@ -164,8 +164,8 @@ package struct Convolution: DynamicLayer {
     return [try shape.checked]
   }
 
-  /// A weight of `[o, i, h, w]` is used for each element of output channel o, of a deconvolution's
-  /// `[i, o, h, w]` for each element of input channel i.
+  /// Each weight `[o, i, h, w]` is used once per element of output channel o; for a deconvolution,
+  /// each weight `[i, o, h, w]` once per element of input channel i.
   package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
     MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
   }

@@ -1,11 +1,11 @@
 import TensorCore
 
-/// Cuts the borders off; with two inputs, cuts the first to the size of the second.
+/// Crops the borders; with two inputs, crops the first to the size of the second.
 package struct Crop: LayerParameters {
   package static let inputCount = 1...2
 
   package var cropAmounts: BorderAmounts?
-  /// `[y, x]`, with two inputs.
+  /// `[y, x]`, used with two inputs.
   package var offset: [Int] = []
 
   package init() {}

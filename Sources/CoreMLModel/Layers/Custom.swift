@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A layer that Core ML does not know: the class that implements it, its parameters and weights.
+/// A layer that Core ML lacks: the class that implements it, its parameters and weights.
 package struct Custom: LayerParameters {
   package typealias Value = CustomLayerParameter
 
@@ -67,14 +67,14 @@ package struct Custom: LayerParameters {
       { try $0.set("boolValue", $1 ? 1 : 0) }),
   ]
 
-  /// Always throws: only the layer's implementation knows.
+  /// Always throws: only the layer's implementation knows the shapes.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     throw ModelError(
       .unsupported, "the output shapes of class '\(className)' are known only to its implementation"
     )
   }
 
-  /// Their shapes are what the file holds.
+  /// The shapes are those in the file.
   package var weights: [NamedWeights] {
     blobs.enumerated().map { NamedWeights("weights[\($0)]", [$1.storedCount], $1) }
   }

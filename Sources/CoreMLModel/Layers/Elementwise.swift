@@ -1,13 +1,13 @@
 import TensorCore
 
-/// A function of elements at the same place of one or more inputs.
+/// A function of the elements of one or more inputs at the same position.
 package protocol ElementwiseLayer: LayerParameters {}
 
 extension ElementwiseLayer {
   package static var minimumRank: Int { 1 }
   package static var inputCount: ClosedRange<Int> { 1...Int.max }
 
-  /// The shape that all inputs stretch to: along each axis they have one size, or that and 1.
+  /// The shape to which all inputs are broadcast: along each axis they have the same size or 1.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var result = try input(inputs).array
     for shape in inputs.dropFirst() {

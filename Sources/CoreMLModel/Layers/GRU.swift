@@ -7,7 +7,7 @@ package struct GRU: GatedLayer {
 
   package var inputVectorSize = 0
   package var outputVectorSize = 0
-  /// Of the gates, of the cell.
+  /// Activations of the gates and of the cell.
   package var activations: [Activation] = []
   package var sequenceOutput = false
   package var hasBiasVectors = false
@@ -33,7 +33,7 @@ package struct GRU: GatedLayer {
 
   var hasBias: Bool { hasBiasVectors }
 
-  /// Of the output and of the state.
+  /// Shapes of the output and of the state.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try recurrentShapes(
       inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)

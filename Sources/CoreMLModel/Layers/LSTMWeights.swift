@@ -19,7 +19,7 @@ package struct LSTMParameters: SpecificationMessage {
     .float("cellClipThreshold", \.cellClipThreshold),
   ]
 
-  /// Of one direction; coupled, the forget gate is 1 less the input gate.
+  /// Gates per direction; if coupled, the forget gate is 1 minus the input gate.
   var gateCount: Int { coupledInputAndForgetGate ? 3 : 4 }
 
   package var effectiveCellClipThreshold: Float { cellClipThreshold == 0 ? 50 : cellClipThreshold }

@@ -5,7 +5,7 @@ extension ParameterlessLayer {
   package static var fields: [Field<Self>] { [] }
 }
 
-/// A layer of arrays of any rank, such as came with specification 4.
+/// A layer of arrays of any rank, as introduced with specification 4.
 package protocol ArrayLayer: LayerParameters {}
 
 extension ArrayLayer {

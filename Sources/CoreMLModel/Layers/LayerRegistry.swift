@@ -1,5 +1,5 @@
-/// Every type of layer that the document reads, in the specification's order: the one list. The
-/// engine, the reference and the tests find theirs here by what the types conform to.
+/// Every type of layer that Assay reads, in the specification's order. The engine, the reference
+/// implementation and the tests find their layers in this list by protocol conformance.
 package let layerTypes: [any LayerParameters.Type] = [
   Convolution.self, Pooling.self, Activation.self, InnerProduct.self, Embedding.self,
   Batchnorm.self, MeanVarianceNormalize.self, L2Normalize.self, Softmax.self, LRN.self, Crop.self,

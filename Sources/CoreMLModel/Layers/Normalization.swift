@@ -35,7 +35,7 @@ package struct L2Normalize: LayerParameters, ShapeKeepingLayer {
 /// exp(x) / Σ exp(x), over the channels.
 package struct Softmax: ShapeKeepingLayer, ParameterlessLayer { package init() {} }
 
-/// x / (k + alpha / localSize · Σ x²) ^ beta, the sum over `localSize` channels around.
+/// x / (k + alpha / localSize · Σ x²) ^ beta, summed over `localSize` channels centered on x.
 package struct LRN: LayerParameters, ShapeKeepingLayer {
   package static let typeName = "lrn"
 

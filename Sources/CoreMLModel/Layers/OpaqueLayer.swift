@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A layer of a later specification version, carried through untouched.
+/// A layer from a later specification version, carried through untouched.
 package struct OpaqueLayer: ParameterlessLayer {
   package static let typeName = "opaque"
   package static let inputCount = 0...Int.max

@@ -4,9 +4,9 @@ import TensorCore
 package struct Padding: LayerParameters {
   package enum Kind: Sendable, Equatable {
     case constant(value: Float)
-    /// Mirrored, without the edge.
+    /// Mirrored without repeating the edge.
     case reflection
-    /// The edge, repeated.
+    /// The edge is repeated.
     case replication
   }
 

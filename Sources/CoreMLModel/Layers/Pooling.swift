@@ -46,8 +46,8 @@ package struct Pooling: LayerParameters {
     (try sizePair(kernelSize, 3, "kernelSize"), try sizePair(stride, 1, "stride"))
   }
 
-  /// The padding around an input of `[h, w]`. With `includeLastPixel` the last windows may reach
-  /// beyond it; what they cover there does not exist.
+  /// The padding around an input of `[h, w]`. With `includeLastPixel` the last windows may extend
+  /// past it; nothing exists there.
   package func explicitPadding(_ size: [Int]) throws -> ExplicitPadding {
     if globalPooling { return ExplicitPadding() }
     let (kernel, strides) = try effectiveSizes()
@@ -94,7 +94,7 @@ package struct Pooling: LayerParameters {
           + "\(added[axis])", field: "kernelSize")
       guard case .includeLastPixel = padding else { return rest / strides[axis] + 1 }
       let count = (rest + strides[axis] - 1) / strides[axis] + 1
-      // Where there is padding, no window begins in it behind the image.
+      // With padding, no window starts in the padding after the image.
       let begin = try checkedProduct([count - 1, strides[axis]])
       return starts != [0, 0] && begin >= size[axis] + starts[axis] ? count - 1 : count
     }
@@ -114,8 +114,8 @@ package struct Pooling: LayerParameters {
   }
 }
 
-/// Caffe's rule: out = ⌈(in + 2·pad − kernel) / stride⌉ + 1, less one where the last window would
-/// begin in the padding.
+/// Caffe's rule: out = ⌈(in + 2·pad − kernel) / stride⌉ + 1, minus one if the last window would
+/// start in the padding.
 package struct ValidCompletePadding: SpecificationMessage {
   package var paddingAmounts: [Int] = []
   package var unknownFields = UnknownFields()

@@ -1,27 +1,27 @@
 import TensorCore
 
-/// The name of a recurrent layer's weight says what it joins.
+/// The shape of a recurrent layer's weight, which follows from its name.
 func recurrentWeightShape(_ name: String, _ inputs: Int, _ outputs: Int) -> [Int] {
   let lowered = name.lowercased()
   if lowered.hasSuffix("vector") { return [outputs] }
   return lowered.contains("recursion") ? [outputs, outputs] : [outputs, inputs]
 }
 
-/// A recurrent layer whose gates' weights are fields of its own.
+/// A recurrent layer with separate fields for the weights of each gate.
 protocol GatedLayer: LayerParameters {
   var inputVectorSize: Int { get }
   var outputVectorSize: Int { get }
   var hasBias: Bool { get }
 }
 
-/// The weights of one gate: of the input, of the state before, and what is added.
+/// The weights of one gate: for the input, for the previous state, and the bias.
 package struct RecurrentWeights: Sendable, Equatable {
   /// `[units, inputs]`
   package var matrix: Weights?
   /// `[units, units]`
   package var recursion: Weights?
   package var bias: Weights?
-  /// Of an LSTM's cell.
+  /// Peephole weights for an LSTM's cell.
   package var peephole: Weights?
 
   package init(_ matrix: Weights? = nil, _ recursion: Weights? = nil, _ bias: Weights? = nil) {
@@ -30,7 +30,7 @@ package struct RecurrentWeights: Sendable, Equatable {
     self.bias = bias
   }
 
-  /// What every gate has, by the ends of the fields' names.
+  /// The weights of every gate, with the endings of the fields' names.
   static let parts: [(name: String, path: WritableKeyPath<Self, Weights?> & Sendable)] = [
     ("WeightMatrix", \.matrix), ("RecursionMatrix", \.recursion), ("BiasVector", \.bias),
   ]
@@ -54,7 +54,7 @@ extension Field where Message: GatedLayer {
 }
 
 extension LayerParameters {
-  /// `[Seq or 1, Batch, size, 1, 1]` of the output, then that with one step of each state.
+  /// `[Seq or 1, Batch, size, 1, 1]` for the output, then the shape of one step for each state.
   func recurrentShapes(
     _ inputs: [[Int]], _ inputSize: Int, _ outputSize: Int, states: Int, sequenceOutput: Bool
   ) throws -> [[Int]] {
@@ -78,7 +78,8 @@ extension LayerParameters {
 }
 
 extension Activation {
-  /// The function in a recurrent layer, where the constants of two are fixed and may be left out.
+  /// The function as recurrent layers compute it: two functions have fixed constants, which may be
+  /// left out.
   package var recurrentFunction: Function? {
     switch function {
     case .scaledTanh(alpha: 0, beta: 0): .scaledTanh(alpha: 1.7159, beta: 2.0 / 3)

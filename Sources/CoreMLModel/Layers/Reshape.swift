@@ -3,13 +3,13 @@ import TensorCore
 /// Another shape for the same elements.
 package struct Reshape: LayerParameters {
   package enum Order: Int, Sendable, CaseIterable {
-    /// C, H, W as they are.
+    /// Reshapes in C, H, W order.
     case channelFirst = 0
-    /// To H, W, C, reshaped, and back.
+    /// Transposes to H, W, C, reshapes, and transposes back.
     case channelLast = 1
   }
 
-  /// `[C, H, W]` or `[Seq, C, H, W]`; one size may be −1, which is what is left of the elements.
+  /// `[C, H, W]` or `[Seq, C, H, W]`; one size may be −1, which is computed from the others.
   package var targetShape: [Int] = []
   package var mode = Order.channelFirst
 
@@ -47,7 +47,7 @@ package struct Reshape: LayerParameters {
   }
 }
 
-/// To `[C·H·W, 1, 1]`.
+/// Flattens to `[C·H·W, 1, 1]`.
 package struct Flatten: LayerParameters {
   package typealias Order = Reshape.Order
 

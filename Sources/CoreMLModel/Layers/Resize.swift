@@ -62,17 +62,17 @@ package struct Upsample: LayerParameters {
     faults.catching { _ = try effectiveFactors() }
     faults.require(
       scalingFactor.isEmpty || fractionalScalingFactor.isEmpty, "fractionalScalingFactor",
-      "\(fractionalScalingFactor) beside scalingFactor \(scalingFactor)")
+      "\(fractionalScalingFactor) together with scalingFactor \(scalingFactor)")
     faults.require(
       mode == .bilinear || linearUpsampleMode == .default, "linearUpsampleMode",
-      "\(linearUpsampleMode) of the nearest neighbor")
+      "\(linearUpsampleMode) for the nearest neighbor")
     faults.require(
       fractionalScalingFactor.isEmpty || linearUpsampleMode != .default, "linearUpsampleMode",
-      "fractional factors need one that says where the corners are")
+      "fractional factors need a mode that aligns the corners")
   }
 }
 
-/// Where a resampling grid lies.
+/// How a resampling grid is aligned.
 package enum SamplingMethod: Int, Sendable, CaseIterable {
   case strictAlignEndpoints = 0
   case alignEndpoints = 1
@@ -142,7 +142,7 @@ package struct CropResize: LayerParameters {
   package var effectiveBoxMode: BoxCoordinates { boxIndicesMode ?? .cornersHeightFirst }
   package var effectiveSpatialScale: Float { spatialScale == 0 ? 1 : spatialScale }
 
-  /// `[boxes, Batch, C, h, w]`, of boxes that name their batch index `[boxes, 1, C, h, w]`.
+  /// `[boxes, Batch, C, h, w]`, or `[boxes, 1, C, h, w]` if the boxes include a batch index.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
     let boxes = try BlobShape(inputs[1])

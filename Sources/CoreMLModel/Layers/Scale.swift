@@ -74,7 +74,7 @@ package struct LoadConstant: LayerParameters {
 }
 
 extension BlobShape {
-  /// Throws where a constant of `sizes` does not stretch to C, H, W.
+  /// Throws unless a constant of `sizes` can be broadcast to C, H, W.
   fileprivate func requireStretched(_ sizes: [Int], _ field: String) throws {
     let own = [channels, height, width]
     let fits =

@@ -30,7 +30,7 @@ package struct SimpleRecurrent: GatedLayer {
 
   var hasBias: Bool { hasBiasVector }
 
-  /// Of the output and of the state.
+  /// Shapes of the output and of the state.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try recurrentShapes(
       inputs, inputVectorSize, outputVectorSize, states: 1, sequenceOutput: sequenceOutput)

@@ -5,7 +5,7 @@ package struct UniDirectionalLSTM: LayerParameters {
 
   package var inputVectorSize = 0
   package var outputVectorSize = 0
-  /// Of the gates, of the cell, of the output.
+  /// Activations of the gates, the cell and the output.
   package var activations: [Activation] = []
   package var params: LSTMParameters?
   package var weightParams: LSTMWeights?
@@ -22,7 +22,7 @@ package struct UniDirectionalLSTM: LayerParameters {
     .bool("reverseInput", \.reverseInput),
   ]
 
-  /// Of the output, of the hidden state and of the cell state.
+  /// Shapes of the output, the hidden state and the cell state.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try recurrentShapes(
       inputs, inputVectorSize, outputVectorSize, states: 2,

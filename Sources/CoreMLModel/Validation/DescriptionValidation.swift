@@ -2,7 +2,7 @@ import ByteFormats
 import TensorCore
 
 extension ModelDescription {
-  /// - Parameter version: of the format; flexible sizes count from version 3 on.
+  /// - Parameter version: the version of the format; flexible sizes are valid from version 3 on.
   func check(version: Int, _ faults: inout Faults) {
     faults.require(!output.isEmpty, "description.output", "the model has no output")
     for (path, features) in [("description.input", input), ("description.output", output)] {
@@ -24,7 +24,7 @@ extension ModelDescription {
     }
   }
 
-  /// A network needs something to compute from.
+  /// A network needs at least one required input.
   func checkOptionalInputs(_ faults: inout Faults) {
     faults.require(
       input.isEmpty || input.contains { $0.type?.isOptional != true }, "description.input",
@@ -53,14 +53,14 @@ extension FeatureDescription {
         hint: "it can be GRAYSCALE, RGB or BGR")
       faults.require(
         image.colorSpace != .grayscaleFloat16 || version >= 7, field,
-        "an image of halves needs version 7 of the format")
+        "a half-precision image needs version 7 of the format")
       if isFlexible { image.checkSizes(field, &faults) }
     case .multiArray(let array):
       faults.require(array.dataType != .invalid, field, "the data type is missing")
       let isFlexible = array.flexibility != nil && version >= 3
       faults.require(
         !isInput || !array.shape.isEmpty || isFlexible, field, "the shape is missing")
-      // Some writers have 0 for a size that is open.
+      // Some converters write 0 for an open size.
       faults.require(
         array.shape.allSatisfy { $0 >= 0 && $0 <= Limits.dimension }, field,
         "the shape \(array.shape) is invalid")
@@ -104,7 +104,7 @@ extension ArrayFeatureType {
         !shapes.contains([]), "\(field).enumeratedShapes", "a shape has no dimensions")
       faults.require(
         shape.isEmpty || shapes.isEmpty || shapes.contains(shape), "\(field).enumeratedShapes",
-        "the shape \(shape) is none of them")
+        "the shape \(shape) is not one of them")
     case .range(let ranges)?:
       for (axis, range) in ranges.enumerated() where !range.isPossible {
         faults.require(
@@ -113,12 +113,12 @@ extension ArrayFeatureType {
       if shape.isEmpty { return }
       guard shape.count == ranges.count else {
         return faults.require(
-          false, "\(field).shapeRange", "\(ranges.count) sizes, where the shape has \(shape.count)")
+          false, "\(field).shapeRange", "\(ranges.count) sizes, but the shape has \(shape.count)")
       }
       for (axis, range) in ranges.enumerated() where range.isPossible {
         faults.require(
           range.contains(shape[axis]), "\(field).shapeRange.sizeRanges[\(axis)]",
-          "\(range.text) does not have the shape's \(shape[axis])")
+          "\(range.text) does not include the shape's \(shape[axis])")
       }
     case nil: break
     }
@@ -135,7 +135,7 @@ extension ArrayFeatureType {
       default: false
       }
     faults.require(
-      fits, field, "the default value \(defaultValue) is none of the data type \(dataType)")
+      fits, field, "the default value \(defaultValue) is not of the data type \(dataType)")
     faults.require(
       !isOptional || version >= 5, field, "a default value needs version 5 of the format")
   }
@@ -150,7 +150,7 @@ extension ImageFeatureType {
       faults.require(
         sizes.isEmpty || !hasDefault
           || sizes.contains { $0.width == width && $0.height == height },
-        "\(field).enumeratedSizes", "\(width) × \(height) is none of them")
+        "\(field).enumeratedSizes", "\(width) × \(height) is not one of them")
       if let first = sizes.first, !hasDefault {
         faults.require(
           first.width > 0 && first.height > 0, "\(field).enumeratedSizes",
@@ -168,7 +168,7 @@ extension ImageFeatureType {
         }
         faults.require(
           hasDefault ? range.contains(size) : range.lowerBound > 0, path,
-          hasDefault ? "\(range.text) does not have the image's \(size)" : "it begins at 0")
+          hasDefault ? "\(range.text) does not include the image's \(size)" : "it starts at 0")
       }
     case nil: break
     }

@@ -1,7 +1,7 @@
 import TensorCore
 
 extension LayerParameters {
-  /// Everything about the parameters alone that no network could make right.
+  /// All faults in the parameters that are independent of the network.
   var parameterFaults: [ModelError] {
     var faults = Faults()
     check(&faults)
@@ -16,13 +16,13 @@ extension LayerParameters {
   }
 }
 
-/// Errors that are gathered rather than thrown.
+/// Errors that are collected rather than thrown.
 package struct Faults {
   private(set) var errors: [ModelError] = []
-  /// What Core ML takes, and nobody should write.
+  /// Findings that Core ML accepts but that are probably mistakes.
   private(set) var doubts: [ModelError] = []
 
-  /// Notes a doubt where the condition does not hold.
+  /// Records a doubt unless the condition holds.
   mutating func doubt(
     unless condition: Bool, _ field: String, _ message: @autoclosure () -> String
   ) {
@@ -31,7 +31,7 @@ package struct Faults {
 
   mutating func append(_ errors: [ModelError]) { self.errors += errors }
 
-  /// Adds what was found in a part of the model, each put into its place by `place`.
+  /// Adds the findings from a part of the model, after `place` adds the part's location to each.
   mutating func append(_ part: Faults, _ place: (ModelError) -> ModelError) {
     errors += part.errors.map(place)
     doubts += part.doubts.map(place)
@@ -56,7 +56,7 @@ package struct Faults {
       hint: "it can be [1], [C], [1, H, W] or [C, H, W]")
   }
 
-  /// Recurrent layers know six functions.
+  /// Recurrent layers support six functions.
   mutating func requireRecurrent(_ activations: [Activation], _ count: Int) {
     require(
       activations.count == count, "activations",
@@ -74,7 +74,7 @@ package struct Faults {
     }
   }
 
-  /// The weights of a layer that makes integers of its input: signed bytes with one scale.
+  /// Weights of a layer that quantizes its input must be signed bytes with one scale.
   mutating func requireDynamicCodes(_ weights: Weights?) {
     guard let weights, weights.int8RawValue.count > 0, weights.quantization?.numberOfBits == 8,
       case .linear(let scale, let bias)? = weights.quantization?.kind, scale.count == 1,
@@ -86,7 +86,7 @@ package struct Faults {
     }
   }
 
-  /// All weights of a layer are full precision, or all half, or all quantized.
+  /// All weights of a layer must be full precision, all half precision, or all quantized.
   mutating func requireOnePrecision(_ weights: [NamedWeights]) {
     let kinds = weights.filter { $0.values.storedCount > 0 }.map { weight in
       weight.values.floatValue.count > 0

@@ -7,14 +7,14 @@ extension Model {
     if let error = ModelError(validate()) { throw error }
   }
 
-  /// - Throws: everything for which the model should not be written, at once: what `validate` finds, and
-  /// what Core ML takes without a sense.
+  /// - Throws: every reason not to write the model, at once: the findings of `validate`, and parts
+  ///   that Core ML accepts but that make no sense.
   package func requireWritable() throws {
     let faults = faults()
     if let error = ModelError(faults.errors + faults.doubts) { throw error }
   }
 
-  /// Everything for which Core ML would not take the model, in file order; empty for a valid one.
+  /// Every reason why Core ML would reject the model, in file order; empty for a valid model.
   public func validate() -> [ModelError] { faults().errors }
 
   func faults() -> Faults {
@@ -66,18 +66,18 @@ extension Model {
     network.checkMapping(description, &faults)
     network.checkPreprocessing(description.input, &faults)
     network.checkLayers(description, &faults)
-    // An array [C] may come as a sequence of any length: what depends on it cannot be judged.
+    // An array [C] may be a sequence of any length, so nothing that depends on it can be checked.
     let short = network.inferredShapes(inputs: inputs)
     let vectors = description.input.filter { feature in
       guard network.arrayInputShapeMapping == .rank5 else { return false }
       if case .multiArray(let array)? = feature.type?.kind { return array.shape.count == 1 }
       return false
     }
-    // Longer than any stride makes into one step.
+    // Longer than any stride reduces to one step.
     for feature in vectors { inputs[feature.name]?[0] = 65_537 }
     let long = vectors.isEmpty ? short : network.inferredShapes(inputs: inputs)
     let shapes = short.shapes.filter { $0.value.dropFirst() == long.shapes[$0.key]?.dropFirst() }
-    // Parameters that are wrong by themselves have been named already.
+    // Faults in parameters have already been reported.
     let named = Set(faults.errors.compactMap(\.layer))
     let alsoLong = Set(long.errors.compactMap(\.layer))
     let layers = Dictionary(

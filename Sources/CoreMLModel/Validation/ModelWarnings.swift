@@ -1,8 +1,8 @@
 import TensorCore
 
 extension Model {
-  /// Why Core ML would not take the model, and what it takes though it is probably a mistake; both
-  /// in file order.
+  /// Reasons why Core ML would reject the model, and parts that it accepts but that are probably
+  /// mistakes; both in file order.
   package func findings() -> (errors: [ModelError], warnings: [ModelError]) {
     let faults = faults()
     return (faults.errors, faults.doubts + suspicions())
@@ -44,7 +44,7 @@ extension Model {
     let needed = minimumSpecificationVersion
     faults.require(
       needed >= specificationVersion, "specificationVersion",
-      "\(specificationVersion), where \(needed) would do",
+      "\(specificationVersion), but \(needed) is enough",
       hint: SpecificationVersion.oldestSystem(needed).map { "with it \($0) load the model" })
   }
 
@@ -62,7 +62,7 @@ extension Model {
 }
 
 extension NeuralNetwork {
-  /// Blobs and inputs that nothing reads.
+  /// Warns of blobs and inputs that nothing reads.
   fileprivate func warnOfUnread(_ description: ModelDescription?, _ faults: inout Faults) {
     guard let description, namesAllBlobs else { return }
     let read = Set(layers.flatMap(\.input))
@@ -125,7 +125,7 @@ extension NeuralNetworkClassifier {
     let repeated = labels.filter { !seen.insert($0).inserted }
     faults.require(
       repeated.isEmpty, "classLabels",
-      "\(repeated.count) labels stand there before, '\(repeated.first ?? "")' the first")
+      "\(repeated.count) labels are repeated, '\(repeated.first ?? "")' first")
     faults.require(!seen.contains(""), "classLabels", "a label is empty")
     let name = description?.predictedProbabilitiesName ?? ""
     if let kind = description?.output.first(where: { $0.name == name })?.type?.kind {
@@ -138,13 +138,13 @@ extension NeuralNetworkClassifier {
         false, "labelProbabilityLayerName",
         "'\(blob)' comes from layer '\(source.name)' "
           + "(\(source.parameters?.specificationTypeName ?? "")): these are not probabilities",
-        hint: "a softmax usually stands there")
+        hint: "a softmax usually comes before")
     }
   }
 }
 
 extension NeuralNetwork {
-  /// The last layer on the way to a blob that changes values and not only their places.
+  /// The last layer before a blob that changes values and not only their order.
   fileprivate func valueSource(of blob: String) -> NeuralNetworkLayer? {
     var blob = blob
     for layer in layers.reversed() where layer.output.contains(blob) {
@@ -161,7 +161,7 @@ extension NeuralNetwork {
 }
 
 extension NeuralNetworkLayer {
-  /// Whether it gives sums of products, which may be of any size.
+  /// Whether the layer outputs sums of products, which have no bounds.
   fileprivate var givesScores: Bool { parameters is InnerProduct || parameters is Convolution }
 }
 
@@ -171,7 +171,7 @@ extension Faults {
     require(values.array().contains { $0 != 0 }, field, "all \(values.count) values are 0")
   }
 
-  /// Two functions have constants of their own in recurrent layers, which writers may leave out.
+  /// In recurrent layers two functions have fixed constants, which converters may leave out.
   fileprivate mutating func warnOfConstants(_ activations: [Activation]) {
     for activation in activations {
       let isUsual =

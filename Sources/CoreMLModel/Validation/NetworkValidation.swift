@@ -6,7 +6,7 @@ extension NeuralNetwork {
     !layers.contains { $0.parameters is any ControlLayer }
   }
 
-  /// Names, blobs and parameters of the layers.
+  /// Checks names, blobs and parameters of the layers.
   func checkLayers(_ description: ModelDescription, _ faults: inout Faults) {
     faults.require(!layers.isEmpty, "layers", "the network has no layers")
     faults.require(
@@ -45,7 +45,7 @@ extension NeuralNetwork {
     }
   }
 
-  /// Scaling and mean images belong to images.
+  /// Checks that scaling and mean images belong to images.
   func checkPreprocessing(_ inputs: [FeatureDescription], _ faults: inout Faults) {
     for (index, step) in preprocessing.enumerated() {
       let field = "preprocessing[\(index)]"
@@ -60,7 +60,7 @@ extension NeuralNetwork {
           unless: false, field,
           name.isEmpty
             ? "the model has no image input"
-            : feature == nil ? "there is not an input '\(name)'" : "input '\(name)' is not an image"
+            : feature == nil ? "input '\(name)' does not exist" : "input '\(name)' is not an image"
         )
         continue
       }

@@ -1,8 +1,8 @@
 import TensorCore
 
 extension Pipeline {
-  /// Each model by itself, and that it finds its inputs among those of the pipeline and what the models
-  /// before it give.
+  /// Checks each model by itself, and that the pipeline's inputs and earlier models provide its
+  /// inputs.
   func check(_ description: ModelDescription, isUpdatable: Bool, _ faults: inout Faults) {
     faults.require(!models.isEmpty, "pipeline.models", "the pipeline is empty")
     var known = Dictionary(
@@ -27,9 +27,9 @@ extension Pipeline {
     if names.isEmpty { return }
     faults.require(
       names.count == models.count, "pipeline.names",
-      "\(names.count) names of \(models.count) models")
+      "\(names.count) names for \(models.count) models")
     faults.require(
-      Set(names).count == names.count, "pipeline.names", "two models have one name")
+      Set(names).count == names.count, "pipeline.names", "two models have the same name")
   }
 }
 
@@ -38,17 +38,16 @@ extension Faults {
     _ feature: FeatureDescription, among known: [String: FeatureType?], _ field: String
   ) {
     guard let type = known[feature.name] else {
-      return require(false, field, "neither an input of the pipeline nor a model before gives it")
+      return require(false, field, "neither an input of the pipeline nor an earlier model has it")
     }
     require(
       feature.type?.isSame(as: type) ?? (type == nil), field,
-      "it has another type than where it comes from")
+      "its type differs from that of its source")
   }
 }
 
 extension FeatureType {
-  /// Whether a feature of this type is one of the other: of arrays that are flexible only the ranks
-  /// count.
+  /// Whether a feature of this type matches the other; for flexible arrays only ranks are compared.
   fileprivate func isSame(as other: FeatureType?) -> Bool {
     switch (kind, other?.kind) {
     case (.multiArray(let a)?, .multiArray(let b)?):

@@ -1,13 +1,13 @@
 import TensorCore
 
 extension NeuralNetwork {
-  /// Whether blobs have ranks of their own; otherwise all have the five axes.
+  /// Whether blobs have declared ranks; otherwise all have five axes.
   fileprivate var hasOwnRanks: Bool {
     arrayInputShapeMapping != .rank5 || imageInputShapeMapping != .rank5
       || layers.contains(where: \.needsExactMapping)
   }
 
-  /// The ranks in which a network takes arrays.
+  /// Checks the ranks of the arrays that a network takes.
   func checkRanks(of description: ModelDescription, _ faults: inout Faults) {
     let areOwn = hasOwnRanks
     for feature in description.input {
@@ -39,7 +39,7 @@ extension NeuralNetwork {
     }
   }
 
-  /// Arrays come in their own ranks where images do.
+  /// With exact mapping of images, arrays also have their exact ranks.
   func checkMapping(_ description: ModelDescription, _ faults: inout Faults) {
     faults.require(
       imageInputShapeMapping == .rank5 || arrayInputShapeMapping != .rank5
@@ -47,7 +47,7 @@ extension NeuralNetwork {
       "arrayInputShapeMapping", "RANK4_IMAGE_MAPPING needs EXACT_ARRAY_MAPPING of arrays")
   }
 
-  /// The ranks that the description and the layers declare, each checked against those before.
+  /// Checks the ranks that the description and the layers declare against the earlier ones.
   func checkRanks(
     _ layer: NeuralNetworkLayer, _ declared: inout DeclaredRanks, _ faults: inout Faults
   ) {
@@ -57,7 +57,7 @@ extension NeuralNetwork {
       ("outputTensor", layer.outputTensor, layer.output),
     ] where !tensors.isEmpty {
       guard tensors.count == blobs.count else {
-        faults.require(false, field, "\(tensors.count) tensors of \(blobs.count) blobs")
+        faults.require(false, field, "\(tensors.count) tensors for \(blobs.count) blobs")
         continue
       }
       for (tensor, blob) in zip(tensors, blobs) {
@@ -78,12 +78,12 @@ extension NeuralNetwork {
       let (least, most) = (rule.ranks.lowerBound, rule.ranks.upperBound)
       faults.require(
         false, field,
-        "a rank of \(rank), where \(least)"
-          + (most == least ? " is needed" : most == .max ? " or more are" : " to \(most) are"))
+        "a rank of \(rank), not \(least)"
+          + (most == least ? "" : most == .max ? " or more" : " to \(most)"))
     }
     if rule.keepsRank, let input, let output {
       faults.require(
-        input == output, "output", "a rank of \(output), where the input's is \(input)")
+        input == output, "output", "a rank of \(output), but the input's is \(input)")
     }
     if rule.hasEqualInputs {
       let ranks = Set(layer.input.compactMap { declared.ranks[$0] })
@@ -96,7 +96,7 @@ extension NeuralNetwork {
 /// The ranks of blobs, as far as the model declares them.
 struct DeclaredRanks {
   fileprivate var ranks: [String: Int] = [:]
-  /// Whether blobs have ranks of their own; with the older mapping all have five axes.
+  /// Whether blobs have declared ranks; with the older mapping all have five axes.
   fileprivate let isUsed: Bool
 
   init(_ network: NeuralNetwork, _ description: ModelDescription) {
@@ -123,11 +123,11 @@ extension ModelDescription {
   }
 }
 
-/// What the ranks of a layer's blobs must be in a network that declares them.
+/// The valid ranks of a layer's blobs in a network that declares them.
 private struct RankRule {
-  /// Of the first input and the first output.
+  /// Ranks of the first input and the first output.
   var ranks: ClosedRange<Int>
-  /// Whether these two have one rank.
+  /// Whether the ranks of both must be equal.
   var keepsRank = true
   var hasEqualInputs = false
 

@@ -2,8 +2,8 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// The planes that each output depth reads stand together as channels, and one convolution of
-/// planes does the rest: `[B, C, D, H, W]` → `[B, D', kernelDepth · C, H, W]` → `[B, D', C', H', W']`.
+/// Collects the planes that each output depth reads as channels; one 2D convolution does the rest:
+/// `[B, C, D, H, W]` → `[B, D', kernelDepth · C, H, W]` → `[B, D', C', H', W']`.
 extension Convolution3D: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let input = layer.inputShapes[0].dimensions
@@ -26,7 +26,7 @@ extension Convolution3D: EngineLayer {
     return [try layer.transposed(result[0], [0, 2, 1, 3, 4])]
   }
 
-  /// Channels are ordered by group, then place in the window, then channel of the group.
+  /// Orders channels by group, then by position in the window, then by channel within the group.
   private func depthWindows(
     _ input: [Int], _ window: AxisWindow, _ steps: Int
   ) -> ArrayOperation {
@@ -99,7 +99,7 @@ extension Convolution3D: EngineLayer {
 }
 
 extension AxisWindow {
-  /// The element of the input that place `place` of window `step` reads; nil in the padding.
+  /// The index of the input plane at position `place` of window `step`; nil in the padding.
   func plane(of step: Int, _ place: Int, _ size: Int, isTransposed: Bool) -> Int? {
     let position =
       isTransposed ? step + before - place * dilation : step * stride + place * dilation - before
@@ -110,7 +110,7 @@ extension AxisWindow {
 }
 
 extension LayerLowering {
-  /// What `parameters` make of `inputs`, in this layer's name.
+  /// Lowers a layer with these parameters and inputs under the name of this layer.
   mutating func lower(
     _ parameters: some EngineLayer & LayerParameters, _ inputs: [Graph.ValueID]
   ) throws -> [Graph.ValueID] {

@@ -1,29 +1,30 @@
 import LibC
 import TensorCore
 
-/// How convolutions are computed that can be computed in several ways.
+/// The algorithm for convolutions that can be computed in several ways.
 package enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
-  /// Whichever is estimated to be faster, layer by layer.
+  /// The one estimated to be faster, layer by layer.
   case automatic
-  /// Multiplies and adds as the definition does.
+  /// Direct convolution: multiplies and adds as in the definition.
   case direct
-  /// Winograd's F(2×2, 3×3) for every 3 × 3 convolution of one group with stride and dilation 1; as
-  /// with the next two, F(4, 3) and F(3, 7) for kernels of 3 and 7 taps in one row or column.
+  /// Winograd's F(2×2, 3×3) for every 3 × 3 convolution with one group, stride 1 and dilation 1.
+  /// Like the next two cases, it also uses F(4, 3) and F(3, 7) for kernels of 3 and 7 taps in one
+  /// row or column.
   case winograd2
-  /// Winograd's F(4×4, 3×3) for the same.
+  /// Winograd's F(4×4, 3×3) for the same convolutions.
   case winograd4
-  /// Winograd's F(6×6, 3×3) for the same.
+  /// Winograd's F(6×6, 3×3) for the same convolutions.
   case winograd6
-  /// One level of Strassen's algorithm for every 1 × 1 convolution of one group with an even number
-  /// of channel blocks.
+  /// One level of Strassen's algorithm for every 1 × 1 convolution with one group and an even
+  /// number of channel blocks.
   case strassen
 
-  /// Names the algorithm to use instead of the automatic choice.
+  /// The environment variable that names the algorithm to use instead of the automatic choice.
   package static let environmentVariable = "ASSAY_CONVOLUTION"
 
-  /// The algorithm that the environment asks for, else `automatic`.
+  /// The algorithm set in the environment, else `automatic`.
   ///
-  /// - Throws: `.usage` for a name that does not exist.
+  /// - Throws: `.usage` if the name is unknown.
   package static func selected() throws(ModelError) -> ConvolutionAlgorithm {
     guard let value = getenv(environmentVariable) else { return .automatic }
     let name = String(cString: value)

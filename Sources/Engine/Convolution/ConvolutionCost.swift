@@ -1,8 +1,8 @@
 import CoreMLModel
 import Kernels
 
-/// The seconds that a convolution is estimated to take: directly, with kernels of k taps; by Winograd's
-/// algorithm in tiles of p points, along one or two axes; by Strassen's with 1.
+/// Estimated seconds for a convolution: directly, with kernels of k taps; with Winograd's algorithm
+/// in tiles of p points, along one or two axes; with Strassen's algorithm and k = 1.
 ///
 ///     direct   = max(n · k · C · K / rate, k · C · K · 4 B / bandwidth)
 ///     Winograd = max(t · p · C · K / rate, p · C · K · 4 B / bandwidth)
@@ -10,10 +10,10 @@ import Kernels
 ///     Strassen = max(n/2 · 7/4 · C · K / rate, 7/4 · C · K · 4 B / bandwidth)
 ///              + n/2 · (C/2 · input cycles + K/2 · output cycles) / lanes / clock
 ///
-/// for n output pixels, t tiles, and C and K channels padded to whole blocks, for Strassen's algorithm
-/// to an even number of them, on one core: the choice must not depend on the number of threads, since
-/// results must not. Only the relation of them matters; the constants are those of a current processor
-/// of the instruction set.
+/// for n output pixels, t tiles, and C and K channels padded to whole blocks (to an even number of
+/// blocks for Strassen's algorithm), on one core: the choice must not depend on the number of
+/// threads, because results must not. Only the ratios matter; the constants are those of a current
+/// processor with the instruction set.
 struct ConvolutionCost {
   let geometry: ConvolutionGeometry
   private let lanes: Double
@@ -21,16 +21,15 @@ struct ConvolutionCost {
 
   private static let clock = 3e9
   private static let bandwidth = 20e9
-  /// Cycles that a vector of channels of one point takes to transform along an axis.
+  /// Cycles to transform one point's vector of channels along one axis.
   private static let winogradCycles = (input: 3.5, output: 3.0)
-  /// Cycles that a vector of channels takes in each of the halves: its sums, and what is made of its
-  /// products.
+  /// Cycles per vector of channels in each half: for its sums, and for combining its products.
   private static let strassenCycles = (input: 10.0, output: 16.0)
 
   init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type) {
     self.geometry = geometry
     lanes = Double(kernels.panelBlocks * geometry.block) / 2
-    // Where there is no fused multiply-add the two take turns.
+    // Without fused multiply-add, multiplications and additions take turns.
     rate = Self.clock * lanes * (lanes > 4 ? 2 : 1) * 0.85
   }
 
@@ -38,7 +37,7 @@ struct ConvolutionCost {
 
   private var pixels: Int { geometry.images * geometry.rows * geometry.width }
 
-  /// Seconds for multiply-adds with `weights` weights, each of them used `uses` times.
+  /// Seconds to multiply and add with `weights` weights, each used `uses` times.
   private func multiplying(_ weights: Int, uses: Int) -> Double {
     max(
       Double(MultiplyAdds.product([uses], [weights])) / rate,
@@ -58,7 +57,7 @@ struct ConvolutionCost {
       + Double(tiles) * points * transforms / lanes / Self.clock
   }
 
-  /// How many times longer all multiplications take than reading the weights.
+  /// The time of all multiplications divided by the time to read the weights.
   func intensity(_ form: WinogradForm) -> Double {
     Double(geometry.tiles(form)) / rate * Self.bandwidth / 4
   }
@@ -75,10 +74,10 @@ struct ConvolutionCost {
   }
 }
 
-/// What a convolution computes, before any pooling.
+/// The sizes of a convolution, before any pooling.
 struct ConvolutionGeometry: Sendable {
   var images: Int
-  /// Of the output.
+  /// Rows of the output.
   var rows: Int
   var width: Int
   /// Channels, padded to whole blocks.
@@ -96,8 +95,8 @@ struct ConvolutionGeometry: Sendable {
     self.block = block
   }
 
-  /// Channels of the first half in Strassen's algorithm, whole blocks: of an odd number of them the
-  /// larger part.
+  /// Channels of the first half in Strassen's algorithm, in whole blocks; if their number is odd,
+  /// the first half is the larger one.
   var halfInputs: Int { (inputs / block + 1) / 2 * block }
   var halfOutputs: Int { (outputs / block + 1) / 2 * block }
 

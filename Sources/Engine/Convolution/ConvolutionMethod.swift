@@ -1,30 +1,32 @@
 import Kernels
 
-/// How one convolution is computed. `MethodSelection` chooses it once; all else asks the operation.
+/// How one convolution is computed. `MethodSelection` chooses the method once; all other code asks
+/// the operation.
 enum ConvolutionMethod: Sendable, Equatable {
-  /// Multiplies and adds as the definition does.
+  /// Multiplies and adds as in the definition.
   case direct
-  /// By Winograd's algorithm, in these tiles.
+  /// Winograd's algorithm with these tiles.
   case winograd(WinogradForm)
-  /// By one level of Strassen's algorithm, with 1 × 1 kernels.
+  /// One level of Strassen's algorithm, for 1 × 1 kernels.
   case strassen
 
-  /// What Strassen's algorithm must take of the direct convolution's time to be worth its weights,
-  /// which are 7/4 times as many.
+  /// Strassen's algorithm stores 7/4 times as many weights. It is worth them if it takes at most
+  /// this share of the direct convolution's time.
   private static let strassenShare = 0.95
-  /// Below these, tiles of 6 × 6 save too little to triple the rounding error of tiles of 4 × 4 for
-  /// it: of a small map much of a tile is cut off, with few channels the transforms outweigh the rest.
+  /// Below these sizes, 6 × 6 tiles save too little to justify three times the rounding error of 4
+  /// × 4 tiles: on a small map much of a tile is cut off, and with few channels the transforms
+  /// dominate.
   private static let worthLargeTiles = [(map: 100, channels: 64), (map: 28, channels: 256)]
-  /// Below this, the weights of tiles of 6 × 6, which are 16/9 as many, keep multiplications waiting.
+  /// Below this, multiplications wait for the weights of 6 × 6 tiles, which are 16/9 as many.
   private static let leastIntensity = 2.0
-  /// Above this, the transformed weights of larger tiles than 2 × 2 take too much memory, and too long
-  /// from there as soon as threads share its bandwidth.
+  /// Above this, the transformed weights of tiles larger than 2 × 2 take too much memory, and too
+  /// long to read once threads share the bandwidth.
   private static let manyWeightBytes = 64 << 20
 
-  /// Of a convolution whose input and output are in blocks, by what is asked for or, with
-  /// `automatic`, by what takes the least time.
+  /// The method for a convolution whose input and output are in blocks: the requested one, or the
+  /// fastest for `automatic`.
   ///
-  /// - Parameter output: before any pooling.
+  /// - Parameter output: the shape before any pooling.
   init(
     _ weights: ConvolutionWeights, _ window: WindowGeometry, output: Shape,
     kernels: any KernelTable.Type, _ algorithm: ConvolutionAlgorithm

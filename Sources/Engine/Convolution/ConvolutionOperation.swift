@@ -6,11 +6,11 @@ struct ConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
   var hasResidual = false
-  /// The row and column of the second input that are added to the first pixel.
+  /// The row and column of the second input that are added to the first pixel of the output.
   var residualStart = [0, 0]
-  /// Nil until it is chosen, and then as good as `direct`.
+  /// Nil until a method is chosen, which then means `direct`.
   var method: ConvolutionMethod?
-  /// Whether the output is the largest of each 2 × 2 of these; only by Winograd's algorithm.
+  /// Whether to write only the maximum of each 2 × 2 block of the result; Winograd only.
   var poolsMaximum = false
 
   var kind: String { "convolution \(window.kernel[0])×\(window.kernel[1])" + fusedLabel }
@@ -34,7 +34,7 @@ struct ConvolutionOperation: NodeOperation {
     return LayoutWishes(inputs: hasResidual ? [input, .blocked] : [input], outputs: [.blocked])
   }
 
-  /// The method with its schedule. Planes of few channels are convolved directly.
+  /// The method with its schedule. Planes with few channels are convolved directly.
   private enum Work {
     case direct
     case winograd(WinogradSchedule)
@@ -75,7 +75,7 @@ struct ConvolutionOperation: NodeOperation {
     }
   }
 
-  /// What `makePlan` gives.
+  /// Describes the plan that `makePlan` returns.
   func directNote(inputBlock: Int, _ context: StepContext) -> StepNote {
     let path = weights.path(block: context.channelBlock)
     let floats = DirectPlan.packedFloats(
@@ -92,13 +92,13 @@ struct ConvolutionOperation: NodeOperation {
       + (poolsMaximum ? " + maximum pooling" : "")
   }
 
-  /// Whether it mixes the channels of each pixel and does nothing else.
+  /// Whether the operation mixes the channels of each pixel and does nothing else.
   var isPointwise: Bool {
     weights.groups == 1 && window.kernel == [1, 1] && window.stride == [1, 1]
       && window.start == [0, 0] && window.end == [0, 0]
   }
 
-  /// The convolution by its definition, with packed weights.
+  /// A direct convolution with packed weights.
   func makePlan(inputBlock: Int, _ context: StepContext) throws -> DirectPlan {
     try DirectPlan(
       weights, weights.view(window, context.kernels),
@@ -115,7 +115,7 @@ struct ConvolutionOperation: NodeOperation {
     }
   }
 
-  /// Floats from the residual's first pixel to the one that is added to the output's first.
+  /// Floats from the residual's first pixel to the pixel that is added to the output's first.
   private func residualOffset(_ context: StepContext) -> Int {
     guard hasResidual else { return 0 }
     let layout = context.inputs[1].layout
@@ -180,7 +180,7 @@ struct ConvolutionOperation: NodeOperation {
     let start = window.origin(in: from)
     let stride = window.stride
     let clearsLanes = path == .general && to.hasEmptyLanes
-    // Few planes are streams that the processor fetches ahead by itself, from memory of our own.
+    // The processor prefetches a few planes by itself if they are in the engine's memory.
     let isEasyToFollow = from.channelBlocks < 8 && !input.isBorrowed
     return { run in
       let source = run.pointer(input)
@@ -216,7 +216,7 @@ struct ConvolutionOperation: NodeOperation {
   }
 }
 
-/// Where a run of a convolution finds and leaves its data: the starts of the buffers.
+/// The buffers that a run of a convolution reads and writes.
 struct ConvolutionBuffers {
   var input: UnsafePointer<Float>
   var output: UnsafeMutablePointer<Float>
@@ -225,7 +225,7 @@ struct ConvolutionBuffers {
 }
 
 extension Epilogue {
-  /// The same, adding `values`, which lie in `layout`.
+  /// The same epilogue with `values`, stored in `layout`, added.
   func adding(_ values: UnsafePointer<Float>?, _ layout: BlobLayout?) -> Epilogue {
     guard let values, let layout else { return self }
     var epilogue = self

@@ -1,8 +1,8 @@
-/// How a convolution is cut into pieces: images × row bands × panels of output channels.
+/// How a convolution is divided into units: images × row bands × panels of output channels.
 struct ConvolutionUnits: Sendable {
   struct Unit {
     var image: Int
-    /// Rows of the output, or pixels where planes are taken as one long row.
+    /// Rows of the output, or pixels if planes are processed as one long row.
     var rows: Range<Int>
     var panels: Range<Int>
   }
@@ -12,15 +12,14 @@ struct ConvolutionUnits: Sendable {
   private let panels: Int
   private var cut: Cut
 
-  /// Bands of an image, and whether the panels of one band follow one another, rather than the bands
-  /// of one panel.
+  /// The number of bands per image, and whether panels are the inner loop instead of bands.
   private struct Cut {
     var bands: Int
     var panelsInner: Bool
   }
 
   var count: Int { images * cut.bands * panels }
-  /// Whether each panel but the first reads what the one before has read just now.
+  /// Whether each panel after the first reads the input that the previous one has just read.
   var rereadsInput: Bool { cut.panelsInner || cut.bands == 1 }
 
   init(
@@ -31,7 +30,7 @@ struct ConvolutionUnits: Sendable {
     panels = plan.panels
     length = isFlat ? to.shape.area : to.shape.height
     let panelsInner = plan.panelBytes * plan.panels <= Self.cacheBytes
-    // A band's input should stay in the second-level cache while all panels pass over it.
+    // A band's input should stay in the second-level cache while all panels use it.
     let lineBytes =
       (isFlat ? from.block : from.rowStride) * from.channelBlocks * 4
       * (isFlat ? 1 : window.stride[0])
@@ -40,7 +39,7 @@ struct ConvolutionUnits: Sendable {
     let fewest = (length + lines - 1) / lines
     cut = Cut(bands: fewest, panelsInner: panelsInner)
     guard threads > 1 else { return }
-    // With many pieces for each thread there is little to gain.
+    // With many units per thread there is little to gain.
     let enough = threads * 16 / max(1, images * panels)
     let most = max(
       fewest, min(length / (isFlat ? max(1, tile / 2) : 1), fewest + 2 * threads, enough))
@@ -49,7 +48,7 @@ struct ConvolutionUnits: Sendable {
     for bands in fewest...most {
       for inner in [panelsInner, !panelsInner] {
         let candidate = Cut(bands: bands, panelsInner: inner)
-        // More pieces must gain a hundredth each.
+        // Each further band must gain at least a hundredth.
         let longest =
           longestShare(candidate, work, threads)
           * (100 + bands - fewest + (inner == panelsInner ? 0 : 1))
@@ -61,7 +60,7 @@ struct ConvolutionUnits: Sendable {
     }
   }
 
-  /// Lines × blocks of the thread that has most to do.
+  /// Lines × blocks of the busiest thread.
   private func longestShare(_ cut: Cut, _ work: [Int], _ threads: Int) -> Int {
     let count = images * cut.bands * panels
     return (0..<threads).map { thread in

@@ -3,13 +3,13 @@ import TensorCore
 
 /// What ordinary and transposed convolutions share, and what the passes fuse into both.
 struct ConvolutionWeights: Sendable {
-  /// As the document orders them.
+  /// The weights in the document's order.
   var values: StoredWeights
   var groups: Int
-  /// Input and output channels of one group.
+  /// Input channels per group; the output channels follow.
   var groupInputs: Int
   var groupOutputs: Int
-  /// One factor an output channel, from a layer behind.
+  /// One factor per output channel, from a later layer.
   var scale: [Float]?
   var bias: [Float]?
   var activation = FusedFunction.none
@@ -21,7 +21,7 @@ struct ConvolutionWeights: Sendable {
     ConvolutionPath(groups: groups, inputs: inputs, outputs: outputs, block: block)
   }
 
-  /// The first group's, of an ordinary convolution, where they stand or in a copy.
+  /// The weights of an ordinary convolution's first group, in place or copied.
   func view(_ window: WindowGeometry, _ kernels: any KernelTable.Type) throws -> WeightView {
     view(window, try values.contiguous(kernels))
   }
@@ -37,7 +37,7 @@ struct ConvolutionWeights: Sendable {
         kernelWidth: window.kernel[1]))
   }
 
-  /// y ← factor · y + offset, a pair for each output channel.
+  /// Applies y ← factor · y + offset, with one pair per output channel.
   mutating func apply(scale factors: [Double], bias offsets: [Double]) {
     let old = bias
     bias = (0..<outputs).map { Float(Double(old?[$0] ?? 0) * factors[$0] + offsets[$0]) }
@@ -46,7 +46,7 @@ struct ConvolutionWeights: Sendable {
     scale = (0..<outputs).map { Float(Double(before?[$0] ?? 1) * factors[$0]) }
   }
 
-  /// What the convolution computes, in whole channel blocks.
+  /// The sizes of the convolution, with channels in whole blocks.
   func geometry(_ output: Shape, _ kernels: any KernelTable.Type) -> ConvolutionGeometry {
     ConvolutionGeometry(output, inputs: inputs, outputs: outputs, block: kernels.channelBlock)
   }

@@ -1,9 +1,9 @@
 import Kernels
 import TensorCore
 
-/// Which kernel computes a convolution.
+/// The kernel that computes a convolution.
 enum ConvolutionPath: Sendable, Equatable {
-  /// One input and one output channel a group.
+  /// One input and one output channel per group.
   case depthwise
   /// Groups that fill whole channel blocks, or a single one.
   case direct
@@ -24,12 +24,12 @@ enum ConvolutionPath: Sendable, Equatable {
   var hasEpilogue: Bool { self != .general }
 }
 
-/// A convolution with packed weights, for any rows and columns that a caller wants: the whole of an
-/// ordinary one, or one phase of a transposed one.
+/// A convolution with packed weights, for any rows and columns that a caller asks for: all of an
+/// ordinary convolution, or one phase of a transposed one.
 struct DirectPlan: Sendable {
   let path: ConvolutionPath
   let groups: Int
-  /// The sizes; the weights themselves are packed.
+  /// The sizes; the weights are in `packed`.
   private let view: WeightView
   private let window: Window
   private let block: Int
@@ -39,21 +39,21 @@ struct DirectPlan: Sendable {
   private let packed: Constant
   private let epilogue: FusedEpilogue
 
-  /// Output channel blocks of one group (of all of them, for depthwise and general).
+  /// Output channel blocks per group (of all groups for depthwise and general).
   let groupBlocks: Int
   private let groupInputBlocks: Int
   private let groupFloats: Int
 
-  /// Where the rows that a call computes are read from and written to.
+  /// The addresses for the rows of one call.
   struct Rows {
     /// Tap (0, 0) of the first output pixel, channel 0.
     var input: UnsafePointer<Float>
     var inputStrides: Strides
-    /// Whether the input of the first panel has been read or written a moment ago.
+    /// Whether the first panel's input has just been read or written.
     var isInputNear = false
     /// The first output pixel, channel 0.
     var output: UnsafeMutablePointer<Float>
-    /// Only `direct` takes a pixel stride other than the channel block.
+    /// Only `direct` supports a pixel stride other than the channel block.
     var outputStrides: Strides
     var count: Int
     var width: Int
@@ -61,7 +61,7 @@ struct DirectPlan: Sendable {
     var residualStrides = Strides()
   }
 
-  /// Floats of packed weights.
+  /// The number of packed floats.
   static func packedFloats(
     _ view: WeightView, path: ConvolutionPath, groups: Int, block: Int, blockChannels: Int
   ) -> Int {
@@ -107,17 +107,17 @@ struct DirectPlan: Sendable {
       bias: weights.bias, weights.activation, channels: (channels + block - 1) / block * block)
   }
 
-  /// Units of work that rows × output channels divide into.
+  /// Panels per group: the units along the output channels.
   var groupPanels: Int { (groupBlocks + panelBlocks - 1) / panelBlocks }
   var panels: Int { path == .direct ? groups * groupPanels : groupBlocks }
-  /// Output channel blocks of a panel.
+  /// Output channel blocks in a panel.
   func blocks(ofPanel panel: Int) -> Int {
     path == .direct ? min(panelBlocks, groupBlocks - panel % groupPanels * panelBlocks) : 1
   }
-  /// Bytes of the packed weights of one panel.
+  /// Bytes of one panel's packed weights.
   var panelBytes: Int { packed.buffer.byteCount / max(1, panels) }
 
-  /// Computes the panels of `range` for some rows.
+  /// Computes the panels in `range` for some rows.
   func run(_ range: Range<Int>, _ rows: Rows) {
     switch path {
     case .direct: runDirect(range, rows)
@@ -200,7 +200,7 @@ extension DirectPlan {
     view.bytes.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
       if path == .depthwise {
-        // All groups as the output channels of one packing.
+        // Packs all groups as the output channels of one.
         var all = view
         all.outputChannels = groups
         all.outputStride = groupStride
@@ -241,7 +241,7 @@ extension DirectPlan {
     return Constant(buffer)
   }
 
-  /// Multiplies each column, which is an output channel, by its factor.
+  /// Multiplies each column, that is each output channel, by its factor.
   private static func scaleRows(
     _ values: UnsafeMutablePointer<Float>, rows: Int, width: Int, _ scale: [Float]?,
     firstChannel: Int
@@ -258,7 +258,7 @@ extension DirectPlan {
   }
 }
 
-/// A pointer that several threads write to at places of their own.
+/// A pointer through which several threads write to separate places.
 struct UnsafeMutableSendable<Element>: @unchecked Sendable {
   let pointer: UnsafeMutablePointer<Element>
   init(_ pointer: UnsafeMutablePointer<Element>) { self.pointer = pointer }

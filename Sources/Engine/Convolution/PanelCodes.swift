@@ -2,9 +2,9 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// The codes of a convolution's weights, a byte each, in the order in which panels of them are
-/// expanded and transformed for Winograd's algorithm:
-/// `[panel][input channel · taps + tap][output channel of the panel]`.
+/// The codes of a convolution's weights, one byte each, in the order in which Winograd's algorithm
+/// expands and transforms them panel by panel: `[panel][input channel · taps + tap][output channel
+/// of the panel]`.
 struct PanelCodes: Sendable {
   private enum Values: Sendable {
     case linear(scale: Constant, bias: Constant)
@@ -15,12 +15,12 @@ struct PanelCodes: Sendable {
   private let values: Values
   private let form: WinogradForm
   private let inputs: Int
-  /// Padded to whole blocks.
+  /// Channels, padded to whole blocks.
   private let channels: Int
   private let outputs: Int
   private let panelChannels: Int
 
-  /// Of the buffer that holds them.
+  /// The size of the buffer for the codes.
   static func byteCount(
     _ geometry: ConvolutionGeometry, _ form: WinogradForm, inputs: Int
   ) -> Int {
@@ -28,8 +28,8 @@ struct PanelCodes: Sendable {
   }
 
   /// - Parameters:
-  ///   - weights: `[outputs, inputs, rows, columns]`, as they are in the file.
-  ///   - factors: one per output channel, from a layer behind.
+  ///   - weights: `[outputs, inputs, rows, columns]`, as stored in the file.
+  ///   - factors: one per output channel, from a later layer.
   init?(
     _ weights: CompressedWeights, _ shape: (outputs: Int, inputs: Int), factors: [Float]?,
     _ geometry: ConvolutionGeometry, _ form: WinogradForm, panelChannels: Int,
@@ -70,7 +70,7 @@ struct PanelCodes: Sendable {
     rows.source.dropPages()
   }
 
-  /// The transformed weights of a panel.
+  /// Writes the transformed weights of a panel.
   func expand(
     panel: Int, to packed: UnsafeMutablePointer<Float>, pointStride: Int,
     _ kernels: any KernelTable.Type

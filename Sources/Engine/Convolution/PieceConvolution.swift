@@ -1,8 +1,8 @@
 import Kernels
 import TensorCore
 
-/// A convolution with a large kernel, cut into pieces of 3 × 3 taps: transformed tiles of a band of
-/// the input, a convolution over tiles for each point, and the transform back.
+/// A convolution with a large kernel, split into pieces of 3 × 3 taps: it transforms tiles of a
+/// band of the input, convolves the tiles point by point, and transforms the result back.
 struct PieceConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
@@ -112,15 +112,15 @@ struct PieceConvolutionOperation: NodeOperation {
   }
 }
 
-/// How the tiles of a convolution in pieces are divided, and the working memory of a thread: bands
-/// of rows by strips of columns, such that both the transformed input of a band and the products of
-/// one row of tiles stay in the second-level cache.
+/// How the tiles of a split convolution are divided, and the working memory per thread. Bands of
+/// rows by strips of columns are sized so that the transformed input of a band and the products of
+/// one row of tiles both stay in the second-level cache.
 struct PieceSchedule: Sendable {
   let grid: PieceGrid
-  /// Of the input, padded to whole blocks.
+  /// Channels of the input, padded to whole blocks.
   let channels: Int
   let units: PieceUnits
-  /// Of the transformed input.
+  /// Row stride of the transformed input.
   let rowStride: Int
   let pointStride: Int
   let productPointStride: Int
@@ -139,7 +139,7 @@ struct PieceSchedule: Sendable {
     rowStride = (width + grid.across - 1) * channels
     let most = Self.transformedBytes / (tileBytes * rowStride) - (grid.down - 1)
     var height = max(1, min(most, 8, units.tileRows))
-    // Enough pieces that each thread gets an even share.
+    // Enough units to give each thread an even share.
     units.cutBands(highest: height)
     while height > 2, units.count < 4 * threads {
       height = (height + 1) / 2
@@ -154,11 +154,11 @@ struct PieceSchedule: Sendable {
   var productFloats: Int { Pieces.points * productPointStride }
 }
 
-/// The tiles of all images of the output, in bands of rows by strips of columns.
+/// The tiles of all output images, in bands of rows by strips of columns.
 struct PieceUnits: Sendable {
   struct Unit {
     var image: Int
-    /// Of tiles.
+    /// Rows of tiles.
     var rows: Range<Int>
     var columns: Range<Int>
   }
@@ -175,7 +175,7 @@ struct PieceUnits: Sendable {
     tileColumns = (output.width + 2) / 3
   }
 
-  /// Strips of at most `widest` tiles; returns the width of the widest.
+  /// Cuts strips of at most `widest` tiles and returns the width of the widest.
   mutating func cutStrips(widest: Int) -> Int {
     strips = (tileColumns + widest - 1) / widest
     return (tileColumns + strips - 1) / strips

@@ -1,9 +1,9 @@
 import Kernels
 import TensorCore
 
-/// A convolution with a large kernel and few output channels, cut into pieces of 3 × 3 taps: the
-/// output channels of all pieces are those of one matrix product for each point, and are added
-/// where they belong before the transform back. Functions of an element follow, row by row.
+/// A convolution with a large kernel and few output channels, split into pieces of 3 × 3 taps. One
+/// matrix product per point computes the output channels of all pieces, which are summed before the
+/// transform back. Element functions follow, row by row.
 struct PieceSumConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
@@ -124,9 +124,9 @@ struct PieceSumConvolutionOperation: NodeOperation {
   }
 }
 
-/// Bands of rows of tiles by strips of columns, such that the transformed input of one row stays in
-/// the second-level cache. A band starts with the rows of pieces before its first row, so there are
-/// no more bands than threads.
+/// Bands of rows of tiles by strips of columns, sized so that the transformed input of one row
+/// stays in the second-level cache. Each band recomputes the rows of pieces before its first row,
+/// so there are at most as many bands as threads.
 private struct PieceSumSchedule: Sendable {
   let grid: PieceGrid
   let units: PieceUnits

@@ -15,11 +15,11 @@ struct PieceGrid: Sendable {
 
   var count: Int { down * across }
 
-  /// Tiles of one image of the output.
+  /// Tiles per output image.
   func tiles(_ output: Shape) -> Int { (output.height + 2) / 3 * ((output.width + 2) / 3) }
 }
 
-/// The weights of a convolution in pieces; see `Pieces`.
+/// The weights of a split convolution; see `Pieces`.
 enum PieceWeights {
   private static let transform: [[Double]] = [
     [1 / 2, 0, 0], [-1 / 2, -1 / 2, -1 / 2], [-1 / 6, 1 / 6, -1 / 6], [1 / 6, 1 / 3, 2 / 3],
@@ -27,7 +27,7 @@ enum PieceWeights {
   ]
 
   /// `G g Gᵀ` as `[point][piece][output][input]`, computed in double precision and rounded once.
-  /// Each point ends with `padding` outputs of zeros.
+  /// Each point ends with `padding` outputs of zero.
   static func transformed(
     _ view: WeightView, scale: [Float]?, grid: PieceGrid, padding: Int = 0
   ) -> (view: WeightView, pointStride: Int) {
@@ -74,16 +74,16 @@ enum PieceWeights {
   }
 }
 
-/// Weights of transformed tiles: as many matrices as a tile has points.
+/// Weights of transformed tiles: one matrix per point of a tile.
 enum PointWeights {
-  /// Floats of one point's packed weights.
+  /// Floats of packed weights per point.
   static func packedFloats(_ view: WeightView, blockChannels: Int, block: Int) -> Int {
     (view.outputChannels + block - 1) / block * block
       * ((view.inputChannels + blockChannels - 1) / blockChannels * blockChannels)
       * view.kernelHeight * view.kernelWidth
   }
 
-  /// The weights of all points as `convolution` wants them, one after the other.
+  /// The weights of all points, packed for `convolution`, one point after the other.
   static func packed(
     _ view: WeightView, points: Int, pointStride: Int, blockChannels: Int, context: StepContext
   ) throws -> Constant {

@@ -1,15 +1,15 @@
 import Kernels
 import TensorCore
 
-/// A convolution with few channels on both sides, row by row from planes to planes. Functions of an
-/// element follow while the row is in the nearest cache; so does the average of each plane, where
-/// only that is wanted, and then no row is ever written out.
+/// A convolution with few input and output channels, row by row from planes to planes. Element
+/// functions run while the row is in the first-level cache. If only the average of each plane is
+/// needed, no row is ever written out.
 struct PlanarConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
   /// Whether rows are computed in pairs.
   var isPaired: Bool
-  /// Of the convolution's result.
+  /// Rows of the convolution's result.
   var rows: Int
   var width: Int
   var functions: [ScaledFunction] = []
@@ -30,7 +30,7 @@ struct PlanarConvolutionOperation: NodeOperation {
       weightBytes: planarRows(context).weightFloats * 4)
   }
 
-  /// Rows that are summed before their sum is added to others': the same for any number of threads.
+  /// Rows to sum before adding to the total: the same for any number of threads.
   private static let bandRows = 16
 
   private var bands: Int { (rows + Self.bandRows - 1) / Self.bandRows }
@@ -40,7 +40,7 @@ struct PlanarConvolutionOperation: NodeOperation {
     PlanarRows(weights, window, width: width, context.kernels, isPaired: isPaired)
   }
 
-  /// Of a thread: prepared rows, and the rows of the result that are averaged.
+  /// Floats per thread: prepared rows, and the result rows to average.
   private func threadFloats(_ planarRows: PlanarRows) -> Int {
     planarRows.floats + planarRows.rowsAtOnce * rowFloats
   }

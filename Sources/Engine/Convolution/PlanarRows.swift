@@ -1,18 +1,18 @@
 import Kernels
 import TensorCore
 
-/// How a `PlanarConvolutionOperation` computes rows of its result: one after the other from copies
-/// of the input's rows with their border of zeros, or in pairs from transforms of four of them.
+/// How a `PlanarConvolutionOperation` computes the rows of its result: one at a time from copies of
+/// the input rows with a border of zeros, or in pairs from transforms of four such rows.
 struct PlanarRows: Sendable {
-  /// Rows of the result whose input is prepared at once, such that it stays in the nearest cache.
+  /// Result rows whose input is prepared at once, few enough to stay in the first-level cache.
   let preparedRows: Int
-  /// Rows of the result that are computed at once.
+  /// Result rows computed at once.
   let rowsAtOnce: Int
   let weightFloats: Int
-  /// Of the prepared rows.
+  /// Width of a prepared row.
   private let width: Int
   private let preparedStride: Int
-  /// Where the first prepared row begins, such that what is written to pairs begins a cache line.
+  /// Start of the first prepared row, chosen so that rows written to pairs start on a cache line.
   private let origin: Int
   private let planeRows: Int
   private let inputs: Int
@@ -40,10 +40,11 @@ struct PlanarRows: Sendable {
 
   private var isPaired: Bool { rowsAtOnce == 2 }
   private var plane: Int { planeRows * preparedStride }
-  /// Of the prepared rows.
+  /// Floats of the prepared rows.
   var floats: Int { inputs * plane }
 
-  /// As the kernel wants them: of each group of outputs tap after tap, a tap's outputs side by side.
+  /// Packs weights for the kernel: per group of outputs, tap by tap, with the outputs of a tap
+  /// adjacent.
   func packed(_ weights: ConvolutionWeights, _ kernels: any KernelTable.Type) throws -> [Float] {
     let group = kernels.planarGroup(outputs)
     let values = try weights.view(window, kernels).rowMajor()
@@ -63,7 +64,7 @@ struct PlanarRows: Sendable {
     return packed
   }
 
-  /// Of each column g₀, g₁, g₂ of a kernel (g₀ ± g₁ + g₂) / 2, and behind all of these g₀ and g₂.
+  /// For each column g₀, g₁, g₂ of a kernel, (g₀ ± g₁ + g₂) / 2; after all of these, g₀ and g₂.
   private func transformed(_ kernel: [Float]) -> [Float] {
     let width = window.kernel[1]
     var sums: [Float] = []
@@ -78,12 +79,12 @@ struct PlanarRows: Sendable {
     return sums + ends
   }
 
-  /// Sets to zero what is never prepared, before the first rows of a job.
+  /// Zeros everything that is never prepared, before the first rows of a job.
   func clear(_ target: UnsafeMutablePointer<Float>) {
     if isPaired { target.update(repeating: 0, count: floats) }
   }
 
-  /// Prepares the input of `rows` of the result; `zeros` stand above and below the planes.
+  /// Prepares the input of `rows` of the result; `zeros` are the rows above and below the planes.
   func prepare(
     _ rows: Range<Int>, _ image: UnsafePointer<Float>, _ layout: BlobLayout,
     zeros: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>,
@@ -114,7 +115,7 @@ struct PlanarRows: Sendable {
     }
   }
 
-  /// Computes rows from the prepared ones, the first of which lies `row` rows on.
+  /// Computes rows from the prepared ones, starting `row` rows in.
   func convolve(
     _ prepared: UnsafePointer<Float>, row: Int, rows: Int, weights: UnsafePointer<Float>,
     bias: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, rowStride: Int,

@@ -1,12 +1,13 @@
 import Kernels
 import TensorCore
 
-/// A depthwise convolution and the 1 × 1 convolution that alone reads it. Bands of rows of the first
-/// are read by the second while they lie in the cache: what is between the two never is in memory.
+/// A depthwise convolution fused with the 1 × 1 convolution that is its only reader. The second
+/// reads bands of rows of the first while they are in the cache; the blob between them is never
+/// stored in full.
 struct SeparableConvolutionOperation: NodeOperation {
   var depthwise: ConvolutionOperation
   var pointwise: ConvolutionOperation
-  /// The shape between the two.
+  /// The shape of the blob between the two.
   var middle: Shape
 
   var kind: String { "separable convolution" }
@@ -32,7 +33,7 @@ struct SeparableConvolutionOperation: NodeOperation {
     return try context.threadCount * layout(of: bands, context).floatCount
   }
 
-  /// A band of the blob between the two, as high as the highest.
+  /// Layout of the intermediate blob for the highest band.
   private func layout(of bands: SeparableBands, _ context: StepContext) throws -> BlobLayout {
     let shape = try Shape([1, 1, middle.channels, bands.rows, middle.width])
     return try BlobLayout(shape, block: context.channelBlock)
@@ -89,15 +90,15 @@ struct SeparableConvolutionOperation: NodeOperation {
   }
 }
 
-/// How the rows of all images are cut into bands each of which fits the second-level cache.
+/// How the rows of all images are cut into bands that fit the second-level cache.
 struct SeparableBands: Sendable {
   private let images: Int
   private let height: Int
   private let perImage: Int
-  /// Of the highest band.
+  /// Rows of the highest band.
   var rows: Int { (height + perImage - 1) / perImage }
   var count: Int { images * perImage }
-  /// Whether no thread has much more to do than its share.
+  /// Whether no thread has much more than its share of the work.
   let isBalanced: Bool
 
   private static let cacheBytes = 208 << 10

@@ -1,14 +1,14 @@
 import Kernels
 import TensorCore
 
-/// A 1 × 1 convolution by Strassen's algorithm, with packed weights.
+/// A 1 × 1 convolution with Strassen's algorithm and packed weights.
 struct StrassenPlan: Sendable {
   private let schedule: StrassenSchedule
   private let kernels: any KernelTable.Type
   private let from: BlobLayout
   private let to: BlobLayout
   private let residual: BlobLayout?
-  /// Floats from the input's start to what output pixel (0, 0) reads.
+  /// Floats from the input's start to the first element that output pixel (0, 0) reads.
   private let start: Int
   private let stride: [Int]
   /// `[panel][product][c][column]`
@@ -32,7 +32,7 @@ struct StrassenPlan: Sendable {
       bias: weights.bias, weights.activation, channels: to.channelBlocks * to.block)
   }
 
-  /// Computes a thread's units.
+  /// Computes one thread's units.
   func run(_ units: SharedUnits, ofThread thread: Int, _ buffers: ConvolutionBuffers) {
     let sums = buffers.scratch + thread * schedule.floatsOfThread
     let products = sums + StrassenPairs.products * schedule.sumStride

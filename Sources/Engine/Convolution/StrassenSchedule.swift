@@ -1,29 +1,30 @@
 import Kernels
 
-/// How the pairs of pixels and the panels of a 1 × 1 convolution by Strassen's algorithm are divided,
-/// and the working memory for it.
+/// How the pixel pairs and panels of a 1 × 1 Strassen convolution are divided, and its working
+/// memory.
 ///
-/// A unit is one panel of one band of pairs. A thread forms the sums of a band when it starts with
-/// it, and keeps them for all panels that follow.
+/// A unit is one panel of one band of pairs. A thread computes a band's sums when it starts the
+/// band, and keeps them for all of its panels.
 struct StrassenSchedule: Sendable {
   let geometry: ConvolutionGeometry
   let pairs: Int
   let bands: Int
-  /// Channel blocks of the first half; the second has as many or one fewer.
+  /// Channel blocks of the first half; the second has the same number or one fewer.
   let inputBlocks: Int
   let outputBlocks: Int
-  /// Of the output channels of a half.
+  /// Panels of the output channels of one half.
   let panels: Int
   let panelBlocks: Int
   let block: Int
   let threads: Int
-  /// Floats from one product's sums to the next one's.
+  /// Floats from one product's sums to the next product's.
   let sumStride: Int
   let productStride: Int
 
-  /// Sums of a band; the products of a panel and its weights share the second-level cache with them.
+  /// Bytes for a band's sums, which share the second-level cache with a panel's products and
+  /// weights.
   private static let bandBytes = MachineMemory.secondLevelCacheByteCount / 4 * 3
-  /// The time to form a band's sums, relative to that of a panel's products.
+  /// The time to compute a band's sums, relative to a panel's products.
   private static let transformShare = 0.15
 
   init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type, threads: Int) {
@@ -44,8 +45,8 @@ struct StrassenSchedule: Sendable {
     productStride = spreadStride(pairsAtOnce * panelBlocks * block)
   }
 
-  /// The number of bands with which the thread that has most to do has least; each more must gain a
-  /// hundredth.
+  /// The number of bands that gives the busiest thread the least work; each further band must gain
+  /// at least a hundredth.
   private static func bands(
     _ pairs: Int, panels: Int, fewest: Int, _ tile: Int, _ threads: Int
   ) -> Int {
@@ -74,16 +75,16 @@ struct StrassenSchedule: Sendable {
 
   func band(_ index: Int) -> Range<Int> { ThreadPool.share(of: pairs, index, bands) }
 
-  /// Output channel blocks of a panel.
+  /// Output channel blocks in a panel.
   func blocks(ofPanel panel: Int) -> Int { min(panelBlocks, outputBlocks - panel * panelBlocks) }
 
-  /// Floats of the weights of one product of the panels before `panel`, and so of all panels.
+  /// Weights of one product in all panels before `panel`.
   func weightFloats(before panel: Int) -> Int {
     min(panel * panelBlocks, outputBlocks) * block * inputBlocks * block
   }
   var weightFloats: Int { StrassenPairs.products * weightFloats(before: panels) }
 
-  /// Sums and products of a thread.
+  /// Floats of sums and products per thread.
   var floatsOfThread: Int { StrassenPairs.products * (sumStride + productStride) }
   var scratchFloats: Int { threads * floatsOfThread }
 }

@@ -1,9 +1,9 @@
 import Kernels
 import TensorCore
 
-/// The right factors of the seven products, see `StrassenPairs`.
+/// The right-hand factors of the seven products; see `StrassenPairs`.
 enum StrassenWeights {
-  /// `[panel][product][c][column]`, each product's part as `convolution` wants it.
+  /// Weights as `[panel][product][c][column]`, each product packed for `convolution`.
   static func pack(
     _ view: WeightView, scale: [Float]?, _ schedule: StrassenSchedule, _ context: StepContext
   ) throws -> Constant {
@@ -37,7 +37,8 @@ enum StrassenWeights {
         factors in
         guard let row = rows.baseAddress, let factor = factors.baseAddress else { return }
         for column in 0..<width {
-          // B₁₁ and B₂₁ are in an output channel of the first half, B₁₂ and B₂₂ in one of the second.
+          // B₁₁ and B₂₁ belong to an output channel of the first half, B₁₂ and B₂₂ to one of the
+          // second.
           read(first + column, view, source, scale, channels: 2 * channels, to: row)
           read(
             first + column + halfOutputs, view, source, scale, channels: 2 * channels,
@@ -58,7 +59,7 @@ enum StrassenWeights {
     }
   }
 
-  /// The scaled weights of one output channel; zeros beyond the channels that there are.
+  /// Reads the scaled weights of one output channel, with zeros past the last channel.
   private static func read(
     _ output: Int, _ view: WeightView, _ source: UnsafeRawPointer, _ scale: [Float]?,
     channels: Int, to target: UnsafeMutablePointer<Float>

@@ -2,12 +2,12 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// A transposed convolution. Output rows and columns that have the same remainder modulo the stride
-/// are one ordinary convolution, with every stride-th weight, flipped. The direct kernel writes such
-/// a phase between the others; the other kernels write to working memory first.
+/// A transposed convolution. Output rows and columns with the same remainder modulo the stride form
+/// one ordinary convolution with every stride-th weight, flipped. The direct kernel writes such a
+/// phase in place between the others; the other kernels write to working memory first.
 struct TransposedConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
-  /// `start` is what is cut off the top and the left of the full result.
+  /// `start` is cut off the top and left of the full result.
   var window: WindowGeometry
 
   var kind: String { "transposed convolution" }
@@ -15,10 +15,10 @@ struct TransposedConvolutionOperation: NodeOperation {
 
   /// One remainder along one axis.
   struct Phase: Sendable {
-    /// The first output position and how many there are, `stride` apart.
+    /// The first output position and their number, `stride` apart.
     var first: Int
     var count: Int
-    /// The first of the kernel's weights, `taps` of them `stride` apart.
+    /// The first weight of the kernel, and the number of taps, `stride` apart.
     var weight: Int
     var taps: Int
     /// The input position under tap 0 of the flipped kernel for the first output; may be negative.
@@ -86,7 +86,7 @@ struct TransposedConvolutionOperation: NodeOperation {
     return try BlobLayout(shape.resized(height: height, width: width), block: output.block)
   }
 
-  /// The weights of a phase, or of the whole kernel.
+  /// The weights of one phase, or of the whole kernel.
   private func view(_ bytes: Bytes, _ row: Phase?, _ column: Phase?) -> WeightView {
     let area = window.kernel[0] * window.kernel[1]
     var view = WeightView(
@@ -185,7 +185,7 @@ struct TransposedConvolutionOperation: NodeOperation {
     }
   }
 
-  /// Puts the pixels of one phase of one plane between those of the others.
+  /// Writes the pixels of one phase of one plane between those of the others.
   private static func spread(
     _ source: UnsafePointer<Float>, step: Int, rowStep: Int, _ plane: Int,
     _ target: UnsafeMutablePointer<Float>, _ to: BlobLayout, _ row: Phase, _ column: Phase,

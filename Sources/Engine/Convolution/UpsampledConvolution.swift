@@ -1,8 +1,8 @@
 import Kernels
 import TensorCore
 
-/// A 3 × 3 convolution over an input that is first enlarged twice by repetition: four convolutions
-/// at the low resolution that share one transform of the input; see `UpsampledTiles`.
+/// A 3 × 3 convolution over an input enlarged twofold by repetition, as four convolutions at the
+/// low resolution that share one transform of the input; see `UpsampledTiles`.
 struct UpsampledConvolutionOperation: NodeOperation {
   var weights: ConvolutionWeights
   var window: WindowGeometry
@@ -28,8 +28,8 @@ struct UpsampledConvolutionOperation: NodeOperation {
     [1, 0], [1 / 3, 1 / 3], [-1 / 3, 1 / 3], [-16 / 15, -8 / 15], [1 / 15, -2 / 15], [0, 1],
   ]
 
-  /// `G g Gᵀ` of all phases as `[point][phase][output][input]`, outputs padded to whole blocks, in
-  /// double precision and rounded once.
+  /// `G g Gᵀ` of all phases as `[point][phase][output][input]`, with outputs padded to whole
+  /// blocks, computed in double precision and rounded once.
   private func transformed(
     _ schedule: UpsampledSchedule, _ kernels: any KernelTable.Type
   ) throws -> [Float] {
@@ -50,7 +50,7 @@ struct UpsampledConvolutionOperation: NodeOperation {
             }
           }
           for phase in 0..<UpsampledTiles.phases {
-            // The taps that meet the first and the second of the phase's rows and columns.
+            // The taps that meet the first and the second row and column of the phase.
             let rows = phase / 2 == 0 ? [0..<1, 1..<3] : [0..<2, 2..<3]
             let columns = phase % 2 == 0 ? [0..<1, 1..<3] : [0..<2, 2..<3]
             var small = InlineArray<4, Double>(repeating: 0)
@@ -154,10 +154,10 @@ struct UpsampledConvolutionOperation: NodeOperation {
   }
 }
 
-/// Batches of tiles whose transformed input and products, of as many channel blocks as are computed
-/// at once, fit the second-level cache.
+/// Batches of tiles whose transformed input and products, for the channel blocks computed at once,
+/// fit the second-level cache.
 private struct UpsampledSchedule: Sendable {
-  /// Of the input, padded to whole blocks.
+  /// Channels of the input, padded to whole blocks.
   let channels: Int
   /// Output channels of a phase, padded to whole blocks.
   let phaseOutputs: Int
@@ -192,7 +192,7 @@ private struct UpsampledSchedule: Sendable {
       min(blocksAtOnce, 4 * phaseOutputs / block) * width * block)
   }
 
-  /// Floats of one point's packed weights.
+  /// Floats of packed weights per point.
   var pointWeights: Int { UpsampledTiles.phases * phaseOutputs * channels }
   var threadFloats: Int { UpsampledTiles.points * (transformedStride + productStride) }
 }

@@ -1,12 +1,12 @@
 import Kernels
 import TensorCore
 
-/// Convolution weights as they are in memory, read with any steps between output channel, input
-/// channel, row and column. Negative steps flip the kernel.
+/// Convolution weights in place, read with any steps between output channel, input channel, row and
+/// column. Negative steps flip the kernel.
 @dynamicMemberLookup
 struct WeightView: Sendable {
   var bytes: Bytes
-  /// Floats from the start of `bytes` to the weight of indices 0.
+  /// Floats from the start of `bytes` to the weight with all indices 0.
   var offset = 0
   var layout: WeightLayout
 
@@ -19,8 +19,7 @@ struct WeightView: Sendable {
     layout.outputChannels * layout.inputChannels * layout.kernelHeight * layout.kernelWidth
   }
 
-  /// The part that belongs to group `group` of `groups`, where groups follow one another with
-  /// `stride` floats between them.
+  /// The part for group `group` of `groups`, with groups `stride` floats apart.
   func group(_ group: Int, stride: Int) -> WeightView {
     var view = self
     view.offset += group * stride
@@ -34,9 +33,9 @@ struct WeightView: Sendable {
     return view
   }
 
-  /// The weight of an output channel, an input channel, a row and a column.
+  /// The weight at an output channel, input channel, row and column.
   ///
-  /// - Parameter base: of `bytes`.
+  /// - Parameter base: the address of `bytes`.
   @inline(__always)
   func value(_ base: UnsafeRawPointer, _ o: Int, _ i: Int, _ y: Int, _ x: Int) -> Float {
     let index =
@@ -64,7 +63,7 @@ struct WeightView: Sendable {
     }
   }
 
-  /// - Parameter base: of `bytes`.
+  /// - Parameter base: the address of `bytes`.
   func packingArguments(
     _ base: UnsafeRawPointer, panels: Range<Int>, packed: UnsafeMutablePointer<Float>
   ) -> PackingArguments {

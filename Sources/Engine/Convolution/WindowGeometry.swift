@@ -1,7 +1,7 @@
 import CoreMLModel
 
-/// Kernel, stride, dilation and padding of a layer that slides windows, all with their defaults
-/// filled in; index 0 is H, 1 is W.
+/// Kernel, stride, dilation and padding of a layer with sliding windows, with all defaults filled
+/// in; index 0 is H, 1 is W.
 struct WindowGeometry: Sendable, Equatable {
   var kernel: [Int]
   var stride: [Int]
@@ -10,10 +10,10 @@ struct WindowGeometry: Sendable, Equatable {
   var start = [0, 0]
   var end = [0, 0]
 
-  /// Extent of a dilated kernel.
+  /// Extent of the dilated kernel.
   func extent(_ axis: Int) -> Int { (kernel[axis] - 1) * dilation[axis] + 1 }
 
-  /// Rows or columns of the input beyond its start and end that `output` windows touch.
+  /// Rows or columns before and after the input that `output` windows touch.
   func reach(_ axis: Int, input: Int, output: Int) -> (before: Int, after: Int) {
     let last = (output - 1) * stride[axis] - start[axis] + extent(axis)
     return (max(0, start[axis]), max(0, last - input))
@@ -26,7 +26,7 @@ struct WindowGeometry: Sendable, Equatable {
       top: rows.before, bottom: rows.after, left: columns.before, right: columns.after)
   }
 
-  /// Floats from the start of a buffer to where the first window begins.
+  /// Floats from the start of a buffer to the first window.
   func origin(in layout: BlobLayout) -> Int {
     layout.origin - start[0] * layout.rowStride - start[1] * layout.block
   }

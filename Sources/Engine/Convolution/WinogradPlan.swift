@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// A convolution by Winograd's algorithm, with packed weights.
+/// A convolution with Winograd's algorithm and packed weights.
 struct WinogradPlan: Sendable {
   private let schedule: WinogradSchedule
   private let kernels: any KernelTable.Type
@@ -14,7 +14,7 @@ struct WinogradPlan: Sendable {
   private let epilogue: FusedEpilogue
   private let poolsMaximum: Bool
 
-  /// The transformed weights, or what is transformed panel by panel.
+  /// The transformed weights, or the codes that are transformed panel by panel.
   private enum Weights: Sendable {
     case packed(Constant)
     case codes(PanelCodes)
@@ -144,7 +144,8 @@ struct WinogradPlan: Sendable {
         transformed: transformed, transformedStrides: schedule.strides))
   }
 
-  /// - Parameter products: the threads' working memory: products of each, then expanded weights.
+  /// - Parameter products: working memory of the threads: the products of each, then expanded
+  ///   weights.
   private func computeOutput(
     _ range: Range<Int>, panels: Range<Int>, _ thread: Int, _ buffers: ConvolutionBuffers,
     _ transformed: UnsafePointer<Float>, _ products: UnsafeMutablePointer<Float>
@@ -155,7 +156,7 @@ struct WinogradPlan: Sendable {
       computeOutput(range, panels: panels, packed.pointer, nil, buffers, transformed, own)
     case .codes(let codes):
       for panel in panels {
-        // Where there are more threads than panels, a panel's memory is its own.
+        // With more threads than panels, each panel has its own memory.
         let slot = schedule.threads > schedule.panels ? panel : thread
         let expanded =
           products + schedule.threads * schedule.productFloats + slot * schedule.expandedFloats

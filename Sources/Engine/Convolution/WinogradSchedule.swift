@@ -1,18 +1,18 @@
 import Kernels
 import TensorCore
 
-/// How the tiles and panels of a Winograd convolution are divided, and the working memory for it.
+/// How the tiles and panels of a Winograd convolution are divided, and its working memory.
 ///
-/// Where the transformed input of enough tiles fits the second-level cache and the weights are few,
-/// each thread takes batches of tiles through all steps by itself. Else all threads transform a
-/// batch together and then share out the panels, so that weights pass through the caches once.
+/// If the transformed input of enough tiles fits the second-level cache and there are few weights,
+/// each thread takes batches of tiles through all steps alone. Otherwise all threads transform a
+/// batch together and then share its panels, so that weights pass through the caches once.
 struct WinogradSchedule: Sendable {
   let geometry: ConvolutionGeometry
   let form: WinogradForm
-  /// Padded to whole blocks.
+  /// Input channels, padded to whole blocks.
   let channels: Int
   let outputBlocks: Int
-  /// Padded to whole blocks.
+  /// Output channels, padded to whole blocks.
   private let outputChannels: Int
   let panels: Int
   /// Output channels of a full panel.
@@ -25,25 +25,24 @@ struct WinogradSchedule: Sendable {
   let pointStride: Int
   let productStride: Int
   let threads: Int
-  /// Whether weights are transformed from their codes, in single precision. Not a matter of threads,
-  /// since results must not depend on them.
+  /// Whether weights are transformed from their codes, in single precision. Does not depend on
+  /// threads, because results must not.
   let transformsCodes: Bool
-  /// Whether that happens panel by panel in each run, instead of keeping transformed weights, which
+  /// Whether each run transforms codes panel by panel instead of keeping transformed weights, which
   /// take many times the memory.
   let expandsWeights: Bool
 
-  /// Transformed input of a batch that one thread takes: measured best a little above the
-  /// second-level cache.
+  /// Transformed input of one thread's batch; measured best slightly above the second-level cache.
   private static let privateBytes = MachineMemory.secondLevelCacheByteCount / 8 * 9
   private static let sharedBytes = 4 << 20
-  /// Of a batch for which weights are expanded, such that they are expanded once.
+  /// Transformed input of a batch with expanded weights, large enough to expand them only once.
   private static let expandedBytes = 16 << 20
-  /// Codes whose weights take more than this when transformed are kept instead of these.
+  /// If the transformed weights would be larger than this, the codes are kept instead.
   private static let keptBytes = 17 << 20
   private static let repeatedWeightBytes = 12 << 20
 
-  /// - Parameter weights: how the weights are stored; compressed ones are expanded in each run where
-  ///   that happens no more than twice.
+  /// - Parameter weights: how the weights are stored; compressed ones are expanded in each run if
+  ///   that happens at most twice.
   init(
     _ geometry: ConvolutionGeometry, _ form: WinogradForm, weights: StoredWeights,
     kernels: any KernelTable.Type, threads: Int
@@ -59,7 +58,7 @@ struct WinogradSchedule: Sendable {
     let tiles = geometry.tiles(form)
     self.tiles = tiles
     self.threads = threads
-    // A cache line more, so that tiles do not fall on the same few sets.
+    // One more cache line, so that tiles do not map to the same few cache sets.
     tileStride = channels + 16
     let tileBytes = points * tileStride * 4
     let step = kernels.pixelTile
@@ -70,7 +69,7 @@ struct WinogradSchedule: Sendable {
       let together = max(4 * step, batch(bytes))
       return max(1, (tiles + together - 1) / together)
     }
-    // Half precision is meant to save the file's space, and is not worth the time.
+    // Half precision is meant to save space in the file; expanding it in every run is too slow.
     transformsCodes =
       weights.compressed.map { !$0.isHalf } ?? false && weightBytes > Self.keptBytes
       && count(Self.expandedBytes) <= 2
@@ -100,7 +99,7 @@ struct WinogradSchedule: Sendable {
   var strides: PointStrides { PointStrides(tile: tileStride, point: pointStride) }
   var transformedFloats: Int { points * pointStride }
   var productFloats: Int { points * productStride }
-  /// From one point's weights to the next one's, in the panel that a thread expands.
+  /// Floats from one point's weights to the next, in a panel that a thread expands.
   var expandedPointStride: Int { spreadStride(channels * panelChannels) }
   var expandedFloats: Int { points * expandedPointStride }
   var panelWeightFloats: Int { points * channels * panelChannels }

@@ -1,19 +1,20 @@
 import TensorCore
 
-/// Lays buffers that live from one step to another into as little memory as it can: the largest
-/// first, each at the lowest gap that fits best among those that live at the same time.
+/// Packs buffers that live from one step to another into as little memory as possible: largest
+/// first, each in the best-fitting gap among the buffers alive at the same time, at the lowest
+/// address.
 struct ArenaPlanner {
   struct Buffer: Equatable {
     var byteCount: Int
-    /// The first and last step that touch it.
+    /// The first and last step that use the buffer.
     var lifetime: ClosedRange<Int>
   }
 
   private(set) var offsets: [Int]
   private(set) var byteCount = 0
 
-  /// Above this many buffers, they are placed in order of their first step instead, which needs
-  /// only those alive to be looked at.
+  /// Above this number of buffers, they are placed in order of their first step instead, which
+  /// looks only at buffers that are alive.
   static let exhaustiveLimit = 4096
 
   init(_ buffers: [Buffer]) throws {

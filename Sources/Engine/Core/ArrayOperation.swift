@@ -1,13 +1,13 @@
 import Kernels
 
-/// A computation on row-major arrays whose sizes the layer's file knows: a loop over units that
-/// threads share.
+/// A computation on row-major arrays of sizes that the layer knows: a loop over units that threads
+/// share.
 struct ArrayOperation: NodeOperation {
   var kind: String
   var units: Int
   var sumsProducts = false
   var canRunInPlace = false
-  /// Where its inputs and outputs are, and which unit to compute. A unit writes what no other does.
+  /// Computes one unit. No two units write to the same place.
   var body: @Sendable (ArrayBuffers, Int) -> Void
 
   func makeStep(_ context: StepContext) throws -> StepBody {

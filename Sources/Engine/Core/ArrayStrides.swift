@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Row-major arrays as steps through memory.
+/// Strides through row-major arrays.
 enum ArrayStrides {
   static func rowMajor(_ shape: [Int]) -> [Int] {
     var strides = [Int](repeating: 1, count: shape.count)
@@ -10,7 +10,8 @@ enum ArrayStrides {
     return strides
   }
 
-  /// The steps of `shape` along the axes of `target`, aligned at the last; 0 where it repeats.
+  /// The strides of `shape` along the axes of `target`, aligned at the last axis; 0 along repeated
+  /// axes.
   static func stretched(_ shape: [Int], to target: [Int]) -> [Int] {
     let own = rowMajor(shape)
     let added = target.count - shape.count
@@ -19,8 +20,8 @@ enum ArrayStrides {
     }
   }
 
-  /// The same walk with as few axes as possible: those of length 1 go, and neighbors that every
-  /// operand walks without a gap become one. There is at least one axis.
+  /// The same walk with as few axes as possible: drops axes of length 1, and merges neighbors that
+  /// every operand walks without a gap. At least one axis remains.
   static func merged(_ sizes: [Int], _ operands: [[Int]]) -> (sizes: [Int], operands: [[Int]]) {
     var mergedSizes: [Int] = []
     var merged = operands.map { _ in [Int]() }

@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// Rows and columns of zeros round every plane.
+/// Rows and columns of zeros around every plane.
 struct Halo: Hashable, Sendable {
   var top = 0
   var bottom = 0
@@ -20,10 +20,10 @@ struct Halo: Hashable, Sendable {
   func contains(_ other: Halo) -> Bool { union(other) == self }
 }
 
-/// Where the elements of a blob lie: `[image][channel / block][row][column][channel % block]`, each
+/// The layout of a blob in memory: `[image][channel / block][row][column][channel % block]`, each
 /// plane with a halo of zeros. A block of 1 is plain row-major order.
 ///
-/// Strides count floats. In the last channel block, lanes without a channel are zeros.
+/// Strides count floats. In the last channel block, lanes without a channel are zero.
 struct BlobLayout: Equatable, Sendable {
   /// `[Seq, Batch, C, H, W]`, whatever the blob's rank.
   let shape: Shape
@@ -53,8 +53,8 @@ struct BlobLayout: Equatable, Sendable {
     origin = halo.top * rowStride + halo.left * block
   }
 
-  /// Where some of the channels of `whole` lie, from the first of a block on; `shape` has these
-  /// channels alone. The slice's own offset is the caller's to add.
+  /// The layout of some channels of `whole`, starting at a channel block; `shape` has only these
+  /// channels. The caller adds the offset of the slice.
   init(_ shape: Shape, in whole: BlobLayout) {
     self.shape = shape
     block = whole.block
@@ -76,15 +76,15 @@ struct BlobLayout: Equatable, Sendable {
   var planes: Int { shape.images * channelBlocks }
   /// Whether rows follow one another without a gap.
   var hasContiguousPlanes: Bool { rowStride == shape.width * block }
-  /// Whether it is the row-major array of the shape and nothing else.
+  /// Whether the layout is the plain row-major array of the shape.
   var isDense: Bool { block == 1 && halo == .none }
 
-  /// Floats from the buffer's start to the first element of plane `index` of all planes.
+  /// Floats from the start of the buffer to the first element of plane `index`.
   func planeOffset(_ index: Int) -> Int {
     index / channelBlocks * imageStride + index % channelBlocks * planeStride + origin
   }
 
-  /// Whether the elements lie where `other` has them as well, lanes without a channel aside.
+  /// Whether all elements are at the same places as in `other`, ignoring lanes without a channel.
   func coincides(with other: BlobLayout) -> Bool {
     if self == other { return true }
     return shape.images == 1 && shape.area == 1 && halo == .none && other.halo == .none
@@ -95,7 +95,7 @@ struct BlobLayout: Equatable, Sendable {
   /// Whether the last channel block has lanes without a channel.
   var hasEmptyLanes: Bool { shape.channels % block != 0 }
 
-  /// Writes zeros to the lanes without a channel of plane `index`, in `rows` or all of them.
+  /// Zeros the lanes without a channel of plane `index`, in `rows` or in all rows.
   func clearEmptyLanes(
     ofPlane index: Int, rows: Range<Int>? = nil, in buffer: UnsafeMutablePointer<Float>
   ) {
@@ -111,7 +111,7 @@ struct BlobLayout: Equatable, Sendable {
     }
   }
 
-  /// Writes zeros to the halos of the planes that are thread `thread`'s share.
+  /// Zeros the halos of thread `thread`'s share of the planes.
   func clearHalos(
     ofThread thread: Int, _ threads: Int, in buffer: UnsafeMutablePointer<Float>
   ) {
@@ -121,7 +121,7 @@ struct BlobLayout: Equatable, Sendable {
     }
   }
 
-  /// Writes zeros to the halo of plane `index`.
+  /// Zeros the halo of plane `index`.
   func clearHalo(ofPlane index: Int, in buffer: UnsafeMutablePointer<Float>) {
     if halo == .none { return }
     let start = buffer + (planeOffset(index) - origin)

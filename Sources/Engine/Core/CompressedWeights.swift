@@ -2,14 +2,14 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// Weights in half precision, or codes with scales or a table, as they are in the file. They are
-/// expanded piece by piece, to the very floats that `Weights.values` gives.
+/// Weights in half precision, or codes with scales or a table, as stored in the file. They are
+/// expanded piece by piece, to exactly the floats that `Weights.values` gives.
 struct CompressedWeights: Sendable {
   private enum Kind: Sendable {
     case half
-    /// The values, and as the kernels read them.
+    /// The values, also as a constant for the kernels.
     case table(bits: Int, [Float], Constant)
-    /// A scale and a bias for each channel, or one for all, and the elements of a channel's run.
+    /// A scale and a bias per channel, or one for all, and the number of elements per channel.
     case linear(bits: Int, scale: [Float], bias: [Float], channels: Int, run: Int)
   }
 
@@ -17,7 +17,7 @@ struct CompressedWeights: Sendable {
   private let source: Bytes
   private let kind: Kind
 
-  /// Nil for what is not compressed, and for signed integers.
+  /// Nil if the weights are not compressed or are signed integers.
   init?(_ weights: Weights, _ shape: [Int], channelAxis: Int) throws {
     count = try checkedProduct(shape, limit: Limits.tensorElements)
     switch try weights.storage(shape, channelAxis: channelAxis) {
@@ -38,7 +38,7 @@ struct CompressedWeights: Sendable {
 
   var isHalf: Bool { if case .half = kind { true } else { false } }
 
-  /// The codes as `rows` rows, with a scale and a bias for each.
+  /// The codes as `rows` rows, with a scale and a bias per row.
   func rowCodes(_ rows: Int) -> RowCodes? {
     switch kind {
     case .half: return nil
@@ -55,7 +55,7 @@ struct CompressedWeights: Sendable {
     }
   }
 
-  /// How the kernel for dense layers reads them where they stand, as `rows` rows.
+  /// The format in which the kernel for dense layers reads the weights in place, as `rows` rows.
   func rowFormat(_ rows: Int) throws -> RowFormat? {
     switch kind {
     case .half: return RowFormat(source: source, kind: .half)
@@ -78,7 +78,7 @@ struct CompressedWeights: Sendable {
     }
   }
 
-  /// Writes the elements of `range`, which lie inside.
+  /// Writes the elements of `range`.
   func expand(
     _ range: Range<Int>, to target: UnsafeMutablePointer<Float>, _ kernels: any KernelTable.Type
   ) {
@@ -141,11 +141,11 @@ struct RowFormat: Sendable {
 }
 
 extension FloatValues {
-  /// The bytes of the values in reading order: where they stand, or a copy.
+  /// The bytes of the values in reading order: in place, or a copy.
   func contiguous() -> Bytes { contiguousBytes ?? Bytes(array()) }
 }
 
-/// Weights as a layer reads them: floats where they stand, or compressed ones.
+/// Weights as a layer reads them: floats in place, or compressed weights.
 enum StoredWeights: Sendable {
   case floats(FloatValues)
   case compressed(CompressedWeights)
@@ -154,7 +154,7 @@ enum StoredWeights: Sendable {
     if case .compressed(let weights) = self { weights } else { nil }
   }
 
-  /// The bytes of the floats in reading order: where they stand, or a copy.
+  /// The bytes of the floats in reading order: in place, or a copy.
   func contiguous(_ kernels: any KernelTable.Type) throws -> Bytes {
     switch self {
     case .floats(let values): values.contiguous()

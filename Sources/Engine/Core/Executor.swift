@@ -3,15 +3,15 @@ import TensorCore
 
 /// Runs a plan in one arena.
 final class Executor: @unchecked Sendable {
-  // `@unchecked`: the arena is written by one prediction at a time, which the network's lock sees to.
+  // `@unchecked`: one prediction at a time writes to the arena, which the network's lock ensures.
   private let plan: Plan
   private let pool: ThreadPool
   private let hooks: EngineHooks
   private let arena: AlignedBuffer
-  /// By step; nil for all but inputs and outputs.
+  /// Indexed by step; nil except for inputs and outputs.
   private let transfers: [Transfer?]
 
-  /// How a caller's row-major tensor becomes a blob or the other way.
+  /// Converts a caller's row-major tensor to a blob or back.
   private struct Transfer {
     var blob: Operand
     var converter: LayoutConverter
@@ -44,7 +44,7 @@ final class Executor: @unchecked Sendable {
     }
   }
 
-  /// The scale and bias of an image; with a mean image `load` takes the difference instead.
+  /// The scale and bias of an image; for a mean image, `load` subtracts it instead.
   private static func scaling(_ input: Graph.Input, channels: Int) throws -> InputScaling? {
     guard let preprocessing = input.preprocessing, preprocessing.mean.isEmpty else { return nil }
     return InputScaling(
@@ -63,7 +63,7 @@ final class Executor: @unchecked Sendable {
     let context = RunContext(
       arena: arenaStart, pool: pool,
       inputs: inputs.map { tensor in
-        // No tensor is without elements.
+        // Tensors always have elements.
         tensor.withUnsafeElements { $0.baseAddress ?? UnsafePointer(arenaStart) }
       }, round: round)
     var results = plan.graph.exposed.map { _ in Tensor(shape: [0]) }
@@ -102,7 +102,7 @@ final class Executor: @unchecked Sendable {
     tensor.withUnsafeElements { elements in
       guard let source = elements.baseAddress else { return }
       if mean.isEmpty { return convert(source) }
-      // A mean image is rare: the difference is taken in a copy.
+      // Mean images are rare, so the difference is computed in a copy.
       var difference = [Float](repeating: 0, count: elements.count)
       for position in difference.indices {
         difference[position] = source[position] - mean[position % mean.count]

@@ -9,7 +9,7 @@ enum FusedFunction: Sendable, Equatable {
   case prelu([Float])
   case clip(Float, Float)
 
-  /// The same function as an element function, where the kernels' epilogues have it.
+  /// The equivalent of an element function, if the kernels' epilogues support it.
   init?(_ function: ScaledFunction) {
     guard function.scale == 1, function.shift == 0 else { return nil }
     switch (function.function, function.alpha, function.beta) {
@@ -32,7 +32,7 @@ enum FusedFunction: Sendable, Equatable {
     }
   }
 
-  /// Whether 0 stays 0.
+  /// Whether the function maps 0 to 0.
   var keepsZero: Bool {
     if case .clip(let lower, let upper) = self { lower <= 0 && upper >= 0 } else { true }
   }
@@ -47,13 +47,13 @@ enum FusedFunction: Sendable, Equatable {
   }
 }
 
-/// The bias and activation of a layer's output channels, as kernels read them.
+/// The bias and activation per output channel, as kernels read them.
 struct FusedEpilogue: Sendable {
   private let bias: Constant?
   private let slopes: Constant?
   private let activation: FusedActivation
 
-  /// - Parameter channels: padded to whole blocks.
+  /// - Parameter channels: the number of channels, padded to whole blocks.
   init(bias: [Float]?, _ function: FusedFunction, channels: Int) throws {
     self.bias = try bias.map { try Constant($0, paddedTo: channels) }
     if case .prelu(let slopes) = function {
@@ -72,7 +72,7 @@ struct FusedEpilogue: Sendable {
       }
   }
 
-  /// For the channels from `channel` on.
+  /// The epilogue for the channels from `channel` on.
   func from(_ channel: Int = 0) -> Epilogue {
     Epilogue(
       bias: bias.map { $0.pointer + channel },

@@ -1,30 +1,30 @@
 import TensorCore
 
 /// The network between the document and the plan: nodes in order of execution over values that are
-/// each written once. The passes rewrite it.
+/// written once. The passes rewrite it.
 struct Graph: Sendable {
   typealias ValueID = Int
 
   struct Value: Sendable {
-    /// The blob's name in the document, or one derived from it.
+    /// The blob's name in the document, or a name derived from it.
     var name: String
     var shape: Shape
-    /// Row-major elements, where they are known before anything runs.
+    /// Row-major elements, if they are known before anything runs.
     var constant: Constant?
   }
 
   struct Node: Sendable {
-    /// The layer that the node comes from, or the last of those that have been fused into it.
+    /// The layer that the node comes from, or the last of the layers fused into it.
     var name: String
     var layerType: String
     var operation: any NodeOperation
     var inputs: [ValueID]
     var outputs: [ValueID]
-    /// Of the layers that are computed here, by their definition.
+    /// Multiply-adds of the layers that the node computes, by their definition.
     var multiplyAdds = 0
   }
 
-  /// An input feature and what is done to its elements on their way in.
+  /// An input feature and its preprocessing.
   struct Input: Sendable {
     var name: String
     var value: ValueID
@@ -46,7 +46,7 @@ struct Graph: Sendable {
 
   var exposedValues: Set<ValueID> { Set(exposed.map(\.value)) }
 
-  /// How many nodes read each value; an exposed one counts once more.
+  /// How many nodes read each value; being exposed counts as one more.
   func useCounts() -> [Int] {
     var counts = [Int](repeating: 0, count: values.count)
     for node in nodes { for input in node.inputs { counts[input] += 1 } }
@@ -63,19 +63,19 @@ struct Graph: Sendable {
     return producers
   }
 
-  /// Puts a layer's multiply-adds down to that of its nodes, those from `first` on, which does them.
+  /// Assigns a layer's multiply-adds to the one of its nodes, from `first` on, that performs them.
   mutating func setMultiplyAdds(_ count: Int, ofNodesFrom first: Int) {
     if let index = nodes[first...].firstIndex(where: { $0.operation.sumsProducts }) {
       nodes[index].multiplyAdds = count
     }
   }
 
-  /// The name of a value, or its number where the document has none for it.
+  /// The name of a value, or its number if it has no name.
   func label(of value: ValueID) -> String {
     values[value].name.isEmpty ? "#\(value)" : values[value].name
   }
 
-  /// The nodes in a reader's terms.
+  /// The nodes as descriptions for a reader.
   var descriptions: [StepDescription] { nodes.map(description) }
 
   func description(of node: Node) -> StepDescription {
@@ -94,7 +94,7 @@ struct Graph: Sendable {
       outputs: outputs.map(label), outputShapes: outputs.map { shape($0).dimensions })
   }
 
-  /// Drops the nodes at `indices`.
+  /// Removes the nodes at `indices`.
   mutating func removeNodes(_ indices: Set<Int>) {
     if indices.isEmpty { return }
     nodes = nodes.indices.filter { !indices.contains($0) }.map { nodes[$0] }
@@ -116,7 +116,7 @@ struct Constant: Sendable {
     }
   }
 
-  /// The elements and, up to `count`, zeros.
+  /// The elements, padded with zeros to `count`.
   init(_ elements: [Float], paddedTo count: Int) throws {
     try self.init(elements + [Float](repeating: 0, count: max(0, count - elements.count)))
   }

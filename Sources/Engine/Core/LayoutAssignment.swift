@@ -1,9 +1,9 @@
 import Kernels
 import TensorCore
 
-/// Decides in which layouts each blob exists, and where one is converted to another: the producer's
-/// own, with the largest halo that a reader wants, and one more where a reader wants another block.
-/// What is joined along the channels is written to its part of the whole at once.
+/// Decides in which layouts each blob exists, and where to convert between them: the producer's
+/// layout, with the largest halo that a reader wants, plus one more for readers that want another
+/// block. Inputs of a concatenation are written directly to their part of the whole.
 struct LayoutAssignment {
   private struct Key: Hashable {
     var value: Graph.ValueID
@@ -13,11 +13,10 @@ struct LayoutAssignment {
   private let graph: Graph
   private let kernels: any KernelTable.Type
   private var wishes: [LayoutWishes] = []
-  /// The block in which each value is produced; nil for inputs and constants, which can be had in
-  /// any.
+  /// The block in which each value is produced; nil for inputs and constants, which can have any.
   private var produced: [LayoutWish.Block?]
   private var halos: [Key: Halo] = [:]
-  /// What each part of a whole is a part of, and the first channel that it has there.
+  /// The whole that each part belongs to, and the part's first channel there.
   private var wholes: [Key: (whole: Key, channel: Int)] = [:]
   private var ids: [Key: Plan.Representation.ID] = [:]
   private var written: Set<Plan.Representation.ID> = []
@@ -76,8 +75,8 @@ struct LayoutAssignment {
     }
   }
 
-  /// The inputs of concatenations that begin and end with a channel block, and so can be written
-  /// where the whole will be. A value is part of one whole at most.
+  /// Finds inputs of concatenations that start and end at a channel block, and so can be written
+  /// directly into the whole. A value is part of at most one whole.
   private mutating func findParts() {
     let block = kernels.channelBlock
     for (index, node) in graph.nodes.enumerated()
@@ -98,14 +97,14 @@ struct LayoutAssignment {
     for key in wholes.keys { halos[outermost(key)] = halo(key).union(halo(outermost(key))) }
   }
 
-  /// What the value is in the end a part of: itself, if nothing.
+  /// The outermost whole that the value is part of, or the value itself.
   private func outermost(_ key: Key) -> Key {
     var key = key
     while let (whole, _) = wholes[key] { key = whole }
     return key
   }
 
-  /// Planes without a halo are row-major: the two are one.
+  /// Planes without a halo are row-major, so the two count as one.
   private func natural(_ block: LayoutWish.Block, of value: Graph.ValueID) -> LayoutWish.Block {
     if block == .planar, halo(Key(value: value, block: .planar)) == .none { return .dense }
     return block
@@ -128,7 +127,7 @@ struct LayoutAssignment {
     return representations.count - 1
   }
 
-  /// The value in the wanted block, converted now where it is not there yet.
+  /// The value in the requested block, converted now if necessary.
   private mutating func representation(
     _ value: Graph.ValueID, _ wanted: LayoutWish.Block
   ) throws -> Plan.Representation.ID {

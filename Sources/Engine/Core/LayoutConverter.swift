@@ -1,7 +1,7 @@
 import Kernels
 import TensorCore
 
-/// Moves a blob from one layout to another, halos aside, and may scale and shift it on the way.
+/// Copies a blob from one layout to another, without halos, and optionally scales and shifts it.
 struct LayoutConverter: Sendable {
   private let from: BlobLayout
   private let to: BlobLayout
@@ -19,12 +19,12 @@ struct LayoutConverter: Sendable {
   }
 
   private var wide: BlobLayout { to.block > from.block ? to : from }
-  /// Whether one array becomes another, whatever its planes are.
+  /// Whether the conversion copies one array to another, whatever its planes.
   private var isCopy: Bool { from.isDense && to.isDense && scaling == nil }
-  /// Floats of an array that are copied at once.
+  /// Floats of an array to copy at once.
   private static let pieceFloats = 16 << 10
 
-  /// Pieces that threads may share: channel blocks of the wider layout, or parts of an array.
+  /// Units that threads may share: channel blocks of the wider layout, or pieces of an array.
   var units: Int {
     isCopy ? (to.floatCount + Self.pieceFloats - 1) / Self.pieceFloats : wide.planes
   }
@@ -90,7 +90,7 @@ struct LayoutConverter: Sendable {
   }
 }
 
-/// A scale and a bias a channel.
+/// A scale and a bias per channel.
 struct InputScaling: Sendable {
   let scale: Constant
   let bias: Constant

@@ -8,7 +8,7 @@ enum MachineMemory {
     return pages > 0 && pageBytes > 0 ? pages * pageBytes : Int.max
   }
 
-  /// Bytes of a core's second-level cache, 1 MiB where the system does not say.
+  /// Bytes of a core's second-level cache; 1 MiB if the system does not report it.
   static let secondLevelCacheByteCount: Int = {
     let bytes = LibC.secondLevelCacheByteCount()
     return bytes > 0 ? min(max(bytes, 256 << 10), 4 << 20) : 1 << 20

@@ -1,12 +1,12 @@
 import Kernels
 import TensorCore
 
-/// How an operation wants to find one of its inputs.
+/// The layout in which an operation wants one of its inputs.
 struct LayoutWish: Sendable {
   enum Block: Sendable {
-    /// `[C][H][W]`, with a halo where one is wanted.
+    /// `[C][H][W]`, with a halo if requested.
     case planar
-    /// Row-major and nothing else.
+    /// Row-major without a halo.
     case dense
     /// The machine's channel block.
     case blocked
@@ -20,7 +20,7 @@ struct LayoutWish: Sendable {
   static let blocked = LayoutWish(block: .blocked)
 }
 
-/// The layouts that an operation asks for: a wish for each input, a block for each output.
+/// The layouts that an operation requests: a wish per input, a block per output.
 struct LayoutWishes: Sendable {
   var inputs: [LayoutWish]
   var outputs: [LayoutWish.Block]
@@ -32,42 +32,43 @@ struct NodeShapes: Sendable {
   var outputs: [Shape]
   var producedBlocks: [LayoutWish.Block]
 
-  /// The wish of an operation that works on planes of any block: the first input's, for all.
+  /// The wishes of an operation that works on planes with any block: the first input's block for
+  /// all.
   func followingFirstInput() -> LayoutWishes {
     let block: LayoutWish.Block = producedBlocks.first == .blocked ? .blocked : .planar
     return LayoutWishes(
       inputs: inputs.map { _ in LayoutWish(block: block) }, outputs: outputs.map { _ in block })
   }
 
-  /// Row-major in, row-major out.
+  /// Row-major inputs and outputs.
   func allDense() -> LayoutWishes {
     LayoutWishes(inputs: inputs.map { _ in .dense }, outputs: outputs.map { _ in .dense })
   }
 }
 
-/// What a node does: one operation, one file, under `Layers` or in a room of its own.
+/// What a node does. Each operation has a file, in `Layers` or in the folder of its topic.
 protocol NodeOperation: Sendable {
-  /// The name that lists of steps show.
+  /// The name shown in lists of steps.
   var kind: String { get }
-  /// Row-major in and out, where it does not say otherwise.
+  /// The requested layouts; row-major inputs and outputs by default.
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes
-  /// Whether the output may lie where the first input lay, if the layouts agree.
+  /// Whether the output may take the place of the first input if the layouts agree.
   var canRunInPlace: Bool { get }
-  /// Whether the output is the first input under another shape, both row-major.
+  /// Whether the output is the first input with another shape, both row-major.
   var isView: Bool { get }
-  /// Whether the output is nothing but the inputs, one after the other along the channels.
+  /// Whether the output is just the inputs concatenated along the channels.
   var joinsChannels: Bool { get }
-  /// Whether the first input, row-major, may be the caller's own tensor.
+  /// Whether the first input, row-major, may be the caller's tensor.
   var takesBorrowedInput: Bool { get }
-  /// Whether the multiply-adds of the layer it comes from are its own.
+  /// Whether the operation performs the multiply-adds of its layer.
   var sumsProducts: Bool { get }
   /// Whether equal inputs always give equal outputs.
   var isRepeatable: Bool { get }
   /// Floats of working memory that a run needs.
   func scratchFloats(_ context: StepContext) throws -> Int
-  /// Packs weights, chooses kernels and returns what a run executes.
+  /// Packs weights, chooses kernels and returns the body of the step.
   func makeStep(_ context: StepContext) throws -> StepBody
-  /// Bytes of weights and name of the kernel, for lists of steps.
+  /// Bytes of weights and the name of the kernel, for lists of steps.
   func describe(_ context: StepContext) -> StepNote
 }
 
@@ -88,10 +89,10 @@ extension NodeOperation {
   func describe(_ context: StepContext) -> StepNote { StepNote() }
 }
 
-/// A blob as a step sees it: where its buffer is and how the elements lie in it.
+/// A blob as a step sees it: the place and layout of its buffer.
 struct Operand: Sendable {
   enum Place: Sendable {
-    /// Floats from the arena's start.
+    /// Floats from the start of the arena.
     case arena(offset: Int)
     /// The caller's tensor for an input of the graph.
     case input(index: Int)
@@ -101,13 +102,13 @@ struct Operand: Sendable {
   var place: Place
   var layout: BlobLayout
 
-  /// Whether it is the caller's tensor, which comes from farther off than what a step has written.
+  /// Whether it is the caller's tensor, which is slower to reach than what a step has just written.
   var isBorrowed: Bool {
     if case .input = place { true } else { false }
   }
 }
 
-/// What an operation knows when its step is made.
+/// The context in which an operation makes its step.
 struct StepContext: Sendable {
   var layer: String
   var layerType: String
@@ -117,15 +118,15 @@ struct StepContext: Sendable {
   var constants: [Constant?]
   var scratch: Operand.Place
   var threadCount: Int
-  /// Runs the units of packing and other preparation at compile time.
+  /// Runs preparation such as packing at compile time.
   var pool: ThreadPool
-  /// Where packed weights go; nil while nothing is packed yet.
+  /// Memory for packed weights; nil while nothing is packed yet.
   var weights: WeightStore?
   var kernels: any KernelTable.Type
 
   var channelBlock: Int { kernels.channelBlock }
 
-  /// Memory for packed weights.
+  /// Allocates memory for packed weights.
   func weightBuffer(floats: Int) throws -> AlignedBuffer {
     let bytes = try checkedProduct([floats, 4])
     return try weights?.buffer(byteCount: bytes) ?? AlignedBuffer(checkedByteCount: bytes)
@@ -138,7 +139,7 @@ struct StepContext: Sendable {
 
 typealias StepBody = @Sendable (RunContext) throws -> Void
 
-/// What a step may use while it runs.
+/// The context in which a step runs.
 struct RunContext {
   let arena: UnsafeMutablePointer<Float>
   let pool: ThreadPool
@@ -155,7 +156,7 @@ struct RunContext {
     case .arena(let offset): arena + offset
     // Only operations that take borrowed inputs see these, and they only read them.
     case .input(let index): UnsafeMutablePointer(mutating: inputs[index])
-    // Constants are only ever inputs; steps do not write to those.
+    // Constants are only ever inputs, and steps do not write to inputs.
     case .constant(let constant): UnsafeMutablePointer(mutating: constant.pointer)
     }
   }
@@ -166,7 +167,7 @@ struct RunContext {
     share(units, writing: output) { _, units in for unit in units { body(unit) } }
   }
 
-  /// The same, with the thread's number and all its units at once.
+  /// The same, with the thread's number and all of its units at once.
   func share(_ count: Int, writing output: Operand, _ body: (Int, SharedUnits) -> Void) {
     let buffer = pointer(output)
     pool.share(count) { thread, units in

@@ -1,11 +1,11 @@
 import Kernels
 import TensorCore
 
-/// The order of the steps, the layouts between them and their place in memory.
+/// The order of the steps, the layouts between them, and their place in memory.
 struct Plan {
   /// What a step does.
   enum Action {
-    /// Input feature → its blob.
+    /// Input feature → blob.
     case input(index: Int, Representation.ID)
     case node(index: Int, inputs: [Representation.ID], outputs: [Representation.ID])
     case convert(Representation.ID, Representation.ID)
@@ -22,10 +22,10 @@ struct Plan {
     var buffer: Int?
     /// Floats from the buffer's start.
     var offset = 0
-    /// The representation of which this is a part, and the floats before it there.
+    /// The representation that contains this one, and its offset in floats there.
     var part: (of: ID, offset: Int)?
     var constant: Constant?
-    /// The input of the graph whose tensor is read where the caller has it.
+    /// The graph input whose tensor is read in place.
     var borrowedInput: Int?
   }
 
@@ -34,7 +34,7 @@ struct Plan {
   private(set) var representations: [Representation] = []
   private(set) var actions: [Action] = []
   private(set) var descriptions: [StepDescription] = []
-  /// Executable form of `actions`; inputs and outputs are the executor's.
+  /// Executable form of `actions`; the executor handles inputs and outputs.
   private(set) var bodies: [StepBody?] = []
   private(set) var arenaBytes = 0
   /// Of packed weights.
@@ -123,7 +123,7 @@ struct Plan {
       let source = run.pointer(input)
       let target = run.pointer(output)
       if source == target {
-        // The elements lie right already; only lanes without a channel have to be cleared.
+        // The elements are already in place; only lanes without a channel have to be cleared.
         let last = output.layout.channelBlocks - 1
         return output.layout.clearEmptyLanes(ofPlane: last, in: target)
       }
@@ -135,7 +135,7 @@ struct Plan {
 // MARK: - Memory
 
 extension Plan {
-  /// Leaves out the copies of inputs that are read as they are, and only by operations that can.
+  /// Skips copies of inputs that are read unchanged and only by operations that can borrow them.
   private mutating func borrowInputs() {
     var isCopied = representations.map { !$0.layout.isDense }
     for action in actions {
@@ -159,7 +159,8 @@ extension Plan {
     }
   }
 
-  /// Gives every representation a buffer; views, in-place results and parts of a whole share one.
+  /// Gives every representation a buffer; views, in-place results and parts of a whole share
+  /// buffers.
   private mutating func placeBuffers(_ pool: ThreadPool) throws {
     var firstUse = [Int?](repeating: nil, count: representations.count)
     var lastUse = [Int](repeating: 0, count: representations.count)
@@ -170,7 +171,7 @@ extension Plan {
       }
     }
     var bufferOf = [Int?](repeating: nil, count: representations.count)
-    // The last step that touches a buffer, over all representations in it.
+    // The last step that uses a buffer, over all representations in it.
     var members: [[Representation.ID]] = []
     func bytes(_ id: Representation.ID) throws -> Int {
       try checkedProduct([representations[id].layout.floatCount, 4])

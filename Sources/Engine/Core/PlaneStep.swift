@@ -1,17 +1,17 @@
-/// Some rows of one plane of a step's first output, and the same plane of its first input.
+/// Some rows of one plane of a step's first output, with the same plane of its first input.
 struct PlaneBand {
-  /// Of all planes of the output.
+  /// Index among all planes of the output.
   let plane: Int
   let rows: Range<Int>
   /// The first elements of the planes.
   let source: UnsafePointer<Float>
   let target: UnsafeMutablePointer<Float>
-  /// The output's buffer.
+  /// The buffer of the output.
   let buffer: UnsafeMutablePointer<Float>
 }
 
 extension StepContext {
-  /// Bands into which each plane of the output is cut, so that all threads have work.
+  /// Bands per output plane, enough to keep all threads busy.
   var bands: Int {
     let layout = outputs[0].layout
     return max(1, min(layout.shape.height, threadCount * 4 / layout.planes))

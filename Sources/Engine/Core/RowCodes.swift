@@ -1,10 +1,10 @@
 import CoreMLModel
 import TensorCore
 
-/// Codes in rows of one length, and what they stand for.
+/// Codes in rows of equal length, and the values that they represent.
 struct RowCodes: Sendable {
   enum Values: Sendable {
-    /// One a row.
+    /// One scale and bias per row.
     case linear(scale: [Float], bias: [Float])
     case table([Float])
   }
@@ -14,7 +14,8 @@ struct RowCodes: Sendable {
   let rows: Int
   let values: Values
 
-  /// Bytes of eight rows, `target[k · stride + row]`. Behind the last row it is taken again.
+  /// Writes the bytes of eight rows, `target[k · stride + row]`. Past the end, repeats the last
+  /// row.
   func transpose(
     from first: Int, count: Int, to target: UnsafeMutablePointer<UInt8>, stride: Int
   ) {
@@ -40,7 +41,7 @@ struct RowCodes: Sendable {
     }
   }
 
-  /// `count` codes from `first` on, the first in the lowest byte.
+  /// `count` codes starting at `first`, with the first in the lowest byte.
   private func codes(_ bytes: UnsafeRawBufferPointer, _ first: Int, _ count: Int) -> UInt64 {
     var codes: UInt64 = 0
     if count == 8 && (first * bits) & 7 == 0 {
@@ -61,7 +62,7 @@ struct RowCodes: Sendable {
     return codes
   }
 
-  /// Exchanges rows and columns of eight rows of eight bytes.
+  /// Transposes a square of eight rows of eight bytes.
   private func exchange(_ square: inout SIMD8<UInt64>) {
     func exchange(_ step: Int, _ shift: UInt64, _ mask: UInt64) {
       for row in 0..<8 where row & step == 0 {

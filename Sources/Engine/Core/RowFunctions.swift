@@ -1,6 +1,6 @@
 import Kernels
 
-/// Functions of each element, applied one after the other to rows that have just been computed.
+/// Element functions, applied one after the other to rows that have just been computed.
 struct RowFunctions: Sendable {
   let functions: [ScaledFunction]
   let kernel: @Sendable (UnaryArguments) -> Void
@@ -10,7 +10,7 @@ struct RowFunctions: Sendable {
     kernel = kernels.unary
   }
 
-  /// Applies them to one row of each of `channels`, which stand `planeStride` floats apart.
+  /// Applies the functions to one row of each of `channels`, `planeStride` floats apart.
   func apply(
     _ row: UnsafeMutablePointer<Float>, count: Int, channels: Int, planeStride: Int
   ) {
@@ -34,7 +34,7 @@ struct RowFunctions: Sendable {
     }
   }
 
-  /// Adds what they make of rows that follow one another to `sums`.
+  /// Adds the functions' results for adjacent rows to `sums`.
   func add(
     _ rows: UnsafeMutablePointer<Float>, to sums: UnsafeMutablePointer<Float>, count: Int,
     channels: Int

@@ -1,7 +1,7 @@
 import Kernels
 
-/// One kernel call a value: `function(scale · x + shift)`, with α and β alike for all elements or
-/// one a channel.
+/// One kernel call per value: `function(scale · x + shift)`, with α and β the same for all elements
+/// or one per channel.
 struct ScaledFunction: Sendable, Equatable {
   enum Parameter: Sendable, Equatable {
     case scalar(Float)
@@ -40,7 +40,7 @@ struct ScaledFunction: Sendable, Equatable {
     self.beta = beta
   }
 
-  /// α · x + β, one of each a channel.
+  /// α · x + β, one pair per channel.
   static func affine(scale: [Float], bias: [Float]) -> ScaledFunction {
     ScaledFunction(.linear, alpha: .perChannel(scale), beta: .perChannel(bias))
   }
@@ -53,7 +53,7 @@ struct ScaledFunction: Sendable, Equatable {
     return alpha.isAlways(1) && beta.isAlways(0)
   }
 
-  /// Whether 0 stays 0, so that lanes without a channel stay clear.
+  /// Whether the function maps 0 to 0, so that lanes without a channel stay clear.
   var keepsZero: Bool {
     guard shift == 0 else { return false }
     switch function {
@@ -62,13 +62,13 @@ struct ScaledFunction: Sendable, Equatable {
       .scaledElu, .swish, .hardSwish, .mish, .gelu, .tanhGelu:
       return true
     case .clampedRelu: return !beta.isPerChannel && beta.value(0) >= 0
-    // The padding of a channel's parameters is zeros.
+    // The padding of per-channel parameters is zero.
     case .linear: return beta.isPerChannel || beta.isAlways(0)
     default: return false
     }
   }
 
-  /// α and β of the affine function `α · (scale · x + shift) + β`, where it is one.
+  /// α and β of the affine function `α · (scale · x + shift) + β`, if it is one.
   func affineParameters(channels: Int) -> (scale: [Double], bias: [Double])? {
     guard function == .linear else { return nil }
     let alphas = (0..<channels).map { Double(alpha.value($0)) }

@@ -2,11 +2,11 @@ import CoreMLModel
 import TensorCore
 
 /// The shape of a blob, of any rank, and the same elements as `[Seq, Batch, C, H, W]`, which is how
-/// buffers are laid out and how layers of planes see it. Every size is at least 1 and the product
+/// buffers are laid out and how plane-based layers see it. Every size is at least 1 and the product
 /// is within `Limits.tensorElements`.
 ///
-/// The last three axes are C, H and W, the one before is the batch, all others together are the
-/// sequence. Shapes of one or two axes end in C.
+/// The last three axes are C, H and W, the axis before them is the batch, and all others together
+/// are the sequence. Shapes with one or two axes end in C.
 struct Shape: Hashable, Sendable {
   /// The exact sizes.
   private(set) var dimensions: [Int]
@@ -16,8 +16,8 @@ struct Shape: Hashable, Sendable {
   private(set) var height: Int
   private(set) var width: Int
 
-  /// - Throws: `ModelError` if `dimensions` are not 1 to `Limits.rank` positive sizes within the
-  /// limits.
+  /// - Throws: `ModelError` unless `dimensions` are 1 to `Limits.rank` positive sizes within the
+  ///   limits.
   init(_ dimensions: [Int]) throws {
     try require(
       (1...Limits.rank).contains(dimensions.count),
@@ -40,8 +40,8 @@ struct Shape: Hashable, Sendable {
     get throws { try Shape([sequence, batch, channels, height, width]) }
   }
 
-  /// The same planes in another size, as `[Seq, Batch, C, H, W]`. Precondition: the sizes have been
-  /// checked.
+  /// The same planes with another size, as `[Seq, Batch, C, H, W]`. Precondition: the sizes have
+  /// been checked.
   func resized(height: Int, width: Int) -> Shape {
     var shape = self
     shape.dimensions = [sequence, batch, channels, height, width]
@@ -51,14 +51,14 @@ struct Shape: Hashable, Sendable {
   }
 
   var rank: Int { dimensions.count }
-  /// Items that are processed alike: sequence steps times batch.
+  /// Independent items: sequence steps times batch.
   var images: Int { sequence * batch }
   var area: Int { height * width }
-  /// Elements of one item.
+  /// Elements per item.
   var itemCount: Int { channels * area }
   var count: Int { images * itemCount }
 
-  /// Throws where a blob of this shape alone is more than `byteLimit`.
+  /// Throws if a blob of this shape alone exceeds `byteLimit`.
   func requireMemory(_ byteLimit: Int) throws {
     try require(
       count <= byteLimit / 4, .outOfMemory,

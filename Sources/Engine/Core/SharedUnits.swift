@@ -1,12 +1,12 @@
 import Synchronization
 
-/// What is left of every thread's share of a job's units.
+/// The remaining units of each thread's share of a job.
 final class UnitShares: @unchecked Sendable {
-  // `@unchecked`: the ends are written before a round begins and only read while it lasts.
+  // `@unchecked`: the ends are written before a round starts and only read during it.
   private let next: UnsafeMutablePointer<Atomic<Int>>
   private let ends: UnsafeMutablePointer<Int>
   private let threads: Int
-  /// Two cache lines a thread, because lines are fetched in pairs.
+  /// Two cache lines per thread, because lines are fetched in pairs.
   private static let stride = 16
 
   init(threads: Int) {
@@ -23,7 +23,7 @@ final class UnitShares: @unchecked Sendable {
     ends.deallocate()
   }
 
-  /// Before a round that shares `count` units.
+  /// Starts a round that shares `count` units.
   func deal(_ count: Int, to threads: Int) {
     for thread in 0..<threads {
       let share = ThreadPool.share(of: count, thread, threads)
@@ -32,18 +32,18 @@ final class UnitShares: @unchecked Sendable {
     }
   }
 
-  /// The next unit of `thread`'s share, nil when none is left.
+  /// The next unit of `thread`'s share, or nil if none is left.
   @inline(__always)
   func take(from thread: Int) -> Int? {
     let counter = next + thread * Self.stride
-    // Read first: whoever looks for work must not write to the lines of those who have it.
+    // Read first: a thread that looks for work must not write to the cache lines of busy threads.
     if counter.pointee.load(ordering: .relaxed) >= ends[thread] { return nil }
     let unit = counter.pointee.add(1, ordering: .relaxed).oldValue
     return unit < ends[thread] ? unit : nil
   }
 }
 
-/// The units that fall to a thread: its own share in order, then what others have not begun.
+/// The units of one thread: its share in order, then units that others have not started.
 struct SharedUnits: Sequence, IteratorProtocol {
   private let shares: UnitShares?
   private let threads: Int

@@ -1,3 +1,3 @@
-/// At least `floats`, as whole cache lines and an odd number of them: what is at multiples of such
-/// a stride does not fall on the same few sets of a cache.
+/// At least `floats`, rounded up to an odd number of cache lines, so that multiples of the stride
+/// do not map to the same few cache sets.
 func spreadStride(_ floats: Int) -> Int { (floats + 15) / 16 / 2 * 32 + 16 }

@@ -2,17 +2,17 @@ import CSystem
 import LibC
 import Synchronization
 
-/// One worker a core besides the caller. Every thread has a share of the units of a job; one that is
-/// done with its own takes from the others', so that no thread waits for a core that is slower or busy
-/// elsewhere. What a unit computes does not depend on who computes it.
+/// One worker per core besides the caller. Every thread has a share of a job's units; a thread that
+/// finishes its share takes units from the others, so none waits for a core that is slower or busy
+/// elsewhere. Which thread computes a unit does not change the result.
 final class ThreadPool: Sendable {
   let threadCount: Int
   private let shared: SharedState
 
-  /// More threads than any machine has cores are of no use.
+  /// No machine has more cores than this.
   static let largestCount = 1024
 
-  /// As many threads as asked for, or as the system gives.
+  /// Starts the requested number of threads, or as many as the system allows.
   init(threadCount: Int) {
     let workers = min(max(1, threadCount), Self.largestCount) - 1
     let shared = SharedState(threads: workers + 1)
@@ -30,8 +30,7 @@ final class ThreadPool: Sendable {
     withoutActuallyEscaping(body) { shared.run($0, threads: threadCount) }
   }
 
-  /// Calls `body` once on every thread, with the thread's number and the units, of `count`, that fall
-  /// to it.
+  /// Calls `body` once on every thread, with the thread's number and its share of `count` units.
   func share(_ count: Int, _ body: (Int, SharedUnits) -> Void) {
     if threadCount == 1 { return body(0, SharedUnits(0..<count)) }
     shared.shares.deal(count, to: threadCount)
@@ -49,23 +48,23 @@ final class ThreadPool: Sendable {
     share(count) { _, units in for unit in units { body(unit) } }
   }
 
-  /// The units of thread `thread` where `count` are split over `threads`.
+  /// Thread `thread`'s share of `count` units split over `threads`.
   static func share(of count: Int, _ thread: Int, _ threads: Int) -> Range<Int> {
     count * thread / threads..<count * (thread + 1) / threads
   }
 
-  /// Cores of the machine that are in use.
+  /// Number of active cores.
   static var availableCores: Int {
     max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
   }
 }
 
-/// What callers and workers share: a round's number, its job and the count of those still at it.
+/// State shared by callers and workers: the round's number, its job and the count of busy threads.
 private final class SharedState: @unchecked Sendable {
   typealias Job = (Int, Int) -> Void
 
   // `@unchecked`: `job` and `threads` are written before a round's number is released and read
-  // after it has been acquired.
+  // after it is acquired.
   private let round = Atomic<Int>(0)
   private let pending = Atomic<Int>(0)
   private let sleepers = Atomic<Int>(0)
@@ -79,12 +78,13 @@ private final class SharedState: @unchecked Sendable {
   private let allDone = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   let shares: UnitShares
 
-  /// Looks, with a pause each, before a waiting thread goes to sleep: some hundred microseconds. Waking
-  /// a sleeper takes as long as a whole step of a small network. A thread never offers its core to
-  /// others between looks: on a busy machine it would lose milliseconds a step.
+  /// Times that a waiting thread polls, with a pause each, before it sleeps: some hundred
+  /// microseconds. Waking a sleeping thread takes as long as a whole step of a small network. A
+  /// thread does not yield its core between polls: on a busy machine it would lose milliseconds per
+  /// step.
   private static let looks = 6_000
 
-  /// Whether `condition` holds before the thread had better sleep.
+  /// Whether `condition` becomes true before the thread should sleep.
   @inline(__always)
   private func waitAwake(until condition: () -> Bool) -> Bool {
     for _ in 0..<Self.looks {
@@ -110,7 +110,7 @@ private final class SharedState: @unchecked Sendable {
     allDone.deallocate()
   }
 
-  /// Whether the system gave the thread.
+  /// Whether the system could start the thread.
   func startWorker(_ thread: Int) -> Bool {
     guard let handle = startThread({ self.work(as: thread) }) else { return false }
     handles.append(handle)

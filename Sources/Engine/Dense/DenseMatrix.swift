@@ -7,7 +7,7 @@ enum DenseMatrix: Sendable {
   case compressed(RowFormat, columns: Int)
   case fixed(FixedRowMatrix)
 
-  /// Calls `body` with the rows of `range` that follow one another and are stored alike, and how.
+  /// Calls `body` for each run of rows in `range` that are stored alike, with their storage.
   func forEachPart(of range: Range<Int>, _ body: (Range<Int>, WeightRows) -> Void) {
     func whole(_ bytes: Bytes, _ format: WeightFormat, _ columns: Int) {
       bytes.withUnsafeBytes { matrix in

@@ -1,31 +1,33 @@
 import Kernels
 import TensorCore
 
-/// A large matrix for few vectors, whose product takes as long as its weights take to arrive: its
-/// rows are packed as `FixedRow`s, three bytes a weight instead of four.
+/// A large matrix for few vectors. Reading the weights limits the speed of its product, so its rows
+/// are packed as `FixedRow`s, with three bytes per weight instead of four.
 ///
-/// How much worse is the result? With n columns, inputs |x| ≤ X and s the row's scale, the codes are
-/// off by at most s/2 each, so the sum by n · X · s/2. The sum in single precision, over 32 chains and
-/// their total, is off by up to (n/32 + 6) · 2⁻²⁴ · X · Σ |w|. As s ≤ 2⁻²² · max |w|, the former
-/// is not above the latter where
+/// How much less accurate is the result? With n columns, inputs |x| ≤ X and s the row's scale, each
+/// code is off by at most s/2, so the sum is off by at most n · X · s/2. The sum in single
+/// precision, over 32 chains and their total, is off by up to (n/32 + 6) · 2⁻²⁴ · X · Σ |w|. As s ≤
+/// 2⁻²² · max |w|, the former does not exceed the latter if
 ///
 ///     max |w| ≤ (n/32 + 6) / 2 · mean |w|
 ///
-/// for which n/64 · mean |w| suffices. In such a row the bound on the error at most doubles. Typical
-/// errors grow with the square root of the number of columns only: like n · 2⁻²⁸ of a sum's, and like
-/// √n · 2⁻²⁴ · max |w| / mean |w| of the codes'. So that these stay of one size, nor may the largest
-/// weight exceed 32 times the mean. Rows of other kinds, and what is not finite, stay as they are.
+/// for which n/64 · mean |w| suffices. For such a row the error bound at most doubles. Typical
+/// errors only grow with the square root of the number of columns: like n · 2⁻²⁸ for the sum, and
+/// like √n · 2⁻²⁴ · max |w| / mean |w| for the codes. To keep these comparable, the largest weight
+/// must also not exceed 32 times the mean. All other rows, and rows that are not finite, stay
+/// floats.
 struct FixedRowMatrix: Sendable {
   private let packed: AlignedBuffer
-  /// NaN for a row that is not packed.
+  /// NaN for rows that are not packed.
   private let scales: Constant
   /// Nil if all rows are packed.
   private let floats: Bytes?
   private let columns: Int
 
-  /// Weights from which on it pays: 16 MB of floats do not stay near between predictions.
+  /// Fewer weights are not worth packing: less than 16 MB of floats may stay in a cache between
+  /// predictions.
   private static let fewestWeights = 4_000_000
-  /// Of more vectors the product takes longer than the weights.
+  /// With more vectors, computing takes longer than reading the weights.
   private static let mostVectors = 2
 
   static func isUsed(rows: Int, columns: Int, vectors: Int) -> Bool {
@@ -40,7 +42,7 @@ struct FixedRowMatrix: Sendable {
     summary.peak <= min(32, Double(columns) / 64)
   }
 
-  /// Reads `weights`, floats in the order of rows, once, and lets go of a file's pages on the way.
+  /// Reads `weights`, floats in row order, once, and releases the file's pages as it goes.
   init(_ weights: Bytes, rows: Int, columns: Int, _ context: StepContext) throws {
     self.columns = columns
     let rowBytes = FixedRow.paddedColumns(columns) * FixedRow.bytesPerColumn
@@ -67,7 +69,7 @@ struct FixedRowMatrix: Sendable {
     floats = isWhole ? nil : weights
   }
 
-  /// Calls `body` with the rows of `range` that follow one another and are stored alike, and how.
+  /// Calls `body` for each run of rows in `range` that are stored alike, with their storage.
   func forEachPart(of range: Range<Int>, _ body: (Range<Int>, WeightRows) -> Void) {
     var row = range.lowerBound
     while row < range.upperBound {

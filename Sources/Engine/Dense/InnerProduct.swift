@@ -2,12 +2,12 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// out[o] = activation(bias[o] + Σ weights[o, i] · in[i]), on the row-major items.
+/// out[o] = activation(bias[o] + Σ weights[o, i] · in[i]), on row-major items.
 struct DenseOperation: NodeOperation {
-  /// `[outputChannels, inputChannels]`, read where they stand, compressed ones too; of several
-  /// vectors these are expanded a few rows at a time.
+  /// `[outputChannels, inputChannels]`, read in place even if compressed; for several vectors,
+  /// compressed weights are expanded a few rows at a time.
   var weights: StoredWeights
-  /// One factor an output, from a layer behind; only of compressed weights.
+  /// One factor per output, from a later layer; only for compressed weights.
   var scale: [Float]?
   var bias: [Float]?
   var activation = FusedFunction.none
@@ -15,12 +15,13 @@ struct DenseOperation: NodeOperation {
   var kind: String { "dense" + activation.label }
   var sumsProducts: Bool { true }
 
-  /// Weights above this are not copied for a factor's sake: 64 MB.
+  /// More weights than this, 64 MB, are not copied just to apply a factor.
   private static let scalableCount = 16 << 20
-  /// Rows that are expanded at once: as many as the kernel takes together.
+  /// Rows to expand at once: as many as the kernel processes together.
   private static let expandedRows = 4
 
-  /// y ← factor · y + offset, a pair for each output; false if the weights are too large for it.
+  /// Applies y ← factor · y + offset, one pair per output; returns false if there are too many
+  /// weights.
   mutating func apply(scale factors: [Double], bias offsets: [Double]) -> Bool {
     if !factors.allSatisfy({ $0 == 1 }) {
       switch weights {
@@ -69,10 +70,10 @@ struct DenseOperation: NodeOperation {
       : .floats(bytes, columns: columns)
   }
 
-  /// Of more vectors than this, codes are expanded once for all of them.
+  /// For more vectors than this, codes are expanded once for all of them.
   private static let mostVectors = 2
 
-  /// Whether some rows are expanded before the kernel reads them.
+  /// The compressed weights if some rows must be expanded before the kernel reads them.
   private func expands(_ context: StepContext) -> CompressedWeights? {
     weights.compressed.flatMap {
       scale != nil || !$0.isHalf && context.outputs[0].layout.shape.images > Self.mostVectors
@@ -113,12 +114,13 @@ struct DenseOperation: NodeOperation {
     }
   }
 
-  /// Rows of a unit: few enough to share out evenly, enough to outweigh the call.
+  /// Rows per unit: few enough to share evenly, enough to outweigh the call.
   private static func unitRows(_ rows: Int, _ context: StepContext) -> Int {
     max(8, min(64, rows / (context.threadCount * 4) / 8 * 8))
   }
 
-  /// Each thread expands a few rows into working memory that stays near, and multiplies with those.
+  /// Each thread expands a few rows into working memory that stays in its cache, and multiplies
+  /// with those.
   private func makeExpandingStep(
     _ weights: CompressedWeights, _ context: StepContext
   ) throws -> StepBody {
@@ -163,7 +165,7 @@ extension InnerProduct: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let exact = try layer.outputShape()
     let isExact = exact.rank == 3
-    // Of `[a, b, C]` every row is an item.
+    // In `[a, b, C]` every row is an item.
     let input =
       try isExact ? Shape(layer.inputShapes[0].dimensions + [1, 1]) : layer.inputShapes[0]
     let shape = try isExact ? Shape(exact.dimensions + [1, 1]) : exact

@@ -2,8 +2,8 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// gamma · (x − mean) / √(variance + ε) + beta, with mean and variance of the blob itself: of each
-/// channel of each item, or of each channel over all items.
+/// gamma · (x − mean) / √(variance + ε) + beta, with mean and variance computed from the blob: for
+/// each channel of each item, or for each channel over all items.
 struct InstanceNormOperation: NodeOperation {
   var gamma: [Float]
   var beta: [Float]
@@ -65,14 +65,14 @@ struct LaneStatistics {
   private(set) var means: [Double]
   private(set) var variances: [Double]
 
-  /// Two passes: the variance is that of the differences from the mean.
+  /// Two passes: the variance is computed from the differences from the mean.
   init(_ planes: [UnsafePointer<Float>], _ layout: BlobLayout, _ kernels: any KernelTable.Type) {
     let block = layout.block
     let count = Double(layout.shape.area * planes.count)
     var means = [Double](repeating: 0, count: block)
     var variances = means
     let rowCount = layout.shape.width
-    // Rows are summed in single precision, the rows' sums in double.
+    // Rows are summed in single precision, and their sums in double.
     withUnsafeTemporaryAllocation(of: Float.self, capacity: block * (rowCount + 1)) { memory in
       guard let sums = memory.baseAddress else { return }
       let differences = sums + block
@@ -110,7 +110,7 @@ struct LaneStatistics {
 }
 
 extension KernelTable {
-  /// out = scale[lane] · x + shift[lane] over one plane of blocks.
+  /// Computes out = scale[lane] · x + shift[lane] over one plane of blocks.
   static func scaleLanes(
     _ source: UnsafePointer<Float>, _ from: BlobLayout, _ target: UnsafeMutablePointer<Float>,
     _ to: BlobLayout, _ scale: UnsafePointer<Float>, _ shift: UnsafePointer<Float>

@@ -25,7 +25,7 @@ struct CombineOperation: NodeOperation {
     let readers = inputs.map { BroadcastReader($0.layout, layout) }
     let isWhole =
       layout.hasContiguousPlanes && inputs.allSatisfy { $0.layout == layout }
-    // 0 divided by 0 if there is no channel would spoil sums over channels.
+    // In lanes without a channel, 0 / 0 would spoil sums over channels.
     let clearsLanes =
       layout.hasEmptyLanes
       && (!function.keepsZero || readers.contains { $0.repeatsChannels })
@@ -86,7 +86,7 @@ struct CombineOperation: NodeOperation {
 }
 
 extension CombiningFunction {
-  /// Whether zeros give 0, so that lanes without a channel stay clear.
+  /// Whether the function maps zeros to 0, so that lanes without a channel stay clear.
   fileprivate var keepsZero: Bool {
     switch self {
     case .divide, .floorDivide, .modulo, .power, .equal, .lessEqual, .greaterEqual: false
@@ -95,7 +95,7 @@ extension CombiningFunction {
   }
 }
 
-/// Where the values for one row of the output are in an operand of fewer elements.
+/// Finds the values for one row of the output in an operand with fewer elements.
 struct BroadcastReader: Sendable {
   private let layout: BlobLayout
   private let output: BlobLayout
@@ -134,7 +134,7 @@ struct BroadcastReader: Sendable {
 }
 
 extension LayerLowering {
-  /// Adds the function of all inputs; a single input passes unchanged.
+  /// Adds the function of all inputs; a single input passes through unchanged.
   fileprivate mutating func combine(_ function: CombiningFunction) throws -> [Graph.ValueID] {
     let shape = try outputShape()
     for input in inputShapes {

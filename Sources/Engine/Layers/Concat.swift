@@ -2,13 +2,13 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// The inputs one after the other along the channels.
+/// Concatenates the inputs along the channels.
 struct ConcatOperation: NodeOperation {
   var kind: String { "concat" }
   var joinsChannels: Bool { true }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    // Where nothing is blocked yet, row-major pieces only have to be put in a row.
+    // If nothing is blocked yet, row-major pieces are simply copied one after the other.
     if !shapes.producedBlocks.contains(.blocked) { return shapes.followingFirstInput() }
     return LayoutWishes(inputs: shapes.inputs.map { _ in .blocked }, outputs: [.blocked])
   }
@@ -19,7 +19,7 @@ struct ConcatOperation: NodeOperation {
     var pieces: [(input: Operand, plane: Int, channel: Int)] = []
     var channel = 0
     for input in context.inputs {
-      // Parts that have been written where they belong are done.
+      // Parts that were written in place are done.
       if !input.isPart(of: output, channel: channel) {
         for plane in 0..<input.layout.channelBlocks {
           pieces.append((input, plane, channel + plane * input.layout.block))
@@ -27,7 +27,7 @@ struct ConcatOperation: NodeOperation {
       }
       channel += input.layout.shape.channels
     }
-    // Threads may share the pieces where none ends inside a block.
+    // Threads may share the pieces if none ends inside a block.
     let isAligned = pieces.allSatisfy { $0.channel % to.block == 0 }
     let count = pieces.count
     let work = pieces
@@ -72,8 +72,8 @@ extension Operand {
 }
 
 extension BlobLayout {
-  /// Copies the first `count` lanes of a plane to the channels from `channel` on, across blocks where
-  /// need be.
+  /// Copies the first `count` lanes of a plane to the channels from `channel` on, across blocks if
+  /// necessary.
   fileprivate func copyLanes(
     _ count: Int, of source: UnsafePointer<Float>, _ sourceLayout: BlobLayout,
     to target: UnsafeMutablePointer<Float>, image: Int, channel: Int
@@ -99,7 +99,7 @@ extension BlobLayout {
   }
 }
 
-/// The inputs one after the other along the sequence.
+/// Concatenates the inputs along the sequence.
 struct SequenceConcatOperation: NodeOperation {
   var kind: String { "sequence concat" }
 

@@ -2,8 +2,9 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// Boxes cut out of row-major images and resized by bilinear interpolation. A box of four numbers is
-/// taken out of every image of the batch, one of five out of the image that its first names.
+/// Cuts boxes out of row-major images and resizes them by bilinear interpolation. A box of four
+/// numbers is cut from every image of the batch; in a box of five, the first number selects the
+/// image.
 struct CropResizeOperation: NodeOperation {
   var parameters: CropResize
 

@@ -2,7 +2,7 @@ import CoreMLModel
 import CustomLayers
 import TensorCore
 
-/// A layer that a class outside the engine computes, on row-major arrays.
+/// A layer computed by a class outside the engine, on row-major arrays.
 struct CustomOperation: NodeOperation {
   var instance: CustomLayerInstance
   var inputShapes: [[Int]]
@@ -43,7 +43,7 @@ struct CustomOperation: NodeOperation {
   }
 }
 
-/// An error of a custom layer, with the layer and its class.
+/// Adds the layer and its class to an error from a custom layer.
 func customLayerError(_ error: any Error, layer: String, className: String) -> ModelError {
   if let error = error as? ModelError {
     return error.inLayer(layer, class: "custom layer \(className)")
@@ -56,7 +56,8 @@ func customLayerError(_ error: any Error, layer: String, className: String) -> M
 }
 
 extension CustomLayerRegistry {
-  /// What makes the layer: its class, or, where nobody provides that, the formula that it carries.
+  /// Creates the layer: from its class or, if no class is registered, from the formula that it
+  /// carries.
   package func factory(of layer: Custom) -> Factory? {
     if let factory = self[layer.className] { return factory }
     guard case .string?? = layer.parameters["expression"] else { return nil }
@@ -65,7 +66,7 @@ extension CustomLayerRegistry {
 }
 
 extension Custom: EngineLayer {
-  /// Makes the implementation and hands it its parameters and weights.
+  /// Creates the implementation and passes it its parameters and weights.
   package func instantiate(
     _ make: CustomLayerRegistry.Factory, layer: String = "", hooks: EngineHooks = EngineHooks()
   ) throws -> any CustomLayerImplementation {
@@ -101,7 +102,7 @@ extension Custom: EngineLayer {
     } catch {
       throw customLayerError(error, layer: layer.layer.name, className: className)
     }
-    // Whoever follows the calls wants to see all of them.
+    // Observers of custom layer calls want to see all of them.
     if layer.hooks.onCustomLayerCall == nil, layer.inputs.count == 1, shapes.count == 1,
       let operation = instance.equivalent?.operation(
         from: layer.inputShapes[0], to: shapes[0])
@@ -117,7 +118,7 @@ extension Custom: EngineLayer {
 }
 
 extension CustomLayerEquivalent {
-  /// The operation, where it gives `output`.
+  /// The equivalent operation, if it produces `output`.
   fileprivate func operation(from input: Shape, to output: Shape) -> (any NodeOperation)? {
     switch self {
     case .function(let function, let alpha, let beta, let scale, let shift):
@@ -142,7 +143,7 @@ extension CustomLayerEquivalent {
 }
 
 extension Weights {
-  /// What a custom layer gets: the stored bytes.
+  /// The stored bytes, as a custom layer receives them.
   package func customLayerWeight() throws -> CustomLayerWeight {
     if floatValue.count > 0 {
       return CustomLayerWeight(

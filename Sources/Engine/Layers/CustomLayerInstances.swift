@@ -2,15 +2,14 @@ import CustomLayers
 import Synchronization
 import TensorCore
 
-/// The objects behind the custom layers of one model. Networks that are compiled with the same
-/// `CustomLayerInstances`, for inputs of other shapes, go on with the objects and with what these
-/// keep between runs.
+/// The custom layer objects of one model. Networks compiled with the same `CustomLayerInstances`,
+/// for inputs of other shapes, reuse the objects and the state that these keep between runs.
 package final class CustomLayerInstances: Sendable {
   private let instances = Mutex<[Int: (className: String, instance: CustomLayerInstance)]>([:])
 
   package init() {}
 
-  /// The object of a layer, created on first use.
+  /// The object for a layer, created on first use.
   func instance(
     ofLayer index: Int, className: String, make: () throws -> any CustomLayerImplementation
   ) throws -> CustomLayerInstance {
@@ -23,11 +22,11 @@ package final class CustomLayerInstances: Sendable {
   }
 }
 
-/// An object that computes a custom layer, called by one thread at a time.
+/// An object that computes a custom layer; one thread at a time calls it.
 final class CustomLayerInstance: @unchecked Sendable {
   // `@unchecked`: the lock guards the object and the shapes.
   private let layer: any CustomLayerImplementation
-  /// The input shapes for which the object has been asked last.
+  /// The input shapes last passed to the object.
   private var inputShapes: [[Int]] = []
   private let lock = Mutex(())
 
@@ -44,7 +43,7 @@ final class CustomLayerInstance: @unchecked Sendable {
     }
   }
 
-  /// Evaluates; another network may have asked for other shapes in between.
+  /// Evaluates the layer; another network may have set other shapes in between.
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {
     try lock.withLock { _ in
       let shapes = inputs.map(\.shape)

@@ -2,8 +2,8 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// Σ a · b over the channels of each pixel, or the cosine of the angle between the two, whose squared
-/// lengths then count as at least 1e-12. Axes of length 1 are repeated.
+/// Σ a · b over the channels of each pixel, or the cosine of the angle between the two vectors,
+/// with squared lengths of at least 1e-12. Axes of length 1 are repeated.
 extension DotProduct: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shapes = layer.inputShapes
@@ -41,11 +41,11 @@ extension DotProduct: EngineLayer {
   }
 }
 
-/// Channel 0 of the pixel of a blob that belongs to a pixel of the output, which has one channel.
+/// Channel 0 of the pixel that corresponds to a pixel of the output, which has one channel.
 private struct PixelReader: Sendable {
   private let shape: Shape
   private let output: Shape
-  /// From one channel to the next.
+  /// Floats from one channel to the next.
   var step: Int { shape.area }
 
   init(_ shape: Shape, _ output: Shape) {

@@ -2,7 +2,7 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// A function of each element.
+/// Applies a function to each element.
 struct ElementwiseOperation: NodeOperation {
   var function: ScaledFunction
 
@@ -31,7 +31,7 @@ struct ElementwiseOperation: NodeOperation {
 }
 
 extension ElementwiseOperation {
-  /// Of row-major arrays, in equal pieces.
+  /// Processes row-major arrays in equal pieces.
   private func flatStep(_ context: StepContext) -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
@@ -54,7 +54,7 @@ extension ElementwiseOperation {
   }
 }
 
-/// Applies an element function plane by plane, in whatever block the planes are.
+/// Applies an element function plane by plane, with any channel block.
 struct ElementwiseRunner: Sendable {
   private let function: ScaledFunction
   private let kernel: @Sendable (UnaryArguments) -> Void

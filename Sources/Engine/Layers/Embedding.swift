@@ -2,7 +2,7 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// out[o] = weights[o, in] + bias[o], the input being a whole number.
+/// out[o] = weights[o, in] + bias[o], where the input is a whole number.
 struct EmbeddingOperation: NodeOperation {
   /// `[outputChannels, inputDim]`
   var table: StoredWeights
@@ -43,7 +43,7 @@ struct EmbeddingOperation: NodeOperation {
     return Int(value)
   }
 
-  /// Only the weights that are looked up are expanded.
+  /// Expands only the weights that are looked up.
   private func makeExpandingStep(
     _ weights: CompressedWeights, _ context: StepContext
   ) -> StepBody {

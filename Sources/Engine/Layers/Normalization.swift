@@ -2,7 +2,7 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// x / (k + α / localSize · Σ x²)^β, the sum over `localSize` channels round the element's.
+/// x / (k + α / localSize · Σ x²)^β, summed over `localSize` channels centered on the element's.
 struct LocalResponseOperation: NodeOperation {
   var alpha: Float
   var beta: Float
@@ -11,7 +11,7 @@ struct LocalResponseOperation: NodeOperation {
 
   var kind: String { "local response normalization" }
 
-  /// The squares, and their sums.
+  /// Room for the squares and their sums.
   func scratchFloats(_ context: StepContext) throws -> Int {
     try checkedProduct([2, context.inputs[0].layout.shape.count])
   }
@@ -67,8 +67,8 @@ struct LocalResponseOperation: NodeOperation {
 
 /// (x − mean) / (√variance + ε), or x − mean, over H·W of each channel or over C·H·W.
 ///
-/// The specification gives no formula; this is that of Caffe's MVN layer, which Core ML's was made
-/// for.
+/// The specification gives no formula. This one is from Caffe's MVN layer, for which Core ML added
+/// the layer.
 extension MeanVarianceNormalize: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()

@@ -1,16 +1,15 @@
 import Kernels
 import TensorCore
 
-/// out[…, y, x] = in[…, rows[y], columns[x]], and `fill` where an index is negative: padding,
-/// cropping, slices of H and W, enlargement by repetition.
+/// out[…, y, x] = in[…, rows[y], columns[x]], or `fill` if an index is negative: padding, cropping,
+/// slices of H and W, and enlargement by repetition.
 struct PlaneGatherOperation: NodeOperation {
   var kind: String
   var rows: [Int]
   var columns: [Int]
   var fill: Float = 0
 
-  /// What a convolution can take over as its own padding: rows and columns of zeros round the whole
-  /// of the input.
+  /// The border of zeros around the whole input that a convolution can take over as padding.
   var border: (top: Int, left: Int)? = nil
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.followingFirstInput() }
@@ -39,13 +38,13 @@ struct PlaneGatherOperation: NodeOperation {
   }
 }
 
-/// Columns of the output that come from columns of the input in one regular way.
+/// Columns of the output that come from the input in one regular pattern.
 private struct ColumnRun: Sendable {
   enum Source: Sendable {
     case fill
-    /// Neighbors from neighbors.
+    /// Adjacent columns from adjacent columns.
     case adjacent
-    /// Each column of the input `times` over.
+    /// Each column of the input, repeated `times` times.
     case repeated(times: Int)
   }
 

@@ -3,12 +3,12 @@ import Kernels
 import TensorCore
 
 /// Maximum, average or L2 norm over windows. Padding is never read: windows end at the border, and
-/// only the divisor of an average knows of it.
+/// only the divisor of an average counts padding.
 struct PoolingOperation: NodeOperation {
   var function: PoolingFunction
   var rows: PoolingAxis
   var columns: PoolingAxis
-  /// Whether the only window of each plane is the whole of it.
+  /// Whether each plane has a single window that covers it.
   var isGlobal = false
 
   var kind: String { "\(function) pooling" }
@@ -41,8 +41,8 @@ struct PoolingOperation: NodeOperation {
     }
   }
 
-  /// Windows that lie wholly in the padding or beyond it, and what they give: nothing wins a maximum,
-  /// so it is the lowest number; an average is 0 divided by what counts.
+  /// The values of windows without any element of the input: the lowest number for a maximum, 0
+  /// divided by the count for an average.
   private var emptyWindows: [(row: Int, column: Int, value: Float)] {
     let emptyRows = rows.emptyPositions
     let emptyColumns = columns.emptyPositions
@@ -68,11 +68,11 @@ struct PoolingOperation: NodeOperation {
 struct PoolingAxis: Sendable, Equatable {
   var starts: [Int32]
   var ends: [Int32]
-  /// What each window counts towards an average's divisor; nil is its length.
+  /// The count of each window for the divisor of an average; nil means the window's length.
   var counts: [Int32]?
 
-  /// - Parameter end: one past the last position that counts towards the divisor: the input with
-  ///   its padding.
+  /// - Parameter end: one past the last position that counts toward the divisor: the input with its
+  ///   padding.
   init(
     input: Int, output: Int, kernel: Int, stride: Int, padding: Int, paddedEnd end: Int,
     excludesPadding: Bool
@@ -90,10 +90,10 @@ struct PoolingAxis: Sendable, Equatable {
     counts = excludesPadding ? nil : sizes
   }
 
-  /// Positions whose windows hold no element of the input.
+  /// Positions whose windows contain no element of the input.
   var emptyPositions: Set<Int> { Set(starts.indices.filter { starts[$0] >= ends[$0] }) }
 
-  /// The three lists in memory that kernels may point to.
+  /// The three lists in memory to which kernels may point.
   struct Table: Sendable {
     private let buffer: Buffer
     private final class Buffer: @unchecked Sendable {

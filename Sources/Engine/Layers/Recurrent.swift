@@ -1,9 +1,9 @@
 import CoreMLModel
 import TensorCore
 
-/// A recurrent cell over a sequence, forwards, backwards or both.
+/// A recurrent cell over a sequence, forward, backward or both.
 struct RecurrentOperation: NodeOperation {
-  /// One cell, or one forwards and one backwards.
+  /// One cell, or a forward and a backward cell.
   var cells: [RecurrentCell]
   var isReversed: Bool
   var givesSequence: Bool
@@ -40,7 +40,8 @@ struct RecurrentOperation: NodeOperation {
             cell.advance(
               &state, UnsafeBufferPointer(rebasing: source[row..<row + operation.inputCount]))
             if operation.givesSequence || step == shape.sequence - 1 {
-              // A reversed layer gives its steps in its own order, a pair of layers in time's.
+              // A reversed layer outputs its steps in processing order, a bidirectional layer in
+              // time order.
               let position =
                 !operation.givesSequence ? 0 : operation.cells.count == 1 ? step : time
               let place = (position * shape.batch + item) * width + direction * operation.units
@@ -69,7 +70,7 @@ struct RecurrentState {
   }
 }
 
-/// One cell: its gates in rows, and how they make the next state.
+/// One cell: its gates in rows, and how they compute the next state.
 struct RecurrentCell: Sendable {
   typealias Function = @Sendable (Float) -> Float
 
@@ -87,17 +88,17 @@ struct RecurrentCell: Sendable {
     var output: Function
     var isCoupled: Bool
     var clip: Float
-    /// Of i, f and o; empty without them.
+    /// Peephole weights of i, f and o; empty if there are none.
     var peepholes: [[Float]]
   }
 
   var kind: Kind
   var gates: [RecurrentGates]
 
-  /// h, and of an LSTM c.
+  /// The number of states: h, and for an LSTM also c.
   var stateCount: Int { if case .lstm = kind { 2 } else { 1 } }
 
-  /// The specification holds every argument of a function between −50 and 50.
+  /// The specification clips every argument of a function to −50 to 50.
   private static func clipped(_ value: Float) -> Float { min(max(value, -50), 50) }
 
   func advance(_ state: inout RecurrentState, _ x: UnsafeBufferPointer<Float>) {
@@ -119,7 +120,7 @@ struct RecurrentCell: Sendable {
     _ state: inout RecurrentState, _ x: UnsafeBufferPointer<Float>, _ settings: LSTM
   ) {
     let h = state.hidden
-    // `forgetBias` adds nothing: writers set it although the 1 is part of the stored bias.
+    // `forgetBias` adds nothing: converters set it although the stored bias includes the 1.
     func gate(_ index: Int, _ peephole: Int, _ cell: [Float]) -> [Float] {
       var sums = gates[index].sums(x, h)
       for unit in sums.indices {

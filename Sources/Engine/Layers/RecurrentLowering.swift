@@ -106,7 +106,7 @@ extension LayerLowering {
     let isCoupled = parameters.coupledInputAndForgetGate
     var gates: [RecurrentGates] = []
     for (index, (name, part)) in named.enumerated() {
-      // The coupled forget gate is the input gate's complement.
+      // The coupled forget gate is one minus the input gate.
       gates.append(
         index == 1 && isCoupled
           ? gates[0] : try gate(part, hasBias: parameters.hasBiasVectors, inputs, units, name))
@@ -130,8 +130,8 @@ extension LayerLowering {
   }
 }
 
-/// The function of a gate. The reference converter leaves the numbers of `sigmoidHard` and `linear`
-/// unset; inside recurrent layers they mean 0.2x + 0.5 and x.
+/// The function of a gate. The reference converter leaves the parameters of `sigmoidHard` and
+/// `linear` unset; inside recurrent layers they mean 0.2x + 0.5 and x.
 private func gateFunction(
   _ activation: Activation?, _ field: String
 ) throws -> RecurrentCell.Function {

@@ -3,14 +3,14 @@ import Kernels
 import LibC
 import TensorCore
 
-/// A reduction of row-major items over some of C, H and W.
+/// Reduces row-major items over some of C, H and W.
 extension Reduce: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     try require(
       mode != .argmax || (axis != .chw && axis != .hw), "argmax needs one axis", field: "axis")
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
-    // The reduced elements are `length`, `step` apart.
+    // There are `length` reduced elements, `step` apart.
     let (length, step): (Int, Int) =
       switch axis {
       case .chw: (input.itemCount, 1)
@@ -41,7 +41,7 @@ extension Reduce: EngineLayer {
 }
 
 extension Reduce.Operation {
-  /// Of a contiguous vector.
+  /// The reduction of a contiguous vector.
   fileprivate func value(
     _ values: UnsafePointer<Float>, _ count: Int, _ epsilon: Double, _ kernels: any KernelTable.Type
   ) -> Float {

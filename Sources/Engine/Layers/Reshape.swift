@@ -2,9 +2,9 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// The same row-major elements under another shape.
+/// The same row-major elements with another shape.
 struct ViewOperation: NodeOperation {
-  /// Whether both shapes are one as `[Seq, Batch, C, H, W]`, so that any layout will do.
+  /// Whether both shapes are equal as `[Seq, Batch, C, H, W]`, so that any layout will do.
   var keepsPlanes = false
 
   var kind: String { "view" }
@@ -36,7 +36,7 @@ struct ViewOperation: NodeOperation {
 }
 
 extension LayerLowering {
-  /// The same elements under another shape.
+  /// The same elements with another shape.
   mutating func view(_ value: Graph.ValueID, _ shape: Shape) throws -> Graph.ValueID {
     let from = graph.shape(value)
     if from == shape { return value }
@@ -48,7 +48,8 @@ extension LayerLowering {
 }
 
 extension LayerLowering {
-  /// The elements of each batch item as one row, `[Seq, C, H, W]` or `[Seq, H, W, C]` in order.
+  /// The elements of each batch item as one row, in the order of `[Seq, C, H, W]` or `[Seq, H, W,
+  /// C]`.
   fileprivate mutating func unrolled(_ value: Graph.ValueID, channelLast: Bool) throws
     -> Graph.ValueID
   {
@@ -117,7 +118,7 @@ extension Flatten: EngineLayer {
     let input = layer.inputShapes[0]
     let output = try layer.outputShape()
     if mode == .channelLast, output.sequence == input.sequence, output.area == 1 {
-      // Each item on its own.
+      // Flattens each item separately.
       let operation = StridedCopyOperation(
         kind: "flatten, channels last",
         sizes: [input.images, input.height, input.width, input.channels],
@@ -136,7 +137,7 @@ extension Permute: EngineLayer {
     try require(
       axes.sorted() == [0, 1, 2, 3], "\(axes) is not a permutation of 0, 1, 2, 3", field: "axis")
     if axes == [0, 1, 2, 3] { return layer.inputs }
-    // Of [Seq, C, H, W]; the batch stands between Seq and C.
+    // Strides of `[Seq, C, H, W]`; the batch axis is between Seq and C.
     let steps = [input.batch * input.itemCount, input.area, input.width, 1]
     let sizes = [output.sequence, output.channels, output.height, output.width]
     let operation = StridedCopyOperation(

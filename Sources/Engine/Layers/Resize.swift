@@ -2,14 +2,14 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// Where an output's row or column lies between two of the input's.
+/// The position of an output row or column between two rows or columns of the input.
 struct ResamplingPoint: Sendable, Equatable {
   var lower: Int
   var upper: Int
-  /// The share of the upper one.
+  /// The weight of the upper one.
   var fraction: Float
 
-  /// - Parameter position: held inside `0 ..< size`.
+  /// - Parameter position: clamped to `0 ..< size`.
   init(_ position: Double, size: Int) {
     let held = min(max(position, 0), Double(size - 1))
     lower = Int(held)
@@ -18,7 +18,7 @@ struct ResamplingPoint: Sendable, Equatable {
   }
 }
 
-/// Bilinear interpolation between rows and columns given once for all planes.
+/// Bilinear interpolation between rows and columns that are the same for all planes.
 struct ResampleOperation: NodeOperation {
   var rows: [ResamplingPoint]
   var columns: [ResamplingPoint]
@@ -41,7 +41,7 @@ struct ResampleOperation: NodeOperation {
   }
 }
 
-/// One row of the output between two of the input.
+/// Computes one row of the output from two rows of the input.
 func interpolateRow(
   _ top: UnsafePointer<Float>, _ bottom: UnsafePointer<Float>, _ fraction: Float,
   _ columns: [ResamplingPoint], _ target: UnsafeMutablePointer<Float>, block: Int
@@ -110,7 +110,7 @@ extension ResizeBilinear: EngineLayer {
 
 extension SamplingMethod {
   /// `count` points between `start` and `end`: the formulas of the specification's `SamplingMode`,
-  /// whose interval [0, X − 1] is moved to `start`.
+  /// with the interval [0, X − 1] shifted to `start`.
   func positions(from start: Double, to end: Double, count: Int) -> [Double] {
     let extent = end - start
     let n = Double(count)

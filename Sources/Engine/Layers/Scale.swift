@@ -24,8 +24,8 @@ extension LayerLowering {
     return (try values(weights, item, field).array(), result)
   }
 
-  /// value ∘ weight: a function of each channel where the weight has no more values, else of two
-  /// blobs.
+  /// value ∘ weight: a function per channel if the weight has one value per channel, otherwise a
+  /// function of two blobs.
   fileprivate mutating func apply(
     _ function: CombiningKind, _ weight: (values: [Float], shape: Shape), to value: Graph.ValueID
   ) throws -> Graph.ValueID {

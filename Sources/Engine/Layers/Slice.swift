@@ -2,14 +2,14 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// A run of channels.
+/// A range of channels.
 struct ChannelRangeOperation: NodeOperation {
   var start: Int
 
   var kind: String { "channels from \(start)" }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    // Whole blocks can be copied as they are, whatever their size is.
+    // Whole blocks can be copied unchanged, whatever their size.
     start % 16 == 0 ? shapes.followingFirstInput() : shapes.allDense()
   }
 
@@ -35,7 +35,7 @@ struct ChannelRangeOperation: NodeOperation {
 }
 
 extension BlobLayout {
-  /// Copies the rows of one plane of another blob of this width, height and block.
+  /// Copies the rows of one plane from another blob with the same width, height and block.
   func copyPlane(
     from source: UnsafePointer<Float>, _ sourceLayout: BlobLayout,
     to target: UnsafeMutablePointer<Float>

@@ -2,7 +2,7 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// exp(x − max) / Σ exp(x − max) over the channels of each of several pixels.
+/// exp(x − max) / Σ exp(x − max) over the channels of each pixel.
 struct SoftmaxOperation: NodeOperation {
   var kind: String { "softmax" }
   var canRunInPlace: Bool { true }
@@ -38,7 +38,7 @@ extension LayerLowering {
       : [add(SoftmaxOperation(), inputs, shape)]
   }
 
-  /// The softmax of neighbors, `length` at a time.
+  /// The softmax of groups of `length` adjacent elements.
   fileprivate mutating func softmaxOfRows(_ value: Graph.ValueID, length: Int) -> Graph.ValueID {
     let shape = graph.shape(value)
     let operation = ArrayOperation(

@@ -1,8 +1,8 @@
 import Kernels
 import TensorCore
 
-/// Elements of a row-major blob in another order: the output runs through `sizes` from the last axis
-/// to the first, the input's index grows by `strides`.
+/// Reorders the elements of a row-major blob: the output runs through `sizes` from the last axis to
+/// the first, and the input's index advances by `strides`.
 struct StridedCopyOperation: NodeOperation {
   var kind: String
   var sizes: [Int]
@@ -12,7 +12,7 @@ struct StridedCopyOperation: NodeOperation {
   func makeStep(_ context: StepContext) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
-    // The last axis is the inner loop; the others are counted as one.
+    // The last axis is the inner loop; the others share one counter.
     let length = sizes.last ?? 1
     let step = strides.last ?? 1
     let outerSizes = Array(sizes.dropLast())

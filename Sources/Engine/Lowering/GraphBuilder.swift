@@ -2,7 +2,8 @@ import CoreMLModel
 import CustomLayers
 import TensorCore
 
-/// Turns the document's layers into a graph: checks names, resolves custom layers, infers shapes.
+/// Turns the document's layers into a graph: checks names, resolves custom layers and infers
+/// shapes.
 struct GraphBuilder {
   struct Interface {
     var inputs: [NetworkFeature] = []
@@ -37,7 +38,7 @@ struct GraphBuilder {
     implementations = try customImplementations()
   }
 
-  /// One error for all layers that the engine cannot run.
+  /// Throws one error for all layers that the engine cannot run.
   private func checkSupport() throws {
     var unsupported: [String] = []
     for layer in layers.flatMap(\.all).map(\.layer) {
@@ -131,7 +132,7 @@ struct GraphBuilder {
   ) throws {
     guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
     let firstNode = graph.nodes.count
-    // The graph moves into the lowering and back, so that it is never copied.
+    // Moves the graph into the lowering and back, so that it is never copied.
     var moved = Graph()
     swap(&moved, &graph)
     var lowering = LayerLowering(
@@ -171,7 +172,7 @@ struct GraphBuilder {
 }
 
 extension LayerParameters {
-  /// The type's name in the specification, of a carried-through layer its field's.
+  /// The type's name in the specification; for a layer carried through, that of its field.
   var engineTypeName: String {
     if let opaque = self as? OpaqueLayer, let message = opaque.message {
       return message.name ?? "type \(message.field)"
@@ -199,7 +200,7 @@ extension GraphBuilder {
       try resolved.shape.requireMemory(byteLimit)
       try require(blobs[feature.name] == nil, "two inputs are named '\(feature.name)'")
       if feature.type?.isOptional == true, options.inputShapes[feature.name] == nil {
-        // An optional input without a value, such as a recurrent layer's state, is zeros.
+        // An optional input without a value, such as a recurrent layer's state, is zero.
         let zeros = try Constant([Float](repeating: 0, count: resolved.shape.count))
         blobs[feature.name] = graph.addValue(feature.name, resolved.shape, constant: zeros)
         continue
@@ -301,8 +302,8 @@ extension GraphBuilder.Interface {
 // MARK: - Custom layers
 
 extension GraphBuilder {
-  /// The implementations of all custom layers, by the layer's position. One error names every class
-  /// without a provider.
+  /// The implementations of all custom layers, by position of the layer. One error names every
+  /// class without an implementation.
   private func customImplementations() throws -> [Int: CustomLayerInstance] {
     var missing: [String: [String]] = [:]
     var found: [(index: Int, custom: Custom, make: CustomLayerRegistry.Factory)] = []

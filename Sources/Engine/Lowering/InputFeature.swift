@@ -1,14 +1,14 @@
 import CoreMLModel
 import TensorCore
 
-/// The shape that an input feature has inside the network.
+/// The shape of an input feature inside the network.
 struct InputFeature {
   let name: String
   let kind: NetworkFeature.Kind
   let shape: Shape
 
-  /// - Parameter override: the shape to use instead of the declared one. Of five axes, sequence and
-  ///   batch are free; C, H and W, and all axes of exact shapes, must be ones that the feature allows.
+  /// - Parameter override: the shape to use instead of the declared one. With five axes, sequence
+  ///   and batch are free; the feature must allow C, H and W, and all axes of exact shapes.
   init(_ feature: FeatureDescription, override: [Int]?, _ network: NeuralNetwork) throws {
     name = feature.name
     do {
@@ -96,7 +96,7 @@ struct InputFeature {
     return wanted
   }
 
-  /// Scaler or mean image of the feature.
+  /// The scaler or mean image of the feature.
   func preprocessing(
     _ network: NeuralNetwork, in description: ModelDescription
   ) throws -> Preprocessing? {
@@ -139,7 +139,7 @@ extension SizeRange {
 }
 
 extension ArrayFeatureType {
-  /// Whether the flexibility admits a shape as it is.
+  /// Whether the flexibility allows exactly this shape.
   fileprivate func allows(exact shape: [Int]) -> Bool {
     switch flexibility {
     case .enumerated(let shapes): shapes.contains(shape)
@@ -149,7 +149,7 @@ extension ArrayFeatureType {
     }
   }
 
-  /// Whether the flexibility admits C, H and W.
+  /// Whether the flexibility allows C, H and W.
   fileprivate func allows(_ item: [Int]) -> Bool {
     switch flexibility {
     case .enumerated(let shapes):

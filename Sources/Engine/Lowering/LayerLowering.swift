@@ -8,27 +8,27 @@ protocol EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID]
 }
 
-/// What a layer sees while it is turned into operations.
+/// The context in which a layer is turned into operations.
 struct LayerLowering {
   let layer: NeuralNetworkLayer
   let inputs: [Graph.ValueID]
   var graph: Graph
   let customLayer: CustomLayerInstance?
   let hooks: EngineHooks
-  /// Bytes that a single blob may take.
+  /// Limit in bytes for a single blob.
   let byteLimit: Int
   /// The random numbers that are the layer's.
   let random: RandomSource
 
   var inputShapes: [Shape] { inputs.map { graph.shape($0) } }
 
-  /// The output shapes that the document's rules give.
+  /// The output shapes according to the document's rules.
   func outputShapes() throws -> [Shape] {
     guard let parameters = layer.parameters else { return [] }
     return try checked(parameters.blobShapes(inputShapes.map(\.dimensions)))
   }
 
-  /// The shapes, each of which must fit the memory: a layer may build tables of their size.
+  /// The shapes, each checked against the memory limit: a layer may build tables of their size.
   func checked(_ shapes: [[Int]]) throws -> [Shape] {
     try shapes.map {
       let shape = try Shape($0)
@@ -37,7 +37,7 @@ struct LayerLowering {
     }
   }
 
-  /// The only output's shape.
+  /// The shape of the only output.
   func outputShape() throws -> Shape {
     guard let shape = try outputShapes().first else {
       throw ModelError(.malformed, "the layer has no output", field: "output")
@@ -52,7 +52,7 @@ struct LayerLowering {
     add(operation, inputs, [shape])[0]
   }
 
-  /// Appends a node; its outputs are named when the layer's are.
+  /// Appends a node whose outputs are named together with the layer's.
   mutating func add(
     _ operation: any NodeOperation, _ inputs: [Graph.ValueID], _ shapes: [Shape]
   ) -> [Graph.ValueID] {
@@ -64,7 +64,7 @@ struct LayerLowering {
     return outputs
   }
 
-  /// Adds a value that is known now.
+  /// Adds a constant value.
   mutating func constant(_ elements: [Float], _ shape: Shape) throws -> Graph.ValueID {
     graph.addValue("", shape, constant: try Constant(elements))
   }

@@ -4,7 +4,7 @@ import TensorCore
 extension LayerLowering {
   /// The values of a weight, in file order.
   ///
-  /// - Throws: `ModelError` if it is absent or does not hold `shape`'s product of values.
+  /// - Throws: `ModelError` if the weight is missing or its size does not match `shape`.
   func values(_ weights: Weights?, _ shape: [Int], _ field: String) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     guard let weights else {
@@ -18,9 +18,9 @@ extension LayerLowering {
     }
   }
 
-  /// The values of a weight as they are stored.
+  /// The values of a weight as stored.
   ///
-  /// - Throws: what `values` throws.
+  /// - Throws: the same errors as `values`.
   func stored(
     _ weights: Weights?, _ shape: [Int], channelAxis: Int = 0, _ field: String
   ) throws -> StoredWeights {
@@ -36,7 +36,7 @@ extension LayerLowering {
     }
   }
 
-  /// One value per channel, or a single one for all.
+  /// One value per channel, or a single value for all.
   func perChannel(_ weights: Weights?, _ channels: Int, _ field: String) throws -> [Float] {
     if let weights, weights.holds(1), channels != 1 {
       return try values(weights, [1], field).array()

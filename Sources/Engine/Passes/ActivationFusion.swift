@@ -1,5 +1,5 @@
-/// Lets the convolution or dense layer before compute an activation while its results are still in
-/// registers.
+/// Lets the preceding convolution or dense layer compute an activation while its results are still
+/// in registers.
 enum ActivationFusion: Pass {
   static let name = "activation-fusion"
 

@@ -1,6 +1,6 @@
-/// Puts a scale and bias for each channel (batch normalization, scale, bias, linear) into the
-/// weights and bias of the convolution or dense layer before, as long as that has no activation
-/// yet; two in a row become one.
+/// Merges a scale and bias per channel (batch normalization, scale, bias, linear) into the weights
+/// and bias of the preceding convolution or dense layer, unless that layer already has an
+/// activation. Two such layers in a row become one.
 enum AffineFusion: Pass {
   static let name = "affine-fusion"
 

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Computes once what does not depend on any input.
+/// Computes everything that does not depend on any input at compile time.
 enum ConstantFolding: Pass {
   static let name = "constant-folding"
 
@@ -22,7 +22,7 @@ enum ConstantFolding: Pass {
     return !folded.isEmpty
   }
 
-  /// Runs the node alone.
+  /// Runs the node by itself.
   private static func evaluate(
     _ node: Graph.Node, in graph: Graph, _ context: PassContext
   ) throws -> [Constant] {

@@ -1,4 +1,4 @@
-/// Lets a convolution that adds a cropped blob read the blob from where the crop begins.
+/// Lets a convolution that adds a cropped blob read the original blob from the crop's origin.
 enum CropFusion: Pass {
   static let name = "crop-fusion"
 
@@ -26,7 +26,7 @@ enum CropFusion: Pass {
 }
 
 extension PlaneGatherOperation {
-  /// Where the rows and columns begin, if they are neighbors in their order.
+  /// The first row and column, if rows and columns are contiguous.
   fileprivate var cropStart: (row: Int, column: Int)? {
     guard let row = rows.first, let column = columns.first, row >= 0, column >= 0,
       rows == Array(row..<row + rows.count), columns == Array(column..<column + columns.count)

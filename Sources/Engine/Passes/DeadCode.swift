@@ -1,6 +1,6 @@
 /// Removes nodes whose outputs are never read.
 ///
-/// Custom layers stay: they may be there for what they do besides.
+/// Keeps custom layers, which may have side effects.
 enum DeadCode: Pass {
   static let name = "dead-code"
 

@@ -1,5 +1,5 @@
-/// Makes one function of two where the kernels have it: min(max(x, a), b) from a threshold between
-/// two changes of sign, as converters write a bounded rectifier.
+/// Merges two element functions into one that the kernels have: min(max(x, a), b) from a threshold
+/// between two negations, which is how converters write a bounded rectifier.
 enum ElementwiseChaining: Pass {
   static let name = "elementwise-chaining"
 
@@ -17,7 +17,7 @@ enum ElementwiseChaining: Pass {
     return changed
   }
 
-  /// second ∘ first, where it is one function.
+  /// second ∘ first, if it is one function.
   private static func chained(
     _ first: ScaledFunction, _ second: ScaledFunction
   ) -> ScaledFunction? {
@@ -29,7 +29,7 @@ enum ElementwiseChaining: Pass {
       return ScaledFunction(.clip, alpha: lower, beta: upper)
     default: break
     }
-    // −max(−x, a) = min(x, −a): the change of sign before becomes part of the threshold.
+    // −max(−x, a) = min(x, −a): the preceding negation becomes part of the threshold.
     if first.isNegation, second.function == .threshold, second.scale == 1, second.shift == 0 {
       var function = second
       function.scale = -1
@@ -49,7 +49,7 @@ extension ScaledFunction {
     function == .linear && alpha.isAlways(-1) && beta.isAlways(0) && scale == 1 && shift == 0
   }
 
-  /// The bounds to which the function limits its argument, if that is what it does.
+  /// The bounds to which the function clamps its argument, if it only clamps.
   fileprivate var bounds: (lower: Float, upper: Float)? {
     guard scale == 1, shift == 0 else { return nil }
     switch (function, alpha, beta) {

@@ -1,7 +1,7 @@
-/// Replaces a producer and its only reader by what `combine` makes of the two, wherever the reader
-/// has one input and nothing else reads the value in between.
+/// Replaces a producer and its only reader with the result of `combine`, if the reader has one
+/// input and nothing else reads the value in between.
 ///
-/// - Parameter combine: gets the producer, the reader and the count of channels between them.
+/// - Parameter combine: receives the producer, the reader and the number of channels between them.
 func fuse(
   _ graph: inout Graph,
   _ combine: (Graph.Node, Graph.Node, Int) throws -> (any NodeOperation)?

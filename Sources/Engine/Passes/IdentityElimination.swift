@@ -1,10 +1,10 @@
-/// Drops nodes whose output is their input, element for element in the same order and shape.
+/// Removes nodes whose output equals their input, element for element, in the same order and shape.
 enum IdentityElimination: Pass {
   static let name = "identity-elimination"
 
   static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     var removed: Set<Int> = []
-    // What stands for each value; a node's inputs are replaced before the node is looked at.
+    // The replacement for each value; a node's inputs are replaced before the node is examined.
     var standIns: [Graph.ValueID: Graph.ValueID] = [:]
     for index in graph.nodes.indices {
       for position in graph.nodes[index].inputs.indices {

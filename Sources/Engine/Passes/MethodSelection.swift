@@ -1,4 +1,5 @@
-/// Chooses how each convolution is computed, see `ConvolutionMethod`. Left out, all are direct.
+/// Chooses how each convolution is computed; see `ConvolutionMethod`. Without this pass, all are
+/// direct.
 enum MethodSelection: Pass {
   static let name = "method-selection"
 
@@ -15,8 +16,8 @@ enum MethodSelection: Pass {
 }
 
 extension Graph {
-  /// Replaces convolutions to which nothing has been added, by what `replacement` makes of one, its
-  /// node and the shape of its result.
+  /// Replaces convolutions that have nothing fused into them with the result of `replacement`,
+  /// which receives the convolution, its node and the shape of its result.
   mutating func replaceConvolutions(
     _ replacement: (ConvolutionOperation, Node, Shape) -> (any NodeOperation)?
   ) -> Bool {

@@ -1,4 +1,4 @@
-/// Makes a border of zeros part of the convolution that alone reads it.
+/// Makes a border of zeros part of the convolution that is its only reader.
 enum PaddingFusion: Pass {
   static let name = "padding-fusion"
 

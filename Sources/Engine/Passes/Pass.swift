@@ -1,11 +1,11 @@
 import Kernels
 import TensorCore
 
-/// A rewrite of the graph that leaves every exposed value as it is.
+/// A rewrite of the graph that preserves every exposed value.
 protocol Pass: SendableMetatype {
-  /// As the command line has it.
+  /// The name on the command line.
   static var name: String { get }
-  /// Whether anything has changed.
+  /// Returns whether anything has changed.
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool
 }
 
@@ -17,9 +17,9 @@ struct PassContext {
   var channelBlock: Int { kernels.channelBlock }
 }
 
-/// The passes by their names, which `--plan` and `--without` take.
+/// The passes and their names, which `--plan` and `--without` take.
 package enum Passes {
-  /// Those that are repeated until none finds anything more to do, in the order in which they run.
+  /// Passes that are repeated in this order until none changes anything.
   static let repeated: [any Pass.Type] = [
     IdentityElimination.self, ConstantFolding.self, DeadCode.self, PaddingFusion.self,
     AffineFusion.self, ElementwiseChaining.self, SwishFusion.self, ResidualFusion.self,
@@ -27,20 +27,19 @@ package enum Passes {
     DeadCode.self,
   ]
 
-  /// Those that run once, when the others have nothing more to do: they choose operations that those
-  /// do not know.
+  /// Passes that run once after the others: they choose operations that the others do not support.
   static let selections: [any Pass.Type] = [
     UpsampledSelection.self, PieceSelection.self, PlanarSelection.self, RowFunctionFusion.self,
     SeparableFusion.self,
   ]
 
-  /// The graph as the layers' lowering gives it, where a pass is asked for.
+  /// The name for the graph before any pass.
   package static let lowering = "lowering"
 
-  /// In the order in which they run.
+  /// Names of the passes, in the order in which they run.
   package static let names = (repeated.dropLast() + selections).map { $0.name }
 
-  /// - Throws: `.usage`, with the names that there are, for one that no pass has.
+  /// - Throws: `.usage`, with the valid names, if no pass has one of `names`.
   package static func check(_ names: some Sequence<String>) throws {
     for name in names where !Self.names.contains(name) {
       throw ModelError(
@@ -49,7 +48,7 @@ package enum Passes {
     }
   }
 
-  /// Runs all passes but those of `skipped`, up to the first run of `last` or to the end.
+  /// Runs all passes except `skipped`, up to the first run of `last` or to the end.
   static func run(
     _ graph: inout Graph, _ context: PassContext, without skipped: Set<String>,
     of repeated: [any Pass.Type] = repeated, upTo last: String? = nil
@@ -78,7 +77,7 @@ package enum Passes {
 }
 
 extension Graph {
-  /// Checks that every blob is there before it is read.
+  /// Checks that every blob is written before it is read.
   ///
   /// - Throws: `.internal`, with the node's name.
   fileprivate func check() throws {
@@ -98,7 +97,7 @@ extension Graph {
 }
 
 extension Graph.Node {
-  /// Runs `body`, whose errors get the node's name.
+  /// Runs `body` and adds the node's name to its errors.
   func inErrors<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()

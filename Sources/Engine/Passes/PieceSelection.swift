@@ -1,5 +1,5 @@
-/// Chooses to cut large kernels into pieces where that saves enough multiplications: the results of
-/// few output channels then are in planes.
+/// Splits large kernels into pieces if that saves enough multiplications. With few output channels,
+/// the results are then in planes.
 enum PieceSelection: Pass {
   static let name = "piece-selection"
 
@@ -22,7 +22,7 @@ enum PieceSelection: Pass {
 }
 
 extension PieceGrid {
-  /// Whether the multiplications become so many fewer that the transforms are worth while.
+  /// Whether the savings in multiplications outweigh the transforms.
   fileprivate func saves(_ output: Shape) -> Bool {
     guard kernel.allSatisfy({ $0 >= 5 }) else { return false }
     let direct = output.area * kernel[0] * kernel[1]
@@ -39,7 +39,7 @@ extension ConvolutionWeights {
 }
 
 extension FusedFunction {
-  /// The activation as a list of none or one.
+  /// The activation as a list of at most one function.
   var elementFunctions: [ScaledFunction] {
     switch self {
     case .none: []

@@ -1,5 +1,5 @@
-/// Chooses to compute convolutions with few channels on both sides plane by plane, where both sides
-/// are in planes anyway.
+/// Computes convolutions with few input and output channels plane by plane if both blobs are in
+/// planes anyway.
 enum PlanarSelection: Pass {
   static let name = "planar-selection"
 
@@ -10,7 +10,7 @@ enum PlanarSelection: Pass {
     for (index, node) in graph.nodes.enumerated() {
       for input in node.inputs { readers[input].append(index) }
     }
-    // A convolution that was chosen before gives planes itself.
+    // A convolution chosen earlier produces planes itself.
     var chosen: Set<Graph.ValueID> = []
     return graph.replaceConvolutions { convolution, node, output in
       let (weights, window) = (convolution.weights, convolution.window)

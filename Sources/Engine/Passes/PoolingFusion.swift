@@ -1,7 +1,7 @@
 import Kernels
 
-/// Lets a convolution by Winograd's algorithm write only the largest of each 2 × 2 of its results,
-/// where a maximum over such windows is all that reads them.
+/// Lets a Winograd convolution write only the maximum of each 2 × 2 block of its results, if
+/// maximum pooling over such blocks is their only reader.
 enum PoolingFusion: Pass {
   static let name = "pooling-fusion"
 
@@ -13,7 +13,7 @@ enum PoolingFusion: Pass {
         !convolution.poolsMaximum
       else { return nil }
       let output = before.shape(producer.outputs[0])
-      // Of few channels the input may come as planes.
+      // With few channels the input may be in planes.
       guard convolution.weights.inputs > 8, output.height % 2 == 0, output.width % 2 == 0,
         convolution.window.kernel == [3, 3], case .winograd = convolution.method
       else { return nil }
@@ -24,7 +24,7 @@ enum PoolingFusion: Pass {
 }
 
 extension PoolingOperation {
-  /// Whether each output is the maximum of 2 × 2 inputs, which no other one reads.
+  /// Whether each output is the maximum of 2 × 2 inputs, without overlap.
   fileprivate var halvesMaximum: Bool {
     function == .maximum
       && [rows, columns].allSatisfy { axis in

@@ -1,4 +1,4 @@
-/// Lets a convolution add the other operand of the sum that alone reads its result.
+/// Lets a convolution add the other operand of the sum that is the only reader of its result.
 enum ResidualFusion: Pass {
   static let name = "residual-fusion"
 
@@ -12,7 +12,7 @@ enum ResidualFusion: Pass {
         sum.inputs[0] != sum.inputs[1],
         sum.inputs.allSatisfy({ graph.shape($0) == graph.shape(sum.outputs[0]) })
       else { continue }
-      // The later of two: the other operand has to be there already when it runs.
+      // Takes the later of two candidates, because the other operand must exist when it runs.
       let candidates = sum.inputs.compactMap { input in
         producers[input].flatMap { uses[input] == 1 && canAdd($0, graph, context) ? $0 : nil }
       }

@@ -1,5 +1,5 @@
-/// Lets convolutions that write planes apply any function of an element, and take the average of
-/// each plane, while a row is still in the nearest cache.
+/// Lets convolutions that write planes apply element functions and average each plane while a row
+/// is still in the first-level cache.
 enum RowFunctionFusion: Pass {
   static let name = "row-function-fusion"
 
@@ -32,7 +32,7 @@ enum RowFunctionFusion: Pass {
 }
 
 extension PoolingOperation {
-  /// Whether each plane becomes its average.
+  /// Whether each plane is reduced to its average.
   var isGlobalAverage: Bool {
     function == .average && isGlobal
   }

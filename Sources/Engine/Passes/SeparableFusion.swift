@@ -1,5 +1,5 @@
-/// Joins a depthwise convolution to the 1 × 1 convolution that alone reads it, where the rows can be
-/// shared out evenly.
+/// Joins a depthwise convolution with the 1 × 1 convolution that is its only reader, if threads can
+/// share the rows evenly.
 enum SeparableFusion: Pass {
   static let name = "separable-fusion"
 

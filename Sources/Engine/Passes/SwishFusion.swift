@@ -1,4 +1,5 @@
-/// Makes x / (1 + exp(−β·x)) of x · sigmoid(β·x), as converters write it in two or three layers.
+/// Replaces x · sigmoid(β·x), which converters write as two or three layers, with x / (1 +
+/// exp(−β·x)).
 enum SwishFusion: Pass {
   static let name = "swish-fusion"
 
@@ -25,7 +26,7 @@ enum SwishFusion: Pass {
     return changed
   }
 
-  /// β, where `gate` is sigmoid(β·x).
+  /// β, if `gate` is sigmoid(β·x).
   private static func factor(
     of x: Graph.ValueID, in gate: Graph.ValueID, _ graph: Graph, _ producers: [Int?]
   ) -> Float? {

@@ -1,4 +1,4 @@
-/// Computes a 3 × 3 convolution behind an enlargement by two at the low resolution.
+/// Computes a 3 × 3 convolution after a twofold enlargement at the low resolution.
 enum UpsampledSelection: Pass {
   static let name = "upsampled-selection"
 
@@ -21,7 +21,7 @@ enum UpsampledSelection: Pass {
 }
 
 extension [Int] {
-  /// 0, 0, 1, 1, 2, 2, …
+  /// Whether the indices are 0, 0, 1, 1, 2, 2, …
   fileprivate var areDoubled: Bool {
     count % 2 == 0 && indices.allSatisfy { self[$0] == $0 / 2 }
   }

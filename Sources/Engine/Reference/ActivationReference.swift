@@ -28,7 +28,7 @@ extension Activation: ReferenceFormula {
     }
   }
 
-  /// One value per channel; a single one stands for all.
+  /// One value per channel; a single value applies to all.
   private func channelValues(
     _ weights: Weights?, _ channels: Int, _ field: String
   ) throws -> [Double] {
@@ -39,7 +39,7 @@ extension Activation: ReferenceFormula {
   }
 }
 
-/// The function of one element; the identity for the functions that have weights.
+/// The function of one element; the identity for functions with weights.
 func scalarFunction(_ function: Activation.Function) -> (Double) -> Double {
   switch function {
   case .linear(let alpha, let beta): { Double(alpha) * $0 + Double(beta) }

@@ -9,7 +9,7 @@ extension Batchnorm: ReferenceFormula {
     let means = computeMeanVar ? [] : try mean.values([channels], "mean")
     let variances = computeMeanVar ? [] : try variance.values([channels], "variance")
     let stabilizer = Double(effectiveEpsilon)
-    // Of each item and channel, or of each channel over all items.
+    // For each item and channel, or for each channel over all items.
     var computed: [Moments] = []
     if computeMeanVar {
       let items = input.sequence * input.batch

@@ -39,8 +39,8 @@ extension SequenceRepeat: ReferenceFormula {
 }
 
 extension ReorganizeData: ReferenceFormula {
-  /// Channels as in TensorFlow's `space_to_depth` and `depth_to_space`, whose block positions come
-  /// before the channels, (i · r + j) · C + c; `pixelShuffle` as in PyTorch, (c · r + i) · r + j.
+  /// Channels as in TensorFlow's `space_to_depth` and `depth_to_space`, with the block position
+  /// before the channel, (i · r + j) · C + c; `pixelShuffle` as in PyTorch, (c · r + i) · r + j.
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]

@@ -47,10 +47,10 @@ extension Convolution: ReferenceFormula {
     return [output]
   }
 
-  /// Rows above and columns to the left of the input that count as padding.
+  /// Padding in rows above or columns to the left of the input.
   ///
   /// A deconvolution with `outputShape` or with SAME padding is the transpose of the convolution
-  /// that maps such an output to this input, as in TensorFlow's `conv2d_transpose`; its padding is
+  /// from such an output to this input, as in TensorFlow's `conv2d_transpose`; its padding is
   /// max(0, (in − 1) · stride + kernel − out), split by the asymmetry mode.
   private func leadingPadding(
     input: (h: Int, w: Int), output: (h: Int, w: Int), kernel: (h: Int, w: Int),
@@ -80,16 +80,16 @@ extension Convolution: ReferenceFormula {
   }
 }
 
-/// An element of the kernel on one axis, and the element of the input that it meets.
+/// An element of the kernel along one axis, and the element of the input that it multiplies.
 struct ConvolutionTap {
   let kernel: Int
   let input: Int
 }
 
-/// The taps of each output on one axis that fall inside the input.
+/// The taps of each output along one axis that fall inside the input.
 ///
-/// Output o reads input o · stride + k · dilation − leading. Of a transposed convolution, input i
-/// reaches output i · stride + k · dilation − leading.
+/// Output o reads input o · stride + k · dilation − leading. For a transposed convolution, input i
+/// contributes to output i · stride + k · dilation − leading.
 func convolutionTaps(
   output: Int, input: Int, _ size: Int, _ stride: Int, _ dilation: Int, _ leading: Int,
   isTransposed: Bool
@@ -105,7 +105,7 @@ func convolutionTaps(
   }
 }
 
-/// SAME padding: max(0, covered − size) elements, the odd one on the heavy side.
+/// SAME padding: max(0, covered − size) elements, with the odd one on the heavier side.
 func samePadding(
   covered: Int, size: Int, _ mode: SamePadding.Mode
 ) -> (leading: Int, trailing: Int) {

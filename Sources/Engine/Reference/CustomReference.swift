@@ -3,7 +3,7 @@ import CustomLayers
 import TensorCore
 
 extension Custom: ReferenceLayer {
-  /// What the class answers, in single precision: a custom layer is its own reference.
+  /// The class's results, in single precision: a custom layer is its own reference.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
@@ -17,7 +17,7 @@ extension Custom: ReferenceLayer {
     return try layer.answers(to: inputs.map(\.tensor)).map(ReferenceTensor.init)
   }
 
-  /// What a layer answers outside a network.
+  /// The results of a layer outside a network.
   package func answers(
     to inputs: [Tensor], _ make: CustomLayerRegistry.Factory
   ) throws -> [Tensor] {
@@ -39,7 +39,7 @@ extension CustomLayerInstance {
     return outputs
   }
 
-  /// Opens the inputs, then the outputs, one inside the other, and calls the layer.
+  /// Opens the inputs, then the outputs, in nested closures, and calls the layer.
   private func evaluate(
     _ inputs: ArraySlice<Tensor>, _ opened: [CustomLayerInput],
     _ outputs: inout [Tensor], _ index: Int, _ openedOutputs: [CustomLayerOutput]

@@ -1,7 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// A reference that is a function of the elements of all inputs at one place, axes of size 1 repeated.
+/// A reference implementation that is a function of the elements of all inputs at one position;
+/// axes of size 1 are repeated.
 protocol CombinationTwin: ReferenceFormula {
   func twin(_ values: [Double]) -> Double
 }
@@ -39,8 +40,8 @@ extension Min: CombinationTwin {
 extension DotProduct: ReferenceFormula {
   /// Σ a·b, with `cosineSimilarity` of the normalized vectors.
   ///
-  /// A vector's squared length is taken as at least 1e-12, as in the `l2_normalize` of Keras'
-  /// backends, so that a vector of zeros gives 0.
+  /// Squared lengths are at least 1e-12, as in the `l2_normalize` of Keras's backends, so that a
+  /// zero vector gives 0.
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let channels = inputs[0].channels
     func products(

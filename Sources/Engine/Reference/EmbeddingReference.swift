@@ -10,7 +10,7 @@ extension Embedding: ReferenceFormula {
       let value = input[p.sequence, p.batch, 0, 0, 0]
       try require(
         value > -1 && value < Double(inputDim), .mismatch,
-        "the index \(value) lies outside of 0 to \(inputDim - 1)")
+        "the index \(value) is outside 0 to \(inputDim - 1)")
       return Double(table[p.channel * inputDim + Int(value)]) + Double(offsets[p.channel])
     }
   }

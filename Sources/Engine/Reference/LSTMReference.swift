@@ -18,8 +18,9 @@ extension UniDirectionalLSTM: ReferenceLayer {
 }
 
 extension BiDirectionalLSTM: ReferenceLayer {
-  /// Inputs x, h, c and h, c of the backward one, outputs y, h, c, h, c. At each time y holds the
-  /// forward output, then the backward one of the same time; without a sequence, the last of each.
+  /// Inputs x, h, c and the backward layer's h, c; outputs y, h, c, h, c. At each time y holds the
+  /// forward output, then the backward output for the same time; without a sequence, the last of
+  /// each.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
@@ -49,7 +50,7 @@ extension BiDirectionalLSTM: ReferenceLayer {
 /// One direction of a long short-term memory:
 ///
 ///     i = f(W·x + R·h + p ∘ c + b), f likewise, z = g(W·x + R·h + b)
-///     c = c ∘ f + i ∘ z, or c ∘ (1 − i) + i ∘ z where the gates are coupled, held inside ±threshold
+///     c = c ∘ f + i ∘ z, or c ∘ (1 − i) + i ∘ z if the gates are coupled, clipped to ±threshold
 ///     o = f(W·x + R·h + p ∘ c + b) with the new c, h = h(c) ∘ o
 private struct LSTMCell {
   private let parameters: LSTMParameters
@@ -57,7 +58,7 @@ private struct LSTMCell {
   private let forgetGate: RecurrentGate?
   private let blockInput: RecurrentGate
   private let outputGate: RecurrentGate
-  /// Of the input, forget and output gate.
+  /// Peephole weights of the input, forget and output gates.
   private let peepholes: [[Double]]
   private let forgetBias: Double
   private let f: (Double) -> Double

@@ -3,7 +3,7 @@ import LibC
 import TensorCore
 
 extension MeanVarianceNormalize: ReferenceFormula {
-  /// Caffe's formula, (x − mean) / (√variance + ε); the specification gives none.
+  /// Caffe's formula, (x − mean) / (√variance + ε); the specification has none.
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let stabilizer = Double(effectiveEpsilon)

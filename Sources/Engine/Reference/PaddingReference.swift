@@ -17,7 +17,7 @@ extension Padding: ReferenceFormula {
     }
   }
 
-  /// The index that fills `index`, nil if a constant does.
+  /// The input index for output index `index`; nil for the constant.
   private func source(_ index: Int, size: Int) -> Int? {
     if index >= 0 && index < size { return index }
     switch kind {

@@ -15,7 +15,7 @@ extension Pooling: ReferenceFormula {
         }
       }
       switch type {
-      // Padding never wins; a window with nothing but padding gives Caffe's lowest float.
+      // Padding never wins; a window that holds only padding gives Caffe's lowest float.
       case .max: return values.max() ?? -Double(Float.greatestFiniteMagnitude)
       case .average:
         let count =
@@ -28,16 +28,16 @@ extension Pooling: ReferenceFormula {
   }
 
   private struct Window {
-    /// The elements of the input that the window covers.
+    /// The elements of the input in the window.
     var real: Range<Int>
-    /// The same with the padding that counts in the divisor of an average.
+    /// The same, including the padding that counts in the divisor of an average.
     var padded: Range<Int>
   }
 
-  /// Where each output's window lies on an axis.
+  /// The window of each output along an axis.
   ///
-  /// As in Caffe, from which `includeLastPixel` comes, a window that reaches beyond the trailing
-  /// padding is cut there before an average is taken.
+  /// As in Caffe, where `includeLastPixel` comes from, a window that extends past the trailing
+  /// padding is cut there before averaging.
   private func windows(axis: Int, input: Int, output: Int) throws -> [Window] {
     if globalPooling { return [Window(real: 0..<input, padded: 0..<input)] }
     let sizes = try effectiveSizes()

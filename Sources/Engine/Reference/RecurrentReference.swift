@@ -42,8 +42,7 @@ extension GRU: ReferenceFormula {
   }
 }
 
-/// The steps of one run in the order in which they were taken, and the last state. One vector an item
-/// of the batch.
+/// The steps of one run in processing order, and the last state, with one vector per batch item.
 struct RecurrentRun {
   var steps: [[[Double]]]
   var hidden: [[Double]]
@@ -68,9 +67,8 @@ func runRecurrence(
   return run
 }
 
-/// y, then the states h and c, as far as the layer has such outputs. With `sequenceOutput` the steps
-/// are in the order in which they were taken, so that reversed input gives reversed output, as
-/// with Keras's `go_backwards`.
+/// y, then the states h and c if the layer has such outputs. With `sequenceOutput` the steps are in
+/// processing order, so that reversed input gives reversed output, as with Keras's `go_backwards`.
 func recurrentOutputs(
   _ run: RecurrentRun, _ shapes: [[Int]], _ sequenceOutput: Bool
 ) -> [ReferenceTensor] {
@@ -81,7 +79,7 @@ func recurrentOutputs(
   }
 }
 
-/// The state of each item of the batch: input `index`, or zeros.
+/// The state of each batch item: from input `index`, or zeros.
 func state(_ inputs: [ReferenceTensor], _ index: Int, _ size: Int) -> [[Double]] {
   (0..<inputs[0].batch).map { batch in
     index < inputs.count
@@ -117,11 +115,11 @@ struct RecurrentGate {
   }
 }
 
-/// The specification holds every argument of an activation between −50 and 50.
+/// The specification clips every argument of an activation to −50 to 50.
 func clip(_ value: Double, to limit: Double = 50) -> Double { min(max(value, -limit), limit) }
 
-/// The function of a gate. The reference converter leaves the numbers of `sigmoidHard` and `linear`
-/// unset; inside recurrent layers they mean 0.2x + 0.5 and x.
+/// The function of a gate. The reference converter leaves the parameters of `sigmoidHard` and
+/// `linear` unset; inside recurrent layers they mean 0.2x + 0.5 and x.
 func recurrentFunction(
   _ activation: Activation?, _ field: String
 ) throws -> (Double) -> Double {

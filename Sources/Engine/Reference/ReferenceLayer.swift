@@ -2,8 +2,8 @@ import CoreMLModel
 import CustomLayers
 import TensorCore
 
-/// The plain reference implementation of one type of layer: its textbook formula in double precision, on dense row-major
-/// arrays. It is what the engine's kernels are compared with, and it is never optimized.
+/// The reference implementation of one type of layer: its textbook formula in double precision, on
+/// dense row-major arrays. Tests compare the engine's kernels with it, and it is never optimized.
 protocol ReferenceLayer: LayerParameters {
   /// The outputs for `inputs`.
   /// - Throws: `ModelError` if the inputs do not fit the parameters.
@@ -12,15 +12,15 @@ protocol ReferenceLayer: LayerParameters {
   ) throws -> [ReferenceTensor]
 }
 
-/// What the formulas need beside a layer's own parameters.
+/// What the formulas need besides a layer's parameters.
 struct ReferenceSettings {
-  /// Whether `forgetBias` of an LSTM adds 1. The specification says so; files of the reference
-  /// Keras converter set it although their bias already holds the 1, and give Keras's numbers only
-  /// where it is ignored.
+  /// Whether `forgetBias` of an LSTM adds 1. The specification says so, but the reference Keras
+  /// converter sets it although the stored bias includes the 1, so its files match Keras only if
+  /// the field is ignored.
   var addsForgetBias = false
   /// The classes that implement custom layers.
   var customLayers = CustomLayerRegistry()
-  /// The objects that have been made of them, and whose turn it is.
+  /// The objects created from these classes.
   let instances = CustomLayerInstances()
   var layerIndex = 0
   /// Decides the numbers of random layers, with how many runs of loops have begun.
@@ -28,7 +28,7 @@ struct ReferenceSettings {
   var round = 0
 }
 
-/// A reference that needs nothing beside the parameters and the inputs.
+/// A reference implementation that needs only the parameters and the inputs.
 protocol ReferenceFormula: ReferenceLayer {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor]
 }
@@ -40,14 +40,14 @@ extension ReferenceFormula {
     try referenceOutputs(inputs)
   }
 
-  /// The only output, each element computed from its place in `[Seq, Batch, C, H, W]`.
+  /// The only output, with each element computed from its position in `[Seq, Batch, C, H, W]`.
   func planeOutput(
     _ inputs: [ReferenceTensor], _ element: (ReferenceTensor.Position) throws -> Double
   ) throws -> [ReferenceTensor] {
     [try ReferenceTensor(shape: outputShape(inputs), element)]
   }
 
-  /// The only output, each element computed from its index.
+  /// The only output, with each element computed from its index.
   func arrayOutput(
     _ inputs: [ReferenceTensor], _ element: ([Int]) throws -> Double
   ) throws -> [ReferenceTensor] {
@@ -56,7 +56,7 @@ extension ReferenceFormula {
 }
 
 extension ReferenceLayer {
-  /// The outputs for inputs of any rank, which layers of planes see as `[Seq, Batch, C, H, W]`.
+  /// The outputs for inputs of any rank, which plane-based layers see as `[Seq, Batch, C, H, W]`.
   func exactReferenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
@@ -70,7 +70,7 @@ extension ReferenceLayer {
     return zip(try referenceOutputs(planes, settings), shapes).map { $0.reshaped($1) }
   }
 
-  /// The shape of the only output; checks the inputs.
+  /// The shape of the only output. Checks the inputs.
   func outputShape(_ inputs: [ReferenceTensor]) throws -> [Int] {
     let shapes = try outputShapes(inputs.map(\.shape))
     guard let shape = shapes.first else {

@@ -2,8 +2,8 @@ import CoreMLModel
 import CustomLayers
 import TensorCore
 
-/// A model, executed layer by layer in double precision on dense row-major arrays: the oracle of the
-/// tests and of `diff --reference`.
+/// A model, executed layer by layer in double precision on dense row-major arrays: the reference
+/// for the tests and for `diff --reference`.
 package struct ReferenceNetwork {
   private let network: NeuralNetwork
   private let layers: [PlacedLayer]
@@ -44,9 +44,9 @@ package struct ReferenceNetwork {
     }
   }
 
-  /// The outputs for inputs of the network's shapes, images before preprocessing, their
-  /// channels in the order of their color space. An optional input that is absent is zeros.
-  /// - Parameter blobs: further blobs to return, or nil for all of them.
+  /// The outputs for inputs with the network's shapes. Images are before preprocessing, with
+  /// channels in the order of their color space. A missing optional input is zero.
+  /// - Parameter blobs: more blobs to return; nil returns all of them.
   package func predict(
     _ inputs: [String: ReferenceTensor], blobs: Set<String>? = []
   ) throws -> [String: ReferenceTensor] {

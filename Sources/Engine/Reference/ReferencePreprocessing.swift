@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension NeuralNetworkPreprocessing {
-  /// What the first layer sees of an image whose channels are in the order of its color space:
+  /// The image as the first layer sees it, with channels in the order of its color space:
   /// channelScale · x + bias of the channel's color, or x − mean.
   func referenceOutput(
     _ image: ReferenceTensor, _ colorSpace: ImageFeatureType.ColorSpace

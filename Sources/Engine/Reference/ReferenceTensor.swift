@@ -1,10 +1,9 @@
 import CoreMLModel
 import TensorCore
 
-/// A dense array of `Double`, row-major, of any rank, with the same elements as
-/// `[Seq, Batch, C, H, W]`.
+/// A dense row-major array of `Double` with any rank, also seen as `[Seq, Batch, C, H, W]`.
 package struct ReferenceTensor: Sendable, Equatable {
-  /// A place in a tensor.
+  /// A position in a tensor.
   package struct Position: Sendable, Equatable {
     package var sequence: Int
     package var batch: Int
@@ -29,7 +28,7 @@ package struct ReferenceTensor: Sendable, Equatable {
   package let width: Int
   package var elements: [Double]
 
-  /// Precondition: the product of `shape` is the count of `elements`.
+  /// Precondition: the product of `shape` equals the number of `elements`.
   package init(shape: [Int], _ elements: [Double]) {
     precondition(!shape.isEmpty && shape.reduce(1, *) == elements.count)
     self.shape = shape
@@ -42,7 +41,7 @@ package struct ReferenceTensor: Sendable, Equatable {
     self.elements = elements
   }
 
-  /// The same elements under another shape. Precondition: the counts agree.
+  /// The same elements with another shape. Precondition: the counts agree.
   func reshaped(_ newShape: [Int]) -> ReferenceTensor {
     ReferenceTensor(shape: newShape, elements)
   }
@@ -52,7 +51,8 @@ package struct ReferenceTensor: Sendable, Equatable {
     self.init(shape: shape, [Double](repeating: value, count: shape.reduce(1, *)))
   }
 
-  /// Each element computed from its position. Precondition: the product of `shape` has been checked.
+  /// Computes each element from its position. Precondition: the product of `shape` has been
+  /// checked.
   init(shape: [Int], _ element: (Position) throws -> Double) rethrows {
     self.init(shape: shape)
     var offset = 0
@@ -87,7 +87,7 @@ package struct ReferenceTensor: Sendable, Equatable {
     elements[offset(Position(s, b, c, y, x))]
   }
 
-  /// The element at `p` of a tensor whose axes of size 1 are repeated.
+  /// The element at `p` after axes of size 1 are repeated.
   func broadcast(_ p: Position) -> Double {
     self[
       Position(

@@ -36,7 +36,8 @@ extension Permute: ReferenceFormula {
   }
 }
 
-/// Where an element lies in the flattened `[Seq, C, H, W]` or `[Seq, H, W, C]` of its batch item.
+/// The position of an element in the flattened `[Seq, C, H, W]` or `[Seq, H, W, C]` of its batch
+/// item.
 private struct FlatIndices {
   var rowMajorIndex: Int
   var channelLastIndex: Int
@@ -48,7 +49,7 @@ private struct FlatIndices {
   }
 }
 
-/// The elements of each batch item, read in one order and laid down in another.
+/// The elements of each batch item, read in one order and written in another.
 private func reordered(
   _ input: ReferenceTensor, _ shape: [Int], _ from: KeyPath<FlatIndices, Int>,
   _ to: KeyPath<FlatIndices, Int>

@@ -7,7 +7,7 @@ extension Upsample: ReferenceFormula {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     if mode == .nearest {
-      // Output i is the input j with j · out ≤ i · in < (j + 1) · out.
+      // Output i takes the input j for which j · out ≤ i · in < (j + 1) · out.
       func source(_ i: Int, _ size: Int, _ count: Int) -> Int {
         (0..<size).first { ($0 + 1) * count > i * size } ?? 0
       }
@@ -45,8 +45,8 @@ extension ResizeBilinear: ReferenceFormula {
 }
 
 extension CropResize: ReferenceFormula {
-  /// Boxes `[N, 1, 4, 1, 1]` are taken out of every image of the batch, boxes `[N, 1, 5, 1, 1]` out
-  /// of the one that their first element names. A spatial scale of 0, that is none, is 1.
+  /// Boxes `[N, 1, 4, 1, 1]` are cut from every image of the batch; for boxes `[N, 1, 5, 1, 1]`,
+  /// the first element selects the image. A missing spatial scale, stored as 0, means 1.
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let (image, boxes) = (inputs[0], inputs[1])
@@ -71,8 +71,8 @@ extension CropResize: ReferenceFormula {
     }
   }
 
-  /// Points along H or W: `boxMode` says which coordinate comes first, and whether a pair is start
-  /// and end or center and size; normalized ones count `size` − 1.
+  /// Points along H or W. `boxMode` sets which coordinate comes first, and whether a pair is start
+  /// and end or center and size; normalized coordinates are multiplied by `size` − 1.
   private func grid(_ box: [Double], isWidth: Bool, _ size: Int, _ count: Int) -> [Double] {
     let isWidthFirst = [.cornersWidthFirst, .centerSizeWidthFirst].contains(effectiveBoxMode)
     let isCentered = [.centerSizeHeightFirst, .centerSizeWidthFirst].contains(effectiveBoxMode)
@@ -85,7 +85,7 @@ extension CropResize: ReferenceFormula {
 }
 
 extension SamplingMethod {
-  /// `n` points of the interval [0, x − 1], in the specification's words.
+  /// `n` points of the interval [0, x − 1], as in the specification.
   fileprivate func gridPoints(x: Double, n: Int) -> [Double] {
     let count = Double(n)
     let points: [Double]
@@ -102,13 +102,13 @@ extension SamplingMethod {
   }
 }
 
-/// `numpy.linspace`: `n` points from `start` to `end`, both included.
+/// `numpy.linspace`: `n` points from `start` to `end`, including both.
 private func linspace(_ start: Double, _ end: Double, _ n: Int) -> [Double] {
   n == 1 ? [start] : (0..<n).map { start + Double($0) / Double(n - 1) * (end - start) }
 }
 
-/// Bilinear interpolation at the points of two grids, held inside the plane: element i of an axis
-/// counts max(0, 1 − |point − i|).
+/// Bilinear interpolation at the points of two grids, clamped to the plane: element i of an axis
+/// has the weight max(0, 1 − |point − i|).
 private struct BilinearSamples {
   private let rows: [[(index: Int, weight: Double)]]
   private let columns: [[(index: Int, weight: Double)]]

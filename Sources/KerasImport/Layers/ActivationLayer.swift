@@ -21,7 +21,7 @@ struct ActivationLayer: KerasLayer {
   }
 }
 
-/// Functions of each element with one number: above a threshold x; below it alpha · x (LeakyReLU),
+/// Element functions with one parameter: x above a threshold, and below it alpha · x (LeakyReLU),
 /// alpha · (eˣ − 1) (ELU) or 0 (ThresholdedReLU).
 struct RectifierLayer: KerasLayer {
   static let classes = [
@@ -50,7 +50,7 @@ struct RectifierLayer: KerasLayer {
   }
 }
 
-/// exp(x) / Σ exp(x) over one axis, or over several together.
+/// exp(x) / Σ exp(x) over one axis, or over several axes together.
 struct SoftmaxLayer: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -75,7 +75,7 @@ struct SoftmaxLayer: KerasLayer {
         unsupported: "its input has a mask, and softmax over some of the steps is not supported")
       return [try softmax(given, call.name, call, &network)]
     }
-    // What does not count becomes as small as possible.
+    // Masked elements become as small as possible.
     let (inputs, result) = try network.merged(
       call.with(name: call.name, inputs: [given, mask]))
     let factor = network.counting(inputs[1].blob, call.name + "__counts__")
@@ -116,7 +116,7 @@ struct SoftmaxLayer: KerasLayer {
 }
 
 extension LayerCall {
-  /// An axis counted from 0, where negative ones count from the end; never the batch.
+  /// The axis counted from 0; negative ones count from the end. Throws for the batch axis.
   func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int {
     let index = axis < 0 ? tensor.rank + axis : axis
     guard index >= 0, index < tensor.rank else {

@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// The mean or the largest element of each of as many parts of an axis as the output has places:
-/// place i is made of the elements from ⌊i·n/m⌋ up to ⌈(i+1)·n/m⌉.
+/// The mean or maximum of parts of an axis, one part per output position: position i covers the
+/// elements from ⌊i·n/m⌋ to before ⌈(i+1)·n/m⌉.
 struct AdaptivePooling: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -37,7 +37,7 @@ struct AdaptivePooling: KerasLayer {
         "its input \(tensor.shapeText) must have \(sizes.count) axes besides the channels")
     }
     if tensor.rank > 4 { network.fixesSequences = true }
-    // The parts of several axes are independent of one another.
+    // The axes are independent of one another.
     for (index, size) in sizes.enumerated() {
       let axis = index + (format == .channelsLast ? 1 : 2)
       let name = index == sizes.count - 1 ? call.name : "\(call.name)__axis_\(axis)__"

@@ -1,9 +1,9 @@
 import CoreMLModel
 import ImportSupport
 
-// Layers that networks of `keras.applications` define for themselves.
+// Layers that networks of `keras.applications` define.
 
-/// x₀ + scale · x₁, of Inception-ResNet v2.
+/// x₀ + scale · x₁, from Inception-ResNet v2.
 struct CustomScaleLayer: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -27,7 +27,7 @@ struct CustomScaleLayer: KerasLayer {
   }
 }
 
-/// (x + 1) · 127.5, of the style networks of fritz.ai.
+/// (x + 1) · 127.5, from the style networks of fritz.ai.
 struct DeprocessStylizedImage: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -43,7 +43,7 @@ struct DeprocessStylizedImage: KerasLayer {
   }
 }
 
-/// gamma · x along the channels, of ConvNeXt.
+/// gamma · x along the channels, from ConvNeXt.
 struct LayerScale: KerasLayer {
   static let classes = [SourceLayer("LayerScale", becomes: "scale", options: "from ConvNeXt")]
 

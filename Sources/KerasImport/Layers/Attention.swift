@@ -97,7 +97,7 @@ struct Attention: KerasLayer {
     {
       let moved = network.relaid(tensor, to: TensorLayout(axes: [place, .channel]), for: name)
       let known = factors.compactMap { $0 }
-      // An addition stretches both, too, of whatever lengths they are.
+      // An addition also broadcasts both, whatever their lengths.
       return known.count == 2 ? network.add(name, Upsample(known), [moved.blob]) : moved.blob
     }
     let name = call.name

@@ -1,23 +1,23 @@
 import CoreMLModel
 import TensorCore
 
-/// Which pairs of a query and a key count in an attention.
+/// The query and key pairs that take part in an attention.
 struct AttentionMask {
-  /// Whether a query attends only to keys up to its own position.
+  /// Whether a query attends only to keys up to its position.
   var isCausal = false
-  /// A query attends only to keys fewer positions away.
+  /// A query attends only to keys fewer than this many positions away.
   var window: Int?
   var queries: StepMask?
   var keys: [StepMask] = []
-  /// A tensor that the model computes: pairs at which it is not 0.
+  /// A tensor computed by the model; pairs where it is not 0 take part.
   var given: KerasTensor?
 }
 
 extension NetworkWriter {
   /// softmax(scores) · values, over the last axis of the scores.
   ///
-  /// - Parameter dropsIgnored: whether pairs that do not count have the weight 0 even where no key
-  ///   counts for a query; otherwise all keys count alike for it.
+  /// - Parameter dropsIgnored: whether masked pairs have weight 0 even if all keys of a query are
+  ///   masked; otherwise such a query weighs all keys equally.
   mutating func attended(
     _ scores: KerasTensor, _ values: KerasTensor, _ mask: AttentionMask, dropsIgnored: Bool = false,
     _ name: String, _ call: LayerCall
@@ -37,8 +37,8 @@ extension NetworkWriter {
     return (try matrixProduct(weights, values, name, call), weights)
   }
 
-  /// 1 for a pair that counts and 0 for another, where not all do; stretches over the scores, in
-  /// which the queries lie along the height and the keys along the width then.
+  /// 1 for a pair that takes part and 0 for a masked pair; nil if none are masked. Broadcasts to
+  /// the scores, with queries along the height and keys along the width.
   private mutating func factor(
     _ mask: AttentionMask, _ scores: inout KerasTensor, _ name: String, _ call: LayerCall
   ) throws -> String? {
@@ -82,7 +82,7 @@ extension NetworkWriter {
     return addUpperLimit(1, affine(size, 1e30, 0, name + "__scale__"), name: name)
   }
 
-  /// 1 where key − query lies from −below to above, nil for any distance.
+  /// 1 where key − query is between −below and above; nil allows any distance.
   private mutating func band(
     _ scores: KerasTensor, below: Int?, above: Int?, _ name: String
   ) throws -> String {
@@ -112,7 +112,7 @@ extension LayerCall {
     return false
   }
 
-  /// The tensor at a position of the call or of a name.
+  /// The tensor at a position of the call or with a name.
   func tensor(_ position: Int, _ name: String) -> KerasTensor? {
     if case .tensor(let index)? = arguments.keywords[name] { return inputs[index] }
     let positional = arguments.positional.flatMap { argument -> [CallArgument] in

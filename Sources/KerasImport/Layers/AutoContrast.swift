@@ -1,8 +1,8 @@
 import CoreMLModel
 import ImportSupport
 
-/// Each channel of an image stretched to the whole range of values:
-/// (x − min) · (largest − smallest value) / (max − min) + smallest value; a channel of one value stays.
+/// Stretches each channel of an image to the whole range of values: (x − min) · (largest − smallest
+/// value) / (max − min) + smallest value. Constant channels are unchanged.
 struct AutoContrast: KerasLayer {
   static let classes = [
     SourceLayer(

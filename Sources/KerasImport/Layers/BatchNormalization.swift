@@ -3,9 +3,9 @@ import ImportSupport
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta along one axis.
 ///
-/// Written with the mean and the variance folded into gamma and beta, in double precision, as the
-/// reference does: gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0,
-/// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
+/// Folds the mean and the variance into gamma and beta in double precision, as coremltools does:
+/// gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0, variance′ = 1 −
+/// 1e-5, epsilon′ = 1e-5.
 struct BatchNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -20,7 +20,7 @@ struct BatchNormalization: KerasLayer {
   private let axis: Int
   private let epsilon: Double
   private let affine: ScaleAndCenter
-  /// Keras 1's mode 2: mean and variance are those of the batch, which is one input here.
+  /// Keras 1's mode 2: uses the mean and variance of the batch, which is one input here.
   private let usesInput: Bool
 
   init(_ configuration: LayerConfiguration) throws {
@@ -62,7 +62,7 @@ struct BatchNormalization: KerasLayer {
       }
       network.notes.append(
         "layer '\(call.name)' (\(call.className)) normalizes by the statistics of its input alone: a "
-          + "batch of several counted as one in Keras")
+          + "larger batch would count as a whole in Keras")
       var own = Batchnorm()
       own.channels = mean.count
       own.computeMeanVar = true

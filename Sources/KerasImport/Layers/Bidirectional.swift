@@ -2,7 +2,7 @@ import ByteFormats
 import CoreMLModel
 import ImportSupport
 
-/// A recurrent layer forwards and one backwards over the same sequence.
+/// A forward and a backward recurrent layer over the same sequence.
 struct Bidirectional: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -42,7 +42,7 @@ struct Bidirectional: KerasLayer {
   }
 }
 
-/// A layer that runs one way along a sequence.
+/// A layer that runs in one direction along a sequence.
 private protocol DirectedLayer: KerasLayer {
   var path: RecurrentPath { get set }
 }
@@ -89,11 +89,11 @@ private struct Directions<Layer: DirectedLayer> {
   }
 }
 
-/// What becomes of the two directions' outputs.
+/// How the outputs of the two directions are combined.
 private enum DirectionMerge: String {
   case concat, sum, mul, ave
 
-  /// Nil if the outputs stay two.
+  /// Nil if both outputs are kept.
   static func read(_ configuration: LayerConfiguration) throws -> DirectionMerge? {
     guard let (field, value) = configuration.field("merge_mode") else {
       return configuration.fields["merge_mode"] == nil ? .concat : nil
@@ -106,7 +106,7 @@ private enum DirectionMerge: String {
 }
 
 extension LayerConfiguration {
-  /// The configuration of a layer in this one.
+  /// The configuration of a nested layer.
   fileprivate func inner(_ field: String) throws -> LayerConfiguration {
     guard let (_, json) = self.field(field), let innerClass = json["class_name"]?.string
     else { throw missing([field]) }
@@ -116,7 +116,7 @@ extension LayerConfiguration {
   }
 }
 
-/// Convolutions over images in both directions, one step after the other.
+/// Convolutional LSTMs over images in both directions.
 extension Directions<ConvLSTM> {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     guard call.inputs.count == 1 else {
@@ -128,14 +128,14 @@ extension Directions<ConvLSTM> {
         reversesOutput: reversesOutput, into: &network)
     }
     let first = try part(forward, "forward", reversesOutput: false)
-    // Keras turns the second's steps round, whichever way either of them runs.
+    // Keras reverses the steps of the second layer, whichever direction each layer runs in.
     let second = try part(
       backward, "backward", reversesOutput: backward.path.returnsSequences)
     let states = Array(first.dropFirst() + second.dropFirst())
     let halves = call.with(name: call.name, inputs: [first[0], second[0]])
     switch merge {
     case nil: return halves.inputs + states
-    // The last axis, also where the channels come first.
+    // The last axis, even with channels first.
     case .concat: return try network.concatenated(axis: first[0].rank - 1, halves) + states
     case .sum: return try network.elementwise(Add(), halves) + states
     case .mul: return try network.elementwise(Multiply(), halves) + states
@@ -144,8 +144,8 @@ extension Directions<ConvLSTM> {
   }
 }
 
-/// Two LSTMs are one layer in Core ML. Other cells are two layers; where these give sequences, the
-/// backward one's is turned round by a recurrent layer that copies its input and runs backwards.
+/// Core ML has a layer for two LSTMs. Other cells become two layers; if these return sequences, a
+/// recurrent layer that copies its input and runs backward reverses the second one's.
 extension Directions<RecurrentLayer> {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (input, initial) = try call.sequence(
@@ -176,7 +176,7 @@ extension Directions<RecurrentLayer> {
     return try merged([first, second], call, &network) + states
   }
 
-  /// Core ML's layer of two LSTMs.
+  /// Core ML's bidirectional LSTM.
   private func native(
     _ input: KerasTensor, _ weights: [CellWeights], _ initial: [String]?,
     _ network: inout NetworkWriter
@@ -249,16 +249,16 @@ extension Directions<RecurrentLayer> {
 }
 
 extension NetworkWriter {
-  /// The steps of a sequence in the opposite order: a recurrent layer with the unit matrix, without
-  /// feedback, that runs backwards.
+  /// Reverses the steps of a sequence, with a backward recurrent layer that has a unit matrix and
+  /// no feedback.
   ///
-  /// - Parameter state: a vector of at least as many units as there are channels; times 0 it is the
-  ///   state that Core ML asks for.
+  /// - Parameter state: a vector with at least as many units as there are channels; multiplied by 0
+  ///   it serves as the state that Core ML requires.
   mutating func reversed(
     _ blob: String, channels: Int, beside state: (blob: String, units: Int), _ name: String
   ) -> String {
     var matrix = [Float](repeating: 0, count: channels * channels)
-    // Core ML holds what goes into a recurrent function between −50 and 50.
+    // Core ML clips the argument of a recurrent function to −50 to 50.
     let scale: Float = 1 / 4096
     for channel in 0..<channels { matrix[channel * (channels + 1)] = scale }
     var layer = SimpleRecurrent()

@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Amounts before and after each axis, in any of the ways in which Keras writes them: one number, one
-/// for each axis, or a pair for each; in Keras 1 also all of them in a row, and an object with names.
+/// Amounts before and after each axis, in any of Keras's forms: one number, one per axis, or a pair
+/// per axis; in Keras 1 also a flat list, or an object with names.
 private struct Borders: Sendable {
   private let amounts: [[Int]]
   private let axes: SpatialAxes
@@ -39,7 +39,7 @@ private struct Borders: Sendable {
     amounts = (0..<count).map { [numbers[2 * $0], numbers[2 * $0 + 1]] }
   }
 
-  /// - Parameter sign: of the change of the lengths.
+  /// - Parameter sign: the sign of the change in length.
   func apply(
     _ call: LayerCall, sign: Int, _ network: inout NetworkWriter,
     _ layer: (BorderAmounts) -> some LayerParameters
@@ -61,7 +61,7 @@ private struct Borders: Sendable {
   }
 }
 
-/// Zeros around a sequence, an image or a volume.
+/// Adds zeros around a sequence, an image or a volume.
 struct ZeroPadding: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -92,7 +92,7 @@ struct ZeroPadding: KerasLayer {
   }
 }
 
-/// Cuts the borders of a sequence, an image or a volume off.
+/// Crops a sequence, an image or a volume.
 struct Cropping: KerasLayer {
   static let classes = [
     SourceLayer("Cropping2D", "Cropping1D", "Cropping3D", becomes: "crop; of a volume two")

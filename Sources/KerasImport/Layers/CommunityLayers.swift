@@ -3,9 +3,9 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-// Layers that collections of networks share, by the names that they have there.
+// Layers that collections of networks share, under the names used there.
 
-/// x / √(max(Σ x², 1e-12)) along the channels, times gamma, of SSD.
+/// gamma · x / √(max(Σ x², 1e-12)) along the channels, from SSD.
 struct L2Normalization: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -36,7 +36,7 @@ struct L2Normalization: KerasLayer {
   }
 }
 
-/// Blocks of channels side by side: TensorFlow's `depth_to_space`, of keras-contrib.
+/// Moves channels into blocks of pixels like TensorFlow's `depth_to_space`, from keras-contrib.
 struct SubPixelUpscaling: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -60,8 +60,8 @@ struct SubPixelUpscaling: KerasLayer {
   }
 }
 
-/// The first input with the rows and columns of the second, of keras-retinanet: each place takes the
-/// element at ⌊place · from / to⌋.
+/// The first input resized to the rows and columns of the second, from keras-retinanet: each
+/// position takes the element at ⌊position · from / to⌋.
 struct UpsampleLike: KerasLayer {
   static let classes = [
     SourceLayer(

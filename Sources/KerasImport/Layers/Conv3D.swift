@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A convolution over depth, height and width: one over height and width of as many slices as the
-/// kernel is deep, laid side by side as channels.
+/// A convolution over depth, height and width. It becomes a 2D convolution over as many slices as
+/// the kernel is deep, stacked as channels.
 struct Conv3D: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -68,7 +68,8 @@ struct Conv3D: KerasLayer {
     return [try network.activate(settings.activation, output, call)]
   }
 
-  /// `[out, kernel depth, in, kernel height, kernel width]`, in of one group.
+  /// `[out, kernel depth, in, kernel height, kernel width]`, where in counts the inputs of one
+  /// group.
   private func kernel(_ call: LayerCall, _ inner: Int) throws -> FloatValues {
     let size = settings.kernelSize
     return settings.isTheanoKernel
@@ -76,7 +77,7 @@ struct Conv3D: KerasLayer {
       : try call.weight("kernel", size + [inner, filters]).transposed([4, 0, 3, 1, 2])
   }
 
-  /// For each place of the kernel's depth, the slices under it, depth along the height.
+  /// For each depth position of the kernel, the slices under it, with depth along the height.
   private func gather(
     _ input: KerasTensor, length: Int, size: Int, _ call: LayerCall,
     _ network: inout NetworkWriter
@@ -97,9 +98,8 @@ struct Conv3D: KerasLayer {
   }
 }
 
-/// The gradient of a three-dimensional convolution with respect to its input, used forwards: a
-/// transposed convolution over height and width for each place of the kernel's depth, then one over
-/// the depth that adds these up.
+/// The transpose of a three-dimensional convolution: a transposed convolution over height and width
+/// for each depth position of the kernel, followed by one over the depth that sums the results.
 struct Conv3DTranspose: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -145,7 +145,7 @@ struct Conv3DTranspose: KerasLayer {
     return [try network.activate(convolution.activation, output, call)]
   }
 
-  /// Adds place `j` of the kernel's depth to depth · stride + j · dilation.
+  /// Adds depth position `j` of the kernel at depth · stride + j · dilation.
   private func summation(
     _ call: LayerCall, _ deep: Int, _ length: Int, width: Int
   ) throws -> Convolution {

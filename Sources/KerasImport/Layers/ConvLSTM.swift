@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// An LSTM of images, whose matrices are convolutions: the input's with the layer's border and
-/// strides, the state's with `same`. Its steps are written out one by one.
+/// An LSTM over images with convolutions for its matrices: the input's with the layer's border and
+/// strides, the state's with `same`. Its steps are unrolled.
 struct ConvLSTM: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -39,7 +39,7 @@ struct ConvLSTM: KerasLayer {
     try convert(call, "", reversesOutput: false, into: &network)
   }
 
-  /// - Parameter prefix: before the names of the weights, of a layer in another one.
+  /// - Parameter prefix: prefix of the weights' names, for a nested layer.
   func convert(
     _ call: LayerCall, _ prefix: String, reversesOutput: Bool,
     into network: inout NetworkWriter
@@ -70,7 +70,7 @@ struct ConvLSTM: KerasLayer {
     let stored = try call.weight(
       prefix + "recurrent_kernel", settings.kernelSize + [filters, 4 * filters])
     let recurrent = recurrence(stored)
-    // A step is an element of the channels where these and the sequence change places.
+    // After exchanging channels and sequence, a step is an element of the channels.
     var swapped = sequence
     if let index = sequence.index(of: .channel) { swapped.shape[index] = 4 * filters }
     let turned = layout.axes.map { axis -> BlobAxis in

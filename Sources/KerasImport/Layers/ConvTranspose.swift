@@ -2,11 +2,11 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// The gradient of a convolution with respect to its input, used forwards.
+/// The transpose of a convolution.
 ///
-/// Without `output_padding` a length grows to length · stride (same) or
-/// length · stride + max(kernel − stride, 0) (valid); with it, to
-/// (length − 1) · stride + kernel − 2 · pad + output_padding, pad being kernel / 2 (same) or 0.
+/// Without `output_padding`, a length grows to length · stride (same) or length · stride +
+/// max(kernel − stride, 0) (valid). With it, the length becomes (length − 1) · stride + kernel − 2
+/// · pad + output_padding, where pad is kernel / 2 (same) or 0.
 struct ConvTranspose: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -20,9 +20,9 @@ struct ConvTranspose: KerasLayer {
 
   private let filters: Int
   private let settings: TransposedSettings
-  /// Keras 1 keeps the kernel of a convolution, [h, w, in, out].
+  /// Keras 1 stores the kernel of a convolution, [h, w, in, out].
   private let hasConvolutionKernel: Bool
-  /// Keras 1 states the result.
+  /// Keras 1 states the output shape.
   private let statedShape: [Int?]?
 
   init(_ configuration: LayerConfiguration) throws {
@@ -75,12 +75,12 @@ struct ConvTranspose: KerasLayer {
   }
 }
 
-/// What transposed convolutions have in common.
+/// Settings shared by transposed convolutions.
 struct TransposedSettings: Sendable {
   let convolution: ConvolutionSettings
   private let outputPadding: [Int]?
 
-  /// Elements of a kernel with its gaps filled.
+  /// Maximum number of elements of a kernel after its gaps are filled.
   private static let spreadLimit = 1 << 26
 
   init(_ configuration: LayerConfiguration) throws {
@@ -101,7 +101,7 @@ struct TransposedSettings: Sendable {
     }
   }
 
-  /// Core ML's deconvolution, which has no gaps in its kernel: zeros fill them.
+  /// Core ML's deconvolution. It does not support dilation, so zeros fill the gaps in the kernel.
   ///
   /// - Parameter kernel: `[inputs, outputs, height, width]`
   func layer(_ kernel: FloatValues) throws -> Convolution {

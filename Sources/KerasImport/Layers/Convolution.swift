@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 extension ValidPadding {
-  /// No padding, spelled out as the reference writes it.
+  /// No padding, written out as coremltools does.
   static var none: ValidPadding {
     ValidPadding(BorderAmounts(top: 0, bottom: 0, left: 0, right: 0))
   }
@@ -21,15 +21,15 @@ extension LayerConfiguration.Border {
 
   var poolingPadding: Pooling.Padding { self == .same ? .same(SamePadding()) : .valid(.none) }
 
-  /// Length of the output of a window of `extent` elements. Causal padding puts `extent` − 1 zeros
-  /// before the first step.
+  /// Output length for a window of `extent` elements. Causal padding adds `extent` − 1 zeros before
+  /// the first step.
   func length(_ input: Int?, extent: Int, stride: Int) -> Int? {
     guard let input else { return nil }
     return self == .same || self == .causal
       ? (input + stride - 1) / stride : max(0, input - extent + stride) / stride
   }
 
-  /// Length of the output of a transposed convolution.
+  /// Output length of a transposed convolution.
   func transposedLength(_ input: Int, extent: Int, stride: Int, outputPadding: Int?) -> Int {
     guard let outputPadding else {
       return self == .same ? input * stride : input * stride + max(extent - stride, 0)
@@ -39,7 +39,7 @@ extension LayerConfiguration.Border {
   }
 }
 
-/// What convolutions have in common.
+/// Settings shared by convolutions.
 struct ConvolutionSettings: Sendable {
   let axes: SpatialAxes
   let kernelSize: [Int]
@@ -48,12 +48,12 @@ struct ConvolutionSettings: Sendable {
   let border: LayerConfiguration.Border
   let hasBias: Bool
   let activation: ActivationFunction
-  /// Keras 1 keeps Theano's order of a kernel's axes where `dim_ordering` is `th`.
+  /// Keras 1 stores kernel axes in Theano's order if `dim_ordering` is `th`.
   let isTheanoKernel: Bool
-  /// Theano's convolution turns the kernel round.
+  /// Theano's convolution flips the kernel.
   private let isTurned: Bool
 
-  /// Keras 1's names of the kernel's sizes.
+  /// Keras 1's names for the kernel's sizes.
   private static let kernelFields = [
     ["filter_length"], ["nb_row", "nb_col"], ["kernel_dim1", "kernel_dim2", "kernel_dim3"],
   ]
@@ -84,7 +84,7 @@ struct ConvolutionSettings: Sendable {
     }
   }
 
-  /// Extents of the kernel with its gaps.
+  /// Extents of the dilated kernel.
   var extents: [Int] { zip(kernelSize, dilation).map { ($0 - 1) * $1 + 1 } }
 
   func slots(_ kernels: String...) -> [WeightSlot] {
@@ -95,7 +95,7 @@ struct ConvolutionSettings: Sendable {
     hasBias ? Weights(try call.weight("bias", [filters])) : nil
   }
 
-  /// The tensor that the convolution of `input` gives.
+  /// The output tensor of a convolution of `input`.
   func output(_ input: KerasTensor, filters: Int, _ call: LayerCall) throws -> KerasTensor {
     let lengths = axes.lengths(input).enumerated().map { axis, length in
       border.length(length, extent: extents[axis], stride: strides[axis])
@@ -106,7 +106,7 @@ struct ConvolutionSettings: Sendable {
     return axes.resized(input, to: lengths, channels: filters)
   }
 
-  /// The blob of the input with the zeros of causal padding before it.
+  /// The input blob, with the zeros of causal padding before it.
   func padded(_ input: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter) -> String {
     guard border == .causal else { return input.blob }
     let amounts = BorderAmounts(top: 0, bottom: 0, left: extents[0] - 1, right: 0)
@@ -115,12 +115,12 @@ struct ConvolutionSettings: Sendable {
       to: input.blob + "__causal_pad__")
   }
 
-  /// Height and width of Core ML's layer: steps lie along the width, depth is another layer's.
+  /// Height and width for Core ML's layer: steps are along the width, and depth has its own layer.
   func planar(_ numbers: [Int]) -> [Int] {
     numbers.count == 1 ? [1] + numbers : Array(numbers.suffix(2))
   }
 
-  /// - Parameter kernel: `[outputs, inputs of a group, height, width]`
+  /// - Parameter kernel: `[outputs, inputs per group, height, width]`
   func convolution(_ kernel: FloatValues, groups: Int = 1, bias: Weights? = nil) -> Convolution {
     var convolution = Convolution(
       Weights(kernel), inputs: kernel.shape[1], outputs: kernel.shape[0],
@@ -132,7 +132,7 @@ struct ConvolutionSettings: Sendable {
     return convolution
   }
 
-  /// The kernel, `[outputs, inputs of a group, height, width]`, of a sequence or an image.
+  /// The kernel `[outputs, inputs per group, height, width]` for a sequence or an image.
   func kernel(_ call: LayerCall, inputs: Int?, outputs: Int) throws -> FloatValues {
     if isTheanoKernel { return try call.weight("kernel", [outputs, inputs] + kernelSize) }
     // Keras 1 has [k, 1, in, out] for sequences.
@@ -141,8 +141,8 @@ struct ConvolutionSettings: Sendable {
     return turned(try call.weight("kernel", size + [inputs, outputs])).transposed([3, 2, 0, 1])
   }
 
-  /// `[height, width, …]` of a stored kernel, turned by 180° where the framework that trained it
-  /// convolves that way.
+  /// A stored kernel `[height, width, …]`, rotated by 180° if the framework that trained it flips
+  /// kernels.
   func turned(_ stored: FloatValues) -> FloatValues {
     let shape = planar(kernelSize) + stored.shape.suffix(2)
     guard isTurned else { return stored.shaped(shape) }
@@ -153,7 +153,7 @@ struct ConvolutionSettings: Sendable {
     ).shaped(shape)
   }
 
-  /// A convolution of each channel by the weight `depthwise_kernel`, `[size…, C, multiplier]`.
+  /// A convolution of each channel with the weight `depthwise_kernel`, `[size…, C, multiplier]`.
   func depthwise(_ call: LayerCall, _ input: KerasTensor, multiplier: Int) throws -> Convolution {
     let known = input.isGuess ? nil : input.size(of: .channel)
     let stored = turned(try call.weight("depthwise_kernel", kernelSize + [known, multiplier]))
@@ -165,7 +165,7 @@ struct ConvolutionSettings: Sendable {
 }
 
 extension LayerConfiguration {
-  /// Parts of the channels that do not see each other.
+  /// The number of channel groups that are convolved separately.
   func groups(of filters: Int) throws -> Int {
     let groups = try int("groups", default: 1)
     guard filters % groups == 0 else {
@@ -176,8 +176,8 @@ extension LayerConfiguration {
 }
 
 extension Convolution {
-  /// A convolution of steps of 1 without gaps and padding; the kernel is
-  /// `[outputs, inputs, height, width]`.
+  /// A convolution with stride 1 and without dilation and padding; the kernel is `[outputs, inputs,
+  /// height, width]`.
   init(_ kernel: Weights, inputs: Int, outputs: Int, size: [Int], bias: Weights? = nil) {
     self.init()
     outputChannels = outputs
@@ -192,7 +192,7 @@ extension Convolution {
     self.bias = bias
   }
 
-  /// A 1 × 1 convolution: a matrix `[outputs, inputs]` at each place.
+  /// A 1 × 1 convolution: a matrix `[outputs, inputs]` at each position.
   static func pointwise(
     _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil
   ) -> Convolution {
@@ -237,7 +237,7 @@ struct Conv: KerasLayer {
   }
 }
 
-/// A convolution of each channel on its own, with `depth_multiplier` results a channel.
+/// A separate convolution of each channel, with `depth_multiplier` results per channel.
 struct DepthwiseConv: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -267,7 +267,7 @@ struct DepthwiseConv: KerasLayer {
   }
 }
 
-/// A depthwise convolution, then a 1 × 1 convolution with the bias.
+/// A depthwise convolution followed by a 1 × 1 convolution with the bias.
 struct SeparableConv: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -296,7 +296,7 @@ struct SeparableConv: KerasLayer {
     var pointwise = Convolution.pointwise(
       Weights(kernel.shaped([inner, filters]).transposed([1, 0])), inputs: inner,
       outputs: filters, bias: try settings.bias(call, filters))
-    // As the reference has it.
+    // As coremltools writes it.
     if settings.axes.count == 2 { pointwise.padding = settings.border.convolutionPadding }
     var output = try settings.output(input, filters: filters, call)
     let intermediate = network.add(

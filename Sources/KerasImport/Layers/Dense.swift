@@ -37,7 +37,7 @@ struct Dense: KerasLayer {
     output.shape[input.rank - 1] = units
     if input.rank == 2 { output.isGuess = false }
     if input.layout.axes.contains(.height) || input.layout.axes.contains(.width) {
-      // Core ML's inner product would flatten the image: a 1 × 1 convolution does not.
+      // Core ML's inner product would flatten the image; a 1 × 1 convolution does not.
       let convolution = Convolution.pointwise(
         Weights(kernel.transposed([1, 0])), inputs: kernel.shape[0], outputs: units, bias: bias)
       output.blob = network.add(call.name, convolution, [input.blob])
@@ -49,7 +49,7 @@ struct Dense: KerasLayer {
     return [try network.activate(activation, output, call)]
   }
 
-  /// The layout whose last axis lies in the channels.
+  /// The layout with the last axis in the channels.
   private static func channelsLast(_ layout: TensorLayout) -> TensorLayout {
     switch layout.axes.count {
     case 1: .vector

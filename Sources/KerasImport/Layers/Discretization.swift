@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// What becomes of whole numbers.
+/// How whole numbers are encoded.
 private enum CategoryMode: String {
   case int
   case oneHot = "one_hot"
@@ -18,8 +18,8 @@ private enum CategoryMode: String {
 }
 
 extension NetworkWriter {
-  /// 1 where a number is one of the values and 0 elsewhere, along a new last axis; between whole
-  /// numbers it is whole.
+  /// 1 where a number equals one of the values and 0 elsewhere, along a new last axis. The inputs
+  /// are whole numbers.
   mutating func categories(
     _ input: KerasTensor, _ values: [Float], _ call: LayerCall
   ) throws -> KerasTensor {
@@ -37,7 +37,7 @@ extension NetworkWriter {
     return result
   }
 
-  /// Places of whole numbers below `count` as vectors of 0 and 1, or of how often each is there.
+  /// Encodes whole numbers below `count` as vectors of 0 and 1, or of their counts.
   fileprivate mutating func encoded(
     _ input: KerasTensor, count: Int, _ mode: CategoryMode, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -55,7 +55,7 @@ extension NetworkWriter {
   }
 }
 
-/// The number of boundaries that are not above each element.
+/// The number of boundaries not above each element.
 struct Discretization: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -84,7 +84,7 @@ struct Discretization: KerasLayer {
     var above: [String] = []
     for (index, boundary) in boundaries.enumerated() {
       let name = "\(call.name)__boundary_\(index)__"
-      // 1 where the element is below the boundary, by however little.
+      // 1 where the element is below the boundary, however little.
       let distance = network.affine(input.blob, -1, Float(boundary), name + "distance")
       above.append(
         network.add(
@@ -100,7 +100,7 @@ struct Discretization: KerasLayer {
   }
 }
 
-/// A vector with a 1 at the place that a number names.
+/// A vector with a 1 at the index that a number gives.
 struct CategoryEncoding: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -125,7 +125,7 @@ struct CategoryEncoding: KerasLayer {
   }
 }
 
-/// The position of each integer in a vocabulary, after those for unknown values.
+/// The index of each integer in a vocabulary, after the indices for unknown values.
 struct IntegerLookup: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -157,7 +157,7 @@ struct IntegerLookup: KerasLayer {
       unsupported: "num_oov_indices other than 1, invert and mask_token are not supported")
   }
 
-  /// Σ place · [x = word], with 0 for what is not a word
+  /// Σ index · [x = word], with 0 for unknown values
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
     let words = try network.categories(

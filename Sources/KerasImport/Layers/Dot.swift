@@ -57,7 +57,7 @@ extension NetworkWriter {
         }
       }
       if tensor.rank == 2 {
-        // A vector is a matrix of one row.
+        // A vector is a matrix with one row.
         tensor.shape.insert(1, at: 1)
         tensor.layout.axes.insert(
           BlobAxis.allCases.first { $0 != tensor.layout.axes[0] } ?? .sequence, at: 0)
@@ -76,7 +76,7 @@ extension NetworkWriter {
     return result
   }
 
-  /// All axes of `a` but the summed one, and then those of `b`.
+  /// All axes of `a` except the summed one, followed by those of `b`.
   private mutating func outerDot(
     _ a: KerasTensor, _ b: KerasTensor, _ axes: [Int], isNormalized: Bool, _ call: LayerCall
   ) throws -> KerasTensor {

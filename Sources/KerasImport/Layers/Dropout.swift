@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// Layers that act in training only: their output is their input.
+/// Layers that are active only in training: their output is their input.
 struct Dropout: KerasLayer {
   static let classes = [
     SourceLayer(

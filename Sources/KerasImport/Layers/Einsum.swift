@@ -1,11 +1,11 @@
-/// An equation of `einsum`, such as `abc,cde->abde`: the letters of each operand's axes, and those of
-/// the result.
+/// An equation of `einsum`, such as `abc,cde->abde`: the letters of each operand's axes and of the
+/// result's.
 struct Einsum: Sendable {
   let text: String
   let terms: [[Character]]
   let target: [Character]
 
-  /// Nil if the text is not an equation, or has no result.
+  /// Nil if the text is not an equation or has no result.
   init?(_ text: String) {
     self.text = text.filter { $0 != " " }
     let sides = self.text.split(separator: ">", omittingEmptySubsequences: false)
@@ -16,9 +16,9 @@ struct Einsum: Sendable {
     target = Array(sides[1])
   }
 
-  /// What the axes of two operands are in their product.
+  /// The roles of two operands' axes in their product.
   struct Roles {
-    /// Axes along which each position has its own product.
+    /// Axes along which each position has a separate product.
     let shared: [Character]
     let rows: [Character]
     let columns: [Character]
@@ -32,7 +32,7 @@ struct Einsum: Sendable {
     }
   }
 
-  /// Letters that no equation has stand for the axes of the ellipsis, so many that a term has `rank`.
+  /// Replaces the ellipsis with letters that no equation uses, so that a term has `rank` axes.
   static func expanding(_ term: [Character], _ others: [Character], rank: Int) -> (
     term: [Character], other: [Character]
   ) {

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// activation(Σ x · kernel + bias) over the axes that an equation names, such as `abc,cde->abde`.
+/// activation(Σ x · kernel + bias) over the axes in an equation, such as `abc,cde->abde`.
 struct EinsumDense: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -91,7 +91,7 @@ struct EinsumDense: KerasLayer {
     return result
   }
 
-  /// The axes in another order: nothing moves.
+  /// The axes in another order, without moving elements.
   private func rearranged(
     _ tensor: KerasTensor, _ old: [Character], _ new: [Character]
   ) -> KerasTensor {
@@ -120,7 +120,7 @@ struct EinsumDense: KerasLayer {
 }
 
 extension NetworkWriter {
-  /// matrix · x over the last axis, wherever it lies; the matrix is `[outputs, inputs]`.
+  /// matrix · x over the last axis, wherever it is; the matrix is `[outputs, inputs]`.
   mutating func channelProduct(
     _ tensor: KerasTensor, _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil,
     _ name: String
@@ -151,7 +151,8 @@ extension NetworkWriter {
     }
   }
 
-  /// Equal parts of the last axis, each times a matrix of its own: `[outputs, inputs of a part]`.
+  /// Equal parts of the last axis, each multiplied by a separate matrix `[outputs, inputs per
+  /// part]`.
   mutating func groupedProduct(
     _ tensor: KerasTensor, _ matrices: Weights, groups: Int, inputs: Int, outputs: Int,
     _ name: String

@@ -1,13 +1,13 @@
 import CoreMLModel
 import ImportSupport
 
-/// All axes but the batch as one, in Keras's order.
+/// All axes except the batch merged into one, in Keras's order.
 struct FlattenLayer: KerasLayer {
   static let classes = [
     SourceLayer("Flatten", becomes: "flatten; a reshape for volumes", options: "`data_format`")
   ]
 
-  /// Whether a channels-first image is first brought to channels last, as `data_format` asks.
+  /// Whether `data_format` asks for converting a channels-first image to channels last first.
   private let swapsChannels: Bool
 
   init(_ configuration: LayerConfiguration) throws {
@@ -27,14 +27,14 @@ struct FlattenLayer: KerasLayer {
           throw call.unknownSize(of: input)
         }
         if swapsChannels {
-          // Keras moves the channels behind the other axes.
+          // Keras moves the channels after the other axes.
           input.shape.append(input.shape.remove(at: 1))
           input.layout.axes.append(input.layout.axes.removeFirst())
         }
         return [try network.reshaped(input, to: [count], preferred: call.preferredImage, call)]
       }
       if input.layout.axes.count == 2 {
-        // T to H, so that H, W, C is Keras's order.
+        // Moves T to H, so that H, W, C is Keras's order.
         var permute = Permute()
         permute.axis = [2, 1, 0, 3]
         input.blob = network.add(

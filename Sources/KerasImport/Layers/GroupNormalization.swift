@@ -2,12 +2,13 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over groups of channels and
-/// all places. The groups become channels of a batch normalization that computes its own statistics.
+/// gamma · (x − mean) / √(variance + epsilon) + beta, with mean and variance over groups of
+/// channels and all positions. The groups become channels of a batch normalization that computes
+/// its statistics.
 ///
-/// keras-contrib's cuts a tensor with the channels last into as many pieces of consecutive elements
-/// as there are groups, whatever channels these belong to, and takes gamma and beta of channel
-/// c mod (channels / groups) of the piece's group.
+/// The layer of keras-contrib cuts a tensor with channels last into as many pieces of consecutive
+/// elements as there are groups, regardless of channels, and uses gamma and beta of channel c mod
+/// (channels / groups) of the piece's group.
 struct GroupNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -41,7 +42,7 @@ struct GroupNormalization: KerasLayer {
     let axis = try call.axis(axis, of: input)
     if isContributed, axis != 1 { return [try contributed(input, axis, call, &network)] }
     guard input.rank == 5 else { return [try normalized(input, axis, call, &network)] }
-    // A volume as an image: its places count alike.
+    // A volume as an image; all positions count equally.
     let sizes = input.shape.dropFirst().compactMap { $0 }
     guard axis == 4, sizes.count == 4, !input.isGuess else {
       throw call.unsupported(
@@ -152,19 +153,19 @@ struct GroupNormalization: KerasLayer {
 }
 
 extension TensorLayout {
-  /// One axis in the channels and the others where they count as places, none in the sequence.
+  /// One axis in the channels and the others in height and width, with none in the sequence.
   init(channel axis: Int, rank: Int, _ call: LayerCall) throws {
     guard rank <= 4 else {
       throw call.unsupported("statistics over the positions of a volume are not supported")
     }
-    // The last places first: a sequence runs along the width.
+    // The last positions first: a sequence is along the width.
     var free: [BlobAxis] = rank == 4 ? [.height, .width] : [.width]
     axes = (1..<rank).map { $0 == axis ? .channel : free.isEmpty ? .width : free.removeFirst() }
   }
 }
 
-/// keras-contrib's: gamma · (x − mean) / (deviation + epsilon) + beta, over all places of each
-/// channel; TensorFlow Addons' is a group normalization of groups of one.
+/// The layer of keras-contrib: gamma · (x − mean) / (deviation + epsilon) + beta over all positions
+/// of each channel. TensorFlow Addons' layer is a group normalization with one channel per group.
 struct InstanceNormalization: KerasLayer {
   static let classes = [
     SourceLayer(

@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// An input of the model; inside a nested model it is only a name for what the model is given.
+/// An input of the model; inside a nested model, just a name for the model's argument.
 struct InputLayer: KerasLayer {
   static let classes = [SourceLayer("InputLayer", becomes: "nothing")]
   static let maskPolicy = MaskPolicy.passes

@@ -3,8 +3,8 @@ import ImportSupport
 import TensorCore
 
 extension NetworkWriter {
-  /// A constant for each element of an item as `Scale` and `Bias` take it, and the tensor in a layout
-  /// in which its elements lie so. The constant's shape is that of an item; 1 where an axis is shared.
+  /// A constant per element of an item, in the form that `Scale` and `Bias` take, and the tensor in
+  /// a matching layout. The constant has the shape of an item, with 1 along shared axes.
   mutating func itemConstant(
     _ values: FloatValues, for tensor: KerasTensor, _ call: LayerCall
   ) throws -> (tensor: KerasTensor, shape: [Int], values: FloatValues) {
@@ -98,7 +98,7 @@ struct Highway: KerasLayer {
   }
 }
 
-/// Keras 1's largest of several products x · W + b.
+/// Keras 1's maximum of several products x · W + b.
 struct MaxoutDense: KerasLayer {
   static let classes = [
     SourceLayer("MaxoutDense", becomes: "innerProduct, split, max", options: "`nb_feature`, `bias`")
@@ -137,7 +137,7 @@ struct MaxoutDense: KerasLayer {
   }
 }
 
-/// Keras 1's function of three straight lines, with constants for each element.
+/// Keras 1's piecewise linear function with three pieces, with constants for each element.
 struct SReLU: KerasLayer {
   static let classes = [
     SourceLayer("SReLU", becomes: "a sum of three scaled rectifiers", options: "`shared_axes`")
@@ -153,8 +153,8 @@ struct SReLU: KerasLayer {
     ["t_left", "a_left", "t_right", "a_right"].map { WeightSlot($0) }
   }
 
-  /// y = t_right + a_right · (x − t_right) above t_right, t_left + a_left · (x − t_left) below t_left
-  /// and x between; t_right is stored as its distance from t_left.
+  /// y = t_right + a_right · (x − t_right) above t_right, t_left + a_left · (x − t_left) below
+  /// t_left and x in between; t_right is stored as its distance from t_left.
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     let shape: [Int?] = (1..<input.rank).map {
@@ -170,7 +170,7 @@ struct SReLU: KerasLayer {
       network.add(name, Bias(Weights(values.array().map { sign * $0 }), constantShape), [blob])
     }
     func scaled(_ blob: String, _ factors: FloatValues, _ name: String) -> String {
-      // The part that is beyond the threshold has slope a instead of 1.
+      // The part beyond the threshold has slope a instead of 1.
       let slopes = Weights(factors.array().map { $0 - 1 })
       return network.add(name, Scale(slopes, constantShape), [blob])
     }

@@ -18,9 +18,9 @@ struct LSTMCell: RecurrentCell {
   private let nativeGate: GateFunction
   private let storage: GateWeights.Storage
 
-  /// Keras 1's order, in which it stores them.
+  /// Keras 1's storage order.
   private static let storedGates = ["i", "c", "f", "o"]
-  /// Keras 2 keeps i, f, c, o side by side.
+  /// Keras 2 stores i, f, c, o side by side.
   private static let gates = ["i", "f", "c", "o"]
 
   init(_ configuration: LayerConfiguration) throws {
@@ -39,7 +39,7 @@ struct LSTMCell: RecurrentCell {
     ["h", "c"].map { RecurrentStateSize(name: $0, units: units) }
   }
 
-  /// Gate activation, then that of the cell and of the output; nil if Core ML lacks either.
+  /// The activations of the gates, the cell and the output; nil if Core ML lacks one of them.
   var nativeActivations: [Activation]? {
     guard let gate = nativeGate.activation, let activation = settings.nativeActivation else {
       return nil
@@ -47,7 +47,7 @@ struct LSTMCell: RecurrentCell {
     return [gate, activation, activation]
   }
 
-  /// The 1 that `unit_forget_bias` adds is part of the stored bias: `forgetBias` would add another.
+  /// The stored bias includes the 1 of `unit_forget_bias`; `forgetBias` would add another 1.
   func parameters(_ path: RecurrentPath) -> LSTMParameters {
     var parameters = LSTMParameters()
     parameters.sequenceOutput = path.returnsSequences
@@ -88,8 +88,8 @@ struct LSTMCell: RecurrentCell {
     return layer
   }
 
-  /// Blocks G = tanh(W·x + R·h + b) + 1, C = f ∘ C + i ∘ (G − 1), T = tanh(C) + 1 and H = o ∘ (T − 1),
-  /// one after the other.
+  /// Blocks G = tanh(W·x + R·h + b) + 1, C = f ∘ C + i ∘ (G − 1), T = tanh(C) + 1 and H = o ∘ (T −
+  /// 1), one after the other.
   func phased(_ weights: CellWeights) throws -> PhasedCell? {
     guard settings.nativeActivation?.function == .tanh, nativeGate.activation?.function == .sigmoid
     else { return nil }
@@ -130,7 +130,7 @@ struct LSTMCell: RecurrentCell {
 
   func steps(_ weights: CellWeights) throws -> RecurrentSteps {
     let gates = try gates(weights)
-    // The gates with a common activation first.
+    // The gates with a common activation come first.
     let order = [0, 1, 3, 2]
     let recurrent = GateWeights.stacked(order.map { gates.recurrent[$0] })
     return gates.steps(order) { x, states, name, network in

@@ -2,11 +2,11 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Some axes of a tensor where Core ML can reduce over them together.
+/// Some axes of a tensor in a layout in which Core ML can reduce over them together.
 struct ReducibleAxes {
   let layout: TensorLayout
   let reduction: Reduce.Axis
-  /// The axes' places, in Keras's order of the axes.
+  /// The axes' positions, in Keras's order of the axes.
   let places: [BlobAxis]
 
   /// - Parameter axes: Keras's indices, counted from 0 with the batch.
@@ -21,7 +21,7 @@ struct ReducibleAxes {
       throw call.unsupported(
         "\(axes.count) axes at once are not supported: Core ML's layers reduce at most three")
     }
-    // Axes that stay keep their place where it is free.
+    // Axes that are not reduced keep their position if it is free.
     var free = BlobAxis.allCases.filter { !places.contains($0) }
     var layout = tensor.layout.axes
     for (axis, place) in zip(axes, places) { layout[axis - 1] = place }
@@ -33,7 +33,7 @@ struct ReducibleAxes {
     self.places = places
   }
 
-  /// A constant along the axes, as a shape that Core ML stretches over a blob.
+  /// The shape of a constant along the axes, which Core ML broadcasts to a blob.
   func constantShape(_ sizes: [Int]) -> [Int] {
     switch places.count {
     case 1: sizes
@@ -44,7 +44,7 @@ struct ReducibleAxes {
 }
 
 extension NetworkWriter {
-  /// gamma · x + beta along some axes; the constants' sizes are those of the axes.
+  /// gamma · x + beta along some axes, with constants of the same sizes.
   mutating func scaled(
     _ blob: String, _ axes: ReducibleAxes, gamma: FloatValues?, beta: FloatValues?,
     _ name: String
@@ -63,9 +63,9 @@ extension NetworkWriter {
   }
 }
 
-/// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over some axes of each item.
-/// With `rms_scaling` gamma · x / √(variance + epsilon); as RMSNormalization
-/// gamma · x / √(mean of x² + epsilon).
+/// gamma · (x − mean) / √(variance + epsilon) + beta, with mean and variance over some axes of each
+/// item. `rms_scaling` computes gamma · x / √(variance + epsilon); RMSNormalization computes gamma
+/// · x / √(mean of x² + epsilon).
 struct LayerNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -78,7 +78,7 @@ struct LayerNormalization: KerasLayer {
   private let axes: [Int]
   private let epsilon: Double
   private let affine: ScaleAndCenter
-  /// Whether the mean is not taken from the result, and not from the variance either.
+  /// Whether the mean is not subtracted, neither from the result nor in the variance.
   private let keepsMean: Bool
   private let isRootMeanSquare: Bool
 
@@ -98,7 +98,7 @@ struct LayerNormalization: KerasLayer {
     let input = network.standard(try call.input, for: call.name)
     let indices = try Set(axes.map { try call.axis($0, of: input) }).sorted()
     guard indices.count > 3 else { return [try normalized(input, indices, call, &network)] }
-    // All elements of an item: a vector.
+    // All elements of an item as a vector.
     let sizes = input.shape.dropFirst().compactMap { $0 }
     guard indices.count == input.rank - 1, sizes.count == indices.count, !input.isGuess else {
       throw call.unsupported("the axes \(indices) do not exist in \(input.shapeText)")
@@ -114,7 +114,7 @@ struct LayerNormalization: KerasLayer {
     ]
   }
 
-  /// - Parameter sizes: of the weights, where these have other axes than the tensor.
+  /// - Parameter sizes: sizes of the weights, if they have other axes than the tensor.
   private func normalized(
     _ input: KerasTensor, _ indices: [Int], weights sizes: [Int]? = nil, _ call: LayerCall,
     _ network: inout NetworkWriter

@@ -1,4 +1,4 @@
-/// Every class of Keras layers that is read; this is the one list of this stage.
+/// Every Keras layer class that Assay reads.
 enum KerasLayerRegistry {
   static let types: [any KerasLayer.Type] = [
     InputLayer.self, Dense.self, ActivationLayer.self, EmbeddingLayer.self,

@@ -2,10 +2,10 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A convolution whose kernel differs from place to place of a sequence or an image.
+/// A convolution with a different kernel at each position of a sequence or an image.
 ///
-/// A convolution with unit kernels gathers each window, and a grouped one multiplies each by the
-/// matrix of its place.
+/// A convolution with unit kernels gathers each window, and a grouped convolution multiplies each
+/// window by the matrix for its position.
 struct LocallyConnected: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -16,7 +16,8 @@ struct LocallyConnected: KerasLayer {
 
   private let filters: Int
   private let settings: ConvolutionSettings
-  /// How the kernel is kept: by place, as a matrix of all elements, or the elements that are not 0.
+  /// How the kernel is stored: by position, as a matrix of all elements, or as its nonzero
+  /// elements.
   private let implementation: Int
   private var isChannelsFirst: Bool { settings.axes.format == .channelsFirst }
 
@@ -34,21 +35,21 @@ struct LocallyConnected: KerasLayer {
 
   var weights: [WeightSlot] { settings.slots("kernel") }
 
-  /// Where the windows lie, along height and width; a sequence has a height of 1.
+  /// The windows along height and width; a sequence has a height of 1.
   private struct Geometry {
     let input: [Int]
     let output: [Int]
     let kernel: [Int]
     let strides: [Int]
-    /// Keras puts half a window in front, of even sizes the larger half.
+    /// Padding before: half a window, rounded up for even sizes.
     let before: [Int]
     let channels: Int
 
-    /// Elements of a window.
+    /// Elements per window.
     var window: Int { kernel[0] * kernel[1] * channels }
     var places: Int { output[0] * output[1] }
 
-    /// Before and after the input.
+    /// Padding before and after the input.
     var padding: ValidPadding {
       let after = (0..<2).map { axis in
         let end = (output[axis] - 1) * strides[axis] + kernel[axis]
@@ -58,7 +59,7 @@ struct LocallyConnected: KerasLayer {
         BorderAmounts(top: before[0], bottom: after[0], left: before[1], right: after[1]))
     }
 
-    /// The input's place under a place of the window; nil outside.
+    /// The input position under an element of a window; nil outside.
     func source(_ position: Int, of place: Int) -> Int? {
       let steps = [position / kernel[1], position % kernel[1]]
       let origin = [place / output[1], place % output[1]]
@@ -98,7 +99,7 @@ struct LocallyConnected: KerasLayer {
     gather.stride = geometry.strides
     gather.padding = .valid(geometry.padding)
     let windows = network.add(call.name + "__windows__", gather, [input.blob])
-    // C, H, W becomes H, W, C: the elements of one window lie side by side.
+    // Transposes C, H, W to H, W, C, so that the elements of one window are adjacent.
     let turned = network.add(
       call.name + "__places__", Permute().with(\.axis, [0, 2, 3, 1]), [windows])
     let flat = network.add(call.name + "__flat__", Flatten().with(\.mode, .channelFirst), [turned])
@@ -116,7 +117,7 @@ struct LocallyConnected: KerasLayer {
     return [try network.activate(settings.activation, output, call)]
   }
 
-  /// `[place, filter, element of the window]`
+  /// `[position, filter, element of the window]`
   private func kernel(_ call: LayerCall, _ geometry: Geometry) throws -> [Float] {
     let (window, count, channels) = (geometry.window, geometry.places, geometry.channels)
     if implementation == 1 {
@@ -135,7 +136,7 @@ struct LocallyConnected: KerasLayer {
       for filter in 0..<filters {
         for element in 0..<window {
           guard let source = geometry.source(element / channels, of: place) else { continue }
-          // Sorted by the output's element, then by the input's.
+          // Sorted by output element, then by input element.
           let index =
             isSparse
             ? next : ((source * channels + element % channels) * count + place) * filters + filter

@@ -1,6 +1,6 @@
 import ImportSupport
 
-/// Steps whose elements all have one value are told to the layers that follow, and become 0.
+/// Masks steps whose elements all have one value for the layers that follow, and sets them to 0.
 struct MaskingLayer: KerasLayer {
   static let classes = [
     SourceLayer(

@@ -3,8 +3,8 @@ import ImportSupport
 import TensorCore
 
 extension NetworkWriter {
-  /// The inputs in one layout, with the shape of their element-wise combination. Tensors of fewer
-  /// axes get theirs after the batch, as Keras does it.
+  /// The inputs in one layout, with the shape of their element-wise combination. Tensors with fewer
+  /// axes get the missing ones after the batch, as in Keras.
   mutating func merged(_ call: LayerCall) throws -> (inputs: [KerasTensor], result: KerasTensor) {
     var standard: [KerasTensor] = []
     for input in call.inputs { standard.append(self.standard(input, for: call.name)) }
@@ -12,13 +12,13 @@ extension NetworkWriter {
     for input in standard where input.rank > widest.rank { widest = input }
     var inputs: [KerasTensor] = []
     for var input in standard {
-      // Align the axes at the end.
+      // Aligns the axes at the end.
       let layout = TensorLayout(axes: Array(widest.layout.axes.suffix(input.rank - 1)))
       input = relaid(input, to: layout, for: call.name)
       inputs.append(input)
     }
     var result = widest
-    // Guessed shapes give way to known ones.
+    // Known shapes replace guessed ones.
     let known = inputs.filter { !$0.isGuess && $0.rank == widest.rank }
     if let first = known.first {
       result.shape = first.shape
@@ -36,8 +36,8 @@ extension NetworkWriter {
     return (inputs, result)
   }
 
-  /// The inputs through one layer. Sums and products stretch theirs to one another; for other layers
-  /// they are stretched by an addition to zeros.
+  /// Passes the inputs through one layer. Sums and products broadcast their inputs; for other
+  /// layers, adding zeros broadcasts them first.
   mutating func elementwise(
     _ parameters: some LayerParameters, _ call: LayerCall
   ) throws -> [KerasTensor] {
@@ -99,13 +99,13 @@ extension NetworkWriter {
 }
 
 extension KerasTensor {
-  /// Whether it is stretched where it is combined into `result`.
+  /// Whether the tensor is broadcast when combined into `result`.
   fileprivate func isNarrower(than result: KerasTensor) -> Bool {
     rank < result.rank || zip(shape, result.shape).dropFirst().contains { $0 == 1 && $1 != 1 }
   }
 }
 
-/// The inputs combined element by element.
+/// Combines the inputs element by element.
 struct ElementwiseLayer: KerasLayer {
   static let classes = [
     SourceLayer("Add", becomes: "add", options: "inputs that broadcast"),
@@ -133,7 +133,7 @@ struct ElementwiseLayer: KerasLayer {
   }
 }
 
-/// The first input less the second.
+/// The first input minus the second.
 struct SubtractLayer: KerasLayer {
   static let classes = [SourceLayer("Subtract", becomes: "a linear activation and add")]
   static let maskPolicy = MaskPolicy.merges
@@ -149,7 +149,7 @@ struct SubtractLayer: KerasLayer {
   }
 }
 
-/// The inputs one after the other along an axis.
+/// Concatenates the inputs along an axis.
 struct ConcatenateLayer: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -169,8 +169,8 @@ struct ConcatenateLayer: KerasLayer {
     return results
   }
 
-  /// Along the steps the masks are joined. Along other axes those steps count that do in all inputs,
-  /// since Keras 3.4 in any.
+  /// Along the steps, the masks are concatenated. Along other axes, a step counts if it counts in
+  /// all inputs, since Keras 3.4 in any input.
   private func mask(_ call: LayerCall) throws -> StepMask? {
     guard call.inputs.contains(where: { $0.mask != nil }), call.inputs[0].rank == 3 else {
       return StepMask.common(call.inputs.compactMap(\.mask))
@@ -182,7 +182,7 @@ struct ConcatenateLayer: KerasLayer {
   }
 }
 
-/// Keras 1's layer for all of these.
+/// Keras 1's layer for all of these operations.
 struct MergeLayer: KerasLayer {
   static let classes = [
     SourceLayer(

@@ -2,11 +2,11 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Attention of several heads: query, key and value each through a matrix a head,
-/// softmax(query · keyᵀ / √size) · value in each head, and all heads through one more matrix.
+/// Multi-head attention: each head projects query, key and value with its own matrices and computes
+/// softmax(query · keyᵀ / √size) · value; another matrix combines all heads.
 ///
-/// Where several queries' heads share a key and a value (`GroupQueryAttention`), the shared matrices
-/// are repeated. A gate multiplies the heads by sigmoid(query · matrix).
+/// If several query heads share a key and a value (`GroupQueryAttention`), the shared matrices are
+/// repeated. A gate multiplies the heads by sigmoid(query · matrix).
 struct MultiHeadAttention: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -21,14 +21,14 @@ struct MultiHeadAttention: KerasLayer {
   private static let headLimit = 4096
 
   private let heads: Int
-  /// Heads of the keys and values.
+  /// Number of heads for keys and values.
   private let sharedHeads: Int
   private let keySize: Int
   private let valueSize: Int
   private let hasBias: Bool
   private let hasGate: Bool
   private let window: Int?
-  /// Axes of the query, the batch counted, along which it attends; nil for all but the last.
+  /// Axes of the query, counting the batch, along which it attends; nil for all but the last.
   private let axes: [Int]?
   private let outputShape: [Int]?
   private let hasDropout: Bool
@@ -76,7 +76,7 @@ struct MultiHeadAttention: KerasLayer {
     let key = call.tensor(2, "key") ?? value
     let returnsScores = call.flag("return_attention_scores")
     var mask = AttentionMask(isCausal: call.flag("use_causal_mask"), window: window)
-    // TensorFlow's layer respects the masks of its inputs since 2.10.
+    // TensorFlow's layer uses the masks of its inputs since 2.10.
     if !call.version.isKnown || call.version.isAtLeast(2, 10) {
       mask.queries = query.mask
       mask.keys = [value, key].compactMap(\.mask)
@@ -201,11 +201,11 @@ private struct AttentionFolding {
   }
 }
 
-/// Sequences, or several of them, `[outer, steps, channels]`, through matrices of their own for each
+/// Projects one or several sequences, `[outer, steps, channels]`, with separate matrices for each
 /// head.
 private struct AttentionProjection {
   let heads: Int
-  /// Heads that have weights, each of which stands for as many others.
+  /// Heads with weights; several heads share each.
   var sharedHeads: Int
   let hasBias: Bool
   let call: LayerCall
@@ -234,7 +234,7 @@ private struct AttentionProjection {
     return try split(all, size, "\(call.name)__\(part)_heads__", &network)
   }
 
-  /// Each head's values as often as heads share them.
+  /// Repeats each head's values as often as heads share them.
   private func repeated(_ values: [Float], _ count: Int) -> [Float] {
     guard sharedHeads < heads else { return values }
     return (0..<heads).flatMap { head -> ArraySlice<Float> in
@@ -254,7 +254,7 @@ private struct AttentionProjection {
         name: name + "outer", call)
     }
     guard let steps = all.shape[1] else {
-      // Of whatever length: the heads' channels one after the other along the sequence.
+      // Sequences of any length: the heads' channels are concatenated along the sequence.
       let rows = network.relaid(all, to: TensorLayout(axes: [.height, .channel]), for: name)
       var result = rows
       result.shape = [all.shape[0], heads, nil, size]

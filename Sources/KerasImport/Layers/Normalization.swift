@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// gamma and beta of a normalization, each of which may be left out.
+/// gamma and beta of a normalization, each optional.
 struct ScaleAndCenter: Sendable {
   let hasScale: Bool
   let hasCenter: Bool

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// x > 0 ? x : alpha · x, with an alpha for each element, or one along each of `shared_axes`.
+/// x > 0 ? x : alpha · x, with an alpha for each element, or shared along `shared_axes`.
 struct PReLU: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -13,11 +13,11 @@ struct PReLU: KerasLayer {
   ]
   static let maskPolicy = MaskPolicy.passes
 
-  /// Elements of an alpha that is repeated along its shared axes.
+  /// Maximum number of elements of an alpha after it is repeated along its shared axes.
   private static let elementLimit = 1 << 26
 
   private let sharedAxes: [Int]
-  /// Keras before 1.2 does not say which axes are shared: the weight's shape does.
+  /// Whether the shared axes are stated; before Keras 1.2 only the weight's shape shows them.
   private let isStated: Bool
 
   init(_ configuration: LayerConfiguration) throws {
@@ -33,7 +33,7 @@ struct PReLU: KerasLayer {
       sharedAxes.contains(axis) ? 1 : tensor.isGuess ? nil : tensor.shape[axis]
     }
     var alpha = try call.weight("alpha", isStated ? shape : storedShape(call, shape))
-    // A scalar a channel may be stored without the axes that it is shared along.
+    // One alpha per channel may be stored without its shared axes.
     if alpha.shape.count < shape.count {
       alpha = alpha.shaped(
         [Int](repeating: 1, count: shape.count - alpha.shape.count) + alpha.shape)
@@ -51,7 +51,7 @@ struct PReLU: KerasLayer {
     return [try elementwise(tensor, alpha, call, &network)]
   }
 
-  /// The shape of the weight as it is stored, where its sizes are 1 or the input's.
+  /// The shape of the weight as stored, in which each size is 1 or the input's.
   private func storedShape(_ call: LayerCall, _ shape: [Int?]) -> [Int?] {
     guard let stored = call.weights.first?.shape, (1...shape.count).contains(stored.count) else {
       return shape
@@ -60,7 +60,7 @@ struct PReLU: KerasLayer {
     return fits ? stored : shape
   }
 
-  /// max(0, x) − alpha · max(0, −x), where alpha differs within a channel.
+  /// max(0, x) − alpha · max(0, −x), for an alpha that differs within a channel.
   private func elementwise(
     _ tensor: KerasTensor, _ alpha: FloatValues, _ call: LayerCall,
     _ network: inout NetworkWriter
@@ -86,7 +86,7 @@ struct PReLU: KerasLayer {
     return network.relaid(result, to: tensor.layout, for: call.name + "_back")
   }
 
-  /// alpha as `[C, H, W]`, repeated where an axis is shared.
+  /// alpha as `[C, H, W]`, repeated along shared axes.
   private func blobOrder(
     _ alpha: FloatValues, _ input: KerasTensor, _ call: LayerCall
   ) throws -> (shape: [Int], values: [Float]) {

@@ -21,7 +21,7 @@ struct PermuteLayer: KerasLayer {
     var output = input
     output.shape = [input.shape[0]] + axes.map { input.shape[$0] }
     let moved = TensorLayout(axes: axes.map { input.layout.axes[$0 - 1] })
-    // An image keeps the axes of the layout it comes in.
+    // An image keeps the axes of its layout.
     output.layout = input.layout
     output.blob = network.add(
       call.name, Permute().with(\.axis, moved.permutation(to: output.layout)), [input.blob])

@@ -1,15 +1,15 @@
 import CoreMLModel
 import TensorCore
 
-/// A recurrent cell as one LSTM of Core ML's that takes several steps for each of the cell's, for
+/// A recurrent cell as one Core ML LSTM that takes several steps per step of the cell, for
 /// sequences of unknown length.
 ///
-/// The LSTM has sigmoids for its gates and no other function: c = f ∘ c + i ∘ z and h = c with
-/// i, f = σ(…) and z a sum. Its units form blocks, and each block works in one phase of a step: in the
-/// other phases a large number holds its gates open or shut. A block whose input gate is σ(2v) and
-/// whose z is 2 yields tanh(v) + 1. Inputs are repeated for each phase, with a 1 for the phase.
+/// The LSTM has sigmoid gates and no other functions: c = f ∘ c + i ∘ z and h = c with i, f = σ(…)
+/// and z a sum. Its units form blocks, and each block is active in one phase of a step; in the
+/// other phases a large number keeps its gates open or shut. A block with input gate σ(2v) and z =
+/// 2 yields tanh(v) + 1. Inputs are repeated for each phase, with a 1 for the phase.
 struct PhasedCell {
-  /// What goes into a gate of a block.
+  /// The inputs of a gate of a block.
   struct Sum {
     /// `[units, inputs]`
     var input: [Float]?
@@ -18,7 +18,7 @@ struct PhasedCell {
     var bias: [Float]?
     /// Added in each phase.
     var phases: [Float] = []
-    /// Added where the step does not count.
+    /// Added at steps that do not count.
     var mask: Float = 0
   }
 
@@ -28,7 +28,7 @@ struct PhasedCell {
     var z: Sum
   }
 
-  /// What opens or shuts a gate, whatever else goes into it.
+  /// Large enough to open or shut a gate, whatever its other inputs.
   static let large: Float = 1e5
 
   var units: Int
@@ -38,7 +38,7 @@ struct PhasedCell {
   /// The block of each state.
   var states: [Int]
 
-  /// Numbers for phases in which a gate is open or shut; nil if its own sum decides.
+  /// Numbers for phases in which a gate is open or shut; nil if the gate's sum decides.
   static func phases(_ open: Bool?...) -> [Float] {
     open.map { $0.map { $0 ? large : -large } ?? 0 }
   }
@@ -53,7 +53,7 @@ struct PhasedCell {
     return matrix
   }
 
-  /// The LSTM's weights; its inputs are the cell's, then one a phase, then the mask.
+  /// The LSTM's weights; its inputs are the cell's, then one per phase, then the mask.
   func weights() throws -> LSTMWeights {
     let rows = try checkedProduct([units, blocks.count], limit: 1 << 14)
     let columns = inputs + phases + 1
@@ -96,9 +96,9 @@ struct PhasedCell {
 }
 
 extension NetworkWriter {
-  /// Runs a cell of several phases over a sequence.
+  /// Runs a cell with several phases over a sequence.
   ///
-  /// - Returns: the output's blob and those of the states.
+  /// - Returns: the blobs of the output and the states.
   mutating func add(
     _ cell: PhasedCell, _ input: KerasTensor, _ path: RecurrentPath, initial: [String],
     _ name: String
@@ -109,7 +109,7 @@ extension NetworkWriter {
     func repeated(_ blob: String, _ name: String) -> String {
       add(name, Upsample([1, phases]), [blob])
     }
-    // A 1 for each step becomes a 1 at the place of each phase.
+    // A 1 for each step becomes a 1 at the position of each phase.
     let ones = affine(slice(rows.blob, 0..<1, name + "__first__"), 0, 1, name + "__ones__")
     var places = [Float](repeating: 0, count: phases * phases)
     for phase in 0..<phases {
@@ -152,7 +152,7 @@ extension NetworkWriter {
     layer.params = parameters
     layer.weightParams = try cell.weights()
     layer.reverseInput = path.isReversed
-    // Blocks that hold no state start with zeros.
+    // Blocks without a state start with zeros.
     let zero = affine(initial[0], 0, 0, name + "__zero__")
     let first = joined(
       cell.blocks.indices.map { block in

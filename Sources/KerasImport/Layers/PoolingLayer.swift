@@ -1,10 +1,10 @@
 import CoreMLModel
 import ImportSupport
 
-/// The largest element of each window, or the mean of its elements outside the padding.
+/// The maximum of each window, or the mean of its elements outside the padding.
 ///
-/// The mean over a window of a volume is the mean over its depth of the means over height and width:
-/// the number of elements outside the padding is a product.
+/// The mean over a window of a volume is the mean over its depth of the means over height and
+/// width: the number of elements outside the padding is a product.
 struct PoolingLayer: KerasLayer {
   private static let pooling =
     "pooling; of a sequence along the width, wrapped in it; of a volume one over height and width, "
@@ -53,7 +53,7 @@ struct PoolingLayer: KerasLayer {
   }
 }
 
-/// The largest element or the mean of each channel.
+/// The maximum or mean of each channel.
 struct GlobalPooling: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -93,7 +93,7 @@ struct GlobalPooling: KerasLayer {
     var output = axes.apply(input, to: ones, call, &network) { _ in pooling }
     if keepsAxes { return [output] }
     if axes.count == 1 {
-      // W has one element; the reference moves it back to the sequence all the same.
+      // W has one element; coremltools moves it back to the sequence anyway.
       var permute = Permute()
       permute.axis = TensorLayout.steps.permutation(to: .sequence)
       output.blob = network.add(call.name + "_permute_", permute, [output.blob])
@@ -106,7 +106,7 @@ struct GlobalPooling: KerasLayer {
     return [output]
   }
 
-  /// Σ of the steps that count, divided by their number.
+  /// Σ over the steps that count, divided by their number.
   private func average(
     of mask: StepMask, _ call: LayerCall, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
@@ -125,7 +125,7 @@ struct GlobalPooling: KerasLayer {
 }
 
 extension Pooling {
-  /// Windows of `size`; padding does not count towards a mean.
+  /// Windows of `size`; a mean ignores padding.
   static func windows(
     _ type: PoolingType, _ size: [Int], strides: [Int], _ border: LayerConfiguration.Border
   ) -> Pooling {
@@ -138,7 +138,7 @@ extension Pooling {
     return pooling
   }
 
-  /// One window over the whole of each plane, whatever its size.
+  /// One window over the whole plane, whatever its size.
   static func global(_ type: PoolingType) -> Pooling {
     var pooling = windows(type, [0, 0], strides: [0, 0], .valid)
     pooling.globalPooling = true

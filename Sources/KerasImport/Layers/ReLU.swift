@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-/// min(x, max_value) from the threshold on, negative_slope · (x − threshold) below it.
+/// min(x, max_value) for x ≥ threshold, negative_slope · (x − threshold) below.
 struct ReLU: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -37,7 +37,7 @@ struct ReLU: KerasLayer {
       positive = network.addUpperLimit(Float(maximum), positive, name: call.name)
     }
     if slope != 0 {
-      // max_value cuts the part above only.
+      // max_value applies only to the part above the threshold.
       let below = network.add(
         call.name + "__below__", Activation(.linear(alpha: -1, beta: Float(threshold))), [x])
       let rectified = network.add(call.name + "__belowrelu__", Activation(.relu), [below])

@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// What the cells of recurrent layers have in common.
+/// Settings shared by the cells of recurrent layers.
 struct RecurrentSettings: Sendable {
   let units: Int
   let activation: ActivationFunction
   let hasBias: Bool
-  /// Nil if Core ML's recurrent layers have no such function.
+  /// Nil if Core ML's recurrent layers lack the function.
   let nativeActivation: Activation?
 
   var isUnbounded: Bool { nativeActivation?.isUnbounded == true }
@@ -19,12 +19,12 @@ struct RecurrentSettings: Sendable {
   }
 }
 
-/// How a layer walks along a sequence and what it gives.
+/// How a layer processes a sequence and what it returns.
 struct RecurrentPath: Sendable {
   let returnsSequences: Bool
   let returnsState: Bool
   var isReversed: Bool
-  /// Whether the output is 0 at steps that do not count, instead of that of the step before.
+  /// Whether the output at steps that do not count is 0 instead of the previous step's.
   let zeroesIgnored: Bool
 
   init(_ configuration: LayerConfiguration) throws {
@@ -61,7 +61,7 @@ extension LayerConfiguration {
 }
 
 extension Activation {
-  /// Whether a function of recurrent layers has values of any size.
+  /// Whether the values of a recurrent layer's function are unbounded.
   var isUnbounded: Bool {
     switch function {
     case .linear, .relu: true
@@ -71,7 +71,7 @@ extension Activation {
 }
 
 extension ActivationFunction {
-  /// The function as Core ML's recurrent layers have it, its numbers written out.
+  /// The function for Core ML's recurrent layers, with its parameters written out.
   func native(_ version: KerasVersion) -> Activation? {
     switch self {
     case .linear: return Activation(.linear(alpha: 1, beta: 0))
@@ -81,7 +81,7 @@ extension ActivationFunction {
       case "tanh": return Activation(.tanh)
       case "sigmoid": return Activation(.sigmoid)
       case "relu": return Activation(.relu)
-      // In Keras 3 it is x / 6 + 0.5, which Core ML's recurrent layers lack.
+      // Keras 3 uses x / 6 + 0.5, which Core ML's recurrent layers lack.
       case "hard_sigmoid" where !version.isAtLeast(3, 0):
         return Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
       default: return nil
@@ -90,12 +90,12 @@ extension ActivationFunction {
   }
 }
 
-/// The function of gates as Core ML's recurrent layers have it.
+/// The function of gates in Core ML's recurrent layers.
 struct GateFunction: Sendable {
-  /// Nil if they have no such function.
+  /// Nil if Core ML lacks the function.
   let activation: Activation?
-  /// What the gates' weights are multiplied by: Keras 3's hard sigmoid of x, x / 6 + 0.5, is that of
-  /// earlier versions, 0.2x + 0.5, of 5x / 6.
+  /// The factor for the gates' weights: Keras 3's hard sigmoid of x, x / 6 + 0.5, equals that of
+  /// earlier versions, 0.2x + 0.5, for 5x / 6.
   let scale: Float
 
   init(_ function: ActivationFunction, _ version: KerasVersion) {
@@ -113,35 +113,35 @@ struct GateFunction: Sendable {
 
 /// The gates' weights of a recurrent layer.
 struct GateWeights {
-  /// One matrix `[units, inputs]` a gate.
+  /// One matrix `[units, inputs]` per gate.
   var input: [FloatValues]
-  /// One matrix `[units, units]` a gate.
+  /// One matrix `[units, units]` per gate.
   var recurrent: [FloatValues]
-  /// Empty without a bias.
+  /// Empty if there is no bias.
   var bias: [FloatValues] = []
-  /// A bias added to the states' part; empty if there is none.
+  /// A bias added to the recurrent part; empty if there is none.
   var recurrentBias: [FloatValues] = []
   var inputSize: Int
 
-  /// Those of a gate, as Core ML's layers have them.
+  /// The weights of a gate in Core ML's form.
   func native(_ gate: Int) -> RecurrentWeights {
     RecurrentWeights(
       Weights(input[gate]), Weights(recurrent[gate]), bias.isEmpty ? nil : Weights(bias[gate]))
   }
 
-  /// How a layer keeps its weights.
+  /// How a layer stores its weights.
   enum Storage {
     case keras
-    /// With a bias for the states' part: `[2, gates · units]`.
+    /// With a bias for the recurrent part: `[2, gates · units]`.
     case twoBiases
-    /// As CuDNN does: each matrix transposed in place, and both biases in one vector.
+    /// In CuDNN's form: each matrix transposed in place, and both biases in one vector.
     case cuDNN
   }
 
-  /// Reads the weights of the gates, which Keras 2 keeps side by side in `kernel`,
+  /// Reads the weights of the gates, which Keras 2 stores side by side in `kernel`,
   /// `recurrent_kernel` and `bias`, and Keras 1 gate by gate.
   ///
-  /// - Parameter names: Keras 1's letters, in the order in which the result has the gates.
+  /// - Parameter names: Keras 1's letters, in the order of the gates in the result.
   init(
     _ call: LayerCall, units: Int, hasBias: Bool, gates names: [String], inputs channels: Int?,
     prefix: String = "", storage: Storage = .keras
@@ -181,7 +181,7 @@ struct GateWeights {
   }
 
   /// The blocks of `[rows, count · units]` as `[units, rows]` each. A block that is transposed in
-  /// place has the elements of `[units, rows]` in the places of `[rows, units]`.
+  /// place stores `[units, rows]` in the space of `[rows, units]`.
   private static func blocks(
     _ values: FloatValues, _ units: Int, _ count: Int, isTransposed: Bool
   ) -> [FloatValues] {
@@ -204,7 +204,7 @@ struct GateWeights {
     }
   }
 
-  /// The weights of some gates multiplied by a number.
+  /// The weights, with those of some gates multiplied by a factor.
   func scaled(_ gates: [Int], by factor: Float) -> GateWeights {
     guard factor != 1 else { return self }
     func scaled(_ values: [FloatValues]) -> [FloatValues] {
@@ -221,7 +221,7 @@ struct GateWeights {
     return result
   }
 
-  /// The gates' products with the input, `order` saying which comes first, and then `step`.
+  /// Computes the gates' products with the input, in the given `order`, and then `step`.
   func steps(_ order: [Int]? = nil, _ step: @escaping RecurrentSteps.Step) -> RecurrentSteps {
     let order = order ?? Array(input.indices)
     let matrix = Self.stacked(order.map { input[$0] })
@@ -234,7 +234,7 @@ struct GateWeights {
       }, step: step)
   }
 
-  /// Adds the two biases of each gate up, where nothing stands between them.
+  /// Sums the two biases of each gate, if nothing comes between them.
   mutating func mergeBiases() {
     guard !recurrentBias.isEmpty else { return }
     bias = zip(bias, recurrentBias).map { a, b in
@@ -243,12 +243,12 @@ struct GateWeights {
     recurrentBias = []
   }
 
-  /// The matrices or vectors of some gates, one below the other.
+  /// The matrices or vectors of some gates, stacked.
   static func stacked(_ values: [FloatValues]) -> Weights {
     Weights(FloatValues(values.flatMap { $0.array() }))
   }
 
-  /// Slots of a layer: Keras 2's three, or Keras 1's three for each gate.
+  /// Slots of a layer: three for Keras 2, three per gate for Keras 1.
   static func slots(
     _ configuration: LayerConfiguration, gates: [String], hasBias: Bool
   ) -> [WeightSlot] {

@@ -1,24 +1,24 @@
 import CoreMLModel
 import ImportSupport
 
-/// What a recurrent layer computes at each step.
+/// The computation of a recurrent layer in each step.
 protocol RecurrentCell: Sendable {
-  /// The layers that are made of it alone.
+  /// The layers that consist of this cell alone.
   static var classes: [SourceLayer] { get }
-  /// - Parameter configuration: of the cell, or of the layer that is made of it.
+  /// - Parameter configuration: the configuration of the cell, or of a layer that consists of it.
   init(_ configuration: LayerConfiguration) throws
   var weights: [WeightSlot] { get }
-  /// The states that a step hands to the next one.
+  /// The states that a step passes to the next.
   var states: [RecurrentStateSize] { get }
-  /// Which of the states is the output.
+  /// The index of the state that is the output.
   var outputState: Int { get }
   var units: Int { get }
-  /// Core ML's own layer of this cell; nil if it has none that computes the same.
+  /// Core ML's layer for this cell; nil if none computes the same.
   func native(_ weights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)?
-  /// Whether Core ML's own layer computes the same only where its functions' arguments, and so the
+  /// Whether Core ML's layer is equivalent only while the arguments of its functions, and thus the
   /// states, stay between −50 and 50.
   var isClipped: Bool { get }
-  /// The cell as an LSTM of several phases; nil if its functions are others than LSTMs have.
+  /// The cell as an LSTM with several phases; nil if it uses functions that LSTMs lack.
   func phased(_ weights: CellWeights) throws -> PhasedCell?
   /// The cell as small layers.
   func steps(_ weights: CellWeights) throws -> RecurrentSteps
@@ -36,21 +36,22 @@ struct RecurrentStateSize: Sendable {
   var units: Int
 }
 
-/// Where a cell finds its weights.
+/// Reads the weights of a cell.
 struct CellWeights {
   let call: LayerCall
-  /// Before the weights' names, where a layer has several cells.
+  /// Prefix of the weights' names, for layers with several cells.
   var prefix = ""
-  /// Elements of an input; nil if they are unknown.
+  /// Elements of an input; nil if unknown.
   var inputs: Int?
 }
 
-/// A cell whose weights have been read, as layers for one step after the other.
+/// A cell with its weights, as layers that run one step after the other.
 struct RecurrentSteps {
-  /// The states after a step, given the prepared input, the states before it and a name.
+  /// Returns the states after a step, given the prepared input, the previous states and a name.
   typealias Step = (String, [String], String, inout NetworkWriter) throws -> [String]
 
-  /// What of all steps can be computed before the first, given a sequence or one step and a name.
+  /// Computes everything that does not depend on the states, given a sequence or one step and a
+  /// name.
   let prepare: (String, String, inout NetworkWriter) throws -> String
   let step: Step
 }

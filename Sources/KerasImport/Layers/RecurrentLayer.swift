@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// A layer of one direction over a sequence: a cell and its path.
+/// A unidirectional layer over a sequence: a cell and its path.
 struct RecurrentLayer: KerasLayer {
   static let classes =
     cells.flatMap { $0.classes } + [
@@ -19,11 +19,12 @@ struct RecurrentLayer: KerasLayer {
   let cell: any RecurrentCell
   var path: RecurrentPath
 
-  /// Steps of a sequence that is written out.
+  /// Maximum number of unrolled steps.
   private static let stepLimit = 4096
-  /// Steps that are written out although Core ML has a layer, whose states are clipped.
+  /// Maximum number of steps that are unrolled although Core ML has a layer, because its states are
+  /// clipped.
   private static let unclippedSteps = 256
-  /// Elements that the weights of all steps have together.
+  /// Maximum number of weights in all unrolled steps.
   private static let weightLimit = 1 << 28
 
   init(_ configuration: LayerConfiguration) throws {
@@ -50,15 +51,15 @@ struct RecurrentLayer: KerasLayer {
   /// Names in the Core ML model.
   struct Names {
     var layer: String
-    /// `NAME_h_in` and `NAME_h_out` are those of the states.
+    /// The states are `NAME_h_in` and `NAME_h_out`.
     var states: String
     var stateSuffix = ""
   }
 
   /// Adds the layer.
   ///
-  /// - Parameter initial: blobs of the first states; without them they are optional inputs of the
-  /// model, as the reference has it.
+  /// - Parameter initial: blobs of the initial states; if nil, they are optional inputs of the
+  ///   model, as in coremltools.
   func add(
     _ input: KerasTensor, _ weights: CellWeights, _ names: Names, initial: [String]?,
     to network: inout NetworkWriter
@@ -77,9 +78,9 @@ struct RecurrentLayer: KerasLayer {
     if input.mask == nil, !unclips, let layer = try cell.native(weights, path) {
       if cell.isClipped {
         network.notes.append(
-          "layer '\(call.name)' (\(call.className)): Core ML holds its states between −50 and 50, "
-            + "its source does not; of at most \(Self.unclippedSteps) steps, which --input-shape "
-            + "can fix, it is written out one by one and exact")
+          "layer '\(call.name)' (\(call.className)): Core ML clips its states to −50 to 50, "
+            + "Keras does not; with at most \(Self.unclippedSteps) steps, which --input-shape "
+            + "can fix, it is unrolled and exact")
       }
       let blobs = network.add(
         names.layer, layer, [input.blob] + initialStates, states: stateNames, units: cell.units)
@@ -118,14 +119,14 @@ struct RecurrentLayer: KerasLayer {
     )
   }
 
-  /// Whether the steps can be written out, and the file stays small enough.
+  /// Whether the steps can be unrolled in a file of reasonable size.
   private static func canUnroll(_ input: KerasTensor, _ call: LayerCall) -> Bool {
     guard let count = input.shape[1], !input.isGuess, count <= stepLimit else { return false }
     let stored = call.weights.reduce(0) { $0 + $1.shape.reduce(1, *) }
     return stored <= weightLimit / count
   }
 
-  /// One step after the other, each as layers of its own.
+  /// Writes each step as separate layers, one after the other.
   private func unrolled(
     _ input: KerasTensor, _ weights: CellWeights, _ names: Names, _ initial: [String],
     isInitialGiven: Bool, _ call: LayerCall, _ network: inout NetworkWriter
@@ -160,7 +161,7 @@ struct RecurrentLayer: KerasLayer {
       var next = try steps.step(row(rows, "x"), states, name, &network)
       var output = next[cell.outputState]
       if let mask {
-        // Steps that do not count leave everything as it was.
+        // Steps that do not count leave the states unchanged.
         let counts = row(mask, "mask")
         next = zip(next, states).enumerated().map { index, pair in
           let change = network.difference(pair.0, pair.1, "\(name)change_\(index)")
@@ -192,7 +193,7 @@ struct RecurrentLayer: KerasLayer {
 }
 
 extension LayerCall {
-  /// The sequence that a recurrent layer takes, and the initial states that are given with it.
+  /// The sequence for a recurrent layer, and its initial states if given.
   func sequence(
     _ network: inout NetworkWriter, states: Int
   ) throws -> (input: KerasTensor, initial: [String]?) {

@@ -3,8 +3,8 @@ import ImportSupport
 import TensorCore
 
 extension TensorLayout {
-  /// The layout in which a blob's elements lie in Keras's order; nil for more axes than a blob has
-  /// besides the batch.
+  /// The layout in which a blob's elements are in Keras's order; nil if there are more axes than a
+  /// blob has besides the batch.
   static func inOrder(axes count: Int) -> TensorLayout? {
     switch count {
     case 1: .vector
@@ -17,12 +17,12 @@ extension TensorLayout {
 }
 
 extension NetworkWriter {
-  /// The same elements in Keras's order under other sizes, the batch left out; −1 where a size is
-  /// unknown.
+  /// The same elements in Keras's order with other sizes, without the batch; −1 for an unknown
+  /// size.
   ///
   /// - Parameters:
-  /// - preferred: the layout that layers downstream want of an image.
-  /// - name: of the layer, where it is not the call's.
+  /// - preferred: the image layout that the layers downstream prefer.
+  /// - name: the layer's name, if it differs from the call's.
   mutating func reshaped(
     _ tensor: KerasTensor, to sizes: [Int],
     preferred: LayerConfiguration.DataFormat = .channelsFirst, name: String? = nil,
@@ -65,8 +65,8 @@ extension NetworkWriter {
       reshape.targetShape =
         isTargetFirst ? [1] + sizes : [1, sizes[2], sizes[0], sizes[1]]
     }
-    // Channel last reads and writes H, W, C. Where only one side is in that order, the other must
-    // be one that both orders agree about.
+    // The channel-last mode reads and writes H, W, C. If only one side is in that order, the other
+    // must have a layout for which both orders agree.
     if input.layout.axes.count == 3, input.layout != .image, input.layout != .imageChannelsFirst {
       input = relaid(input, to: .image, for: name)
     }
@@ -88,7 +88,7 @@ extension NetworkWriter {
   }
 }
 
-/// Other sizes for the same elements in Keras's order; one of them may be −1.
+/// Other sizes for the same elements in Keras's order; one size may be −1.
 struct ReshapeLayer: KerasLayer {
   static let classes = [
     SourceLayer(

@@ -3,10 +3,10 @@ import ImportSupport
 import TensorCore
 
 extension NetworkWriter {
-  /// Elements of the matrices of a resize.
+  /// Maximum number of elements in the matrices of a resize.
   private static let matrixLimit = 1 << 26
 
-  /// The image with other sizes: a matrix along the height and one along the width.
+  /// The image in another size: one matrix along the height and one along the width.
   mutating func resampled(
     _ image: KerasTensor, to sizes: [Int], _ interpolation: Interpolation, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -32,7 +32,7 @@ extension NetworkWriter {
     return relaid(result, to: layout, for: call.name)
   }
 
-  /// Rows and columns of an image.
+  /// Crops rows and columns of an image.
   mutating func cropped(
     _ image: KerasTensor, top: Int, left: Int, to sizes: [Int], _ name: String
   ) -> KerasTensor {
@@ -62,8 +62,8 @@ extension LayerCall {
     return sizes
   }
 
-  /// The largest part of an image with the aspect of `target`, in its middle, as `smart_resize`
-  /// takes it: its sizes and its first row and column.
+  /// The largest centered part of an image with the aspect ratio of `target`, as `smart_resize`
+  /// takes it: its sizes, first row and first column.
   func centralPart(_ sizes: [Int], like target: [Int]) -> (sizes: [Int], top: Int, left: Int) {
     let height = min(
       sizes[0], Int(Float(sizes[1] * target[0]) / Float(target[1])))
@@ -74,7 +74,7 @@ extension LayerCall {
   }
 }
 
-/// An image of another size.
+/// Resizes an image.
 struct Resizing: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -140,7 +140,7 @@ extension LayerConfiguration {
   }
 }
 
-/// The middle of an image; one that is smaller is enlarged first.
+/// The center of an image; smaller images are enlarged first.
 struct CenterCrop: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -155,7 +155,7 @@ struct CenterCrop: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     size = [try configuration.int("height"), try configuration.int("width")]
     format = try configuration.dataFormat ?? .channelsLast
-    // Outside of training TensorFlow 2's takes the middle, scaled; that of Keras 3 does nothing.
+    // At inference TensorFlow 2's layer takes the scaled center; Keras 3's does nothing.
     isRandom = configuration.className.contains("RandomCrop")
   }
 

@@ -3,10 +3,10 @@ import CoreMLModel
 /// The axes along which windows move: the steps of a sequence, height and width of an image, or
 /// depth, height and width of a volume.
 ///
-/// A sequence runs along Core ML's W, with H = 1. A volume is a sequence of images in Core ML: layers
-/// work on height and width first, on all images of the sequence; then depth takes the place of the
-/// height, and the height that of the sequence. Core ML's own three-dimensional layers came with
-/// specification 5; these are of version 1, and a volume as an input needs version 4.
+/// A sequence is along Core ML's W, with H = 1. A volume is a sequence of images in Core ML: layers
+/// first process height and width of all images in the sequence; then depth replaces the height,
+/// and the height replaces the sequence. Core ML's three-dimensional layers require specification
+/// 5. These layers require version 1; a volume as an input requires version 4.
 struct SpatialAxes: Sendable {
   let count: Int
   let format: LayerConfiguration.DataFormat
@@ -16,7 +16,7 @@ struct SpatialAxes: Sendable {
     format = try configuration.dataFormat ?? .channelsLast
   }
 
-  /// The layout in which windows move along the last axes, the depth being the sequence.
+  /// The layout in which windows move along the last axes, with depth as the sequence.
   var layout: TensorLayout { layout(Array([.sequence, .height, .width].suffix(count))) }
 
   private func layout(_ places: [BlobAxis]) -> TensorLayout {
@@ -56,7 +56,7 @@ struct SpatialAxes: Sendable {
     return output
   }
 
-  /// Of numbers for each axis, those for height and width of one layer of Core ML's.
+  /// Selects the numbers for height and width of one Core ML layer.
   struct Plane {
     fileprivate let height: Int?
     fileprivate let width: Int?
@@ -66,7 +66,8 @@ struct SpatialAxes: Sendable {
     }
   }
 
-  /// The tensor through a layer that treats its axes apart; a volume through two.
+  /// Passes the tensor through a layer that treats its axes separately; a volume passes through
+  /// two.
   func apply(
     _ input: KerasTensor, to lengths: [Int?], _ call: LayerCall, _ network: inout NetworkWriter,
     _ layer: (Plane) -> some LayerParameters
@@ -85,7 +86,7 @@ struct SpatialAxes: Sendable {
 }
 
 extension KerasTensor {
-  /// The sizes as they are in messages, `3 × 3`.
+  /// The sizes as shown in messages, such as `3 × 3`.
   static func product(_ sizes: [Int]) -> String {
     sizes.map(String.init).joined(separator: " × ")
   }
@@ -108,7 +109,7 @@ extension NetworkWriter {
     }
   }
 
-  /// A sequence that a one-dimensional layer left along W, back on Core ML's sequence axis.
+  /// Moves a sequence that a one-dimensional layer left along W back to Core ML's sequence axis.
   mutating func standard(_ tensor: KerasTensor, for name: String) -> KerasTensor {
     tensor.rank == 3 ? relaid(tensor, to: .sequence, for: name) : tensor
   }

@@ -1,13 +1,13 @@
 import ImportSupport
 
-/// A layer whose kernel was divided by its largest singular value while it was trained.
+/// A layer whose kernel was divided by its largest singular value during training.
 struct SpectralNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
       "SpectralNormalization", becomes: "the wrapped layer: the stored kernel is already normalized"
     )
   ]
-  /// Archives hold the kernel twice, HDF5 files once.
+  /// Archives store the kernel twice, HDF5 files once.
   static let hasKnownWeights = false
 
   private let inner: any KerasLayer

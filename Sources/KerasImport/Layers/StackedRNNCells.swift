@@ -3,7 +3,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Cells one above the other: the output of each is the input of the next.
+/// Stacked cells: the output of each is the input of the next.
 struct StackedRNNCells: RecurrentCell {
   static let classes: [SourceLayer] = []
 
@@ -16,7 +16,7 @@ struct StackedRNNCells: RecurrentCell {
     cells = try elements.map { try configuration.recurrentCell(field, $0) }
   }
 
-  /// Keras 2.2 stores the states of the last cell first, which changes nothing of the output.
+  /// Keras 2.2 stores the states of the last cell first, which does not affect the output.
   var states: [RecurrentStateSize] {
     cells.enumerated().flatMap { index, cell in
       cell.states.map { RecurrentStateSize(name: "\($0.name)_\(index)", units: $0.units) }
@@ -33,7 +33,7 @@ struct StackedRNNCells: RecurrentCell {
     }
   }
 
-  /// Core ML has no layer of several cells.
+  /// Core ML has no layer with several cells.
   func native(_ weights: CellWeights, _ path: RecurrentPath) -> (any LayerParameters)? { nil }
 
   func steps(_ weights: CellWeights) throws -> RecurrentSteps {

@@ -33,7 +33,7 @@ struct UpSampling: KerasLayer {
     let lengths = try zip(axes.lengths(input), size).map { length, factor in
       try length.map { try checkedProduct([$0, factor], limit: Limits.dimension) }
     }
-    // TensorFlow 2 samples at the centres of the pixels, which Core ML does since version 5.
+    // TensorFlow 2 samples at pixel centers, which Core ML supports since version 5.
     let isCentered = interpolation == .bilinear && call.version.isTensorFlow2
     guard
       interpolation == .nearest

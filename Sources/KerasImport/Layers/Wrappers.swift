@@ -1,8 +1,8 @@
 import ByteFormats
 import ImportSupport
 
-/// A layer for each step of a sequence. Core ML's layers do that along the sequence axis anyway, so
-/// the inner layer is converted with that axis out of sight.
+/// Applies a layer to each step of a sequence. Core ML's layers do so along the sequence axis
+/// anyway, so the inner layer is converted without that axis.
 struct TimeDistributed: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -21,13 +21,13 @@ struct TimeDistributed: KerasLayer {
 
   var weights: [WeightSlot] { inner.weights }
 
-  /// Layers for which one more axis makes no difference.
+  /// Layers that an additional axis does not affect.
   private static let elementwise = Set(
     [
       Dense.classNames, ActivationLayer.classNames, RectifierLayer.classNames, ReLU.classNames,
       Dropout.classNames,
     ].joined())
-  /// Layers that run along the width and keep it.
+  /// Layers that process the width and keep its size.
   private static let stepwise = Set(
     [
       Conv.classNames, SeparableConv.classNames, DepthwiseConv.classNames,
@@ -37,7 +37,7 @@ struct TimeDistributed: KerasLayer {
   private static let stepLimit = 1024
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    // Each number is looked up, whatever axes there are.
+    // Each number is looked up, whatever the axes.
     if EmbeddingLayer.classNames.contains(innerClass) {
       return try inner.convert(call, into: &network)
     }
@@ -69,7 +69,7 @@ struct TimeDistributed: KerasLayer {
     }
   }
 
-  /// The layer for each step of a sequence of sequences on its own.
+  /// Applies the layer separately to each step of a sequence of sequences.
   private func unrolled(
     _ input: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
   ) throws -> [KerasTensor] {

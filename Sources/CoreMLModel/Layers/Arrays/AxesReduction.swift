@@ -1,10 +1,10 @@
 import TensorCore
 
-/// A reduction over some axes, all of them where `reduceAll` is set or none is named.
+/// A reduction over some axes; over all of them if `reduceAll` is set or none are listed.
 package protocol AxesReductionLayer: ArrayLayer {
-  /// May count from the end.
+  /// Negative values count from the end.
   var axes: [Int] { get set }
-  /// Whether reduced axes stay, with length 1.
+  /// Whether reduced axes are kept with length 1.
   var keepDims: Bool { get set }
   var reduceAll: Bool { get set }
 }
@@ -19,7 +19,7 @@ extension AxesReductionLayer {
     reduceAll || axes.isEmpty ? Array(0..<rank) : try ArrayShape.axes(axes, rank: rank)
   }
 
-  /// Without axes left, `[1]`.
+  /// `[1]` if no axes are left.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     let reduced = try reducedAxes(rank: shape.count)

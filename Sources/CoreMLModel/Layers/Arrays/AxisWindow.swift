@@ -1,11 +1,11 @@
 import TensorCore
 
-/// A window that moves along one axis: where it begins, and how many places it has.
+/// A window that moves along one axis: its geometry and the number of its positions.
 package struct AxisWindow: Sendable, Equatable {
   package var kernel: Int
   package var stride: Int
   package var dilation: Int
-  /// What is added before and after the axis; of a transposed window, taken away.
+  /// Padding before and after the axis; for a transposed window, the amounts cropped.
   package var before: Int
   package var after: Int
   package var output: Int
@@ -22,9 +22,9 @@ package struct AxisWindow: Sendable, Equatable {
   }
 
   /// - Parameters:
-  ///   - isSame: ⌈size / stride⌉ places (size · stride of a transposed window), the padding as
-  ///     even as possible with the odd one behind.
-  ///   - output: the length of a transposed window's result, where it is given.
+  ///   - isSame: ⌈size / stride⌉ positions (size · stride for a transposed window), with padding as
+  ///     even as possible and an odd one at the end.
+  ///   - output: the length of a transposed window's result, if given.
   init(
     kernel: Int, stride: Int, dilation: Int, padding: (Int, Int), isSame: Bool, size: Int,
     isTransposed: Bool = false, output given: Int? = nil

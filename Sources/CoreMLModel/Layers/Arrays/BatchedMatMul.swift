@@ -1,16 +1,16 @@
 import TensorCore
 
-/// The matrix product of the last two axes, those before stretched as in numpy; with one input, its
-/// product with the weights, plus a bias.
+/// The matrix product over the last two axes, with leading axes broadcast as in numpy; with one
+/// input, its product with the weights, plus a bias.
 package struct BatchedMatMul: ArrayLayer {
   package static let typeName = "batchedMatmul"
   package static let inputCount = 1...2
 
   package var transposeA = false
   package var transposeB = false
-  /// X1, the length of the input's last axis.
+  /// X1, the size of the input's last axis.
   package var weightMatrixFirstDimension = 0
-  /// X2, the length of the output's last axis.
+  /// X2, the size of the output's last axis.
   package var weightMatrixSecondDimension = 0
   package var hasBias = false
   /// The matrix `[X1, X2]` column by column: row-major `[X2, X1]`.

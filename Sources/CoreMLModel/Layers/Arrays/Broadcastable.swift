@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A function of inputs that stretch to a common shape as in numpy.
+/// A function of inputs that are broadcast to a common shape as in numpy.
 package protocol BroadcastingLayer: ArrayLayer {}
 
 extension BroadcastingLayer {
@@ -27,7 +27,7 @@ package struct DivideBroadcastable: BroadcastingLayer, ParameterlessLayer { pack
 /// ⌊a / b⌋.
 package struct FloorDivBroadcastable: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
-/// a − b · ⌊a / b⌋: the sign is the divisor's.
+/// a − b · ⌊a / b⌋, with the sign of the divisor.
 package struct ModBroadcastable: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
 /// a ^ b.

@@ -26,7 +26,7 @@ package struct ClampedReLU: ElementFunctionLayer {
   package static let fields: Fields = [.float("alpha", \.alpha), .float("beta", \.beta)]
 }
 
-/// x · Φ(x), where Φ is the normal distribution's function, or an approximation of it.
+/// x · Φ(x), where Φ is the standard normal distribution function, or an approximation of it.
 package struct Gelu: ElementFunctionLayer {
   package enum Mode: Int, Sendable, CaseIterable {
     /// x/2 · (1 + erf(x/√2))

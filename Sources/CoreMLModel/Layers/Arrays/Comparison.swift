@@ -1,6 +1,6 @@
-/// A condition on each element, whose results are 1 and 0.
+/// A condition on each element, with the results 1 and 0.
 package protocol ComparisonLayer: BroadcastingLayer {
-  /// What a single input is compared with.
+  /// The number with which a single input is compared.
   var alpha: Float { get set }
 }
 

@@ -1,12 +1,12 @@
 import TensorCore
 
-/// The inputs one after the other along an axis.
+/// Concatenates the inputs along an axis.
 package struct ConcatND: ArrayLayer {
   package static let inputCount = 2...Int.max
 
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
-  /// Whether the inputs, all of one shape, take turns along the axis.
+  /// Whether the inputs, all of the same shape, are interleaved along the axis.
   package var interleave = false
 
   package init() {}
@@ -30,11 +30,11 @@ package struct ConcatND: ArrayLayer {
   }
 }
 
-/// The inputs, all of one shape, along a new axis.
+/// Stacks the inputs, all of the same shape, along a new axis.
 package struct Stack: ArrayLayer {
   package static let inputCount = 2...Int.max
 
-  /// May count from the end of the output.
+  /// Negative values count from the end of the output.
   package var axis = 0
 
   package init() {}
@@ -56,7 +56,7 @@ package struct Stack: ArrayLayer {
 package struct SplitND: ArrayLayer {
   package static let outputCount = 2...Int.max
 
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
   package var numSplits = 0
   package var splitSizes: [Int] = []
@@ -69,7 +69,7 @@ package struct SplitND: ArrayLayer {
     .ints("splitSizes", \.splitSizes),
   ]
 
-  /// The length of each part along the axis, of which the input has `length`.
+  /// The length of each part along an axis of `length` elements.
   package func sizes(of length: Int) throws -> [Int] {
     if splitSizes.isEmpty {
       try require(

@@ -26,7 +26,7 @@ package struct LoadConstantND: ArrayLayer {
   }
 }
 
-/// One value everywhere.
+/// A constant with one value everywhere.
 package struct FillStatic: ArrayLayer {
   package static let inputCount = 0...0
 
@@ -50,7 +50,7 @@ package struct FillStatic: ArrayLayer {
   }
 }
 
-/// One value everywhere, in the input's shape.
+/// One value everywhere, with the input's shape.
 package struct FillLike: ArrayLayer, ShapeKeepingLayer {
   package var value: Float = 0
 
@@ -59,7 +59,7 @@ package struct FillLike: ArrayLayer, ShapeKeepingLayer {
   package static let fields: Fields = [.float("value", \.value)]
 }
 
-/// start, start + step, start + 2 · step, … below the end (above it where the step is negative).
+/// start, start + step, start + 2 · step, … below the end (above it for a negative step).
 package struct RangeStatic: ArrayLayer {
   package static let inputCount = 0...0
 
@@ -75,7 +75,7 @@ package struct RangeStatic: ArrayLayer {
     .float("stepSizeValue", \.stepSizeValue),
   ]
 
-  /// How many numbers there are.
+  /// The number of values.
   private func count() throws -> Int {
     let count = ((Double(endValue) - Double(startValue)) / Double(stepSizeValue)).rounded(.up)
     try require(
@@ -85,7 +85,7 @@ package struct RangeStatic: ArrayLayer {
     return Int(count)
   }
 
-  /// The numbers, in single precision as start + n · step.
+  /// The values, computed in single precision as start + n · step.
   package func values() throws -> [Float] {
     try (0..<count()).map { Float(Double(startValue) + Double($0) * Double(stepSizeValue)) }
   }
@@ -96,7 +96,7 @@ package struct RangeStatic: ArrayLayer {
   }
 }
 
-/// The sizes of the input, as a vector.
+/// The shape of the input, as a vector.
 package struct GetShape: ArrayLayer, ParameterlessLayer {
   package init() {}
 

@@ -1,9 +1,9 @@
 import TensorCore
 
-/// Windows over D, H and W, for each of which the specification has fields of its own.
+/// Windows over D, H and W, which the specification stores in separate fields.
 package struct VolumeWindow: Sendable, Equatable {
   package enum PaddingType: Int, Sendable, CaseIterable {
-    /// The amounts in the message.
+    /// Padding from the amounts in the message.
     case custom = 0
     case valid = 1
     case same = 2
@@ -31,12 +31,12 @@ package struct VolumeWindow: Sendable, Equatable {
     return fields + [.value("paddingType", \.paddingType)]
   }
 
-  /// What is added before and after an axis where the amounts are in the message.
+  /// Padding before and after an axis from the amounts in the message.
   func amounts(_ axis: Int) -> (Int, Int) {
     paddingType == .custom ? (padding[2 * axis], padding[2 * axis + 1]) : (0, 0)
   }
 
-  /// The window along D, H or W of an input of this size.
+  /// The window along D, H or W for an input of this size.
   func along(
     _ axis: Int, size: Int, isTransposed: Bool = false, output: Int? = nil
   ) throws -> AxisWindow {
@@ -65,12 +65,12 @@ package struct Convolution3D: ArrayLayer {
   package var nGroups = 0
   package var window = VolumeWindow()
   package var hasBias = false
-  /// `[outputChannels, inputChannels / groups, D, H, W]`, of a deconvolution
-  /// `[inputChannels, outputChannels / groups, D, H, W]`.
+  /// `[outputChannels, inputChannels / groups, D, H, W]`; for a deconvolution `[inputChannels,
+  /// outputChannels / groups, D, H, W]`.
   package var kernel: Weights?
   package var bias: Weights?
   package var isDeconvolution = false
-  /// D, H, W of a deconvolution's output.
+  /// `[D, H, W]` of a deconvolution's output.
   package var outputShape: [Int] = []
 
   package init() {}
@@ -91,7 +91,7 @@ package struct Convolution3D: ArrayLayer {
 
   package var groups: Int { nGroups == 0 ? 1 : nGroups }
 
-  /// The window along D, H and W for an input of these sizes.
+  /// The windows along D, H and W for an input of these sizes.
   package func windows(_ size: [Int]) throws -> [AxisWindow] {
     try require(
       !isDeconvolution || outputShape.isEmpty || outputShape.count == 3,
@@ -126,7 +126,7 @@ package struct Convolution3D: ArrayLayer {
       + window.kernel
   }
 
-  /// As of `Convolution`.
+  /// Counted as for `Convolution`.
   package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int {
     MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
   }

@@ -10,7 +10,7 @@ package struct Floor: ElementFunctionLayer, ParameterlessLayer { package init() 
 /// 1, 0 or −1.
 package struct Sign: ElementFunctionLayer, ParameterlessLayer { package init() {} }
 
-/// To the nearest whole number, halves to the even one.
+/// Rounds to the nearest whole number, and halves to the even one.
 package struct Round: ElementFunctionLayer, ParameterlessLayer { package init() {} }
 
 /// 2 ^ x.

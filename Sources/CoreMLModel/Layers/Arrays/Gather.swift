@@ -1,10 +1,10 @@
 import TensorCore
 
-/// Elements of the first input along an axis, at the places that the second one holds.
+/// Elements of the first input along an axis, at the indices in the second.
 package struct Gather: ArrayLayer {
   package static let inputCount = 2...2
 
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
 
   package init() {}
@@ -19,7 +19,7 @@ package struct Gather: ArrayLayer {
   }
 }
 
-/// Parts of the first input at the places that the last axis of the second one holds.
+/// Slices of the first input at the indices in the last axis of the second.
 package struct GatherND: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
@@ -42,7 +42,7 @@ package struct GatherND: ArrayLayer, ParameterlessLayer {
 package struct GatherAlongAxis: ArrayLayer {
   package static let inputCount = 2...2
 
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
 
   package init() {}
@@ -60,7 +60,7 @@ package struct GatherAlongAxis: ArrayLayer {
   }
 }
 
-/// out[…, o] = weights[o, in[…]] + bias[o]; the input's last axis has the length 1 and goes.
+/// out[…, o] = weights[o, in[…]] + bias[o]; removes the input's last axis, which has length 1.
 package struct EmbeddingND: ArrayLayer {
   package static let minimumRank = 2
 
@@ -95,12 +95,12 @@ package struct EmbeddingND: ArrayLayer {
   }
 }
 
-/// `onValue` at the place that the input holds along a new axis, elsewhere `offValue`.
+/// `onValue` along a new axis at the index that the input holds, `offValue` elsewhere.
 package struct OneHot: ArrayLayer {
   package static let specificationVersion = 5
 
   package var oneHotVectorSize = 0
-  /// Of the output; may count from the end.
+  /// Axis of the output; negative values count from the end.
   package var axis = 0
   package var onValue: Float = 0
   package var offValue: Float = 0

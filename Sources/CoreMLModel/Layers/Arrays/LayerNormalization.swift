@@ -3,9 +3,9 @@ import TensorCore
 /// γ · (x − μ) / √(σ² + ε) + β over the last axes, whose lengths are `normalizedShape`.
 package struct LayerNormalization: ArrayLayer {
   package var normalizedShape: [Int] = []
-  /// As it stands, 0 too.
+  /// Used as stored; 0 has no special meaning.
   package var eps: Float = 0
-  /// Of shape `normalizedShape`.
+  /// Weights with the shape `normalizedShape`.
   package var gamma: Weights?
   package var beta: Weights?
 

@@ -1,20 +1,20 @@
-/// a or b, as 1 and 0; every value but 0 counts as true.
+/// a or b, as 1 and 0; every value except 0 counts as true.
 package struct LogicalOr: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
-/// Either a or b, as 1 and 0; every value but 0 counts as true.
+/// Either a or b but not both, as 1 and 0; every value except 0 counts as true.
 package struct LogicalXor: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
-/// Not a, as 1 and 0; every value but 0 counts as true.
+/// Not a, as 1 and 0; every value except 0 counts as true.
 package struct LogicalNot: BroadcastingLayer, ParameterlessLayer {
   package static let inputCount = 1...1
 
   package init() {}
 }
 
-/// a and b, as 1 and 0; every value but 0 counts as true.
+/// a and b, as 1 and 0; every value except 0 counts as true.
 package struct LogicalAnd: BroadcastingLayer, ParameterlessLayer { package init() {} }
 
-/// a where the condition is not 0, elsewhere b; inputs condition, a, b.
+/// a if the condition is not 0, otherwise b; the inputs are condition, a, b.
 package struct WhereBroadcastable: BroadcastingLayer, ParameterlessLayer {
   package static let inputCount = 3...3
 

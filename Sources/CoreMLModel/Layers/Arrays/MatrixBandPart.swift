@@ -1,8 +1,8 @@
 import TensorCore
 
-/// The elements of each matrix between two diagonals, zeros elsewhere.
+/// Keeps the elements of each matrix between two diagonals and zeros the rest.
 package protocol MatrixBandLayer: ArrayLayer {
-  /// The diagonals that stay, column − row; nil for all on that side.
+  /// The diagonals to keep, as column − row; nil keeps all on that side.
   var diagonals: (lowest: Int?, highest: Int?) { get }
 }
 
@@ -18,9 +18,9 @@ extension MatrixBandLayer {
 
 /// The elements between two diagonals.
 package struct MatrixBandPart: MatrixBandLayer {
-  /// Diagonals below the main one that stay; a negative number keeps all.
+  /// Number of diagonals to keep below the main one; a negative number keeps all.
   package var numLower = 0
-  /// The same above.
+  /// Number of diagonals to keep above the main one; a negative number keeps all.
   package var numUpper = 0
 
   package init() {}
@@ -34,7 +34,7 @@ package struct MatrixBandPart: MatrixBandLayer {
 
 /// The elements at and below diagonal k.
 package struct LowerTriangular: MatrixBandLayer {
-  /// 0 is the main diagonal, positive ones are above it.
+  /// 0 is the main diagonal; positive numbers are above it.
   package var k = 0
 
   package init() {}
@@ -46,7 +46,7 @@ package struct LowerTriangular: MatrixBandLayer {
 
 /// The elements at and above diagonal k.
 package struct UpperTriangular: MatrixBandLayer {
-  /// 0 is the main diagonal, positive ones are above it.
+  /// 0 is the main diagonal; positive numbers are above it.
   package var k = 0
 
   package init() {}

@@ -1,10 +1,10 @@
 import TensorCore
 
-/// The place of the largest or smallest element along an axis, the first one of equals.
+/// The index of the largest or smallest element along an axis; the first of equal ones.
 package protocol ExtremumLayer: ArrayLayer {
-  /// May count from the end.
+  /// Negative values count from the end.
   var axis: Int { get set }
-  /// Whether the axis goes; otherwise it stays with length 1.
+  /// Whether the axis is removed; otherwise it is kept with length 1.
   var removeDim: Bool { get set }
 }
 
@@ -22,7 +22,7 @@ extension ExtremumLayer {
   }
 }
 
-/// The place of the largest element along an axis.
+/// The index of the largest element along an axis.
 package struct ArgMax: ExtremumLayer {
   package var axis = 0
   package var removeDim = false
@@ -30,7 +30,7 @@ package struct ArgMax: ExtremumLayer {
   package init() {}
 }
 
-/// The place of the smallest element along an axis.
+/// The index of the smallest element along an axis.
 package struct ArgMin: ExtremumLayer {
   package var axis = 0
   package var removeDim = false
@@ -44,7 +44,7 @@ package struct TopK: ArrayLayer, DynamicLayer {
   package static let inputCount = 1...2
   package static let outputCount = 2...2
 
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
   /// K
   package var count = 0
@@ -77,7 +77,7 @@ package struct TopK: ArrayLayer, DynamicLayer {
   }
 }
 
-/// The places of the elements along an axis, in ascending or descending order of the elements.
+/// The indices that sort the elements along an axis in ascending or descending order.
 package struct ArgSort: ArrayLayer {
   package static let specificationVersion = 5
 
@@ -91,15 +91,15 @@ package struct ArgSort: ArrayLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { try sameShape(inputs, axis) }
 }
 
-/// The sums of the elements up to each along an axis.
+/// The cumulative sums of the elements along an axis.
 package struct CumSum: ArrayLayer {
   package static let specificationVersion = 5
 
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
-  /// Whether an element's own value is left out.
+  /// Whether each sum excludes the element itself.
   package var excludeFinalSum = false
-  /// Whether the sums run from the end.
+  /// Whether the sums start at the end.
   package var reverse = false
 
   package init() {}

@@ -13,7 +13,7 @@ package struct Pooling3D: ArrayLayer {
 
   package var type = PoolingType.max
   package var window = VolumeWindow()
-  /// Whether an average divides by the elements outside the padding.
+  /// Whether the divisor of an average excludes padding.
   package var countExcludePadding = false
 
   package init() {}
@@ -22,7 +22,7 @@ package struct Pooling3D: ArrayLayer {
     [.value("type", \.type), .bool("countExcludePadding", \.countExcludePadding)]
     + VolumeWindow.fields(isDilated: false).map { $0.lifted(to: \.window) }
 
-  /// The window along D, H and W for an input of these sizes.
+  /// The windows along D, H and W for an input of these sizes.
   package func windows(_ size: [Int]) throws -> [AxisWindow] {
     try (0..<3).map { axis in
       let padding = window.amounts(axis)
@@ -49,7 +49,7 @@ package struct Pooling3D: ArrayLayer {
   }
 }
 
-/// Maximum or average over D, H and W of `[B, C, D, H, W]`, which become 1.
+/// Maximum or average over D, H and W of `[B, C, D, H, W]`, each of which becomes 1.
 package struct GlobalPooling3D: ArrayLayer {
   package typealias PoolingType = Pooling3D.PoolingType
 

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The input, repeated along axes of length 1 to a shape.
+/// Repeats the input along axes of length 1 to a given shape.
 package struct BroadcastToStatic: ArrayLayer {
   package var targetShape: [Int] = []
 
@@ -13,7 +13,7 @@ package struct BroadcastToStatic: ArrayLayer {
   }
 }
 
-/// The first input, repeated along axes of length 1 to the second one's shape.
+/// Repeats the first input along axes of length 1 to the second input's shape.
 package struct BroadcastToLike: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
@@ -63,12 +63,11 @@ package struct Tile: ArrayLayer, DynamicLayer {
   }
 }
 
-/// A value round the input.
+/// Pads the input with a constant.
 package struct ConstantPad: ArrayLayer {
   package var value: Float = 0
-  /// Before and after each axis; in `padToGivenOutputSizeMode` the least lengths, of which a 0
-  /// leaves an axis as it is: for axis i the first number of the pair i, padding in front, or the
-  /// second, padding at the end.
+  /// Amounts before and after each axis. In `padToGivenOutputSizeMode`, minimum lengths, with 0 for
+  /// an unchanged axis: the first number of pair i pads axis i at the start, the second at the end.
   package var padAmounts: [Int] = []
   package var padToGivenOutputSizeMode = false
 
@@ -80,7 +79,7 @@ package struct ConstantPad: ArrayLayer {
     .bool("padToGivenOutputSizeMode", \.padToGivenOutputSizeMode),
   ]
 
-  /// What is added before and after each axis of `shape`.
+  /// Padding before and after each axis of `shape`.
   package func amounts(_ shape: [Int]) throws -> [(before: Int, after: Int)] {
     try require(
       padAmounts.count == 2 * shape.count
@@ -106,7 +105,7 @@ package struct ConstantPad: ArrayLayer {
 }
 
 extension ArrayShape {
-  /// `target`, to which `shape` must stretch.
+  /// `target`, after a check that `shape` can be broadcast to it.
   static func stretched(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
     try require(
       broadcast([shape, target]) == target, "\(shape) cannot be broadcast to \(target)",

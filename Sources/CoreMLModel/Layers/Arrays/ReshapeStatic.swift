@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The same elements under another shape; one size may be −1.
+/// The same elements with another shape; one size may be −1.
 package struct ReshapeStatic: ArrayLayer {
   package var targetShape: [Int] = []
 
@@ -13,7 +13,7 @@ package struct ReshapeStatic: ArrayLayer {
   }
 }
 
-/// The same elements under another shape of the same rank: 0 keeps a size, one may be −1.
+/// The same elements with another shape of the same rank: 0 keeps a size, and one size may be −1.
 package struct RankPreservingReshape: ArrayLayer {
   package var targetShape: [Int] = []
 
@@ -32,7 +32,7 @@ package struct RankPreservingReshape: ArrayLayer {
   }
 }
 
-/// The first input's elements under the second one's shape.
+/// The first input's elements with the second input's shape.
 package struct ReshapeLike: ArrayLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
@@ -44,9 +44,9 @@ package struct ReshapeLike: ArrayLayer, ParameterlessLayer {
   }
 }
 
-/// To two axes: those before `axis`, and the others.
+/// Flattens to two axes: the axes before `axis`, and the others.
 package struct FlattenTo2D: ArrayLayer {
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
 
   package init() {}
@@ -55,7 +55,7 @@ package struct FlattenTo2D: ArrayLayer {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
-    // The place behind the last axis is possible, too.
+    // The position after the last axis is valid, too.
     let place =
       axis == shape.count ? axis : try ArrayShape.axis(axis, rank: shape.count)
     return [
@@ -66,9 +66,9 @@ package struct FlattenTo2D: ArrayLayer {
   }
 }
 
-/// New axes of length 1, at these places of the output.
+/// Inserts axes of length 1 at these positions of the output.
 package struct ExpandDims: ArrayLayer {
-  /// May count from the end of the output.
+  /// Negative values count from the end of the output.
   package var axes: [Int] = []
 
   package init() {}
@@ -89,9 +89,9 @@ package struct ExpandDims: ArrayLayer {
   }
 }
 
-/// Without these axes of length 1, or without all of them; a last one stays.
+/// Removes these axes of length 1, or all of them; at least one axis remains.
 package struct Squeeze: ArrayLayer {
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axes: [Int] = []
   package var squeezeAll = false
 
@@ -117,7 +117,7 @@ package struct Squeeze: ArrayLayer {
 }
 
 extension ArrayShape {
-  /// `target` with its −1 filled in for the elements of `shape`.
+  /// `target` with its −1 replaced to match the number of elements of `shape`.
   static func reshaped(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let open = target.indices.filter { target[$0] == -1 }

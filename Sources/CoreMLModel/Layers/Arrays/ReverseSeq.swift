@@ -1,12 +1,12 @@
 import TensorCore
 
-/// The first elements along an axis backwards, of each item of a batch as many as the second input,
-/// `[B]`, says.
+/// Reverses the first elements along an axis, with a separate number for each batch item in the
+/// second input, `[B]`.
 package struct ReverseSeq: ArrayLayer {
   package static let inputCount = 2...2
   package static let minimumRank = 2
 
-  /// Before `sequenceAxis`; both may count from the end.
+  /// Must come before `sequenceAxis`; negative values count from the end, for both.
   package var batchAxis = 0
   package var sequenceAxis = 0
 

@@ -12,9 +12,9 @@ package struct AxisRange: Sendable, Equatable {
     self.count = count
   }
 
-  /// The elements of numpy's slice `[begin:end:stride]` of an axis.
+  /// The elements of an axis in numpy's slice `[begin:end:stride]`.
   ///
-  /// - Throws: if there are none.
+  /// - Throws: `ModelError` if the slice is empty.
   package init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
     try require(stride != 0 && stride != .min, "a stride of \(stride)", field: "strides")
     func bounded(_ place: Int) -> Int {
@@ -33,19 +33,19 @@ package struct AxisRange: Sendable, Equatable {
   }
 }
 
-/// A part of the input along each axis, as numpy's slices.
+/// A part of the input along each axis, as in numpy's slices.
 package struct SliceStatic: ArrayLayer {
-  /// May count from the end.
+  /// Negative values count from the end.
   package var beginIds: [Int] = []
-  /// Where set, the part begins where the axis does (at its end for a negative stride).
+  /// Where true, the part starts at the start of the axis (at its end for a negative stride).
   package var beginMasks: [Bool] = []
-  /// The first elements that are left out; may count from the end.
+  /// The first index after the part; negative values count from the end.
   package var endIds: [Int] = []
-  /// Where set, the part goes on to the end.
+  /// Where true, the part extends to the end of the axis.
   package var endMasks: [Bool] = []
   /// May be negative.
   package var strides: [Int] = []
-  /// Where set, one element is taken and the axis goes.
+  /// Where true, one element is taken and the axis is removed.
   package var squeezeMasks: [Bool] = []
 
   package init() {}
@@ -61,7 +61,7 @@ package struct SliceStatic: ArrayLayer {
 
   package var requiredSpecificationVersion: Int { squeezeMasks.contains(true) ? 5 : 4 }
 
-  /// The elements of each axis of `shape`.
+  /// The range of each axis of `shape`.
   package func ranges(_ shape: [Int]) throws -> [AxisRange] {
     let rank = shape.count
     let lists = [
@@ -94,9 +94,9 @@ package struct SliceStatic: ArrayLayer {
   }
 }
 
-/// The input backwards along the axes that are set.
+/// Reverses the input along the axes that are set.
 package struct Reverse: ArrayLayer {
-  /// One for each axis.
+  /// One flag per axis.
   package var reverseDim: [Bool] = []
 
   package init() {}
@@ -112,9 +112,9 @@ package struct Reverse: ArrayLayer {
   }
 }
 
-/// Overlapping windows of an axis, side by side along a new axis behind it.
+/// Overlapping windows of an axis, as two axes: the windows and the elements of each.
 package struct SlidingWindows: ArrayLayer {
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
   package var windowSize = 0
   package var step = 0

@@ -1,6 +1,6 @@
 /// exp(x − max) / Σ exp(x − max) along an axis.
 package struct SoftmaxND: ArrayLayer {
-  /// May count from the end.
+  /// Negative values count from the end.
   package var axis = 0
 
   package init() {}

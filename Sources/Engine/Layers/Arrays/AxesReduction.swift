@@ -8,7 +8,7 @@ enum AxesReduction: Sendable {
 }
 
 extension LayerLowering {
-  /// A reduction over the axes that the layer names.
+  /// A reduction over the layer's axes.
   fileprivate mutating func reduce(
     _ function: AxesReduction, _ parameters: some AxesReductionLayer
   ) throws -> [Graph.ValueID] {
@@ -16,7 +16,7 @@ extension LayerLowering {
     let axes = try parameters.reducedAxes(rank: shape.rank)
     let result = try outputShape()
     let kept = (0..<shape.rank).filter { !axes.contains($0) }
-    // Reduced axes that stand together, those of length 1 aside, are one; others go to the end.
+    // Adjacent reduced axes, ignoring axes of length 1, count as one; others are moved to the end.
     let long = axes.filter { shape.dimensions[$0] > 1 }
     let between = kept.filter { axis in
       shape.dimensions[axis] > 1 && long.contains { $0 < axis } && long.contains { $0 > axis }
@@ -51,7 +51,7 @@ extension LayerLowering {
 }
 
 extension AxesReduction {
-  /// Of a contiguous vector.
+  /// The reduction of a contiguous vector.
   func value(
     _ input: UnsafePointer<Float>, _ count: Int, _ kernels: any KernelTable.Type
   ) -> Float {
@@ -77,7 +77,7 @@ extension AxesReduction {
     }
   }
 
-  /// Of each of at most 64 adjacent columns.
+  /// The reductions of at most 64 adjacent columns.
   fileprivate func columns(
     _ input: UnsafePointer<Float>, rows: Int, step: Int, count: Int,
     _ output: UnsafeMutablePointer<Float>
@@ -120,7 +120,7 @@ extension AxesReduction {
   }
 }
 
-/// A layer that reduces the axes it names.
+/// A layer that reduces its listed axes.
 protocol ReducingLayer: EngineLayer, AxesReductionLayer {
   static var reduction: AxesReduction { get }
 }

@@ -19,7 +19,7 @@ extension BatchedMatMul: EngineLayer {
     let value = int8DynamicQuantize ? layer.rounded(layer.inputs[0]) : layer.inputs[0]
     let input = try layer.view(value, try Shape([rows, depth]))
     let result = try Shape([rows, columns])
-    // A few rows are products of vectors with the weights as they stand.
+    // A few rows are products of vectors with the weights in place.
     if rows < 4 {
       let operation = DenseOperation(
         weights: try layer.stored(matrix, [columns, depth], "weights"), bias: offsets)
@@ -67,12 +67,13 @@ extension BatchedMatMul: EngineLayer {
 }
 
 extension LayerLowering {
-  /// Products of row-major matrices: of the `batches` entry's matrices of `a` and `b` each.
+  /// Products of row-major matrices: `batches` gives the pair of matrices from `a` and `b` for
+  /// each.
   fileprivate mutating func product(
     _ a: Graph.ValueID, _ b: Graph.ValueID, rows: Int, depth: Int, columns: Int,
     batches: [(a: Int, b: Int)], columnBias: Constant?, _ shape: Shape
   ) -> Graph.ValueID {
-    // Strips of rows: few matrices are shared among threads, too.
+    // Strips of rows, so that threads can share even a few matrices.
     let strip = batches.count >= 16 ? rows : min(rows, 48)
     let strips = (rows + strip - 1) / strip
     let operation = ArrayOperation(

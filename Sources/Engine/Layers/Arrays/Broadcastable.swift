@@ -2,11 +2,11 @@ import CoreMLModel
 import Kernels
 import TensorCore
 
-/// A function of arrays that stretch to a common shape, in a walk over `sizes`.
+/// A function of arrays broadcast to a common shape, as a walk over `sizes`.
 struct BroadcastOperation: NodeOperation {
   var function: CombiningFunction
   var sizes: [Int]
-  /// Of each operand; the last step is 1, or 0 where a row has one value.
+  /// Strides of each operand; the last one is 1, or 0 if a row has a single value.
   var strides: [[Int]]
   /// Whether the operands repeat whole axes of `[Seq, Batch, C, H, W]`.
   var fitsPlanes: Bool
@@ -29,7 +29,7 @@ struct BroadcastOperation: NodeOperation {
     let length = sizes.last ?? 1
     let outer = Array(sizes.dropLast())
     let broadcasts = strides.map { $0.last == 0 ? Broadcast.all : .none }
-    // Long rows are cut, short ones gathered.
+    // Long rows are cut, short ones combined.
     let chunk = 1 << 13
     let chunks = (length + chunk - 1) / chunk
     let count = outer.reduce(1, *) * chunks
@@ -68,14 +68,14 @@ struct BroadcastOperation: NodeOperation {
 }
 
 extension LayerLowering {
-  /// A function of values of any shapes that stretch to `shape`.
+  /// A function of values broadcast to `shape`.
   mutating func broadcast(
     _ function: CombiningFunction, _ values: [Graph.ValueID], _ shape: Shape
   ) throws -> Graph.ValueID {
     if values.count == 2 {
       for (value, other) in [(values[1], values[0]), (values[0], values[1])]
       where graph.shape(other) == shape {
-        // A number for all elements; a quotient's would have to be rounded first.
+        // One number for all elements; the reciprocal of a divisor would have to be rounded first.
         guard let constant = graph.values[value].constant, graph.shape(value).count == 1 else {
           continue
         }
@@ -112,7 +112,7 @@ extension LayerLowering {
     return add(operation, operands, shape)
   }
 
-  /// The function of all inputs, from the first to the last.
+  /// The function of all inputs, from first to last.
   fileprivate mutating func broadcast(_ function: CombiningFunction) throws -> Graph.ValueID {
     let shape = try outputShape()
     if inputs.count > 2, inputShapes.allSatisfy({ $0 == shape }) {
@@ -129,7 +129,7 @@ extension LayerLowering {
   }
 }
 
-/// A layer that is a function of pairs of elements, of arrays that stretch to a common shape.
+/// A function of pairs of elements from arrays broadcast to a common shape.
 protocol PairLayer: EngineLayer {
   static var function: CombiningFunction { get }
 }
@@ -141,7 +141,7 @@ extension PairLayer {
 }
 
 extension PairLayer where Self: ComparisonLayer {
-  /// Of a single input, it is compared with a number.
+  /// A single input is compared with a number.
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let inputs = layer.inputs
     let other = try inputs.count > 1 ? inputs[1] : layer.constant([alpha], Shape([1]))

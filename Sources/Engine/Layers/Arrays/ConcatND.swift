@@ -7,7 +7,7 @@ extension Shape {
 }
 
 extension LayerLowering {
-  /// Row-major arrays one after the other along an axis.
+  /// Concatenates row-major arrays along an axis.
   mutating func joined(
     _ values: [Graph.ValueID], axis: Int, _ shape: Shape
   ) -> Graph.ValueID {
@@ -16,7 +16,7 @@ extension LayerLowering {
       return add(ConcatOperation(), values, shape)
     }
     let outer = shape.dimensions[..<axis].reduce(1, *)
-    // What each input puts into one row of the output.
+    // The number of elements that each input adds to one row of the output.
     let lengths = values.map { graph.shape($0).count / outer }
     var starts: [Int] = []
     var total = 0
@@ -43,7 +43,7 @@ extension ConcatND: EngineLayer {
     guard interleave, layer.inputs.count > 1 else {
       return [layer.joined(layer.inputs, axis: axis, shape)]
     }
-    // Stacked behind the axis, and the two axes read as one.
+    // Stacked after the axis, with the two axes then read as one.
     var part = layer.inputShapes[0].dimensions
     part.insert(1, at: axis + 1)
     let parts = try layer.inputs.map { try layer.view($0, try Shape(part)) }

@@ -1,7 +1,7 @@
 import CoreMLModel
 import Kernels
 
-/// A layer that is a function of each element.
+/// A layer that applies a function to each element.
 protocol ElementwiseLayer: EngineLayer {
   var elementFunction: ScaledFunction { get }
 }

@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension Float {
-  /// The place 0 ..< length that the number names, from the end where it is negative; the nearest
-  /// one if there is none.
+  /// The position in 0 ..< length for this number: negative numbers count from the end, and numbers
+  /// out of range give the nearest position.
   func place(in length: Int) -> Int {
     guard isFinite, magnitude < 1e9 else { return self > 0 ? length - 1 : 0 }
     let whole = Int(rounded(.down))
@@ -79,7 +79,7 @@ extension EmbeddingND: EngineLayer {
     let offsets =
       hasBias
       ? try layer.values(bias, [size], "bias").array() : [Float](repeating: 0, count: size)
-    // A row a word.
+    // One row per word.
     var rows = [Float](repeating: 0, count: columns.count)
     for word in 0..<count {
       for index in 0..<size {

@@ -28,7 +28,7 @@ extension NonMaximumSuppression: EngineLayer {
     return layer.add(operation, layer.inputs, shapes)
   }
 
-  /// The boxes that stay, the best one first.
+  /// The boxes to keep, best first.
   private func places(
     _ boxes: UnsafePointer<Float>, _ scores: UnsafePointer<Float>, count: Int, classes: Int
   ) -> [Int] {
@@ -53,7 +53,7 @@ extension NonMaximumSuppression: EngineLayer {
     return kept
   }
 
-  /// Intersection over union; doubles, so that the threshold is met as written.
+  /// Intersection over union, in double precision so that the threshold applies exactly as written.
   private func overlap(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>) -> Double {
     func common(_ axis: Int) -> Double {
       let (x, y) = (Double(a[axis]), Double(b[axis]))

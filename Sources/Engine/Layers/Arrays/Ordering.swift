@@ -36,7 +36,7 @@ extension LayerLowering {
     return [add(operation, inputs, try outputShape())]
   }
 
-  /// Places along the axis in the order of the elements, and the elements.
+  /// Positions along the axis in sorted order, and the sorted elements.
   fileprivate mutating func sorted(
     _ axis: Int, descending: Bool, count: Int?, _ shapes: [Shape]
   ) throws -> [Graph.ValueID] {
@@ -46,7 +46,7 @@ extension LayerLowering {
     let operation = ArrayOperation(kind: "sort", units: walk.lines) { buffers, line in
       let values = buffers.input + walk.start(line, length: walk.length)
       func value(_ place: Int) -> Float { values[place &* walk.inner] }
-      // Equal elements stay in order.
+      // Equal elements keep their order.
       let places = (0..<walk.length).sorted { a, b in
         let (x, y) = (value(a), value(b))
         return x == y || x.isNaN || y.isNaN ? a < b : descending ? x > y : x < y

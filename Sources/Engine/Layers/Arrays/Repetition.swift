@@ -49,7 +49,7 @@ extension ConstantPad: EngineLayer {
     let rows = outer.reduce(1, *)
     let count = shape.count
     let fill = value
-    // One unit: rows of the input lie between runs of the value.
+    // One unit, because rows of the input alternate with runs of the value.
     let operation = ArrayOperation(kind: "pad", units: 1) { buffers, _ in
       buffers.output.update(repeating: fill, count: count)
       for row in 0..<rows {
@@ -67,7 +67,7 @@ extension ConstantPad: EngineLayer {
     return [layer.add(operation, layer.inputs, shape)]
   }
 
-  /// Of H and W alone, in the planes' layout; zeros can become a convolution's own.
+  /// Pads only H and W, in the planes' layout; a convolution can take over a border of zeros.
   private func padding(
     _ borders: [(before: Int, after: Int)], _ input: Shape
   ) -> PlaneGatherOperation {

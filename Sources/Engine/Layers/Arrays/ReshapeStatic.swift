@@ -1,6 +1,6 @@
 import CoreMLModel
 
-/// A layer that gives the elements of its first input another shape and nothing else.
+/// A layer that only gives its first input another shape.
 protocol ReshapingLayer: EngineLayer {}
 
 extension ReshapingLayer {

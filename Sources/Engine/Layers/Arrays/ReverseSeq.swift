@@ -4,7 +4,7 @@ extension ReverseSeq: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let sequence = try AxisWalk(layer.inputShapes[0], sequenceAxis)
     let batch = try AxisWalk(layer.inputShapes[0], batchAxis)
-    // Sequences of one item of the batch that follow each other.
+    // Adjacent sequences of one batch item.
     let run = batch.inner / (sequence.length * sequence.inner)
     let operation = ArrayOperation(kind: "reverse", units: sequence.outer) { buffers, unit in
       let count = buffers.inputs[1][unit / run % batch.length]

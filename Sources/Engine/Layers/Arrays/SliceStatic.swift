@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension LayerLowering {
-  /// The elements of each axis of the first input.
+  /// Takes the elements in `ranges`, one range per axis, from the first input.
   mutating func sliced(_ ranges: [AxisRange], _ shape: Shape) throws -> Graph.ValueID {
     let input = inputShapes[0]
     if zip(ranges, input.dimensions).allSatisfy({ $0.step == 1 && $0.count == $1 }) {
@@ -13,7 +13,7 @@ extension LayerLowering {
       $0.step == 1 && $0.count == $1
     }
     if (3...5).contains(rank), isWhole {
-      // Rows and columns can be taken from planes of any layout.
+      // Rows and columns can be taken from planes with any layout.
       let places = ranges.suffix(2).map { range in
         (0..<range.count).map { range.start + $0 * range.step }
       }

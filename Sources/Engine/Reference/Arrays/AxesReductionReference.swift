@@ -2,14 +2,13 @@ import CoreMLModel
 import LibC
 import TensorCore
 
-/// A reference that is a function of the elements along the reduced axes.
+/// A reference implementation that is a function of the elements along the reduced axes.
 protocol ReductionTwin: ReferenceFormula, AxesReductionLayer {
   func twin(_ values: [Double]) -> Double
 }
 
 extension ReductionTwin {
-  /// The elements of the input fall, in their order, into one group for each place along the other
-  /// axes.
+  /// Groups the elements of the input, in order, by their position along the other axes.
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let rank = input.shape.count
@@ -145,7 +144,7 @@ extension BatchedMatMul: ReferenceFormula {
 }
 
 extension ReferenceTensor {
-  /// An element of one of the matrices, which repeat along axes of length 1.
+  /// An element of one of the matrices, which are repeated along axes of length 1.
   fileprivate func stretched(matrix: [Int], _ batch: [Int]) -> Double {
     let axes = shape.dropLast(matrix.count)
     let place = zip(batch.suffix(axes.count), axes).map { $1 == 1 ? 0 : $0 }

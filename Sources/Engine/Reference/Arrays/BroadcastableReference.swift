@@ -1,7 +1,8 @@
 import CoreMLModel
 import LibC
 
-/// A reference that is a function of the elements at one place, from the first input's to the last's.
+/// A reference implementation that is a function of the elements at one position, from the first
+/// input to the last.
 protocol PairTwin: ReferenceFormula {
   func twin(_ a: Double, _ b: Double) -> Double
 }
@@ -31,7 +32,7 @@ extension FloorDivBroadcastable: PairTwin {
 }
 
 extension ModBroadcastable: PairTwin {
-  /// a − b · ⌊a / b⌋, exactly.
+  /// a − b · ⌊a / b⌋, computed exactly.
   func twin(_ a: Double, _ b: Double) -> Double {
     let rest = fmod(a, b)
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest
@@ -54,7 +55,8 @@ extension LogicalAnd: PairTwin {
   func twin(_ a: Double, _ b: Double) -> Double { a != 0 && b != 0 ? 1 : 0 }
 }
 
-/// The reference of a comparison, whose second operand is `alpha` if there is one input.
+/// The reference implementation of a comparison; with a single input, the second operand is
+/// `alpha`.
 protocol ConditionTwin: ReferenceFormula, ComparisonLayer {
   func holds(_ a: Double, _ b: Double) -> Bool
 }

@@ -9,7 +9,7 @@ extension Convolution3D: ReferenceFormula {
     let strides = window.stride.map { max($0, 1) }
     let dilations = window.dilation.map { max($0, 1) }
     let isFitted = window.paddingType == .same || isDeconvolution && !outputShape.isEmpty
-    // The pairs of kernel and input place for each output place of an axis.
+    // Pairs of kernel and input positions for each output position along an axis.
     let taps = (0..<3).map { axis in
       let (from, to) = (input.shape[axis + 2], shape[axis + 2])
       let (less, more) = isDeconvolution ? (from, to) : (to, from)

@@ -1,7 +1,7 @@
 import CoreMLModel
 import LibC
 
-/// A reference that is a function of each element.
+/// A reference implementation that is a function of each element.
 protocol ElementTwin: ReferenceFormula {
   func twin(_ x: Double) -> Double
 }

@@ -2,8 +2,9 @@ import CoreMLModel
 import TensorCore
 
 extension Double {
-  /// The place 0 ..< length that the number names, counted from the end where it is negative. What
-  /// the specification leaves open: beyond an end it is that end, and NaN is the first place.
+  /// The position in 0 ..< length for this number; negative numbers count from the end. The
+  /// specification does not cover other values: past an end they give that end, and NaN gives the
+  /// first position.
   fileprivate func place(in length: Int) -> Int {
     if isNaN { return 0 }
     let whole = rounded(.down)

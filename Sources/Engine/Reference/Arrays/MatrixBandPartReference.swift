@@ -1,6 +1,6 @@
 import CoreMLModel
 
-/// A twin that says which elements of a matrix stay.
+/// A reference implementation that selects which elements of a matrix to keep.
 protocol BandTwin: ReferenceFormula {
   func keeps(row: Int, column: Int) -> Bool
 }

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension ReferenceTensor {
-  /// The places along an axis in the order of the elements, equal ones in their own.
+  /// Positions along an axis sorted by their elements; equal elements keep their order.
   fileprivate func places(_ axis: Int, descending: Bool) -> ([Int]) -> [Int] {
     { line in
       let values = (0..<shape[axis]).map { place in
@@ -17,7 +17,7 @@ extension ReferenceTensor {
     }
   }
 
-  /// The place of the largest or smallest element along an axis.
+  /// The position of the largest or smallest element along an axis.
   fileprivate func extremum(_ axis: Int, descending: Bool, _ shape: [Int]) -> ReferenceTensor {
     var kept = self.shape
     kept[axis] = 1

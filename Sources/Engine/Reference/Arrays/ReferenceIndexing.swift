@@ -1,8 +1,8 @@
 import CoreMLModel
 
-/// Places in arrays of any rank.
+/// Indexing in arrays of any rank.
 extension ReferenceTensor {
-  /// Each element computed from its index. Precondition: the product of `shape` has been checked.
+  /// Computes each element from its index. Precondition: the product of `shape` has been checked.
   static func indexed(
     _ shape: [Int], _ element: ([Int]) throws -> Double
   ) rethrows -> ReferenceTensor {
@@ -23,7 +23,7 @@ extension ReferenceTensor {
 
   subscript(index index: [Int]) -> Double { elements[offset(index)] }
 
-  /// The element at `index` of this array stretched to that index's rank.
+  /// The element at `index` after this array is broadcast to the index's rank.
   func stretched(_ index: [Int]) -> Double {
     self[index: zip(index.suffix(shape.count), shape).map { $1 == 1 ? 0 : $0 }]
   }

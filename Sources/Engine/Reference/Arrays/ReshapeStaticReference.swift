@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// The input's elements in their order, under the output's shape.
+/// The input's elements in order, with the output's shape.
 protocol ReshapeReferenceLayer: ReferenceLayer {}
 
 extension ReshapeReferenceLayer {

@@ -12,7 +12,7 @@ extension SliceStatic: ReferenceFormula {
     return [part.reshaped(shape)]
   }
 
-  /// The elements of an axis, as Python's slices walk it from `begin` to before `end`.
+  /// The positions that a Python slice visits along an axis from `begin` to before `end`.
   private func places(_ axis: Int, length: Int) -> [Int] {
     func counted(_ place: Int) -> Int { place < 0 ? place + length : place }
     if !squeezeMasks.isEmpty, squeezeMasks[axis] {

@@ -1,8 +1,8 @@
 import ByteFormats
 import TensorCore
 
-/// An operation of TensorFlow's graph as tf.keras 2.0 to 2.3 store it (`TensorFlowOpLayer`): its
-/// kind, its attributes, and those of its inputs that are constants.
+/// An operation of TensorFlow's graph as tf.keras 2.0 to 2.3 stores it (`TensorFlowOpLayer`): its
+/// kind, its attributes, and its constant inputs.
 struct GraphNode: Sendable {
   let operation: String
   private let attributes: JSONObject
@@ -24,7 +24,7 @@ struct GraphNode: Sendable {
     self.constants = constants
   }
 
-  /// The arguments of the function of the same name.
+  /// The arguments for the function with the same name.
   func arguments(_ call: LayerCall) throws -> CallArguments {
     var arguments = CallArguments()
     var positional: [CallArgument] = []
@@ -63,7 +63,7 @@ struct GraphNode: Sendable {
     return arguments
   }
 
-  /// An attribute's value; nil for types of elements, which do not matter.
+  /// The value of an attribute; nil for element types, which are ignored.
   private static func value(_ json: JSONValue) -> JSONValue? {
     if let text = json["i"]?.string { return Int(text).map { .int($0) } }
     if let number = json["i"] ?? json["f"] ?? json["b"] { return number }
@@ -76,7 +76,7 @@ struct GraphNode: Sendable {
     return nil
   }
 
-  /// Starts, ends and steps with their masks, as Python's slices.
+  /// Starts, ends and steps with their masks, as in Python's slices.
   private func slices(
     _ positional: [CallArgument], _ arguments: CallArguments, _ call: LayerCall
   ) throws -> JSONValue {

@@ -1,10 +1,10 @@
 import ByteFormats
 import TensorCore
 
-/// One call of an operation, with its arguments by position or name.
+/// A call of an operation, with arguments by position or name.
 struct OperationCall: Sendable {
   let layer: LayerCall
-  /// Arguments that Keras 3 keeps in the operation's configuration.
+  /// Arguments that Keras 3 stores in the operation's configuration.
   private let fields: JSONObject
 
   init(_ layer: LayerCall, fields: JSONObject) {
@@ -14,7 +14,7 @@ struct OperationCall: Sendable {
 
   var name: String { layer.name }
 
-  /// A tensor, or numbers that are known at once.
+  /// A tensor, or numbers known at conversion time.
   enum Operand: Sendable {
     case tensor(KerasTensor)
     case constant(JSONValue)
@@ -22,7 +22,7 @@ struct OperationCall: Sendable {
     var scalar: Double? { if case .constant(let value) = self { value.double } else { nil } }
   }
 
-  /// The argument at `position` or of one of the names; nil if it is not given or null.
+  /// The argument at `position` or with one of the names; nil if it is missing or null.
   func argument(_ position: Int?, _ names: String...) -> CallArgument? {
     argument(position, names)
   }
@@ -38,7 +38,7 @@ struct OperationCall: Sendable {
     return found
   }
 
-  /// The argument that says what the operation works on.
+  /// The argument on which the operation works.
   func operand(_ position: Int, _ names: String...) throws -> Operand {
     guard let argument = argument(position, names) else {
       throw layer.error("argument \(names.first ?? "\(position)") is missing")
@@ -51,7 +51,7 @@ struct OperationCall: Sendable {
     return .constant(try constant(argument))
   }
 
-  /// The tensor that is the first argument.
+  /// The first argument, which must be a tensor.
   var input: KerasTensor {
     get throws {
       guard case .tensor(let tensor) = try operand(0, "x", "input", "inputs", "tensor") else {
@@ -64,7 +64,7 @@ struct OperationCall: Sendable {
     }
   }
 
-  /// The tensors of a list that is the first argument.
+  /// The first argument, which must be a list of tensors.
   var inputs: [KerasTensor] {
     get throws {
       guard case .list(let elements)? = argument(0, "values", "xs", "inputs", "x") else {
@@ -85,7 +85,7 @@ struct OperationCall: Sendable {
     try argument(position, names).map(constant)
   }
 
-  /// The value of an argument, in which a tensor that holds sizes counts as these; −1 stands for an
+  /// The value of an argument. A tensor that contains sizes counts as these sizes, with −1 for an
   /// unknown size.
   private func constant(_ argument: CallArgument) throws -> JSONValue {
     switch argument {
@@ -130,7 +130,7 @@ struct OperationCall: Sendable {
     return string
   }
 
-  /// One whole number or a list of them; nil if it is not given.
+  /// A whole number or a list of them; nil if the argument is missing.
   func ints(_ position: Int?, _ names: String...) throws -> [Int]? {
     guard let value = try argument(position, names).map(constant) else { return nil }
     let elements = value.int.map { [.int($0)] } ?? value.array ?? []
@@ -146,16 +146,16 @@ struct OperationCall: Sendable {
       "\(names.first ?? "an argument") = \(String(value.text.prefix(60))) is not supported")
   }
 
-  // MARK: The layers that it becomes
+  // MARK: Replacement layers
 
-  /// A call of a layer in its stead.
+  /// A call of a layer in place of the operation.
   func call(_ inputs: [KerasTensor], _ suffix: String = "") -> LayerCall {
     LayerCall(
       name: name + suffix, className: layer.className, inputs: inputs, version: layer.version,
       weights: [], preferredImage: layer.preferredImage)
   }
 
-  /// The layer `className` of Keras with the given configuration, applied to the tensors.
+  /// Applies Keras's layer `className` with the given configuration to the tensors.
   func convert(
     _ inputs: [KerasTensor], as className: String, _ fields: KeyValuePairs<String, JSONValue>,
     into network: inout NetworkWriter
@@ -179,18 +179,18 @@ struct OperationCall: Sendable {
     return try converted.convert(call(inputs), into: &network)
   }
 
-  /// An axis counted from 0, where negative ones count from the end; never the batch.
+  /// The axis counted from 0; negative ones count from the end. Throws for the batch axis.
   func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int { try layer.axis(axis, of: tensor) }
 }
 
-/// Numbers that a tensor is known to hold: sizes of another one, nil if that is unknown.
+/// The known contents of a tensor: sizes of another tensor, nil if unknown.
 struct KnownSizes: Sendable, Equatable {
   var values: [Int?]
   var isScalar = false
 }
 
 extension NetworkWriter {
-  /// The tensor in one of the layouts in which layers expect what they are given.
+  /// The tensor in one of the layouts that layers expect for their inputs.
   mutating func settled(_ tensor: KerasTensor, for name: String) -> KerasTensor {
     switch tensor.rank {
     case 2 where tensor.layout != .indices: relaid(tensor, to: .vector, for: name)
@@ -204,7 +204,7 @@ extension NetworkWriter {
 }
 
 extension KerasTensor {
-  /// Numbers that are known, which no blob holds.
+  /// Known numbers that are not in a blob.
   init(sizes: KnownSizes) {
     self.init(blob: "", shape: [], layout: TensorLayout(axes: []), sizes: sizes)
   }

@@ -3,7 +3,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationCall {
-  /// A constant array as a tensor that stretches to `like`: its axes are the last ones of it.
+  /// A constant array as a tensor that broadcasts to `like`, aligned at the last axis.
   func tensor(
     _ operand: Operand, like tensor: KerasTensor, _ network: inout NetworkWriter,
     _ suffix: String = "__constant__"
@@ -11,7 +11,7 @@ extension OperationCall {
     if case .tensor(let tensor) = operand, tensor.sizes == nil { return tensor }
     guard case .constant(let json) = operand else {
       throw layer.unsupported(
-        "operations on shapes are not supported and a tensor is not supported")
+        "combining a shape with a tensor is not supported")
     }
     var (values, shape) = try numbers(json)
     while shape.count > tensor.rank - 1, shape.first == 1 { shape.removeFirst() }
@@ -21,7 +21,7 @@ extension OperationCall {
       )
     }
     let axes = Array(tensor.layout.axes.suffix(shape.count))
-    // From Keras's order of axes to C, H, W.
+    // Converts Keras's order of axes to C, H, W.
     var sizes: [BlobAxis: Int] = [:]
     for (axis, size) in zip(axes, shape) { sizes[axis] = size }
     guard sizes[.sequence, default: 1] == 1 else {
@@ -41,7 +41,7 @@ extension OperationCall {
     return KerasTensor(blob: blob, shape: [nil] + shape, layout: TensorLayout(axes: axes))
   }
 
-  /// The numbers of nested lists, and the lists' lengths.
+  /// The numbers in nested lists, and the lengths of the lists.
   func numbers(_ json: JSONValue) throws -> (values: [Float], shape: [Int]) {
     var shape: [Int] = []
     var level = json

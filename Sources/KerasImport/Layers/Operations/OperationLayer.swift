@@ -1,7 +1,7 @@
 import ByteFormats
 import ImportSupport
 
-/// A function that a functional model calls as it calls layers: TFOpLambda and SlicingOpLambda of
+/// A function that a functional model calls like a layer: TFOpLambda and SlicingOpLambda of
 /// tf.keras 2.4 to 2.15, and the operations of Keras 3.
 struct OperationLayer: KerasLayer {
   static let classes = [
@@ -12,7 +12,7 @@ struct OperationLayer: KerasLayer {
 
   private let operation: Operation
   private let configuration: LayerConfiguration
-  /// The operation of a graph, where that is how it is stored.
+  /// The operation of a graph, if the layer stores one.
   private let node: GraphNode?
 
   init(_ configuration: LayerConfiguration) throws {
@@ -40,9 +40,9 @@ struct OperationLayer: KerasLayer {
   }
 }
 
-/// What an operation becomes.
+/// The conversion of an operation.
 struct Operation: Sendable {
-  /// As `OperationTable.key` has them.
+  /// Names in the form of `OperationTable.key`.
   let names: [String]
   let convert: Convert
 
@@ -69,7 +69,7 @@ struct Operation: Sendable {
     self.convert = convert
   }
 
-  /// What is done to each element of the input: the result's blob.
+  /// An operation on each element of the input; `convert` returns the blob of the result.
   static func elements(_ names: String..., convert: @escaping ConvertElements) -> Operation {
     elements(names: names, convert: convert)
   }
@@ -82,7 +82,7 @@ struct Operation: Sendable {
   }
 }
 
-/// Every operation that is read.
+/// Every operation that Assay reads.
 enum OperationTable {
   static let operations: [Operation] =
     arithmetic + comparisons + functions + reductions + orderings + shapes + slices + images
@@ -92,7 +92,7 @@ enum OperationTable {
     operations.flatMap { operation in operation.names.map { ($0, operation) } },
     uniquingKeysWith: { first, _ in first })
 
-  /// The operation of this name applied to a call's inputs.
+  /// Applies the operation with this name to a call's inputs.
   static func convert(
     _ name: String, _ call: LayerCall, _ fields: KeyValuePairs<String, JSONValue>,
     into network: inout NetworkWriter

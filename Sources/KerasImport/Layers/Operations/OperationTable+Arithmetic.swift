@@ -3,7 +3,7 @@ import LibC
 import TensorCore
 
 extension OperationTable {
-  /// Operations of two operands, which stretch to one another.
+  /// Operations on two operands, which are broadcast to each other.
   static let arithmetic: [Operation] = [
     Operation("add", "addv2", "radd", "biasadd") { try $0.combine(.sum, &$1) },
     Operation("addn") { try $0.combineAll(.sum, &$1) },
@@ -17,15 +17,15 @@ extension OperationTable {
       let quotient = try call.combine(
         .quotient, &network, divisor.scalar == nil ? "__quotient__" : "")[0]
       guard case .tensor(let tensor) = divisor else { return [quotient] }
-      // What is divided by 0 is 0.
+      // Dividing by 0 gives 0.
       let isZero = tensor.with(network.add(call.name + "__zero__", Equal(), [tensor.blob]))
       let (inputs, result) = try call.stretched(
         [.tensor(isZero), .constant(.double(0)), .tensor(quotient)], &network)
       return [result.with(network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))]
     },
     Operation("pow", "power") { call, network in
-      // A number above 0 to the power of a tensor, and a tensor to that of a number, are functions of
-      // version 1.
+      // A positive number to the power of a tensor, and a tensor to the power of a number, are
+      // functions of version 1.
       let base = try call.operand(0, "x", "x1").scalar
       if base ?? 0 > 0 { return try call.combine(.power, &network) }
       guard try call.operand(1, "y", "x2").scalar == nil else {
@@ -68,7 +68,7 @@ extension OperationTable {
   ]
 }
 
-/// What is done to two operands.
+/// How two operands are combined.
 private enum Combination {
   case sum, difference, product, quotient, power, maximum, minimum
 }
@@ -106,7 +106,7 @@ extension OperationCall {
     return try network.elementwise(Add(), call(tensors))
   }
 
-  /// Arithmetic on sizes, which is done at once.
+  /// Arithmetic on sizes, computed at conversion time.
   private func combineSizes(_ combination: Combination, _ a: Operand, _ b: Operand) throws
     -> KerasTensor
   {
@@ -181,7 +181,7 @@ extension OperationCall {
 }
 
 extension NetworkWriter {
-  /// The tensor and then the number.
+  /// A tensor followed by a number.
   fileprivate mutating func combine(
     _ combination: Combination, _ blob: String, with number: Double, _ name: String
   ) -> String {
@@ -200,7 +200,7 @@ extension NetworkWriter {
     }
   }
 
-  /// The number and then the tensor.
+  /// A number followed by a tensor.
   fileprivate mutating func combine(
     _ combination: Combination, _ number: Double, with blob: String, _ name: String
   ) -> String {

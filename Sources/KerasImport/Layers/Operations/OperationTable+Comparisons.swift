@@ -1,7 +1,7 @@
 import CoreMLModel
 
 extension OperationTable {
-  /// Conditions, whose results are 1 and 0, and what is chosen by them. Core ML has them since
+  /// Conditions, whose results are 1 and 0, and selection by conditions. Core ML has them since
   /// specification 4.
   static let comparisons: [Operation] = [
     comparison(GreaterThan.self, LessThan.self, "greater", "gt"),
@@ -45,7 +45,7 @@ extension OperationTable {
       let (a, b) = (
         try call.operand(0, "x", "x1", "a", "self"), try call.operand(1, "y", "x2", "b", "other")
       )
-      // A number is part of the layer.
+      // The number becomes part of the layer.
       if case .tensor(let tensor) = a, let number = b.scalar {
         return [
           tensor.with(network.add(call.name, Forward().with(\.alpha, Float(number)), [tensor.blob]))
@@ -63,7 +63,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// A layer of two blobs that stretch to one another.
+  /// A layer of two blobs that are broadcast to each other.
   func stretched(
     _ parameters: some LayerParameters, _ network: inout NetworkWriter
   ) throws -> [KerasTensor] {
@@ -71,7 +71,7 @@ extension OperationCall {
     return [result.with(network.add(name, parameters, inputs.map(\.blob)))]
   }
 
-  /// The two operands in layouts that stretch to one another, and the shape of what they make.
+  /// The two operands in layouts that broadcast, and the shape of the result.
   func operands(
     _ network: inout NetworkWriter
   ) throws -> (inputs: [KerasTensor], result: KerasTensor) {

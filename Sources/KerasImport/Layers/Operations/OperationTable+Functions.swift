@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationTable {
-  /// Functions of each element, and softmax.
+  /// Element functions, and softmax.
   static let functions: [Operation] =
     named.map { name, function in
       Operation(name) { call, network in
@@ -37,7 +37,7 @@ extension OperationTable {
       }
     } + others
 
-  /// Those that Keras's layers know as activations.
+  /// Functions that Keras's layers support as activations.
   private static let named: [(String, String)] = [
     ("relu6", "relu6"), ("sigmoid", "sigmoid"), ("tanh", "tanh"), ("softplus", "softplus"),
     ("softsign", "softsign"), ("selu", "selu"), ("silu", "silu"), ("swish", "silu"),
@@ -49,7 +49,7 @@ extension OperationTable {
     ("tanhshrink", "tanh_shrink"),
   ]
 
-  /// Arguments of these that have to be what the activations of the same name have.
+  /// Arguments that must equal those of the activations with the same names.
   private static let standard: [(String, Double)] = [
     ("alpha", 1), ("threshold", 0.5), ("axis", -1), ("b", 4),
   ]
@@ -68,14 +68,14 @@ extension OperationTable {
     (["ceil"], Ceil()), (["round", "rint"], Round()), (["exp2"], Exp2()),
   ]
 
-  /// Multiples of another function, and straight lines.
+  /// Scaled versions of another function, and linear functions.
   private static let scaled: [(names: [String], of: Unary.Operation?, scale: Double)] = [
     (["log2"], .log, 1.4426950408889634), (["log10"], .log, 0.4342944819032518),
     (["deg2rad"], nil, 0.017453292519943295), (["rad2deg"], nil, 57.29577951308232),
   ]
 
   private static let others: [Operation] = [
-    // What changes nothing when a network is run.
+    // Operations without effect at inference.
     Operation(
       "identity", "stopgradient", "cast", "converttotensor", "ensureshape", "checknumerics",
       "copy", "positive"
@@ -202,7 +202,7 @@ extension OperationTable {
 }
 
 extension NetworkWriter {
-  /// A number as a whole number, cut towards 0, or as 1 where it is not 0.
+  /// A number rounded toward 0 to a whole number, or converted to 1 if it is not 0.
   fileprivate mutating func converted(_ blob: String, to type: String, _ name: String) -> String {
     if type.contains("bool") { return add(name, NotEqual(), [blob]) }
     let size = add(

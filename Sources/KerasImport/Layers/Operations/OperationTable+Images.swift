@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationTable {
-  /// Borders, sizes and blocks of images.
+  /// Padding, resizing and blocks of images.
   static let images: [Operation] = [
     Operation("pad", "padv2") { call, input, network in
       guard let json = try call.constant(1, "paddings", "pad_width") else {
@@ -123,7 +123,7 @@ extension OperationCall {
     guard axes.count <= 2, axes.allSatisfy({ $0 > 0 }) else {
       throw layer.unsupported("borders on \(axes.count) axes of \(tensor.shapeText)")
     }
-    // The axes with borders lie in H and W.
+    // The padded axes become H and W.
     var input = tensor
     var layout = input.layout
     for axis in axes where layout.axes[axis - 1] != .height && layout.axes[axis - 1] != .width {

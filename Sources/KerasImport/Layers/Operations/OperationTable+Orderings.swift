@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationTable {
-  /// Places of the largest and smallest elements, orders, running sums.
+  /// Indices of the largest and smallest elements, sorting, cumulative sums.
   static let orderings: [Operation] = [
     Operation("argmax") { try $0.extremum(isLargest: true, &$1) },
     Operation("argmin") { try $0.extremum(isLargest: false, &$1) },
@@ -43,7 +43,7 @@ extension OperationTable {
         sum.reverse = isReversed
         return [input.with(network.add(call.name, sum, [input.blob]))]
       }
-      // A triangle of ones.
+      // A triangular matrix of ones.
       let triangle = (0..<length).flatMap { row in
         (0..<length).map { column -> Float in
           let distance = isReversed ? column - row : row - column
@@ -80,7 +80,7 @@ extension OperationTable {
 }
 
 extension BlobAxis {
-  /// The place in `[Seq, Batch, C, H, W]`.
+  /// The index of the axis in `[Seq, Batch, C, H, W]`.
   var blobIndex: Int { self == .sequence ? 0 : rawValue + 1 }
 }
 
@@ -103,7 +103,7 @@ extension OperationCall {
     return [network.settled(input, for: name)]
   }
 
-  /// The `count` largest or smallest elements along an axis in order, and their places.
+  /// The `count` largest or smallest elements along an axis in order, and their indices.
   fileprivate func ordered(
     _ input: KerasTensor, _ axis: Int, count: Int, smallest: Bool,
     _ network: inout NetworkWriter

@@ -3,7 +3,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationTable {
-  /// Products of matrices.
+  /// Matrix products.
   static let products: [Operation] = [
     Operation("matmul", "dot", "tensordot", "batchmatmul", "batchmatmulv2") { call, network in
       if case .tensor(let first) = try call.operand(0, "a", "x", "x1"),
@@ -39,7 +39,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// x · a matrix that is known; nil if the constant is not such a matrix.
+  /// x · a constant matrix; nil if the constant is not a suitable matrix.
   fileprivate func product(
     _ tensor: KerasTensor, _ json: JSONValue, _ network: inout NetworkWriter
   ) throws -> KerasTensor? {
@@ -59,9 +59,9 @@ extension OperationCall {
       outputs: shape[1], name)
   }
 
-  /// Σ over the letters that the output lacks, of one tensor or the product of two.
+  /// Σ over the letters missing from the output, of one tensor or the product of two.
   fileprivate func einsum(_ network: inout NetworkWriter) throws -> [KerasTensor] {
-    // Keras 3 keeps the equation apart from the tensors.
+    // Keras 3 stores the equation separately from the tensors.
     let stored = try constant(nil, "subscripts")
     let first = stored == nil ? 1 : 0
     guard let plan = try (stored ?? constant(0, "equation"))?.string.flatMap({ Einsum($0) }),
@@ -96,7 +96,7 @@ extension OperationCall {
         sizes[letter] = size
       }
     }
-    // Letters that only one has and the output lacks are summed up first.
+    // Letters that only one operand has and the output lacks are summed first.
     var sides: [(letters: [Character], tensor: KerasTensor)] = []
     for (index, term) in terms.enumerated() {
       let others = Set(terms.enumerated().filter { $0.offset != index }.flatMap { $0.element })

@@ -1,7 +1,7 @@
 import CoreMLModel
 
 extension OperationTable {
-  /// Sums, means and extremes along axes.
+  /// Sums, means and extrema along axes.
   static let reductions: [Operation] = [
     reduction(.avg, "reducemean", "mean"), reduction(.sum, "reducesum", "sum"),
     reduction(.max, "reducemax", "max", "amax"), reduction(.min, "reducemin", "min", "amin"),
@@ -81,7 +81,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// The axes that a reduction names.
+  /// The axes of a reduction.
   fileprivate func axes(of tensor: KerasTensor, position: Int = 1) throws -> Set<Int> {
     guard let named = try ints(position, "axis", "axes", "reduction_indices") else {
       throw layer.unsupported("reducing the batch axis is not supported")
@@ -89,7 +89,7 @@ extension OperationCall {
     return Set(try named.map { try axis($0, of: tensor) })
   }
 
-  /// A reduced tensor, with or without the axes that have gone.
+  /// A reduced tensor, with or without the reduced axes.
   fileprivate func kept(
     _ tensor: KerasTensor, _ axes: Set<Int>, position: Int = 2, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
@@ -121,7 +121,7 @@ extension NetworkWriter {
     _ call: LayerCall
   ) throws -> KerasTensor {
     var input = tensor
-    // The sequence axis cannot be reduced: another one takes its place.
+    // The sequence axis cannot be reduced, so another one takes its place.
     if let sequence = input.index(of: .sequence), axes.contains(sequence) {
       let free = [BlobAxis.width, .height, .channel].first { place in
         guard let other = input.index(of: place) else { return true }
@@ -144,7 +144,7 @@ extension NetworkWriter {
 }
 
 extension KerasTensor {
-  /// The tensor without these axes, which have one element.
+  /// The tensor without these axes, which have size 1.
   func without(_ removed: Set<Int>) -> KerasTensor {
     var tensor = self
     tensor.shape = shape.indices.filter { !removed.contains($0) }.map { shape[$0] }
@@ -153,10 +153,10 @@ extension KerasTensor {
     return tensor
   }
 
-  /// The tensor with an axis of one element more; nil if Core ML's blob has none left.
+  /// The tensor with an additional axis of size 1; nil if Core ML's blob has no free axis.
   func inserting(at index: Int) -> KerasTensor? {
     guard (1...rank).contains(index) else { return nil }
-    // The sequence before others, as sequences and sequences of images want it.
+    // The sequence comes first, as sequences and sequences of images require.
     let order: [BlobAxis] = rank == 3 ? [.height, .width, .channel, .sequence] : BlobAxis.allCases
     guard let free = order.first(where: { !layout.axes.contains($0) }) else { return nil }
     var tensor = self

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension OperationTable {
-  /// Other orders and groupings of the same elements, and tensors side by side.
+  /// Reordering, regrouping and joining elements.
   static let shapes: [Operation] = [
     Operation("shape") { call, input, _ in
       [KerasTensor(sizes: KnownSizes(values: input.shape))]
@@ -161,14 +161,14 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// The tensor in another shape, the batch included.
+  /// The tensor with another shape, including the batch.
   func reshaped(
     _ input: KerasTensor, _ shape: [Int], into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
     var target = Array(shape.dropFirst())
     let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)
     if target.isEmpty { throw layer.unsupported("reshaping the batch is not supported") }
-    // −1 in front is the batch where the rest holds one item.
+    // A leading −1 is the batch if the other sizes hold one item.
     if shape[0] == -1, !target.contains(-1), let count = input.itemCount, count != known {
       throw layer.unsupported(
         "reshaping \(input.shapeText) to \(shape) mixes the batch, which is not supported")
@@ -176,13 +176,13 @@ extension OperationCall {
     if shape[0] == -1, target.filter({ $0 == -1 }).count > 1 {
       throw layer.unsupported("reshaping to \(shape) leaves more than one size unknown")
     }
-    // Axes of unknown size keep theirs.
+    // Axes of unknown size keep their size.
     for index in target.indices where target[index] == 0 { target[index] = -1 }
     return try convert(
       [input], as: "Reshape", ["target_shape": .array(target.map { .int($0) })], into: &network)
   }
 
-  /// The tensor several times along each axis.
+  /// The tensor repeated along each axis.
   func tiled(
     _ input: KerasTensor, _ counts: [Int], into network: inout NetworkWriter
   ) throws -> KerasTensor {
@@ -197,7 +197,7 @@ extension OperationCall {
     return output
   }
 
-  /// The elements along some axes in the opposite order.
+  /// Reverses the elements along some axes.
   func reversed(
     _ input: KerasTensor, _ axes: [Int], into network: inout NetworkWriter
   ) throws -> KerasTensor {
@@ -219,7 +219,7 @@ extension OperationCall {
     return network.settled(input.reordered(Array(order.dropFirst())), for: name)
   }
 
-  /// Sizes one after the other; nil if there are tensors among the inputs.
+  /// Concatenated sizes; nil if some inputs are tensors.
   func joinedSizes() throws -> KerasTensor? {
     guard case .list(let elements)? = argument(0, "values", "xs") else { return nil }
     var joined: [Int?] = []

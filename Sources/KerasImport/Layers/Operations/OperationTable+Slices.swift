@@ -83,7 +83,7 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// A range of one axis.
+  /// A range along one axis.
   func slice(
     _ input: KerasTensor, _ axis: Int, _ range: Range<Int>, by stride: Int = 1, _ suffix: String,
     into network: inout NetworkWriter
@@ -115,7 +115,7 @@ extension OperationCall {
     return output
   }
 
-  /// A range of an axis from its end towards its start.
+  /// A range along an axis from its end toward its start.
   private func downward(
     _ input: KerasTensor, _ axis: Int, _ bounds: (Int?, Int?, Int?), _ length: Int,
     _ suffix: String, into network: inout NetworkWriter
@@ -135,7 +135,7 @@ extension OperationCall {
       turned, axis, length - 1 - first..<length - 1 - last, by: step, suffix, into: &network)
   }
 
-  /// Rows of a constant table at the places that a tensor holds.
+  /// Rows of a constant table at the indices in a tensor.
   fileprivate func rows(
     of table: JSONValue, into network: inout NetworkWriter
   ) throws -> KerasTensor {
@@ -155,7 +155,7 @@ extension OperationCall {
     return output
   }
 
-  /// A range of an axis whose size is unknown, from the start or from the end.
+  /// A range along an axis of unknown size, at its start or end.
   private func openSlice(
     _ input: KerasTensor, _ axis: Int, from start: Int?, to end: Int?, by step: Int,
     _ suffix: String, into network: inout NetworkWriter
@@ -165,7 +165,7 @@ extension OperationCall {
     return input.with(network.add(name + suffix, slice, [input.blob]))
   }
 
-  /// x[…] of Python: slices, whole numbers, new axes and an ellipsis, one for each axis.
+  /// Python's x[…]: slices, whole numbers, new axes and an ellipsis, one per axis.
   fileprivate func item(into network: inout NetworkWriter) throws -> [KerasTensor] {
     guard case .tensor(let tensor) = try operand(0, "x", "tensor", "input") else {
       throw layer.unsupported("indexing a constant is not supported")
