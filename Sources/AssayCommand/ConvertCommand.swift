@@ -139,6 +139,5 @@ struct ConvertCommand: ParsableCommand {
         file: model,
         hint: "nothing was written; omit --check to write the model anyway"))
     return ExitCode(1)
-    }
   }
 }
