@@ -2,11 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every network of `Fixtures/keras/layers` predicts what the version of Keras that made it predicted.
+/// Every network in `Fixtures/keras/layers` predicts what the version of Keras that saved it
+/// predicted.
 @Suite struct KerasLayerTests {
   private static let folder = packageRoot + "/Fixtures/keras/layers"
 
-  /// A part of the networks, so that the parts run side by side.
+  /// A part of the networks, so that the parts run in parallel.
   @Test(arguments: ["tf2", "k3"], 0..<4)
   func predictions(_ framework: String, _ part: Int) throws {
     let names = try FileManager.default.contentsOfDirectory(

@@ -4,12 +4,12 @@ import Testing
 
 @testable import CoreMLModel
 
-/// What Core ML's validator refuses is refused, with the place. Where the validator is there, it is
-/// asked whether it refuses each of these, and takes what they were made of.
+/// Models that Core ML's validator rejects are rejected, with the location. If the validator is
+/// available, it must also reject each of these, and accept the models from which they were made.
 struct BreachTests {
   struct Breach: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// What one of our errors says.
+    /// Text in one of the errors.
     let text: String
     let model: @Sendable () -> Model
 
@@ -36,7 +36,7 @@ struct BreachTests {
     if Shared.has(AppleValidator.name) { #expect(try refusals(model) != []) }
   }
 
-  /// Core ML's validator lets them pass; which of the two is meant nobody can say.
+  /// Core ML's validator accepts them, but the reference to the name is ambiguous.
   @Test func twoLayersOfOneName() {
     var model = Self.vector()
     model.neuralNetwork?.layers[1].name = "dense"
@@ -92,7 +92,7 @@ extension BreachTests {
     return layer
   }
 
-  /// `[3, 4, 4]` through a layer each of some types.
+  /// `[3, 4, 4]` through one layer of each of some types.
   static func image() -> Model {
     var padding = Padding()
     padding.kind = .constant(value: 0)
@@ -129,7 +129,7 @@ extension BreachTests {
       ], input: array([4]), output: "out")
   }
 
-  /// `[2, 3]` as it is declared.
+  /// `[2, 3]` with its exact rank.
   static func exact() -> Model {
     var model = network(
       [
@@ -175,7 +175,7 @@ extension BreachTests {
     return model
   }
 
-  /// `vector`, and a sum of its output with itself.
+  /// `vector`, followed by the sum of its output with itself.
   static func pipeline() -> Model {
     var first = vector()
     first.description?.output[0].type?.kind = array([2])
@@ -210,7 +210,7 @@ extension BreachTests {
     }
   }
 
-  /// Changes the parameters of the first layer of that type.
+  /// Changes the parameters of the first layer of the given type.
   private static func layer<Layer: LayerParameters>(
     _ model: @autoclosure @escaping @Sendable () -> Model,
     _ name: String, _ text: String, _ change: @escaping @Sendable (inout Layer) -> Void
@@ -487,7 +487,7 @@ extension BreachTests {
     replaced("no class", "className: empty") { Custom() },
   ]
 
-  /// The network of images with another layer in place of the first.
+  /// The image network with another layer in place of the first.
   private static func replaced(
     _ name: String, _ text: String, _ layer: @escaping @Sendable () -> any LayerParameters
   ) -> Breach {

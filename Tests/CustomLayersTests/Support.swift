@@ -4,13 +4,13 @@ import TestSupport
 
 @testable import CustomLayers
 
-/// An array of a case.
+/// An array in a case.
 struct CaseTensor: Decodable, Sendable {
   var shape: [Int]
   var values: [Float]
 }
 
-/// A layer with inputs and the outputs that its source framework gave, written by
+/// A layer with inputs and the outputs of its source framework, written by
 /// `Fixtures/custom-layers/make.py`.
 struct FrameworkCase: Decodable, Sendable, CustomStringConvertible {
   enum Parameter: Decodable, Sendable {
@@ -68,7 +68,7 @@ struct FrameworkCase: Decodable, Sendable, CustomStringConvertible {
   var typedParameters: [String: CustomLayerParameter] { parameters.mapValues(\.value) }
 }
 
-/// Makes, asks and runs built-in layers.
+/// Creates, queries and runs built-in layers.
 enum LayerRun {
   static func type(_ name: String) throws -> any (BuiltInCustomLayer & SendableMetatype).Type {
     guard

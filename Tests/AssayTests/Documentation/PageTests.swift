@@ -2,13 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The documentation is true: its commands give what it shows, its options exist, its links lead
-/// somewhere.
+/// The documentation is correct: commands give the output shown, options exist, links have targets.
 @Suite struct PageTests {
   static let scripted = Page.all.filter { !PageScript($0).commands.isEmpty }
 
-  /// Pages whose output is a snapshot. With `ASSAY_WRITE_DOCS` set, as by `make docs`, the test
-  /// writes it.
+  /// Pages with snapshots of output. With `ASSAY_WRITE_DOCS` set, as in `make docs`, the test
+  /// writes them.
   private static let snapshots: Set = ["docs/commands.md", "docs/errors.md"]
 
   @Test(arguments: scripted)
@@ -31,7 +30,7 @@ import Testing
     }
   }
 
-  /// A command outside the blocks that run would rot.
+  /// Commands outside of tested blocks would become outdated.
   @Test(arguments: Page.all)
   func everyCommandIsRun(_ page: Page) {
     for block in page.blocks where !["console", "synopsis", "sh", "yaml"].contains(block.language) {
@@ -51,7 +50,7 @@ import Testing
       "--array", "--assay", "--build-tests", "--depth", "--exclude-libs", "--filter",
       "--gc-sections", "--help", "--package-path", "--partitions", "--pipe", "--skip-build",
       "--static-swift-stdlib", "--version", "--wrap", "--center_only",
-      // A misspelled one, for its message.
+      // Misspelled on purpose, for its message.
       "--resise",
     ]
     for (index, line) in page.lines.enumerated() {
@@ -85,7 +84,7 @@ import Testing
     }
   }
 
-  /// As GitHub makes it of a heading.
+  /// The anchor that GitHub generates for a heading.
   private static func anchor(_ heading: String) -> String {
     String(
       heading.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
@@ -96,7 +95,7 @@ import Testing
     #expect(try Page("README.md").lines.count <= 150)
   }
 
-  /// Every page is on the map.
+  /// The map lists every page.
   @Test func theMapIsComplete() throws {
     let map = try Page("docs/README.md").lines.joined()
     for name in fileNames(in: "\(packageRoot)/docs")
@@ -106,7 +105,7 @@ import Testing
   }
 }
 
-/// What `--help` prints.
+/// The output of `--help`.
 enum Help {
   static let commands = [
     [], ["convert"], ["run"], ["diff"], ["inspect"], ["compress"], ["edit"], ["bench"], ["plugin"],

@@ -7,12 +7,12 @@ import Testing
 
 @testable import Engine
 
-/// The code that is written for classes of formulas, built as a plug-in, beside the engine.
+/// The code generated for formula classes, built as a plug-in, against the engine.
 @Suite struct GeneratedLayerTests {
   struct Trial {
     var layer: Custom
     var inputs: [[Int]]
-    /// How far the class and the kernel, each with its own rounding, may be apart.
+    /// Maximum difference between the class and the kernel, which round differently.
     var ulps: Float = 2
   }
 

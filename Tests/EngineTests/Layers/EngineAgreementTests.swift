@@ -7,8 +7,8 @@ import Testing
 
 @testable import Engine
 
-/// The engine against the double-precision twins, for every type of layer, with every instruction
-/// set of this machine and one to three threads.
+/// The engine against the double-precision reference implementations, for every type of layer, with
+/// every instruction set of this machine and one to three threads.
 @Suite struct EngineAgreementTests {
   @Test(arguments: testedLayerTypes.map { $0.typeName })
   func agreesWithReference(typeName: String) throws {
@@ -20,7 +20,7 @@ import Testing
     for trial in trials + exact.map(\.element) {
       do {
         try check(trial, Self.model(of: trial), &random)
-        // Near the poles of the tangent the rounding of the convolution before it counts for more.
+        // Near the poles of the tangent, rounding in the preceding convolution matters more.
         if typeName != "tan", let surrounded = try surroundedModel(of: trial, &random) {
           try check(trial, surrounded, &random)
         }
@@ -97,7 +97,7 @@ import Testing
     a.elements.map(\.bitPattern) == b.elements.map(\.bitPattern)
   }
 
-  /// A network of the layer alone.
+  /// A network with only this layer.
   static func model(of trial: LayerTrial) throws -> Model {
     let outputs = try trial.outputShapes().indices.map { "out\($0)" }
     let layer = NeuralNetworkLayer(
@@ -105,7 +105,7 @@ import Testing
     return model([layer], trial, outputs)
   }
 
-  /// The layer between two 1 × 1 convolutions, so that it works on the kernels' own layout; nil for
+  /// The layer between two 1 × 1 convolutions, so that it works in the kernels' layout; nil for
   /// layers that do not work on planes.
   private func surroundedModel(
     of trial: LayerTrial, _ random: inout SplitMix64
