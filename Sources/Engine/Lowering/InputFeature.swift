@@ -43,7 +43,7 @@ struct InputFeature {
     let wanted = try Shape(override)
     try require(
       wanted.rank == declared.count, .mismatch,
-      "shape \(override), where the model takes \(declared)")
+      "shape \(override), but the model takes \(declared)")
     var isAllowed = wanted.height == image.height && wanted.width == image.width
     switch image.flexibility {
     case .enumerated(let sizes):

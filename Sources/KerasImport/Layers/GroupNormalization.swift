@@ -13,7 +13,7 @@ struct GroupNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
       "GroupNormalization", becomes: "reshape, batchnorm of each instance, reshape, scale",
-      options: "`groups`, −1 for one per channel; `axis`; keras-contrib's, as it computes",
+      options: "`groups`, −1 for one per channel; `axis`; keras-contrib's variant",
       refused: "volumes with the channels first")
   ]
 
