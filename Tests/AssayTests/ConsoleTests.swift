@@ -31,8 +31,8 @@ import Testing
     #expect(result.code == 0 && result.output.isEmpty, "\(result.output)")
   }
 
-  /// Published counts for Keras's VGG-16 and for tiny YOLO v2 on Pascal VOC; (3 · 9 + 1) · 4 + (4 ·
-  /// 9 + 1) · 5.
+  /// Published counts for Keras's VGG-16 and for tiny YOLO v2 on Pascal VOC;
+  /// (3 · 9 + 1) · 4 + (4 · 9 + 1) · 5.
   @Test(arguments: [
     ("builder/vgg16.json", 138_357_544), ("darknet/yolov2-tiny-voc.cfg", 15_867_885),
     ("caffe/v2.prototxt", 297),

@@ -257,7 +257,7 @@ extension BreachTests {
       $0.description?.input[0].type?.kind = .multiArray(
         ArrayFeatureType(shape: [4], dataType: .invalid))
     },
-    changed(vector(), "halves in version 1", "needs version 7 of the format") {
+    changed(vector(), "half precision in version 1", "needs version 7 of the format") {
       $0.description?.input[0].type?.kind = .multiArray(
         ArrayFeatureType(shape: [4], dataType: .float16))
     },
@@ -315,19 +315,19 @@ extension BreachTests {
     changed(vector(), "cycle", "input: no earlier layer produces 'out'") {
       $0.neuralNetwork?.layers[0].input = ["out"]
     },
-    changed(vector(), "blob made twice", "output: 'a' is produced more than once") {
+    changed(vector(), "blob produced twice", "output: 'a' is produced more than once") {
       $0.neuralNetwork?.layers[1].output = ["a"]
     },
     changed(vector(), "input as output", "description.output.in: no layer produces it") {
       $0.description?.output[0].name = "in"
     },
-    changed(vector(), "output of nobody", "description.output.y: no layer produces it") {
+    changed(vector(), "output without a layer", "description.output.y: no layer produces it") {
       $0.description?.output[0].name = "y"
     },
     changed(vector(), "layer without type", "layer: the layer's type is missing") {
       $0.neuralNetwork?.layers[1].parameters = nil
     },
-    changed(image(), "concat of one", "input: the layer cannot have 1 inputs") {
+    changed(image(), "concat with one input", "input: the layer cannot have 1 inputs") {
       $0.neuralNetwork?.layers[6].input = ["f"]
     },
     changed(vector(), "two inputs of a dense layer", "input: the layer cannot have 2 inputs") {
@@ -345,7 +345,7 @@ extension BreachTests {
     changed(image(), "rank 5", "has a rank of 5") {
       $0.description?.input[0].type?.kind = array([1, 1, 3, 4, 4])
     },
-    changed(exact(), "mapping of old", "layers of this type need EXACT_ARRAY_MAPPING") {
+    changed(exact(), "outdated mapping", "layers of this type need EXACT_ARRAY_MAPPING") {
       $0.description?.input[0].type?.kind = array([3])
       $0.neuralNetwork?.arrayInputShapeMapping = .rank5
     },
@@ -368,7 +368,7 @@ extension BreachTests {
       tensor.rank = 3
       $0.neuralNetwork?.layers[0].inputTensor = [tensor, tensor]
     },
-    changed(exact(), "tensors of another number", "1 tensors for 2 blobs") {
+    changed(exact(), "wrong number of tensors", "1 tensors for 2 blobs") {
       var tensor = TensorDescription()
       tensor.rank = 2
       $0.neuralNetwork?.layers[0].inputTensor = [tensor]
@@ -537,12 +537,12 @@ extension BreachTests {
     ) {
       $0.description?.predictedProbabilitiesName = "nowhere"
     },
-    changed(classifier(), "blob of nobody", "no layer produces 'nowhere'") { model in
+    changed(classifier(), "blob without a layer", "no layer produces 'nowhere'") { model in
       guard case .neuralNetworkClassifier(var classifier)? = model.type else { return }
       classifier.labelProbabilityLayerName = "nowhere"
       model.type = .neuralNetworkClassifier(classifier)
     },
-    changed(classifier(), "key without type", "the type of the key is missing") {
+    changed(classifier(), "key without a type", "the type of the key is missing") {
       $0.description?.output[1].type?.kind = .dictionary(nil)
     },
     changed(vector(), "regressor without a name", "a regressor needs one") { model in
@@ -557,22 +557,22 @@ extension BreachTests {
       $0.type?.pipeline?.models = []
       $0.type?.pipeline?.names = []
     },
-    changed(pipeline(), "input of nobody", "pipeline.models[0].description.input.in") {
+    changed(pipeline(), "input without a source", "pipeline.models[0].description.input.in") {
       $0.description?.input[0].name = "other"
     },
     changed(pipeline(), "another type", "its type differs from that of its source") {
       $0.type?.pipeline?.models[1].description?.input[0].type?.kind = array([3])
     },
-    changed(pipeline(), "output of no model", "description.output.y") {
+    changed(pipeline(), "output without a model", "description.output.y") {
       $0.description?.output[0].name = "y"
     },
-    changed(pipeline(), "a name too few", "1 names for 2 models") {
+    changed(pipeline(), "one name too few", "1 names for 2 models") {
       $0.type?.pipeline?.names = ["first"]
     },
-    changed(pipeline(), "one name twice", "two models have the same name") {
+    changed(pipeline(), "duplicate name", "two models have the same name") {
       $0.type?.pipeline?.names = ["first", "first"]
     },
-    changed(pipeline(), "wrong model in it", "pipeline.models[1].layers") {
+    changed(pipeline(), "invalid model inside", "pipeline.models[1].layers") {
       $0.type?.pipeline?.models[1].neuralNetwork?.layers = []
     },
   ]

@@ -4,8 +4,8 @@ import ImportSupport
 /// gamma · (x − mean) / √(variance + epsilon) + beta along one axis.
 ///
 /// Folds the mean and the variance into gamma and beta in double precision, as coremltools does:
-/// gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0, variance′ = 1 −
-/// 1e-5, epsilon′ = 1e-5.
+/// gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0,
+/// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
 struct BatchNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
