@@ -88,7 +88,7 @@ extension NeuralNetwork {
     if rule.hasEqualInputs {
       let ranks = Set(layer.input.compactMap { declared.ranks[$0] })
       faults.require(
-        input == nil || ranks.count <= 1, "input", "blobs of the ranks \(ranks.sorted())")
+        input == nil || ranks.count <= 1, "input", "blobs have different ranks, \(ranks.sorted())")
     }
   }
 }

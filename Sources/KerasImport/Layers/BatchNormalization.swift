@@ -58,7 +58,7 @@ struct BatchNormalization: KerasLayer {
     let (gamma, beta) = (stored.gamma?.array(), stored.beta?.array())
     if usesInput {
       guard tensor.rank > 2 else {
-        throw call.unsupported("the statistics of \(tensor.shapeText), one number a channel")
+        throw call.unsupported("statistics of \(tensor.shapeText) per channel are not supported")
       }
       network.notes.append(
         "layer '\(call.name)' (\(call.className)) normalizes by the statistics of its input alone: a "
