@@ -83,7 +83,7 @@ struct ZeroPadding: KerasLayer {
     {
       throw configuration.unsupported(
         "padding", "\(configuration.fields["padding"]?.text ?? "")",
-        hint: "classes of this name do not agree whether rows or columns come first")
+        hint: "classes of this name do not agree on whether rows or columns come first")
     }
   }
 

@@ -120,7 +120,8 @@ struct GroupNormalization: KerasLayer {
     }
     guard axis == input.rank - 1 else {
       throw call.unsupported(
-        "keras-contrib's along axis \(axis) of \(input.shapeText)", hint: "the last one is possible"
+        "keras-contrib's variant does not support axis \(axis) of \(input.shapeText)",
+        hint: "use the last axis"
       )
     }
     let groups = groups ?? channels
