@@ -202,7 +202,7 @@ extension FunctionCatalog {
     add(["identity", "stop_gradient"], [x, .optional("name")]) { try $0["x"] }
     add(["cast", "convert_to_tensor"], [x, .optional("dtype")]) { arguments in
       guard arguments.text("dtype").map({ $0.contains("float") }) ?? !arguments.isGiven("dtype")
-      else { throw ModelError(.unsupported, "numbers that are not floats") }
+      else { throw ModelError(.unsupported, "only floating-point numbers are supported") }
       return try arguments["x"]
     }
     add(["expand_dims"], [x, .optional("axis")]) { arguments in

@@ -100,7 +100,8 @@ extension Expression {
       let gone = try Self.axes(axes, rank: placement.shape.count)
       let places = gone.compactMap { placement.places[$0] }.sorted()
       try require(
-        !places.contains(Placement.batch), .unsupported, "\(reduction.rawValue) over the batch",
+        !places.contains(Placement.batch), .unsupported,
+        "\(reduction.rawValue) over the batch is not supported",
         hint: "name the axes: the batch is axis 0")
       var result = placement
       for axis in gone { result.shape[axis] = 1 }

@@ -15,7 +15,7 @@ extension FormulaLowering {
     for (place, item) in items.enumerated() where item != .all {
       let part = try Expression.part(item, length: shape[place])
       guard case .range(let start, let end, let step) = item, step > 0 else {
-        throw ModelError(.unsupported, "reversing an axis")
+        throw ModelError(.unsupported, "reversing an axis is not supported")
       }
       if place >= 3, step == 1 {
         var amounts: (Int, Int)?
@@ -67,14 +67,17 @@ extension FormulaLowering {
     var blob = settled(line)
     var places = Set(axes)
     try require(
-      places.isSubset(of: [0, 2, 3, 4]), .unsupported, "\(reduction.rawValue) over the batch")
+      places.isSubset(of: [0, 2, 3, 4]), .unsupported,
+      "\(reduction.rawValue) over the batch is not supported")
     // The sequence cannot be reduced, so another axis takes its place.
     var moved: Int?
     if places.contains(0) {
       guard
         let free = [4, 3, 2].first(where: { !places.contains($0) && shapes[blob][$0] == 1 })
           ?? [4, 3, 2].first(where: { !places.contains($0) })
-      else { throw ModelError(.unsupported, "\(reduction.rawValue) over all axes") }
+      else {
+        throw ModelError(.unsupported, "\(reduction.rawValue) over all axes is not supported")
+      }
       moved = free
       places.remove(0)
       places.insert(free)

@@ -162,7 +162,7 @@ extension FormulaLowering {
     default: break
     }
     guard case .line(let line) = operands[0] else {
-      throw ModelError(.unsupported, "\(function) of a constant")
+      throw ModelError(.unsupported, "\(function) of a constant is not supported")
     }
     switch function {
     case .negative: return .line(line.times(-1))
@@ -185,7 +185,7 @@ extension FormulaLowering {
     case .softsign: return activation("softsign", .softsign, line)
     case .elu:
       guard let alpha = operands[1].number else {
-        throw ModelError(.unsupported, "elu with an array")
+        throw ModelError(.unsupported, "elu with an array as alpha is not supported")
       }
       return activation("elu", .elu(alpha: Float(alpha)), line)
     case .sign: return try layer(Sign(), "sign", operands)

@@ -107,7 +107,8 @@ struct FormulaLowering {
     case .constant(let array):
       let shape = array.shape.isEmpty ? [1, 1, 1, 1, 1] : array.shape
       try require(
-        shape[0] == 1 && shape[1] == 1, .unsupported, "a weight that varies along the sequence")
+        shape[0] == 1 && shape[1] == 1, .unsupported,
+        "a weight that varies along the sequence is not supported")
       var constant = LoadConstant()
       constant.shape = Array(shape[2...])
       constant.data = Weights(array.elements.map { Float($0) })

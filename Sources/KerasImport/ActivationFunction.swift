@@ -68,7 +68,8 @@ extension NetworkWriter {
         result.blob = blob
       } else if let formula = KerasActivation(plain, version: version) {
         if case .sparsemax = formula, tensor.isGuess || !(1...2048).contains(tensor.channels ?? 0) {
-          throw call.unsupported("sparsemax along the last axis of \(tensor.shapeText)")
+          throw call.unsupported(
+            "sparsemax along the last axis of \(tensor.shapeText) is not supported")
         }
         return formula.add(to: &self, tensor, name: name)
       } else if let formula = KerasActivation.customary[plain], !rules.allowsAll {
@@ -105,7 +106,9 @@ extension NetworkWriter {
       name: name, className: className, inputs: [tensor], version: version, weights: [],
       preferredImage: call.preferredImage)
     let outputs = try layer.convert(inner, into: &self)
-    guard outputs.count == 1 else { throw call.unsupported("activation '\(className)'") }
+    guard outputs.count == 1 else {
+      throw call.unsupported("activation '\(className)' is not supported")
+    }
     return outputs[0]
   }
 }

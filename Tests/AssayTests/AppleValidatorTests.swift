@@ -4,10 +4,10 @@ import Testing
 
 @testable import Assay
 
-/// Core ML takes what the conversions of the reference corpora write. That it takes what commands
-/// write is checked wherever a test runs one (`Command.run`).
+/// Core ML accepts the converted networks of the reference corpora. Models that commands write are
+/// validated wherever a test runs a command (`Command.run`).
 @Suite struct AppleValidatorTests {
-  /// Conversions in one run of the validator.
+  /// Conversions per run of the validator.
   private static let batch = 32
 
   @Test(
@@ -24,7 +24,7 @@ import Testing
         var written: [String] = []
         for folder in own[start..<min(own.count, start + Self.batch)] {
           let path = "\(scratch)/\(written.count).mlmodel"
-          // What is refused is no file; whether it should be is for other tests.
+          // Rejected networks give no file; other tests check whether they should be rejected.
           guard let model = try? Self.converted(folder) else { continue }
           try model.write(to: path)
           written.append(path)
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  /// The validator refuses something, and says what.
+  /// The validator rejects invalid models with a reason.
   @Test(.shared(AppleValidator.name)) func refusesWhatIsWrong() throws {
     try withTemporaryFolder { scratch in
       var model = try Model(contentsOf: Fixtures("seed").path("NeuralMcNeuralNet.mlmodel"))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct BenchTests {
-  /// An image network and a network along time, as Keras writes their architectures.
+  /// An image network and a network along time, as Keras architectures.
   static let images = """
     {"class_name": "Sequential", "keras_version": "2.2.4", "backend": "tensorflow", "config": [
      {"class_name": "Conv2D", "config": {"name": "c", "batch_input_shape": [null, 9, 8, 3],
@@ -46,7 +46,7 @@ import Testing
       #expect(summary["minimum_ms"] as? Double == times.min())
       #expect(summary["threads"] as? Int == 1 && summary["runs"] as? Int == 4)
       #expect(summary["random_weights"] as? Bool == true)
-      // 3·9 products for each of 6 channels of 9·8 pixels, 432 for each of 5 classes
+      // 3·9 products for each of 6 channels of 9·8 pixels, and 432 for each of 5 classes
       #expect(summary["multiply_adds"] as? Int == 72 * 6 * 27 + 72 * 6 * 5)
       #expect(lines.allSatisfy { $0["peak_gflops"] == nil })
     }
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  /// Beyond weights and working memory the process takes at most 30 MB.
+  /// Besides weights and working memory the process takes at most 30 MB.
   @Test func memoryIsWhatIsPlanned() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"

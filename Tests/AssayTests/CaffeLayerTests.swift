@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every network of `Fixtures/caffe/layers` predicts what Caffe's formulas, written down in double
-/// precision beside it, give.
+/// Every network in `Fixtures/caffe/layers` predicts the results of Caffe's formulas, which are
+/// written down next to it in double precision.
 @Suite struct CaffeLayerTests {
   private static let folder = packageRoot + "/Fixtures/caffe/layers"
 

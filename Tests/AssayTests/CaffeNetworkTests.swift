@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Caffe networks through the command line, against what other engines answered.
+/// Converts Caffe networks on the command line and compares them with other engines' answers.
 @Suite struct CaffeNetworkTests {
   private static let fixtures = packageRoot + "/Fixtures/caffe"
 
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// The nine layers that BVLC Caffe itself computed, within 1e-4 of the largest value.
+  /// The nine layers whose answers BVLC Caffe computed, within 1e-4 of the largest value.
   @Test(
     .shared("models/caffe"),
     arguments: [
@@ -43,7 +43,7 @@ import Testing
       expected: folder + "/layer_\(layer).npy")
   }
 
-  /// Networks of others, against OpenCV's answers.
+  /// Third-party networks, against OpenCV's answers.
   @Test(
     .shared("models/caffe"),
     arguments: [
@@ -83,7 +83,8 @@ import Testing
     }
   }
 
-  /// Networks without an answer: converted and run, what Core ML cannot express as custom layers.
+  /// Networks without an answer are converted and run; layers that Core ML lacks become custom
+  /// layers.
   @Test(
     .shared("models/caffe"),
     arguments: [
@@ -117,7 +118,7 @@ import Testing
     }
   }
 
-  /// A text whose weights are not there is inspected and timed.
+  /// An architecture without its weights can be inspected and timed.
   @Test(
     .shared("models/caffe"),
     arguments: [
@@ -133,7 +134,7 @@ import Testing
     #expect(timed.code == 0, "\(timed.errors)")
   }
 
-  /// Converts, and compares: no element may be off by more than 1e-4 of its output's largest value.
+  /// Converts and compares; no element may be off by more than 1e-4 of its output's largest value.
   private static func compare(
     _ network: [String], input: String, expected: String
   ) throws {

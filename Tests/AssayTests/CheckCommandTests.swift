@@ -4,7 +4,8 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Every command that reads a model says all that is wrong with it, and `check` what is suspicious.
+/// Every command that reads a model reports all of its faults, and `check` also reports what is
+/// suspicious.
 @Suite struct CheckCommandTests {
   private static func dense() -> InnerProduct {
     var layer = InnerProduct()
@@ -34,7 +35,7 @@ import Testing
     return model
   }
 
-  /// A wrong number of weights, a blob that is missing, two layers of one name, a version of nobody.
+  /// A wrong number of weights, a missing blob, two layers with the same name, an unknown version.
   private static func wrong() -> Model {
     var model = model()
     var short = dense()
@@ -188,7 +189,7 @@ import Testing
     },
   ]
 
-  /// What is legal and hardly meant: Core ML's validator takes it.
+  /// Legal but probably unintended: Core ML's validator accepts it.
   @Test(arguments: suspicions) func warns(_ suspicion: Suspicion) throws {
     var model = Self.model()
     suspicion.change(&model)
@@ -213,7 +214,7 @@ import Testing
     }
   }
 
-  /// An edit may mend what is wrong.
+  /// An edit may fix a fault.
   @Test func anEditMendsAVersion() throws {
     var model = Self.model()
     model.specificationVersion = 11
@@ -231,7 +232,7 @@ import Testing
 @Suite struct MaximumVersionTests {
   private let folder = packageRoot + "/Fixtures/keras/layers/tf2/up_sampling_bilinear"
 
-  /// TensorFlow 2 samples at the centres of the pixels, which Core ML's layer does since version 5; two
+  /// TensorFlow 2 samples at the centers of pixels, as Core ML's layer does since version 5; two
   /// convolutions do the same in version 1.
   @Test func lowersWhatItCan() throws {
     try withTemporaryFolder { scratch in

@@ -3,11 +3,12 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Words of a command line do what their help says.
+/// The words of a command line have the effect that the help describes.
 @Suite struct CommandLineTests {
   private static let pictures = Fixtures("images")
 
-  /// The demonstration classifier, a folder with two pictures, and one whose name begins with a dash.
+  /// Passes a folder with the demonstration classifier and two images, one with a name that starts
+  /// with a dash.
   private func withClassifier(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
     let demo = Fixtures("demo")
     try withTemporaryFolder { folder in
@@ -65,7 +66,7 @@ import Testing
       let both = try Command.run(
         "run", model, folder + "/a.jpg", "--resize", "squash", "-o", "-", "--json")
       #expect(both.code == 64, "\(both.errors)")
-      // HDF5 and text by standard input, a model by standard output.
+      // HDF5 and text on standard input, a model on standard output.
       let file = Fixtures("demo").path("cifar10_resnet.h5")
       let named = try Command.run(
         "convert", file, "-o", folder + "/named.mlmodel", "--image-input", "input1")
@@ -126,7 +127,7 @@ import Testing
   }
 
   #if os(Linux)
-    /// A root without `/proc`, where the caller may make one.
+    /// Whether this process may create a root without `/proc`.
     private static let canUnmount =
       (try? Program("/bin/sh").run(["-c", "unshare -m umount -l /proc"]))?.code == 0
 

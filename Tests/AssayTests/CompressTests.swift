@@ -4,11 +4,11 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// `assay compress` on the demonstration network: convolutions of 3·3·3·12 and 3·3·12·20 weights, the
-/// first with a batch normalization behind, and a dense layer of 20·3.
+/// `assay compress` on the demonstration network: convolutions with 3·3·3·12 and 3·3·12·20 weights,
+/// the first followed by a batch normalization, and a dense layer with 20·3 weights.
 @Suite struct CompressTests {
   private static let picture = DemonstrationTests.picture
-  /// Of the two kernels and the matrix; their output channels, which are as many biases.
+  /// Weights of the two kernels and the matrix; each output channel also has a bias.
   private static let matrices = 324 + 2160 + 60
   private static let channels = 12 + 20 + 3
 
@@ -38,7 +38,7 @@ import Testing
       try DemonstrationTests.converted(to: model)
       let exact = try Self.answer(model)
       let floats = Self.matrices + Self.channels
-      // Bytes that the format needs, and how far the probabilities may be off.
+      // Bytes that the format needs, and the maximum error of the probabilities.
       var cases: [([String], Int, Double)] = [
         (["--precision", "float32"], 4 * floats, 1e-6),
         (["--precision", "float16"], 2 * floats, 1e-3),
@@ -48,7 +48,7 @@ import Testing
         let codes = (324 * bits + 7) / 8 + 2160 * bits / 8 + (60 * bits + 7) / 8
         for mode in ["linear", "linear_symmetric", "linear_lut", "kmeans_lut"] {
           let isTable = mode.hasSuffix("lut")
-          // Behind the convolution that took up the normalization a scale of 12 channels stays.
+          // A scale of 12 channels remains after the convolution that absorbed the normalization.
           let tables =
             (isTable ? 3 * 4 << bits : 8 * Self.channels) + (mode == "linear_lut" ? 4 * 12 : 0)
           cases.append(
@@ -112,7 +112,7 @@ import Testing
       let before = try #require(report["bytesBefore"] as? Int)
       let after = try #require(report["bytesAfter"] as? Int)
       #expect(after < before * 6 / 10)
-      // Half of what half precision takes is enough from a hundredth on.
+      // From a hundredth on, half the size of half precision is enough.
       if bound > 0.01 { #expect(after < before / 3) }
       #expect((report["points"] as? [Any])?.count ?? 0 > 5)
       let html = try String(contentsOfFile: page, encoding: .utf8)
@@ -142,8 +142,8 @@ import Testing
     }
   }
 
-  /// With given inputs the mean of the outputs stays: for one picture and layers without an activation
-  /// between the output itself, here nearly so.
+  /// With given inputs the mean of the outputs is preserved: exactly for one image and no
+  /// activation before the output, approximately here.
   @Test(arguments: ["linear", "kmeans_lut"]) func biasesFollowTheInputs(_ mode: String) throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  /// Each item of a batch has a best class of its own.
+  /// Each item of a batch has its own best class.
   @Test func agreementOfABatch() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Assay
 
-/// What a person sees in a terminal.
+/// The output that a person sees in a terminal.
 @Suite struct ConsoleTests {
   private static let network = "'\(packageRoot)/Fixtures/caffe/v2.prototxt'"
 
@@ -31,7 +31,7 @@ import Testing
     #expect(result.code == 0 && result.output.isEmpty, "\(result.output)")
   }
 
-  /// Published counts of Keras' VGG-16 and of tiny YOLO v2 of Pascal VOC;
+  /// Published counts for Keras's VGG-16 and for tiny YOLO v2 on Pascal VOC;
   /// (3 · 9 + 1) · 4 + (4 · 9 + 1) · 5.
   @Test(arguments: [
     ("builder/vgg16.json", 138_357_544), ("darknet/yolov2-tiny-voc.cfg", 15_867_885),
@@ -41,7 +41,7 @@ import Testing
     let path = "\(packageRoot)/Fixtures/\(name)"
     let inspected = try Command.run("inspect", path, "--json")
     #expect(inspected.output.contains("\"parameters\": \(count), \"train"), "\(inspected.errors)")
-    // What is not there cannot be written.
+    // Missing weights cannot be exported.
     let exported = try Command.run("inspect", path, "--export-weights", "/nowhere")
     #expect(exported.code == 2 && exported.errors.contains("weights"), "\(exported.errors)")
   }

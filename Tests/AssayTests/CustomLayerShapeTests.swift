@@ -9,7 +9,7 @@ import Testing
 
 @testable import Assay
 
-/// Conversions whose custom layers are built in, or registered: their shapes are known.
+/// Conversions whose custom layers are built in or registered, so that their shapes are known.
 @Suite struct CustomLayerShapeTests {
   private func convert(
     _ type: String, _ rule: String, _ registry: CustomLayerRegistry = CustomLayerRegistry()
@@ -47,7 +47,7 @@ import Testing
     let prediction = try predictor.predict([
       "data": .array(Tensor(shape: [1, 3, 4, 6], values))
     ])
-    // Channel 0 is channel 0 of the even rows and columns.
+    // Channel 0 holds channel 0 of the even rows and columns.
     #expect(prediction.outputs.first?.value.shape == [1, 12, 2, 3])
     #expect(
       Array((prediction.outputs.first?.value.elements ?? []).prefix(6)) == [0, 2, 4, 12, 14, 16])

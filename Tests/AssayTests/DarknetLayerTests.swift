@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every network of `Fixtures/darknet/layers` predicts what Darknet's formulas give in double
-/// precision; `Fixtures/darknet/make.py` wrote them.
+/// Every network in `Fixtures/darknet/layers` predicts the results of Darknet's formulas in double
+/// precision, which `Fixtures/darknet/make.py` wrote.
 @Suite struct DarknetLayerTests {
   private static let folder = packageRoot + "/Fixtures/darknet"
 
-  /// A part of the networks, so that the parts run side by side.
+  /// A part of the networks, so that the parts run in parallel.
   @Test(arguments: 0..<4)
   func predictions(_ part: Int) throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder + "/layers")
@@ -32,8 +32,7 @@ import Testing
     }
   }
 
-  /// The published networks. Their weights were published as files of so many bytes; 16 or 20 of
-  /// them are the header.
+  /// Published networks. The sizes of their weights files are known; 16 or 20 bytes are the header.
   @Test(arguments: [
     ("yolov2-tiny-voc", 63_471_556, 1, ["region_15"]),
     ("yolov3-tiny", 35_434_956, 2, ["yolo_16", "yolo_23"]),
@@ -65,7 +64,7 @@ import Testing
     }
   }
 
-  /// What `run --detect` will need, and the picture's own preprocessing.
+  /// The metadata for `run --detect`, and the preprocessing of the image.
   @Test func picturesAndMetadata() throws {
     try withTemporaryFolder { scratch in
       let path = Self.folder + "/layers/yolo"
@@ -103,7 +102,7 @@ import Testing
     }
   }
 
-  /// Another size than the file's.
+  /// Another size than in the file.
   @Test func inputShape() throws {
     try withTemporaryFolder { scratch in
       let path = Self.folder + "/layers/yolo"

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The command line on the demonstration network, whose answer Keras gave (`Fixtures/demo`).
+/// The command line on the demonstration network, with Keras's answer (`Fixtures/demo`).
 @Suite struct DemonstrationTests {
   static let fixture = packageRoot + "/Fixtures/demo"
   static let picture = fixture + "/picture.png"
@@ -17,7 +17,7 @@ import Testing
     try Command.run(["convert", fixture + "/swish.h5", "-o", path] + options + more)
   }
 
-  /// Converts and expects that it worked.
+  /// Converts, and expects success.
   static func converted(to path: String, _ more: String...) throws {
     let result = try Command.run(
       ["convert", fixture + "/swish.h5", "-o", path] + options + more)

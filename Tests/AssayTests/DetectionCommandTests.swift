@@ -4,8 +4,8 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// `run --detect` on a network that finds what is red: the grid of 2 × 2 places is the largest red of
-/// each quarter of a picture of 8 × 8.
+/// `run --detect` on a network that finds red areas: each cell of the 2 × 2 grid is the largest red
+/// of a quarter of an 8 × 8 image.
 @Suite struct DetectionCommandTests {
   private static let configuration = """
     [net]
@@ -31,7 +31,8 @@ import Testing
     softmax=1
     """
 
-  /// Bias and weights of x, y, w, h, confidence, class: only the confidence, 20 · red − 10, counts.
+  /// Biases and weights for x, y, w, h, confidence, class: only the confidence, 20 · red − 10,
+  /// varies.
   private static var weights: Data {
     var numbers = [Float](repeating: 0, count: 6 + 18)
     numbers[4] = -10
@@ -43,7 +44,7 @@ import Testing
     return data
   }
 
-  /// The converted network, and a picture of 16 × 32 whose right upper quarter is red.
+  /// Passes the converted network, and a 16 × 32 image whose upper right quarter is red.
   private func withModel(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
     try withTemporaryFolder { folder in
       try Data(Self.configuration.utf8).write(to: URL(filePath: folder + "/red.cfg"))
@@ -67,9 +68,9 @@ import Testing
 
   static let fittings: [(resize: String, box: [Double])] = [
     ("squash", [8, 0, 8, 16]),
-    // The picture's middle half is looked at, from row 8 to row 24.
+    // The center half of the image is used, from row 8 to row 24.
     ("center-crop", [8, 8, 8, 8]),
-    // It is scaled to 4 × 8 with two columns at each side; the box ends with the picture.
+    // It is scaled to 4 × 8 with two columns at each side; the box ends at the image's edge.
     ("fit", [8, 0, 8, 16]),
   ]
 
@@ -153,7 +154,7 @@ import Testing
     }
   }
 
-  /// The grid's six channels are no picture; the red of the maxima is, as a heat map.
+  /// The grid's six channels are not an image; the red of the maxima can be shown as a heat map.
   @Test func heatMaps() throws {
     try withModel { folder, model in
       let picture = folder + "/red_0007.png"
@@ -168,12 +169,12 @@ import Testing
       #expect(run.code == 0, "\(run.errors)")
       #expect(run.errors.contains("maxpool_0_output, 0 to 1"), "\(run.errors)")
       let map = try Image.read(folder + "/maxima.png")
-      // Three channels: red in the right upper place of 2 × 2.
+      // Three channels, with red in the upper right cell of 2 × 2.
       #expect(map.samples.array(of: UInt8.self) == [0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0])
     }
   }
 
-  /// A PNG file with an `eXIf` chunk that holds the orientation.
+  /// A PNG file with an orientation in an `eXIf` chunk.
   private func oriented(_ png: [UInt8], _ orientation: UInt8) -> Data {
     let directory: [UInt8] = [
       0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0,
@@ -188,13 +189,13 @@ import Testing
     func bigEndian(_ value: UInt32) -> [UInt8] {
       [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) }
     }
-    // The header's chunk ends at 33.
+    // The header chunk ends at 33.
     let chunk = bigEndian(UInt32(directory.count)) + body + bigEndian(~sum)
     return Data(png[0..<33] + chunk + png[33...])
   }
 
-  /// The picture of 16 × 32 as a camera on its side stores it: boxes are the file's, the drawn picture
-  /// stands upright.
+  /// The 16 × 32 image as a camera on its side stores it: boxes use the file's coordinates, and the
+  /// drawn image is upright.
   @Test func turnedPictures() throws {
     try withModel { folder, model in
       var samples = [UInt8](repeating: 0, count: 32 * 16 * 3)
@@ -215,8 +216,8 @@ import Testing
     }
   }
 
-  /// Caffe's SSD of the same picture: the score is the largest red of each quarter, the prior boxes are
-  /// the quarters and do not move.
+  /// Caffe's SSD on the same image: the score is the largest red of each quarter, and the prior
+  /// boxes are the quarters without offsets.
   private static let caffe = """
     input: "data" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }
     layer { name: "slice" type: "Slice" bottom: "data" top: "r" top: "g" top: "b" }

@@ -3,11 +3,11 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// `diff`, and what of `run` shows blobs, on networks with answers of their frameworks.
+/// `diff`, and the options of `run` that show blobs, on networks with their frameworks' answers.
 @Suite struct DiffCommandTests {
   private static let layers = Fixtures("caffe/layers")
 
-  /// The converted network `name` of Caffe's, its inputs and its outputs.
+  /// Passes the converted Caffe network `name`, its inputs and its outputs.
   private func withCaffe(
     _ name: String,
     _ body: (_ folder: String, _ model: String, _ arguments: [String]) throws -> Void
@@ -49,7 +49,7 @@ import Testing
         "convert", demo.path("cifar10_resnet.h5"), "-o", model, "--class-labels",
         demo.path("cifar10.txt"), "--image-input", "input1")
       let map = folder + "/map.png"
-      // The heat map of docs/detection.md, of an input after its preprocessing.
+      // The heat map of docs/detection.md, for an input after its preprocessing.
       let result = try Command.run(
         "run", model, demo.path("eagle.jpg"), "--resize", "squash", "--layer", "input1",
         "--feature", "input1", "-o", map)
@@ -63,10 +63,10 @@ import Testing
     }
   }
 
-  /// A cube: an order of axes that is wrong has the right shape all the same.
+  /// A cube: a wrong order of axes still has the right shape.
   private static let cube = Tensor(shape: [1, 3, 3, 3], (1...27).map { Float($0) })
 
-  /// Networks that double a cube and average its planes; what the doubled blob is called.
+  /// Networks that double a cube and average its planes, with the name of the doubled blob.
   static let networks: [(name: String, text: String, blob: String, isChannelsLast: Bool)] = [
     (
       "net.prototxt",
@@ -96,12 +96,12 @@ import Testing
       """, "shortcut_1", false
     ),
     (
-      // Of Fixtures/networks.
+      // From Fixtures/networks.
       "keras3-cube.keras", "", "double", true
     ),
   ]
 
-  /// Twice the input, in the source's own order of axes, and its means over the planes.
+  /// Twice the input, in the source's order of axes, and its means over the planes.
   @Test(arguments: networks.indices)
   func blobsHaveTheSourcesLayout(_ index: Int) throws {
     let (name, text, blob, isChannelsLast) = Self.networks[index]
@@ -113,7 +113,7 @@ import Testing
         path("m.mlmodel"))
       #expect(converted.code == 0, "\(converted.errors)")
       let doubled = Tensor(shape: [1, 3, 3, 3], Self.cube.elements.map { 2 * $0 })
-      // Planes of nine values apart, or interleaved.
+      // Planes of nine values, one after the other or interleaved.
       let means = (0..<3).map { isChannelsLast ? 26 + 2 * Float($0) : 10 + 18 * Float($0) }
       for (file, array) in [
         ("x.npy", NamedArray(Self.cube)), ("blob.npz", NamedArray(doubled, name: blob)),
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  /// The demonstration network has a batch normalisation behind its first convolution.
+  /// The demonstration network has a batch normalization after its first convolution.
   @Test func aFoldedConvolutionIsComparedWithTheNormalisation() throws {
     try withTemporaryFolder { folder in
       let (model, folded) = (folder + "/m.mlmodel", folder + "/f.mlmodel")

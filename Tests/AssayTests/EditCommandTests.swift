@@ -8,7 +8,7 @@ import Testing
 
 @testable import Assay
 
-/// `assay edit`, `assay diff A.mlmodel B.mlmodel` and files of weights on the demonstration network.
+/// `assay edit`, `assay diff A.mlmodel B.mlmodel` and weight files on the demonstration network.
 @Suite struct EditCommandTests {
   private func withModel(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
     try withTemporaryFolder { folder in
@@ -28,7 +28,7 @@ import Testing
       #expect(result.code == 0, "\(result.errors)")
       #expect(result.errors.contains("same predictions before and after"), "\(result.errors)")
       let expected = folder + "/expected.npz"
-      // Arrays pair by order where names differ.
+      // Arrays with different names are paired by order.
       try FileManager.default.copyItem(atPath: DemonstrationTests.expected, toPath: expected)
       let diff = try Command.run(
         "diff", edited, "photo=" + DemonstrationTests.picture, "--expected", expected)
@@ -50,7 +50,7 @@ import Testing
           $0.key.hasPrefix("assay.image.")
         }
         #expect(picture?["assay.image.recipe"] == recipe)
-        // Ten crops go with their recipe.
+        // The recipe with ten crops records them.
         #expect((picture?["assay.image.crops"] != nil) == (recipe == "caffe-classify-ten"))
       }
     }
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// The source's order is the one that the source's own file has.
+  /// The source's order is the order in the source file.
   @Test func weightsInTheSourcesOrder() throws {
     try withModel { folder, model in
       let source = DemonstrationTests.fixture + "/swish.h5"
@@ -160,8 +160,8 @@ import Testing
     }
   }
 
-  /// The same number of values in another shape, too few and too many files: one line, and nothing
-  /// is written.
+  /// Values with another shape, or too few or too many files: one line of error, and nothing is
+  /// written.
   @Test func filesOfWeightsThatDoNotFit() throws {
     try withModel { folder, model in
       let (weights, out) = (folder + "/w", folder + "/e.mlmodel")

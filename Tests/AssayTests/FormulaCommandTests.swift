@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// The network of the demonstration, whose Lambda Python 3.11 wrote.
+  /// The demonstration network, whose Lambda was written by Python 3.11.
   @Test func thePlanShowsTheFormula() throws {
     let network = packageRoot + "/Fixtures/demo/swish.h5"
     let plan = try Command.run("convert", network, "--dry-run")
@@ -66,7 +66,7 @@ import Testing
   @Test func theDemonstrationAnswersAsKerasDid() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
-      // The options without the rules at their end.
+      // The options without the rules at the end.
       let result = try Command.run(
         ["convert", DemonstrationTests.fixture + "/swish.h5", "-o", model, "--lambda", "auto"]
           + DemonstrationTests.options.dropLast(2))
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  /// Lambdas of the converter's corpus, with what Keras answered.
+  /// Lambdas from the converter's corpus, with Keras's answers.
   @Test(
     .shared("corpus/keras"),
     arguments: [
@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  /// Lambdas of people's models, of Python 2.7 and 3.
+  /// Lambdas from published models, from Python 2.7 and 3.
   @Test(
     .shared("models/keras"),
     arguments: [
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  /// 2x + 1 under a class name of the user's own, which nobody provides.
+  /// 2x + 1 under a custom class name that has no implementation.
   @Test func aClassOfItsOwnRunsFromTheExpression() throws {
     try withTemporaryFolder { folder in
       func write(_ name: String, _ text: String) throws -> String {

@@ -2,10 +2,9 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Damaged files through the whole program: never a signal, never an output, always an error line.
+/// Damaged files in the whole program: never a signal, never an output, always a line of error.
 @Suite struct HostileFileTests {
-  /// Runs the program on damaged copies of a file, which stand at `path`. Where it fails, `output` is
-  /// not there.
+  /// Runs the program on damaged copies of a file at `path`. If it fails, `output` must not exist.
   static func check(
     _ original: [UInt8], at path: String, times: Int, output: String? = nil,
     _ run: (_ seed: Int) throws -> Command.Result

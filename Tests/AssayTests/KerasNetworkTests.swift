@@ -2,12 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Networks that today's Keras and tf_keras saved, and what they themselves predict
-/// (`Fixtures/networks`).
+/// Networks saved by current Keras and tf_keras, with their predictions (`Fixtures/networks`).
 @Suite struct KerasNetworkTests {
   private static let folder = packageRoot + "/Fixtures/networks"
 
-  /// Every file with a network, and the file with its weights where that is another one.
+  /// Every file with a network, with its weights file if that is separate.
   static let models: [[String]] = {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     var models: [[String]] = []

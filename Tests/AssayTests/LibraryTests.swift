@@ -3,7 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The code of `docs/library.md`, with no import beside `Assay`, and that the page holds no other.
+/// The code in `docs/library.md`, with no import other than `Assay`; the page contains no other
+/// code.
 @Suite struct LibraryTests {
   @Test func convertLoadPredictCompare() throws {
     try withTemporaryFolder { folder in
@@ -41,7 +42,7 @@ import Testing
     options.preprocessing.blueBias = PerFeature(-1)
     let source = try ModelSource(
       contentsOf: packageRoot + "/Fixtures/builder/inception.h5")
-    // Sixteen channels are no image.
+    // Sixteen channels are not an image.
     #expect(throws: ModelError.self) { try source.convert(options) }
 
     var settings = Predictor.Options()

@@ -3,9 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Numbers that are NaN or infinite: in weights, in results, in JSON.
+/// NaN and infinity in weights, in results and in JSON.
 @Suite struct NonFiniteTests {
-  /// The demonstration network with `values` in front of the bias of its dense layer, of 3 values.
+  /// The demonstration network with `values` at the start of the bias of its dense layer, which has
+  /// 3 values.
   private static func patched(_ values: [Float], in folder: String) throws -> String {
     let finite = folder + "/finite.mlmodel"
     try DemonstrationTests.converted(to: finite)
@@ -28,8 +29,8 @@ import Testing
     return bias.withUnsafeBytes { Data($0) }
   }
 
-  /// The file's, the layer's and the field's name, and how many: for the source and for what was made
-  /// of it. Neither is refused: Keras predicts with such weights, too.
+  /// Reports the names of file, layer and field, and the number of such values, for the source and
+  /// the converted model. Neither is rejected: Keras also predicts with such weights.
   @Test func weightsAreReported() throws {
     try withTemporaryFolder { folder in
       let source = try Self.patched([.nan, .infinity], in: folder)
@@ -54,7 +55,7 @@ import Testing
     }
   }
 
-  /// `JSONSerialization` reads what JSON is and nothing else.
+  /// `JSONSerialization` accepts only valid JSON.
   private static func object(_ text: String) throws -> [String: Any] {
     #expect(throws: (any Error).self) {
       try JSONSerialization.jsonObject(with: Data("[NaN]".utf8))
@@ -68,7 +69,7 @@ import Testing
       let source = try Self.patched([.infinity], in: folder)
       let model = folder + "/m.mlmodel"
       try Command.run(["convert", source, "-o", model] + DemonstrationTests.options)
-      // softmax(∞, a, b): ∞ − ∞ is NaN, as TensorFlow has it.
+      // softmax(∞, a, b): ∞ − ∞ is NaN, as in TensorFlow.
       let array = folder + "/out.json"
       let run = try Command.run(
         "run", model, DemonstrationTests.picture, "--all-outputs", "-o", array, "--json")
@@ -77,7 +78,7 @@ import Testing
       #expect(outputs?["color"] as? [String] == ["NaN", "NaN", "NaN"])
       #expect(outputs?["dense_output"]?.first as? String == "Infinity", "\(run.output.suffix(300))")
       #expect(outputs?["dense_output"]?.last is Double)
-      // The array file holds the same and is read back.
+      // The array file has the same values and can be read back.
       let file = try Self.object(String(contentsOfFile: array, encoding: .utf8))
       #expect(file.count == outputs?.count)
       let diff = try Command.run("diff", array, array, "--json")

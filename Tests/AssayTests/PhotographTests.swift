@@ -12,12 +12,12 @@ import Testing
     #expect(result.code == 0, "\(result.errors)")
   }
 
-  /// Left, top, right and bottom edge of what is on `person.jpg`, read off the picture.
+  /// Left, top, right and bottom edges of the objects in `person.jpg`, read off the image.
   static let things: [String: [Double]] = [
     "person": [190, 83, 276, 374], "horse": [406, 139, 600, 342], "dog": [66, 265, 202, 346],
   ]
 
-  /// The share of the union of two boxes that is in both.
+  /// The intersection over union of two boxes.
   private func overlap(_ a: [Double], _ b: [Double]) -> Double {
     let across = max(0, min(a[2], b[2]) - max(a[0], b[0]))
     let down = max(0, min(a[3], b[3]) - max(a[1], b[1]))
@@ -69,8 +69,8 @@ import Testing
     }
   }
 
-  /// Offsets and scores of two networks of others, with prior boxes by their description; the face is
-  /// on Pillow's portrait of Grace Hopper, 128 × 128, edges read off the picture.
+  /// Offsets and scores of two third-party networks with described prior boxes; the face is in
+  /// Pillow's portrait of Grace Hopper, 128 × 128, with edges read off the image.
   @Test(
     .shared("models/caffe", "models/images"),
     arguments: ["ultraface/slim-320", "face_mask_detection/face_mask_detection"])

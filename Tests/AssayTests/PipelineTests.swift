@@ -115,8 +115,8 @@ import Testing
     #expect(error?.message == "pipelines with a model of type glmClassifier cannot run")
   }
 
-  /// first: x → hidden → y; second: y → hidden → z; each y = [[1, 2], [3, 4]] x + [5, 6], then a
-  /// relu.
+  /// first: x → hidden → y; second: y → hidden → z; each computes y = [[1, 2], [3, 4]] x + [5, 6],
+  /// then a ReLU.
   private static var two: Model {
     func member(_ from: String, _ to: String) -> Model {
       var model = Self.model(dense, from: (from, array([2])), to: (to, array([2])))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `inspect --plan` prints, and `--without`.
+/// The output of `inspect --plan`, and `--without`.
 @Suite struct PlanTests {
   private func withModel(_ body: (String) throws -> Void) throws {
     try withTemporaryFolder { folder in
@@ -52,8 +52,8 @@ import Testing
     }
   }
 
-  /// 3·9 products for each of 6 channels of 9·8 pixels, 432 for each of 5 classes: the same by the
-  /// table of layers, by the plan at any stage and by what is measured.
+  /// 3·9 products for each of 6 channels of 9·8 pixels, and 432 for each of 5 classes: the table of
+  /// layers, the plan at every stage and the measurement agree.
   @Test func thereIsOneCount() throws {
     try withModel { model in
       let count = 72 * 6 * 27 + 72 * 6 * 5
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  /// Without these passes the network answers as Keras did.
+  /// Without these passes the network still gives Keras's answer.
   @Test func runAndDiffLeavePassesOut() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"

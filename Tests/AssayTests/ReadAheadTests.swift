@@ -7,7 +7,7 @@ import Testing
 @testable import Assay
 
 @Suite struct ReadAheadTests {
-  /// Every source's values come in their order, and an unreadable one fails in its place only.
+  /// All values arrive in order, and an unreadable source fails only in its place.
   @Test func orderAndErrors() throws {
     try withTemporaryFolder { folder in
       let names = (0..<20).map { String(format: "%02d.csv", $0) }

@@ -6,8 +6,8 @@ import Testing
 @Suite struct SeveralInputTests {
   private static let pictures: [String] = (0..<12).map { "\($0 < 6 ? "a" : "b")/\($0 % 6)" }
 
-  /// A folder with the demonstration network and `in` with twelve pictures, the third and the ninth
-  /// broken, in two sub-folders that have the same names.
+  /// Passes a folder with the demonstration network and `in` with twelve images in two subfolders
+  /// that contain the same names; the third and the ninth image are broken.
   private func withPictures(_ body: (_ folder: String, _ model: String) throws -> Void) throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  /// Parts of a folder or of a list are its lines, each once, and so are their files.
+  /// The parts of a folder or list contain each of its lines and files once.
   @Test func shardsTogetherAreTheWhole() throws {
     try withPictures { folder, model in
       let whole = try Command.run("run", model, folder + "/in", "--json", "-o", folder + "/out")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  /// Files of one name from several folders do not replace each other.
+  /// Files with the same name from several folders do not replace each other.
   @Test func everyFileHasItsName() throws {
     try withPictures { folder, model in
       let run = try Command.run(
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  /// What is wrong with the options is said once, and ends the run.
+  /// A fault in the options is reported once and ends the run.
   @Test func faultsOfTheOptionsAreNoPicturesFaults() throws {
     try withPictures { folder, model in
       let labels = folder + "/labels.txt"
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  /// The input, scaled as the network asks: x / 127.5 − 1.
+  /// The input, scaled as the network requires: x / 127.5 − 1.
   @Test func theInputAfterItsPreprocessing() throws {
     try withPictures { folder, model in
       let run = try Command.run(
@@ -154,7 +154,7 @@ import Testing
     }
   }
 
-  /// A recipe that the model records is what `--recipe` does; options on the command line come first.
+  /// A recorded recipe has the same effect as `--recipe`; command-line options take precedence.
   @Test func recordedRecipes() throws {
     try withTemporaryFolder { folder in
       let plain = folder + "/plain.mlmodel"
@@ -173,7 +173,7 @@ import Testing
         let text = try Command.run("run", recorded, photograph)
         #expect(text.errors.contains("images: resize "), "\(text.errors)")
         #expect(text.errors.contains("recorded in the model"))
-        // bench and diff prepare the picture as run does.
+        // bench and diff prepare the image in the same way as run.
         let bench = try Command.run(
           "bench", recorded, "--inputs", photograph, "--runs", "1", "--warmup", "0", "--json")
         #expect(bench.code == 0, "\(bench.errors)")
@@ -194,7 +194,7 @@ import Testing
     }
   }
 
-  /// The mean of ten answers is what Caffe's classify.py gives.
+  /// The mean of ten answers equals the answer of Caffe's classify.py.
   @Test func tenCropsAreAveraged() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
@@ -204,7 +204,7 @@ import Testing
         "run", model, photograph, "--json", "--recipe", "caffe-classify-ten", "--layer", "image")
       let outputs = try objects(run.output).first?["outputs"] as? [String: [Double]]
       #expect(outputs?["color"]?.count == 3)
-      // Mirrored parts stand beside the others: the mean picture is its own mirror image.
+      // Mirrored parts are adjacent to the others: the mean image is its own mirror image.
       let mean = try #require(outputs?["image"])
       let side = Int((Double(mean.count) / 3).squareRoot())
       #expect(side * side * 3 == mean.count)

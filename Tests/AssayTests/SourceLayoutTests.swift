@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  /// Twice the input, one item of the batch after the other.
+  /// Twice the input, one batch item after the other.
   @Test func itemsOfABatchRunInTurn() throws {
     var network = NeuralNetwork()
     network.arrayInputShapeMapping = .exact

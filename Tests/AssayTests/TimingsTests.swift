@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct TimingsTests {
   @Test func summaryOfTenTimes() throws {
-    // 1 … 10: the ninth of ten is not exceeded by 90 %, the tenth by 99 %.
+    // 1 … 10: 90 % are at most the ninth value, 99 % at most the tenth.
     let timings = try #require(Timings([7, 1, 10, 4, 2, 9, 5, 3, 8, 6]))
     #expect(timings.count == 10 && timings.minimum == 1 && timings.mean == 5.5)
     #expect(timings.median == 5.5)

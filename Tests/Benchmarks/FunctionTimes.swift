@@ -1,7 +1,6 @@
 import Kernels
 
-/// Times of the functions of an element on one thread, of 2²⁰ values, as multiples of that of the
-/// exponential.
+/// Times of element functions for 2²⁰ values on one thread, as multiples of the exponential's time.
 struct FunctionTimes {
   let name: String
   let nanoseconds: Double
@@ -32,7 +31,7 @@ struct FunctionTimes {
     }
     let unary: [UnaryFunction] = [.exp] + UnaryFunction.allCases.filter { $0 != .exp }
     for function in unary {
-      // The inverse hyperbolic cosine has values from 1 on, the arc functions to 1.
+      // The inverse hyperbolic cosine is defined from 1 on, the arc functions up to 1.
       let shift: Float = function == .acosh ? 1 : 0
       add(function.rawValue) {
         set.kernels.unary(

@@ -3,7 +3,7 @@ import Engine
 import Kernels
 import TensorCore
 
-/// A network of one layer, of which the time of that layer alone is taken.
+/// A network with one layer, for timing only that layer.
 struct OneLayer {
   var title: String
   /// `[C, H, W]`
@@ -65,7 +65,7 @@ struct OneLayer {
     return model
   }
 
-  /// The layer's shortest time of as many runs as fit in `seconds`, and at least five.
+  /// The layer's shortest time over as many runs as fit in `seconds`, and at least five.
   func measure(_ set: InstructionSet, threads: Int, seconds: Double) throws -> Measurement {
     let log = StepTimes()
     var options = CompileOptions()
@@ -86,7 +86,7 @@ struct OneLayer {
     }
     var found = log.shortest("layer")
     if let dense = parameters as? InnerProduct {
-      // These are read where the file has them.
+      // These are read in place.
       found.weightBytes = 4 * dense.inputChannels * dense.outputChannels
     }
     return found

@@ -1,13 +1,13 @@
 import Engine
 import Synchronization
 
-/// The shortest times of the steps of a network.
+/// The shortest times of a network's steps.
 final class StepTimes: Sendable {
   private let records = Mutex<[StepRecord]>([])
 
   func record(_ record: StepRecord) { records.withLock { $0.append(record) } }
 
-  /// Of all steps of a layer in one run; their times are those of the fastest execution of each.
+  /// The sum over the steps of a layer, each with the time of its fastest execution.
   func shortest(_ layer: String) -> OneLayer.Measurement {
     let records = records.withLock { $0 }.filter { $0.step.name == layer }
     let own = records.filter { $0.step.layerType != "convert" }

@@ -2,7 +2,8 @@ import CustomLayers
 import Foundation
 import TensorCore
 
-/// An array as Core ML hands it to a custom layer: elements behind a subscript of boxed indices.
+/// An array as Core ML passes it to a custom layer: elements accessed by a subscript with boxed
+/// indices.
 private final class SubscriptedArray {
   let shape: [Int]
   private let strides: [Int]
@@ -23,7 +24,7 @@ private final class SubscriptedArray {
     set { elements[offset(indices.map(\.intValue))] = newValue.floatValue }
   }
 
-  /// The same without the boxes.
+  /// The same without boxes.
   subscript(indices: [Int]) -> Float {
     get { elements[offset(indices)] }
     set { elements[offset(indices)] = newValue }
@@ -34,8 +35,8 @@ private final class SubscriptedArray {
   }
 }
 
-/// x / (1 + exp(−x)) of 6 × 256 × 256 values three times: by the layer of this package, by a loop
-/// over subscripts of numbers, and by a loop over subscripts of boxed numbers as in Core ML.
+/// x / (1 + exp(−x)) of 6 × 256 × 256 values in three ways: with Assay's layer, with a loop over
+/// subscripts with numbers, and with a loop over subscripts with boxed numbers as in Core ML.
 struct SwishTimes {
   static let shape = [6, 256, 256]
   let layer: Double

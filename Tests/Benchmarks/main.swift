@@ -2,9 +2,9 @@ import Engine
 import Foundation
 import Kernels
 
-// The share of the machine's peak that each kind of kernel reaches alone, on layers of the usual
-// networks, for one thread and for all. Operations are those of the definition, a multiply-add being
-// two; Winograd's algorithm does fewer.
+// The share of the machine's peak rate that each kind of kernel reaches on layers of common
+// networks, for one thread and for all. Operations follow the definition, with two per
+// multiply-add; Winograd's algorithm needs fewer.
 
 let layers: [OneLayer] = [
   .convolution("1×1 256 → 64, 56×56", [256, 56, 56], outputs: 64, kernel: 1),

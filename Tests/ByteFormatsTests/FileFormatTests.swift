@@ -4,7 +4,7 @@ import Testing
 
 @testable import ByteFormats
 
-/// What files are, from their formats' documents: `onnx.proto`, `graph.proto`, `saved_model.proto`,
+/// Formats of files, from the formats' documents: `onnx.proto`, `graph.proto`, `saved_model.proto`,
 /// `Model.proto`, `caffe.proto`, APPNOTE, and the signatures that file(1) lists.
 @Suite struct FileFormatTests {
   private static func told(_ bytes: [UInt8]) -> FileFormat { FileFormat(Bytes(bytes)) }
@@ -36,7 +36,7 @@ import Testing
       ([0x93] + Array("NUMPY\u{1}\0".utf8), .numPy),
       ([0x1F, 0x8B, 8, 0], .foreign(.archive("gzip"))),
       ([0x80, 0x04, 0x95], .foreign(.pickle)),
-      // torch.save before 1.6: a pickled number of its own.
+      // torch.save before 1.6: a pickled magic number.
       (
         [0x80, 0x02, 0x8A, 0x0A, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19],
         .foreign(.pyTorch)
@@ -55,7 +55,7 @@ import Testing
       + [0x3A, 3, 0x12, 1, 0x67, 0x42, 2, 0x10, 14]
     let cases: [([UInt8], FileFormat)] = [
       (onnx, .foreign(.onnx)),
-      // Cut off within its graph.
+      // Truncated within its graph.
       (Array(onnx.prefix(18)), .foreign(.onnx)),
       // specificationVersion 1, an empty description, neuralNetwork (500)
       ([0x08, 1, 0x12, 0, 0xA2, 0x1F, 0], .coreML),
@@ -63,7 +63,7 @@ import Testing
       ([0x12, 0, 0xA2, 0x1F, 0], .coreML), ([0x08, 6, 0x12, 0, 0xB2, 0x1F, 0], .coreML),
       // name "net", layer (100), and layers (2)
       ([0x0A, 3] + Array("net".utf8) + [0xA2, 6, 0], .caffeBinary), ([0x12, 0], .caffeBinary),
-      // The same names as numbers
+      // The same names as numbers.
       ([0x08, 3, 0xA2, 6, 0], .unknown),
     ]
     for (bytes, format) in cases { #expect(Self.told(bytes) == format, "\(bytes)") }
@@ -87,7 +87,7 @@ import Testing
       try writer.finish()
       return bytes
     }
-    // What torch.save writes since 1.6.
+    // The format of torch.save since 1.6.
     #expect(
       Self.told(try archive("archive/data.pkl", "archive/data/0", "archive/version"))
         == .foreign(.pyTorch))

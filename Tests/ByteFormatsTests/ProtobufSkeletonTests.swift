@@ -36,7 +36,7 @@ struct ProtobufSkeletonTests {
     return bytes + content
   }
 
-  /// A payload in a nested message is left out, and put back in its place.
+  /// A payload in a nested message is removed, and later restored.
   @Test func payloadsLeaveAndComeBack() throws {
     let floats = (0..<1000).flatMap { index in
       withUnsafeBytes(of: Float(index)) { Array($0) }
@@ -59,7 +59,7 @@ struct ProtobufSkeletonTests {
     var result: [UInt8] = []
     try splice.forEachPiece { result += $0 }
     #expect(splice.byteCount == result.count)
-    // The skeleton's lengths take five bytes; those of messages without payloads stay so.
+    // The skeleton's lengths take five bytes; those of messages without payloads keep their size.
     let again = try self.skeleton(result)
     #expect(again.bytes == skeleton.bytes)
     #expect(again.payloads.map(\.bytes) == skeleton.payloads.map(\.bytes))
@@ -83,14 +83,15 @@ struct ProtobufSkeletonTests {
     }
   }
 
-  /// Pieces of a packed field are whole numbers of values or refused, never lost.
+  /// Pieces of a packed field must contain whole values; they are rejected otherwise, never
+  /// dropped.
   @Test func payloadsInPieces() throws {
     let large = delimited(2, [UInt8](repeating: 1, count: 2048))
     let small = delimited(2, [UInt8](repeating: 2, count: 8))
     #expect(throws: ModelError.self) { try skeleton(large + small) }
     #expect(throws: ModelError.self) { try skeleton(small + large) }
     #expect(throws: Never.self) { try skeleton(small + small) }
-    // Unpacked values of a repeated field are as good as packed ones.
+    // Unpacked values of a repeated field are as valid as packed ones.
     #expect(throws: Never.self) { try skeleton([0x15, 0, 0, 0, 0, 0x15, 0, 0, 0, 0]) }
   }
 

@@ -14,7 +14,7 @@ extension Fixtures {
     let bits: [UInt32]
   }
 
-  /// What NumPy reads from each file; see `make.py`.
+  /// The values that NumPy reads from each file; see `make.py`.
   func expected() throws -> [String: [Expected]] {
     let json = try Data(contentsOf: URL(filePath: path("expected.json")))
     return try JSONDecoder().decode([String: [Expected]].self, from: json)

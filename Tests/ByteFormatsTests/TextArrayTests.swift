@@ -29,12 +29,12 @@ import Testing
       let value = Float(bitPattern: UInt32.random(in: 0..<0x7F80_0000, using: &random))
       texts.append("\(value)")
       texts.append("\(Double(value) * 1.000000001)")
-      // The middle between two floats, a hair below and above.
+      // The midpoint between two floats, and slightly below and above it.
       let middle = (Double(value) + Double(value.nextUp)) / 2
       texts += ["\(middle)", "\(middle.nextUp)", "-\(middle.nextDown)"]
     }
     for text in texts where !text.contains("inf") {
-      // The C library, in its own locale.
+      // The C library in the default locale.
       let expected = strtof(text, nil)
       let found = try #require(number(text))
       #expect(found.value.bitPattern == expected.bitPattern, "\(text)")
@@ -133,7 +133,7 @@ import Testing
       #expect(a.tensor.shape == b.tensor.shape)
       #expect(a.tensor.elements.map(\.bitPattern) == b.tensor.elements.map(\.bitPattern))
     }
-    // It is JSON in the strict sense, with strings for what is no number there.
+    // Strict JSON, with strings for values that JSON numbers cannot express.
     let strict = ArraySet([
       NamedArray(Tensor(shape: [5], [0.25, 1e-20, .nan, .infinity, -.infinity]))
     ])

@@ -57,7 +57,7 @@ import Testing
     #expect(errorCode { try read(archive([("a..b/c..", [1])])) } == nil)
   }
 
-  /// Offsets in a directory entry, PKWARE APPNOTE 4.3.12.
+  /// Offsets in a directory entry, from PKWARE APPNOTE 4.3.12.
   private func patched(
     _ bytes: [UInt8], entry: Int = 0, _ offset: Int, _ values: [UInt8]
   ) -> [UInt8] {
@@ -94,7 +94,7 @@ import Testing
     // 200 MB of zeros in 200 kB.
     let bomb = try archive([("zeros", [UInt8](repeating: 0, count: 200 << 20))], deflated: true)
     #expect(errorCode { try ZipArchive(Bytes(bomb)) } == .limitExceeded)
-    // The same with a smaller size declared: nothing is made beyond it.
+    // The same with a smaller declared size: decompression stops there.
     let size: [UInt8] = [0, 0, 16, 0]
     let liar = try ZipArchive(Bytes(patched(bomb, 24, size)))
     #expect(errorCode { try liar.contents(liar.members[0]) } == .malformed)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CaffeImport
 
-/// One network in every form that its files can have; `Fixtures/caffe/make.py` writes them.
+/// One network in every file format; `Fixtures/caffe/make.py` writes them.
 @Suite struct FileFormTests {
   private func model(_ network: String, _ weights: String?) throws -> Converted {
     let source = try CaffeImporter.load(
@@ -65,7 +65,7 @@ import Testing
       Issue.record("no mean image")
       return
     }
-    // Of 8 × 8 the rows and columns 1 to 6.
+    // Rows and columns 1 to 6 of 8 × 8.
     var expected: [Float] = []
     for channel in 0..<3 {
       for row in 1..<7 {

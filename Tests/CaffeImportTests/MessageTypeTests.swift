@@ -2,7 +2,7 @@ import Testing
 
 @testable import CaffeImport
 
-/// Names, numbers and defaults as `caffe.proto` has them.
+/// Names, numbers and defaults from `caffe.proto`.
 @Suite struct MessageTypeTests {
   @Test func readsNumbersAndDefaults() throws {
     let layer = MessageType.layer

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CaffeImport
 
-/// Files with random damage: an answer or an error, never a trap, a hang or memory without end.
+/// Files with random damage give an answer or an error, never a trap, a hang or unbounded memory.
 @Suite struct MutationTests {
   private static func attempt(_ network: [UInt8], _ weights: CaffeWeights?) {
     do {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CaffeImport
 
-/// One error for each kind of mistake, with the line and column where there is a line.
+/// One error for each kind of mistake, with line and column if available.
 @Suite struct NetworkErrorTests {
   private static let data = input("data", 1, 3, 4, 4)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CaffeImport
 
-/// The rules by which Caffe makes a network of its layers.
+/// Caffe's rules for building a network from its layers.
 @Suite struct NetworkRuleTests {
   private static let data = input("data", 1, 3, 4, 4)
 
@@ -46,7 +46,7 @@ import Testing
   // MARK: In-place layers
 
   @Test func anInPlaceLayerMakesANewVersion() throws {
-    // `early` takes `a` before the ReLU, `late` after it, and both versions have names.
+    // `early` reads `a` before the ReLU, `late` after it, and both versions have names.
     let text =
       Self.data + layer("first", "TanH", "data", "a") + layer("early", "AbsVal", "a", "b")
       + layer("relu", "ReLU", "a", "a") + layer("late", "AbsVal", "a", "c")

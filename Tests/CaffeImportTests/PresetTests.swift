@@ -5,8 +5,8 @@ import Testing
 @testable import CaffeImport
 
 @Suite struct PresetTests {
-  /// VGG's recipe, B, G and R less 103.939, 116.779 and 123.68: white enters as 151.061, 138.221 and
-  /// 131.32, black as the negated means.
+  /// VGG's recipe, B, G and R minus 103.939, 116.779 and 123.68: white becomes 151.061, 138.221 and
+  /// 131.32, black the negated means.
   @Test func whiteAndBlackEnterAsInVGG() throws {
     var options = ConversionOptions()
     options.imageInputs = ["data"]

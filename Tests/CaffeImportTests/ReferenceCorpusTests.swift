@@ -9,12 +9,12 @@ import Testing
 
 @testable import CaffeImport
 
-/// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
+/// Conversions against those of coremltools 4.1 in the reference corpus.
 struct ReferenceCorpusTests {
-  /// A network that the reference converts, and computes as Caffe does.
+  /// A network that coremltools converts correctly.
   struct Network: CustomTestStringConvertible, Sendable {
     let folder: String
-    /// The weights, where there are some, and the architecture.
+    /// The weights, if any, and the architecture.
     let files: [String]
 
     var testDescription: String { String(folder.split(separator: "/").last ?? "") }
@@ -64,7 +64,7 @@ struct ReferenceCorpusTests {
           + "\(layer.input) \(layer.output)"
       }
     }
-    // The reference leaves a batchnorm and the scale behind it apart.
+    // coremltools does not merge a batchnorm with the scale after it.
     let isFused = theirs.neuralNetwork?.layers.contains { $0.parameters is Batchnorm } == true
     #expect(isFused || layers(ours) == layers(theirs))
     #expect(ours.description?.input.map(\.name) == theirs.description?.input.map(\.name))

@@ -10,14 +10,15 @@ func parsed(_ text: String) throws -> CaffeMessage {
   return try parser.parse(.network)
 }
 
-/// A network's text, and the text of its weights: layers with `blobs { shape { … } data: […] }`.
+/// A network's text, and optionally text for its weights: layers with `blobs { shape { … } data:
+/// […] }`.
 func source(_ text: String, weights: String? = nil) throws -> CaffeSource {
   try CaffeSource(
     path: "net.prototxt", text: Bytes(Array(text.utf8)),
     weights: weights.map { try CaffeWeights(path: "net.caffemodel", network: parsed($0)) })
 }
 
-/// A converted network, taken apart.
+/// A converted network in parts.
 struct Converted {
   let result: ConversionResult
 
@@ -52,14 +53,14 @@ func convert(
   Converted(result: try CaffeImporter.convert(source(text, weights: weights), options: options))
 }
 
-/// An Input layer of the given sizes.
+/// An Input layer with the given sizes.
 func input(_ name: String, _ shape: Int...) -> String {
   let sizes = shape.map { "dim: \($0)" }.joined(separator: " ")
   return
     "layer { name: '\(name)' type: 'Input' top: '\(name)' input_param { shape { \(sizes) } } }\n"
 }
 
-/// A layer of one bottom and one top.
+/// A layer with one bottom and one top.
 func layer(
   _ name: String, _ type: String, _ bottom: String, _ top: String, _ fields: String = ""
 ) -> String {
@@ -101,7 +102,7 @@ struct Wire {
     delimited(number, values.withUnsafeBytes { Array($0) })
   }
 
-  /// One float that is not packed.
+  /// One unpacked float.
   func float(_ number: Int, _ value: Float) -> Wire {
     var result = self
     result.varint(UInt64(number) << 3 | 5)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CaffeImport
 
-/// Protobuf's text format, by its specification.
+/// Protobuf's text format, according to its specification.
 @Suite struct TextParserTests {
   private func convolution(_ fields: String) throws -> CaffeMessage {
     let network = try parsed("layer { convolution_param { \(fields) } }")
@@ -98,7 +98,7 @@ import Testing
     #expect(parser.unknownFields.first?.similar == "kernel_size")
   }
 
-  /// The line and column are those of the first character that does not fit.
+  /// Line and column of the first character that does not fit.
   @Test(arguments: [
     ("layer {\n  name: 'a'\n", "line 3, column 1", "the bracket at line 1, column 7"),
     ("name: 'a'\n}", "line 2, column 1", "extra closing bracket"),

@@ -4,12 +4,12 @@ import Testing
 
 @testable import CoreMLModel
 
-/// What Core ML's validator refuses is refused, with the place. Where the validator is there, it is
-/// asked whether it refuses each of these, and takes what they were made of.
+/// Models that Core ML's validator rejects are rejected, with the location. If the validator is
+/// available, it must also reject each of these, and accept the models from which they were made.
 struct BreachTests {
   struct Breach: CustomTestStringConvertible, Sendable {
     let testDescription: String
-    /// What one of our errors says.
+    /// Text in one of the errors.
     let text: String
     let model: @Sendable () -> Model
 
@@ -36,7 +36,7 @@ struct BreachTests {
     if Shared.has(AppleValidator.name) { #expect(try refusals(model) != []) }
   }
 
-  /// Core ML's validator lets them pass; which of the two is meant nobody can say.
+  /// Core ML's validator accepts them, but the reference to the name is ambiguous.
   @Test func twoLayersOfOneName() {
     var model = Self.vector()
     model.neuralNetwork?.layers[1].name = "dense"
@@ -92,7 +92,7 @@ extension BreachTests {
     return layer
   }
 
-  /// `[3, 4, 4]` through a layer each of some types.
+  /// `[3, 4, 4]` through one layer of each of some types.
   static func image() -> Model {
     var padding = Padding()
     padding.kind = .constant(value: 0)
@@ -129,7 +129,7 @@ extension BreachTests {
       ], input: array([4]), output: "out")
   }
 
-  /// `[2, 3]` as it is declared.
+  /// `[2, 3]` with its exact rank.
   static func exact() -> Model {
     var model = network(
       [
@@ -175,7 +175,7 @@ extension BreachTests {
     return model
   }
 
-  /// `vector`, and a sum of its output with itself.
+  /// `vector`, followed by the sum of its output with itself.
   static func pipeline() -> Model {
     var first = vector()
     first.description?.output[0].type?.kind = array([2])
@@ -210,7 +210,7 @@ extension BreachTests {
     }
   }
 
-  /// Changes the parameters of the first layer of that type.
+  /// Changes the parameters of the first layer of the given type.
   private static func layer<Layer: LayerParameters>(
     _ model: @autoclosure @escaping @Sendable () -> Model,
     _ name: String, _ text: String, _ change: @escaping @Sendable (inout Layer) -> Void
@@ -257,7 +257,7 @@ extension BreachTests {
       $0.description?.input[0].type?.kind = .multiArray(
         ArrayFeatureType(shape: [4], dataType: .invalid))
     },
-    changed(vector(), "halves in version 1", "needs version 7 of the format") {
+    changed(vector(), "half precision in version 1", "needs version 7 of the format") {
       $0.description?.input[0].type?.kind = .multiArray(
         ArrayFeatureType(shape: [4], dataType: .float16))
     },
@@ -315,13 +315,13 @@ extension BreachTests {
     changed(vector(), "cycle", "input: no earlier layer produces 'out'") {
       $0.neuralNetwork?.layers[0].input = ["out"]
     },
-    changed(vector(), "blob made twice", "output: 'a' is produced more than once") {
+    changed(vector(), "blob produced twice", "output: 'a' is produced more than once") {
       $0.neuralNetwork?.layers[1].output = ["a"]
     },
     changed(vector(), "input as output", "description.output.in: no layer produces it") {
       $0.description?.output[0].name = "in"
     },
-    changed(vector(), "output of nobody", "description.output.y: no layer produces it") {
+    changed(vector(), "output without a layer", "description.output.y: no layer produces it") {
       $0.description?.output[0].name = "y"
     },
     changed(vector(), "layer without type", "layer: the layer's type is missing") {
@@ -345,7 +345,7 @@ extension BreachTests {
     changed(image(), "rank 5", "has a rank of 5") {
       $0.description?.input[0].type?.kind = array([1, 1, 3, 4, 4])
     },
-    changed(exact(), "mapping of old", "layers of this type need EXACT_ARRAY_MAPPING") {
+    changed(exact(), "outdated mapping", "layers of this type need EXACT_ARRAY_MAPPING") {
       $0.description?.input[0].type?.kind = array([3])
       $0.neuralNetwork?.arrayInputShapeMapping = .rank5
     },
@@ -368,7 +368,7 @@ extension BreachTests {
       tensor.rank = 3
       $0.neuralNetwork?.layers[0].inputTensor = [tensor, tensor]
     },
-    changed(exact(), "tensors of another number", "1 tensors for 2 blobs") {
+    changed(exact(), "wrong number of tensors", "1 tensors for 2 blobs") {
       var tensor = TensorDescription()
       tensor.rank = 2
       $0.neuralNetwork?.layers[0].inputTensor = [tensor]
@@ -487,7 +487,7 @@ extension BreachTests {
     replaced("no class", "className: empty") { Custom() },
   ]
 
-  /// The network of images with another layer in place of the first.
+  /// The image network with another layer in place of the first.
   private static func replaced(
     _ name: String, _ text: String, _ layer: @escaping @Sendable () -> any LayerParameters
   ) -> Breach {
@@ -537,12 +537,12 @@ extension BreachTests {
     ) {
       $0.description?.predictedProbabilitiesName = "nowhere"
     },
-    changed(classifier(), "blob of nobody", "no layer produces 'nowhere'") { model in
+    changed(classifier(), "blob without a layer", "no layer produces 'nowhere'") { model in
       guard case .neuralNetworkClassifier(var classifier)? = model.type else { return }
       classifier.labelProbabilityLayerName = "nowhere"
       model.type = .neuralNetworkClassifier(classifier)
     },
-    changed(classifier(), "key without type", "the type of the key is missing") {
+    changed(classifier(), "key without a type", "the type of the key is missing") {
       $0.description?.output[1].type?.kind = .dictionary(nil)
     },
     changed(vector(), "regressor without a name", "a regressor needs one") { model in
@@ -557,22 +557,22 @@ extension BreachTests {
       $0.type?.pipeline?.models = []
       $0.type?.pipeline?.names = []
     },
-    changed(pipeline(), "input of nobody", "pipeline.models[0].description.input.in") {
+    changed(pipeline(), "input without a source", "pipeline.models[0].description.input.in") {
       $0.description?.input[0].name = "other"
     },
     changed(pipeline(), "another type", "its type differs from that of its source") {
       $0.type?.pipeline?.models[1].description?.input[0].type?.kind = array([3])
     },
-    changed(pipeline(), "output of no model", "description.output.y") {
+    changed(pipeline(), "output without a model", "description.output.y") {
       $0.description?.output[0].name = "y"
     },
-    changed(pipeline(), "a name too few", "1 names for 2 models") {
+    changed(pipeline(), "one name too few", "1 names for 2 models") {
       $0.type?.pipeline?.names = ["first"]
     },
-    changed(pipeline(), "one name twice", "two models have the same name") {
+    changed(pipeline(), "duplicate name", "two models have the same name") {
       $0.type?.pipeline?.names = ["first", "first"]
     },
-    changed(pipeline(), "wrong model in it", "pipeline.models[1].layers") {
+    changed(pipeline(), "invalid model inside", "pipeline.models[1].layers") {
       $0.type?.pipeline?.models[1].neuralNetwork?.layers = []
     },
   ]

@@ -5,8 +5,8 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Messages with every field of the schema, each holding something, and one field that no schema
-/// knows: they come back byte for byte, so every field is read and written or carried.
+/// Messages with every field of the schema set, plus an unknown field: they come back byte for
+/// byte, so every field is read and written, or carried through.
 struct EveryFieldTests {
   @Test(arguments: 0..<160) func layersComeBack(variant: Int) throws {
     try check(Generator(variant: variant, modelType: "neuralNetwork"))
@@ -23,7 +23,7 @@ struct EveryFieldTests {
     #expect(try model.encoded() == bytes)
   }
 
-  /// Damaged ones end in a model or an error, with every kind of layer in turn.
+  /// Damaged ones give a model or an error, for every kind of layer in turn.
   @Test(arguments: 0..<160) func damagedOnesDoNotTrap(variant: Int) {
     let generator = Generator(variant: variant, modelType: "neuralNetwork")
     let bytes = generator.message(SpecificationSchema.descriptor, depth: 0)
@@ -31,7 +31,7 @@ struct EveryFieldTests {
     for _ in 0..<25 { HostileModelTests.exercise(bytes.withBytesReplaced(&random)) }
   }
 
-  /// Every type in the list is read, not carried.
+  /// Every type in the list is read, not carried through.
   @Test func allLayerTypesAreRead() throws {
     var types: Set<String> = []
     for variant in 0..<160 {
@@ -45,10 +45,10 @@ struct EveryFieldTests {
   }
 }
 
-/// Makes the encodings.
+/// Generates the encodings.
 struct Generator {
   let variant: Int
-  /// The kind of model; nil takes the variant's.
+  /// The kind of model; nil means the variant's.
   let modelType: String?
 
   func message(
@@ -68,7 +68,7 @@ struct Generator {
       if field.type == PROTOBUF_C_TYPE_MESSAGE, depth > 8 { continue }
       bytes += encoded(field, depth: depth, occurrence: occurrence)
     }
-    // A map's entries and values have no place for unknown fields.
+    // A map's entries and values cannot keep unknown fields.
     if !name.hasSuffix("Entry"), name != "CustomLayerParamValue" { bytes += key(9999, 0) + [0x2A] }
     return bytes
   }

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 struct GeneratedCodeTests {
-  /// The committed C code is what `make proto` makes of the `.proto` files.
+  /// The committed C code equals the output of `make proto` for the `.proto` files.
   @Test(.program("protoc-c")) func isCurrent() throws {
     let specification = "\(packageRoot)/Sources/CSpec"
     try withTemporaryFolder { folder in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Whatever the bytes are, reading ends with a model or an error.
+/// Reading any bytes ends with a model or an error.
 struct HostileModelTests {
   /// A small network with a large weight, so that there are payloads outside the skeleton.
   static let sample: [UInt8] = {
@@ -51,7 +51,7 @@ struct HostileModelTests {
     return (try? model.encoded()) ?? []
   }()
 
-  /// Reads, and does with the result what programs do.
+  /// Reads the bytes, and does with the result what programs do.
   static func exercise(_ bytes: [UInt8]) {
     guard let model = try? Model(bytes: Bytes(bytes)) else { return }
     _ = model.validate()
@@ -72,7 +72,7 @@ struct HostileModelTests {
       if (try? Model(bytes: Bytes(prefix))) == nil { refused += 1 }
       Self.exercise(prefix)
     }
-    // Only a cut between two fields of the outermost message leaves a whole one.
+    // Only a cut between two fields of the outermost message leaves a valid one.
     #expect(refused >= Self.sample.count - 3)
   }
 
@@ -89,7 +89,7 @@ struct HostileModelTests {
     for _ in 0..<2500 { Self.exercise(Self.sample.damaged(&random)) }
   }
 
-  /// Field 202 of a model is a pipeline, whose field 1 are models.
+  /// Field 202 of a model is a pipeline; its field 1 contains models.
   @Test func deepNesting() {
     func nested(_ depth: Int) -> [UInt8] {
       var bytes: [UInt8] = []
@@ -109,7 +109,7 @@ struct HostileModelTests {
     }
   }
 
-  /// A model in memory that is nested too deep is refused as well.
+  /// A model in memory that is nested too deeply is rejected as well.
   @Test func deepValues() {
     var model = Model()
     for _ in 0..<40 {
@@ -141,7 +141,7 @@ struct HostileModelTests {
   }
 
   @Test func errorsNameThePlace() throws {
-    // specificationVersion 1; neuralNetwork (500) with a layer whose name breaks off.
+    // specificationVersion 1; neuralNetwork (500) with a layer whose name is cut off.
     let broken: [UInt8] = [0x08, 1, 0xA2, 0x1F, 4, 0x0A, 2, 0x0A, 9]
     let error = #expect(throws: ModelError.self) { try Model(bytes: Bytes(broken)) }
     #expect(error?.field == "neuralNetwork.layers")
@@ -189,5 +189,5 @@ struct HostileModelTests {
   }
 }
 
-/// Every `.mlmodel` of the shared folder.
+/// Every `.mlmodel` in the shared folder.
 let sharedModels = Shared.files(endingIn: ".mlmodel")

@@ -19,12 +19,13 @@ import Testing
     return layer
   }
 
-  /// 2 images of 8 channels of 5 × 4 pixels, each a sum of 6 · 3 · 5 products.
+  /// 2 images with 8 channels of 5 × 4 pixels, each a sum of 6 · 3 · 5 products.
   @Test func convolutions() throws {
     #expect(try count(convolution(), [1, 2, 6, 10, 8]) == 2 * 8 * 20 * 90)
   }
 
-  /// As many pixels, of 8 channels each of which sees 3 of 6: half of that.
+  /// The same number of pixels, with 8 channels that each see 3 of 6 channels: half as many
+  /// products.
   @Test func convolutionsInGroups() throws {
     let layer = convolution {
       $0.nGroups = 2
@@ -33,7 +34,8 @@ import Testing
     #expect(try count(layer, [1, 2, 6, 10, 8]) == 2 * 8 * 20 * 45)
   }
 
-  /// Each of 6 · 10 · 8 elements goes into 8 channels by 15 weights; in two groups into 4 of them.
+  /// Each of 6 · 10 · 8 elements contributes to 8 channels with 15 weights; with two groups, to 4
+  /// of them.
   @Test(arguments: [(1, 8), (2, 4)])
   func deconvolutions(groups: Int, outputs: Int) throws {
     let layer = convolution {
@@ -43,26 +45,27 @@ import Testing
     #expect(try count(layer, [1, 1, 6, 10, 8]) == 480 * outputs * 15)
   }
 
-  /// 3 × 2 × 2 voxels of 4 channels, each a sum of 2 · 2 · 3 · 3 products over half of 4 channels.
+  /// 3 × 2 × 2 voxels with 4 channels, each a sum of 2 · 2 · 3 · 3 products over half of 4
+  /// channels.
   @Test func convolutionsOfVolumes() throws {
     var layer = Convolution3D()
     (layer.inputChannels, layer.outputChannels, layer.nGroups) = (4, 4, 2)
     layer.window.kernel = [2, 3, 3]
     layer.window.paddingType = .valid
     #expect(try count(layer, [1, 4, 4, 4, 4]) == 12 * 4 * 36)
-    // Each of 4 · 8 elements goes into 2 channels by 18 weights.
+    // Each of 4 · 8 elements contributes to 2 channels with 18 weights.
     layer.isDeconvolution = true
     #expect(try count(layer, [1, 4, 2, 2, 2]) == 32 * 2 * 18)
   }
 
-  /// 7 vectors of 30, times 30 × 5.
+  /// 7 vectors of 30 elements, times 30 × 5.
   @Test func innerProducts() throws {
     var layer = InnerProduct()
     (layer.inputChannels, layer.outputChannels) = (30, 5)
     #expect(try count(layer, [7, 1, 30, 1, 1]) == 7 * 30 * 5)
   }
 
-  /// 2 · 3 products of 4 × 5 and 5 × 6 matrices; of 8 rows and a matrix of 5 × 6.
+  /// 2 · 3 products of 4 × 5 and 5 × 6 matrices; 8 rows times a 5 × 6 matrix.
   @Test func matrixProducts() throws {
     var layer = BatchedMatMul()
     #expect(try count(layer, [2, 1, 4, 5], [3, 5, 6]) == 6 * 4 * 5 * 6)
@@ -70,8 +73,8 @@ import Testing
     #expect(try count(layer, [2, 4, 5]) == 8 * 5 * 6)
   }
 
-  /// 9 steps of 2 items: each gate multiplies 16 × 10 weights with the input and 16 × 16 with the
-  /// state.
+  /// 9 steps of 2 items: each gate multiplies 16 × 10 weights with the input and 16 × 16 weights
+  /// with the state.
   @Test func recurrentLayers() throws {
     let gate = 9 * 2 * (16 * 10 + 16 * 16)
     let input = [9, 2, 10, 1, 1]

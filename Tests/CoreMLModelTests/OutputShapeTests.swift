@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreMLModel
 
-/// Expected shapes are worked out by hand from the formula beside each.
+/// Expected shapes are calculated by hand from the formula next to each.
 struct OutputShapeTests {
   private func convolution(
     _ kernel: [Int], stride: [Int] = [], dilation: [Int] = [], padding: Convolution.Padding? = nil,
@@ -69,7 +69,7 @@ struct OutputShapeTests {
     layer.kernelSize = [2, 2]
     layer.stride = [1, 1]
     layer.padding = .same(SamePadding())
-    // A 2 × 2 window with stride 1 keeps the size and pads right and bottom only.
+    // A 2 × 2 window with stride 1 keeps the size and pads only at the right and bottom.
     #expect(try layer.outputShapes([[1, 1, 3, 13, 13]]) == [[1, 1, 3, 13, 13]])
     #expect(
       try layer.explicitPadding([13, 13])
@@ -82,7 +82,7 @@ struct OutputShapeTests {
     var complete = ValidCompletePadding()
     layer.padding = .includeLastPixel(complete)
     #expect(try layer.outputShapes([[1, 1, 3, 8, 9]]) == [[1, 1, 3, 4, 4]])
-    // ⌈(7 + 2 − 2) / 2⌉ + 1 = 5, whose last window would begin at 8 ≥ 7 + 1: 4
+    // ⌈(7 + 2 − 2) / 2⌉ + 1 = 5, whose last window would start at 8 ≥ 7 + 1: 4
     layer.kernelSize = [2, 2]
     complete.paddingAmounts = [1, 1]
     layer.padding = .includeLastPixel(complete)
@@ -256,7 +256,7 @@ struct OutputShapeTests {
         == [[7, 2, 5, 1, 1], [1, 2, 5, 1, 1]])
   }
 
-  /// Sizes of a hostile file end in an error, never in a trap.
+  /// Sizes in a hostile file give an error, never a trap.
   @Test func extremeSizes() {
     let extremes = [Int.min, -1, 0, 1, Int(Int32.max), Int.max]
     for a in extremes {

@@ -13,7 +13,7 @@ import Testing
     #expect(try RandomWeights(seed: 4).values("a/kernel", shape: [4, 5], fanIn: 4).array() != a)
   }
 
-  /// Uniform in ±√(6 / fan-in), whose variance is 2 / fan-in.
+  /// Uniform in ±√(6 / fan-in), with variance 2 / fan-in.
   @Test func kernelsHaveTheVarianceOfHe() throws {
     let values = try RandomWeights(seed: 1).values("k/weights", shape: [100_000], fanIn: 50).array()
     let bound = (6.0 / 50).squareRoot()

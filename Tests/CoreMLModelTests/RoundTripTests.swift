@@ -7,7 +7,7 @@ import Testing
 
 /// Reading and writing loses nothing.
 struct RoundTripTests {
-  /// The file is let go with the last of its weights.
+  /// The file is released together with the last of its weights.
   @Test func nothingOutlivesTheModel() throws {
     final class Owner {}
     weak var owner: Owner?
@@ -29,14 +29,14 @@ struct RoundTripTests {
       let model = try Model(uncheckedContentsOf: path)
       let first = try model.encoded()
       let again = try Model(bytes: Bytes(first))
-      // A model that holds a NaN does not equal its copy.
+      // A model that contains a NaN does not equal its copy.
       let isSame = again == model || "\(model)".contains("nan")
       #expect(isSame, "\(path)")
       #expect(try again.encoded() == first, "\(path)")
     }
   }
 
-  /// The independent judge: protobuf's own implementation with the classes of coremltools.
+  /// An independent check: protobuf's implementation with the classes of coremltools.
   @Test(.shared("corpus"), .coremltools) func protobufDecodesTheSameMessages() throws {
     try withTemporaryFolder { folder in
       var list = ""
@@ -60,7 +60,7 @@ extension Trait where Self == ConditionTrait {
   }
 }
 
-/// Runs a script of `Tests/Tools` with coremltools' classes.
+/// Runs a script in `Tests/Tools` with coremltools' classes.
 func coremltools(_ script: String, _ arguments: [String]) throws -> Program.Result {
   let python = try #require(ProcessInfo.processInfo.environment[coremltoolsPython])
   return try Program(python).run(["\(packageRoot)/Tests/Tools/\(script)"] + arguments)

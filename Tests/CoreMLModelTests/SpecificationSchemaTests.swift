@@ -4,8 +4,8 @@ import Testing
 @testable import CoreMLModel
 
 struct SpecificationSchemaTests {
-  /// A message that one table reads in parts and another does not know would be unpacked whole where
-  /// the second one meets it.
+  /// A message that one table reads in parts and another does not list would be unpacked completely
+  /// by the second.
   @Test func everyMessageTypeIsReadInOneWay() {
     var carried: [String: Set<[String]>] = [:]
     var visited: Set<ObjectIdentifier> = []

@@ -32,7 +32,7 @@ struct ValidationTests {
     return model
   }
 
-  /// What stands against writing the model.
+  /// The reasons not to write the model.
   private func messages(_ model: Model) -> [String] {
     let faults = model.faults()
     return (faults.errors + faults.doubts).map(\.description)
@@ -44,13 +44,14 @@ struct ValidationTests {
         == [])
   }
 
-  /// Conversions that the reference gets wrong: it splits the biases of a `reset_after` GRU for
-  /// another layout, and puts a dense layer behind a reshape that Keras applies to the last axis.
+  /// Conversions that coremltools gets wrong: it splits the biases of a `reset_after` GRU for
+  /// another layout, and puts a dense layer after a reshape although Keras applies it to the last
+  /// axis.
   static let faultyReferences = [
     "gru_12_reset_after", "gru_13_recurrent_activation_reset_after", "reshape_i_i_neg_after_dense",
   ]
 
-  /// What the reference's writer made is sound, but for its own faults, which are found.
+  /// Models from coremltools are valid except for its faults, which are found.
   @Test(.shared("corpus")) func referenceModelsHaveNoFaults() throws {
     for path in sharedModels where path.hasSuffix("coremltools.mlmodel") {
       let faults = try Model(uncheckedContentsOf: path).validate()
@@ -173,10 +174,10 @@ struct ValidationTests {
     #expect(SpecificationVersion.oldestSystem(3) == "iOS 12, macOS 10.14")
   }
 
-  /// The versions that the reference's writer chose are as small as possible.
+  /// The versions that coremltools chose are as low as possible.
   @Test(.shared("corpus")) func referenceVersions() throws {
     for path in sharedModels where path.hasSuffix("coremltools.mlmodel") {
-      // Of a GRU that resets after the product the reference writes too many biases.
+      // For a GRU that resets after the product, coremltools writes too many biases.
       let model = try Model(uncheckedContentsOf: path)
       #expect(model.minimumSpecificationVersion == model.specificationVersion, "\(path)")
     }

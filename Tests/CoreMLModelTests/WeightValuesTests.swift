@@ -24,14 +24,14 @@ struct WeightValuesTests {
         == [2, -1, 2, 2, -1, -1, 2, -1, 2])
   }
 
-  /// 5 = 101, 3 = 011, 6 = 110 (over the byte's end), 1 = 001: 10101111 0001….
+  /// 5 = 101, 3 = 011, 6 = 110 (across the end of the byte), 1 = 001: 10101111 0001….
   @Test func threeBitsCrossBytes() throws {
     let weights = quantized(
       [0b1010_1111, 0b0001_0000], bits: 3, .linear(scale: [0.5], bias: [-1]))
     #expect(try weights.values(count: 4, outputChannels: 1).array() == [1.5, 0.5, 2, -0.5])
   }
 
-  /// Two channels of two values each, w = scale[c] · q + bias[c].
+  /// Two channels with two values each, w = scale[c] · q + bias[c].
   @Test func eightBitsByChannel() throws {
     let weights = quantized(
       [0, 255, 10, 20], bits: 8, .linear(scale: [2, 0.5], bias: [1, -1]))
@@ -58,7 +58,7 @@ struct WeightValuesTests {
   }
 
   @Test(arguments: 1...8) func everyWidthCountsUp(bits: Int) throws {
-    // The codes 0, 1, 2, … one after the other as one long binary number.
+    // The codes 0, 1, 2, … concatenated into one long binary number.
     let codes = (0..<29).map { $0 % (1 << bits) }
     let digits = codes.flatMap { code in (0..<bits).reversed().map { UInt8(code >> $0 & 1) } }
     var bytes: [UInt8] = []

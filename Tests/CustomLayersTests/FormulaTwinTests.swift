@@ -104,7 +104,7 @@ import Testing
       }, "L2")
   }
 
-  /// Half-pixel sampling written as PyTorch's documentation has it.
+  /// Half-pixel sampling according to PyTorch's documentation.
   @Test func resize() throws {
     var random = SplitMix64(seed: 4)
     let input = random.array([1, 1, 2, 5, 4])
@@ -150,7 +150,7 @@ import Testing
     #expect(back[0].values == input.values)
   }
 
-  /// Without offsets it is a convolution; with one of a whole row everything moves by a row.
+  /// Without offsets it is a convolution; an offset of a whole row moves everything by a row.
   @Test func deformableConvolutionWithWholeOffsets() throws {
     var random = SplitMix64(seed: 6)
     let input = random.array([1, 1, 2, 5, 6])
@@ -189,7 +189,7 @@ import Testing
     (0..<a * b * c).map { ($0 / (b * c), $0 / c % b, $0 % c) }
   }
 
-  /// The least squares of a tall matrix leave a rest that is orthogonal to its columns.
+  /// The least-squares solution of a tall matrix leaves a residual orthogonal to its columns.
   @Test func leastSquaresLeaveAnOrthogonalRest() throws {
     var random = SplitMix64(seed: 7)
     let a = random.array([3, 7])
@@ -205,7 +205,7 @@ import Testing
       #expect(abs(product) < 1e-5)
     }
     #expect(results[2].values == [3])
-    // The squares of the singular values add up to those of the elements.
+    // The squares of the singular values have the same sum as those of the elements.
     let squares = results[3].values.reduce(0) { $0 + Double($1) * Double($1) }
     #expect(abs(squares - a.values.reduce(0) { $0 + Double($1) * Double($1) }) < 1e-4)
   }

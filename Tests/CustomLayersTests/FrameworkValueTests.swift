@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func everyClassHasValuesOfAFramework() {
-    // Those of the style network are tested on the network that they come from, formulas beside NumPy.
+    // The style network's layers are tested on that network, formulas against NumPy.
     let own: Set<String> = ["RescaleOutputLambda", "ResCropBlockLambda", "Formula"]
     let tested = Set(
       (FrameworkCase.all("tensorflow") + FrameworkCase.all("torch")).map(\.className))

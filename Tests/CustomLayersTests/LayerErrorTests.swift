@@ -3,9 +3,9 @@ import Testing
 
 @testable import CustomLayers
 
-/// What the built-in layers refuse: one error that names the field.
+/// Inputs that the built-in layers reject: one error that names the field.
 @Suite struct LayerErrorTests {
-  /// Parameters that a class cannot do without.
+  /// Required parameters of a class.
   private static let needed: [String: [String: CustomLayerParameter]] = [
     "Resize": ["scale": .double(2)],
     "Formula": ["expression": .string("x")],
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  /// Shapes of every rank give shapes or an error, and never a trap.
+  /// Input shapes of every rank give output shapes or an error, never a trap.
   @Test(arguments: classNames)
   func takesAnyRankOrRefusesIt(name: String) throws {
     let layer = try LayerRun.type(name).init(parameters: Self.needed[name] ?? [:])
@@ -54,7 +54,7 @@ import Testing
         } catch { #expect(error is ModelError) }
       }
     }
-    // Theirs are particular shapes.
+    // These accept particular shapes only.
     let particular = [
       "ROIPooling", "ROIAlign", "PSROIPooling", "GroupNormalization", "DeformableConvolution",
       "GridSampleLayer",

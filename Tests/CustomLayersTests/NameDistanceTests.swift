@@ -3,7 +3,7 @@ import Testing
 @testable import CustomLayers
 
 @Suite struct NameDistanceTests {
-  /// The textbook's example: k → s, e → i, and a g at the end.
+  /// The textbook example: k → s, e → i, and a g at the end.
   @Test(arguments: [
     ("kitten", "sitting", 3), ("", "abc", 3), ("abc", "", 3), ("same", "same", 0), ("ab", "ba", 2),
   ])

@@ -31,7 +31,7 @@ import Testing
           outputs: [CustomLayerOutput(shape: [1, 1, 2, 2, 3], elements: output)])
       }
     }
-    // Row 2 begins at 14, the next channel at 42.
+    // Row 2 starts at 14, the next channel at 42.
     #expect(result == [16, 17, 18, 23, 24, 25, 58, 59, 60, 65, 66, 67])
   }
 }

@@ -15,7 +15,7 @@ import Testing
     )
     #expect(file.sections.map(\.name) == ["net", "Conv"])
     #expect(file.sections[1].kind == "conv")
-    // All spaces go, as in Darknet.
+    // All spaces are removed, as in Darknet.
     #expect(try file.sections[0].int("height", default: 0) == 416)
     #expect(try file.sections[0].int("WIDTH", default: 0) == 8)
     #expect(try file.sections[1].int("filters", default: 0) == 3)
@@ -25,7 +25,7 @@ import Testing
 
   @Test func numbers() throws {
     let section = try parse("[a]\ni=3.7\nn=-2\nf=.25\nl=1, 2 ,-3\nd=1.5,2,\n").sections[0]
-    // As C's atoi and atof read them.
+    // Parsed as by C's atoi and atof.
     #expect(try section.int("i", default: 0) == 3)
     #expect(try section.int("n", default: 0, in: -5...5) == -2)
     #expect(try section.double("f", default: 0) == 0.25)

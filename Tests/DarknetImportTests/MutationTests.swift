@@ -4,9 +4,9 @@ import Testing
 
 @testable import DarknetImport
 
-/// Damaged configurations and weights: an error or a network, never a trap.
+/// Damaged configurations and weights give an error or a network, never a trap.
 @Suite struct MutationTests {
-  /// What numbers in hostile files look like.
+  /// Typical numbers in hostile files.
   private static let values = [
     "-1", "0", "1", "2147483647", "2147483648", "-2147483648", "9223372036854775807",
     "-9223372036854775808", "9223372036854775808", "1e308", "nan", "inf", "-0", "", ",", ",,,",

@@ -87,7 +87,7 @@ import Testing
     #expect(error?.message == "line 9: it reads the output of a detection head")
   }
 
-  /// Published configurations have such anchors; the grid is what it is.
+  /// Published configurations have such anchors; the grid is unaffected.
   @Test func faultyAnchorsAreReported() throws {
     let head = "[convolutional]\nfilters=7\n[yolo]\nclasses=2\nnum=3\n"
     #expect(

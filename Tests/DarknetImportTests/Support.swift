@@ -7,7 +7,7 @@ import TestSupport
 
 let fixtures = Fixtures("darknet/layers")
 
-/// A network of text, with random weights where there are none.
+/// Converts a network from text, with random weights if none are given.
 func convert(
   _ text: String, weights: [UInt8]? = nil, options: ConversionOptions = ConversionOptions()
 ) throws -> ConversionResult {
@@ -21,7 +21,7 @@ func convert(
     options: options)
 }
 
-/// A header of version 0.2 and `count` numbers, each its index.
+/// A header of version 0.2 and `count` numbers, each equal to its index.
 func weightBytes(_ count: Int, header: [UInt32] = [0, 2, 0, 640, 0]) -> [UInt8] {
   let numbers = (0..<count).map { Float($0).bitPattern }
   return (header + numbers).flatMap { word in

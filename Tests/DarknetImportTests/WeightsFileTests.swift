@@ -11,7 +11,7 @@ import Testing
   }
 
   @Test func headers() throws {
-    // Version 0.1: 32 bits of pictures; 0.2: 64; 1001: 32 and transposed.
+    // Version 0.1: a 32-bit count of images; 0.2: 64 bits; 1001: 32 bits, transposed.
     let first = try file([0, 1, 0, 5])
     #expect(first.headerBytes == 16 && first.seen == 5 && !first.isTransposed)
     let second = try file([0, 2, 5, 7, 1])
@@ -86,7 +86,7 @@ import Testing
     #expect(odd?.message.hasPrefix("0 numbers and 2 bytes are left over") == true)
   }
 
-  /// Weights of another network show as impossible variances before they show as too few.
+  /// Weights of another network give impossible variances before they run out.
   @Test func negativeVariance() {
     var bytes = weightBytes(74)
     bytes[20 + 4 * 10 + 3] |= 0x80
@@ -95,7 +95,7 @@ import Testing
     #expect(error?.message == "line 6: the variance of channel 1 is -10.0 in the weights")
   }
 
-  /// A real MobileNetV2-YOLO-Fastest has a variance of −7e-44.
+  /// The published MobileNetV2-YOLO-Fastest has a variance of −7e-44.
   @Test func whatRoundingLeavesOfAVarianceIsZero() throws {
     var bytes = weightBytes(74)
     for (index, byte) in [0x32, 0, 0, 0x80].enumerated() {
@@ -115,7 +115,7 @@ import Testing
       #expect(try product.matrix?.values(shape: [3, 2]).array() == [3, 6, 4, 7, 5, 8])
     }
     let normalized = "[net]\nheight=2\nwidth=2\nchannels=2\n[batchnorm]\n"
-    // No biases, scales 0, 1, means 2, 3, variances 4, 5; or biases 0, 1 before them.
+    // Without biases: scales 0, 1, means 2, 3, variances 4, 5; or with biases 0, 1 before them.
     for (count, bias) in [(6, [0, 0]), (8, [0, 1])] as [(Int, [Float])] {
       let layers = try convert(normalized, weights: weightBytes(count)).layers
       let batchnorm = try #require(layers[0].parameters as? Batchnorm)

@@ -31,12 +31,13 @@ import Testing
     for (x, y) in [(21, 31), (60, 50), (40, 50), (19, 69)] {
       #expect(pixel(image, x, y) == Color(50, 50, 50))
     }
-    // The letter's box of 7 × 10 pixels stands on the upper edge; the stem of the I is its middle.
+    // The letter's box of 7 × 10 pixels is above the upper edge; the stem of the I is in its
+    // middle.
     #expect(pixel(image, 20, 20) == color)
     #expect(pixel(image, 23, 25) == color.readableInk)
   }
 
-  /// Boxes and labels that reach beyond the picture, or lie outside of it.
+  /// Boxes and labels that extend past the image, or are outside.
   @Test func atTheEdges() throws {
     var canvas = try blank(9, 7)
     let boxes = [

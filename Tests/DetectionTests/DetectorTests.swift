@@ -3,7 +3,7 @@ import Testing
 
 @testable import Detection
 
-/// Settings of the metadata and of the user, and what they make of outputs.
+/// Settings from the metadata and the user, and their effect on outputs.
 @Suite struct DetectorTests {
   /// A grid with one box: `numbers` at (`row`, `column`), −20 elsewhere.
   private func grid(
@@ -29,7 +29,8 @@ import Testing
     )
   }
 
-  /// What Darknet's importer writes for `yolov3-tiny.cfg`, smaller: the mask picks the anchors.
+  /// Metadata of Darknet's importer for `yolov3-tiny.cfg`, scaled down: the mask selects the
+  /// anchors.
   @Test func darknetMetadata() throws {
     var metadata: [String: String] = [:]
     for (output, mask) in [("yolo_16", "1"), ("yolo_23", "0")] {
@@ -52,14 +53,14 @@ import Testing
     #expect(found.contains { [$0].difference(from: [wanted[0]]) < 1e-6 })
     #expect(found.contains { [$0].difference(from: [wanted[1]]) < 1e-6 })
     #expect(detector.label(0) == "class 0")
-    // The user comes before the metadata.
+    // The user's settings override the metadata.
     let (_, none) = try objects(
       .auto, metadata: metadata, options: ["yolo_23.mask": "1", "labels": "dog"],
       [("yolo_23", fine)])
     #expect(abs((none.first?.box.width ?? 0) - 0.5) < 1e-6)
   }
 
-  /// Anchors for all outputs at once: the finest grid has the first ones.
+  /// Anchors for all outputs at once: the finest grid uses the first ones.
   @Test func anchorsOfSeveralGrids() throws {
     let coarse = grid(channels: 6, rows: 3, columns: 3, at: 0, 2, [0, 0, 0, 0, 20, 20])
     let fine = grid(channels: 6, rows: 6, columns: 6, at: 5, 1, [0, 0, 0, 0, 20, 20])
@@ -71,7 +72,7 @@ import Testing
     }
   }
 
-  /// The eleventh class in the fourth box, whose channels begin at 3 · 25.
+  /// The eleventh class in the fourth box, whose channels start at 3 · 25.
   @Test func tinyYOLOVOC() throws {
     var numbers = [Float](repeating: -20, count: 25)
     numbers[4] = 20
@@ -85,7 +86,7 @@ import Testing
     #expect(found.difference(from: [wanted]) < 1e-6)
     #expect(detector.label(11) == "dog")
     #expect(TinyYOLOVOC.labels.count == 20)
-    // Channels last, as Keras has them.
+    // Channels last, as in Keras.
     let last = DetectorOutput(
       name: "grid", value: value.transposed([0, 2, 3, 1]), channels: .last)
     #expect(try detector.objects(in: [last]).difference(from: [wanted]) < 1e-6)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Detection
 
-/// Against OpenCV's Region layer, and against the formulas by hand.
+/// Against OpenCV's Region layer, and against formulas calculated by hand.
 @Suite struct GridDecoderTests {
   private func compare(_ name: String, _ decoder: GridDecoder) throws {
     let grid = try Fixture.array(name)
     let (rows, columns) = (grid.shape[2], grid.shape[3])
-    // OpenCV took a picture as large as the grid.
+    // OpenCV used an image of the grid's size.
     let found = try decoder.objects(
       in: grid.reshaped(Array(grid.shape[1...])), width: columns, height: rows, threshold: 0.25)
     let expected = try Fixture.objects(name + "_expected")
@@ -44,14 +44,14 @@ import Testing
     try compare("yolo_new", decoder)
   }
 
-  /// One box in column 4 of row 1, so that an exchange of x and y shows.
+  /// One box in column 4 of row 1, so that exchanging x and y has an effect.
   @Test func oneBoxOffTheDiagonal() throws {
     let (rows, columns, classes) = (3, 5, 2)
     var decoder = GridDecoder(
       kind: .region, classes: classes,
       anchors: [(width: 2, height: 1), (width: 3, height: 0.5)])
     var elements = [Float](repeating: -20, count: decoder.channels * rows * columns)
-    // Box 1 begins at channel 1 · (2 + 5) = 7: x, y, w, h, confidence, classes.
+    // Box 1 starts at channel 1 · (2 + 5) = 7: x, y, w, h, confidence, classes.
     for (number, value) in ([0, 1.098612289, 0.693147181, 0, 20, -20, 20] as [Float]).enumerated() {
       elements[(7 + number) * rows * columns + 1 * columns + 4] = value
     }
@@ -73,7 +73,7 @@ import Testing
     #expect(pixels.difference(from: [inPixels]) < 1e-6)
   }
 
-  /// Mean uncertainty ½ of every place: half the score.
+  /// A mean uncertainty of ½ for every cell halves the score.
   @Test func gaussianUncertainty() throws {
     let decoder = GridDecoder(kind: .gaussian, classes: 1, anchors: [(width: 8, height: 4)])
     #expect(decoder.channels == 10)
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  /// Numbers that are none or overflow make no boxes and no trap.
+  /// NaN and overflowing numbers give no boxes and no trap.
   @Test(arguments: [Float.nan, .infinity, -.infinity, 1e30])
   func hostileNumbers(_ value: Float) throws {
     for kind in [GridDecoder.Kind.region, .yolo, .gaussian] {

@@ -14,7 +14,7 @@ import Testing
       .ssd, settings: DetectorSettings(metadata: [:], options: given), width: 32, height: 32)
   }
 
-  /// Offsets, scores and PriorBox's output give the boxes that OpenCV's DetectionOutput gives.
+  /// Offsets, scores and PriorBox's output give the same boxes as OpenCV's DetectionOutput.
   @Test func asOpenCV() throws {
     let found = try detector().objects(
       in: outputs(["mbox_conf", "mbox_priorbox", "mbox_loc"]))
@@ -23,7 +23,8 @@ import Testing
     #expect(found.difference(from: expected) < 1e-5)
   }
 
-  /// Rows count classes with the background, objects without; rows behind the last box are none.
+  /// Rows count classes including the background, objects exclude it; rows after the last box are
+  /// ignored.
   @Test func rows() throws {
     let rows = Tensor(
       shape: [1, 1, 3, 7],
@@ -36,7 +37,7 @@ import Testing
     #expect(all.map(\.classIndex) == [2])
   }
 
-  /// `prior_box.cpp`'s formulas for one place of a map of 2 × 1 with a picture of 20 × 10.
+  /// `prior_box.cpp`'s formulas for one cell of a 2 × 1 map with a 20 × 10 image.
   @Test func describedBoxes() throws {
     let priors = try PriorBoxes(description: "2x1: 4x2, 8x8; 1x1/6: 20x40", width: 20, height: 10)
     let wanted = [
@@ -44,7 +45,7 @@ import Testing
       Box(centerX: 0.25, centerY: 0.5, width: 0.4, height: 0.8),
       Box(centerX: 0.75, centerY: 0.5, width: 0.2, height: 0.2),
       Box(centerX: 0.75, centerY: 0.5, width: 0.4, height: 0.8),
-      // ½ · 6 pixels from the edges; a side is no longer than the picture.
+      // ½ · 6 pixels from the edges; no side is longer than the image.
       Box(centerX: 0.15, centerY: 0.3, width: 1, height: 1),
     ]
     #expect(priors.boxes == wanted)

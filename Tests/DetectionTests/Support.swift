@@ -4,7 +4,7 @@ import Files
 import TensorCore
 import TestSupport
 
-/// The arrays of `Fixtures/detection/detection.npz`, which OpenCV computed.
+/// The arrays in `Fixtures/detection/detection.npz`, computed by OpenCV.
 enum Fixture {
   static func array(_ name: String) throws -> Tensor {
     let set = try ArraySet.parse(try MappedFile.read(Fixtures("detection").path("detection.npz")))
@@ -28,13 +28,13 @@ enum Fixture {
 }
 
 extension [DetectedObject] {
-  /// By class and score, which are all different in the fixtures.
+  /// Sorted by class and score, which are all different in the fixtures.
   var inOrder: [DetectedObject] {
     sorted { ($0.classIndex, $0.score) < ($1.classIndex, $1.score) }
   }
 
-  /// The greatest difference of scores and edges from those of `other`, edges relative to 1 where they
-  /// are larger; infinite where the classes differ.
+  /// The greatest difference of scores and edges from those of `other`, with edges relative to 1 if
+  /// they are larger; infinite if the classes differ.
   func difference(from other: [DetectedObject]) -> Double {
     guard count == other.count else { return .infinity }
     var largest = 0.0

@@ -5,11 +5,12 @@ import Testing
 
 @testable import Engine
 
-/// Tensors that come from the caller, and those that he gets.
+/// Tensors that the caller passes in, and those that it receives.
 @Suite struct CallersArrayTests {
   private typealias Net = TestNetwork
 
-  /// Compares with the reference on every instruction set, and checks whether the input is copied.
+  /// Compares with the reference implementation on every instruction set, and checks whether the
+  /// input is copied.
   private func check(_ model: Model, _ shape: [Int], isCopied: Bool) throws {
     let input = Net.tensor(shape)
     let before = input.elements
@@ -46,7 +47,7 @@ import Testing
     }
   }
 
-  /// Rows and columns that no window reaches lie behind the last ones.
+  /// Rows and columns that no window reaches come after the last ones.
   @Test func convolutionReadsInPlace() throws {
     for (inputs, kernel, stride) in [(3, 3, 2), (1, 1, 1), (8, 5, 3), (4, 3, 1), (3, 2, 4)] {
       try check(
@@ -78,7 +79,7 @@ import Testing
         ]), [1, 1, 4, 9, 9], isCopied: true)
   }
 
-  /// Row-major results of many pieces, the last one of some elements, and of a single element.
+  /// Row-major results with many pieces, the last one partial, and with a single element.
   @Test func rowMajorResults() throws {
     for shape in [[1, 1, 3, 101, 173], [1, 3, 1000, 1, 1], [1, 1, 1, 1, 1]] {
       try check(

@@ -6,13 +6,13 @@ import Testing
 
 @testable import Engine
 
-/// Networks with compressed weights answer, bit for bit, what the same values in single precision do,
-/// and what the twin in double precision does within rounding; on every instruction set and with any
-/// number of threads.
+/// Networks with compressed weights give exactly the same results as the same values in single
+/// precision, and match the reference implementation in double precision within rounding, on every
+/// instruction set and with any number of threads.
 @Suite struct CompressedWeightTests {
   private typealias Net = TestNetwork
 
-  /// How the test stores weights.
+  /// How a test stores weights.
   enum Storage: CaseIterable {
     case half, linear, linearOfAll, table
 
@@ -71,7 +71,7 @@ import Testing
     return model
   }
 
-  /// - Parameter isExact: whether the two answers are equal, or within rounding.
+  /// - Parameter isExact: whether the two results must be equal rather than within rounding.
   private func check(
     _ model: Model, _ shape: [Int], kernel: String, isExact: Bool = true,
     threadCounts: [Int] = [1, 2, 5, 40]
@@ -128,7 +128,7 @@ import Testing
       try check(
         Net.model([37, 1, 1], [layer]), [1, batch, 37, 1, 1], kernel: "row dot products, ")
     }
-    // A factor behind is applied to each expanded row.
+    // A factor from a later layer is applied to each expanded row.
     let scaled = [
       Net.layer("dense", dense(37, 13, matrix), "in", "x"),
       Net.layer("n", Net.batchnorm(13), "x", "out"),
@@ -136,8 +136,8 @@ import Testing
     try check(Net.model([37, 1, 1], scaled), [1, 1, 37, 1, 1], kernel: "row dot products, ")
   }
 
-  /// Kernels that are packed when the network is made: the usual, of groups, depthwise, pointwise,
-  /// few tiles, transposed.
+  /// Kernels that are packed at compile time: ordinary, with groups, depthwise, pointwise, with few
+  /// tiles, transposed.
   @Test(arguments: [Storage.half, .linear, .table]) func packedConvolutions(
     _ storage: Storage
   ) throws {
@@ -164,8 +164,8 @@ import Testing
       Net.model([6, 5, 5], [Net.layer("c", transposed, "in", "out")]), [1, 1, 6, 5, 5], kernel: "")
   }
 
-  /// Many channels: codes stay compressed and are expanded panel by panel, also with a factor from
-  /// a layer behind.
+  /// With many channels, codes stay compressed and are expanded panel by panel, also with a factor
+  /// from a later layer.
   @Test(arguments: [(Storage.linear, 8), (.table, 4)])
   func convolutionsByPanels(_ storage: Storage, _ bits: Int) throws {
     let (inputs, outputs) = (347, 349)
@@ -181,12 +181,13 @@ import Testing
     var options = CompileOptions()
     options.threads = 2
     options.convolution = .winograd4
-    // A byte a weight, of output channels in whole blocks.
+    // One byte per weight, with output channels in whole blocks.
     #expect(
       try CompiledNetwork(model: model, options: options).packedWeightBytes == inputs * 352 * 9)
   }
 
-  /// With so many threads that each takes tiles by itself, the transformed weights are kept: the same.
+  /// With so many threads that each takes tiles by itself, the transformed weights are kept; the
+  /// result is the same.
   @Test(arguments: [(Storage.linear, 8), (.table, 4)])
   func keptWeightsEqualExpandedOnes(_ storage: Storage, _ bits: Int) throws {
     let layer = Net.convolution(352, 352) {
@@ -213,7 +214,7 @@ import Testing
     }
   }
 
-  /// Rows of codes of every width as columns of bytes, also behind the last of them.
+  /// Rows of codes with every width as columns of bytes, also past the last row.
   @Test(arguments: 1...8) func codesByColumns(_ bits: Int) throws {
     for (rows, count) in [(3, 9), (8, 16), (11, 27)] {
       var random = SplitMix64(seed: UInt64(bits))

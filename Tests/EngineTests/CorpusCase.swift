@@ -7,8 +7,8 @@ import Testing
 
 @testable import Engine
 
-/// A network of the reference corpus that its converter made of a source model, with inputs and with
-/// the source framework's own answer.
+/// A network of the reference corpus, converted from a source model, with inputs and the source
+/// framework's answer.
 struct CorpusCase: CustomTestStringConvertible, Sendable {
   enum Framework: String, CaseIterable { case keras, keras1, caffe }
 
@@ -19,7 +19,7 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
     framework.rawValue + "/" + (folder.split(separator: "/").last ?? "")
   }
 
-  /// The cases whose conversion computes what the source framework computed.
+  /// The cases whose conversion computes the same as the source framework.
   static func all(in folder: String) -> [CorpusCase] {
     Framework.allCases.flatMap { all($0, in: folder) }
   }
@@ -44,7 +44,7 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
     return object as? [String: Any] ?? [:]
   }
 
-  /// 1e-4, or 1e-2 where the weights were rounded to half precision.
+  /// 1e-4, or 1e-2 if the weights were rounded to half precision.
   var tolerance: Double {
     let options = meta["convert_kwargs"] as? [String: Any]
     return options?["model_precision"] as? String == "float16" ? 1e-2 : 1e-4
@@ -63,10 +63,10 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
     return inputs
   }
 
-  /// The expected arrays, batch first, channels where the framework has them.
+  /// The expected arrays, batch first, with channels as in the framework.
   func expected() throws -> [NamedArray] { try ArraySet.read(folder + "/expected.npz").arrays }
 
-  /// The framework's order of axes, without axes of length 1, of a blob.
+  /// A blob in the framework's order of axes, without axes of length 1.
   func sourceLayout(_ blob: Tensor) -> Tensor {
     blob.transposed(framework == .caffe ? [0, 1, 2, 3, 4] : [1, 0, 3, 4, 2])
   }
@@ -84,7 +84,7 @@ struct CorpusCase: CustomTestStringConvertible, Sendable {
     var declared: [Int] = []
     if case .multiArray(let type) = feature?.type?.kind { declared = type.shape }
     switch (framework, shape.count) {
-    // The indices of an embedding: one a step.
+    // The indices of an embedding, one per step.
     case (_, 2) where declared == [1]:
       return array.transposed([1, 0]).reshaped([shape[1], shape[0], 1, 1, 1])
     case (_, 2): return array.reshaped([1] + shape + [1, 1])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// What Core ML's contract promises a custom layer, beside its values.
+/// Core ML's promises to a custom layer, besides its values.
 @Suite(.serialized) struct CustomLayerContractTests {
   private typealias Net = TestNetwork
 
@@ -53,7 +53,7 @@ import Testing
     for run in 1...3 {
       let result = try network.predict(inputs)
       let twin = try reference.predict(inputs.mapValues(ReferenceTensor.init))
-      // The sum of both inputs, once more with each run.
+      // The sum of both inputs, increasing with each run.
       let expected = zip(inputs["a"]?.elements ?? [], inputs["b"]?.elements ?? []).map {
         ($0 + $1) * Float(run)
       }
@@ -84,7 +84,8 @@ import Testing
     #expect(try run(second, two) == [2])
     #expect(try run(first, one) == [3])
     let counts = RunningSum.counts.withLock { $0 }
-    // Made once; asked at both compilations, and again when the first network ran after the second.
+    // Created once; queried at both compilations, and again when the first network ran after the
+    // second.
     #expect(counts.made == 1)
     #expect(counts.asked == [one, two, one])
   }
@@ -134,7 +135,7 @@ import Testing
   }
 }
 
-/// (a + b) summed up over all runs, and the number of runs.
+/// (a + b) summed over all runs, and the number of runs.
 private final class RunningSum: CustomLayer {
   struct Counts: Sendable {
     var made = 0

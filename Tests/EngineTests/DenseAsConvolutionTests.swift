@@ -6,8 +6,8 @@ import Testing
 
 @testable import Engine
 
-/// A dense layer over an image is a convolution whose kernel is the whole image: the first one of
-/// VGG-16, 7 × 7 × 512 inputs, here with 64 of its 4096 outputs.
+/// A dense layer over an image is a convolution with a kernel the size of the image: the first one
+/// of VGG-16, with 7 × 7 × 512 inputs, and 64 of its 4096 outputs.
 @Suite struct DenseAsConvolutionTests {
   private static let inputs = 512 * 7 * 7
   private static let outputs = 64
@@ -15,7 +15,7 @@ import Testing
   @Test(arguments: InstructionSet.allCases.filter { $0.isAvailable })
   func bothAgree(_ set: InstructionSet) throws {
     var random = SplitMix64(seed: 16)
-    // The size of weights that keeps the spread of activations.
+    // A scale of weights that keeps the spread of activations.
     let scale = (2 / Float(Self.inputs)).squareRoot()
     let kernel = random.values(Self.outputs * Self.inputs).map { $0 * scale }
     let bias = random.values(Self.outputs)

@@ -9,7 +9,7 @@ import Testing
 @Suite struct DeterminismTests {
   private typealias Net = TestNetwork
 
-  /// One of everything whose work is divided.
+  /// One of each operation whose work is divided.
   private var model: Model {
     var pooling = Pooling()
     pooling.type = .max

@@ -44,7 +44,7 @@ import Testing
     return try #require(try network.predict(["in": tensor])["out"]).elements
   }
 
-  /// One vector's outputs, by the layer that reads floats.
+  /// Outputs for one vector, from the layer that reads floats.
   private func predictWithFloats(
     _ weights: [Float], _ input: [Float], _ set: InstructionSet
   ) throws -> [Float] {
@@ -52,12 +52,12 @@ import Testing
     return Array(all.prefix(weights.count / Self.inputs))
   }
 
-  /// The root mean square of the errors of many outputs grows as the square root of the sum of two
-  /// variances. Of uniform weights and inputs that of the codes, a step of 2⁻²³ over √12, is no
-  /// greater than that of the sum: a half more allows for it.
+  /// The root mean square of many outputs' errors is the square root of the sum of two variances.
+  /// For uniform weights and inputs, the codes' variance, from a step of 2⁻²³ over √12, does not
+  /// exceed that of the sum; a factor of 1.5 allows for it.
   @Test(arguments: sets) func errorsStayWithinThoseOfSums(_ set: InstructionSet) throws {
     var random = SplitMix64(seed: 3)
-    // Those of −1...1 would be whole multiples of 2⁻²³, which the codes hold exactly.
+    // Weights in −1...1 would be whole multiples of 2⁻²³, which the codes represent exactly.
     let weights = random.values(Self.outputs * Self.inputs, in: -0.7...0.7)
     let input = random.values(Self.inputs)
     var bias = SplitMix64(seed: 9)
@@ -80,8 +80,8 @@ import Testing
     }
   }
 
-  /// Rows of zeros and of weights with few digits lose nothing; rows that would lose too much, and
-  /// those with what is no number, are read as they stand, first and last and in between.
+  /// Rows of zeros and of weights with few digits lose nothing. Rows that would lose too much, and
+  /// rows that are not finite, are read as floats, whether first, last or in between.
   @Test(arguments: sets) func rowsThatStayFloats(_ set: InstructionSet) throws {
     var random = SplitMix64(seed: 4)
     var weights = random.values(Self.outputs * Self.inputs).map { Float(Float16($0 + 2)) }
@@ -93,7 +93,7 @@ import Testing
       let values = random.values(Self.inputs)
       change(row) {
         $0.replaceSubrange($0.indices, with: values)
-        // The mean of the others is 1/2.
+        // The mean of the other weights is 1/2.
         $0[$0.startIndex + row] = 17
       }
     }
@@ -105,7 +105,7 @@ import Testing
     let floats = try predictWithFloats(weights, input, set)
     #expect(found[20].isNaN && found[21].isInfinite)
     #expect(found.map(\.bitPattern) == floats.map(\.bitPattern))
-    // An outlier less makes another row of it.
+    // With one outlier fewer, the row is packed.
     change(7) { $0[$0.startIndex + 7] = 1 }
     let packed = try predict(weights, input, set)
     #expect(packed[7] != (try predictWithFloats(weights, input, set))[7])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Engine
 
-/// Formulas as layers, native and custom, against numpy's answers.
+/// Formulas as native and custom layers, against NumPy's answers.
 @Suite struct FormulaNetworkTests {
   private struct Writer: LayerWriting { var writer = LayerWriter(onVisit: nil) }
 
@@ -30,7 +30,7 @@ import Testing
     try JSONDecoder().decode(File.self, from: Data(Fixtures("formulas").bytes("expressions.json")))
   }
 
-  /// Where `[N, H, W, C]` lies.
+  /// The placement of `[N, H, W, C]`.
   private static func placement(_ shape: [Int]) -> Placement {
     Placement(shape.map { $0 }, [1, 3, 4, 2])
   }
@@ -42,7 +42,7 @@ import Testing
     var version: Int
   }
 
-  /// The result along the source's axes, by the engine and by the reference.
+  /// The result along the source's axes, from the engine and the reference implementation.
   private func run(
     _ text: String, _ file: File, _ form: LayerFormula.Form, isChannelsFirst: Bool = false
   ) throws -> Outcome {
@@ -113,7 +113,7 @@ import Testing
       "\(title): \(values.count) values, \(worst)")
   }
 
-  /// Of what no layer says, or what mixes the batch.
+  /// Formulas that no layers express, or that mix the batch.
   private static let refused: [String: String] = [
     "x[:, ::-1]": "reversing an axis", "sum(x * y)": "sum over the batch",
   ]
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  /// The simplest layers, of the lowest version.
+  /// The simplest layers of the lowest version.
   @Test func formsAreTheSimplest() throws {
     let file = try file()
     let forms: [(String, [String], Int)] = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Engine
 
-/// Documents that promise what they do not hold: one error each, never a trap.
+/// Documents with contradictory content: one error each, never a trap.
 @Suite struct HostileNetworkTests {
   private typealias Net = TestNetwork
 
@@ -34,7 +34,7 @@ import Testing
 
   @Test func blobsThatNobodyProvides() {
     expect([Net.layer("x", Activation(.relu), "absent", "out")], field: "input")
-    // A circle: each reads what the other writes.
+    // A cycle: each layer reads what the other writes.
     expect([
       NeuralNetworkLayer("x", Add(), input: ["in", "b"], output: ["a"]),
       NeuralNetworkLayer("y", Add(), input: ["in", "a"], output: ["b"]),
@@ -95,7 +95,7 @@ import Testing
     let found = error(model) { $0.maxMemory = 1 << 20 }
     #expect(found?.code == .outOfMemory)
     #expect(found?.message.contains("\(1 << 20)") == true)
-    // 4 · 512 · 512 floats, once: the function runs in place.
+    // 4 · 512 · 512 floats, only once: the function runs in place.
     let network = try CompiledNetwork(model: model)
     #expect(network.arenaBytes == 4 << 20)
   }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Engine
 
-/// Files in which some bytes have been changed either run or give an error; nothing ends the process.
+/// Files with some changed bytes run or give an error; nothing ends the process.
 @Suite struct MutatedModelTests {
   @Test func mutatedModelsRunOrGiveAnError() throws {
     let rounds = Int(ProcessInfo.processInfo.environment["ASSAY_MUTATIONS"] ?? "") ?? 3
@@ -45,7 +45,7 @@ import Testing
     _ = try network.predict(inputs)
   }
 
-  /// Small models of the corpus; a network of our own everywhere.
+  /// Small models from the corpus; a generated network if there is no corpus.
   private func originals(in folder: String) throws -> [(String, [UInt8])] {
     let own = try ownModels().map { model in
       try model.write(to: folder + "/own.mlmodel")

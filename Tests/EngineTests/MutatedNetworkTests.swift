@@ -6,8 +6,8 @@ import Testing
 
 @testable import Engine
 
-/// Networks of one layer whose file was damaged: whatever still reads as a document either runs or
-/// is one error, in the engine and in the reference, and takes no more memory than it may.
+/// Networks with one layer whose file was damaged: if it can still be read, the engine and the
+/// reference implementation run it or give one error, within the memory limit.
 @Suite struct MutatedNetworkTests {
   @Test(arguments: testedLayerTypes.map { $0.typeName })
   func neitherTrapsNorHangs(typeName: String) throws {
@@ -20,7 +20,7 @@ import Testing
     var read = 0
     for (trial, bytes) in trials.prefix(4) {
       var attempts = 0
-      // Of some layers most mutations are refused: more of them, until enough have been read.
+      // For some layers most mutations are rejected; continues until enough have been read.
       while attempts < 150 || (read <= 50 && attempts < 1500) {
         attempts += 1
         guard let model = try? Model(bytes: Bytes(mutated(bytes, &random))) else { continue }
@@ -39,7 +39,7 @@ import Testing
       case 0: result[position] ^= 1 << UInt8(random.number(0...7))
       case 1: result[position] = random.pick([0, 1, 0x7F, 0x80, 0xFF])
       case 2: result[position] = UInt8(random.number(0...255))
-      // A number that goes on: sizes become large, and what follows moves.
+      // A continued number: sizes become large, and everything after it moves.
       default: result.insert(0x80 | UInt8(random.number(0...127)), at: position)
       }
     }

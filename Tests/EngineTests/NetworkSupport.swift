@@ -6,7 +6,7 @@ import TestSupport
 
 /// Small networks for tests.
 enum TestNetwork {
-  /// A model with one array input `in` of `shape` `[C, H, W]` and the outputs named.
+  /// A model with one array input `in` with `shape` `[C, H, W]` and the named outputs.
   static func model(
     _ shape: [Int], outputs: [String] = ["out"], _ layers: [NeuralNetworkLayer]
   ) -> Model {

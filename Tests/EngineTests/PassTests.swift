@@ -6,8 +6,8 @@ import Testing
 
 @testable import Engine
 
-/// Every pass, by the steps that are left and by the result, which is compared with that of a network
-/// whose blobs are all kept and which so has none of them fused away.
+/// Every pass, checked by the remaining steps and by the result, compared with a network that keeps
+/// all blobs, so that none is fused away.
 @Suite struct PassTests {
   private func kernels(_ model: Model, _ shape: [Int]) throws -> [String] {
     var options = CompileOptions()
@@ -192,7 +192,7 @@ import Testing
 
   // MARK: Leaving out
 
-  /// A network in which every pass finds something to do, on planes of 24 × 24.
+  /// A network in which every pass changes something, on planes of 24 × 24.
   private static func everyPass() -> Model {
     var border = Padding()
     border.kind = .constant(value: 0)
@@ -215,7 +215,7 @@ import Testing
     pooling.padding = .valid(ValidPadding())
     var crop = Crop()
     crop.cropAmounts = BorderAmounts(top: 1, bottom: 1, left: 1, right: 1)
-    // Weights that keep the size of values, so that rounding is not blown up.
+    // Weights that preserve the size of values, so that rounding errors do not grow.
     func convolution(
       _ inputs: Int, _ outputs: Int, kernel: [Int] = [3, 3], groups: Int = 1, isPadded: Bool = true
     ) -> Convolution {
@@ -284,7 +284,7 @@ import Testing
     for (a, b) in zip(found.elements, expected.elements) {
       #expect(abs(Double(a) - b) <= 5e-5 * largest, "without \(pass)")
     }
-    // The network would prove nothing for a pass that finds nothing to do in it.
+    // The network would prove nothing about a pass that changes nothing.
     let whole = try CompiledNetwork(model: model, options: options())
     #expect(without.steps != whole.steps, "\(pass) finds nothing")
   }
@@ -319,7 +319,7 @@ import Testing
     }
   }
 
-  /// A pass that fails says so with its name and the node's.
+  /// A pass that fails reports its name and the node's.
   @Test func anErrorNamesThePassAndTheNode() throws {
     enum Broken: Pass {
       static let name = "broken"

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Engine
 
-/// Files that coremltools quantized, in every mode and width that it has: `Fixtures/quantized`.
+/// Files quantized by coremltools, in all of its modes and widths: `Fixtures/quantized`.
 @Suite struct QuantizedFileTests {
   static let folder = Fixtures("quantized").folder
 
@@ -22,7 +22,7 @@ import Testing
       arrays.map { ($0.name ?? "", Array($0.tensor.elements)) }, uniquingKeysWith: { a, _ in a })
   }
 
-  /// The numbers that coremltools' own dequantization gives.
+  /// The same numbers as from coremltools' dequantization.
   @Test func numbers() throws {
     let expected = try Self.expected()
     var seen = 0
@@ -39,7 +39,7 @@ import Testing
     #expect(seen == expected.count)
   }
 
-  /// The engine answers as it does with those numbers in single precision.
+  /// The engine gives the same answers as with those numbers in single precision.
   @Test func answers() throws {
     let expected = try Self.expected()
     let input = Tensor(

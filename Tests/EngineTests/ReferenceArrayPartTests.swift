@@ -3,7 +3,8 @@ import Testing
 
 @testable import Engine
 
-/// The twins of the layers that take arrays apart, and of those of three dimensions, against numpy.
+/// The reference implementations of the layers that take arrays apart, and of 3D layers, against
+/// NumPy.
 @Suite struct ReferenceArrayPartTests {
   @Test func parts() throws {
     let golden = Goldens("parts", isExact: true)
@@ -179,8 +180,8 @@ import Testing
     try golden.check(global, ["x"], ["global_mean"])
   }
 
-  /// Four boxes of 2 × 2 at (1, 1), (1.5, 1), (3, 1) and (1, 1.1). The intersection over union of
-  /// the first and second is 3 / 5, of the second and third 1 / 7, of the first and fourth 3.8 / 4.2.
+  /// Four 2 × 2 boxes at (1, 1), (1.5, 1), (3, 1) and (1, 1.1). The intersection over union of the
+  /// first and second is 3 / 5, of the second and third 1 / 7, of the first and fourth 3.8 / 4.2.
   @Test func suppression() throws {
     let boxes = ReferenceTensor(
       shape: [1, 4, 4], [1, 1, 2, 2, 1.5, 1, 2, 2, 3, 1, 2, 2, 1, 1.1, 2, 2])
@@ -195,11 +196,11 @@ import Testing
     #expect(outputs[3].elements == [2])
     #expect(outputs[0].elements == [1, 1, 2, 2, 3, 1, 2, 2, 0, 0, 0, 0])
     #expect(outputs[1].elements == [0.1, 0.9, 0.3, 0.6, 0, 0])
-    // The second box alone is of the first class.
+    // Only the second box is of the first class.
     layer.perClassSuppression = true
     outputs = try layer.referenceOutputs([boxes, scores], ReferenceSettings())
     #expect(outputs[2].elements == [0, 1, 2])
-    // 3 / 5 covers the second box at a threshold below; the best one stays below every threshold.
+    // With a lower threshold, 3 / 5 suppresses the second box; the best box is always kept.
     layer.perClassSuppression = false
     layer.iouThreshold = 0.65
     layer.scoreThreshold = 0

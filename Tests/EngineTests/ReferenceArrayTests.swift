@@ -3,7 +3,7 @@ import Testing
 
 @testable import Engine
 
-/// The twins of the layers on arrays of any rank against numpy.
+/// The reference implementations of the layers on arrays of any rank, against NumPy.
 @Suite struct ReferenceArrayTests {
   @Test func broadcasting() throws {
     let golden = Goldens("broadcast", isExact: true)

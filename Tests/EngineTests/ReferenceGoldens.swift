@@ -18,7 +18,7 @@ struct Goldens {
   let name: String
   private let arrays: Result<ArraySet, any Error>
 
-  /// - Parameter isExact: whether the case is one of `make_arrays.py`.
+  /// - Parameter isExact: whether the case is from `make_arrays.py`.
   init(_ name: String, isExact: Bool = false) {
     self.name = name
     arrays = isExact ? Self.exact : Self.planes
@@ -29,7 +29,7 @@ struct Goldens {
     self.arrays = arrays
   }
 
-  /// A case of `make_windows.py`.
+  /// A case from `make_windows.py`.
   static func windows(_ name: String) -> Goldens { Goldens(name: name, windows) }
 
   /// A case of `make_computed.py`.
@@ -47,8 +47,9 @@ struct Goldens {
 
   func weights(_ key: String) throws -> Weights { Weights(try values(key)) }
 
-  /// The layer's outputs for the arrays `inputs` are the arrays `outputs`, within single precision:
-  /// |a − b| ≤ 1e-6 · max |b| + 2e-6 · |b|, as the goldens are rounded and so are their inputs.
+  /// Checks the layer's outputs for the arrays `inputs` against the arrays `outputs` within single
+  /// precision: |a − b| ≤ 1e-6 · max |b| + 2e-6 · |b|, because the goldens and their inputs are
+  /// rounded.
   func check(
     _ layer: any ReferenceLayer, _ inputs: [String] = ["input"], _ outputs: [String] = ["output"],
     zeroState: [Int]? = nil,

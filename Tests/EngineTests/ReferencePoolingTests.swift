@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func global() throws {
-    // Kernel, stride and padding do not count.
+    // Kernel, stride and padding are ignored.
     var pooling = layer(.max, [2, 2], [2, 2], valid)
     pooling.globalPooling = true
     try Goldens("pooling_global").check(pooling, ["input"], ["max"])
@@ -67,13 +67,13 @@ import Testing
     try Goldens("pooling_global").check(pooling, ["input"], ["average"])
   }
 
-  // 13 × 13 of negative values: padding is only to the right and below, and never wins.
+  // 13 × 13 negative values: padding is only at the right and bottom, and never wins.
   @Test func paddingNeverWinsAMaximum() throws {
     let input = ReferenceTensor(
       shape: [1, 1, 1, 13, 13], (0..<169).map { -1 - Double($0) })
     let pooling = layer(.max, [2, 2], [1, 1], .same(SamePadding()))
     let output = try pooling.referenceOutputs([input], ReferenceSettings())[0]
-    // Values fall in reading order, so that each window's largest is its own first.
+    // Values decrease in reading order, so that the largest of each window is its first.
     #expect(output == input)
   }
 }

@@ -95,7 +95,7 @@ import Testing
     try golden.check(layer, inputs, ["both_last"])
   }
 
-  /// The gates of one matrix, `count` of them.
+  /// The `count` gates in one matrix.
   private func gates(_ golden: Goldens, _ key: String, _ count: Int) throws -> [Weights] {
     let values = try golden.values(key)
     let size = values.count / count
@@ -107,7 +107,7 @@ import Testing
     var layer = GRU()
     layer.inputVectorSize = 3
     layer.outputVectorSize = 4
-    // Without numbers: 0.2x + 0.5, as the reference converter writes it.
+    // Without parameters: 0.2x + 0.5, as the reference converter writes it.
     layer.activations = [Activation(.sigmoidHard(alpha: 0, beta: 0)), Activation(.tanh)]
     layer.hasBiasVectors = true
     layer.sequenceOutput = true

@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  // The example of the specification, [C = 8, H = 1, W = 2].
+  // The specification's example, [C = 8, H = 1, W = 2].
   @Test func reorganizeExample() throws {
     let input = ReferenceTensor(shape: [1, 1, 8, 1, 2], (1...16).map(Double.init))
     var layer = ReorganizeData()

@@ -6,8 +6,8 @@ import Testing
 
 @testable import Engine
 
-/// Convolutions that a pass replaces by an operation of their own, against the twin in double
-/// precision, on every instruction set and with any number of threads.
+/// Convolutions that a pass replaces with special operations, against the reference implementation
+/// in double precision, on every instruction set and with any number of threads.
 @Suite struct SelectedConvolutionTests {
   private typealias Net = TestNetwork
 
@@ -57,7 +57,7 @@ import Testing
     return [Net.layer("conv", layer, "in", last)] + rest
   }
 
-  /// Pictures of few channels, as planes.
+  /// Images with few channels, as planes.
   @Test func largeKernelsOfPlanes() throws {
     for (inputs, outputs, kernel, shape) in [
       (3, 64, [9, 9], [1, 1, 3, 31, 40]), (1, 8, [5, 5], [2, 1, 1, 17, 95]),
@@ -84,8 +84,8 @@ import Testing
     }
   }
 
-  /// The end of a network that draws: three channels, a function that no kernel's last step has, and
-  /// another range; then other counts of channels.
+  /// The end of an image-generating network: three channels, a function that no epilogue has, and
+  /// another range; then other numbers of channels.
   @Test func largeKernelsOfFewOutputs() throws {
     let picture = [
       Net.layer("t", Activation(.tanh), "c", "d"),
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  /// Every remainder of the size by the tile's; activations with a parameter a channel.
+  /// Every remainder of the size by the tile's; activations with one parameter per channel.
   @Test func upsampledConvolutions() throws {
     for (inputs, outputs, shape) in [
       (64, 64, [1, 1, 64, 30, 31]), (8, 9, [2, 1, 8, 1, 4]), (17, 40, [1, 3, 17, 12, 5]),
@@ -133,7 +133,7 @@ import Testing
     }
   }
 
-  /// Pooling that Winograd's larger tiles would take over stays where the input is enlarged.
+  /// Pooling that larger Winograd tiles would absorb stays separate if the input is enlarged.
   @Test func pooledUpsampledConvolution() throws {
     var upsample = Upsample()
     upsample.scalingFactor = [2, 2]
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  /// x · sigmoid(x) in two layers and the average of each plane: nothing is written but that.
+  /// x · sigmoid(x) as two layers, and the average of each plane: only the average is written.
   @Test func swishAndAverage() throws {
     var pooling = Pooling()
     pooling.type = .average
@@ -214,7 +214,7 @@ import Testing
     try check(other, shape, uses: "multiply", within: 1e-6)
   }
 
-  /// A residual that is larger than what it is added to, by a layer of its own and by a custom one.
+  /// A residual larger than the sum, cropped by a built-in layer and by a custom one.
   @Test func aCroppedResidualIsReadInPlace() throws {
     var crop = Crop()
     crop.cropAmounts = BorderAmounts(top: 2, bottom: 2, left: 2, right: 2)
@@ -260,7 +260,7 @@ import Testing
     }
   }
 
-  /// What is asked for directly is not cut into pieces.
+  /// Convolutions that are requested to be direct are not split into pieces.
   @Test func directIsDirect() throws {
     var options = CompileOptions()
     options.convolution = .direct

@@ -34,7 +34,7 @@ import Testing
     let fused = "depthwise 3×3 + relu, direct 1×1 + leaky"
     #expect(try kernels(model(24, size: 12, stride: 1), threads: 1).contains(fused))
     #expect(try kernels(model(24, size: 12, stride: 1), threads: 4).contains(fused))
-    // Seven rows for two threads: one would do four.
+    // Seven rows for two threads: one thread would compute four.
     #expect(try !kernels(model(24, size: 7, stride: 1), threads: 2).contains(fused))
     #expect(try !kernels(model(24, size: 12, stride: 1, readers: 2), threads: 1).contains(fused))
   }

@@ -22,7 +22,7 @@ import Testing
     return try #require(try network.predict(["in": input])["out"])
   }
 
-  /// Within a few times the rounding of a sum, and the same with any number of threads.
+  /// Within a few times the rounding error of a sum, and the same for any number of threads.
   private func check(_ model: Model, _ shape: [Int], within bound: Double = 2e-6) throws {
     let input = Net.tensor(shape)
     let expected = try #require(
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Odd numbers of pixels and of channel blocks, channels that do not fill blocks, several images,
-  /// bands of one tile.
+  /// bands with one tile.
   @Test func oddSizes() throws {
     for (inputs, outputs, shape) in [
       (32, 32, [1, 1, 32, 1, 1]), (28, 60, [1, 1, 28, 7, 7]), (64, 25, [2, 3, 64, 3, 5]),
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// The depth of the deepest networks: bands that share the second-level cache with the weights.
+  /// As many channels as the deepest networks: bands share the second-level cache with the weights.
   @Test func manyChannels() throws {
     try check(
       Net.model(
@@ -79,7 +79,7 @@ import Testing
         ]), [1, 1, 1024, 14, 13])
   }
 
-  /// A stride, between convolutions that want zeros round their inputs.
+  /// A stride, between convolutions that need zeros around their inputs.
   @Test func strideAndHalo() throws {
     try check(
       Net.model(
@@ -91,7 +91,7 @@ import Testing
         ]), [1, 2, 32, 17, 12])
   }
 
-  /// Zeros that the layer itself puts round its input.
+  /// Zeros that the layer adds around its input.
   @Test func padding() throws {
     var padding = ValidPadding()
     padding.paddingAmounts = BorderAmounts(top: 1, bottom: 2, left: 0, right: 3)
@@ -120,7 +120,7 @@ import Testing
     try check(model, [1, 2, 64, 9, 14])
   }
 
-  /// Groups go another way, also where it is asked for.
+  /// Groups are computed directly, even if Strassen's algorithm is requested.
   @Test func groupsAreDirect() throws {
     var options = CompileOptions()
     options.convolution = .strassen
@@ -149,9 +149,9 @@ import Testing
     #expect(try kernel(1024, 256, size: 14).hasPrefix("Strassen"))
     // 125 blocks of eight channels, 63 of sixteen.
     #expect(try kernel(512, 1000, size: 14).hasPrefix("Strassen"))
-    // What few channels save, forming the sums costs.
+    // With few channels, the sums cost more than they save.
     #expect(try !kernel(64, 64, size: 56).hasPrefix("Strassen"))
-    // More weights are read than are used again.
+    // More weights are read than reused.
     #expect(try !kernel(1024, 1024, size: 1).hasPrefix("Strassen"))
   }
 

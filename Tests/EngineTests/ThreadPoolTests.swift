@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// The thread that has the first unit keeps it until all others are done, those of its own share
-  /// too, which others must have taken then.
+  /// The thread with the first unit waits until all other units are done, including the rest of its
+  /// share, which other threads must have taken.
   @Test(arguments: [2, 3, 4])
   func othersTakeWhatASlowThreadHasNotBegun(threads: Int) {
     let pool = ThreadPool(threadCount: threads)

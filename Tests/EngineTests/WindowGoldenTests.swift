@@ -4,10 +4,10 @@ import Testing
 
 @testable import Engine
 
-/// Twin and engine against numpy where points, windows, places and ties are easy to get wrong, so
-/// that they do not agree in a fault.
+/// Reference implementation and engine against NumPy where points, windows, positions and ties are
+/// error-prone, so that both cannot share a fault.
 @Suite struct WindowGoldenTests {
-  /// |a − b| ≤ 1e-5 · max |b| of both, as inputs and goldens are rounded to single precision.
+  /// |a − b| ≤ 1e-5 · max |b|, because inputs and goldens are rounded to single precision.
   private func check(
     _ layer: any ReferenceLayer, _ inputs: [ReferenceTensor], _ expected: [ReferenceTensor],
     _ label: String, sourceLocation: SourceLocation = #_sourceLocation
@@ -65,7 +65,7 @@ import Testing
         let numbers = try boxes.tensor(kind)
         let label = "\(method), \(coordinates), \(kind), \(size)"
         try check(layer, [image, numbers.reshaped([5, 1, 4, 1, 1])], [expected], label)
-        // The same boxes, each of one image.
+        // The same boxes, each from one image.
         let named = (0..<5).flatMap { box -> [Double] in
           [Double(box % 3)] + Array(numbers.elements[4 * box..<4 * box + 4])
         }
@@ -129,7 +129,7 @@ import Testing
     try check(layer, [golden.tensor("x")], [golden.tensor("shaped")], "to a shape")
   }
 
-  /// Of equal elements the first comes first, whichever way they are ordered.
+  /// Of equal elements the first comes first, in either order.
   @Test func ties() throws {
     let golden = Goldens.windows("ties")
     let x = try golden.tensor("x")
@@ -152,7 +152,7 @@ import Testing
     try check(top, [x], expected("bottom", "bottom_places"), "bottom")
   }
 
-  /// Every slice of an axis of four elements that Python does not find empty.
+  /// Every slice of an axis of four elements that is not empty in Python.
   @Test func slices() throws {
     let rows = try Goldens.windows("slices").tensor("rows")
     let input = ReferenceTensor(shape: [4], [0, 1, 2, 3])

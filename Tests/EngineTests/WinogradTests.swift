@@ -22,7 +22,7 @@ import Testing
     return try #require(try network.predict(["in": input])["out"])
   }
 
-  /// The largest difference, relative to the largest value expected.
+  /// The largest difference, relative to the largest expected value.
   private func error(_ found: Tensor, _ expected: ReferenceTensor) -> Double {
     let largest = expected.elements.reduce(0) { max($0, abs($1)) }
     return zip(found.elements, expected.elements).reduce(0) {
@@ -60,7 +60,7 @@ import Testing
       kernel: [3, 3], [.two, .four, .six])
   }
 
-  /// Kernels of one row or column, of sizes that leave each remainder by the tile's.
+  /// Kernels with one row or column, for sizes with every remainder by the tile's.
   @Test func lines() throws {
     for form in WinogradForm.allCases where form.dimensions == 1 {
       try checkPaddings(
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  /// Five shapes with zeros around them and without, each with another number of output channels.
+  /// Five shapes with and without zeros around them, each with another number of output channels.
   private func checkPaddings(
     _ shapes: [[Int]], kernel: [Int], _ forms: [WinogradForm],
     _ activation: Activation? = nil
@@ -92,8 +92,8 @@ import Testing
     }
   }
 
-  /// Large maps with few channels, of which each thread takes batches by itself, with an activation
-  /// and a normalization whose factors go into the weights.
+  /// Large maps with few channels, for which each thread takes batches by itself, with an
+  /// activation and a normalization whose factors go into the weights.
   @Test func batchesOfTilesAThread() throws {
     let model = Net.model(
       [20, 61, 59],
@@ -119,7 +119,7 @@ import Testing
     try check(model, [1, 2, 24, 19, 14], within: 1e-5)
   }
 
-  /// Pooling of 2 × 2 becomes part of the convolution where rows and columns are even, and only there.
+  /// Pooling of 2 × 2 becomes part of the convolution only if rows and columns are even.
   @Test func maximumPooling() throws {
     for (height, width, isFused) in [(18, 20, true), (13, 20, false)] {
       var pooling = Pooling()
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  /// The depth of the deepest networks; panels are shared out.
+  /// As many channels as the deepest networks; threads share the panels.
   @Test func manyChannels() throws {
     let model = Net.model(
       [512, 9, 10],
@@ -154,7 +154,7 @@ import Testing
     try check(model, [1, 1, 512, 9, 10], within: 5e-5)
   }
 
-  /// What Winograd's algorithm cannot compute goes another way, also where it is asked for.
+  /// Convolutions that Winograd's algorithm cannot compute are direct, even if it is requested.
   @Test func otherConvolutionsAreDirect() throws {
     let changes: [(inout Convolution) -> Void] = [
       { $0.stride = [2, 1] }, { $0.dilationFactor = [2, 2] },
@@ -196,8 +196,8 @@ import Testing
     }
     #expect(try kernel(64, 64, size: 56).hasPrefix("Winograd"))
     #expect(try kernel(128, 128, size: 28).hasPrefix("Winograd"))
-    // Of a small map tiles of 4 × 4 save too little to be worth their weights, unless multiplying is
-    // slower than reading; where these are very many, of no map.
+    // On a small map, 4 × 4 tiles save too little to be worth their weights, unless multiplying is
+    // slower than reading; with very many weights they never are.
     #expect(
       try kernel(512, 512, size: 7).hasPrefix(set == .baseline ? "Winograd 4×4" : "Winograd 2×2"))
     #expect(try kernel(1024, 1024, size: 13).hasPrefix("Winograd 2×2"))

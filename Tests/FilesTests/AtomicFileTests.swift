@@ -82,7 +82,7 @@ import Testing
     try AtomicFile.write([1], to: "/dev/null")
     let path = folder.file("pipe")
     #expect(mkfifo(path, 0o600) == 0)
-    // Open for both directions, so that neither side waits for the other.
+    // Opened for reading and writing, so that neither side waits for the other.
     let descriptor = open(path, O_RDWR)
     defer { close(descriptor) }
     try AtomicFile.write([5, 6], to: path)

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// Arrays of odd sizes, longer than a block, of every way in which they stretch.
+  /// Arrays with odd sizes, longer than a block, with every kind of broadcasting.
   @Test func oddShapesAgreeWithDoublePrecision() throws {
     var random = SplitMix64(seed: 5)
     func array(_ shape: [Int]) -> FormulaArray {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HDF5Reader
 
-/// `types.h5`, whose numbers `Fixtures/hdf5/make.py` writes.
+/// `types.h5`, written by `Fixtures/hdf5/make.py`.
 struct ElementTypeTests {
   @Test(arguments: Way.allCases) func readsNumbersOfEveryWidthAndOrder(way: Way) throws {
     let file = try way.open("types.h5")
@@ -35,7 +35,7 @@ struct ElementTypeTests {
   @Test(arguments: Way.allCases) func readsSpecialValues(way: Way) throws {
     let root = try way.open("types.h5").root
     let halves = try root.dataset("f2_special").values().array()
-    // Of the patterns 0000 8000 0001 83ff 0400 3c01 7bff 7c00 fc00 7e00, by the definition of
+    // The patterns 0000 8000 0001 83ff 0400 3c01 7bff 7c00 fc00 7e00, by the definition of
     // binary16.
     let expected: [Float] = [
       0, -0.0, 0x1p-24, -0x1.ff8p-15, 0x1p-14, 1.000_976_562_5, 65504, .infinity, -.infinity,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HDF5Reader
 
-/// Files that are no HDF5 are recognized without a worker.
+/// Files that are not HDF5 are recognized without a worker.
 struct FileSignatureTests {
   @Test(arguments: [
     ("PK\u{3}\u{4}rest", "a zip archive"), ("", "empty"), ("  {\"config\": 1}", "JSON"),

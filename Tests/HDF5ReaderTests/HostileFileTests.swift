@@ -4,9 +4,9 @@ import Testing
 
 @testable import HDF5Reader
 
-/// Damaged files read to the end: values or a `ModelError`, nothing else, in time.
+/// Damaged files, read to the end, give only values or a `ModelError`, in time.
 struct HostileFileTests {
-  /// Reads whatever can be read.
+  /// Reads everything that can be read.
   private func readAll(_ bytes: [UInt8], timeout: Double = 10) throws -> [String: [Float]] {
     try withFile(bytes) { path in
       let file = try HDF5File.open(path, access: .isolated(timeout: timeout))
@@ -32,14 +32,14 @@ struct HostileFileTests {
     #expect(try readAll(bytes).count == 6)
   }
 
-  /// Found by mutation: libhdf5 1.10.8 crashes on or never finishes each of them.
+  /// Found by mutation: libhdf5 1.10.8 crashes or hangs on each of them.
   @Test(arguments: [
     ("strings-hang.h5", "took too much processor time"), ("strings-segv.h5", "crashed: SIGSEGV"),
     ("keras-abort.h5", "crashed: SIGABRT"), ("keras-segv.h5", "crashed: SIGSEGV"),
   ])
   func pastCrashesAreErrors(name: String, found: String) throws {
     do {
-      // Another version of the library may read it.
+      // Another version of the library may be able to read it.
       _ = try readAll(try fileBytes(fixtures.path("damaged/\(name)")), timeout: 60)
     } catch let error as ModelError {
       #expect(error.code == .malformed)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HDF5Reader
 
-/// What a file names or declares, and nobody may read.
+/// Valid content that the reader rejects.
 struct RefusalTests {
   private func refusal(_ fixture: String, _ path: String, _ way: Way) throws -> ModelError? {
     let root = try way.open(fixture).root
@@ -28,7 +28,7 @@ struct RefusalTests {
 
   @Test(arguments: Way.allCases) func visitsEachGroupOnce(way: Way) throws {
     let root = try way.open("links.h5").root
-    // The name that sorts first reaches the group.
+    // The name that sorts first leads to the group.
     #expect(root.groupNames == ["again"])
     #expect(try root.dataset("again/values").values().array() == ramp(2))
     for path in ["again/cycle", "again/self", "group"] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HDF5Reader
 
-/// How a dataset's bytes are laid out must not be seen in its values.
+/// The storage layout of a dataset does not affect its values.
 struct StorageTests {
   @Test(arguments: Way.allCases) func readsEveryLayout(way: Way) throws {
     let root = try way.open("storage.h5").root

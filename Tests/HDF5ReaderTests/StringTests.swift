@@ -4,7 +4,7 @@ import Testing
 
 @testable import HDF5Reader
 
-/// `strings.h5`, whose texts `Fixtures/hdf5/make.py` writes.
+/// `strings.h5`, written by `Fixtures/hdf5/make.py`.
 struct StringTests {
   @Test(arguments: Way.allCases) func readsStringAttributes(way: Way) throws {
     let attributes = try way.open("strings.h5").root.attributes

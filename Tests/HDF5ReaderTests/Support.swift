@@ -21,7 +21,7 @@ func withFile<Result>(
 /// `make.py`'s ramp: i / 4 - 3.
 func ramp(_ count: Int) -> [Float] { (0..<count).map { Float($0) / 4 - 3 } }
 
-/// Both ways to read, by name, for parameterised tests.
+/// Both ways to read, by name, for parameterized tests.
 enum Way: String, CaseIterable {
   case isolated
   case inProcess

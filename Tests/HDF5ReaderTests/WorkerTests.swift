@@ -5,7 +5,7 @@ import Testing
 
 @testable import HDF5Reader
 
-/// Workers that are absent, crash, hang or answer nonsense: each is one error, in time.
+/// Workers that are missing, crash, hang or return nonsense: each gives one error, in time.
 struct WorkerTests {
   private func failure(of script: String, timeout: Double = 20) throws -> ModelError? {
     try withFile(Array("#!/bin/sh\n\(script)\n".utf8), mode: 0o700) { worker in
@@ -93,7 +93,7 @@ struct WorkerTests {
   #endif
 
   @Test func givesTheWorkerNothingButTheFile() throws {
-    // The environment and the open descriptors, told through the error.
+    // The error message contains the environment and the open descriptors.
     let error = try failure(
       of: """
         list=$(env | cut -d= -f1 | grep -v -e PWD -e _ -e SHLVL -e OLDPWD; \
@@ -108,7 +108,7 @@ struct WorkerTests {
       #expect(text.hasPrefix("<") && text.hasSuffix(">"), "\(text)")
       let descriptors = text.dropFirst().dropLast().split(separator: " ").compactMap { Int($0) }
       #expect(descriptors.contains(3) && descriptors.contains(4))
-      // 5 and 6 may be the shell's own: its script and the folder that it lists.
+      // 5 and 6 may be the shell's: its script and the folder that it lists.
       #expect(descriptors.allSatisfy { $0 <= 4 || $0 == 10 || $0 == 11 || $0 <= 6 }, "\(text)")
       #expect(!text.contains("HOME") && !text.contains("PATH"), "\(text)")
     #endif

@@ -4,7 +4,7 @@ import TensorCore
 import Testing
 
 @Suite struct CanvasTests {
-  /// An F of 5 × 8 pixels at twice the size, with its edge.
+  /// An F of 5 × 8 pixels at twice the size, with its outline.
   @Test func letters() throws {
     var canvas = try Canvas(
       Image(
@@ -29,7 +29,7 @@ import Testing
     #expect(samples[3 * (2 * 20 + 2)] == 0 && samples[0] == 9)
   }
 
-  /// Every label can be read on its colour: a contrast of at least 4.5 (WCAG 2.1, 1.4.3).
+  /// Every label is readable on its color: a contrast of at least 4.5 (WCAG 2.1, 1.4.3).
   @Test func contrast() {
     func luminance(_ color: Color) -> Double {
       func linear(_ sample: UInt8) -> Double {

@@ -22,7 +22,7 @@ import Testing
     #expect(samples(planes)[0..<3] == [0, 93, 185])
     let last = try HeatMap(Tensor(shape: [1, 4, 5, 3], (0..<60).map(Float.init)))
     #expect(last.image.width == 5 && last.image.height == 4)
-    // [H, W, C] or [C, H, W] where both could be
+    // [H, W, C] or [C, H, W], for a shape that fits both
     let either = Tensor(shape: [3, 1, 3], [0, 1, 2, 3, 4, 5, 6, 7, 8])
     #expect(try HeatMap(either).image.height == 1)
     #expect(try HeatMap(either, channels: .last).image.height == 3)

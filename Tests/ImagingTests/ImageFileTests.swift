@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// Real files; `corpus.txt` holds what Pillow makes of them.
+  /// Real files; `corpus.txt` lists Pillow's results.
   @Test(.shared("models/images")) func equalsPillowOnRealFiles() throws {
     let list = try String(contentsOfFile: fixtures.path("corpus.txt"), encoding: .utf8)
     for line in list.split(separator: "\n") {
@@ -77,8 +77,8 @@ import Testing
     }
   }
 
-  /// The last 16 bytes of a PNG file, its pixel data's checksum and the end mark, are not needed, as
-  /// Pillow does not need them; nor does it need the four before, which are zlib's.
+  /// The last 16 bytes of a PNG file, the checksum of the pixel data and the end mark, are not
+  /// required, as in Pillow; nor are the four bytes before them, which are zlib's.
   @Test func survivesEveryTruncation() throws {
     for name in ["rgb8.png", "palette4.png", "grey16_interlaced.png", "420.jpg", "cmyk.jpg"]
       + ["444_progressive.jpg", "restart.jpg"]
@@ -97,8 +97,8 @@ import Testing
     }
   }
 
-  /// A text after the pixels must be whole, its checksum and the end mark need not be there: so it is
-  /// with Pillow.
+  /// A text after the pixels must be complete, but its checksum and the end mark may be missing, as
+  /// in Pillow.
   @Test func aChunkAfterThePixelsIsWhole() throws {
     let bytes = try fixtures.bytes("rgb8.png")
     var file: [UInt8] = Array(bytes.dropLast(12))
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  /// The file with all chunk checksums made right, so that mutations reach further.
+  /// The file with corrected chunk checksums, so that mutations get further.
   private func withChecksums(_ file: [UInt8]) -> [UInt8] {
     var file = file
     var position = 8

@@ -19,7 +19,7 @@ import Testing
     #expect(try parse(" 7\n").count == 1)
   }
 
-  /// Numbers and quotes go where every line has them, and stay otherwise.
+  /// Numbers and quotes are removed if every line has them, otherwise kept.
   @Test func takesOffNumbersAndQuotes() throws {
     let pairs: [(String, [String])] = [
       ("'a'\n'b'\n", ["a", "b"]), ("\"a\"\n\"it's\"", ["a", "it's"]), ("'a'\nb", ["'a'", "b"]),

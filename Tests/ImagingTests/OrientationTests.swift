@@ -5,8 +5,8 @@ import Testing
 @testable import Imaging
 
 struct OrientationTests {
-  /// Every orientation, and every place where it may be said, turned as Pillow's
-  /// `ImageOps.exif_transpose` does.
+  /// Every orientation, stored in every possible place, is applied as in Pillow's
+  /// `ImageOps.exif_transpose`.
   @Test func equalsPillow() throws {
     let lines = String(decoding: try fixtures.bytes("oriented.txt"), as: UTF8.self)
       .split(separator: "\n")

@@ -4,8 +4,7 @@ import Testing
 @testable import Imaging
 
 @Suite struct PictureMappingTests {
-  /// For each way to hold a camera: where a pixel went when the picture was turned, is where it comes
-  /// from.
+  /// For each way to hold a camera, a pixel's place after rotation maps back to where it came from.
   @Test(arguments: Orientation.allCases)
   func undoesTurning(_ orientation: Orientation) throws {
     let (width, height, column, row) = (5, 3, 3, 0)
@@ -36,15 +35,15 @@ import Testing
     return [point.x, point.y]
   }
 
-  /// A picture of 200 × 100 in a model of 50 × 50.
+  /// An image of 200 × 100 in a model of 50 × 50.
   @Test func throughScaleAndCrop() throws {
     #expect(try point((200, 100), (50, 50), 10, 10) { $0.fitting = .squash } == [40, 20])
-    // The middle 100 × 100 becomes 50 × 50.
+    // The center 100 × 100 becomes 50 × 50.
     #expect(try point((200, 100), (50, 50), 0, 10) { $0.fitting = .centerCrop } == [50, 20])
     // 50 × 25, with 12 black rows above it.
     #expect(try point((200, 100), (50, 50), 10, 12) { $0.fitting = .fit } == [40, 0])
     #expect(try point((200, 100), (50, 50), 50, 37) { $0.fitting = .fit } == [200, 100])
-    // Into 256 × 256, of which the middle 56 × 56 begins at 100.
+    // Into 256 × 256, whose center 56 × 56 starts at 100.
     let cropped = try point((512, 256), (56, 56), 0, 28) {
       $0.fitting = .squash
       $0.firstSide = 256

@@ -10,7 +10,7 @@ struct PreparationTests {
     try picture.prepared(width: 12, height: 12, order, options).elements
   }
 
-  /// A picture becomes grey before its size changes, as `convert("L")` comes before `resize`.
+  /// An image becomes gray before its size changes, like `convert("L")` before `resize`.
   @Test func greyComesFirst() throws {
     var options = ImageOptions()
     options.fitting = .squash
@@ -31,7 +31,7 @@ struct PreparationTests {
     }
   }
 
-  /// Without integers in between the picture has the same place as with them.
+  /// Without rounding to integers in between, the image has the same position as with it.
   @Test(arguments: [Fitting.squash, .centerCrop, .fit])
   func placesAreTheSame(_ fitting: Fitting) throws {
     var options = ImageOptions()
@@ -46,7 +46,7 @@ struct PreparationTests {
     #expect(zip(values, fixed).allSatisfy { abs($0 - $1) <= 1 })
   }
 
-  /// Keras' recipe takes the nearest sample; `load_img` does the same with Pillow.
+  /// Keras's recipe takes the nearest sample, like `load_img` with Pillow.
   @Test func recipes() {
     #expect(ImageRecipe.kerasLoadImage.options.interpolation == .nearest)
     #expect(

@@ -8,7 +8,7 @@ import TestSupport
 let fixtures = Fixtures("images")
 
 extension Fixtures {
-  /// What Pillow reads from a file; see `make.py`.
+  /// Pillow's result for a file; see `make.py`.
   struct Expected: Decodable {
     let width: Int
     let height: Int
@@ -26,7 +26,7 @@ extension Image {
   var bytes: [UInt8] { samples.array(of: UInt8.self) }
 }
 
-/// `random_picture` of `Fixtures/images/make.py`.
+/// Like `random_picture` in `Fixtures/images/make.py`.
 func randomPicture(width: Int, height: Int, channels: Int) -> Image {
   var state = UInt32(width * 65536 + height)
   let samples = (0..<width * height * channels).map { _ in
@@ -42,7 +42,7 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
     decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
 }
 
-/// CRC-32 of ISO 3309, bit by bit over a table.
+/// CRC-32 of ISO 3309, with a table.
 func crc32(_ bytes: [UInt8]) -> UInt32 {
   let table = (0..<256).map {
     (0..<8).reduce(UInt32($0)) { crc, _ in crc >> 1 ^ (crc & 1) * 0xEDB8_8320 }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Imaging
 
-/// What other libraries make of random pictures; see `Fixtures/images/frameworks.py`.
+/// Other libraries' results for random images; see `Fixtures/images/frameworks.py`.
 struct UnfilteredBilinearTests {
-  /// A record of a `.bin` file.
+  /// A record in a `.bin` file.
   private struct Record {
     let picture: Image
     let width: Int
@@ -73,8 +73,8 @@ struct UnfilteredBilinearTests {
     }
   }
 
-  /// Of single-precision samples OpenCV and TensorFlow make the same, which rounds to what OpenCV
-  /// makes of 8-bit samples, give or take one.
+  /// For single-precision samples OpenCV and TensorFlow agree, and their result rounds to OpenCV's
+  /// for 8-bit samples, give or take one.
   @Test func rounds() throws {
     let source = randomPicture(width: 50, height: 41, channels: 3)
     let rounded = try source.resized(width: 33, height: 77, .tensorFlowBilinear)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KerasImport
 
-/// Configurations that no Keras would write: an error or a model, never a trap or a hang.
+/// Configurations that no version of Keras writes give an error or a model, never a trap or a hang.
 struct HostileConfigurationTests {
   private static let network = #"""
     {"class_name": "Model", "config": {"name": "m", "layers": [
@@ -90,7 +90,7 @@ private struct Random {
 }
 
 extension JSONValue {
-  /// The document with one value somewhere in it changed, removed or doubled.
+  /// The document with one value changed, removed or duplicated.
   fileprivate func mutated(_ random: inout Random, depth: Int) -> JSONValue {
     switch self {
     case .array(var elements) where !elements.isEmpty && random.next(8) != 0:

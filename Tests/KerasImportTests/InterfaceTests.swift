@@ -138,7 +138,7 @@ struct InterfaceTests {
     #expect(modelError { try convert(json, options: options) }?.code == .mismatch)
   }
 
-  /// Core ML refuses layers of specification 4 in networks that map arrays to five axes.
+  /// Core ML rejects layers of specification 4 in networks that map arrays to five axes.
   @Test func layersOfVersion4TakeArraysAsTheyAreDeclared() throws {
     let image = try convert(single("AutoContrast", input: "[null, 8, 9, 3]"))
     #expect(image.result.model.neuralNetwork?.arrayInputShapeMapping == .exact)

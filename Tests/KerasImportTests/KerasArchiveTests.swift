@@ -10,7 +10,7 @@ import Testing
 
 @testable import KerasImport
 
-/// `.keras` archives, sound and hostile.
+/// Valid and hostile `.keras` archives.
 struct KerasArchiveTests {
   private typealias Member = (name: String, contents: [UInt8])
 
@@ -33,7 +33,7 @@ struct KerasArchiveTests {
     return bytes
   }
 
-  /// Converts a file of these bytes.
+  /// Converts a file with these bytes.
   private static func convert(_ bytes: [UInt8], as name: String = "m.keras") throws -> [UInt8] {
     try withTemporaryFolder { folder in
       try writeFile(bytes, to: "\(folder)/\(name)")
@@ -50,7 +50,7 @@ struct KerasArchiveTests {
     modelError { try Self.convert(bytes) }
   }
 
-  // MARK: Sound ones
+  // MARK: Valid archives
 
   @Test(arguments: ["2_12-nested.keras", "windows-nested.keras"])
   func variablesUnderTheNamesOfOtherVersions(_ name: String) throws {
@@ -80,7 +80,7 @@ struct KerasArchiveTests {
         == Self.convert(path: weights))
   }
 
-  // MARK: What is missing or in the wrong place
+  // MARK: Missing or misplaced members
 
   @Test func whatIsNoKerasModel() throws {
     let sound = try Self.members("keras3-sequential.keras")
@@ -144,7 +144,7 @@ struct KerasArchiveTests {
         "weight 'vars/0' has the shape (4, 3), but the configuration requires (4, 5)") == true)
   }
 
-  // MARK: Hostile ones
+  // MARK: Hostile archives
 
   @Test(arguments: ["../config.json", "/config.json", "a/../../b", "a\\..\\b"])
   func namesThatLeaveTheArchive(_ name: String) throws {
@@ -197,7 +197,7 @@ struct KerasArchiveTests {
   }
 }
 
-/// Which version a file is taken to be of that does not say it.
+/// The assumed version of a file that does not state it.
 struct KerasVersionTests {
   @Test(arguments: [
     ("keras3-nested.json", 3, 0), ("keras3-sequential.json", 3, 0), ("tfkeras-nested.json", 2, 12),

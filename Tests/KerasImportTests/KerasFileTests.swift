@@ -8,7 +8,7 @@ import Testing
 
 @testable import KerasImport
 
-/// Files as several versions of Keras lay them out; see `Fixtures/keras/make.py`.
+/// Files in the layouts of several versions of Keras; see `Fixtures/keras/make.py`.
 struct KerasFileTests {
   private func convert(_ name: String, weights: String? = nil) throws -> Converted {
     Converted(

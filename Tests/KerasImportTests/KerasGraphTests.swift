@@ -101,7 +101,7 @@ struct KerasGraphTests {
   }
 
   @Test func repeatedNestingIsBounded() throws {
-    // Every level calls the one below twice: 2^30 layers in a few kilobytes.
+    // Every level calls the next one twice: 2^30 layers in a few kilobytes.
     var inner = model(
       [input("i"), node("a", #"[[["i", 0, 0]]]"#)], outputs: #"[["a", 0, 0]]"#)
     for _ in 0..<30 {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KerasImport
 
-/// Expected values follow from Keras' documentation of each layer.
+/// Expected values follow from Keras's documentation of each layer.
 struct LayerTests {
   @Test func dense() throws {
     let converted = try convert(
@@ -194,7 +194,7 @@ struct LayerTests {
   @Test func swishIsKnownSinceTensorFlow22() throws {
     let json = single("Activation", input: "[null, 3]", #""activation": "swish""#)
     #expect(try convert(json, version: "2.4.0").types == ["activation", "multiply"])
-    // Before it is a function of the author's own, of the usual name.
+    // In earlier versions it is a user-defined function with the usual name.
     let customary = try convert(json, version: "2.2.4")
     #expect(customary.types == ["activation", "multiply"])
     #expect(customary.result.notes.contains { $0.contains("'swish' is taken to be the usual") })
@@ -317,7 +317,7 @@ struct LayerTests {
     #expect(first.only(Upsample.self)?.scalingFactor == [2, 3])
     #expect(first.only(Upsample.self)?.linearUpsampleMode == .default)
     #expect(first.outputShape() == [1, 10, 18])
-    // TensorFlow 2 samples at the pixels' centers.
+    // TensorFlow 2 samples at pixel centers.
     #expect(
       try convert(json, version: "2.4.0").only(Upsample.self)?.linearUpsampleMode
         == .alignCornersFalse)
@@ -355,7 +355,7 @@ struct LayerTests {
   @Test func layersOfTrainingVanish() throws {
     for name in ["Dropout", "GaussianNoise", "AlphaDropout", "ActivityRegularization"] {
       let converted = try convert(single(name, input: "[null, 4]"))
-      // Input and output are the same blob: a copy stands between.
+      // Input and output are the same blob, so a copy comes between them.
       #expect(converted.types == ["activation"])
       #expect(converted.only(Activation.self)?.function == .linear(alpha: 1, beta: 0))
     }

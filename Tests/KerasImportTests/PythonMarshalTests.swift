@@ -4,8 +4,8 @@ import Testing
 
 @testable import KerasImport
 
-/// The code of `swish`, as base64, from Python 3.11; its constants are of every kind, a tuple, a
-/// long, a complex number and bytes among them.
+/// The code of `swish` from Python 3.11, as base64; its constants include a tuple, a long, a
+/// complex number and bytes.
 private let python311 = """
   4wIAAAAAAAAAAAAAAAIAAAADAAAA8xAAAACXAGQBfQJ8AHwBegUAAFMAKQLaA2RvY6kH6QEAAADnAAAAAAAABEDaAWFO
   8wEAAAB47AcAAAAAAAAAqTenMwRNk2UnA/kAAAAAAAAAAAAAAAAAAPA/qQApA9oBeNoEYmV0YdoBdHMDAAAAICAg+gg8
@@ -19,7 +19,7 @@ private let python37 = """
 
   """
 
-/// `lambda x: x ** 2` by Python 2.7, byte by byte after `marshal.c`.
+/// `lambda x: x ** 2` from Python 2.7, byte by byte according to `marshal.c`.
 private func python27() -> [UInt8] {
   func long(_ value: Int32) -> [UInt8] {
     (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
@@ -105,7 +105,7 @@ struct PythonMarshalTests {
     #expect(try name(#"{"function": 7}"#) == nil)
     #expect(try name(#"{"function": "bm90IG1hcnNoYWw="}"#) == nil)
     #expect(try name("{}") == nil)
-    // Keras 2.0 stores the bytes themselves, one a character.
+    // Keras 2.0 stores the bytes themselves, one per character.
     let raw = String(String.UnicodeScalarView(python27().map { UnicodeScalar($0) }))
     #expect(
       try name(#"{"function": [\#(JSONValue.string(raw).text), null, null]}"#) == "<lambda>")

@@ -10,15 +10,15 @@ import Testing
 
 @testable import KerasImport
 
-/// Our conversions beside those of coremltools 4.1, which stand in the reference corpus.
+/// Conversions against those of coremltools 4.1 in the reference corpus.
 struct ReferenceCorpusTests {
-  /// Cases whose layers differ on purpose: masks, which the reference leaves out, and permutes that
-  /// undo each other (`docs/differences.md`).
+  /// Cases whose layers differ on purpose: masks, which coremltools ignores, and permutes that
+  /// cancel each other (`docs/differences.md`).
   private static let deliberate = [
     "embedding_mask_zero", "test_conv_batch_1d", "test_clickbait_cnn_half_precision",
   ]
 
-  /// A network that the reference converts, and computes as Keras does.
+  /// A network that coremltools converts correctly.
   struct Network: CustomTestStringConvertible, Sendable {
     let folder: String
     let arguments: JSONObject
@@ -70,7 +70,7 @@ struct ReferenceCorpusTests {
     let source = try KerasImporter.load("\(network.folder)/model.h5", access: .inProcess)
     let ours = try KerasImporter.convert(source, options: options).model
     let theirs = try Model(contentsOf: "\(network.folder)/coremltools.mlmodel")
-    // Permutes have other names, and may stand anywhere between what they connect.
+    // Permutes have other names, and may be anywhere between the layers that they connect.
     func layers(_ model: Model) -> [String] {
       let all = model.neuralNetwork?.layers ?? []
       let others = all.filter { !($0.parameters is Permute) }
@@ -79,7 +79,7 @@ struct ReferenceCorpusTests {
       } + ["\(all.count - others.count) permutes"]
     }
     let areSame = layers(ours) == layers(theirs)
-    // Of functions without bounds the steps are written out: Core ML's own layers clip the states.
+    // With unbounded functions the steps are unrolled, because Core ML's layers clip the states.
     let isClipped =
       theirs.neuralNetwork?.layers.contains { layer in
         let functions =

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KerasImport
 
-/// Expected values follow from Keras' documentation of each layer.
+/// Expected values follow from Keras's documentation of each layer.
 struct SequenceLayerTests {
   @Test func convolutionRunsAlongTheWidth() throws {
     let converted = try convert(
@@ -87,7 +87,7 @@ struct SequenceLayerTests {
     #expect(converted.metadata("assay.layout.input1") == "NT")
     #expect(converted.metadata("assay.shape.input1") == "?,5")
     #expect(converted.metadata("assay.layout.output1") == "NTC")
-    // Nothing heeds the mask: nothing computes it.
+    // No layer uses the mask, so it is not computed.
     let masked = try convert(
       single(
         "Embedding", input: "[null, 5]", #""input_dim": 3, "output_dim": 2, "mask_zero": true"#),
@@ -101,7 +101,7 @@ struct SequenceLayerTests {
     ("[null, 2, 3]", "[2, 1]", [1, 0, 2, 3], [2]),
   ])
   func permute(_ input: String, _ dims: String, _ axes: [Int], _ shape: [Int]) throws {
-    // (3, 1, 2): out H is in C, out W is in H, out C is in W.
+    // (3, 1, 2): output H is in C, output W in H, and output C in W.
     let converted = try convert(single("Permute", input: input, #""dims": \#(dims)"#))
     let expected = dims == "[3, 1, 2]" ? [0, 3, 1, 2] : axes
     #expect(converted.only(Permute.self)?.axis == expected)
@@ -151,7 +151,7 @@ struct SequenceLayerTests {
         ]
       ])
     let layer = try #require(converted.only(UniDirectionalLSTM.self))
-    // Keras keeps i, f, c, o side by side.
+    // Keras stores i, f, c, o side by side.
     #expect(layer.weightParams?.inputGate.matrix?.floatValue.array() == [0, 1])
     #expect(layer.weightParams?.forgetGate.matrix?.floatValue.array() == [0.25, 1.25])
     #expect(layer.weightParams?.blockInput.matrix?.floatValue.array() == [0.5, 1.5])
@@ -207,7 +207,8 @@ struct SequenceLayerTests {
     #expect(converted.types == ["gru"])
   }
 
-  /// Keras 2.2, the version of the reference, numbers from 1 what tf.keras numbers from nothing.
+  /// Keras 2.2, which coremltools supports, numbers layers from 1; tf.keras starts without a
+  /// number.
   @Test func statesOfUnnamedLayersAreNamedAsInTheReference() throws {
     func layer(_ name: String) -> String {
       #"{"class_name": "GRU", "config": {"name": "\#(name)", "batch_input_shape": [null, 5, 2], "#
@@ -281,7 +282,7 @@ struct SequenceLayerTests {
       """#, ["r": [.init("kernel:0", [1, 1]), .init("recurrent_kernel:0", [1, 1])]])
     #expect(converted.layers.first?.input == ["input1", "input2"])
     #expect(converted.result.model.description?.input.map(\.name) == ["input1", "input2"])
-    // The state is an output twice: by its own name, and as Keras' second output.
+    // The state is an output twice: under its name, and as Keras's second output.
     #expect(converted.types == ["simpleRecurrent", "activation"])
     #expect(
       converted.result.model.description?.output.map(\.name) == ["output1", "output2", "r_h_out"])
@@ -310,7 +311,7 @@ struct SequenceLayerTests {
     let converted = try convert(
       single("GRU", input: "[null, 4, 1]", #""units": 1, "reset_after": true"#), Self.resetAfter)
     #expect(!converted.types.contains("gru"))
-    // One product for all inputs, one for the state of each step.
+    // One product for all inputs, and one for the state in each step.
     #expect(converted.types.count { $0 == "innerProduct" } == 5)
     #expect(converted.names.contains("layer__step_3__out"))
     #expect(!converted.names.contains("layer__step_4__out"))
@@ -350,7 +351,7 @@ struct SequenceLayerTests {
       ])
     #expect(converted.layer("layer_forward", as: SimpleRecurrent.self)?.reverseInput == false)
     #expect(converted.layer("layer_backward", as: SimpleRecurrent.self)?.reverseInput == true)
-    // The last one turns the sequence round: the unit matrix, scaled, and no feedback.
+    // The last layer reverses the sequence: a scaled unit matrix without feedback.
     let turn = try #require(converted.layer("layer_reverse", as: SimpleRecurrent.self))
     #expect(turn.reverseInput && turn.sequenceOutput)
     #expect(turn.weightMatrix?.floatValue.array() == [1.0 / 4096, 0, 0, 1.0 / 4096])
@@ -358,7 +359,7 @@ struct SequenceLayerTests {
     #expect(converted.outputShape() == [4])
   }
 
-  /// CuDNN keeps each gate's matrix transposed in place; both its biases are added.
+  /// CuDNN stores each gate's matrix transposed in place; both of its biases are summed.
   @Test func weightsOfCuDNN() throws {
     let converted = try convert(
       single("CuDNNLSTM", input: "[null, 5, 2]", #""units": 1"#),

@@ -6,14 +6,14 @@ import TestSupport
 
 @testable import KerasImport
 
-/// Weights by layer, in order; each has a name as Keras stores it.
+/// Weights by layer, in order, with names as Keras stores them.
 struct MemoryWeights: LayerWeights {
   struct Weight: Sendable {
     var name: String
     var shape: [Int]
     var values: [Float]
 
-    /// Values that count up in quarters from `start`.
+    /// Values that increase by quarters from `start`.
     init(_ name: String, _ shape: [Int], from start: Float = 0) {
       self.name = name
       self.shape = shape
@@ -44,7 +44,7 @@ struct MemoryWeights: LayerWeights {
   }
 }
 
-/// A converted model, taken apart.
+/// A converted model in parts.
 struct Converted {
   let result: ConversionResult
 
@@ -99,7 +99,7 @@ func convert(
       source(json, version: version, backend: backend, weights), options: options))
 }
 
-/// A Sequential of one layer named `layer`.
+/// A Sequential with one layer named `layer`.
 func single(_ className: String, input: String, _ fields: String = "") -> String {
   """
   {"class_name": "Sequential", "config": {"name": "s", "layers": [{"class_name": "\(className)",

@@ -38,7 +38,7 @@ struct TrainingParametersTests {
     #expect(layers.map(\.isUpdatable) == [false, true, false])
     #expect((layers[1].parameters as? InnerProduct)?.matrix?.isUpdatable == true)
     #expect(model.description?.trainingInput.map(\.name) == ["input1", "output1_true"])
-    // NetworkUpdateParameters, field by field, after the specification's numbers.
+    // NetworkUpdateParameters, field by field, with the specification's numbers.
     let half: [UInt8] = [0, 0, 0, 0, 0, 0, 0xE0, 0x3F]
     let quarter: [UInt8] = [0, 0, 0, 0, 0, 0, 0xD0, 0x3F]
     let one: [UInt8] = [0, 0, 0, 0, 0, 0, 0xF0, 0x3F]

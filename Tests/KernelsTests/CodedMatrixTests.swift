@@ -4,9 +4,9 @@ import Testing
 
 @testable import Kernels
 
-/// Products with codes are, bit for bit, those with the floats that they stand for.
+/// Products with codes equal those with the decoded floats, bit for bit.
 @Suite struct CodedMatrixTests {
-  /// Rows that begin with a byte and rows that do not, of more columns than are expanded at a time,
+  /// Rows that start at a byte and rows that do not, with more columns than are expanded at once,
   /// and numbers of rows and vectors that are not computed together.
   @Test(arguments: availableSets, 1...8) func equalFloats(_ set: InstructionSet, _ bits: Int) {
     for columns in [1, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 47, 64, 65, 128, 1030, 2104] {

@@ -1,7 +1,7 @@
 import TensorCore
 import TestSupport
 
-/// Random codes and their bytes, the highest bit of the first code first.
+/// Random codes and their bytes, with the first code in the highest bits.
 struct Codes {
   let bits: Int
   let codes: [Int]

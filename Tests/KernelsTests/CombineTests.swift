@@ -52,7 +52,7 @@ import Testing
     return output.values
   }
 
-  /// Bounds of errors in ULP over pairs of all magnitudes, of small whole numbers and of halves.
+  /// Error bounds in ULP over pairs of all magnitudes, of small whole numbers and of halves.
   @Test(arguments: availableSets) func errorBounds(_ set: InstructionSet) {
     var generator = SplitMix64(seed: 6)
     var pairs: [(Float, Float)] = []

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kernels
 
-/// A convolution in double precision over planar input `[channel][row][column]`, zero padded.
+/// A convolution in double precision over planar input `[channel][row][column]`, padded with zeros.
 struct PlainConvolution {
   var inputChannels = 3
   var outputChannels = 5
@@ -34,7 +34,7 @@ struct PlainConvolution {
   }
   var weightCount: Int { outputChannels * inputChannels / groups * kernel.height * kernel.width }
 
-  /// Sums and, for a bound of the error, the sums of the magnitudes.
+  /// Sums and, for error bounds, the sums of magnitudes.
   func compute(_ input: [Float], _ weights: [Float], _ bias: [Float]) -> [(Double, Double)] {
     var result: [(Double, Double)] = []
     let groupInputs = inputChannels / groups
@@ -83,7 +83,7 @@ func expectClose(
     var plain: PlainConvolution
     var edge: GuardedBuffer.Edge
     var epilogue = Epilogue()
-    /// Compute this many output panels a call.
+    /// Number of output panels per call.
     var panels: Int?
 
     func blocked(_ input: [Float], _ weights: [Float], _ bias: [Float]) -> [Float] {
@@ -224,7 +224,7 @@ func expectClose(
     }
   }
 
-  /// Input with few channels, as pictures come: planes or interleaved pixels.
+  /// Input with few channels, such as images: planes or interleaved pixels.
   @Test(arguments: availableSets) func unblockedInput(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
     for channels in 1...4 {
@@ -268,14 +268,14 @@ func expectClose(
     }
   }
 
-  /// Any strides of the source: a kernel stored in another axis order, turned round.
+  /// Any strides of the source: a kernel in another axis order, flipped.
   @Test(arguments: availableSets) func packingOfOtherOrders(_ set: InstructionSet) {
     let plain = PlainConvolution(inputChannels: 19, outputChannels: 21, kernel: (2, 3))
     let (_, w, _) = Self.data(plain, seed: 1)
     let run = Run(kernels: set.kernels, plain: plain, edge: .end)
     let expected = run.pack(w, blockChannels: set.kernels.channelBlock)
     let (inputs, outputs, height, width) = (19, 21, 2, 3)
-    // [height][width][input][output], both axes of the kernel backwards.
+    // [height][width][input][output], with both axes of the kernel reversed.
     var turned = [Float](repeating: 0, count: w.count)
     for o in 0..<outputs {
       for i in 0..<inputs {
@@ -304,8 +304,7 @@ func expectClose(
     #expect(packed.values == expected.values)
   }
 
-  /// Output and residual with pixels between those that are computed, as a transposed convolution
-  /// writes its phases.
+  /// Output and residual with gaps between the computed pixels, as in a transposed convolution.
   @Test(arguments: availableSets) func outputWithGaps(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
     let plain = PlainConvolution(

@@ -5,7 +5,7 @@ import Testing
 @testable import Kernels
 
 @Suite struct FixedRowTests {
-  /// A packed row, and what a reader without vectors finds in it.
+  /// A packed row, as a scalar reader sees it.
   private struct Packed {
     var summary: FixedRowSummary
     var bytes: [UInt8]
@@ -14,7 +14,7 @@ import Testing
       _ kernels: any KernelTable.Type, _ row: [Float], edge: GuardedBuffer.Edge = .end,
       misaligned: Int = 0
     ) {
-      // The bytes of the row and as many more as make whole floats, away from the edge.
+      // The row's bytes, extended to whole floats, away from the edge.
       var source = row.withUnsafeBytes { Array($0) }
       let slack = [UInt8](repeating: 0, count: (4 - misaligned) % 4)
       source = edge == .end ? slack + source : [UInt8](repeating: 0, count: misaligned) + source
@@ -30,7 +30,7 @@ import Testing
       bytes = Array(UnsafeRawBufferPointer(start: to.pointer, count: count))
     }
 
-    /// As `FixedRow` says, those that fill up the last block too.
+    /// As `FixedRow` defines them, including those that pad the last block.
     var codes: [Int] {
       (0..<bytes.count / 3).map { k in
         let block = k / 64 * 192
@@ -43,8 +43,8 @@ import Testing
 
   private static let lengths = [1, 2, 3, 7, 8, 15, 17, 31, 33, 63, 64, 65, 127, 128, 129, 1000]
 
-  /// The nearest code of the largest scale that is a power of two and leaves the largest value 23
-  /// bits, wherever the row stands.
+  /// The nearest code for the largest power of two as scale that leaves 23 bits for the largest
+  /// value, at any position of the row.
   @Test(arguments: availableSets) func codesAreNearest(_ set: InstructionSet) {
     for (index, columns) in Self.lengths.enumerated() {
       var generator = SplitMix64(seed: UInt64(columns))
@@ -62,7 +62,7 @@ import Testing
           #expect(abs(Double(weight) / Double(scale) - Double(code)) <= 0.5, "\(set) \(columns)")
         }
         let mean = row.reduce(0) { $0 + abs(Double($1)) } / Double(columns)
-        // The mean may lack 256 scales.
+        // The mean may be off by 256 scales.
         let least = Double(largest) / mean
         let most = Double(largest) / (mean - 257 * Double(scale))
         #expect((least * (1 - 1e-6)...most).contains(packed.summary.peak))
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  /// Bit for bit, so that the choice of the rows that are packed is the same too.
+  /// Bit for bit, so that the same rows are packed.
   @Test func everyInstructionSetPacksAlike() {
     for columns in Self.lengths {
       var generator = SplitMix64(seed: UInt64(columns))
@@ -83,7 +83,8 @@ import Testing
     }
   }
 
-  /// The ends of the range of codes, ties, zeros of both signs, and numbers near the ends of theirs.
+  /// The ends of the range of codes, ties, zeros of both signs, and numbers near the ends of their
+  /// range.
   @Test(arguments: availableSets) func extremes(_ set: InstructionSet) {
     func codes(_ row: [Float]) -> [Int] { Array(Packed(set.kernels, row).codes.prefix(row.count)) }
     let below = Float(2).nextDown
@@ -97,7 +98,7 @@ import Testing
     #expect(zeros.bytes.allSatisfy { $0 == 0 })
   }
 
-  /// Wherever they stand among the lanes.
+  /// At any position among the lanes.
   @Test(arguments: availableSets) func rowsThatAreNotPacked(_ set: InstructionSet) {
     for bad in [Float.nan, -.nan, .infinity, -.infinity] {
       for place in 0..<37 {
@@ -110,7 +111,7 @@ import Testing
     #expect(Packed(set.kernels, [.leastNonzeroMagnitude]).summary.scale.isNaN)
   }
 
-  /// A matrix whose packed rows the kernel for dense layers reads.
+  /// A matrix with packed rows for the dense-layer kernel.
   private struct Matrix {
     var rows: Int
     var columns: Int
@@ -126,7 +127,7 @@ import Testing
       }
     }
 
-    /// What the codes stand for.
+    /// The decoded values.
     var decoded: [Float] {
       packed.flatMap { row in
         row.codes.prefix(columns).map { Float($0) * row.summary.scale }
@@ -143,7 +144,7 @@ import Testing
       let x = GuardedBuffer(input, at: edge)
       let output = GuardedBuffer(count: rows * batch, at: edge)
       let stride = FixedRow.paddedColumns(columns)
-      // From the second row on apart, as the rows of another thread.
+      // From the second row on separately, like the rows of another thread.
       for part in [0..<min(1, rows), min(1, rows)..<rows] where !part.isEmpty {
         kernels.dense(
           DenseArguments(
@@ -172,13 +173,13 @@ import Testing
     return output
   }
 
-  /// Products are, bit for bit, those with the floats that the codes stand for, and they differ from
-  /// the exact ones by no more than the rounding of a sum and of the codes:
+  /// Products equal those with the decoded floats, bit for bit, and differ from the exact ones by
+  /// at most the rounding of the sum and the codes:
   ///
   ///     |y − Σ w x| ≤ (n/8 + 7) · 2⁻²⁴ · Σ |w x| + scale/2 · Σ |x|
   ///
-  /// Of the fewest lanes, twice four, each adds n/8 products, rounded twice where there is no fused
-  /// multiply-add: 2n/8 + 7 then.
+  /// With the fewest lanes, twice four, each lane sums n/8 products, rounded twice without fused
+  /// multiply-add: then 2n/8 + 7.
   @Test(arguments: availableSets) func products(_ set: InstructionSet) {
     for columns in Self.lengths {
       for (rows, batch) in [(1, 1), (2, 2), (3, 3), (4, 1), (5, 2), (9, 1), (9, 3)] {
@@ -209,7 +210,7 @@ import Testing
     }
   }
 
-  /// Weights that have 23 bits below the largest's first one lose nothing.
+  /// Weights with 23 bits below the first bit of the largest weight lose nothing.
   @Test(arguments: availableSets) func halvesAreExact(_ set: InstructionSet) {
     var generator = SplitMix64(seed: 5)
     let weights = generator.values(6 * 200).map { Float(Float16($0 * 4)) }

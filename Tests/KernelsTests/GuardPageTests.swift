@@ -3,11 +3,11 @@ import Testing
 
 @testable import Kernels
 
-/// Every kernel with every remainder of its loops, all buffers flush against a page that must not be
-/// touched: one before, then one after. What is computed is checked elsewhere; here nothing may be
-/// read or written outside, and everything inside must be written.
+/// Runs every kernel with every remainder of its loops, with all buffers adjacent to an
+/// inaccessible page: one before, then one after. Other tests check the values; here nothing
+/// outside may be read or written, and everything inside must be written.
 @Suite struct GuardPageTests {
-  /// Lengths that meet every remainder of the widest vector, block and tile, and one more round.
+  /// Lengths with every remainder by the widest vector, block and tile, plus one more round.
   private static let lengths = Array(1...35)
 
   @Test func aPageBeforeAndAPageAfterFault() async {
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Makes the buffers of a call.
+  /// Allocates the buffers of a call.
   struct Buffers {
     let edge: GuardedBuffer.Edge
 
@@ -69,14 +69,14 @@ import Testing
 
   private typealias Exercise = @Sendable (any KernelTable.Type, Buffers, Int) -> [GuardedBuffer]
 
-  /// Kernels whose own tests put every buffer between guard pages, at all sizes.
+  /// Kernels whose own tests put all buffers between guard pages, at all sizes.
   private static let guardedByTheirOwnTests: Set<String> = [
     "pieceInput", "pieceOutput", "pieceSums", "pieceSumOutput", "planarConvolution",
     "planarPair", "planarPairRows", "upsampledInput", "upsampledOutput", "expandWeights",
     "expandWinogradWeights", "strassenInput", "strassenOutput", "packFixedRow",
   ]
 
-  /// A call of the kernel for a length; returns the buffers that it must fill.
+  /// Calls the kernel for a length; returns the buffers that it must fill.
   private static let exercises: [(kernel: String, Exercise)] = [
     ("convolution", convolution), ("depthwiseConvolution", depthwiseConvolution),
     ("generalConvolution", generalConvolution), ("packConvolutionWeights", packConvolutionWeights),
@@ -91,13 +91,13 @@ import Testing
 // MARK: - Convolutions
 
 extension GuardPageTests {
-  /// Blocked, planar and interleaved input; kernels of one and of nine taps, with stride 1 and 2.
+  /// Blocked, planar and interleaved input; kernels with one and nine taps, with stride 1 and 2.
   private static func convolution(
     _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
     var outputs: [GuardedBuffer] = []
-    // Channels of the input: a whole block, or few in planes or side by side.
+    // Input channels: a whole block, or a few in planes or interleaved.
     for (blockChannels, pixelStride) in [(block, block), (1, 1), (3, 3)] {
       for (kernel, stride) in [(1, 1), (3, 1), (3, 2)] {
         let outputBlocks = 1 + length % 3
@@ -221,7 +221,7 @@ extension GuardPageTests {
     }
   }
 
-  /// Whole outputs, and pooled ones where rows and columns are even.
+  /// Whole outputs, and pooled ones if rows and columns are even.
   private static func winogradOutput(
     _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
@@ -292,7 +292,7 @@ extension GuardPageTests {
 // MARK: - Matrices
 
 extension GuardPageTests {
-  /// Both formats; half-precision weights end or begin in the middle of a float.
+  /// Both formats; half-precision weights start or end in the middle of a float.
   private static func dense(
     _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
@@ -388,7 +388,7 @@ extension GuardPageTests {
     _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
   ) -> [GuardedBuffer] {
     let block = kernels.channelBlock
-    // Of rows and columns alike; the only row takes the first of each.
+    // For rows and columns alike; a single row uses the first of each.
     let starts = (0..<length).map { Int32($0) }
     let ends = (0..<length).map { Int32($0 + 3) }
     return [PoolingFunction.maximum, .average, .l2].map { function in

@@ -1,10 +1,10 @@
 import LibC
 import Synchronization
 
-/// Floats that end right before, or begin right after, a page that must not be touched.
+/// Floats that end right before, or start right after, an inaccessible page.
 ///
-/// A kernel's arguments are bare addresses, which keep nothing alive: the last thousand buffers are
-/// therefore kept, whether they are referenced or not.
+/// A kernel's arguments are plain addresses, which keep nothing alive, so the last thousand buffers
+/// are kept whether they are referenced or not.
 final class GuardedBuffer: @unchecked Sendable {
   enum Edge: CaseIterable { case begin, end }
 
@@ -35,7 +35,7 @@ final class GuardedBuffer: @unchecked Sendable {
     }
   }
 
-  /// What stands in a buffer that nobody has written.
+  /// The initial value of all elements.
   static let untouched: Float = -12345
 
   convenience init(count: Int, at edge: Edge) {

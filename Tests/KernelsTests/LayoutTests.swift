@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// Interleaved pixels with their colors turned round, scaled and biased.
+  /// Interleaved pixels with reversed colors, scaled and biased.
   @Test(arguments: availableSets) func reversedChannels(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
     for width in [1, 2, 7, 8, 15, 16, 17, 33] {

@@ -52,7 +52,7 @@ import Testing
         case .linear, .table, .fixed: preconditionFailure("see CodedMatrixTests, FixedRowTests")
         }
       }
-      // Padded in front, so that the last weight stands at the edge.
+      // Padded at the start, so that the last weight is at the edge.
       let front = (4 - bytes.count % 4) % 4
       bytes.insert(contentsOf: [UInt8](repeating: 0, count: front), at: 0)
       let padded = bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  /// Every half-precision value, against the compiler's own conversion.
+  /// Every half-precision value, against the compiler's conversion.
   @Test(arguments: availableSets) func everyHalf(_ set: InstructionSet) {
     let halves = (0...UInt16.max).map { $0 }
     var found = [Float](repeating: 0, count: halves.count)

@@ -74,7 +74,7 @@ import Testing
           for countsPadding in [false, true] {
             let pool = Pool(
               size: size, stride: stride, padding: padding, countsPadding: countsPadding)
-            // All negative: padding must not win.
+            // All negative, so that padding must not win.
             let x = generator.values(block * pool.rows * pool.width, in: -2 ... -1)
             for function in [PoolingFunction.maximum, .average, .l2] {
               let found = pool.compute(set.kernels, function, x)

@@ -4,16 +4,17 @@ import Testing
 
 @testable import Kernels
 
-/// The kernels of Strassen's algorithm around the seven products, which are formed here by the
-/// definition. Small integers are added and multiplied without rounding, so results must be equal.
+/// The kernels of Strassen's algorithm before and after the seven products, which are computed here
+/// by definition. Small integers are added and multiplied without rounding, so results must be
+/// equal.
 @Suite struct StrassenTests {
   struct Case {
     var images = 1
     var plain: PlainConvolution
     var edge = GuardedBuffer.Edge.end
-    /// Pairs a call.
+    /// Pairs per call.
     var pairs = Int.max
-    /// Rows and columns round the input and the output that are not theirs.
+    /// Additional rows and columns around the input and the output.
     var halo = 0
     var epilogue = Epilogue()
     var residual: [Float]?
@@ -34,8 +35,8 @@ import Testing
     }
   }
 
-  /// `factors[product][input channel of a half][output channel of a half]`, as the documentation of
-  /// `StrassenPairs` has them.
+  /// `factors[product][input channel of a half][output channel of a half]`, as documented for
+  /// `StrassenPairs`.
   private func factors(
     _ weights: [Float], inputs: Int, outputs: Int, half: (inputs: Int, outputs: Int)
   ) -> [[[Float]]] {
@@ -81,7 +82,7 @@ import Testing
         (0..<test.images).flatMap {
           planes.blocked(Array(values[$0 * floats..<($0 + 1) * floats]), padding: 1e6)
             .enumerated().map { index, value in
-              // Lanes without a channel are zeros.
+              // Lanes without a channel are zero.
               let lane = index % block + index / planes.blockStride * block
               return lane < channels ? value : 0
             }
@@ -163,7 +164,7 @@ import Testing
     )
   }
 
-  /// Odd and even numbers of pixels, of images, rows and channel blocks; channels that do not fill
+  /// Odd and even numbers of pixels, images, rows and channel blocks; channels that do not fill
   /// blocks.
   @Test(arguments: availableSets) func everySize(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
@@ -189,8 +190,8 @@ import Testing
     }
   }
 
-  /// - Parameter blocks: of the output: with five, there are slopes and addends for one fewer in the
-  ///   second half.
+  /// - Parameter blocks: blocks of the output; with five, the second half has slopes and addends
+  ///   for one fewer.
   @Test(arguments: availableSets, [5, 6]) func everyEpilogue(_ set: InstructionSet, blocks: Int) {
     let block = set.kernels.channelBlock
     var test = Case(inputs: 2 * block, outputs: blocks * block - 2, rows: 3, width: 5)

@@ -5,15 +5,15 @@ import Testing
 @testable import Kernels
 
 @Suite struct SwishTests {
-  /// x / (1 + exp(−x)) in double precision, whose own error is far below a float's.
+  /// x / (1 + exp(−x)) in double precision, with an error far below a float's.
   private func exact(_ x: Float) -> Double { Double(x) / (1 + exp(-Double(x))) }
 
-  /// As many values as the layer of the classic demonstration has, 6 × 256 × 256, over the range in
-  /// which the function is neither 0 nor x.
+  /// As many values as in the layer of the demonstration, 6 × 256 × 256, over the range in which
+  /// the function is neither 0 nor x.
   ///
-  /// The sum 1 + exp(−x) is rounded to a float: half a unit, which counts nearly double where the
-  /// sum is little more than a power of two and the quotient little less than one. That comes to
-  /// more than 2 ULP only where x is below −10.
+  /// Rounding the sum 1 + exp(−x) to a float costs half a unit, which counts nearly double if the
+  /// sum is slightly above a power of two and the quotient slightly below one. The total exceeds 2
+  /// ULP only for x below −10.
   @Test(arguments: availableSets) func errorBounds(_ set: InstructionSet) {
     let count = 6 * 256 * 256
     for (range, bound) in [((-88.7, 20.0), 2.5), ((-10, 10), 2), ((-1, 1), 2)] {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// What an app computes with four calls of a vector library.
+  /// The result of an app that makes four calls to a vector library.
   @Test(arguments: availableSets) func equalsItsStepsToTheBit(_ set: InstructionSet) {
     let x = UnaryTests.samples(every: 20011) + (0..<100_000).map { Float($0) * 0.002 - 100 }
     for beta in [Float(1), 0.01, -1.7] {

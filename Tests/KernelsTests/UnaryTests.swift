@@ -73,7 +73,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
     return output.values
   }
 
-  /// Bit patterns over all finite floats of both signs, every `step`-th.
+  /// Every `step`-th bit pattern of all finite floats of both signs.
   static func samples(every step: UInt32) -> [Float] {
     var result: [Float] = [0, -0.0, .infinity, -.infinity, .nan, .leastNonzeroMagnitude]
     var bits: UInt32 = 0
@@ -97,7 +97,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
 
   @Test(arguments: availableSets) func errorBounds(_ set: InstructionSet) {
     let whole = Self.samples(every: 20011)
-    // Where the functions do something.
+    // Where the functions are not trivial.
     let near = (0..<400_000).map { -110 + Float($0) * 0.000_55 }
     let tiny = (0..<200_000).map { -1 + Float($0) * 0.000_01 }
     let x = whole + near + tiny
@@ -119,7 +119,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
     }
   }
 
-  /// Doubles decide how the zeros and infinities turn out, as in IEEE 754 and C.
+  /// Double precision determines the signs of zeros and infinities, as in IEEE 754 and C.
   @Test(arguments: availableSets) func signsOfZerosAndInfinities(_ set: InstructionSet) {
     let x: [Float] = [
       0, -0.0, .infinity, -.infinity, 1, -1, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
@@ -136,8 +136,8 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
     }
   }
 
-  /// Arguments near multiples of π/2, of which little is left, up to where the C library takes over
-  /// and beyond.
+  /// Arguments near multiples of π/2, where cancellation is large, up to where the C library takes
+  /// over and beyond.
   @Test(arguments: availableSets) func anglesNearZerosAndPoles(_ set: InstructionSet) {
     let x = (1...400_000).flatMap { n -> [Float] in
       let x = Float(Double(n * 3) * .pi / 2)
@@ -191,7 +191,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
         let reference = Self.apply(set.kernels, function, all, alpha: alpha, beta: beta)
         for (x, y) in zip(all, reference) {
           let exact = plain(function, Double(x), Double(alpha), Double(beta))
-          // Where αx + β cancels, its rounding counts by x.
+          // If αx + β cancels, its rounding error scales with x.
           let scale = max(abs(exact), function == .hardSwish ? abs(Double(x)) : 0.2)
           #expect(abs(Double(y) - exact) <= 4e-7 * scale, "\(set) \(function) \(x)")
         }

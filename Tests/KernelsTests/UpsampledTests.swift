@@ -22,7 +22,7 @@ import Testing
 
   private let sizes = [(1, 1), (4, 5), (6, 9), (11, 3), (10, 14)]
 
-  /// Outside of the image all is zero and nothing is touched.
+  /// Everything outside the image is zero and is not read.
   @Test(arguments: availableSets) func inputTransformIsExact(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
     for (rows, width) in sizes {
@@ -32,7 +32,7 @@ import Testing
       for edge in GuardedBuffer.Edge.allCases {
         let input = GuardedBuffer(values, at: edge)
         let output = GuardedBuffer(count: 36 * count * 2 * block, at: edge)
-        // In two calls, the second of which begins anywhere.
+        // In two calls, the second starting anywhere.
         for part in [0..<count / 2, count / 2..<count] {
           set.kernels.upsampledInput(
             UpsampledTiles(rows: rows, width: width, first: part.lowerBound, count: part.count),

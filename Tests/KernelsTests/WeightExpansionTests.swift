@@ -4,9 +4,9 @@ import Testing
 
 @testable import Kernels
 
-/// Compressed weights of every width, format and place, against values computed one by one.
+/// Compressed weights with every width, format and position, against individually computed values.
 @Suite struct WeightExpansionTests {
-  /// The elements of `range`, read from bytes with a page behind or before them that nobody may touch.
+  /// The elements of `range`, read from bytes with an inaccessible page after or before them.
   private func expand(
     _ bytes: [UInt8], _ format: CompressedFormat, _ range: Range<Int>,
     _ kernels: any KernelTable.Type,

@@ -26,13 +26,13 @@ struct Fraction: Equatable {
   var double: Double { Double(numerator) / Double(denominator) }
 }
 
-/// The matrices of F(m, r) for m + r − 2 finite points and ∞, by Toom and Cook: a product of two
-/// polynomials, of degrees m − 1 and r − 1, is their values at the points multiplied and
-/// interpolated; its transpose is the correlation.
+/// The matrices of F(m, r) for m + r − 2 finite points and ∞, by Toom and Cook: two polynomials of
+/// degrees m − 1 and r − 1 are multiplied by evaluating them at the points, multiplying the values,
+/// and interpolating; the transpose is the correlation.
 ///
-/// With M(x) = Π (x − pᵢ) and Nᵢ = Π(j ≠ i) (pᵢ − pⱼ):
-/// Aᵀ[k][i] = pᵢᵏ; G[i][k] = pᵢᵏ / Nᵢ; row i of Bᵀ has the coefficients of M(x) / (x − pᵢ), the
-/// last one those of M(x). At ∞ only the highest power counts.
+/// With M(x) = Π (x − pᵢ) and Nᵢ = Π(j ≠ i) (pᵢ − pⱼ): Aᵀ[k][i] = pᵢᵏ; G[i][k] = pᵢᵏ / Nᵢ; row i of
+/// Bᵀ has the coefficients of M(x) / (x − pᵢ), and the last row those of M(x). At ∞ only the
+/// highest power matters.
 struct WinogradDerivation {
   let outputTransform: [[Fraction]]
   let weightTransform: [[Fraction]]
@@ -71,7 +71,7 @@ struct WinogradDerivation {
     outputTransform = (0..<outputs).map { k in columns.map { $0[k] } }
   }
 
-  /// What the kernels use along an axis.
+  /// The matrices that the kernels use along an axis.
   static func used(_ axis: WinogradForm.Axis) -> WinogradDerivation {
     switch (axis.outputs, axis.taps) {
     case (2, 3): two

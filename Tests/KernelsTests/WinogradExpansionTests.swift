@@ -4,7 +4,7 @@ import Testing
 
 @testable import Kernels
 
-/// Weights transformed from panels of codes in single precision, against the exact ones.
+/// Weights transformed from panels of codes in single precision, against exact ones.
 @Suite struct WinogradExpansionTests {
   private typealias Derivation = WinogradDerivation
 
@@ -71,10 +71,10 @@ import Testing
             }
           }
         }
-        // Two lines of three terms below (16/15)² · (7/4)² · 1.3, each rounded some times; one of
-        // seven terms is below 8/225 · 33 · 1.3.
+        // Two lines of three terms below (16/15)² · (7/4)² · 1.3, each rounded several times; one
+        // line of seven terms is below 8/225 · 33 · 1.3.
         #expect(worst <= 16 * 4.6 * Double(Float.ulpOfOne) / 2, "\(set) \(form): \(worst)")
-        // What lies between the points stays.
+        // Elements between the points are unchanged.
         for point in 1..<points {
           let gap = point * pointStride - 5..<point * pointStride
           #expect(found[gap].allSatisfy { $0 == GuardedBuffer.untouched })

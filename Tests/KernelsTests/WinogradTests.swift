@@ -7,7 +7,7 @@ import Testing
 @Suite struct WinogradTests {
   private typealias Derivation = WinogradDerivation
 
-  /// The identity that everything rests on, without any rounding.
+  /// The underlying identity, without any rounding.
   @Test(arguments: WinogradForm.allCases)
   func derivedMatricesGiveTheCorrelation(_ form: WinogradForm) {
     let (vertical, horizontal) = (form.vertical, form.horizontal)
@@ -38,8 +38,8 @@ import Testing
     }
   }
 
-  /// Small integers are transformed without rounding, so the kernel must give just what the derived
-  /// matrix gives.
+  /// Small integers are transformed without rounding, so the kernel must give exactly the derived
+  /// matrix's result.
   @Test(arguments: availableSets, WinogradForm.allCases)
   func inputTransformIsExact(_ set: InstructionSet, _ form: WinogradForm) {
     let block = set.kernels.channelBlock
@@ -69,8 +69,7 @@ import Testing
     }
   }
 
-  /// Integers again: what is packed is the exact value, rounded once, but for what double precision
-  /// loses.
+  /// Integers again: packed values are exact, rounded once, apart from errors in double precision.
   @Test(arguments: availableSets, WinogradForm.allCases)
   func weightsAreRoundedOnce(_ set: InstructionSet, _ form: WinogradForm) {
     let points = form.points
@@ -87,7 +86,7 @@ import Testing
       scale: GuardedBuffer(scales, at: .end), set.kernels)
     let channels = 2 * block
     let panelWidth = set.kernels.panelBlocks * block
-    // Some operations with numbers below 50 · 9 · 9, and for 7 taps up to (3/2)⁶ times that before
+    // Some operations on numbers below 50 · 9 · 9, and for 7 taps up to (3/2)⁶ times that before
     // they are divided by more.
     let roundingInDouble = 4050 * Double.ulpOfOne * 4
     for o in 0..<3 * block {
@@ -150,7 +149,7 @@ import Testing
     var edge: GuardedBuffer.Edge
     var epilogue = Epilogue()
     var images = 1
-    /// Tiles a call.
+    /// Tiles per call.
     var tiles = Int.max
     var panelsAtOnce = 1
     var poolsMaximum = false
@@ -223,10 +222,10 @@ import Testing
     }
   }
 
-  /// Of the largest result, for up to 40 channels.
+  /// Relative to the largest result, for up to 40 channels.
   private func bound(_ form: WinogradForm) -> Double { form == .six ? 2e-5 : 1e-5 }
 
-  /// Winograd's rounding errors grow with the sums that it forms, not with the result.
+  /// Winograd's rounding errors grow with its intermediate sums, not with the result.
   private func expectClose(
     _ found: [Float], _ exact: [(Double, Double)], within bound: Double, _ comment: Comment
   ) {
@@ -318,7 +317,7 @@ import Testing
     }
   }
 
-  /// The bound that a whole network must keep, with the channels of the deepest ones.
+  /// The error bound for a whole network, with the channels of the deepest ones.
   @Test(arguments: availableSets, WinogradForm.allCases)
   func accuracyWithManyChannels(_ set: InstructionSet, _ form: WinogradForm) {
     let plain = PlainConvolution(
@@ -329,7 +328,7 @@ import Testing
     expectClose(found, plain.compute(x, w, b), within: 5e-5, "\(set)")
   }
 
-  /// The largest of each 2 × 2 of what the convolution alone gives, bit for bit.
+  /// The maximum of each 2 × 2 block of the plain convolution's result, bit for bit.
   @Test(arguments: availableSets, [WinogradForm.two, .four, .six])
   func poolsMaximum(_ set: InstructionSet, _ form: WinogradForm) {
     for (rows, width) in [(2, 2), (4, 6), (8, 10), (14, 12), (6, 26)] {

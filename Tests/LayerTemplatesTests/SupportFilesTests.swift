@@ -4,7 +4,7 @@ import Testing
 
 @testable import LayerTemplates
 
-/// The files inside of the program are those in the sources, all of them.
+/// The files embedded in the program equal those in the sources.
 @Suite struct SupportFilesTests {
   @Test func everyFileIsInTheProgram() throws {
     let root = packageRoot + "/Sources/PluginSupport/"

@@ -5,8 +5,8 @@ import Testing
 
 @testable import ModelTransforms
 
-/// Inputs that are the mean everywhere give the outputs that the layer gave before, whatever became of
-/// its weights: c′ + Σ W′ E[x] = c + Σ W E[x].
+/// Inputs equal to the mean everywhere give the same outputs as before, whatever happened to the
+/// weights: c′ + Σ W′ E[x] = c + Σ W E[x].
 @Suite struct BiasCorrectionTests {
   private func random(_ count: Int, seed: UInt64) -> [Float] {
     var generator = SplitMix64(seed: seed)
@@ -22,14 +22,14 @@ import Testing
     return try #require(try layer.compressed(rules).layer.parameters)
   }
 
-  /// Two groups of two input and three output channels each.
+  /// Two groups with two input and three output channels each.
   @Test(arguments: [false, true]) func groups(_ isTransposed: Bool) throws {
     var old = Convolution()
     old.isDeconvolution = isTransposed
     (old.outputChannels, old.kernelChannels) = (6, isTransposed ? 4 : 2)
     old.nGroups = 2
     old.kernelSize = [2, 3]
-    // Each output of the transposed one gets one tap.
+    // Each output of the transposed convolution gets one tap.
     old.stride = isTransposed ? [2, 3] : [1, 1]
     old.kernel = Weights(random(72, seed: 1))
     let mean = [0.5, -2, 3, 1.25]
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  /// A mean of another count belongs to something else; a bias in codes stays as it is.
+  /// A mean of another length belongs to another layer; a bias in codes is unchanged.
   @Test func whatStays() throws {
     var old = InnerProduct()
     (old.inputChannels, old.outputChannels) = (3, 2)

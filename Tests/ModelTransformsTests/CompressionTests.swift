@@ -60,7 +60,7 @@ struct CompressionTests {
       } == [false, true, false])
   }
 
-  /// One layer after the other in another precision; what has fewer bits stays.
+  /// Layers in different precisions, one after the other; layers with fewer bits are unchanged.
   @Test func filesOfMixedPrecision() throws {
     var rules = CompressionRules(.codes(bits: 4, .linear))
     rules.names = [NamePattern("a")]
@@ -73,7 +73,7 @@ struct CompressionTests {
     #expect(eight.neuralNetwork?.layers[0] == mixed.neuralNetwork?.layers[0])
     let second = try parameters(eight, 1, InnerProduct.self)
     #expect(second.matrix?.rawValue.count == 8)
-    // Half precision beside codes is not allowed within one layer.
+    // Half precision and codes cannot be mixed within one layer.
     #expect(second.bias?.floatValue.array() == [0.5, 0.5])
     #expect(eight.validate().map(\.message) == before.validate().map(\.message))
     let floats = try eight.compressed(CompressionRules(.float32)).model

@@ -67,7 +67,7 @@ struct FoldBatchnormTests {
     let new = after.kernel?.floatValue.array() ?? []
     let shape = before.kernelShape
     for index in old.indices {
-      // [O, I/g, h, w], of a deconvolution [I, O/g, h, w] with the inputs of a group together.
+      // [O, I/g, h, w]; for a deconvolution [I, O/g, h, w], with the inputs of a group together.
       let outer = index / (shape[1] * 2)
       let inner = index / 2 % shape[1]
       let output = isDeconvolution ? outer / (4 / groups) * shape[1] + inner : outer
@@ -98,7 +98,7 @@ struct FoldBatchnormTests {
     let bias = try #require(after.bias?.floatValue.array())
     let wanted: Float = -0.5 * (w[0] + w[1])
     #expect(abs(bias[0] - wanted) < 1e-6)
-    // Where zeros are padded, the offset is missing there.
+    // In zero padding the offset is missing.
     let padded = [
       layers[0],
       NeuralNetworkLayer(
@@ -131,7 +131,8 @@ struct FoldBatchnormTests {
     #expect(after.bias?.floatValue.array() == [7, 7])
   }
 
-  /// What one table is for has channels of the same size; a scale behind gives them back their own.
+  /// The channels that share a table have the same size; a scale after the layer restores their
+  /// own.
   @Test func scalesStayBehind() throws {
     let kernel = convolution(inputs: 2, outputs: 2)
     let (folded, folds) = try model(
@@ -164,7 +165,7 @@ struct FoldBatchnormTests {
     }
   }
 
-  /// Who else reads a blob, or sees it, wants it as it was.
+  /// A blob with other readers, or an output, is unchanged.
   @Test func staysWhereSomebodyElseLooks() throws {
     let layers = [
       NeuralNetworkLayer(
@@ -177,7 +178,7 @@ struct FoldBatchnormTests {
     #expect(try model(layers + [another], output: "z").withFoldedBatchnorm().folds.isEmpty)
   }
 
-  /// A factor that no float can hold makes results that differ.
+  /// A factor that no float can represent changes the results.
   @Test func refusesWhatRoundingBreaks() throws {
     var normalization = batchnorm(2)
     normalization.gamma = Weights([1e30, 1])

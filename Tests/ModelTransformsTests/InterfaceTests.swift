@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelTransforms
 
-/// What is declared of features.
+/// The declarations of features.
 struct InterfaceTests {
   private func kind(_ model: Model, input: Bool = true) -> FeatureType.Kind? {
     (input ? model.description?.input : model.description?.output)?.first?.type?.kind
@@ -50,7 +50,7 @@ struct InterfaceTests {
     let output = try Sample.picture.settingImage("output", colorSpace: .bgr)
     #expect(
       kind(output, input: false) == .image(ImageFeatureType(width: 5, height: 4, colorSpace: .bgr)))
-    // Two values are no picture.
+    // Two values are not an image.
     let error = #expect(throws: ModelError.self) { try Sample.dense.settingImage("input") }
     #expect(error?.field == "input" && error?.hint != nil)
   }
@@ -64,10 +64,10 @@ struct InterfaceTests {
     #expect(ranged.withSufficientVersion(since: Sample.picture).specificationVersion == 3)
     var older = ranged
     older.specificationVersion = 2
-    // A version that was too low before the edit is none of its business.
+    // A version that was too low before the edit is not corrected.
     #expect(older.withSufficientVersion(since: ranged).specificationVersion == 2)
     let listed = try Sample.picture.settingShapes(.enumerated([[10, 8]]), of: "input")
-    // Its own size is one of them.
+    // The declared size is one of them.
     image.flexibility = .enumerated([ImageSize(5, 4), ImageSize(10, 8)])
     #expect(kind(listed) == .image(image))
     #expect(try listed.settingShapes(.fixed, of: "input") == Sample.picture)

@@ -15,7 +15,7 @@ struct KMeansTests {
     values.withUnsafeBufferPointer { KMeans($0, count: count).centers }
   }
 
-  /// The least error over all divisions of the sorted values into runs, by trying each.
+  /// The least error over all divisions of the sorted values into runs, by exhaustive search.
   private func least(_ sorted: ArraySlice<Float>, _ count: Int) -> Double {
     func own(_ run: ArraySlice<Float>) -> Double {
       let mean = run.reduce(0) { $0 + Double($1) } / Double(run.count)
@@ -51,11 +51,11 @@ struct KMeansTests {
     #expect(centers(values, 16) == centers(values.shuffled(using: &generator), 16))
   }
 
-  /// Of many values: Lloyd's algorithm finds nothing better from where it ends. Every center is the
-  /// mean of the values that are nearest to it.
+  /// For many values, Lloyd's algorithm cannot improve the result. Every center is the mean of its
+  /// nearest values.
   @Test(arguments: [2, 16, 256]) func centersAreMeans(_ count: Int) {
     var generator = SplitMix64(seed: 9)
-    // A sum of twelve equally distributed numbers is nearly normal; a few outliers.
+    // A sum of twelve uniformly distributed numbers is nearly normal; plus a few outliers.
     var values = (0..<200_000).map { _ in
       (0..<12).reduce(Float(-6)) { sum, _ in sum + Float.random(in: 0...1, using: &generator) }
     }

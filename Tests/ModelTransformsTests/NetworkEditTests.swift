@@ -4,7 +4,7 @@ import Testing
 
 @testable import ModelTransforms
 
-/// Parts of the network.
+/// Edits of parts of a network.
 struct NetworkEditTests {
   private let shapes = ["input": [1, 1, 2, 1, 1], "hidden": [1, 1, 2, 1, 1]]
 
@@ -102,7 +102,7 @@ struct NetworkEditTests {
     #expect(throws: ModelError.self) { try model.settingVersion(99) }
   }
 
-  /// The demands are those of which the smallest version is made.
+  /// The demands agree with the smallest version, which is derived from them.
   @Test func demandsAgreeWithTheSmallestVersion() {
     var half = Sample.dense
     if var layer = half.neuralNetwork?.layers[0], var dense = layer.parameters as? InnerProduct {

@@ -4,8 +4,8 @@ import Testing
 
 @testable import ModelTransforms
 
-/// Outputs inside the models of a pipeline, and parts of it. `Sample.pipeline` has two networks, each
-/// with a blob "hidden", and "between" passes from one to the other.
+/// Outputs inside the models of a pipeline, and parts of it. `Sample.pipeline` has two networks,
+/// each with a blob "hidden"; "between" connects them.
 struct PipelinePartsTests {
   private func shapes(_ network: Model) -> [String: [Int]] {
     ["input": [1, 1, 2, 1, 1], "hidden": [1, 1, 2, 1, 1], "between": [1, 1, 2, 1, 1]]
@@ -33,7 +33,7 @@ struct PipelinePartsTests {
       return
     }
     #expect(array.shape == [2] && array.dataType == .float32)
-    // The other network's blob of that name cannot be one, too.
+    // The other network's blob with that name cannot become one, too.
     #expect(throws: ModelError.self) {
       try more.addingOutput(first, shapes: shapes, dataType: .double)
     }
@@ -57,7 +57,7 @@ struct PipelinePartsTests {
     #expect(part.pipelineModels[0].neuralNetwork?.layers.map(\.name) == ["relu"])
     #expect(part.pipelineModels[1] == Sample.pipeline.pipelineModels[1])
     #expect(part.validate().isEmpty)
-    // One name for the blob where the part begins and the one where it ends.
+    // The part's first and last blobs have the same name.
     let error = #expect(throws: ModelError.self) { try cut(from: [first], to: [second]) }
     #expect(error?.code == .mismatch)
   }
@@ -130,7 +130,7 @@ struct PipelinePartsTests {
     }
   }
 
-  /// A model that is no network stays whole, or goes.
+  /// A model that is not a network is kept or removed as a whole.
   @Test func modelsOfOtherTypes() throws {
     var pipeline = Sample.pipeline
     pipeline.type?.pipeline?.models[0].type = .opaque(

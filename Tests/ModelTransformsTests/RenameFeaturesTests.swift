@@ -41,7 +41,7 @@ struct RenameFeaturesTests {
     #expect(renamed.description?.predictedProbabilitiesName == "probabilities")
     let network = renamed.neuralNetwork
     #expect(network?.preprocessing[0].featureName == "image")
-    // The inner blob that was called "image" makes room.
+    // The inner blob named "image" is renamed.
     #expect(network?.layers.map(\.input) == [["image"], ["image__1", "input2"]])
     #expect(network?.layers.map(\.output) == [["image__1"], ["probabilities"]])
     guard case .neuralNetworkClassifier(let classifier)? = renamed.type else {
@@ -67,7 +67,7 @@ struct RenameFeaturesTests {
     #expect(throws: Never.self) { try model.renamingFeatures(["input1": "input1"]) }
   }
 
-  /// A message's field of that number that holds `bytes`.
+  /// A message's field with that number and `bytes`.
   private func field(_ number: Int, _ bytes: [UInt8]) -> [UInt8] {
     var key = number << 3 | 2
     var result: [UInt8] = []
@@ -82,8 +82,9 @@ struct RenameFeaturesTests {
     field(2, Array(input.utf8)) + field(3, Array(output.utf8)) + field(130, field(10, []))
   }
 
-  /// A loop whose body holds a branch: `LoopLayerParams` (2 conditionVar, 4 bodyNetwork),
-  /// `BranchLayerParams` (1 ifBranch), `NeuralNetwork` (1 layers), `NeuralNetworkLayer` (605 branch).
+  /// A loop whose body contains a branch: `LoopLayerParams` (2 conditionVar, 4 bodyNetwork),
+  /// `BranchLayerParams` (1 ifBranch), `NeuralNetwork` (1 layers), `NeuralNetworkLayer` (605
+  /// branch).
   private func loop(_ x: String, _ inner: String, _ y: String) -> [UInt8] {
     let branch = field(605, field(1, field(1, layer(inner, y))))
     let body = field(1, layer(x, inner)) + field(1, field(1, Array("name".utf8)) + branch)
@@ -101,7 +102,7 @@ struct RenameFeaturesTests {
       model.description?.output[0].name = y
       return model
     }
-    // The field 99, which no schema knows, keeps what it says: it is told apart here.
+    // The unknown field 99 is unchanged, as shown here.
     let renamed = try model("input", "inner", "output").renamingFeatures(["output": "inner"])
     #expect(renamed == model("input", "inner__1", "inner"))
     let both = try model("a", "b", "c").renamingFeatures(["a": "a longer name than before"])
@@ -120,7 +121,7 @@ struct RenameFeaturesTests {
     #expect(renamed.description?.input[0].name == "output")
     #expect(models[0].description?.output[0].name == "hidden")
     #expect(models[1].description?.input[0].name == "hidden")
-    // The blob "hidden" inside both models makes room.
+    // The blob "hidden" inside both models is renamed.
     #expect(models[0].neuralNetwork?.layers.map(\.output) == [["hidden__1"], ["hidden"]])
     #expect(models[1].neuralNetwork?.layers.map(\.input) == [["hidden"], ["hidden__1"]])
     #expect(models[1].neuralNetwork?.layers.map(\.output) == [["hidden__1"], ["input"]])
@@ -167,7 +168,7 @@ struct RenameFeaturesTests {
     }
     #expect(message.payload == Bytes(field(1, field(1, Array("x".utf8)))))
     #expect(throws: ModelError.self) { try model(502, []).renamingFeatures(["input": "x"]) }
-    // A scaler names nothing, and a damaged message is an error.
+    // A scaler contains no names, and a damaged message is an error.
     #expect(throws: Never.self) { try model(604, [0xFF]).renamingFeatures(["input": "x"]) }
     #expect(throws: ModelError.self) { try model(602, [0xFF]).renamingFeatures(["input": "x"]) }
   }

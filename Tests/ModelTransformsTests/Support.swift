@@ -45,7 +45,7 @@ enum Sample {
     return model
   }
 
-  /// Layers without an interface.
+  /// A model with these layers and no interface.
   static func model(_ layers: [NeuralNetworkLayer]) -> Model {
     var network = NeuralNetwork()
     network.layers = layers
@@ -55,7 +55,7 @@ enum Sample {
     return model
   }
 
-  /// `dense` after itself: input → "between" → output.
+  /// `dense` applied twice: input → "between" → output.
   static var pipeline: Model {
     var first = dense
     first.description?.output[0].name = "between"

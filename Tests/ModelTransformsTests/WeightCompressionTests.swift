@@ -11,7 +11,7 @@ struct WeightCompressionTests {
     return (0..<count).map { _ in Float.random(in: -1...1, using: &generator) }
   }
 
-  /// As coremltools packs them: bits in a row, the highest of a code first.
+  /// Packed as by coremltools: bits in sequence, with the highest bit of a code first.
   @Test func codesFollowOneAnother() {
     #expect(
       packedCodes([1, 2, 3, 0, 3], bits: 2).array(of: UInt8.self) == [0b0110_1100, 0b1100_0000])
@@ -37,7 +37,7 @@ struct WeightCompressionTests {
     #expect(weights.rawValue.array(of: UInt8.self) == [1, 128, 192])
   }
 
-  /// Of a deconvolution the channels lie along the second axis.
+  /// A deconvolution's channels are along the second axis.
   @Test func channelsOfTheSecondAxis() throws {
     let values: [Float] = [0, 3, 10, 40, 3, 0, 40, 10]
     let weights = try Weights(values).compressed(
@@ -60,7 +60,7 @@ struct WeightCompressionTests {
     }
   }
 
-  /// One value far off would leave nearly all others to one entry.
+  /// One distant value would leave a single entry for nearly all others.
   @Test(arguments: 1...5) func evenTableOfLeastSquares(_ bits: Int) throws {
     let values = Weights(random(999) + [40])
     let before = try values.values(shape: [4, 250])
@@ -75,7 +75,7 @@ struct WeightCompressionTests {
     #expect(errors[1] < errors[0] * 0.8, "\(errors)")
   }
 
-  /// Every value gets the nearest entry of the table, whatever the table's order.
+  /// Every value gets the nearest entry of the table, whatever the order of the table.
   @Test(arguments: 1...8) func nearestEntries(_ bits: Int) throws {
     let values = random(1001, seed: 3)
     let table = random(1 << bits, seed: 4)

@@ -2,8 +2,8 @@ import Assay
 import NetworkBuilder
 import Testing
 
-/// Both libraries in one file: no name of the one hides a name of the other, and a network described
-/// here is a model there.
+/// Both libraries in one file: their names do not conflict, and a network described with one is a
+/// model for the other.
 struct BesideAssayTests {
   @Test func aDescribedNetworkIsPredicted() throws {
     let input = Input(width: 5, height: 4, channels: 3)
@@ -18,7 +18,7 @@ struct BesideAssayTests {
       "input": .array(Tensor(shape: [1, 4, 5, 3], floats))
     ])
     let own = try network.compile(weights: .random()).predict(floats).output
-    // Rows first and channels last, as the model's metadata say.
+    // Rows first and channels last, according to the model's metadata.
     #expect(prediction.outputs.map(\.name) == ["twice"])
     #expect(prediction.outputs.first?.value == Tensor(shape: [1, 2, 2, 4], own.floats))
     #expect(own.shape.description == "2 × 2 × 4")

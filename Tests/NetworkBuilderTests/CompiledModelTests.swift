@@ -34,13 +34,13 @@ struct CompiledModelTests {
     #expect(try model.predict([1, 2, 3, 4]).output.floats == [4, 5, 6, 7])
     let error = modelError { _ = try network.compile(weights: .random()) }
     #expect(error?.description.contains("'Increment' (of layer 'two')") == true)
-    // A document can be written for a class that only the app has.
+    // A document can be written for a class that exists only in the app.
     let elsewhere = Network(
       input: input, output: input --> Custom("Elsewhere", outputShape: { $0[0] }) --> Softmax())
     #expect(try elsewhere.model(weights: .random()).validate().isEmpty)
   }
 
-  /// a − b, as often as the parameter `results` says.
+  /// a − b, repeated as often as the parameter `results` says.
   private final class Difference: CustomLayer {
     static let className = "Difference"
     let results: Int
@@ -80,7 +80,7 @@ struct CompiledModelTests {
         .description == "layer 'two' (Custom): returns 2 results; one is needed")
   }
 
-  /// What an input is given can be kept like anything else.
+  /// Values of inputs can be kept like those of other tensors.
   @Test func keptInputs() throws {
     let input = Input(width: 2, height: 1, channels: 2)
     var network = Network(input: input, output: input --> Pooling(kernel: (2, 1)))

@@ -3,8 +3,8 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// Networks described here against what Keras predicts with the same weights, and against the same
-/// networks read from Keras' files.
+/// Networks described here against Keras's predictions with the same weights, and against the same
+/// networks imported from Keras files.
 struct KerasComparisonTests {
   @Test func digits() throws {
     var digits = DigitNetwork()

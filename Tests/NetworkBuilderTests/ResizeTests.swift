@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 struct ResizeTests {
-  /// The network's view of a picture.
+  /// The image as the network sees it.
   private func view(_ resize: Resize) throws -> CompiledModel {
     let input = Input()
     return try Network(input: input, output: input --> resize --> ActivationLayer(.linear))
       .compile(weights: .random())
   }
 
-  /// Pillow's `resize` with a box, bit for bit; the crop is set on a network that is compiled.
+  /// Matches Pillow's `resize` with a box, bit for bit; the crop is set on a compiled network.
   @Test func cropsAsPillowDoes() throws {
     let resize = Resize(width: 8, height: 6)
     let model = try view(resize)
@@ -41,7 +41,8 @@ struct ResizeTests {
         + "the image of 20 × 14")
   }
 
-  /// The middles of four samples for two lie at −¼, ¼, ¾ and 1¼; TensorFlow leaves what comes out.
+  /// From two samples to four, the centers are at −¼, ¼, ¾ and 1¼; TensorFlow does not round the
+  /// result.
   @Test func samplesThatAreNoIntegers() throws {
     let model = try view(
       Resize(width: 4, height: 1, colors: .grayscale, interpolation: .tensorFlowBilinear))
@@ -54,9 +55,9 @@ struct ResizeTests {
       width: 1, height: 1, channelCount: 3, samples: Bytes([10, 20, 30] as [UInt8]))
     let bgr = try view(
       Resize(width: 1, height: 1, colors: .bgr, scale: 0.5, bias: [1, 2, 3]))
-    // Blue, green, red: each half, and the bias of its color.
+    // Blue, green, red: each halved, plus the bias of its color.
     #expect(try bgr.predict(picture).output.floats == [18, 12, 6])
-    // Numbers are given in RGB.
+    // Numbers are passed as RGB.
     #expect(try bgr.predict([10, 20, 30]).output.floats == [18, 12, 6])
     let gray = try view(
       Resize(width: 1, height: 1, colors: .grayscale, scale: 2, bias: [-1]))
@@ -70,7 +71,7 @@ struct ResizeTests {
         == "layer 'resize_1' (Resize): bias: 2 numbers; 1 or 3 are needed")
   }
 
-  /// One input seen as a whole and in part: two features of the document, one value.
+  /// One input seen as a whole and in part: two features in the document, one value.
   @Test func twoViewsOfOneInput() throws {
     let input = Input(name: "photo")
     let part = Resize(

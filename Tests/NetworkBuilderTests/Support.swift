@@ -9,7 +9,7 @@ import NetworkBuilder
 import TensorCore
 import TestSupport
 
-/// The files that `make.py` wrote.
+/// The files written by `make.py`.
 let fixtures = Fixtures("builder")
 
 extension Fixtures {
@@ -24,7 +24,7 @@ extension Fixtures {
     try tensor(file, name).elements
   }
 
-  /// A picture of an array `[height, width, channels]` of bytes.
+  /// An image from an array `[height, width, channels]` of bytes.
   func picture(_ file: String, _ name: String) throws -> Image {
     let array = try tensor(file, name)
     return Image(
@@ -33,7 +33,7 @@ extension Fixtures {
   }
 }
 
-/// The greatest |a − b| / (1e-5 + 1e-4 |b|): at most 1 where two arrays agree, infinite where their
+/// The greatest |a − b| / (1e-5 + 1e-4 |b|): at most 1 if the arrays agree, infinite if their
 /// counts differ.
 func difference(_ a: [Float], from b: [Float]) -> Float {
   guard a.count == b.count, !a.isEmpty else { return .infinity }
@@ -43,7 +43,7 @@ func difference(_ a: [Float], from b: [Float]) -> Float {
   }
 }
 
-/// A network that Keras described, converted.
+/// A network from Keras, converted.
 struct KerasNetwork {
   let model: Model
 

@@ -4,7 +4,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// The code of `docs/networks-in-swift.md`, and that the page holds no other.
+/// The code in `docs/networks-in-swift.md`; the page contains no other code.
 struct TutorialTests {
   private let image: Image
 
@@ -87,7 +87,7 @@ struct TutorialTests {
       contentsOfFile: packageRoot + "/docs/networks-in-swift.md", encoding: .utf8)
   }
 
-  /// Each block of Swift on the page stands, line for line, in code that tests compile.
+  /// Each Swift block on the page occurs, line for line, in code that tests compile.
   @Test func thePageHoldsCompiledCode() throws {
     let example = packageRoot + "/docs/examples/NetworksInSwift"
     let sources = try [

@@ -7,7 +7,7 @@ import Testing
 struct WeightSourceTests {
   private let input = Input(width: 3, height: 2, channels: 2)
 
-  /// conv: 4 × 3 × 5 × 2 and 4, applied twice after a first layer of 1 × 1; fc: 3 × 2 × 3 × 4 and 3.
+  /// conv: 4 × 3 × 5 × 2 and 4, applied twice after a first 1 × 1 layer; fc: 3 × 2 × 3 × 4 and 3.
   private func network() -> Network {
     let conv = Convolution(kernel: (5, 3), channels: 2, name: "conv")
     return Network(

@@ -3,7 +3,7 @@ import Testing
 @testable import TensorCore
 
 struct FloatValuesTests {
-  /// Transposed values, one by one, from their definition.
+  /// Transposed values, individually computed from the definition.
   static func expected(_ shape: [Int], _ axes: [Int]) -> [Float] {
     var strides = [Int](repeating: 1, count: shape.count)
     for axis in shape.indices.dropLast().reversed() {

@@ -3,7 +3,7 @@ import Testing
 @testable import TensorCore
 
 @Suite struct HalfTests {
-  /// IEEE 754: (−1)ˢ · 2^(e−15) · (1 + m/2¹⁰), and (−1)ˢ · 2⁻¹⁴ · m/2¹⁰ where e = 0.
+  /// IEEE 754: (−1)ˢ · 2^(e−15) · (1 + m/2¹⁰), and (−1)ˢ · 2⁻¹⁴ · m/2¹⁰ for e = 0.
   private func definition(_ bits: UInt16) -> Double {
     let sign: Double = bits & 0x8000 == 0 ? 1 : -1
     let exponent = Int(bits >> 10) & 31
@@ -28,7 +28,7 @@ import Testing
 
   @Test func roundsToNearestTiesToEven() {
     for bits in UInt16(0)..<0x7BFF {
-      // The sum of two neighbors has at most 12 significant bits: the middle is exact.
+      // The sum of two neighbors has at most 12 significant bits, so the midpoint is exact.
       let middle = (Half.float(bits) + Half.float(bits + 1)) / 2
       #expect(Half.bits(middle) == bits + (bits & 1))
       #expect(Half.bits(middle.nextDown) == bits)
@@ -45,7 +45,7 @@ import Testing
   @Test func arraysConvertLikeSingleValues() {
     let bits = (0..<1001).map { UInt16($0 * 61) }
     var values = [Float](repeating: 0, count: bits.count)
-    // One byte in front, so that the halves lie at odd addresses.
+    // One byte at the start, so that the halves are at odd addresses.
     let bytes: [UInt8] = [0] + bits.flatMap { [UInt8(truncatingIfNeeded: $0), UInt8($0 >> 8)] }
     bytes.withUnsafeBytes { source in
       values.withUnsafeMutableBufferPointer {

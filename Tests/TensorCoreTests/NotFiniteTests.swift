@@ -8,7 +8,7 @@ import Testing
     let counts = halves.map { half in
       withUnsafeBytes(of: half) { NotFinite.count(halves: $0) }
     }
-    // IEEE 754: an exponent of 31 is NaN or an infinity.
+    // IEEE 754: an exponent of 31 means NaN or infinity.
     #expect(counts == halves.map { $0 >> 10 & 31 == 31 ? 1 : 0 })
     #expect(halves.withUnsafeBytes { NotFinite.count(halves: $0) } == 2 * 1024)
   }
@@ -22,7 +22,7 @@ import Testing
     #expect(FloatValues(finite + others + finite).countNotFinite == others.count)
   }
 
-  /// More than a block of all of them, in an order that is not theirs in memory, and one for all.
+  /// More than a block of each kind, in another order than in memory.
   @Test func countsWhereTheyLie() {
     let many = [Float](repeating: .nan, count: 100_000) + [1, 2]
     let values = FloatValues(many)
@@ -31,7 +31,7 @@ import Testing
     #expect(FloatValues(repeating: .infinity, shape: [3, 4]).countNotFinite == 12)
     #expect(FloatValues(repeating: 0, shape: [3, 4]).countNotFinite == 0)
     #expect(FloatValues(repeating: .nan, shape: [3, 0]).countNotFinite == 0)
-    // Off the alignment of floats.
+    // Not aligned for floats.
     var bytes: [UInt8] = [0xFF]
     for value in [Float.nan, 1, .infinity] { withUnsafeBytes(of: value) { bytes += $0 } }
     #expect(FloatValues(bytes: Bytes(bytes)[1..<13]).countNotFinite == 2)

@@ -1,10 +1,10 @@
 import Testing
 
-/// Core ML's own validator, built for Linux, where `Shared` has it.
+/// Core ML's validator, built for Linux, if `Shared` has it.
 package enum AppleValidator {
   package static let name = "tools/apple-validator/validate"
 
-  /// What it has against these models, a line each; nothing where it is not there.
+  /// The validator's complaints about these models, one per line; empty if it is not available.
   package static func refusals(of paths: [String]) throws -> [String] {
     guard Shared.has(name), !paths.isEmpty else { return [] }
     let result = try Program(Shared.path(name)).run(paths)
@@ -12,7 +12,7 @@ package enum AppleValidator {
     return result.code == 0 ? [] : lines.filter { !$0.hasSuffix(": valid") }
   }
 
-  /// Records an issue where a command wrote a model that Core ML does not take.
+  /// Records an issue if a command wrote a model that Core ML rejects.
   static func check(_ arguments: [String]) throws {
     guard let place = arguments.firstIndex(of: "-o"), place + 1 < arguments.count,
       arguments[place + 1].hasSuffix(".mlmodel"), fileExists(arguments[place + 1])

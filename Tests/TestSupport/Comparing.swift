@@ -1,6 +1,6 @@
 import TensorCore
 
-/// The error of the module's own that `body` throws; nil where it succeeds or throws another.
+/// The `ModelError` that `body` throws; nil if it succeeds or throws another error.
 package func modelError<Result>(_ body: () throws -> Result) -> ModelError? {
   do { _ = try body() } catch { return error as? ModelError }
   return nil
@@ -10,7 +10,7 @@ package func errorCode<Result>(_ body: () throws -> Result) -> ModelError.Code? 
   modelError(body)?.code
 }
 
-/// The greatest |a − b| / max |b|: infinite where the counts differ or an element is not a number.
+/// The greatest |a − b| / max |b|; infinite if the counts differ or an element is not a number.
 package func relativeError<Number: BinaryFloatingPoint>(_ a: [Number], _ b: [Number]) -> Number {
   guard a.count == b.count else { return .infinity }
   let largest = b.reduce(0) { max($0, abs($1)) }
@@ -21,7 +21,7 @@ package func relativeError<Number: BinaryFloatingPoint>(_ a: [Number], _ b: [Num
   return worst / max(largest, .leastNormalMagnitude)
 }
 
-/// The same of tensors, whose shapes must be equal as well.
+/// The same for tensors, whose shapes must also be equal.
 package func relativeError(_ a: Tensor?, _ b: Tensor?) -> Float {
   guard let a, let b, a.shape == b.shape else { return .infinity }
   return relativeError(a.elements, b.elements)

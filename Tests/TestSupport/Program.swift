@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program, run to its end.
+/// A program that is run to its end.
 package struct Program: Sendable {
   package let path: String
 
@@ -8,7 +8,7 @@ package struct Program: Sendable {
 
   package struct Result: Sendable {
     package let code: Int32
-    /// Whether the process ended by itself and not by a signal.
+    /// Whether the process exited rather than being ended by a signal.
     package let exited: Bool
     package let output: String
     package let errors: String
@@ -19,7 +19,7 @@ package struct Program: Sendable {
     _ arguments: [String], input: String = "", environment: [String: String] = [:],
     in folder: String? = nil
   ) throws -> Result {
-    // Files, because a pipe that nobody reads fills.
+    // Files, because a pipe fills up if nothing reads it.
     try withTemporaryFolder { scratch in
       func file(_ name: String, _ content: String = "") throws -> FileHandle {
         let url = URL(filePath: "\(scratch)/\(name)")
@@ -43,7 +43,7 @@ package struct Program: Sendable {
     }
   }
 
-  /// The program of that name in the folders of `PATH`.
+  /// The program with that name in the folders of `PATH`.
   package static func find(_ name: String) -> Program? {
     let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
     return folders.map { "\($0)/\(name)" }.first(where: FileManager.default.isExecutableFile)
@@ -51,9 +51,9 @@ package struct Program: Sendable {
   }
 }
 
-/// Runs the built `assay` as a user would. A model that it writes must be one that Core ML takes.
+/// Runs the built `assay` as a user would. Core ML must accept every model that it writes.
 package enum Command {
-  /// The binary beside the test runner.
+  /// The binary next to the test runner.
   package static let binary: String = {
     #if os(Linux)
       let runner =

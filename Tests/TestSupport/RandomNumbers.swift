@@ -13,7 +13,7 @@ extension SplitMix64 {
     Int.random(in: range, using: &self)
   }
 
-  /// At least 0 and less than `bound`; 0 where the bound is.
+  /// At least 0 and less than `bound`; 0 if `bound` is 0.
   package mutating func below(_ bound: Int) -> Int { number(0...max(1, bound) - 1) }
 
   package mutating func pick<Element>(_ elements: [Element]) -> Element {
@@ -25,7 +25,7 @@ extension SplitMix64 {
 
 /// Random damage to files.
 extension [UInt8] {
-  /// One to four changes: a bit, a byte, a piece left out, doubled or moved, the end cut off.
+  /// One to four changes: a bit, a byte, a piece removed, duplicated or moved, or the end cut off.
   package func damaged(_ random: inout SplitMix64) -> [UInt8] {
     var bytes = self
     for _ in 0...random.below(4) where !bytes.isEmpty {
@@ -44,7 +44,7 @@ extension [UInt8] {
     return bytes
   }
 
-  /// One to four bytes replaced; none moves.
+  /// One to four bytes replaced, without moving any.
   package func withBytesReplaced(_ random: inout SplitMix64) -> [UInt8] {
     var bytes = self
     for _ in 0...random.below(4) where !bytes.isEmpty {

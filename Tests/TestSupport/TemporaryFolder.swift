@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that lives as long as the value.
+/// A folder that exists as long as the value.
 package final class TemporaryFolder {
   package let path: String
 

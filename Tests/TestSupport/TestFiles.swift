@@ -5,7 +5,7 @@ import TensorCore
 package let packageRoot = URL(filePath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
-/// A folder of `Fixtures`.
+/// A folder in `Fixtures`.
 package struct Fixtures: Sendable {
   package let folder: String
 
@@ -18,8 +18,9 @@ package struct Fixtures: Sendable {
   package var names: [String] { fileNames(in: folder) }
 }
 
-/// Networks, pictures and answers that are too large for the repository: the folder that the variable
-/// `ASSAY_SHARED` names, or else `../shared`. A test that needs one carries the trait `.shared`.
+/// Networks, images and answers that are too large for the repository, in the folder that the
+/// variable `ASSAY_SHARED` names, or else in `../shared`. A test that needs one has the trait
+/// `.shared`.
 package enum Shared {
   package static let folder =
     ProcessInfo.processInfo.environment["ASSAY_SHARED"] ?? packageRoot + "/../shared"
@@ -28,7 +29,7 @@ package enum Shared {
 
   package static func has(_ name: String) -> Bool { fileExists(path(name)) }
 
-  /// The paths of all files below `name` that end in one of `suffixes`, sorted.
+  /// The sorted paths of all files below `name` that end in one of `suffixes`.
   package static func files(below name: String = "", endingIn suffixes: String...) -> [String] {
     let top = name.isEmpty ? folder : path(name)
     return (FileManager.default.enumerator(atPath: top)?.compactMap { $0 as? String } ?? [])
@@ -49,7 +50,7 @@ package func writeFile(_ bytes: [UInt8], to path: String) throws {
   try Data(bytes).write(to: URL(filePath: path))
 }
 
-/// The names in a folder, sorted; none where there is no folder.
+/// The sorted names in a folder; empty if the folder does not exist.
 package func fileNames(in folder: String) -> [String] {
   ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
 }

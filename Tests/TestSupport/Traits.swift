@@ -2,19 +2,19 @@ import Foundation
 import Testing
 
 extension Trait where Self == ConditionTrait {
-  /// Skips the test where one of these files and folders of `Shared` is absent.
+  /// Skips the test if one of these files and folders of `Shared` is missing.
   package static func shared(_ names: String...) -> Self {
     .enabled("\(names.joined(separator: ", ")) not in ../shared (ASSAY_SHARED names another)") {
       names.allSatisfy(Shared.has)
     }
   }
 
-  /// Skips the test where the environment variable is not set.
+  /// Skips the test unless the environment variable is set.
   package static func environment(_ name: String, _ meaning: Comment) -> Self {
     .enabled(if: ProcessInfo.processInfo.environment[name] != nil, "\(name) is not set: \(meaning)")
   }
 
-  /// Skips the test where the program is not installed.
+  /// Skips the test unless the program is installed.
   package static func program(_ name: String) -> Self {
     .enabled(if: Program.find(name) != nil, "\(name) is not installed")
   }

@@ -16,7 +16,7 @@ import Testing
     let other = OutputComparison(
       "a", actual: a, expected: Tensor(shape: [4], [1, 2, 3, 4]), tolerance: tolerance)
     #expect(!other.agrees && other.metrics == nil)
-    // The same elements along other axes are another array.
+    // The same elements along other axes are a different array.
     #expect(
       !OutputComparison(
         "a", actual: Tensor(shape: [2, 3]), expected: Tensor(shape: [3, 2]), tolerance: tolerance
@@ -39,7 +39,7 @@ import Testing
     var tolerances = Tolerances()
     tolerances.relative["a"] = 0.5
     tolerances.absolute["c"] = 2e-5
-    // The default's absolute part grows with an array whose largest value exceeds 1, a given one
+    // The default's absolute part grows with an array whose largest value exceeds 1; a given one
     // does not.
     #expect(tolerances["a"].scaled(to: 200) == Tolerance(relative: 0.5, absolute: 200 * 1e-5))
     #expect(tolerances["b"].scaled(to: 0.1) == Tolerance(relative: 1e-4, absolute: 1e-5))
@@ -53,7 +53,7 @@ import Testing
         tolerance: tolerance
       ).agrees
     }
-    // 1e-5 · 200 = 2e-3 beside a value of 0.
+    // 1e-5 · 200 = 2e-3 next to a value of 0.
     #expect(agrees([200, 1.9e-3], [200, 0], tolerance))
     #expect(!agrees([200, 2.1e-3], [200, 0], tolerance))
     #expect(!agrees([0.5, 1.1e-5], [0.5, 0], tolerance))
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func bestClassesOfEachItem() throws {
-    // Best two: (1, 2) and (1, 0), then (0, 1) and (0, 1); a tie goes to the lower index.
+    // Best two: (1, 2) and (1, 0), then (0, 1) and (0, 1); ties go to the lower index.
     let actual = Tensor(shape: [2, 3], [0.1, 0.7, 0.2, 0.5, 0.5, 0])
     let expected = Tensor(shape: [2, 3], [0.2, 0.7, 0.1, 0.6, 0.4, 0])
     let agreement = try #require(ClassAgreement(actual, expected, count: 2))
@@ -100,7 +100,7 @@ import Testing
     #expect(verdict(1.001, 1, 1) == .rounding)
     #expect(verdict(1.001, 1.1, 1) == .model)
     #expect(verdict(1.1, 1, 1) == .engine)
-    // Nobody keeps a tolerance of 0; 5e-5 of the largest value is rounding on both sides.
+    // No result meets a tolerance of 0; 5e-5 of the largest value is rounding on both sides.
     let exact = Tolerance(relative: 0, absolute: 0)
     #expect(verdict(1.001, 0.999, 1, exact) == .rounding)
     #expect(verdict(1.001, 0.99, 1, exact) == .model)

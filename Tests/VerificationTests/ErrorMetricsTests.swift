@@ -30,11 +30,11 @@ import Testing
   }
 
   @Test func toleranceCountsBothParts() {
-    // Allowed for 10 are 0.5 + 0.1 · 10 = 1.5.
+    // For 10, the tolerance is 0.5 + 0.1 · 10 = 1.5.
     let tolerance = Tolerance(relative: 0.1, absolute: 0.5)
     #expect(metrics([11.5], [10], tolerance).isWithinTolerance)
     #expect(!metrics([11.6], [10], tolerance).isWithinTolerance)
-    // The worst exceeds its own tolerance most, though its error is not the largest.
+    // The worst element exceeds its tolerance most, although its error is not the largest.
     let m = ErrorMetrics(
       Tensor(shape: [2, 2], [0, 103, 2, 0]), Tensor(shape: [2, 2], [0, 100, 0, 0]), tolerance)
     #expect(m.worst == ErrorMetrics.Element(index: [1, 0], actual: 2, expected: 0))

@@ -65,7 +65,7 @@ enum AbsVal: SingleInputConverter {
 /// x · sigmoid(beta · x)
 enum Swish: ElementActivation {
   static let source = SourceLayer(
-    "Swish", becomes: "activation sigmoid, multiply; activation linear before where beta is not 1",
+    "Swish", becomes: "activation sigmoid, multiply; activation linear first if beta is not 1",
     options: "`beta`")
 
   static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {

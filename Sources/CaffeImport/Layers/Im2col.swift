@@ -13,7 +13,7 @@ enum Im2col: SingleInputConverter {
     let input = layer.input
     let settings = try ConvolutionSettings(layer, input, .unfolding)
     try layer.require(
-      settings.dimensions <= 2, unsupported: "windows of three axes",
+      settings.dimensions <= 2, unsupported: "windows with three axes are not supported",
       field: "convolution_param.kernel_size")
     let image = try settings.placed(input, &network)
     var convolution = settings.convolution(

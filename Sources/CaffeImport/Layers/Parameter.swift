@@ -11,7 +11,8 @@ enum Parameter: CaffeLayerConverter {
     try layer.requireBottoms(0...0)
     let shape = try layer.parameters("parameter_param").message("shape").ints("dim", atLeast: 1)
     guard shape.count <= 5 else {
-      throw layer.unsupported("a constant of \(shape.count) axes", field: "parameter_param.shape")
+      throw layer.unsupported(
+        "a constant with \(shape.count) axes is not supported", field: "parameter_param.shape")
     }
     let values = try layer.weight(0, "parameter", shape: shape)
     var tensor = network.constant(values, layer.name, output: layer.tops[0])

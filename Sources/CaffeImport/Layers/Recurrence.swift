@@ -69,8 +69,8 @@ struct Recurrence {
 
   /// The layer's tops.
   ///
-  /// - Parameter compute: returns the result of a step and the new states, h first, from its sums W
-  ///   · x + b + R · h, the previous states, its flag and a name. States and flag are nil if the
+  /// - Parameter compute: returns the result of a step and the new states, h first, from its sums
+  ///   W · x + b + R · h, the previous states, its flag and a name. States and flag are nil if the
   ///   states are zeros.
   func tops(
     _ network: inout CaffeNetwork,

@@ -58,7 +58,7 @@ enum UpsampleLayer: CaffeLayerConverter {
         hint: "Core ML has no such scatter layer; use a custom layer")
     }
     guard maxima.kernel[0] == maxima.kernel[1], maxima.kernel[0] > 1 else {
-      throw layer.unsupported("windows of \(maxima.kernel)", field: "bottom")
+      throw layer.unsupported("windows of \(maxima.kernel) are not supported", field: "bottom")
     }
     let channels = image.shape[1]
     let parts = (0..<maxima.kernel[0] * maxima.kernel[1]).map { place in

@@ -23,7 +23,8 @@ struct WindowMaxima: Sendable {
       hint: "Core ML has no layer for them; they can be computed only if windows do not overlap")
     try layer.require(
       checkedProduct(windows.kernel) <= Limits.writtenOutSteps / 8,
-      unsupported: "the positions of the maxima in windows of \(windows.kernel)", field: "top")
+      unsupported: "the positions of maxima in windows of \(windows.kernel) are not supported",
+      field: "top")
     let extents = Array(image.shape.suffix(2))
     let whole = zip(windows.size, windows.kernel).map { $0 * $1 }
     var source = image.blob

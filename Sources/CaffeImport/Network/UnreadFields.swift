@@ -50,13 +50,13 @@ extension CaffeLayer {
   ) -> ModelError {
     let hint: String
     if let neutral = Self.neutralValues[field.name] {
-      hint = "only \(neutral) is possible"
+      hint = "only \(neutral) is supported"
     } else if let similar = message.type?.fieldName(similarTo: field.name) {
       hint = "did you mean '\(similar)'?"
     } else if field.name.hasPrefix("#") {
       hint = "give the .prototxt, which has its name, before the .caffemodel"
     } else {
-      hint = "without it the layer is computed as BVLC's Caffe does"
+      hint = "remove it to compute the layer as in BVLC's Caffe"
     }
     return unsupported(
       "\(field.values.last?.text ?? "") is a setting that BVLC's Caffe lacks, and nothing reads it",

@@ -30,7 +30,7 @@ extension ModelDescription {
       input.isEmpty || input.contains { $0.type?.isOptional != true }, "description.input",
       input.count == 1
         ? "the only input, '\(input[0].name)', is optional" : "all inputs are optional",
-      hint: "a network needs an input that must be given")
+      hint: "a network needs at least one required input")
   }
 }
 

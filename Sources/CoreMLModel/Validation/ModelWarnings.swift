@@ -138,7 +138,7 @@ extension NeuralNetworkClassifier {
         false, "labelProbabilityLayerName",
         "'\(blob)' comes from layer '\(source.name)' "
           + "(\(source.parameters?.specificationTypeName ?? "")): these are not probabilities",
-        hint: "a softmax usually comes before")
+        hint: "a softmax usually produces them")
     }
   }
 }

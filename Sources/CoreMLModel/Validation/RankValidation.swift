@@ -35,7 +35,7 @@ extension NeuralNetwork {
       let shape = array.shape.isEmpty ? "a shape" : "the shape \(array.shape)"
       return faults.require(
         false, field, "\(shape) has a rank of \(rank)",
-        hint: "[C] and [C, H, W] are possible; other ranks need EXACT_ARRAY_MAPPING")
+        hint: "[C] and [C, H, W] are supported; other ranks need EXACT_ARRAY_MAPPING")
     }
   }
 
@@ -88,7 +88,7 @@ extension NeuralNetwork {
     if rule.hasEqualInputs {
       let ranks = Set(layer.input.compactMap { declared.ranks[$0] })
       faults.require(
-        input == nil || ranks.count <= 1, "input", "blobs of the ranks \(ranks.sorted())")
+        input == nil || ranks.count <= 1, "input", "blobs have different ranks, \(ranks.sorted())")
     }
   }
 }

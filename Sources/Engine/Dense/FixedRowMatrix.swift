@@ -6,8 +6,8 @@ import TensorCore
 ///
 /// How much less accurate is the result? With n columns, inputs |x| ≤ X and s the row's scale, each
 /// code is off by at most s/2, so the sum is off by at most n · X · s/2. The sum in single
-/// precision, over 32 chains and their total, is off by up to (n/32 + 6) · 2⁻²⁴ · X · Σ |w|. As s ≤
-/// 2⁻²² · max |w|, the former does not exceed the latter if
+/// precision, over 32 chains and their total, is off by up to (n/32 + 6) · 2⁻²⁴ · X · Σ |w|. As
+/// s ≤ 2⁻²² · max |w|, the former does not exceed the latter if
 ///
 ///     max |w| ≤ (n/32 + 6) / 2 · mean |w|
 ///

@@ -23,7 +23,7 @@ struct InputFeature {
         kind = .array
         shape = try Shape(override ?? [1, 1, 1, 1, 1])
       default:
-        throw ModelError(.unsupported, "the type of the feature is not one that a network takes")
+        throw ModelError(.unsupported, "networks do not accept features of this type")
       }
     } catch var error as ModelError {
       error.field = error.field ?? "input '\(feature.name)'"
@@ -43,7 +43,7 @@ struct InputFeature {
     let wanted = try Shape(override)
     try require(
       wanted.rank == declared.count, .mismatch,
-      "shape \(override), where the model takes \(declared)")
+      "shape \(override), but the model takes \(declared)")
     var isAllowed = wanted.height == image.height && wanted.width == image.width
     switch image.flexibility {
     case .enumerated(let sizes):
@@ -72,7 +72,7 @@ struct InputFeature {
       guard let override, override != declared else { return try Shape(declared) }
       try require(
         array.allows(exact: override), .mismatch,
-        "shape \(override) is not one that the model takes (\(declared))")
+        "the model does not accept shape \(override) (\(declared))")
       return try Shape(override)
     }
     if declared.isEmpty, let override { return try Shape(override) }
@@ -92,7 +92,7 @@ struct InputFeature {
     let wantedItem = [wanted.channels, wanted.height, wanted.width]
     try require(
       wantedItem == item || array.allows(wantedItem), .mismatch,
-      "shape \(override) is not one that the model takes (\(declared))")
+      "the model does not accept shape \(override) (\(declared))")
     return wanted
   }
 

@@ -1,5 +1,5 @@
-/// Replaces x · sigmoid(β·x), which converters write as two or three layers, with x / (1 +
-/// exp(−β·x)).
+/// Replaces x · sigmoid(β·x), which converters write as two or three layers, with
+/// x / (1 + exp(−β·x)).
 enum SwishFusion: Pass {
   static let name = "swish-fusion"
 

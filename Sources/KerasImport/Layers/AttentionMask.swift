@@ -63,7 +63,8 @@ extension NetworkWriter {
     if var given = mask.given {
       try call.require(
         (given.rank == 3 || given.rank == 4) && given.rank <= rank,
-        unsupported: "an attention mask \(given.shapeText) for scores \(scores.shapeText)")
+        unsupported:
+          "the attention mask \(given.shapeText) does not match the scores \(scores.shapeText)")
       given = relaid(
         given, to: TensorLayout(axes: Array(layout.axes.suffix(given.rank - 1))),
         for: name + "_mask")

@@ -4,8 +4,8 @@ import ImportSupport
 /// gamma · (x − mean) / √(variance + epsilon) + beta along one axis.
 ///
 /// Folds the mean and the variance into gamma and beta in double precision, as coremltools does:
-/// gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0, variance′ = 1 −
-/// 1e-5, epsilon′ = 1e-5.
+/// gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0,
+/// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
 struct BatchNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -58,7 +58,7 @@ struct BatchNormalization: KerasLayer {
     let (gamma, beta) = (stored.gamma?.array(), stored.beta?.array())
     if usesInput {
       guard tensor.rank > 2 else {
-        throw call.unsupported("the statistics of \(tensor.shapeText), one number a channel")
+        throw call.unsupported("statistics of \(tensor.shapeText) per channel are not supported")
       }
       network.notes.append(
         "layer '\(call.name)' (\(call.className)) normalizes by the statistics of its input alone: a "

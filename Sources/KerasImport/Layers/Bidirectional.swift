@@ -9,7 +9,7 @@ struct Bidirectional: KerasLayer {
       "Bidirectional",
       becomes:
         "biDirectionalLSTM, split and merge; other cells as two layers, the second reversed",
-      options: "`merge_mode` concat, sum, mul, ave, None; `backward_layer`; also of ConvLSTM2D")
+      options: "`merge_mode` concat, sum, mul, ave, None; `backward_layer`; also for ConvLSTM2D")
   ]
   static let maskPolicy = MaskPolicy.decides
 

@@ -65,7 +65,7 @@ private struct Borders: Sendable {
 struct ZeroPadding: KerasLayer {
   static let classes = [
     SourceLayer(
-      "ZeroPadding2D", "ZeroPadding1D", "ZeroPadding3D", becomes: "padding; of a volume two"),
+      "ZeroPadding2D", "ZeroPadding1D", "ZeroPadding3D", becomes: "padding; two for volumes"),
     SourceLayer(
       "ReflectionPadding2D", "ReflectPadding2D", becomes: "padding", options: "`padding`",
       refused: "two amounts that differ: the classes of this name do not agree which comes first"),
@@ -83,7 +83,7 @@ struct ZeroPadding: KerasLayer {
     {
       throw configuration.unsupported(
         "padding", "\(configuration.fields["padding"]?.text ?? "")",
-        hint: "classes of this name do not agree whether rows or columns come first")
+        hint: "classes of this name do not agree on whether rows or columns come first")
     }
   }
 
@@ -95,7 +95,7 @@ struct ZeroPadding: KerasLayer {
 /// Crops a sequence, an image or a volume.
 struct Cropping: KerasLayer {
   static let classes = [
-    SourceLayer("Cropping2D", "Cropping1D", "Cropping3D", becomes: "crop; of a volume two")
+    SourceLayer("Cropping2D", "Cropping1D", "Cropping3D", becomes: "crop; two for volumes")
   ]
 
   private let borders: Borders

@@ -11,7 +11,7 @@ struct L2Normalization: KerasLayer {
     SourceLayer(
       "L2Normalization", "Normalize2D",
       becomes: "a sum of squares, a reciprocal square root, a product, scale",
-      options: "of SSD networks: along the last axis")
+      options: "from SSD networks: along the last axis")
   ]
 
   private let normalization: UnitNormalization
@@ -40,7 +40,7 @@ struct L2Normalization: KerasLayer {
 struct SubPixelUpscaling: KerasLayer {
   static let classes = [
     SourceLayer(
-      "SubPixelUpscaling", becomes: "reorganizeData", options: "`scale_factor`; of keras-contrib",
+      "SubPixelUpscaling", becomes: "reorganizeData", options: "`scale_factor`; from keras-contrib",
       refused: "channels first")
   ]
 
@@ -65,8 +65,8 @@ struct SubPixelUpscaling: KerasLayer {
 struct UpsampleLike: KerasLayer {
   static let classes = [
     SourceLayer(
-      "UpsampleLike", becomes: "upsample; two 1 × 1 convolutions where no whole factor leads there",
-      options: "of keras-retinanet", refused: "unknown sizes")
+      "UpsampleLike", becomes: "upsample; two 1 × 1 convolutions if the factors are not whole",
+      options: "from keras-retinanet", refused: "unknown sizes")
   ]
 
   private let format: LayerConfiguration.DataFormat

@@ -4,9 +4,9 @@ import TensorCore
 
 /// The transpose of a convolution.
 ///
-/// Without `output_padding`, a length grows to length · stride (same) or length · stride +
-/// max(kernel − stride, 0) (valid). With it, the length becomes (length − 1) · stride + kernel − 2
-/// · pad + output_padding, where pad is kernel / 2 (same) or 0.
+/// Without `output_padding`, a length grows to length · stride (same) or
+/// length · stride + max(kernel − stride, 0) (valid). With it, the length becomes
+/// (length − 1) · stride + kernel − 2 · pad + output_padding, where pad is kernel / 2 (same) or 0.
 struct ConvTranspose: KerasLayer {
   static let classes = [
     SourceLayer(

@@ -81,7 +81,8 @@ extension NetworkWriter {
     _ a: KerasTensor, _ b: KerasTensor, _ axes: [Int], isNormalized: Bool, _ call: LayerCall
   ) throws -> KerasTensor {
     try call.require(
-      !isNormalized, unsupported: "normalize for inputs \(a.shapeText), \(b.shapeText)")
+      !isNormalized,
+      unsupported: "normalize is not supported for inputs \(a.shapeText), \(b.shapeText)")
     var sizes: [Int] = []
     var matrices: [KerasTensor] = []
     for (position, tensor) in [a, b].enumerated() {

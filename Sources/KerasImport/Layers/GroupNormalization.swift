@@ -13,7 +13,7 @@ struct GroupNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
       "GroupNormalization", becomes: "reshape, batchnorm of each instance, reshape, scale",
-      options: "`groups`, −1 for one per channel; `axis`; keras-contrib's, as it computes",
+      options: "`groups`, −1 for one per channel; `axis`; keras-contrib's variant",
       refused: "volumes with the channels first")
   ]
 
@@ -120,7 +120,8 @@ struct GroupNormalization: KerasLayer {
     }
     guard axis == input.rank - 1 else {
       throw call.unsupported(
-        "keras-contrib's along axis \(axis) of \(input.shapeText)", hint: "the last one is possible"
+        "keras-contrib's variant does not support axis \(axis) of \(input.shapeText)",
+        hint: "use the last axis"
       )
     }
     let groups = groups ?? channels

@@ -60,7 +60,7 @@ struct ParametricSoftplus: KerasLayer {
 struct Highway: KerasLayer {
   static let classes = [
     SourceLayer(
-      "Highway", becomes: "two innerProducts, a sigmoid and the mixture", options: "`bias`")
+      "Highway", becomes: "two innerProducts, a sigmoid and a weighted sum", options: "`bias`")
   ]
 
   private let hasBias: Bool

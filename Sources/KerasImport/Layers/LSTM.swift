@@ -88,8 +88,8 @@ struct LSTMCell: RecurrentCell {
     return layer
   }
 
-  /// Blocks G = tanh(W·x + R·h + b) + 1, C = f ∘ C + i ∘ (G − 1), T = tanh(C) + 1 and H = o ∘ (T −
-  /// 1), one after the other.
+  /// Blocks G = tanh(W·x + R·h + b) + 1, C = f ∘ C + i ∘ (G − 1), T = tanh(C) + 1 and
+  /// H = o ∘ (T − 1), one after the other.
   func phased(_ weights: CellWeights) throws -> PhasedCell? {
     guard settings.nativeActivation?.function == .tanh, nativeGate.activation?.function == .sigmoid
     else { return nil }

@@ -64,8 +64,8 @@ extension NetworkWriter {
 }
 
 /// gamma · (x − mean) / √(variance + epsilon) + beta, with mean and variance over some axes of each
-/// item. `rms_scaling` computes gamma · x / √(variance + epsilon); RMSNormalization computes gamma
-/// · x / √(mean of x² + epsilon).
+/// item. `rms_scaling` computes gamma · x / √(variance + epsilon); RMSNormalization computes
+/// gamma · x / √(mean of x² + epsilon).
 struct LayerNormalization: KerasLayer {
   static let classes = [
     SourceLayer(

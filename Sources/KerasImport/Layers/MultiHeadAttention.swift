@@ -137,7 +137,8 @@ struct MultiHeadAttention: KerasLayer {
       outputs: outputs, bias: bias, call.name)
     guard made.count > 1 else { return result }
     guard result.rank == 3, let steps = result.shape[1] else {
-      throw call.unsupported("output_shape \(made) for an input \(merged.shapeText)")
+      throw call.unsupported(
+        "output_shape \(made) is not supported for an input \(merged.shapeText)")
     }
     return try network.reshaped(
       result, to: [steps] + made, preferred: call.preferredImage,
@@ -159,7 +160,8 @@ private struct AttentionFolding {
     if query.rank == 3, steps == [1] { return nil }
     guard query.rank >= 3, query.rank <= 5, !steps.contains(last), Set(steps).count == steps.count
     else {
-      throw call.unsupported("attention along the axes \(steps) of \(query.shapeText)")
+      throw call.unsupported(
+        "attention along the axes \(steps) of \(query.shapeText) is not supported")
     }
     let steps = steps
     outer = (1..<last).filter { !steps.contains($0) }

@@ -6,8 +6,8 @@ import TensorCore
 ///
 /// The LSTM has sigmoid gates and no other functions: c = f ∘ c + i ∘ z and h = c with i, f = σ(…)
 /// and z a sum. Its units form blocks, and each block is active in one phase of a step; in the
-/// other phases a large number keeps its gates open or shut. A block with input gate σ(2v) and z =
-/// 2 yields tanh(v) + 1. Inputs are repeated for each phase, with a 1 for the phase.
+/// other phases a large number keeps its gates open or shut. A block with input gate σ(2v) and
+/// z = 2 yields tanh(v) + 1. Inputs are repeated for each phase, with a 1 for the phase.
 struct PhasedCell {
   /// The inputs of a gate of a block.
   struct Sum {

@@ -7,8 +7,8 @@ import ImportSupport
 /// width: the number of elements outside the padding is a product.
 struct PoolingLayer: KerasLayer {
   private static let pooling =
-    "pooling; of a sequence along the width, wrapped in it; of a volume one over height and width, "
-    + "one over the depth"
+    "pooling; for sequences along the width, wrapped in permutes; for volumes one over height and "
+    + "width, one over the depth"
 
   static let classes = [
     SourceLayer(
@@ -58,13 +58,13 @@ struct GlobalPooling: KerasLayer {
   static let classes = [
     SourceLayer(
       "GlobalMaxPooling2D", "GlobalMaxPool2D", "GlobalMaxPooling1D", "GlobalMaxPool1D",
-      "GlobalMaxPooling3D", "GlobalMaxPool3D", becomes: "pooling globalPooling; of a volume two",
+      "GlobalMaxPooling3D", "GlobalMaxPool3D", becomes: "pooling globalPooling; two for volumes",
       options: "`keepdims`"),
     SourceLayer(
       "GlobalAveragePooling2D", "GlobalAvgPool2D", "GlobalAveragePooling1D", "GlobalAvgPool1D",
       "GlobalAveragePooling3D", "GlobalAvgPool3D",
       becomes:
-        "pooling globalPooling; of a volume two; of a sequence with a mask a sum divided by a count",
+        "pooling globalPooling; two for volumes; a sum divided by a count for masked sequences",
       options: "`keepdims`"),
   ]
 

@@ -92,7 +92,7 @@ struct TimeDistributed: KerasLayer {
       row.mask = nil
       let results = try inner.convert(call.with(name: name, inputs: [row]), into: &network)
       guard results.count == 1, results[0].rank <= 3 else {
-        throw call.unsupported("TimeDistributed(\(innerClass)): its outputs")
+        throw call.unsupported("the outputs of TimeDistributed(\(innerClass)) are not supported")
       }
       outputs.append(results[0])
     }

@@ -1,6 +1,6 @@
 import CaffeImport
 
-/// The page `docs/caffe.md`, made from the importer's lists.
+/// The page `docs/caffe.md`, generated from the importer's lists.
 enum CaffeDocumentation {
   static var markdown: String {
     let layers = CaffeImporter.supportedTypes.map { row in

@@ -1,6 +1,6 @@
 import DarknetImport
 
-/// The page `docs/darknet.md`, made from the importer's lists.
+/// The page `docs/darknet.md`, generated from the importer's lists.
 enum DarknetDocumentation {
   static var markdown: String {
     let layers = LayerCatalog.entries.map { row, options in

@@ -1,6 +1,6 @@
 @testable import KerasImport
 
-/// The page `docs/keras.md`, made from the importer's lists.
+/// The page `docs/keras.md`, generated from the importer's lists.
 enum KerasDocumentation {
   static var markdown: String {
     let layers = KerasLayerRegistry.types.flatMap { $0.classes }.map { row in
@@ -61,7 +61,7 @@ enum KerasDocumentation {
       """
   }
 
-  /// The functions that `activation` names.
+  /// The functions that `activation` can name.
   static let functions: [(names: [String], becomes: String)] = [
     (
       ["linear", "relu", "tanh", "sigmoid", "softplus", "softsign", "elu"],

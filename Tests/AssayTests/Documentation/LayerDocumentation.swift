@@ -4,7 +4,7 @@ import KerasImport
 
 @testable import Engine
 
-/// The table of layers in `docs/layers.md`, made from the types that the document reads.
+/// The table of layers in `docs/layers.md`, generated from the registered types.
 enum LayerDocumentation {
   static var markdown: String {
     let layers = layerTypes.map { type in

@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  /// With `ASSAY_WRITE_DOCS` set, writes the pages instead; `make docs` does so.
+  /// With `ASSAY_WRITE_DOCS` set, as in `make docs`, writes the pages instead.
   @Test(arguments: ["layers.md", "keras.md", "caffe.md", "darknet.md"])
   func pageIsCurrent(_ name: String) throws {
     let page = URL(filePath: "\(packageRoot)/docs/\(name)")

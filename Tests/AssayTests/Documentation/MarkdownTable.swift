@@ -1,4 +1,4 @@
-/// A table of a page that is made from lists.
+/// A table generated from lists.
 struct MarkdownTable: CustomStringConvertible {
   let columns: [String]
   let rows: [[String]]
@@ -23,7 +23,7 @@ struct MarkdownTable: CustomStringConvertible {
     "| " + cells.joined(separator: " | ") + " |"
   }
 
-  /// Names as code, with commas between them.
+  /// Names as code, separated by commas.
   static func code(_ names: some Sequence<String>) -> String {
     names.map { "`\($0)`" }.joined(separator: ", ")
   }

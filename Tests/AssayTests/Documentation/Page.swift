@@ -4,7 +4,7 @@ import Testing
 
 /// A page of the documentation, as its tests see it.
 struct Page: CustomTestStringConvertible, Sendable {
-  /// The path below the package.
+  /// The path relative to the package.
   let name: String
   let lines: [String]
 
@@ -26,7 +26,8 @@ struct Page: CustomTestStringConvertible, Sendable {
     return (["README.md"] + names).compactMap { try? Page($0) }
   }()
 
-  /// A fenced block: the word behind the fence, what follows it, the text and its first line number.
+  /// A fenced block: the word after the fence, the rest of that line, the text and its first line
+  /// number.
   struct Block {
     let language: String
     let file: String?
@@ -53,7 +54,7 @@ struct Page: CustomTestStringConvertible, Sendable {
     return blocks
   }
 
-  /// What a program printed, without the end of the last line.
+  /// A program's output, without the end of the last line.
   static func lines(of output: String) -> [String] {
     var lines = output.components(separatedBy: "\n")
     if lines.last == "" { lines.removeLast() }
@@ -72,7 +73,7 @@ struct Page: CustomTestStringConvertible, Sendable {
       toFile: "\(packageRoot)/\(name)", atomically: true, encoding: .utf8)
   }
 
-  /// The page without its fenced blocks; the line numbers stay.
+  /// The page without its fenced blocks, with the same line numbers.
   var prose: [String] {
     var isInside = false
     return lines.map { line in
@@ -111,7 +112,7 @@ struct PageScript {
   struct Command {
     let text: String
     let line: Int
-    /// nil in a table, which shows no output: the command must succeed.
+    /// nil for a table, which shows no output: the command must succeed.
     let output: [String]?
   }
 
@@ -155,13 +156,13 @@ struct PageScript {
     self.steps = steps.sorted { $0.line < $1.line }.map(\.step)
   }
 
-  /// Whether a command has places to fill: `…`, a word in capitals, or arguments left out.
+  /// Whether a command has placeholders: `…`, a word in capitals, or missing arguments.
   static func isSynopsis(_ command: String) -> Bool {
     command.contains("…") || command.split(separator: " ").count == 2
       || command.contains(/(^|[ \[=])[A-Z]{2,}([ \]=.,]|$)/)
   }
 
-  /// Runs every step in one shell, in a new folder with the fixtures that the commands name.
+  /// Runs every step in one shell, in a new folder with the fixtures that the commands use.
   func run(in folder: String) throws -> [(command: Command, output: String, code: Int)] {
     let text = commands.map(\.text).joined(separator: "\n")
     for name in fileNames(in: "\(packageRoot)/Fixtures")
@@ -195,7 +196,8 @@ struct PageScript {
     }
   }
 
-  /// Whether the output is as the page shows it: `…` stands for any text, alone for any lines.
+  /// Whether the output matches the page: `…` stands for any text, and on a line of its own for any
+  /// lines.
   static func matches(_ expected: ArraySlice<String>, _ lines: ArraySlice<String>) -> Bool {
     guard let first = expected.first else { return lines.isEmpty }
     let rest = expected.dropFirst()

@@ -2,13 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The documentation is true: its commands give what it shows, its options exist, its links lead
-/// somewhere.
+/// The documentation is correct: commands give the output shown, options exist, links have targets.
 @Suite struct PageTests {
   static let scripted = Page.all.filter { !PageScript($0).commands.isEmpty }
 
-  /// Pages whose output is a snapshot. With `ASSAY_WRITE_DOCS` set, as by `make docs`, the test
-  /// writes it.
+  /// Pages with snapshots of output. With `ASSAY_WRITE_DOCS` set, as in `make docs`, the test
+  /// writes them.
   private static let snapshots: Set = ["docs/commands.md", "docs/errors.md"]
 
   @Test(arguments: scripted)
@@ -16,7 +15,7 @@ import Testing
     try page.expectShownOutput(isSnapshot: Self.snapshots.contains(page.name))
   }
 
-  /// A command outside the blocks that run would rot.
+  /// Commands outside of tested blocks would become outdated.
   @Test(arguments: Page.all)
   func everyCommandIsRun(_ page: Page) {
     for block in page.blocks where !["console", "synopsis", "sh", "yaml"].contains(block.language) {
@@ -70,7 +69,7 @@ import Testing
     }
   }
 
-  /// As GitHub makes it of a heading.
+  /// The anchor that GitHub generates for a heading.
   private static func anchor(_ heading: String) -> String {
     String(
       heading.drop { $0 == "#" }.trimmingCharacters(in: .whitespaces).lowercased()
@@ -81,7 +80,7 @@ import Testing
     #expect(try Page("README.md").lines.count <= 150)
   }
 
-  /// Every page is on the map.
+  /// The map lists every page.
   @Test func theMapIsComplete() throws {
     let map = try Page("docs/README.md").lines.joined()
     for name in fileNames(in: "\(packageRoot)/docs")
@@ -91,7 +90,7 @@ import Testing
   }
 }
 
-/// What `--help` prints.
+/// The output of `--help`.
 enum Help {
   static let commands = [
     [], ["convert"], ["run"], ["diff"], ["eval"], ["inspect"], ["compress"], ["edit"], ["bench"],

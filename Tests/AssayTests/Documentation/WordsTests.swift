@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pages, help and messages speak as `docs/contributing.md` asks, as far as a search can tell.
+/// Pages, help and messages follow `docs/contributing.md`, as far as a search can tell.
 @Suite struct WordsTests {
   /// British spelling and phrases that are not English, in text for users.
   private static let offenders = [

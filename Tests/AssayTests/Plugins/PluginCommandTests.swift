@@ -6,7 +6,7 @@ import Testing
 
 @testable import Assay
 
-/// `--plugin`, `plugin new` and `--swift-stubs` as a user meets them.
+/// `--plugin`, `plugin new` and `--swift-stubs` as a user sees them.
 @Suite struct PluginCommandTests {
   @Test func aPluginTakesThePlaceOfABuiltInClass() throws {
     let library = try PluginFixture.library("AccelerateLayers")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  /// Whatever a model calls things, its classes are Swift that compiles.
+  /// Whatever the names in a model, its classes are valid Swift.
   @Test func hostileNames() throws {
     let names = [
       "", "class", "Swish", "Swish", "a b", "9lives", "}\nfatalError()\n//", "\"\\(evil())",
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  /// What is not written does not pass for a layer that copies its input.
+  /// An unfinished class is not mistaken for a layer that copies its input.
   @Test func unfinishedClassesThrow() throws {
     var custom = Custom()
     custom.className = "Mystery"
@@ -115,7 +115,7 @@ import Testing
 }
 
 extension PluginFixture {
-  /// Checks sources against the modules of the built fixture.
+  /// Type-checks sources against the modules of the built fixture.
   static func typecheck(sourcesIn folder: String) throws {
     _ = try library("AccelerateLayers")
     let files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Engine
 
-/// The plug-ins of `Fixtures/plugins`, built when a test first asks for them.
+/// The plug-ins in `Fixtures/plugins`, built on first use.
 enum PluginFixture {
   static let folder = packageRoot + "/Fixtures/plugins"
   static let scratch = packageRoot + "/.build/plugins/Package"
@@ -35,7 +35,7 @@ enum PluginFixture {
     return registry
   }
 
-  /// The plug-in in C, with a mistake or without.
+  /// The plug-in in C, with or without a mistake.
   static func compiled(in folder: String, mistake: String? = nil) throws -> String {
     let path = "\(folder)/\(mistake ?? "sums").so"
     try run(

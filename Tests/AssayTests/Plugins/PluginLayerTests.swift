@@ -7,7 +7,7 @@ import Testing
 
 @testable import Engine
 
-/// The classes that apps have, as plug-ins, beside the built-in ones.
+/// Classes from apps, as plug-ins, against the built-in ones.
 @Suite struct PluginLayerTests {
   static func custom(
     _ className: String, _ change: (inout Custom) -> Void = { _ in }
@@ -18,7 +18,7 @@ import Testing
     return layer
   }
 
-  /// A model of one layer, with array inputs `in0`… and outputs `out0`….
+  /// A model with one layer, array inputs `in0`… and outputs `out0`….
   static func model(
     _ layer: Custom, inputs: [[Int]], outputCount: Int = 1, isExact: Bool = false
   ) -> Model {
@@ -59,7 +59,7 @@ import Testing
     return try network.outputs.map { try #require(outputs[$0.name]) }
   }
 
-  /// Values over all that Swish does, from 0 to where the exponential is infinite.
+  /// Values over the range of Swish, from 0 to where the exponential is infinite.
   private static func values(_ shape: [Int]) -> Tensor {
     var generator = SplitMix64(seed: 3)
     return Tensor(
@@ -98,7 +98,7 @@ import Testing
   }
 
   #if os(Linux)
-    /// The stand-ins of vDSP and vForce against numbers worked out by hand.
+    /// The replacements for vDSP and vForce against numbers calculated by hand.
     @Test func everyFunctionOfAccelerateComputesWhatItsNameSays() throws {
       try withTemporaryFolder { folder in
         let support = packageRoot + "/Sources/PluginSupport/Support"
@@ -130,8 +130,8 @@ import Testing
     #expect(wrong == nil, "\(layer.className) of \(shape): \(wrong.map { "\($0)" } ?? "")")
   }
 
-  /// The crop by the rows and columns of its input, not by another implementation: every value is
-  /// its own index.
+  /// Checks the crop by the rows and columns of its input instead of another implementation: every
+  /// value is its index.
   @Test(arguments: ["AccelerateLayers", "LoopLayers"])
   func everyValueOfTheCropIsWritten(_ library: String) throws {
     let registry = try PluginFixture.registry(PluginFixture.library(library))
@@ -216,7 +216,7 @@ import Testing
       "\(error?.message ?? "")")
   }
 
-  /// All that `init(parameters:)` gets, as the class sees it.
+  /// Everything that `init(parameters:)` receives, as the class sees it.
   @Test func parametersAreNumbersAndStrings() throws {
     let registry = try PluginFixture.registry(PluginFixture.library("LoopLayers"))
     let layer = Self.custom("Echo") {
@@ -238,7 +238,7 @@ import Testing
 }
 
 extension Double {
-  /// By the exponential function of the C library's double precision.
+  /// Computed with the C library's exponential function in double precision.
   fileprivate var hyperbolicTangent: Double {
     let e = expm1(2 * self)
     return e / (e + 2)

@@ -4,7 +4,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-/// What is no plug-in, or a broken one, is one error that says so.
+/// A file that is not a plug-in, or a broken one, gives one error that says so.
 @Suite struct PluginLoadingTests {
   private func failure(_ path: String) -> ModelError? {
     #expect(throws: ModelError.self, "\(path)") { try PluginLibrary(path: path) }
@@ -72,7 +72,7 @@ import Testing
       func write(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(filePath: path)) }
       try write(Array("int main;".utf8))
       #expect(failure(path)?.message == "the file is not a library")
-      // An ELF header: 64 bits, little-endian, a shared object, for machine 243, RISC-V.
+      // An ELF header: 64 bits, little-endian, a shared object for machine 243, RISC-V.
       let elf: [UInt8] = [0x7f, 0x45, 0x4c, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9)
       try write(elf + [3, 0, 243, 0] + [UInt8](repeating: 0, count: 100))
       #expect(failure(path)?.message.contains("ELF machine 243") == true)
@@ -80,7 +80,7 @@ import Testing
         // Mach-O for arm64.
         try write([0xcf, 0xfa, 0xed, 0xfe, 0x0c] + [UInt8](repeating: 0, count: 100))
         #expect(failure(path)?.message.contains("arm64 (Mach-O)") == true)
-        // A header alone, for this machine.
+        // Only a header, for this machine.
         #if arch(x86_64)
           try write(elf + [3, 0, 62, 0] + [UInt8](repeating: 0, count: 100))
           #expect(failure(path)?.message.contains("cannot be loaded") == true)

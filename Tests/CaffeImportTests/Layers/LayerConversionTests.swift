@@ -6,7 +6,8 @@ import Testing
 
 @testable import CaffeImport
 
-/// What layers become. That they compute what Caffe computes is shown on `Fixtures/caffe/layers`.
+/// The Core ML layers of converted layers. `Fixtures/caffe/layers` shows that they compute the same
+/// as Caffe's.
 @Suite struct LayerConversionTests {
   private static let image = input("x", 1, 3, 4, 5)
 
@@ -42,7 +43,7 @@ import Testing
   }
 
   @Test func normsOfForksHaveTheirOwnScaleAndShift() throws {
-    // NVIDIA's batch_norm_layer.cpp: blobs 3 and 4 scale and shift what the statistics made.
+    // NVIDIA's batch_norm_layer.cpp: blobs 3 and 4 scale and shift the normalized values.
     let network =
       Self.image + layer("bn", "BatchNorm", "x", "y", "batch_norm_param { scale_bias: true }")
     let weights = """
@@ -55,7 +56,7 @@ import Testing
     #expect(norm.beta?.floatValue.array() == [4, 5, 6])
   }
 
-  /// Fields of the protos of Intel's, NVIDIA's, DeepLab's and other forks.
+  /// Fields from the protos of Intel's, NVIDIA's, DeepLab's and other forks.
   @Test(arguments: [
     ("Pooling", "pooling_param { kernel_size: 2 avg_include_pad: false }", "avg_include_pad"),
     ("Pooling", "pooling_param { kernel_size: 2 torch_pooling: true }", "torch_pooling"),
@@ -143,7 +144,7 @@ import Testing
     #expect(error?.field == "pooling_param.ceil_mode")
   }
 
-  /// Nearly everything needs no more than specification 1.
+  /// Almost all layers require only specification 1.
   @Test(arguments: [
     ("Softmax", "softmax_param { axis: 2 }", 1), ("ArgMax", "argmax_param { axis: 1 }", 1),
     ("ArgMax", "argmax_param { axis: 1 top_k: 2 }", 4), ("Threshold", "", 1),
@@ -206,7 +207,7 @@ import Testing
     #expect(converted.result.model.minimumSpecificationVersion == 1)
   }
 
-  /// Each of them names the layer and the field, and converts nothing.
+  /// Each error names the layer and the field, and nothing is converted.
   @Test(arguments: [
     ("Convolution", "convolution_param { kernel_size: 3 }", "num_output"),
     ("Convolution", "convolution_param { num_output: 2 kernel_h: 3 }", "kernel_w"),

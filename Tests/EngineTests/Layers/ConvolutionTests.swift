@@ -67,7 +67,7 @@ extension Convolution: TestedLayer {
     case 1: layer.padding = .same(SamePadding(.topLeftHeavy))
     case 2: layer.padding = .valid(ValidPadding(kernel[0] / 2, 0, 0, kernel[1] / 2))
     case 3:
-      // What Keras' `same` and `valid` give for this input.
+      // The result of Keras's `same` and `valid` for this input.
       layer.padding = .valid(ValidPadding())
       layer.outputShape = (0..<2).map { axis in
         shape[3 + axis] * stride[axis] + (random.flag() ? 0 : max(kernel[axis] - stride[axis], 0))

@@ -7,8 +7,8 @@ import Testing
 
 @testable import Engine
 
-/// The engine against the double-precision twins, for every type of layer, with every instruction
-/// set of this machine and one to three threads.
+/// The engine against the double-precision reference implementations, for every type of layer, with
+/// every instruction set of this machine and one to three threads.
 @Suite struct EngineAgreementTests {
   @Test(arguments: testedLayerTypes.map { $0.typeName })
   func agreesWithReference(typeName: String) throws {
@@ -97,7 +97,7 @@ import Testing
     a.elements.map(\.bitPattern) == b.elements.map(\.bitPattern)
   }
 
-  /// A network of the layer alone.
+  /// A network with only this layer.
   static func model(of trial: LayerTrial) throws -> Model {
     let outputs = try trial.outputShapes().indices.map { "out\($0)" }
     let layer = NeuralNetworkLayer(
@@ -105,7 +105,7 @@ import Testing
     return model([layer], trial, outputs + (0..<trial.innerOutputs).map { "out\($0)" })
   }
 
-  /// The layer between two 1 × 1 convolutions, so that it works on the kernels' own layout; nil for
+  /// The layer between two 1 × 1 convolutions, so that it works in the kernels' layout; nil for
   /// layers that do not work on planes.
   private func surroundedModel(
     of trial: LayerTrial, _ random: inout SplitMix64

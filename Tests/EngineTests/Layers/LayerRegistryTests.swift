@@ -3,7 +3,8 @@ import Testing
 
 @testable import Engine
 
-/// Every type of layer that the document reads has an engine implementation, a twin and trials.
+/// Every registered type of layer has an engine implementation, a reference implementation and
+/// trials.
 @Suite struct LayerRegistryTests {
   @Test(arguments: layerTypes.map { $0.typeName })
   func isComplete(typeName: String) throws {

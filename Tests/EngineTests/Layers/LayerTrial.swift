@@ -5,8 +5,8 @@ import TestSupport
 
 @testable import Engine
 
-/// One run of the engine against the reference: a layer and the shapes of its inputs,
-/// `[Seq, Batch, C, H, W]`, or exact ones of any rank.
+/// One comparison of the engine with the reference implementation: a layer and the shapes of its
+/// inputs, `[Seq, Batch, C, H, W]`, or exact shapes of any rank.
 struct LayerTrial {
   var layer: any LayerParameters
   var inputs: [[Int]]
@@ -14,18 +14,18 @@ struct LayerTrial {
   var range: ClosedRange<Float> = -2...2
   /// The values of single inputs that are not random.
   var values: [Int: [Float]] = [:]
-  /// Says in a failure which trial it was.
+  /// Identifies the trial in a failure.
   var label: String
   /// How many blobs, `out0` and so on, networks inside the layer write.
   var innerOutputs = 0
 
-  /// Whether the network takes arrays as they are.
+  /// Whether the network takes arrays with exact shapes.
   var isExact: Bool {
     inputs.contains { $0.count != 5 } || type(of: layer).specificationVersion > 3
   }
 
-  /// The same without the sequence axis, for networks of exact shapes; nil where it is in use or
-  /// the type needs it.
+  /// The same without the sequence axis, for networks with exact shapes; nil if the axis is used or
+  /// the type requires it.
   var withoutSequence: LayerTrial? {
     let shapes = inputs.map { Array($0.dropFirst()) }
     guard !isExact, !(layer is Custom), !inputs.isEmpty,
@@ -34,7 +34,7 @@ struct LayerTrial {
     return LayerTrial(label + ", rank 4", layer, shapes, range: range, values: values)
   }
 
-  /// A custom layer's class has two outputs of the input's shape here.
+  /// A custom layer's class has two outputs with the input's shape here.
   func outputShapes() throws -> [[Int]] {
     if let dynamic = layer as? any DynamicLayer,
       case let deciding = dynamic.decidingInputs(inputs.count), !deciding.isEmpty
@@ -61,7 +61,7 @@ protocol TestedLayer: LayerParameters {
   static func trials(_ random: inout SplitMix64) throws -> [LayerTrial]
 }
 
-/// Every type of layer whose engine implementation is compared with its reference.
+/// Every type of layer whose engine implementation is compared with its reference implementation.
 let testedLayerTypes = layerTypes.compactMap { $0 as? any TestedLayer.Type }
 
 extension SplitMix64 {

@@ -31,7 +31,7 @@ extension Pooling: TestedLayer {
         "\(index): \(layer.type) of \(shape), kernel \(kernel), stride \(layer.stride),"
           + " \(layer.padding as Any), excludes \(layer.avgPoolExcludePadding)", layer, [shape])
     }
-      // 13 × 13 of negative values, padded to the right and below.
+      // 13 × 13 negative values, padded at the right and bottom.
       + [
         LayerTrial(
           "negative",

@@ -48,7 +48,7 @@ extension SplitMix64 {
   }
 }
 
-/// The input and as many states; every second trial does without.
+/// The input and all states; every second trial omits the states.
 private func shapes(
   _ steps: Int, _ batch: Int, _ inputs: Int, _ units: Int, states: Int, _ isGiven: Bool
 ) -> [[Int]] {

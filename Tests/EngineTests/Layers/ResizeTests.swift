@@ -61,7 +61,7 @@ extension CropResize: TestedLayer {
     }
   }
 
-  /// A random box inside of the image.
+  /// A random box inside the image.
   private static func box(
     _ coordinates: BoxCoordinates?, _ layer: CropResize, _ item: Float?, _ image: [Int],
     _ random: inout SplitMix64

@@ -160,7 +160,8 @@ extension OperationTable {
     Operation("logsoftmax") { call, input, network in
       let axis = try call.axis(call.int(1, "axis", default: -1), of: input)
       try call.layer.require(
-        axis == input.rank - 1, unsupported: "axis \(axis) of an input \(input.shapeText)")
+        axis == input.rank - 1,
+        unsupported: "axis \(axis) of its input \(input.shapeText) is not supported")
       return [
         try network.apply(.named("log_softmax"), input, name: call.name, call.call([input]))
       ]

@@ -42,7 +42,7 @@ extension OperationTable {
     Operation("resizenearestneighbor") { try $0.resizedAsVersion1("nearest", into: &$1) },
     Operation("croptoboundingbox", "cropimages") { call, input, network in
       guard input.rank == 4, let height = input.shape[1], let width = input.shape[2] else {
-        throw call.layer.unsupported("a part of \(input.shapeText)")
+        throw call.layer.unsupported("cropping \(input.shapeText) is not supported")
       }
       let top = try call.int(1, "offset_height", "top_cropping", default: 0)
       let left = try call.int(2, "offset_width", "left_cropping", default: 0)
@@ -80,12 +80,15 @@ extension OperationTable {
   private static func block(_ name: String, _ mode: ReorganizeData.Mode) -> Operation {
     Operation(name) { call, network in
       try call.layer.require(
-        call.string(nil, "data_format", default: "NHWC") == "NHWC", unsupported: "channels first")
+        call.string(nil, "data_format", default: "NHWC") == "NHWC",
+        unsupported: "channels first is not supported")
       let input = network.relaid(try call.input, to: .image, for: call.name)
       let size = try call.int(1, "block_size", default: 2)
       guard input.rank == 4, size > 1, let height = input.shape[1], let width = input.shape[2],
         let channels = input.channels
-      else { throw call.layer.unsupported("blocks of \(size) of \(input.shapeText)") }
+      else {
+        throw call.layer.unsupported("blocks of \(size) of \(input.shapeText) are not supported")
+      }
       let area = try checkedProduct([size, size])
       var output = input
       if mode == .depthToSpace {
@@ -117,11 +120,12 @@ extension OperationCall {
   ) throws -> KerasTensor {
     let axes = borders.indices.filter { borders[$0] != [0, 0] }
     guard borders.allSatisfy({ $0.allSatisfy { (0...Limits.dimension).contains($0) } }) else {
-      throw layer.unsupported("the borders \(borders)")
+      throw layer.unsupported("the borders \(borders) are not supported")
     }
     if axes.isEmpty { return tensor }
     guard axes.count <= 2, axes.allSatisfy({ $0 > 0 }) else {
-      throw layer.unsupported("borders on \(axes.count) axes of \(tensor.shapeText)")
+      throw layer.unsupported(
+        "borders on \(axes.count) axes of \(tensor.shapeText) are not supported")
     }
     // The padded axes become H and W.
     var input = tensor
@@ -191,7 +195,7 @@ extension OperationCall {
       throw layer.unsupported("antialiasing when an image shrinks is not supported")
     }
     if try bool(nil, "align_corners", default: false) {
-      throw layer.unsupported("align_corners")
+      throw layer.unsupported("align_corners is not supported")
     }
     if input.rank == 4, input.shape[1] == size[0], input.shape[2] == size[1] { return [input] }
     return try convert(

@@ -26,7 +26,8 @@ extension OperationTable {
       }
       try call.layer.require(
         sides[0].rank == sides[1].rank && like.rank >= 3,
-        unsupported: "a product of \(sides.map(\.shapeText).joined(separator: " and "))")
+        unsupported:
+          "a product of \(sides.map(\.shapeText).joined(separator: " and ")) is not supported")
       for (index, names) in [("transpose_a", "adj_x"), ("transpose_b", "adj_y")].enumerated()
       where try call.bool(nil, names.0, names.1, default: false) {
         sides[index] = network.transposed(sides[index])
@@ -75,7 +76,7 @@ extension OperationCall {
           hint: "tf.keras does not store them; use the layer EinsumDense or tf.matmul")
       }
       guard case .tensor(let tensor) = try operand(argument) else {
-        throw layer.unsupported("a constant in the equation '\(equation)'")
+        throw layer.unsupported("a constant in the equation '\(equation)' is not supported")
       }
       return tensor
     }
@@ -86,12 +87,12 @@ extension OperationCall {
     guard let batch = target.first, (1...2).contains(terms.count),
       zip(terms, tensors).allSatisfy(fits), Set(target).count == target.count,
       known.isSuperset(of: target)
-    else { throw layer.unsupported("the equation '\(equation)'") }
+    else { throw layer.unsupported("the equation '\(equation)' is not supported") }
     var sizes: [Character: Int] = [:]
     for (term, tensor) in zip(terms, tensors) {
       for (letter, size) in zip(term, tensor.shape).dropFirst() {
         guard let size, !tensor.isGuess else {
-          throw layer.unsupported("the equation '\(equation)' with an unknown size")
+          throw layer.unsupported("the equation '\(equation)' does not support unknown sizes")
         }
         sizes[letter] = size
       }

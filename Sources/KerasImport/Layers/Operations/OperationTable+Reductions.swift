@@ -45,7 +45,7 @@ extension OperationTable {
       let order = try call.constant(1, "ord")
       let isOne = order?.double == 1
       guard isOne || order == nil || order?.double == 2 || order?.string != nil else {
-        throw call.layer.unsupported("a norm of the order \(order?.text ?? "")")
+        throw call.layer.unsupported("a norm of the order \(order?.text ?? "") is not supported")
       }
       let axes = try call.axes(of: input, position: 2)
       let terms = input.with(
@@ -127,7 +127,7 @@ extension NetworkWriter {
         guard let other = input.index(of: place) else { return true }
         return !axes.contains(other)
       }
-      guard let free else { throw call.unsupported("a reduction of \(input.shapeText)") }
+      guard let free else { throw call.unsupported("reducing \(input.shapeText) is not supported") }
       var layout = input.layout
       if let other = input.index(of: free) { layout.axes[other - 1] = .sequence }
       layout.axes[sequence - 1] = free

@@ -102,7 +102,7 @@ extension OperationTable {
       let diagonal = try call.int(1, "k", default: 0)
       guard input.rank >= 3, let rows = input.shape[input.rank - 2], let columns = input.channels,
         rows * columns <= 1 << 22
-      else { throw call.layer.unsupported("a triangle of \(input.shapeText)") }
+      else { throw call.layer.unsupported("a triangle of \(input.shapeText) is not supported") }
       let axes = try ReducibleAxes([input.rank - 2, input.rank - 1], of: input, call.layer)
       let moved = network.relaid(input, to: axes.layout, for: call.name)
       let constant = LoadConstant(
@@ -119,7 +119,7 @@ extension OperationTable {
       let axis = try call.int(1, "axis", default: -1)
       let index = axis < 0 ? input.rank + 1 + axis : axis
       guard let output = input.inserting(at: index) else {
-        throw call.layer.unsupported("one more axis for \(input.shapeText) at \(axis)")
+        throw call.layer.unsupported("\(input.shapeText) cannot have one more axis at \(axis)")
       }
       return [network.settled(output, for: call.name)]
     },
@@ -146,7 +146,7 @@ extension OperationTable {
       let index = axis < 0 ? first.rank + 1 + axis : axis
       let raised = try tensors.map { tensor -> KerasTensor in
         guard let raised = tensor.inserting(at: index) else {
-          throw call.layer.unsupported("one more axis for \(tensor.shapeText) at \(axis)")
+          throw call.layer.unsupported("\(tensor.shapeText) cannot have one more axis at \(axis)")
         }
         return network.settled(raised, for: call.name)
       }
@@ -189,7 +189,8 @@ extension OperationCall {
     var output = input
     for (axis, count) in counts.enumerated() where count != 1 {
       try layer.require(
-        axis > 0 && (2...1024).contains(count), unsupported: "repeating \(counts) times")
+        axis > 0 && (2...1024).contains(count),
+        unsupported: "repeating \(counts) times is not supported")
       output = try network.concatenated(
         axis: axis,
         call([KerasTensor](repeating: output, count: count), "__axis\(axis)__"))[0]

@@ -40,7 +40,7 @@ extension OperationTable {
     Operation("unstack", "unpack") { call, input, network in
       let axis = try call.axis(call.int(nil, "axis", default: 0), of: input)
       guard let length = input.shape[axis], length <= 4096 else {
-        throw call.layer.unsupported("unstacking of \(input.shapeText)")
+        throw call.layer.unsupported("unstacking \(input.shapeText) is not supported")
       }
       return try (0..<length).map { index in
         let part = try call.slice(
@@ -142,7 +142,9 @@ extension OperationCall {
     let (values, shape) = try numbers(table)
     guard case .tensor(let indices) = try operand(1, "indices", "ids"), shape.count == 2,
       indices.rank <= 2, try int(2, "axis", default: 0) == 0
-    else { throw layer.unsupported("elements of a constant \(KerasTensor.text(shape))") }
+    else {
+      throw layer.unsupported("indexing a constant \(KerasTensor.text(shape)) is not supported")
+    }
     var output = indices
     if indices.rank == 2 { output = network.relaid(indices, to: .indices, for: name) }
     var embedding = Embedding()
@@ -213,7 +215,7 @@ extension OperationCall {
         removed.insert(axis)
         continue
       }
-      guard let bounds else { throw layer.unsupported("the index \(item.text)") }
+      guard let bounds else { throw layer.unsupported("the index \(item.text) is not supported") }
       if bounds == (nil, nil, nil) { continue }
       guard axis > 0 else { throw layer.unsupported("slicing the batch is not supported") }
       let stride = bounds.2 ?? 1
@@ -236,7 +238,7 @@ extension OperationCall {
     output = output.without(removed)
     for index in inserted {
       guard let raised = output.inserting(at: index) else {
-        throw layer.unsupported("one more axis for \(output.shapeText) at \(index)")
+        throw layer.unsupported("\(output.shapeText) cannot have one more axis at \(index)")
       }
       output = raised
     }

@@ -12,7 +12,8 @@ extension OperationTable {
       let input = network.relaid(try call.input, to: .image, for: call.name)
       let radius = try call.int(1, "depth_radius", default: 5)
       guard input.rank == 4, (0...4096).contains(radius) else {
-        throw call.layer.unsupported("a radius of \(radius) for \(input.shapeText)")
+        throw call.layer.unsupported(
+          "a radius of \(radius) is not supported for \(input.shapeText)")
       }
       var normalization = LRN()
       normalization.localSize = 2 * radius + 1
@@ -26,7 +27,7 @@ extension OperationTable {
       // (x − mean) / max(deviation, 1 / √number of elements)
       let input = try call.input
       guard let count = input.itemCount, input.rank == 4 else {
-        throw call.layer.unsupported("an image \(input.shapeText)")
+        throw call.layer.unsupported("images of shape \(input.shapeText) are not supported")
       }
       let (centered, variance) = try call.moments(input, [1, 2, 3], into: &network)
       let bounded = network.unary(
@@ -41,20 +42,22 @@ extension OperationTable {
     Operation(names: names) { call, network in
       let input = try call.input
       try call.layer.require(
-        input.rank == 3 || input.rank == 4, unsupported: "windows of \(input.shapeText)")
+        input.rank == 3 || input.rank == 4,
+        unsupported: "windows of \(input.shapeText) are not supported")
       let places = input.rank - 2
       func sizes(_ position: Int, _ names: String...) throws -> JSONValue {
         let named = try names.lazy.compactMap { try call.constant(nil, $0) }.first
         guard let value = try named ?? call.constant(position, "") else { return .null }
         guard var numbers = value.int.map({ [$0] }) ?? value.array?.compactMap(\.int) else {
-          throw call.layer.unsupported("the windows \(value.text)")
+          throw call.layer.unsupported("the windows \(value.text) are not supported")
         }
         if numbers.count == places + 2 { numbers = Array(numbers[1...places]) }
         return .array(numbers.map { .int($0) })
       }
       let format = try call.string(nil, "data_format", default: "channels_last")
       try call.layer.require(
-        !format.hasPrefix("NC") && format != "channels_first", unsupported: "channels first")
+        !format.hasPrefix("NC") && format != "channels_first",
+        unsupported: "channels first is not supported")
       return try call.convert(
         [input], as: layer + "\(places)D",
         [

@@ -3,7 +3,7 @@ import TensorCore
 import TestSupport
 
 extension ElementFunctionLayer where Self: TestedLayer {
-  /// Where the function has a value.
+  /// The domain of the function.
   private static var domain: ClosedRange<Float> {
     switch typeName {
     case "asin", "acos", "atanh": -0.99...0.99

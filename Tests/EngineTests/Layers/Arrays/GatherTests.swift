@@ -3,7 +3,7 @@ import TensorCore
 import TestSupport
 
 extension SplitMix64 {
-  /// Whole numbers −bound ..< bound.
+  /// Whole numbers in −bound ..< bound.
   fileprivate mutating func places(_ count: Int, _ bound: Int, negative: Bool = true) -> [Float] {
     (0..<count).map { _ in Float(number((negative ? -bound : 0)...bound - 1)) }
   }
@@ -82,7 +82,7 @@ extension OneHot: TestedLayer {
       layer.axis = axis
       layer.onValue = 1.5
       layer.offValue = -0.5
-      // Places out of range are possible.
+      // Indices out of range are allowed.
       return LayerTrial(
         "\(shape) at \(axis)", layer, [shape], values: [0: random.places(shape.reduce(1, *), 8)])
     }

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 import TestSupport
 
-/// Shapes, and an axis of each.
+/// Shapes, each with an axis.
 private let lines: [([Int], Int)] = [
   ([7], 0), ([3, 5], 1), ([3, 5], -2), ([2, 17, 3, 4], 1), ([2, 3, 4, 5], -1), ([4, 1], 1),
 ]

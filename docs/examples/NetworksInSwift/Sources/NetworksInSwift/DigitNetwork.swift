@@ -1,6 +1,6 @@
 import NetworkBuilder
 
-/// A small network that tells ten digits apart.
+/// A small network that classifies ten digits.
 struct DigitNetwork {
   let resize = Resize(width: 28, height: 28, colors: .grayscale, scale: 1 / 255)
   let features: NetworkTensor

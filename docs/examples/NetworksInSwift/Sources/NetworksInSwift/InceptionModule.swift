@@ -1,6 +1,6 @@
 import NetworkBuilder
 
-/// The first module of Inception-v3: four branches of 64, 64, 96 and 32 channels, one after the other.
+/// The first module of Inception-v3: four branches with 64, 64, 96 and 32 channels, concatenated.
 func inceptionModule(_ x: NetworkTensor) -> NetworkTensor {
   func convolution(_ size: Int, _ channels: Int, _ name: String) -> Convolution {
     Convolution(kernel: (size, size), channels: channels, activation: .relu, name: name)

@@ -1,13 +1,13 @@
 import NetworkBuilder
 
-/// VGG-16 of Simonyan and Zisserman (2014), or a narrower network of the same layers.
+/// VGG-16 of Simonyan and Zisserman (2014), or a narrower network with the same layers.
 struct VGG16 {
   let fc2: NetworkTensor
   var network: Network
 
   /// - Parameters:
   ///   - side: height and width of the input.
-  ///   - divisor: by which the numbers of channels and neurons are divided.
+  ///   - divisor: divides the numbers of channels and neurons.
   init(side: Int = 224, dividedBy divisor: Int = 1, classes: Int = 1000) {
     func block(_ x: NetworkTensor, _ number: Int, _ channels: Int, _ count: Int) -> NetworkTensor {
       let layers = (1...count).map { index in
