@@ -94,7 +94,8 @@ struct BenchCommand: ParsableCommand {
     let rules = try customLayers.map { try CustomLayerRules(argument: $0) }
     let (document, hasRandomWeights) = try ModelSource(contentsOf: model, weights: weights)
       .timedModel(
-        seed: engine.seed, rules: rules ?? CustomLayerRules(), customLayers: options.engine.customLayers)
+        seed: engine.seed, rules: rules ?? CustomLayerRules(),
+        customLayers: options.engine.customLayers)
     let steps = StepLog()
     if self.steps { options.engine.hooks.onStep = { steps.append($0) } }
     let predictor = try Predictor(model: document, options: options)
