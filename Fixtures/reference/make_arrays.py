@@ -70,7 +70,8 @@ case("layer_norm", x=x, gamma=gamma, beta=beta, output=gamma * (x - mean) / np.s
 # --- products --------------------------------------------------------------------------------------
 a, b, w, bias = normal(2, 1, 3, 4), normal(5, 4, 6), normal(4, 7), normal(7)
 case("matmul", a=a, b=b, product=a @ b, swapped_a=a.swapaxes(-1, -2), swapped_b=b.swapaxes(-1, -2),
-     weights=w.T, bias=bias, weighted=a @ w + bias, vector=a[0, 0, 0], row=a[0, 0, 0] @ b, column=b.swapaxes(-1, -2) @ a[0, 0, 0])
+     weights=w.T, bias=bias, weighted=a @ w + bias, vector=a[0, 0, 0], row=a[0, 0, :1] @ b,
+     column=b.swapaxes(-1, -2) @ a[0, 0, 0, :, None])
 
 # --- parts and repetitions -------------------------------------------------------------------------
 x = normal(3, 4, 5)

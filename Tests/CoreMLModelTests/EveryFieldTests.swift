@@ -41,7 +41,7 @@ struct EveryFieldTests {
         if let parameters = layer.parameters { types.insert(parameters.typeName) }
       }
     }
-    #expect(types == Set(layerTypes.map { $0.typeName } + ["opaque"]))
+    #expect(types == Set(layerTypes.map { $0.typeName }))
   }
 }
 

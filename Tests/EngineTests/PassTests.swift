@@ -328,19 +328,22 @@ import Testing
         return true
       }
     }
-    var (graph, _) = try {
-      var builder = try GraphBuilder(
-        model: Net.model(
-          [4, 6, 6],
-          [
-            Net.layer("c", Net.convolution(4, 16), "in", "a"),
-            Net.layer("r", Activation(.relu), "a", "out"),
-          ]), options: CompileOptions())
-      return try builder.build()
-    }()
     let context = PassContext(
       pool: ThreadPool(threadCount: 1), kernels: InstructionSet.baseline.kernels,
       convolution: .direct)
+    var builder = try GraphBuilder(
+      model: Net.model(
+        [4, 6, 6],
+        [
+          Net.layer("c", Net.convolution(4, 16), "in", "a"),
+          Net.layer("r", Activation(.relu), "a", "out"),
+        ]), options: CompileOptions())
+    var interface = GraphBuilder.Interface()
+    try builder.addInputs(&interface)
+    #expect(try builder.add(builder.layers, context).isEmpty)
+    try builder.addResults(&interface)
+    try builder.exposeResults(&interface)
+    var graph = builder.graph
     let error = #expect(throws: ModelError.self) {
       try Passes.run(&graph, context, without: [], of: [Broken.self])
     }

@@ -108,7 +108,8 @@ package struct ReferenceNetwork {
         }
         for (name, output) in zip(layer.output, outputs) { state.values[name] = output }
         guard let wanted = state.wanted else { continue }
-        for name in layer.input where state.lastUse[name] == placed.place && !wanted.contains(name) {
+        for name in layer.input where state.lastUse[name] == placed.place && !wanted.contains(name)
+        {
           state.values[name] = nil
         }
       }

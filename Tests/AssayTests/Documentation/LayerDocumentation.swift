@@ -30,9 +30,9 @@ enum LayerDocumentation {
 
       ## Core ML
 
-      The layer types that Assay reads, writes and runs. Those of specification 4 and later need a network with
-      exact array mapping. Control flow and other layers are carried through a file untouched. The engine
-      is the fast implementation; the reference computes the same in double precision.
+      The layer types of the format, all of which Assay reads, writes and runs. Those of specification 4 and
+      later need a network with exact array mapping. The engine is the fast implementation; the reference
+      computes the same in double precision.
 
       \(MarkdownTable(["type", "specification", "engine", "reference"], layers))
 

@@ -268,11 +268,13 @@ extension LoopContinue: TestedLayer {
       } catch { return "\(error)" }
     }
     #expect(message([Flow.leave]).contains("not in the body of a loop"))
-    #expect(message([Flow.loop([Flow.copy("out", "a")])]).contains("nothing ends the loop"))
+    #expect(
+      message([Flow.loop(most: 0, [Flow.copy("out", "a")])]).contains("nothing ends the loop"))
     #expect(
       message([Flow.loop(most: 2, [Flow.copy("missing", "a")])])
         .contains("neither an input nor an earlier layer produces the blob 'missing'"))
-    #expect(message([Flow.branch("none", [Flow.copy("out", "a")])]).contains("no layer has produced"))
+    #expect(
+      message([Flow.branch("none", [Flow.copy("out", "a")])]).contains("no layer has produced"))
   }
 
   @Test func loopsEnd() {

@@ -21,7 +21,9 @@ import Testing
       do {
         try check(trial, Self.model(of: trial), &random)
         // Near the poles of the tangent the rounding of the convolution before it counts for more.
-        if typeName != "tan", trial.innerOutputs == 0, let surrounded = try surroundedModel(of: trial, &random) {
+        if typeName != "tan", trial.innerOutputs == 0,
+          let surrounded = try surroundedModel(of: trial, &random)
+        {
           try check(trial, surrounded, &random)
         }
       } catch {

@@ -39,8 +39,7 @@ package struct BatchedMatMul: ArrayLayer {
 
   package var requiredSpecificationVersion: Int { int8DynamicQuantize ? 5 : 4 }
 
-  /// A vector is a row as the first operand and a column as the second; that axis is left out of
-  /// the result, which for two vectors is 1 × 1.
+  /// A vector is a row as the first operand and a column as the second, and so in the result.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let first = try arrayInput(inputs)
     if inputs.count == 1 {
@@ -52,10 +51,8 @@ package struct BatchedMatMul: ArrayLayer {
       return [try ArrayShape.checked(first.dropLast() + [weightMatrixSecondDimension])]
     }
     let sizes = try matrixSizes(inputs)
-    var result = try ArrayShape.broadcast([sizes.firstBatch, sizes.secondBatch])
-    if first.count > 1 { result.append(sizes.rows) }
-    if inputs[1].count > 1 { result.append(sizes.columns) }
-    return [try ArrayShape.checked(result.isEmpty ? [1, 1] : result)]
+    let batch = try ArrayShape.broadcast([sizes.firstBatch, sizes.secondBatch])
+    return [try ArrayShape.checked(batch + [sizes.rows, sizes.columns])]
   }
 
   /// Rows, depth and columns of each product of two inputs, and the axes before the matrices.

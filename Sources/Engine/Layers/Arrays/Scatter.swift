@@ -65,7 +65,8 @@ extension ScatterND: EngineLayer {
       for index in 0..<count {
         var place = 0
         for axis in 0..<depth {
-          place = place * sizes[axis]
+          place =
+            place * sizes[axis]
             + buffers.inputs[1][index * depth + axis].place(in: sizes[axis])
         }
         mode.combine(target + place * inner, buffers.inputs[2] + index * inner, count: inner)

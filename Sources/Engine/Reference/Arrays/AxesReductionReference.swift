@@ -131,9 +131,8 @@ extension BatchedMatMul: ReferenceFormula {
     let depth = a.shape[a.shape.count - (transposeA && !isRow ? 2 : 1)]
     return try arrayOutput(inputs) { index in
       var batch = index
-      let column = isColumn ? 0 : batch.removeLast()
-      let row = isRow || batch.isEmpty ? 0 : batch.removeLast()
-      if isRow, isColumn { batch = [] }
+      let column = batch.removeLast()
+      let row = batch.removeLast()
       return (0..<depth).reduce(0) { sum, k in
         let left = isRow ? [k] : transposeA ? [k, row] : [row, k]
         let right = isColumn ? [k] : transposeB ? [column, k] : [k, column]

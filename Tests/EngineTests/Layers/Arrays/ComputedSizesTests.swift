@@ -31,7 +31,9 @@ extension FillDynamic: TestedLayer {
 
 extension BroadcastToDynamic: TestedLayer {
   static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
-    let cases: [([Int], [Int])] = [([1], [5]), ([3, 1], [2, 3, 4]), ([2, 1, 3, 1], [2, 5, 3, 7])]
+    let cases: [([Int], [Int])] = [
+      ([1], [5]), ([3, 1], [2, 3, 4]), ([2, 1, 3, 1], [2, 5, 3, 7]),
+    ]
     return cases.map { shape, target in
       LayerTrial(
         "\(shape) to \(target)", BroadcastToDynamic(), [shape, [target.count]],
@@ -168,7 +170,9 @@ extension WhereNonZero: TestedLayer {
       model: TestNetwork.exactModel([[2, 3]], layers, outputs: ["out", "picked"]))
     #expect(!network.isFixed)
     #expect(network.steps.contains { $0.name == "sin" })
-    for values in [[0, 1, 0, 0, 2, 0], [3, 0, 0, 0, 0, 0], [0, 1, 0, 0, 2, 0], [1, 1, 1, 1, 1, 1]] {
+    for values in [
+      [0, 1, 0, 0, 2, 0], [3, 0, 0, 0, 0, 0], [0, 1, 0, 0, 2, 0], [1, 1, 1, 1, 1, 1],
+    ] {
       let input = Tensor(shape: [2, 3], values.map(Float.init))
       let result = try network.predict(["in0": input])
       let kept = values.filter { $0 != 0 }

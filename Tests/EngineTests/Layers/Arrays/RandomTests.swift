@@ -197,7 +197,9 @@ extension CategoricalDistribution: TestedLayer {
 
   /// The outputs of SplitMix64 for the seed 1234567, as in Vigna's reference implementation.
   @Test func generator() {
-    let published: [UInt64] = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    let published: [UInt64] = [
+      6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423,
+    ]
     let numbers = RandomNumbers(key: 1_234_567)
     for (index, value) in published.enumerated() {
       #expect(numbers.unit(index) == (Double(value >> 12) + 0.5) * 0x1p-52)
