@@ -75,7 +75,13 @@ public struct Comparison: Sendable {
     let prediction = try predictor.predict(values)
     let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
     let imageOutputs = outputs.filter { if case .image = $0.kind { true } else { false } }
-    if isImage, imageOutputs.count == 1 { expected.arrays[0].name = imageOutputs[0].name }
+    if isImage {
+      let shape = expected.arrays[0].tensor.shape.drop { $0 == 1 }
+      let partners =
+        imageOutputs.count == 1
+        ? imageOutputs : outputs.filter { $0.channelsLast.shape.drop { $0 == 1 } == shape }
+      if partners.count == 1 { expected.arrays[0].name = partners[0].name }
+    }
     let (pairs, unexpected) = try pair(
       outputs.map { ($0.name, isImage ? $0.channelsLast : $0.value) }, with: expected, file: path)
     let scores = Set(outputs.filter(\.isScores).map(\.name))

@@ -22,9 +22,15 @@ extension ModelSource {
     }
     var result = try convert(options, customLayers: customLayers)
     for name in options.imageInputs where !result.model.preparesPixels(of: name) {
+      let colors =
+        switch result.model.imageType(of: name)?.colorSpace {
+        case .bgr: "blue first"
+        case .rgb: "red first"
+        default: "gray"
+        }
       result.notes.append(
-        "'\(name)' gets the image's pixels from 0 to 255; --preset, --image-scale and --image-mean "
-          + "prepare them as the training did")
+        "'\(name)' gets the image's pixels, 0 to 255, \(colors); --preset, --color, --image-scale and "
+          + "--image-mean prepare them as the training did")
     }
     return result
   }

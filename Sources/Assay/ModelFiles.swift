@@ -54,10 +54,14 @@ package struct ModelFiles: Sendable, Equatable {
   ///
   /// - Parameter besideModels: of two files that are whole models by themselves, each is one.
   private static func areOneModel(_ first: String, _ second: String, besideModels: Bool) -> Bool {
-    guard let format = format(first), takesWeights(format), let other = Self.format(second) else {
-      return false
-    }
-    switch (format, other) {
+    guard let format = format(first), takesWeights(format) else { return false }
+    switch (format, Self.format(second) ?? .empty) {
+    // A file that is missing, or no weights at all, is named as what it should have been.
+    case (.prototxt, .foreign), (.prototxt, .empty), (.darknet, .foreign), (.darknet, .empty),
+      (.json, .foreign), (.json, .empty):
+      let suffix = second.split(separator: ".").last?.lowercased() ?? ""
+      return ["caffemodel", "weights", "h5", "hdf5", "keras"].contains(suffix)
+        && (format != .json || KerasImporter.hasArchitecture(first))
     case (.prototxt, .caffeBinary), (.caffeBinary, .prototxt), (.prototxt, .hdf5),
       (.hdf5, .prototxt), (.darknet, .darknetWeights), (.darknet, .unknown):
       return true

@@ -39,9 +39,10 @@ public enum ModelSource: Sendable {
     case .coreML, .unknown:
       self = .coreML(
         try inFile(path == "-" ? "standard input" : path) {
+          let model = try Model(bytes: bytes)
           try require(
-            weights == nil, .usage, "a Core ML model has its weights, and takes no second file")
-          return try Model(bytes: bytes)
+            weights == nil, .mismatch, "a Core ML model has its weights, and takes no second file")
+          return model
         })
     case .darknetWeights, .png, .jpeg, .numPy, .text, .empty, .foreign:
       throw format.error(expected: "a network of Keras, Caffe, Darknet or Core ML").inFile(path)

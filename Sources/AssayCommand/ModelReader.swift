@@ -75,7 +75,19 @@ struct ModelReader {
     guard let option = given.first else { return }
     throw ModelError(
       .usage, "\(option) is for source networks, which are converted, and this is \(kind)",
-      hint: kind == "a Core ML model" ? "`assay edit` changes Core ML models" : nil)
+      hint: kind == "a Core ML model" ? remedy(option) : nil)
+  }
+
+  private static func remedy(_ option: String) -> String {
+    switch option {
+    case "--input-name", "--output-name": "`assay edit --rename` renames features"
+    case "--input-shape": "`assay edit --allow-shape` and --shape-range allow other shapes"
+    case "--precision": "`assay compress` changes the precision"
+    case "--phase", "--level", "--stage", "--custom-layers", "--lambda", "--max-spec",
+      "--respect-trainable":
+      "convert the source network again with it"
+    default: "`assay edit` has the same option for Core ML models"
+    }
   }
 
   private func convert(_ opened: ModelSource, _ files: ModelFiles) throws -> Document {

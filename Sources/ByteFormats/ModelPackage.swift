@@ -42,11 +42,11 @@ enum ModelPackage {
         file.hasPrefix(root.hasSuffix("/") ? root : root + "/"),
         "'\(name)' is a link to a file outside the package")
     }
-    do { return try MappedFile.read(folder + name, limit: limit) } catch var error as ModelError {
-      guard error.code == .missingFile else { throw error }
-      error = ModelError(.malformed, "the package has no file '\(name)'")
-      throw error
-    }
+    var status = stat()
+    try require(
+      stat(folder + name, &status) == 0 && status.st_mode & S_IFMT == S_IFREG,
+      "the package has no file '\(name)'")
+    return try MappedFile.read(folder + name, limit: limit)
   }
 
   private static func realPath(_ path: String) -> String? {

@@ -72,6 +72,8 @@ import Testing
           input_param { shape { dim: 1 dim: 3 dim: 64 dim: 64 } } }
         layer { name: "same" type: "Pooling" bottom: "data" top: "same"
           pooling_param { pool: AVE kernel_size: 1 } }
+        layer { name: "mean" type: "Pooling" bottom: "data" top: "mean"
+          pooling_param { pool: AVE global_pooling: true } }
         """
       try writeFile(Array(text.utf8), to: network)
       let picture = Self.demo.path("picture.png")

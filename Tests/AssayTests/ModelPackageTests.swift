@@ -104,6 +104,10 @@ import Testing
       try FileManager.default.createSymbolicLink(atPath: inside, withDestinationPath: outside)
       try refused(package, "is a link to a file outside the package")
       removeFile(inside)
+      try refused(package, "has no file 'Data/com.apple.CoreML/model.mlmodel'")
+      try FileManager.default.createDirectory(atPath: inside, withIntermediateDirectories: true)
+      try refused(package, "has no file 'Data/com.apple.CoreML/model.mlmodel'")
+      removeFile(inside)
       try writeFile(Self.caffe.bytes("single.caffemodel"), to: inside)
       try refused(package, "is a .caffemodel, not a Core ML model")
       // A thousand times as large as its archive.
@@ -139,7 +143,9 @@ import Testing
       ] {
         let result = try Command.run(command)
         #expect(result.code == 2, "\(command): \(result.code)")
-        #expect(result.errors.contains("convert_to=\"neuralnetwork\""), "\(result.errors)")
+        // What `check` finds is its result.
+        let text = result.output + result.errors
+        #expect(text.contains("convert_to=\"neuralnetwork\""), "\(command): \(text)")
         #expect(!fileExists(folder + "/out.mlmodel"), "\(command)")
       }
       let inspected = try Command.run("inspect", package)
