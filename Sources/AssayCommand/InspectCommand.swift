@@ -115,7 +115,8 @@ struct InspectCommand: ParsableCommand {
     }
     if !global.quiet {
       Console.note(
-        "\(groupedText(written.weights)) weights in \(groupedText(written.files)) files")
+        "wrote \(counted(written.weights, "weight")) in \(counted(written.files, "file")) to "
+          + Console.escaped(folder))
     }
   }
 }
