@@ -117,7 +117,7 @@ struct BenchCommand: ParsableCommand {
       if json { Console.print(BenchReport.line(time).text) }
       let filled = (clock.now - begin).milliseconds / max(minSeconds * 1e3, 1e-3)
       progress.update(
-        min(filled, Double(times.count) / Double(runs)), "\(times.count) runs")
+        min(filled, Double(times.count) / Double(runs)), counted(times.count, "run"))
     }
     progress.finish()
     guard let timings = Timings(times) else { return }

@@ -109,7 +109,7 @@ struct BenchReport {
     text += time("p90", timings.percentile(0.9)) + time("p99", timings.percentile(0.99))
     text += row(
       "runs", "\(timings.count), after the first and \(warmup) more")
-    let threads = network.threadCount == 1 ? "1 thread" : "\(network.threadCount) threads"
+    let threads = counted(network.threadCount, "thread")
     text += row("machine", "\(network.instructionSet.rawValue), \(threads)\(peakText)")
     text += row("memory", memoryText)
     if let comparison, let earlier { text += row("against", comparisonText(comparison, earlier)) }
@@ -158,7 +158,7 @@ struct BenchReport {
     case .tooFewRuns: text += "too few runs to tell (\(ratio))"
     }
     if let threads = earlier.threadCount, threads != network.threadCount {
-      text += "; the earlier run used \(threads) threads"
+      text += "; the earlier run used \(counted(threads, "thread"))"
     }
     if let set = earlier.instructionSet, set != network.instructionSet.rawValue {
       text += "; the earlier run used \(Console.escaped(set))"

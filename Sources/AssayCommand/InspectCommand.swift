@@ -121,7 +121,8 @@ struct InspectCommand: ParsableCommand {
     let written = try weightFiles.files.write(document, to: folder)
     if !global.quiet {
       Console.note(
-        "\(groupedText(written.weights)) weights in \(groupedText(written.files)) files")
+        "wrote \(counted(written.weights, "weight")) in \(counted(written.files, "file")) to "
+          + Console.escaped(folder))
     }
   }
 }

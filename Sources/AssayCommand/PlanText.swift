@@ -9,8 +9,8 @@ struct PlanText {
   private var title: String {
     let model = plan.model.map { "model \(Console.escaped($0)) of the pipeline, " } ?? ""
     return model
-      + (plan.pass.map { "after \($0): \(plan.steps.count) nodes" }
-        ?? "\(plan.steps.count) steps")
+      + (plan.pass.map { "after \($0): \(counted(plan.steps.count, "node"))" }
+        ?? counted(plan.steps.count, "step"))
   }
 
   var text: String {
