@@ -109,7 +109,8 @@ import Testing
 /// What `--help` prints.
 enum Help {
   static let commands = [
-    [], ["convert"], ["run"], ["diff"], ["eval"], ["inspect"], ["compress"], ["edit"], ["bench"],
+    [], ["convert"], ["run"], ["diff"], ["eval"], ["record"], ["inspect"], ["compress"], ["edit"],
+    ["bench"],
     ["plugin"],
     ["plugin", "new"], ["plugin", "list"],
   ]
