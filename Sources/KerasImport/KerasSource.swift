@@ -8,6 +8,8 @@ public struct KerasSource: Sendable {
   let version: KerasVersion
   /// Whether the model comes with weights.
   package var hasWeights: Bool { weights != nil }
+  /// 1, 2 or 3: the version of Keras that wrote it, guessed where the file does not say.
+  package var majorVersion: Int { version.isKeras1 ? 1 : version.isAtLeast(3, 0) ? 3 : 2 }
   let definition: ModelDefinition
   let weights: (any KerasWeights)?
   /// The weights file, if it differs from the architecture file.

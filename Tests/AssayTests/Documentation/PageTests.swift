@@ -93,7 +93,8 @@ import Testing
 /// The output of `--help`.
 enum Help {
   static let commands = [
-    [], ["convert"], ["run"], ["diff"], ["eval"], ["inspect"], ["compress"], ["edit"], ["bench"],
+    [], ["convert"], ["run"], ["diff"], ["eval"], ["record"], ["inspect"], ["compress"], ["edit"],
+    ["bench"],
     ["plugin"],
     ["plugin", "new"], ["plugin", "list"],
   ]
