@@ -72,8 +72,9 @@ class ChannelNormalization: CustomLayerImplementation {
       let (from, to) = (source + group * length, target + group * length)
       let mean = kernels.table.sum(.sum, from, length) / Double(length)
       kernels.apply(.linear, from, to, length, alpha: 1, beta: Float(-mean))
-      let variance = kernels.table.sum(.sumOfSquares, to, length) / Double(length)
-      let factor = Float(1 / (variance + Double(epsilon)).squareRoot())
+      // Rounded, so that the class for apps, to which Accelerate gives a float, has the same bits.
+      let variance = Float(kernels.table.sum(.sumOfSquares, to, length) / Double(length))
+      let factor = Float(1 / (Double(variance) + Double(epsilon)).squareRoot())
       for index in 0..<channels {
         let channel = group % groups * channels + index
         let plane = to + index * shape.area

@@ -11,14 +11,16 @@ final class KrakenReshape: BuiltInCustomLayer {
 
   init(parameters: [String: CustomLayerParameter]) throws {
     let values = CustomLayerParameters(parameters)
+    let axes = (
+      try values.required("src_dim", in: 0...3), try values.required("high", in: 0...3),
+      try values.required("low", in: 0...3)
+    )
     let sizes = -1...Limits.dimension
     let parts = (try values.required("part_a", in: sizes), try values.required("part_b", in: sizes))
     try require(
       parts.0 != 0 && parts.1 != 0 && (parts.0 > 0 || parts.1 > 0),
       "\(parts.0) and \(parts.1) cannot split an axis", field: "parameters.part_a")
-    split = AxisSplit(
-      source: try values.required("src_dim", in: 0...3), parts: parts,
-      high: try values.required("high", in: 0...3), low: try values.required("low", in: 0...3))
+    split = AxisSplit(source: axes.0, parts: parts, high: axes.1, low: axes.2)
   }
 
   private func plan(_ shape: [Int]) throws -> AxisSplit.Plan {

@@ -32,8 +32,8 @@ struct ClassText {
     lines += outputShapes
     lines += evaluation
     if isUnfinished { lines += checks }
+    if lines.last == "" { lines.removeLast() }
     lines += metal
-    while lines.last == "" { lines.removeLast() }
     lines.append("}")
     return lines.joined(separator: "\n") + "\n"
   }

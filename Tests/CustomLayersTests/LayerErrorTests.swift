@@ -1,4 +1,5 @@
 import TensorCore
+import TestSupport
 import Testing
 
 @testable import CustomLayers
@@ -125,5 +126,24 @@ import Testing
         try LayerRun.make(name, [:], [CustomLayerWeight](repeating: .init([1]), count: count))
       }
     }
+  }
+
+  /// Places that no whole number holds.
+  @Test(
+    arguments: ["ROIPooling", "ROIAlign", "PSROIPooling"],
+    [Double(Float.greatestFiniteMagnitude), -1e30])
+  func anEnormousScaleOfRegionsHasAnAnswer(_ name: String, _ scale: Double) throws {
+    let layer = try LayerRun.make(
+      name,
+      [
+        "pooled_h": .int(2), "pooled_w": .int(2), "group_size": .int(2),
+        "spatial_scale": .double(scale),
+      ])
+    let regions = CaseTensor(
+      shape: [3, 5, 1, 1],
+      values: [0, 1, 1, 3, 3, 0, -1e9, 1e9, 1e9, -1e9, 1, .nan, .infinity, -.infinity, 0])
+    let image = CaseTensor(shape: [2, 4, 5, 6], values: [Float](repeating: 1, count: 240))
+    let result = try LayerRun.run(layer, [image, regions])
+    #expect(result[0].shape == [3, name == "PSROIPooling" ? 1 : 4, 2, 2])
   }
 }

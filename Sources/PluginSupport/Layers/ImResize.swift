@@ -23,7 +23,7 @@ final class ImResize: NSObject, MLCustomLayer {
       let shape = try PlaneShape(planes: shapes[0])
       func length(_ input: Int, _ stated: Int) throws -> Int {
         let length = stated > 0 ? Double(stated) : (Double(input) * Double(factor)).rounded(.down)
-        guard length >= 1, length <= 1 << 30 else { throw LayerFault.shape(shapes) }
+        guard length >= 1, length < 0x1p30 else { throw LayerFault.shape(shapes) }
         return Int(length)
       }
       return [

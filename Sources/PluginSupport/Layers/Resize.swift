@@ -44,7 +44,7 @@ final class Resize: NSObject, MLCustomLayer {
         case .fixed(let length): return length
         case .scaled(let scale):
           let length = (Double(input) * scale).rounded(.down)
-          guard length >= 1, length < 1 << 30 else { throw LayerFault.shape(shapes) }
+          guard length >= 1, length < 0x1p30 else { throw LayerFault.shape(shapes) }
           return Int(length)
         }
       }
