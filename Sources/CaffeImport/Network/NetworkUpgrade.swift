@@ -29,10 +29,11 @@ enum NetworkUpgrade {
     let sizes = network.values("input_dim")
     guard !names.isEmpty else { return }
     defer { for field in ["input", "input_shape", "input_dim"] { network.remove(field) } }
-    // Without sizes it is a file of weights, where inputs do not count.
-    guard !shapes.isEmpty || !sizes.isEmpty else { return }
+    // Without sizes it is a file of weights, where inputs do not count, or the user gives the sizes.
+    let bottoms = Set(network.messages("layer").flatMap { $0.strings("bottom") })
+    guard !shapes.isEmpty || !sizes.isEmpty || names.allSatisfy(bottoms.contains) else { return }
     var parameters = CaffeMessage(MessageType.layer.message("input_param"))
-    if shapes.isEmpty {
+    if shapes.isEmpty, !sizes.isEmpty {
       try require(
         sizes.count == 4 * names.count, "\(sizes.count) sizes for \(names.count) inputs",
         field: "input_dim", hint: "each input needs four: batch, channels, height and width")
@@ -42,7 +43,7 @@ enum NetworkUpgrade {
         shape.set("dim", Array(sizes[4 * index..<4 * index + 4]))
         parameters.add(.message(shape), to: "shape")
       }
-    } else {
+    } else if !shapes.isEmpty {
       try require(
         shapes.count == names.count, "\(shapes.count) shapes for \(names.count) inputs",
         field: "input_shape")
@@ -52,7 +53,7 @@ enum NetworkUpgrade {
     layer.add(.string("input"), to: "name")
     layer.add(.string("Input"), to: "type")
     layer.set("top", names.map { .string($0) })
-    layer.add(.message(parameters), to: "input_param")
+    if !parameters.fields.isEmpty { layer.add(.message(parameters), to: "input_param") }
     let layers = network.values("layer")
     network.set("layer", [.message(layer)] + layers)
   }
