@@ -88,7 +88,7 @@ struct CaffeConversion {
       !inputs.isEmpty, "the network has no inputs",
       hint: source.path.hasSuffix(".caffemodel")
         ? "give the .prototxt before the .caffemodel"
-        : "declare them with an Input layer, or with 'input' and 'input_shape'")
+        : "declare them: input: \"data\" input_shape { dim: 1 dim: 3 dim: 224 dim: 224 }, or add an Input layer")
     return inputs.indices.map { index in
       let input = inputs[index]
       var tensor = CaffeTensor(
@@ -133,8 +133,11 @@ struct CaffeConversion {
       let blob = graph.versions[input.version].blob
       let name =
         options.inputNames.indices.contains(position) ? options.inputNames[position] : blob
+      let reading = InputReaders(readers: input.readers, weights: source.weights)
       let shape = try InputShapes.shape(
-        input.declared, requested: options.inputShapes[name], name: name, layer: input.layer)
+        input.declared ?? reading.vector, requested: options.inputShapes[name],
+        channels: reading.channels, name: name, layer: input.layer)
+      try checkPlaceholder(input.declared, shape, reading, name, input.layer)
       if input.layer.type != "Input" {
         network.notes.append(
           "layer '\(input.layer.name)' (\(input.layer.type)) becomes the input '\(name)' of shape \(shape)"
@@ -143,6 +146,24 @@ struct CaffeConversion {
       return CaffeInput(
         blob: blob, version: input.version, shape: shape, axes: Self.axes(input.readers, shape),
         layer: input.layer)
+    }
+  }
+
+  /// Sizes that stand for those that are set when the network runs.
+  private mutating func checkPlaceholder(
+    _ declared: [Int]?, _ shape: [Int], _ reading: InputReaders, _ name: String, _ layer: CaffeLayer
+  ) throws {
+    guard shape == declared, shape.count == 4, shape[2] == shape[3], reading.needsRoom else { return }
+    let example = "--input-shape \(name)=1,\(shape[1]),368,368"
+    guard shape[2] > 1 else {
+      throw layer.error(
+        "input '\(name)' is declared with 1 × 1 elements, which stands for a size that is set later",
+        code: .mismatch, hint: "set it with \(example), in Caffe's order, batch first")
+    }
+    if shape[2] <= 16, shape[1] == 3 {
+      network.notes.append(
+        "input '\(name)' has \(shape[2]) × \(shape[3]) elements, as the file says; if that stands for "
+          + "a size that is set later, give it with \(example)")
     }
   }
 

@@ -43,13 +43,38 @@ struct CaffeGraph {
       throw ModelError(.limitExceeded, "\(values.count) layers")
     }
     var layers: [CaffeLayer] = []
+    var others: [CaffeLayer] = []
     for (index, value) in values.enumerated() {
-      guard let message = value.message, state.includes(message) else { continue }
-      layers += try Self.layers(message, index)
+      guard let message = value.message else { continue }
+      if state.includes(message) {
+        layers += try Self.layers(message, index)
+      } else {
+        others += try Self.layers(message, index)
+      }
     }
-    try connect(layers)
+    let sources = Self.sources(others, missingIn: layers)
+    notes += sources.map {
+      "layer '\($0.name)' (\($0.type)) is not in this phase; its tops count as inputs"
+    }
+    try connect(sources + layers)
     findOutputs()
     findNeeded()
+  }
+
+  /// The data layers of the other phase, if layers of this one read what nothing gives them.
+  private static func sources(
+    _ others: [CaffeLayer], missingIn layers: [CaffeLayer]
+  ) -> [CaffeLayer] {
+    var given = Set(layers.flatMap(\.tops))
+    let missing = Set(
+      layers.filter { LayerRole($0) != .measuring }.flatMap(\.bottoms).filter { !given.contains($0) })
+    return others.filter { layer in
+      guard LayerRole(layer) == .input, !missing.isDisjoint(with: layer.tops),
+        given.isDisjoint(with: layer.tops)
+      else { return false }
+      given.formUnion(layer.tops)
+      return true
+    }
   }
 
   private static func layers(_ message: CaffeMessage, _ index: Int) throws -> [CaffeLayer] {
@@ -84,7 +109,7 @@ struct CaffeGraph {
     var makers: [String: CaffeLayer] = [:]
     for layer in layers { for top in layer.tops where makers[top] == nil { makers[top] = layer } }
     for layer in layers {
-      var node = Node(layer: layer, role: LayerRole(layer.type))
+      var node = Node(layer: layer, role: LayerRole(layer))
       for bottom in layer.bottoms {
         if let version = newest[bottom] {
           node.inputs.append(version)
@@ -130,7 +155,9 @@ struct CaffeGraph {
     _ bottom: String, of layer: CaffeLayer, maker: CaffeLayer?
   ) -> ModelError {
     guard let maker else {
-      return layer.error("no layer produces its bottom '\(bottom)'", field: "bottom")
+      return layer.error(
+        "no layer produces its bottom '\(bottom)'", field: "bottom",
+        hint: "declare an input with input: \"\(bottom)\" and input_shape, or with an Input layer")
     }
     if maker.index == layer.index {
       return layer.error(

@@ -60,25 +60,41 @@ enum InputShapes {
     }
   }
 
-  /// The shape from a layer that reads images from files: the size to which it crops them.
+  /// The shape from a layer that reads images from files: the size to which it crops or scales them.
   private static func images(_ layer: CaffeLayer) throws -> [[Int]?] {
     let transformation = layer.parameters("transform_param")
+    let reader = layer.parameters("image_data_param")
     let crop = try transformation.int("crop_size", default: 0, atLeast: 0)
-    guard crop > 0 else { return layer.tops.map { _ in nil } }
-    let channels = try transformation.bool("force_gray", default: false) ? 1 : 3
-    return layer.tops.indices.map { $0 == 0 ? [1, channels, crop, crop] : [1] }
+    var sizes = [crop, crop]
+    if crop == 0 { sizes = try ["crop_h", "crop_w"].map { try transformation.size($0) } }
+    if sizes.contains(0) {
+      let scaled = transformation.message("resize_param")
+      sizes = try ["height", "width"].map { try scaled.size($0) }
+    }
+    if sizes.contains(0) { sizes = try ["new_height", "new_width"].map { try reader.size($0) } }
+    guard !sizes.contains(0) else { return layer.tops.map { _ in nil } }
+    let isGray =
+      try transformation.bool("force_gray", default: false)
+      || !reader.bool("is_color", default: true)
+    return layer.tops.indices.map { $0 == 0 ? [1, isGray ? 1 : 3] + sizes : [1] }
   }
 
   /// The shape of one input: the declared one, with the sizes that the user gives.
+  ///
+  /// - Parameter channels: the number that the weights of the first layer take.
   static func shape(
-    _ declared: [Int]?, requested: [Int?]?, name: String, layer: CaffeLayer
+    _ declared: [Int]?, requested: [Int?]?, channels: Int?, name: String, layer: CaffeLayer
   ) throws -> [Int] {
     let hint =
-      "set it with --input-shape \(name)=1,3,224,224, in Caffe's order, batch first"
+      "set it with --input-shape \(name)=1,\(channels ?? 3),224,224, in Caffe's order, batch first"
+    var declared = declared
+    if let channels, layer.type != "Input", declared?.count == 4 { declared?[1] = channels }
     guard let requested else {
       guard let declared else {
         throw layer.error(
-          "the file does not state the shape of input '\(name)'", code: .mismatch, hint: hint)
+          "the file does not state the shape of input '\(name)'"
+            + (channels.map { ", whose weights take \($0) channels" } ?? ""), code: .mismatch,
+          hint: hint)
       }
       try layer.require(
         !declared.contains(0) && !declared.isEmpty && declared.count <= Limits.rank,
@@ -91,7 +107,7 @@ enum InputShapes {
       "--input-shape gives \(requested.count) sizes for input '\(name)', whose shape is \(declared ?? [])",
       code: .mismatch)
     let shape = requested.enumerated().map { index, size in
-      size ?? declared?[index] ?? (index == 0 ? 1 : 0)
+      size ?? declared?[index] ?? (index == 0 ? 1 : index == 1 ? channels ?? 0 : 0)
     }
     guard !shape.contains(0), !shape.isEmpty, shape.count <= Limits.rank else {
       throw layer.error("input '\(name)' has the shape \(shape)", code: .mismatch, hint: hint)
@@ -106,5 +122,57 @@ enum InputShapes {
       _ = try checkedProduct(shape, limit: Limits.tensorElements)
     } catch let error as ModelError { throw error.inLayer(layer.name, class: layer.type) }
     return shape
+  }
+}
+
+extension CaffeParameters {
+  /// A size, 0 if it is not there.
+  fileprivate func size(_ field: String) throws -> Int { try int(field, default: 0, atLeast: 0) }
+
+  /// Whether windows of the layer have more than one element.
+  fileprivate var hasWindows: Bool {
+    let sizes = [(try? ints("kernel_size")) ?? [], (try? [size("kernel_h"), size("kernel_w")]) ?? []]
+    return sizes.joined().contains { $0 > 1 }
+  }
+}
+
+/// What the layers that read an input say of it.
+struct InputReaders {
+  let readers: [(layer: CaffeLayer, bottom: Int)]
+  let weights: CaffeWeights?
+
+  /// The channels that the weights of a convolution take.
+  var channels: Int? {
+    for (layer, _) in readers where layer.type == "Convolution" {
+      guard let shape = weights?[layer.name]?.first?.shape, shape.count == 4, shape[1] > 0,
+        let group = try? layer.parameters("convolution_param").int("group", default: 1, atLeast: 1),
+        let channels = try? checkedProduct([shape[1], group], limit: Limits.dimension)
+      else { continue }
+      return channels
+    }
+    return nil
+  }
+
+  /// The shape that the weights of an inner product take, if they alone read the input.
+  var vector: [Int]? {
+    let sizes = readers.map { reader -> Int? in
+      guard reader.layer.type == "InnerProduct",
+        (try? reader.layer.parameters("inner_product_param").int("axis", default: 1)) == 1
+      else { return nil }
+      return weights?[reader.layer.name]?.first?.shape.last
+    }
+    guard let size = sizes.first ?? nil, sizes.allSatisfy({ $0 == size }) else { return nil }
+    return [1, size]
+  }
+
+  /// Whether a layer moves windows over the input, which an image of one element has no room for.
+  var needsRoom: Bool {
+    readers.contains { reader in
+      switch reader.layer.type {
+      case "Convolution": reader.layer.parameters("convolution_param").hasWindows
+      case "Pooling": reader.layer.parameters("pooling_param").hasWindows
+      default: false
+      }
+    }
   }
 }

@@ -25,6 +25,17 @@ enum LayerRole: Sendable {
       }
   }
 
+  /// The role of a layer: one that takes nothing and has no conversion reads its data elsewhere, as
+  /// Python's data layers do.
+  init(_ layer: CaffeLayer) {
+    self.init(layer.type)
+    if case .computing = self, layer.bottoms.isEmpty, !layer.tops.isEmpty,
+      CaffeLayerRegistry.type(named: layer.type) == nil
+    {
+      self = .input
+    }
+  }
+
   static let inputTypes = [
     "Input", "Data", "ImageData", "ImageDataMultiLabel", "HDF5Data", "MemoryData", "WindowData",
     "DummyData", "AnnotatedData", "VideoData", "DenseImageData", "CPMData",

@@ -29,10 +29,11 @@ enum NetworkUpgrade {
     let sizes = network.values("input_dim")
     guard !names.isEmpty else { return }
     defer { for field in ["input", "input_shape", "input_dim"] { network.remove(field) } }
-    // Without sizes it is a weights file, whose inputs do not matter.
-    guard !shapes.isEmpty || !sizes.isEmpty else { return }
+    // Without sizes it is a weights file, whose inputs do not matter, or the user gives the sizes.
+    let bottoms = Set(network.messages("layer").flatMap { $0.strings("bottom") })
+    guard !shapes.isEmpty || !sizes.isEmpty || names.allSatisfy(bottoms.contains) else { return }
     var parameters = CaffeMessage(MessageType.layer.message("input_param"))
-    if shapes.isEmpty {
+    if shapes.isEmpty, !sizes.isEmpty {
       try require(
         sizes.count == 4 * names.count,
         "\(counted(sizes.count, "size")) for \(counted(names.count, "input"))",
@@ -43,7 +44,7 @@ enum NetworkUpgrade {
         shape.set("dim", Array(sizes[4 * index..<4 * index + 4]))
         parameters.add(.message(shape), to: "shape")
       }
-    } else {
+    } else if !shapes.isEmpty {
       try require(
         shapes.count == names.count,
         "\(counted(shapes.count, "shape")) for \(counted(names.count, "input"))",
@@ -54,7 +55,7 @@ enum NetworkUpgrade {
     layer.add(.string("input"), to: "name")
     layer.add(.string("Input"), to: "type")
     layer.set("top", names.map { .string($0) })
-    layer.add(.message(parameters), to: "input_param")
+    if !parameters.fields.isEmpty { layer.add(.message(parameters), to: "input_param") }
     let layers = network.values("layer")
     network.set("layer", [.message(layer)] + layers)
   }

@@ -16,7 +16,8 @@ enum KerasLayerRegistry {
     NormalizationLayer.self, Resizing.self, CenterCrop.self, Discretization.self,
     CategoryEncoding.self, IntegerLookup.self, AutoContrast.self, CustomScaleLayer.self,
     DeprocessStylizedImage.self, LayerScale.self, L2Normalization.self, SubPixelUpscaling.self,
-    UpsampleLike.self,
+    UpsampleLike.self, TemporalConvolution.self, PatchExtract.self, PatchEmbedding.self,
+    PatchMerging.self, PatchExpanding.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

@@ -16,6 +16,11 @@ struct SpatialAxes: Sendable {
     format = try configuration.dataFormat ?? .channelsLast
   }
 
+  init(_ count: Int, _ format: LayerConfiguration.DataFormat) {
+    self.count = count
+    self.format = format
+  }
+
   /// The layout in which windows move along the last axes, with depth as the sequence.
   var layout: TensorLayout { layout(Array([.sequence, .height, .width].suffix(count))) }
 

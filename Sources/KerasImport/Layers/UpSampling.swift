@@ -17,10 +17,14 @@ struct UpSampling: KerasLayer {
 
   private let size: [Int]
   private let interpolation: Interpolation
-  private let axes: SpatialAxes
+  private let declaredAxes: SpatialAxes
+  /// Keras 1.0 does not store the order of axes: it is that of the layers around.
+  private let isUndeclared: Bool
 
   init(_ configuration: LayerConfiguration) throws {
-    axes = try SpatialAxes(configuration)
+    let axes = try SpatialAxes(configuration)
+    declaredAxes = axes
+    isUndeclared = try configuration.version.isKeras1 && configuration.dataFormat == nil
     size = try configuration.sizes(
       "size", "length", count: axes.count, default: [Int](repeating: 2, count: axes.count))
     interpolation =
@@ -28,6 +32,8 @@ struct UpSampling: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let axes =
+      isUndeclared ? SpatialAxes(declaredAxes.count, call.preferredImage) : declaredAxes
     let input = try axes.input(call, &network)
     if axes.count == 3 { _ = try call.known(axes.lengths(input), of: input) }
     let lengths = try zip(axes.lengths(input), size).map { length, factor in
