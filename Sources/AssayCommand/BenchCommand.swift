@@ -39,7 +39,6 @@ struct BenchCommand: ParsableCommand {
     completion: .file())
   var inputs: [String] = []
 
-
   @Option(help: "The layout of array inputs.")
   var layout = ArrayLayout.source
 

@@ -133,7 +133,8 @@ extension NeuralNetworkClassifier {
         kind == .dictionary(isString ? .string : .int64), "description.predictedProbabilitiesName",
         "'\(name)' is not a dictionary keyed by the labels' type")
     }
-    if let blob = probabilitiesBlob, let source = network.valueSource(of: blob), source.givesScores {
+    if let blob = probabilitiesBlob, let source = network.valueSource(of: blob), source.givesScores
+    {
       faults.require(
         false, "labelProbabilityLayerName",
         "'\(blob)' comes from layer '\(source.name)' "

@@ -34,7 +34,9 @@ package struct ReferenceNetwork {
     let blobs = Set(all.flatMap(\.output))
     var names = description.output.map(\.name).filter(blobs.contains)
     if case .neuralNetworkClassifier(let classifier) = model.type {
-      if let probabilities = classifier.probabilitiesBlob, !names.contains(probabilities) { names.append(probabilities) }
+      if let probabilities = classifier.probabilitiesBlob, !names.contains(probabilities) {
+        names.append(probabilities)
+      }
     }
     outputNames = names
     for layer in all where !(layer.parameters is any ReferenceLayer) {
