@@ -122,11 +122,8 @@ struct CaffeConversion {
           // Unused inputs stay in the interface; inputs that only a loss uses do not.
           if node.layer.type != "Input" || measured { continue }
         }
-        found.append(
-          (
-            version, declared.indices.contains(index) ? declared[index] : nil, node.layer,
-            readers
-          ))
+        let shape = declared.indices.contains(index) ? declared[index] : nil
+        found.append((version, shape, node.layer, readers))
       }
     }
     found.sort { graph.versions[$0.version].blob < graph.versions[$1.version].blob }
@@ -138,7 +135,11 @@ struct CaffeConversion {
       let shape = try InputShapes.shape(
         input.declared ?? reading.vector, requested: options.inputShapes[name],
         channels: reading.channels, name: name, layer: input.layer)
-      try checkPlaceholder(input.declared, shape, reading, name, input.layer)
+      if shape == input.declared, reading.needsRoom,
+        let note = try InputShapes.placeholderNote(shape, name: name, layer: input.layer)
+      {
+        network.notes.append(note)
+      }
       if input.layer.type != "Input" {
         network.notes.append(
           "layer '\(input.layer.name)' (\(input.layer.type)) becomes the input '\(name)' of shape \(shape)"
@@ -147,26 +148,6 @@ struct CaffeConversion {
       return CaffeInput(
         blob: blob, version: input.version, shape: shape, axes: Self.axes(input.readers, shape),
         layer: input.layer)
-    }
-  }
-
-  /// Sizes that stand for those that are set when the network runs.
-  private mutating func checkPlaceholder(
-    _ declared: [Int]?, _ shape: [Int], _ reading: InputReaders, _ name: String, _ layer: CaffeLayer
-  ) throws {
-    guard shape == declared, shape.count == 4, shape[2] == shape[3], reading.needsRoom else {
-      return
-    }
-    let example = "--input-shape \(name)=1,\(shape[1]),368,368"
-    guard shape[2] > 1 else {
-      throw layer.error(
-        "input '\(name)' is declared with 1 × 1 elements, which stands for a size that is set later",
-        code: .mismatch, hint: "set it with \(example), in Caffe's order, batch first")
-    }
-    if shape[2] <= 16, shape[1] == 3 {
-      network.notes.append(
-        "input '\(name)' has \(shape[2]) × \(shape[3]) elements, as the file says; if that stands for "
-          + "a size that is set later, give it with \(example)")
     }
   }
 

@@ -259,7 +259,7 @@ struct Conversion {
         guesses.insert(index)
         tensors[index] = tensors[index]?.map(\.assumed)
       }
-      try checkSizes(tensors[index] ?? [], call)
+      try call.requireSizes(of: tensors[index] ?? [])
       network.finish(
         node.name, node.layer.className + (text.map { ", \($0)" } ?? ""),
         isTrainable: node.layer.isTrainable)
@@ -312,16 +312,6 @@ struct Conversion {
           inputCount: graph.nodes[node].inputs.count)
       }
       convert(node)
-    }
-  }
-
-  /// Limits sizes so that their products cannot overflow.
-  private func checkSizes(_ outputs: [KerasTensor], _ call: LayerCall) throws {
-    for tensor in outputs {
-      for size in tensor.shape.compactMap({ $0 }) where !(0...Limits.dimension).contains(size) {
-        throw call.error(
-          "its output would have the shape \(tensor.shapeText)", code: .limitExceeded)
-      }
     }
   }
 

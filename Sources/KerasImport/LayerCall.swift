@@ -107,4 +107,13 @@ struct LayerCall: Sendable {
     guard known.count == sizes.count, !tensor.isGuess else { throw unknownSize(of: tensor) }
     return known
   }
+
+  /// Limits the sizes of outputs so that their products cannot overflow.
+  func requireSizes(of outputs: [KerasTensor]) throws {
+    for tensor in outputs {
+      try require(
+        tensor.shape.allSatisfy { $0.map((0...Limits.dimension).contains) ?? true },
+        "its output would have the shape \(tensor.shapeText)", code: .limitExceeded)
+    }
+  }
 }

@@ -115,6 +115,23 @@ enum InputShapes {
     return try checked(shape, layer)
   }
 
+  /// What to say of declared sizes that may stand for some that are set when the network runs.
+  ///
+  /// - Throws: if they certainly do.
+  static func placeholderNote(
+    _ shape: [Int], name: String, layer: CaffeLayer
+  ) throws -> String? {
+    guard shape.count == 4, shape[2] == shape[3] else { return nil }
+    let example = "--input-shape \(name)=1,\(shape[1]),368,368"
+    try layer.require(
+      shape[2] > 1,
+      "input '\(name)' is declared with 1 × 1 elements, which stands for a size that is set later",
+      code: .mismatch, hint: "set it with \(example), in Caffe's order, batch first")
+    guard shape[2] <= 16, shape[1] == 3 else { return nil }
+    return "input '\(name)' has \(shape[2]) × \(shape[3]) elements, as the file says; if that "
+      + "stands for a size that is set later, give it with \(example)"
+  }
+
   private static func checked(_ shape: [Int], _ layer: CaffeLayer) throws -> [Int] {
     try layer.require(
       shape.count <= 5, "the input has \(shape.count) axes; Core ML has five", code: .unsupported)
