@@ -25,10 +25,7 @@ package struct ImageDetection {
           hint: "convert with --image-input")
       }
       var canvas = try Canvas(image)
-      canvas.draw(turnedObjects) { object in
-        let percent = max(0, min(100, (object.score * 100).rounded()))
-        return "\(detector.label(object.classIndex)) \(Int(percent))%"
-      }
+      canvas.draw(turnedObjects, of: detector)
       return canvas.image
     }
   }
@@ -126,6 +123,16 @@ package struct ImageDetection {
       )
     }
     return nil
+  }
+}
+
+extension Canvas {
+  /// Draws boxes with the names of their classes and their scores.
+  mutating func draw(_ objects: [DetectedObject], of detector: Detector) {
+    draw(objects) { object in
+      let percent = max(0, min(100, (object.score * 100).rounded()))
+      return "\(detector.label(object.classIndex)) \(Int(percent))%"
+    }
   }
 }
 

@@ -13,7 +13,8 @@ struct EvalCommand: ParsableCommand {
 
       A classifier's truth is a .csv with the columns file,label, or the word folders if each image is \
       in a folder with its class's name. A detector's truth is a COCO annotation file; average precision \
-      and recall follow COCO's rules. Inputs that fail are reported by name, the others are measured, and \
+      and recall follow COCO's rules, with all boxes of a score above 0.001 unless --threshold says \
+      otherwise. Inputs that fail are reported by name, the others are measured, and \
       the exit code is 2.
 
       \(ModelHelp.discussion)

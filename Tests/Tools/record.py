@@ -20,7 +20,7 @@ import numpy as np
 try:
     import tensorflow as tf
     keras = tf.keras
-    version = 3 if keras.__version__.startswith("3") else 2
+    version = 3 if hasattr(keras, "ops") else 2
 except ImportError:
     import keras
     version = int(keras.__version__.split(".")[0])

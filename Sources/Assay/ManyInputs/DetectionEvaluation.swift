@@ -130,7 +130,7 @@ extension DetectionEvaluation.Mistake {
         x: left..<max(left + 1, Int(box.right)), y: top..<max(top + 1, Int(box.bottom)),
         thickness: thickness, Color(255, 255, 255))
     }
-    canvas.draw(found) { "\(detector.label($0.classIndex)) \(Int(($0.score * 100).rounded()))%" }
+    canvas.draw(found, of: detector)
     return canvas.image
   }
 }

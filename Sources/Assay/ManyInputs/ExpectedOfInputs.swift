@@ -47,10 +47,8 @@ package struct ExpectedOfInputs {
           throw ModelError(.mismatch, "\(path) has no row \(index)", file: input.name)
         }
         let count = array.tensor.count / length
-        return NamedArray(
-          Tensor(
-            shape: [1] + shape.dropFirst(),
-            Array(array.tensor.elements[index * count..<(index + 1) * count])), name: array.name)
+        let row = array.tensor.withUnsafeElements { Array($0[index * count..<(index + 1) * count]) }
+        return NamedArray(Tensor(shape: [1] + shape.dropFirst(), row), name: array.name)
       }
       return (ArraySet(rows), path)
     case .folder:
