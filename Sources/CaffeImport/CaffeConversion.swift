@@ -86,7 +86,8 @@ struct CaffeConversion {
       !inputs.isEmpty, "the network has no inputs",
       hint: source.path.hasSuffix(".caffemodel")
         ? "give the .prototxt before the .caffemodel"
-        : "declare them: input: \"data\" input_shape { dim: 1 dim: 3 dim: 224 dim: 224 }, or add an Input layer")
+        : "declare them: input: \"data\" input_shape { dim: 1 dim: 3 dim: 224 dim: 224 }, or add an Input layer"
+    )
     return inputs.indices.map { index in
       let input = inputs[index]
       var tensor = CaffeTensor(
@@ -151,7 +152,9 @@ struct CaffeConversion {
   private mutating func checkPlaceholder(
     _ declared: [Int]?, _ shape: [Int], _ reading: InputReaders, _ name: String, _ layer: CaffeLayer
   ) throws {
-    guard shape == declared, shape.count == 4, shape[2] == shape[3], reading.needsRoom else { return }
+    guard shape == declared, shape.count == 4, shape[2] == shape[3], reading.needsRoom else {
+      return
+    }
     let example = "--input-shape \(name)=1,\(shape[1]),368,368"
     guard shape[2] > 1 else {
       throw layer.error(

@@ -63,7 +63,8 @@ import Testing
   @Test func anInnerProductSaysHowManyNumbersItTakes() throws {
     let text =
       data("", type: "HDF5Data")
-      + layer("f", "InnerProduct", "data", "f", "inner_product_param { num_output: 1 bias_term: false }")
+      + layer(
+        "f", "InnerProduct", "data", "f", "inner_product_param { num_output: 1 bias_term: false }")
     let weights = "layer { name: 'f' blobs { shape { dim: [1, 3] } data: [1, 2, 3] } }"
     #expect(try convert(text, weights: weights).inputShape("data") == [3])
   }

@@ -67,7 +67,9 @@ struct CaffeGraph {
   ) -> [CaffeLayer] {
     var given = Set(layers.flatMap(\.tops))
     let missing = Set(
-      layers.filter { LayerRole($0) != .measuring }.flatMap(\.bottoms).filter { !given.contains($0) })
+      layers.filter { LayerRole($0) != .measuring }.flatMap(\.bottoms).filter {
+        !given.contains($0)
+      })
     return others.filter { layer in
       guard LayerRole(layer) == .input, !missing.isDisjoint(with: layer.tops),
         given.isDisjoint(with: layer.tops)

@@ -129,7 +129,9 @@ extension CaffeParameters {
 
   /// Whether windows of the layer have more than one element.
   fileprivate var hasWindows: Bool {
-    let sizes = [(try? ints("kernel_size")) ?? [], (try? [size("kernel_h"), size("kernel_w")]) ?? []]
+    let sizes = [
+      (try? ints("kernel_size")) ?? [], (try? [size("kernel_h"), size("kernel_w")]) ?? [],
+    ]
     return sizes.joined().contains { $0 > 1 }
   }
 }

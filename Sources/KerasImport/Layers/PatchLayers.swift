@@ -164,7 +164,8 @@ extension NetworkWriter {
     guard tokens.rank == 3, let channels = tokens.channels,
       tokens.shape[1] == (try checkedProduct(sizes, limit: Limits.dimension))
     else {
-      throw call.error("its input \(tokens.shapeText) does not have \(sizes[0]) × \(sizes[1]) patches")
+      throw call.error(
+        "its input \(tokens.shapeText) does not have \(sizes[0]) × \(sizes[1]) patches")
     }
     return try reshaped(
       tokens, to: sizes + [channels], preferred: .channelsLast, name: call.name + "__grid__", call)

@@ -9,7 +9,8 @@ struct TemporalConvolution: KerasLayer {
     SourceLayer(
       "TCN", becomes: "its convolutions, normalizations, activations and sums",
       options: "of keras-tcn 3: all but weight normalization",
-      refused: "`use_weight_norm`, `return_state`; `padding='same'` of unknown length, unless `return_sequences`"
+      refused:
+        "`use_weight_norm`, `return_state`; `padding='same'` of unknown length, unless `return_sequences`"
     )
   ]
   static let hasKnownWeights = false
