@@ -127,7 +127,8 @@ enum InputShapes {
       shape[2] > 1,
       "input '\(name)' is declared with 1 × 1 elements, which stands for a size that is set later",
       code: .mismatch, hint: "set it with \(example), in Caffe's order, batch first")
-    guard shape[2] <= 16, shape[1] == 3 else { return nil }
+    // As OpenPose's networks are declared.
+    guard shape[2] == 16, shape[1] == 3 else { return nil }
     return "input '\(name)' has \(shape[2]) × \(shape[3]) elements, as the file says; if that "
       + "stands for a size that is set later, give it with \(example)"
   }

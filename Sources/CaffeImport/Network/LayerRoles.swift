@@ -26,14 +26,12 @@ enum LayerRole: Sendable {
   }
 
   /// The role of a layer: one that takes nothing and has no conversion reads its data elsewhere, as
-  /// Python's data layers do.
+  /// Python's data layers do; one whose top counts as a loss is for training.
   init(_ layer: CaffeLayer) {
     self.init(layer.type)
-    if case .computing = self, layer.bottoms.isEmpty, !layer.tops.isEmpty,
-      CaffeLayerRegistry.type(named: layer.type) == nil
-    {
-      self = .input
-    }
+    guard case .computing = self, CaffeLayerRegistry.type(named: layer.type) == nil else { return }
+    if layer.bottoms.isEmpty, !layer.tops.isEmpty { self = .input }
+    if layer.message.has("loss_weight") { self = .measuring }
   }
 
   static let inputTypes = [
