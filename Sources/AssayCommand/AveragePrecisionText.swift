@@ -80,7 +80,7 @@ struct AveragePrecisionText {
 
   func json(failed: JSONText) -> JSONText {
     func value(_ number: Double?) -> JSONText { number.map { .number($0) } ?? .null }
-    return .object([
+    return .versioned([
       ("inputs", .int(evaluation.imageCount)), ("failed", failed),
       ("missingImages", .int(evaluation.countMissingImages)),
       ("objects", .int(evaluation.objectCount)),

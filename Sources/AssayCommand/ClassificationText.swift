@@ -83,7 +83,7 @@ struct ClassificationText {
   func json(failed: JSONText) -> JSONText {
     func share(_ value: Double?) -> JSONText { value.map { .number($0) } ?? .null }
     let classes = result.classes.indices
-    return .object([
+    return .versioned([
       ("matches", .bool(result.count == result.countCorrect)), ("inputs", .int(result.count)),
       ("failed", failed), ("top1", .number(result.accuracy)), ("topCount", .int(result.top)),
       ("topN", .number(result.topAccuracy)),

@@ -113,7 +113,7 @@ struct SummaryText {
   }
 
   func json(failed: JSONText) -> JSONText {
-    .object([
+    .versioned([
       ("matches", .bool(summary.matches)), ("inputs", .int(summary.count)),
       ("agreeing", .int(summary.countAgreeing)), ("failed", failed), ("outputs", outputsJSON),
       ("notCompared", .array(summary.notCompared.map { .string($0) })),

@@ -39,7 +39,7 @@ extension ImportedNetwork {
   ) throws {
     try require(
       names.count <= features.count, .mismatch,
-      "\(names.count) \(kind) names for \(features.count) \(kind)s",
+      "\(counted(names.count, "\(kind) name")) for \(counted(features.count, kind))",
       hint: "the \(kind)s are \(features.map { "'\($0.name)'" }.joined(separator: ", "))")
   }
 

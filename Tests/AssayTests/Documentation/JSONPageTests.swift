@@ -76,6 +76,21 @@ import Testing
       let half = folder + "/half.mlmodel"
       try Command.run("compress", model, "-o", half, "--precision", "float16", "--no-fold")
       try check(["diff", model, half, "--json"], as: "modelComparison")
+      let images = folder + "/images"
+      for name in ["blue", "green"] {
+        let place = "\(images)/\(name)"
+        try FileManager.default.createDirectory(
+          atPath: place, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: picture, toPath: place + "/a.png")
+      }
+      try Data("x".utf8).write(to: URL(filePath: images + "/blue/b.png"))
+      try check(["diff", model, half, images, "--json"], code: 2, as: "modelComparison")
+      try Command.run("run", model, images, "-o", folder + "/predictions")
+      try check(
+        ["diff", model, images, "--expected", folder + "/predictions", "--json"], code: 2,
+        as: "inputSummary")
+      try check(
+        ["eval", model, images, "--truth", "folders", "--json"], code: 2, as: "classification")
     }
   }
 
