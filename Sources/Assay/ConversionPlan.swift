@@ -123,6 +123,7 @@ extension ModelSource {
       // plan does without them.
       let isOfMissingWeights =
         !hasWeights && error.layer != nil && entries.allSatisfy { $0.refusal == nil }
+        && entries.contains { $0.becomes.contains { $0.hasPrefix("custom ") } }
       return ConversionPlan(
         entries: entries, result: nil, error: isOfMissingWeights ? nil : error)
     }
