@@ -44,7 +44,11 @@ import Testing
   }
 
   @Test func blobsThatAreWrittenTwice() {
-    expect([Net.layer("x", Activation(.relu), "in", "in")], field: "output")
+    expect(
+      [
+        Net.layer("x", Activation(.relu), "in", "in"),
+        Net.layer("y", Activation(.relu), "in", "out"),
+      ], field: "output")
   }
 
   @Test func wrongNumbersOfInputsAndOutputs() {

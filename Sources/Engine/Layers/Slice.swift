@@ -60,7 +60,7 @@ extension Slice: EngineLayer {
     let size = sizes[axis.rawValue]
     let count = counts[axis.rawValue]
     let start = startIndex < 0 ? startIndex + size : startIndex
-    let step = max(stride, 1)
+    let step = count > 1 ? max(stride, 1) : 1
     let last = (count - 1).multipliedReportingOverflow(by: step)
     try require(
       start >= 0 && start < size && !last.overflow && last.partialValue < size - start,
