@@ -83,7 +83,8 @@ import Testing
     }
   }
 
-  /// Besides weights and working memory the process takes at most 30 MB.
+  /// Besides weights and working memory the process takes at most 30 MB, in a debug build, whose code
+  /// is larger, 36.
   @Test func memoryIsWhatIsPlanned() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
@@ -93,7 +94,12 @@ import Testing
       func bytes(_ name: String) throws -> Int { try #require(summary[name] as? Int) }
       let planned = try bytes("packed_weight_bytes") + bytes("arena_bytes")
       #expect(try bytes("arena_bytes") > 0)
-      #expect(try bytes("peak_memory_bytes") - planned < 30_000_000)
+      #if DEBUG
+        let limit = 36_000_000
+      #else
+        let limit = 30_000_000
+      #endif
+      #expect(try bytes("peak_memory_bytes") - planned < limit)
     }
   }
 

@@ -54,7 +54,7 @@ import Testing
     let error = try #require(modelError { try convert(open, weights: weights) })
     #expect(
       error.message.hasPrefix(
-        "the file does not state the shape of input 'data', whose weights take 1 channels"))
+        "the file does not state the shape of input 'data', whose weights take 1 channel"))
     #expect(error.hint?.hasPrefix("set it with --input-shape data=1,1,") == true)
     let converted = try convert(open, weights: weights, options: options([1, nil, 6, 7]))
     #expect(converted.inputShape("data") == [1, 6, 7])

@@ -93,7 +93,8 @@ enum InputShapes {
       guard let declared else {
         throw layer.error(
           "the file does not state the shape of input '\(name)'"
-            + (channels.map { ", whose weights take \($0) channels" } ?? ""), code: .mismatch,
+            + (channels.map { ", whose weights take \(counted($0, "channel"))" } ?? ""),
+          code: .mismatch,
           hint: hint)
       }
       try layer.require(
