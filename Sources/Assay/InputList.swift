@@ -215,7 +215,7 @@ extension InputList {
     let values = try InputList(words, for: model).map {
       try $0.read(for: model, images: images)
     }
-    guard !values.isEmpty else { throw ModelError(.mismatch, "there are no inputs") }
+    guard !values.isEmpty else { throw ModelError(.mismatch, "no inputs were given") }
     return values
   }
 }

@@ -248,7 +248,7 @@ struct DiffCommand: ParsableCommand {
     try require(
       images.count == 1, .mismatch,
       images.isEmpty
-        ? "there are no two images of the same size" : "\(images.count) outputs are images",
+        ? "no two images of the same size were compared" : "\(images.count) outputs are images",
       file: path, hint: "-o writes the difference of one pair of images")
     let (image, largest) = try images[0].amplified()
     try image.writePNG(to: path)

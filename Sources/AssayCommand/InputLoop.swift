@@ -40,7 +40,7 @@ struct InputLoop {
   /// Leaves if no input remains to speak of.
   func requireResults() throws {
     if failed.count == count { try conclude() }
-    try require(count > 0, .mismatch, "there are no inputs")
+    try require(count > 0, .mismatch, "no inputs were given")
   }
 
   /// The failed inputs and their errors.

@@ -3,7 +3,7 @@ import TensorCore
 
 /// Combines errors from several layers.
 package enum UnsupportedLayers {
-  /// The combined error; nil if there are no problems, and the problem itself if there is only one.
+  /// The combined error: nil for no problem, the problem itself for one.
   package static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
     guard problems.count > 1, let first = problems.first else { return problems.first }
     var hints: [String] = []

@@ -69,7 +69,7 @@ private struct SortedValues {
   func value(_ index: Int) -> Double { Double(values[index]) - origin }
 
   /// Start indices of runs of neighboring values, followed by the number of values. Each distinct
-  /// value is a run if there are no more than `limit`; otherwise runs are limited both in range and
+  /// value is a run if their number is at most `limit`; otherwise runs are limited in range and
   /// in length.
   func runs(atMost limit: Int) -> [Int] {
     var starts = [0]

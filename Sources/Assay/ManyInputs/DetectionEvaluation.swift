@@ -17,7 +17,7 @@ package struct DetectionEvaluation {
     package let detector: Detector
   }
 
-  /// Boxes with a lower score than this, or than the detector's threshold, are no mistakes.
+  /// Boxes with a lower score than this, or than the detector's threshold, do not count as mistakes.
   package static let mistakeScore = 0.25
   /// A detector keeps boxes down to this score, so that the curve of precision and recall is whole.
   package static let usualThreshold = 0.001

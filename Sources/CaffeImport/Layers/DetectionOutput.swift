@@ -101,7 +101,7 @@ private struct DetectionSettings {
     let keep = try parameters.int("keep_top_k")
     guard boxes > 0, !labels.isEmpty, keep != 0, limit != 0 else {
       throw layer.error(
-        "it would keep no boxes: there are no boxes or no classes, or keep_top_k is 0")
+        "its output would be empty: boxes or classes are missing, or keep_top_k is 0")
     }
     candidates = limit > 0 ? min(limit, boxes) : boxes
     keptOfClass = keep > 0 ? min(keep, candidates) : candidates

@@ -2,8 +2,7 @@ import ImportSupport
 
 /// How features of the Core ML model correspond to Caffe's blobs.
 enum FeatureLayout {
-  /// The letters of Caffe's axes, as `SourceLayout` reads them; empty if there are no letters for
-  /// them.
+  /// The letters of Caffe's axes, as `SourceLayout` reads them; empty if the axes have none.
   static func letters(_ tensor: CaffeTensor) -> String {
     guard tensor.rank == 5 else { return "" }
     let letters: [Character] = ["T", "N", "C", "H", "W"]
