@@ -90,11 +90,10 @@ struct BenchCommand: ParsableCommand {
     options.layout = layout
     options.engine = try engine.compileOptions()
     options.forgetBias = engine.forgetBias
-    var reader = ModelReader(source, options.engine.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.forgetBias = engine.forgetBias
+    var reader = ModelReader(
+      source, options.engine.customLayers, global, precision: weightPrecision,
+      forgetBias: engine.forgetBias, inputs: inputs)
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))
-    reader.inputs = inputs
     let document = try reader.read(ModelFiles(model, weights: weights))
     let steps = StepLog()
     if self.steps { options.engine.hooks.onStep = { steps.append($0) } }

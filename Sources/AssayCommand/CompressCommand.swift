@@ -75,10 +75,9 @@ struct CompressCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let compile = try engine.compileOptions()
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.recipe = images.recipe
-    reader.forgetBias = engine.forgetBias
-    reader.inputs = search.inputs
+    let reader = ModelReader(
+      source, compile.customLayers, global, recipe: images.recipe, forgetBias: engine.forgetBias,
+      inputs: search.inputs)
     let document = try reader.read(ModelFiles(model, weights: weights)).model
     try inFile(model) { try selection.requireLayers(in: document) }
     var text: CompressionText
@@ -118,11 +117,7 @@ struct CompressCommand: ParsableCommand {
   private func change(
     _ document: Model, _ compressed: Model, _ compile: CompileOptions
   ) throws -> ComparisonSummary {
-    var options = Comparison.Options()
-    options.layout = search.layout
-    options.images = try images.options(for: document)
-    options.engine = compile
-    options.forgetBias = engine.forgetBias
+    var options = try self.options(document, compile)
     options.topOfScores = 5
     let (summary, loop) = try ModelDiffArguments.summary(
       try ModelPair(document, compressed, options), document,
@@ -135,12 +130,19 @@ struct CompressCommand: ParsableCommand {
   private func channelMeans(
     _ document: Model, _ compile: CompileOptions
   ) throws -> [String: [Double]] {
-    var options = Predictor.Options()
+    let options = try self.options(document, compile).predictor
+    return try ChannelMeans(document, inputs: search.inputs, options: options).means
+  }
+
+  private func options(
+    _ document: Model, _ compile: CompileOptions
+  ) throws -> Comparison.Options {
+    var options = Comparison.Options()
     options.layout = search.layout
     options.images = try images.options(for: document)
     options.engine = compile
     options.forgetBias = engine.forgetBias
-    return try ChannelMeans(document, inputs: search.inputs, options: options).means
+    return options
   }
 
   private func searched(

@@ -109,10 +109,9 @@ struct DiffCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let compile = try engine.compileOptions()
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.recipe = images.recipe
-    reader.forgetBias = engine.forgetBias
+    var reader = ModelReader(
+      source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
+      forgetBias: engine.forgetBias)
     var words = files[...]
     if expected == nil, let first = ModelFiles(fromModels: &words) {
       return try compareModels(first, words, reader, compile)

@@ -58,8 +58,7 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let registry = try plugins.customLayers()
-    var reader = ModelReader(source, registry, global)
-    reader.precision = weightPrecision.precision
+    var reader = ModelReader(source, registry, global, precision: weightPrecision)
     reader.rules = .allow
     reader.showsPrograms = true
     if exportWeights == nil {

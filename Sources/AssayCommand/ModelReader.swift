@@ -6,9 +6,9 @@ struct ModelReader {
   let source: SourceArguments
   /// Asked for the output shapes of custom layers.
   let customLayers: CustomLayerRegistry
-  var precision: PrecisionArguments.Floats?
-  var recipe: ImageRecipe?
-  var forgetBias = ForgetBias.ignore
+  let precision: PrecisionArguments.Floats?
+  let recipe: ImageRecipe?
+  let forgetBias: ForgetBias
   /// What becomes of unknown layers, if no option says.
   var rules = CustomLayerRules()
   /// For an architecture without weights; nil makes that an error.
@@ -18,15 +18,23 @@ struct ModelReader {
   /// Whether a package of an ML Program is taken, only to be looked at.
   var showsPrograms = false
   /// What the model is going to run on, as words of the command line.
-  var inputs: [String] = []
+  var inputs: [String]
   var onVisit: (@Sendable (String) -> Void)?
   /// Takes the plan of a conversion, which goes as far as it can, and gives its result.
   var onPlan: ((ConversionPlan) throws -> ConversionResult)?
   let quiet: Bool
 
-  init(_ source: SourceArguments, _ customLayers: CustomLayerRegistry, _ global: GlobalOptions) {
+  init(
+    _ source: SourceArguments, _ customLayers: CustomLayerRegistry, _ global: GlobalOptions,
+    precision: WeightPrecisionArguments? = nil, recipe: ImageRecipe? = nil,
+    forgetBias: ForgetBias = .ignore, inputs: [String] = []
+  ) {
     self.source = source
     self.customLayers = customLayers
+    self.precision = precision?.precision
+    self.recipe = recipe
+    self.forgetBias = forgetBias
+    self.inputs = inputs
     quiet = global.quiet
   }
 
@@ -108,12 +116,12 @@ struct ModelReader {
       for note in result.notes { Console.warn(note) }
       Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))
     }
-    for type in source.arrays.arrayTypes where type.name != nil {
+    for type in source.arrayTypes where type.name != nil {
       model = try model.settingArrayType(type.value.dataType, of: type.name)
     }
     if forgetBias == .add { model = try model.withForgetBiasInField() }
     if precision == .float16 { model = try model.withHalfPrecisionWeights() }
-    if let version = source.layers.maxSpec { try model.requireVersion(atMost: version) }
+    if let version = source.maxSpec { try model.requireVersion(atMost: version) }
     model.specificationVersion = model.minimumSpecificationVersion
     if missingWeights == nil { try model.requireWritable() }
     return Document(model: model, isSource: true, lacksWeights: !opened.hasWeights)

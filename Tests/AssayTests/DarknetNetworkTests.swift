@@ -2,35 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every network in `Fixtures/darknet/layers` predicts the results of Darknet's formulas in double
-/// precision, which `Fixtures/darknet/make.py` wrote.
-@Suite struct DarknetLayerTests {
+/// Networks of Darknet and the metadata that `convert` gives them.
+@Suite struct DarknetNetworkTests {
   private static let folder = packageRoot + "/Fixtures/darknet"
-
-  /// A part of the networks, so that the parts run in parallel.
-  @Test(arguments: 0..<4)
-  func predictions(_ part: Int) throws {
-    let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder + "/layers")
-      .filter { $0.hasSuffix(".cfg") }.sorted().map { String($0.dropLast(4)) }
-    #expect(names.count > 120)
-    try withTemporaryFolder { scratch in
-      for (index, name) in names.enumerated() where index % 4 == part {
-        let path = "\(Self.folder)/layers/\(name)"
-        let model = "\(scratch)/\(name).mlmodel"
-        var arguments = ["convert", path + ".cfg", "-o", model]
-        if FileManager.default.fileExists(atPath: path + ".weights") {
-          arguments.insert(path + ".weights", at: 2)
-        }
-        let converted = try Command.run(arguments)
-        #expect(converted.code == 0, "\(name): \(converted.errors)")
-        guard converted.code == 0 else { continue }
-        let result = try Command.run(
-          "diff", model, path + ".inputs.npz", "--expected", path + ".expected.npz", "--atol",
-          "1e-5")
-        #expect(result.code == 0, "\(name): \(result.output)\(result.errors)")
-      }
-    }
-  }
 
   /// Published networks. The sizes of their weights files are known; 16 or 20 bytes are the header.
   @Test(arguments: [
