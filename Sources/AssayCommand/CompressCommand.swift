@@ -95,7 +95,11 @@ struct CompressCommand: ParsableCommand {
         if !search.inputs.isEmpty, target.precision == nil {
           rules.channelMeans = try self.channelMeans(folded, compile)
         }
-        let (compressed, layers) = try folded.compressed(rules)
+        let progress = self.progress
+        defer { progress.finish() }
+        let (compressed, layers) = try folded.compressed(rules) {
+          progress.update($0, of: $1, unit: " layers")
+        }
         return CompressionText(compressed, from: document, folds: folds, layers: layers)
       }
     }
@@ -140,7 +144,16 @@ struct CompressCommand: ParsableCommand {
     options.images = try images.options(for: document)
     options.engine = compile
     options.forgetBias = engine.forgetBias
-    return try ChannelMeans(document, inputs: search.inputs, options: options).means
+    let progress = self.progress
+    defer { progress.finish() }
+    return try ChannelMeans(document, inputs: search.inputs, options: options) {
+      progress.update($0, of: $1)
+    }.means
+  }
+
+  /// Starts anew where it is asked for.
+  private var progress: Progress {
+    Progress("assay compress", enabled: !global.quiet && !Progress.isDisturbed(by: json))
   }
 
   private func searched(
@@ -154,8 +167,7 @@ struct CompressCommand: ParsableCommand {
     options.images = try images.options(for: document)
     options.engine = compile
     options.forgetBias = engine.forgetBias
-    let progress = Progress(
-      "assay compress", enabled: !global.quiet && !Progress.isDisturbed(by: json))
+    let progress = self.progress
     defer { progress.finish() }
     let result = try CompressionSearch(document, inputs: search.inputs, options: options) {
       progress.update($0, $1)

@@ -157,7 +157,7 @@ struct RunCommand: ParsableCommand {
       let values: [String: FeatureValue]
       do {
         values = try item.values.get()
-        prediction = try predictor.predict(values)
+        prediction = try item.source.blamed { try predictor.predict(values) }
       } catch
         where !list.isSingle && InputFailures.isOfOneInput(error, item)
       {
