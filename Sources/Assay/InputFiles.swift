@@ -67,6 +67,13 @@ package struct InputSource: Sendable {
     return values
   }
 
+  /// Predicts from the input's values: where these do not fit the model, the error is the input's.
+  package func blamed<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as ModelError
+      where error.code == .mismatch && error.layer == nil
+    { throw error.inFile(files.count == 1 ? files[0].path : name) }
+  }
+
   private static func values(
     at path: String, _ images: ImageOptions
   ) throws -> [(String?, FeatureValue)] {

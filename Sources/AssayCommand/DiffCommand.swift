@@ -17,6 +17,7 @@ struct DiffCommand: ParsableCommand {
         assay diff old.mlmodel new.mlmodel images
         assay diff deploy.prototxt net.caffemodel net.mlmodel
         assay diff actual.png expected.png -o difference.png
+        assay diff old.mlmodel new.mlmodel cat.png -o difference.npz
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
@@ -71,9 +72,9 @@ struct DiffCommand: ParsableCommand {
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "Write the absolute difference of two images, amplified so that the largest is white.",
-      valueName: "FILE.png"),
-    completion: .file(extensions: ["png"]))
+      "Write what the outputs are more than expected, as arrays; to a .png the absolute difference of two images, amplified so that the largest is white.",
+      valueName: "FILE"),
+    completion: .file(extensions: ["png", "npz", "npy", "json", "csv"]))
   var destination: String?
 
   @Option(help: "The layout of arrays.")
@@ -100,8 +101,13 @@ struct DiffCommand: ParsableCommand {
     if expected == nil, layers != nil || reference {
       throw ValidationError("--layers and --reference need a model and --expected FILE")
     }
-    if let destination, !destination.lowercased().hasSuffix(".png") {
-      throw ValidationError("-o writes a .png")
+    if let destination,
+      ![".png", ".npz", ".npy", ".json", ".csv"].contains(where: destination.lowercased().hasSuffix)
+    {
+      throw ValidationError("-o writes a .png of images, or a .npz, .npy, .json or .csv of arrays")
+    }
+    if models.structure, destination != nil {
+      throw ValidationError("--structure compares no outputs, and -o writes their difference")
     }
     if let top, top < 1 { throw ValidationError("--top must be at least 1") }
   }
@@ -148,7 +154,7 @@ struct DiffCommand: ParsableCommand {
     if let report {
       try write(comparison.outputs + (comparison.blobs?.blobs ?? []), to: report)
     }
-    if let destination { try writeDifference(comparison.images, to: destination) }
+    try writeDifference(comparison)
     if !comparison.matches { throw ExitCode(1) }
   }
 
@@ -157,9 +163,6 @@ struct DiffCommand: ParsableCommand {
     _ compile: CompileOptions
   ) throws {
     var words = words
-    try require(
-      destination == nil, .usage, "-o writes the difference of two images, not of models",
-      hint: "write a page with --report FILE.html")
     guard let other = ModelFiles(fromModels: &words) else {
       throw ModelError(
         .usage, "there is one model and nothing to compare it with",
@@ -188,6 +191,11 @@ struct DiffCommand: ParsableCommand {
       try write(
         comparison.runs.flatMap { $0.comparison.outputs + ($0.comparison.blobs?.blobs ?? []) },
         to: report)
+    }
+    if let run = comparison.runs.first {
+      try writeDifference(run.comparison)
+    } else if destination != nil, let error = comparison.notRun {
+      throw error
     }
     if !comparison.matches { throw ExitCode(1) }
   }
@@ -240,15 +248,26 @@ struct DiffCommand: ParsableCommand {
     options.engine = compile
     options.images = try document.map { try images.options(for: $0) }
     options.forgetBias = engine.forgetBias
+    options.keepsDifferences = destination != nil
     return options
   }
 
-  private func writeDifference(_ images: [ImageDifference], to path: String) throws {
+  private func writeDifference(_ comparison: Comparison) throws {
+    guard let path = destination else { return }
+    guard path.lowercased().hasSuffix(".png") else {
+      try require(
+        !comparison.differences.arrays.isEmpty, .mismatch,
+        "no two arrays of the same shape were compared", file: path)
+      try comparison.differences.write(to: path)
+      return Console.wrote(path)
+    }
+    let images = comparison.images
     try require(
       images.count == 1, .mismatch,
       images.isEmpty
         ? "no two images of the same size were compared" : "\(images.count) outputs are images",
-      file: path, hint: "-o writes the difference of one pair of images")
+      file: path,
+      hint: "-o FILE.png writes the difference of one pair of images, -o FILE.npz that of arrays")
     let (image, largest) = try images[0].amplified()
     try image.writePNG(to: path)
     guard !global.quiet else { return }

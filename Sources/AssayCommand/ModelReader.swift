@@ -20,6 +20,8 @@ struct ModelReader {
   /// What the model is going to run on, as words of the command line.
   var inputs: [String]
   var onVisit: (@Sendable (String) -> Void)?
+  /// Shows how far a conversion has come.
+  var progress: Progress?
   /// Takes the plan of a conversion, which goes as far as it can, and gives its result.
   var onPlan: ((ConversionPlan) throws -> ConversionResult)?
   let quiet: Bool
@@ -76,6 +78,13 @@ struct ModelReader {
     }
   }
 
+  private var visitor: (@Sendable (String) -> Void)? {
+    guard onVisit == nil, let progress else { return onVisit }
+    // The layers are visited one after the other.
+    nonisolated(unsafe) let line = progress
+    return { _ in line.step(" layers") }
+  }
+
   /// The options that were given and are for a conversion only.
   var conversionOptions: [String] { source.given + (precision == nil ? [] : ["--precision"]) }
 
@@ -101,7 +110,7 @@ struct ModelReader {
   private func convert(_ opened: ModelSource, _ files: ModelFiles) throws -> Document {
     var options = try source.options(rules)
     options.missingWeights = missingWeights
-    options.onVisit = onVisit
+    options.onVisit = visitor
     if let recipe {
       options.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
     }
@@ -111,6 +120,7 @@ struct ModelReader {
       } else {
         try opened.convert(options, for: inputs, customLayers: customLayers)
       }
+    progress?.finish()
     var model = result.model
     if !quiet {
       for note in result.notes { Console.warn(note) }

@@ -146,8 +146,8 @@ struct RunCommand: ParsableCommand {
     noteImages(predictor)
     var loop = InputLoop(
       "assay run", quiet: global.quiet || Progress.isDisturbed(by: json), json: json)
-    try loop.run(list, for: document, images: predictor.images) { _, values, _ in
-      (try predictor.predict(values), values)
+    try loop.run(list, for: document, images: predictor.images) { source, values, _ in
+      (try source.blamed { try predictor.predict(values) }, values)
     } then: { source, result in
       try writer.write(result.0, of: source, result.1)
       let executed = steps.take()

@@ -46,11 +46,17 @@ extension Model {
 
   /// Writes an `.mlmodel` atomically. The same model always gives the same bytes.
   /// - Throws: `ModelError`; `.limitExceeded` if the model exceeds the format's 2 GiB − 1.
-  public func write(to path: String) throws {
+  public func write(to path: String) throws { try write(to: path) { _, _ in } }
+
+  /// - Parameter onProgress: takes the bytes written so far, and how many there will be.
+  package func write(to path: String, onProgress: (_ done: Int, _ total: Int) -> Void) throws {
     try inFile(path == "-" ? "standard output" : path) {
       let encoding = try encoding()
       try AtomicFile.write(to: path, byteCount: encoding.byteCount) { file in
-        try encoding.forEachPiece(file.write)
+        try encoding.forEachPiece { piece in
+          try file.write(piece)
+          onProgress(file.byteCount, encoding.byteCount)
+        }
       }
     }
   }
