@@ -46,6 +46,7 @@ struct CheckCommand: ParsableCommand {
     reader.precision = weightPrecision.precision
     let files = ModelFiles(model, weights: weights)
     reader.takesInvalid = true
+    reader.warnsOfWeights = false
     if weights != nil || files.isSource || files.isPackage {
       return try ModelCheck(model) { try reader.read(files).model }
     }

@@ -108,13 +108,14 @@ struct DiffCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions()
+    var compile = try engine.compileOptions()
+    if let file = files.first { Console.warnOfOutputs(&compile.hooks, file: file) }
     var reader = ModelReader(source, compile.customLayers, global)
     reader.precision = weightPrecision.precision
     reader.recipe = images.recipe
     reader.forgetBias = engine.forgetBias
     var words = files[...]
-    if expected == nil, let first = ModelFiles(fromModels: &words) {
+    if expected == nil, let first = try ModelFiles(fromModels: &words) {
       return try compareModels(first, words, reader, compile)
     }
     let comparison: Comparison
@@ -161,7 +162,7 @@ struct DiffCommand: ParsableCommand {
     try require(
       destination == nil, .usage, "-o writes the difference of two images, not of models",
       hint: "write a page with --report FILE.html")
-    guard let other = ModelFiles(fromModels: &words) else {
+    guard let other = try ModelFiles(fromModels: &words) else {
       throw ModelError(
         .usage, "there is one model and nothing to compare it with",
         hint: "add an input and --expected FILE, or give two models")
