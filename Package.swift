@@ -74,7 +74,7 @@ let package = Package(
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     .target(name: "LibC"),
-    library("TensorCore", ["LibC"], settings: optimized),
+    library("TensorCore", ["CSystem", "LibC"], settings: optimized),
     library("Files", ["TensorCore", "CSystem", "LibC"], settings: optimized),
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
     library("HDF5Reader", ["ByteFormats", "Files", "TensorCore", "CSystem"]),

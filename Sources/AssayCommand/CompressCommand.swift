@@ -78,7 +78,9 @@ struct CompressCommand: ParsableCommand {
     let reader = ModelReader(
       source, compile.customLayers, global, recipe: images.recipe, forgetBias: engine.forgetBias,
       inputs: search.inputs)
-    let document = try reader.read(ModelFiles(model, weights: weights)).model
+    let read = try reader.read(ModelFiles(model, weights: weights))
+    if !read.isSource { OpenedFiles.allowReplacing(model) }
+    let document = read.model
     try inFile(model) { try selection.requireLayers(in: document) }
     var text: CompressionText
     if let goal = search.goals.first {
@@ -103,11 +105,11 @@ struct CompressCommand: ParsableCommand {
       }
     }
     try inFile(model) { try text.model.requireValid() }
-    try inFile(destination) { try text.model.write(to: destination) }
     text.listsFolds = verbose
     if !search.inputs.isEmpty, !global.quiet || json {
       text.change = try inFile(model) { try change(document, text.model, compile) }
     }
+    try inFile(destination) { try text.model.write(to: destination) }
     if json {
       Console.print(text.json.text)
     } else if !global.quiet {

@@ -114,12 +114,13 @@ struct DiffCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions()
+    var compile = try engine.compileOptions()
+    if let file = files.first { Console.warnOfOutputs(&compile.hooks, file: file) }
     var reader = ModelReader(
       source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
       forgetBias: engine.forgetBias)
     var words = files[...]
-    if expected == nil, let first = ModelFiles(fromModels: &words) {
+    if expected == nil, let first = try ModelFiles(fromModels: &words) {
       return try compareModels(first, words, reader, compile)
     }
     let comparison: Comparison
@@ -163,7 +164,7 @@ struct DiffCommand: ParsableCommand {
     _ compile: CompileOptions
   ) throws {
     var words = words
-    guard let other = ModelFiles(fromModels: &words) else {
+    guard let other = try ModelFiles(fromModels: &words) else {
       throw ModelError(
         .usage, "there is one model and nothing to compare it with",
         hint: "add an input and --expected FILE, or give two models")

@@ -70,7 +70,6 @@ struct InspectCommand: ParsableCommand {
       return try inFile(model) { try export(document, to: exportWeights) }
     }
     if let plan { return try inFile(model) { try printPlan(plan, of: document, registry) } }
-    if !global.quiet, !read.isSource { Console.warnOfWeights(document, file: model) }
     if let swiftStubs {
       let stubs = AppStubs(document.customLayerClasses(registry))
       try require(!stubs.files.isEmpty, .unsupported, "the model has no custom layers", file: model)

@@ -17,6 +17,8 @@ struct ModelReader {
   var takesInvalid = false
   /// Whether a package of an ML Program is taken, only to be looked at.
   var showsPrograms = false
+  /// Whether to say at once which weights of a Core ML model are not finite.
+  var warnsOfWeights = true
   /// What the model is going to run on, as words of the command line.
   var inputs: [String]
   var onVisit: (@Sendable (String) -> Void)?
@@ -64,6 +66,7 @@ struct ModelReader {
           .unsupported, "models of type \(type) cannot run", hint: Model.remedy(forType: type))
       }
       if !takesInvalid { try document.model.requireValid() }
+      if warnsOfWeights, !quiet { Console.warnOfWeights(document.model, file: files.path) }
       return Document(
         model: document.model, isSource: false, lacksWeights: document.lacksWeights)
     }

@@ -115,7 +115,8 @@ struct RunCommand: ParsableCommand {
     try require(
       !words.isEmpty, .usage, "there is no input after the model",
       hint: "add an image or an array: assay run MODEL INPUT")
-    let compile = try engine.compileOptions()
+    var compile = try engine.compileOptions()
+    Console.warnOfOutputs(&compile.hooks, file: model)
     let reader = ModelReader(
       source, compile.customLayers, global, precision: weightPrecision,
       forgetBias: engine.forgetBias, inputs: Array(words))

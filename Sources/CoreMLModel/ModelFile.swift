@@ -46,19 +46,42 @@ extension Model {
 
   /// Writes an `.mlmodel` atomically. The same model always gives the same bytes.
   /// - Throws: `ModelError`; `.limitExceeded` if the model exceeds the format's 2 GiB − 1.
-  public func write(to path: String) throws { try write(to: path) { _, _ in } }
+  public func write(to path: String) throws { try write(to: path, verify: nil) }
 
-  /// - Parameter onProgress: takes the bytes written so far, and how many there will be.
-  package func write(to path: String, onProgress: (_ done: Int, _ total: Int) -> Void) throws {
+  /// - Parameters:
+  ///   - verify: looks at the complete file before it takes its name; what it throws leaves an earlier
+  ///     file as it was. Pipes and devices are not verified.
+  ///   - onProgress: takes the bytes written so far, and how many there will be.
+  package func write(
+    to path: String, verify: ((Bytes) throws -> Void)? = nil,
+    onProgress: ((_ done: Int, _ total: Int) -> Void)? = nil
+  ) throws {
     try inFile(path == "-" ? "standard output" : path) {
       let encoding = try encoding()
-      try AtomicFile.write(to: path, byteCount: encoding.byteCount) { file in
+      try AtomicFile.write(to: path, byteCount: encoding.byteCount, verify: verify) { file in
         try encoding.forEachPiece { piece in
           try file.write(piece)
-          onProgress(file.byteCount, encoding.byteCount)
+          onProgress?(file.byteCount, encoding.byteCount)
         }
       }
     }
+  }
+
+  /// Whether the model is encoded as exactly these bytes.
+  package func isEncoded(as bytes: Bytes) throws -> Bool {
+    let encoding = try encoding()
+    guard encoding.byteCount == bytes.count else { return false }
+    var isEqual = true
+    try bytes.withUnsafeBytes { expected in
+      var position = 0
+      try encoding.forEachPiece { piece in
+        isEqual =
+          isEqual && position + piece.count <= expected.count
+          && piece.elementsEqual(expected[position..<position + piece.count])
+        position += piece.count
+      }
+    }
+    return isEqual
   }
 
   /// The encoded model in memory.

@@ -4,7 +4,7 @@ extension Model {
   /// The blob with a classifier's probabilities.
   package var probabilitiesBlob: String? {
     if case .pipelineClassifier(let pipeline)? = type {
-      return pipeline.models.lazy.reversed().compactMap(\.probabilitiesBlob).first
+      return pipeline.models.reversed().firstValue(\.probabilitiesBlob)
     }
     guard case .neuralNetworkClassifier(let classifier) = type else { return nil }
     return classifier.probabilitiesBlob
@@ -14,7 +14,7 @@ extension Model {
   package var firstTypeThatDoesNotRun: String? {
     if neuralNetwork != nil { return nil }
     let models = pipelineModels
-    return models.isEmpty ? typeName : models.lazy.compactMap(\.firstTypeThatDoesNotRun).first
+    return models.isEmpty ? typeName : models.firstValue(\.firstTypeThatDoesNotRun)
   }
 
   /// What to do with a model of the type `name`, which cannot run here.

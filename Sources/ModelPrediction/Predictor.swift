@@ -63,6 +63,8 @@ public final class Predictor: Sendable {
     self.images = images
     var memberOptions = options
     memberOptions.keep = .named([])
+    // The pipeline itself says what its outputs are.
+    memberOptions.engine.hooks.onNotANumber = nil
     memberOptions.images = images
     members = try model.pipelineModels.map { try Predictor(model: $0, options: memberOptions) }
     interface = ModelInterface(
@@ -83,7 +85,18 @@ public final class Predictor: Sendable {
 
   /// The outputs of one item, and the blobs kept in addition.
   package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
-    members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
+    let results = members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
+    reportNotANumber(results)
+    return results
+  }
+
+  /// Says which outputs have values that are not numbers, if somebody listens.
+  package func reportNotANumber(_ results: [String: Tensor]) {
+    guard let report = options.engine.hooks.onNotANumber else { return }
+    for (name, tensor) in results.sorted(by: { $0.key < $1.key }) {
+      let count = tensor.withUnsafeElements { $0.count { $0.isNaN } }
+      if count > 0 { report(name, count, tensor.count) }
+    }
   }
 
   /// Whether the batch items are crops of the same image.
@@ -117,18 +130,27 @@ public final class Predictor: Sendable {
   package func randomBlobs(
     seed: UInt64, shapes: [String: [Int]] = [:]
   ) throws -> [String: Tensor] {
-    var generator = SplitMix64(seed: seed)
-    var blobs: [String: Tensor] = [:]
+    var wanted: [String: [Int]] = [:]
     for input in inputs where input.type?.isOptional != true {
-      let isImage = if case .image = input.type?.kind { true } else { false }
-      let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
       guard let shape = shapes[input.name] ?? model.typicalShape(of: input) else {
         throw ModelError(
           .unsupported, "inputs of this type cannot be random", field: input.name)
       }
-      let count = try checkedProduct(shape, limit: Limits.tensorElements)
-      blobs[input.name] = Tensor(
-        shape: shape, (0..<count).map { _ in Float.random(in: range, using: &generator) })
+      wanted[input.name] = shape
+    }
+    // Whether there is enough memory shows before any of it is used.
+    if members.isEmpty { _ = try network(forShapes: wanted) }
+    var generator = SplitMix64(seed: seed)
+    var blobs: [String: Tensor] = [:]
+    for input in inputs {
+      guard let shape = wanted[input.name] else { continue }
+      let isImage = if case .image = input.type?.kind { true } else { false }
+      let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
+      blobs[input.name] = try Tensor(checkedShape: shape) { elements in
+        for index in elements.indices {
+          elements[index] = Float.random(in: range, using: &generator)
+        }
+      }
     }
     return blobs
   }
@@ -138,7 +160,10 @@ public final class Predictor: Sendable {
     try require(
       members.isEmpty, .unsupported, "a pipeline is not a single network",
       hint: "its models can be timed one by one")
-    let shapes = blobs.mapValues(\.shape)
+    return try network(forShapes: blobs.mapValues(\.shape))
+  }
+
+  private func network(forShapes shapes: [String: [Int]]) throws -> CompiledNetwork {
     let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
     if let known { return known }
     let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
