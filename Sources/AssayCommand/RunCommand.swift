@@ -75,6 +75,11 @@ struct RunCommand: ParsableCommand {
       valueName: "I/N"))
   var shard = Shard.whole
 
+  @Flag(
+    help: "Pass the states of recurrent layers from each input to the next, as steps of a sequence."
+  )
+  var carryStates = false
+
   @OptionGroup(title: "Images") var images: ResizeArguments
 
   @OptionGroup(title: "Detection") var boxes: DetectionArguments
@@ -150,14 +155,21 @@ struct RunCommand: ParsableCommand {
     var failures = InputFailures(json: json)
     let items = ReadAhead(list, for: document, images: predictor.images)
     var count = 0
+    var states: [String: FeatureValue] = [:]
+    if carryStates {
+      try require(
+        !document.recurrentStates.isEmpty, .mismatch,
+        "the model has no optional inputs and outputs for states of recurrent layers")
+    }
     while let item = items.next() {
       defer { progress.update(count, of: list.count) }
       count += 1
       let prediction: Prediction
       let values: [String: FeatureValue]
       do {
-        values = try item.values.get()
+        values = try item.values.get().merging(states) { given, _ in given }
         prediction = try predictor.predict(values)
+        if carryStates { states = prediction.states(of: document) }
       } catch
         where !list.isSingle && InputFailures.isOfOneInput(error, item)
       {
