@@ -29,7 +29,8 @@ extension Model {
       bytes.count <= Limits.modelBytes, .limitExceeded,
       "\(bytes.count) bytes exceed the format's limit of \(Limits.modelBytes)")
     guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty") }
-    let budget = 4 * bytes.count + (64 << 20)
+    // The nodes of a tree take some twenty times their bytes.
+    let budget = 4 * bytes.count + 24 * min(bytes.count, 32 << 20) + (64 << 20)
     let skeleton = try ProtobufSkeleton(
       of: bytes, schema: SpecificationSchema.model, budget: budget)
     let allocator = UnpackAllocator(budget: budget)

@@ -36,6 +36,8 @@ public final class Predictor: Sendable {
   let options: Options
   /// The predictors of a pipeline's models; empty for a network.
   package let members: [Predictor]
+  /// The computation of a model that is neither a network nor a pipeline.
+  private let runner: FeatureModelRunner?
   private let compiled = Mutex<Compiled?>(nil)
   /// Shared by all shapes, because a custom layer keeps its state.
   private let customLayerInstances = CustomLayerInstances()
@@ -66,6 +68,13 @@ public final class Predictor: Sendable {
     // The pipeline itself says what its outputs are.
     memberOptions.engine.hooks.onNotANumber = nil
     memberOptions.images = images
+    if model.usesFeatures { memberOptions.layout = .coreml }
+    if case .features(let features)? = model.type {
+      runner = try FeatureModelRunner(
+        features.parameters, model.description ?? ModelDescription())
+    } else {
+      runner = nil
+    }
     members = try model.pipelineModels.map { try Predictor(model: $0, options: memberOptions) }
     interface = ModelInterface(
       model, layout: options.layout, images: images, members: members.map(\.interface))
@@ -73,7 +82,17 @@ public final class Predictor: Sendable {
 
   /// Predicts every batch item of the inputs; for ten crops of an image, returns the mean.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
-    try assembled(items(values, outputBlobs), of: values)
+    guard !model.usesFeatures else {
+      return Prediction(try features(values), of: model.description ?? ModelDescription(), model)
+    }
+    return try assembled(items(values, outputBlobs), of: values)
+  }
+
+  /// The outputs of the model by name, if it is not a network; a network's as those of a pipeline.
+  func features(_ values: [String: FeatureValue]) throws -> [String: FeatureValue] {
+    try interface.requireNames(values)
+    if let runner { return try runner.run(values) }
+    return model.usesFeatures ? try passOnFeatures(values) : try predict(values).features(model)
   }
 
   /// The prediction for each batch item of the inputs.
@@ -85,7 +104,13 @@ public final class Predictor: Sendable {
 
   /// The outputs of one item, and the blobs kept in addition.
   package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
-    let results = members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
+    let results: [String: Tensor]
+    if members.isEmpty {
+      let blobs = interface.completed(blobs)
+      results = try network(for: blobs).predict(blobs)
+    } else {
+      results = try passOn(blobs)
+    }
     reportNotANumber(results)
     return results
   }

@@ -74,6 +74,8 @@ extension Model {
     case .neuralNetworkClassifier(var classifier)?:
       rename(&classifier.labelProbabilityLayerName)
       model.type = .neuralNetworkClassifier(classifier)
+    case .features(let features)?:
+      model.type = .features(FeatureModel(features.parameters.renamingFeatures { names[$0] ?? $0 }))
     case .opaque(var message)?:
       try require(
         !NamePlaces.unreadableModels.contains(message.field), .unsupported,
