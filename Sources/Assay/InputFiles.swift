@@ -64,6 +64,9 @@ package struct InputSource: Sendable {
       file: unnamed.last?.path,
       hint: "the model's inputs are \(inputs.map(\.name).joined(separator: ", "))")
     for (feature, item) in zip(open, unnamed) { values[feature.name] = item.value }
+    if let info = ImageInfo(of: model), values[info.name] == nil {
+      values[info.name] = try info.value(values, of: model, images)
+    }
     return values
   }
 
