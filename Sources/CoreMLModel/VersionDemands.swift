@@ -46,6 +46,9 @@ extension Model {
     if isUpdatable || !(description?.trainingInput.isEmpty ?? true) {
       need("the model", 4, "is updatable")
     }
+    if case .mlProgram? = type {
+      need("the model", specificationVersion, "is an ML Program")
+    }
     if case .opaque(let message)? = type {
       need(
         "the model", specificationVersion,

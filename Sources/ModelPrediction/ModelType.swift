@@ -10,20 +10,18 @@ extension Model {
     return classifier.probabilitiesBlob
   }
 
-  /// The type of the model, or of the first model of a pipeline, that is not a neural network.
+  /// The type of the model, or of the first model of a pipeline, that is neither a neural network nor
+  /// an ML Program.
   package var firstTypeThatDoesNotRun: String? {
     if neuralNetwork != nil { return nil }
+    if case .mlProgram? = type { return nil }
     let models = pipelineModels
     return models.isEmpty ? typeName : models.lazy.compactMap(\.firstTypeThatDoesNotRun).first
   }
 
-  /// What to do with a model of the type `name`, which cannot run here.
-  package static func remedy(forType name: String) -> String {
-    name == "mlProgram"
-      ? "have coremltools write a neural network, which can run, with "
-        + "convert(…, convert_to=\"neuralnetwork\")"
-      : "only neural networks can run; `assay inspect` shows other models"
-  }
+  /// What to do with a model of a type that cannot run here.
+  package static let remedyForOtherTypes =
+    "only neural networks and ML Programs can run; `assay inspect` shows other models"
 
   /// The name of the model's type in the specification.
   package var typeName: String {
@@ -31,6 +29,7 @@ extension Model {
     case .neuralNetwork: "neuralNetwork"
     case .neuralNetworkClassifier: "neuralNetworkClassifier"
     case .neuralNetworkRegressor: "neuralNetworkRegressor"
+    case .mlProgram: "mlProgram"
     case .pipeline: "pipeline"
     case .pipelineClassifier: "pipelineClassifier"
     case .pipelineRegressor: "pipelineRegressor"

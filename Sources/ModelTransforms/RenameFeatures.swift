@@ -74,6 +74,8 @@ extension Model {
     case .neuralNetworkClassifier(var classifier)?:
       rename(&classifier.labelProbabilityLayerName)
       model.type = .neuralNetworkClassifier(classifier)
+    case .mlProgram?:
+      throw ModelError(.unsupported, "the names of an ML Program's features cannot be changed")
     case .opaque(var message)?:
       try require(
         !NamePlaces.unreadableModels.contains(message.field), .unsupported,

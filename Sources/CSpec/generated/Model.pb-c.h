@@ -15,6 +15,7 @@ PROTOBUF_C__BEGIN_DECLS
 #endif
 
 #include "FeatureTypes.pb-c.h"
+#include "MIL.pb-c.h"
 #include "NeuralNetwork.pb-c.h"
 
 typedef struct Spec__Pipeline Spec__Pipeline;
@@ -213,7 +214,7 @@ struct  Spec__Model
     ProtobufCBinaryData knearestneighborsclassifier;
     Spec__NeuralNetwork *neuralnetwork;
     ProtobufCBinaryData itemsimilarityrecommender;
-    ProtobufCBinaryData mlprogram;
+    Spec__Mil__Program *mlprogram;
     ProtobufCBinaryData custommodel;
     ProtobufCBinaryData linkedmodel;
     ProtobufCBinaryData classconfidencethresholding;

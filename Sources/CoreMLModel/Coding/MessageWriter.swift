@@ -135,6 +135,11 @@ final class MessageWriter {
     address(descriptor.field(name)).storeBytes(of: value, as: Double.self)
   }
 
+  func set(_ name: String, _ values: [Double]) {
+    if values.isEmpty { return }
+    setElements(descriptor.field(name), context.arena.copy(values), count: values.count)
+  }
+
   func set(_ name: String, _ values: [Float]) { set(name, FloatValues(values)) }
 
   func set(_ name: String, _ values: FloatValues) {

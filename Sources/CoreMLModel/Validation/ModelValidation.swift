@@ -28,6 +28,7 @@ extension Model {
     switch type {
     case nil: faults.require(false, "type", "the model's type is missing")
     case .opaque: break
+    case .mlProgram(let program): program.check(description, &faults)
     case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
       .pipelineRegressor(let pipeline):
       pipeline.check(description, isUpdatable: isUpdatable, &faults)
