@@ -23,7 +23,7 @@ struct InspectCommand: ParsableCommand {
   @OptionGroup(visibility: .hidden) var source: SourceArguments
   @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
-  @Flag(help: "Print the description as protobuf text.")
+  @Flag(help: "Print the description as protobuf text, and the operations of an ML Program.")
   var spec = false
 
   @Flag(help: "Print JSON.")
@@ -60,7 +60,6 @@ struct InspectCommand: ParsableCommand {
     let registry = try plugins.customLayers()
     var reader = ModelReader(source, registry, global, precision: weightPrecision)
     reader.rules = .allow
-    reader.showsPrograms = true
     if exportWeights == nil {
       reader.missingWeights = plan == nil ? .zeros : .random(RandomWeights(seed: 0))
     }
@@ -81,6 +80,7 @@ struct InspectCommand: ParsableCommand {
     }
     if spec {
       Console.write(try document.descriptionText)
+      if let text = document.programText { Console.write("\n" + Console.escaped(text)) }
       return
     }
     if json {

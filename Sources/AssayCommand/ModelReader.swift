@@ -15,8 +15,6 @@ struct ModelReader {
   var missingWeights: MissingWeights?
   /// Whether a Core ML model is taken whatever is wrong with it.
   var takesInvalid = false
-  /// Whether a package of an ML Program is taken, only to be looked at.
-  var showsPrograms = false
   /// Whether to say at once which weights of a Core ML model are not finite.
   var warnsOfWeights = true
   /// What the model is going to run on, as words of the command line.
@@ -58,13 +56,6 @@ struct ModelReader {
         return try convert(opened, files)
       }
       try Self.refuse(given ?? conversionOptions)
-      if !showsPrograms, let type = document.model.firstTypeThatDoesNotRun, type == "mlProgram",
-        files.isPackage
-      {
-        // Its weights are in other files of the package.
-        throw ModelError(
-          .unsupported, "models of type \(type) cannot run", hint: Model.remedy(forType: type))
-      }
       if !takesInvalid { try document.model.requireValid() }
       if warnsOfWeights, !quiet { Console.warnOfWeights(document.model, file: files.path) }
       return Document(

@@ -13,6 +13,7 @@ extension Model {
   /// The type of the model, or of the first model of a pipeline, that cannot run.
   package var firstTypeThatDoesNotRun: String? {
     if neuralNetwork != nil || hasFeatureModelType { return nil }
+    if case .mlProgram? = type { return nil }
     let models = pipelineModels
     return models.isEmpty ? typeName : models.firstValue(\.firstTypeThatDoesNotRun)
   }
@@ -21,11 +22,7 @@ extension Model {
 
   /// What to do with a model of the type `name`, which cannot run here.
   package static func remedy(forType name: String) -> String {
-    if name == "mlProgram" {
-      return "have coremltools write a neural network, which can run, with "
-        + "convert(…, convert_to=\"neuralnetwork\")"
-    }
-    return applesModels.contains(name)
+    applesModels.contains(name)
       ? "it is part of Apple's systems, and the file only refers to it"
       : "`assay inspect` shows what it takes and gives"
   }
@@ -42,6 +39,7 @@ extension Model {
     case .neuralNetwork: "neuralNetwork"
     case .neuralNetworkClassifier: "neuralNetworkClassifier"
     case .neuralNetworkRegressor: "neuralNetworkRegressor"
+    case .mlProgram: "mlProgram"
     case .pipeline: "pipeline"
     case .pipelineClassifier: "pipelineClassifier"
     case .pipelineRegressor: "pipelineRegressor"

@@ -3,6 +3,7 @@ import CustomLayers
 import Engine
 import Imaging
 import ModelTransforms
+import Programs
 import Synchronization
 import TensorCore
 
@@ -26,7 +27,7 @@ public final class Predictor: Sendable {
     public init() {}
   }
 
-  /// The loaded model.
+  /// The loaded model; of an ML Program, the neural network that computes the same.
   public let model: Model
   /// The inputs in the model's order.
   public var inputs: [FeatureDescription] { interface.inputs }
@@ -42,6 +43,9 @@ public final class Predictor: Sendable {
   /// Shared by all shapes, because a custom layer keeps its state.
   private let customLayerInstances = CustomLayerInstances()
 
+  /// The ML Program that `model` has been made from; nil for another model.
+  private let program: Model?
+
   private struct Compiled {
     var shapes: [String: [Int]]
     var network: CompiledNetwork
@@ -50,7 +54,10 @@ public final class Predictor: Sendable {
   /// - Throws: `ModelError` if the model is not a neural network, is invalid, or needs a layer that
   ///   is not implemented.
   public init(model: Model, options: Options = Options()) throws {
-    let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
+    let given = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
+    let network = try given.programNetwork()
+    program = network == nil ? nil : given
+    let model = network ?? given
     self.model = model
     self.options = options
     if let type = model.firstTypeThatDoesNotRun {
@@ -191,9 +198,15 @@ public final class Predictor: Sendable {
   private func network(forShapes shapes: [String: [Int]]) throws -> CompiledNetwork {
     let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
     if let known { return known }
-    let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
+    let network = try CompiledNetwork(
+      model: networkModel(for: shapes), options: engineOptions(for: shapes))
     compiled.withLock { $0 = Compiled(shapes: shapes, network: network) }
     return network
+  }
+
+  /// The model of the network for inputs of these shapes: a program becomes one for each.
+  func networkModel(for shapes: [String: [Int]]) throws -> Model {
+    try program?.programNetwork(shapes: shapes) ?? model
   }
 
   /// How the network is compiled for inputs of these shapes.

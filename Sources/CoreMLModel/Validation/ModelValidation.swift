@@ -30,6 +30,7 @@ extension Model {
     case nil: faults.require(false, "type", "the model's type is missing")
     case .opaque: break
     case .features(let model): model.parameters.checkModel(description, &faults)
+    case .mlProgram(let program): program.check(description, &faults)
     case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
       .pipelineRegressor(let pipeline):
       pipeline.check(description, isUpdatable: isUpdatable, &faults)
