@@ -19,14 +19,9 @@ extension FuzzTarget {
     FuzzTarget("keras-bytes", suffix: ".keras", attempt: network),
     FuzzTarget("npy-bytes", suffix: ".npy", attempt: arrays),
     FuzzTarget("npz-bytes", suffix: ".npz", attempt: arrays),
-    FuzzTarget(
-      "json-bytes", suffix: ".json", from: ["demo/rules.json"], seeds: { _, _ in lists },
-      attempt: arrays),
-    FuzzTarget(
-      "csv-bytes", suffix: ".csv", from: ["demo/rules.json"], seeds: { _, _ in tables },
-      attempt: arrays),
-    FuzzTarget("labels-bytes", suffix: ".txt", from: ["demo/rules.json"], seeds: { _, _ in labels })
-    { _, bytes in
+    FuzzTarget("json-bytes", suffix: ".json", from: [], examples: lists, attempt: arrays),
+    FuzzTarget("csv-bytes", suffix: ".csv", from: [], examples: tables, attempt: arrays),
+    FuzzTarget("labels-bytes", suffix: ".txt", from: [], examples: labels) { _, bytes in
       _ = try LabelFile.parse(Bytes(bytes))
     },
     FuzzTarget(
@@ -38,21 +33,14 @@ extension FuzzTarget {
       let archive = try ZipArchive(Bytes(bytes))
       for member in archive.members { _ = try archive.contents(member) }
     },
-    FuzzTarget(
-      "frames-bytes", suffix: ".frames", from: ["demo/rules.json"],
-      seeds: { _, _ in [WorkerAnswers.seed] }
-    ) {
+    FuzzTarget("frames-bytes", suffix: ".frames", from: [], examples: [WorkerAnswers.seed]) {
       try WorkerAnswers($1).read()
     },
-    FuzzTarget(
-      "requests-bytes", suffix: ".requests", from: ["demo/rules.json"],
-      seeds: { _, _ in [requests] }
-    ) {
+    FuzzTarget("requests-bytes", suffix: ".requests", from: [], examples: [requests]) {
       _ = RequestTable.decode($1)
     },
     FuzzTarget("formula-bytes", suffix: ".formula", from: formulaFiles, seeds: formulas) {
-      _, bytes in
-      let expression = try Expression(parsing: String(decoding: bytes, as: UTF8.self))
+      let expression = try Expression(parsing: String(decoding: $1, as: UTF8.self))
       _ = "\(expression)"
     },
     FuzzTarget(

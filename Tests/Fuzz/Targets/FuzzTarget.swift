@@ -13,6 +13,8 @@ package struct FuzzTarget: Sendable {
   package let suffix: String
   /// The ends of the names of files that hold seeds.
   private let sources: [String]
+  /// Seeds that are in no file.
+  private let examples: [[UInt8]]
   /// The seeds in such a file.
   private let seeds: @Sendable (_ path: String, _ bytes: [UInt8]) -> [[UInt8]]
   package let mutator: @Sendable (_ seeds: [[UInt8]]) -> Mutator
@@ -26,7 +28,7 @@ package struct FuzzTarget: Sendable {
   private static let largestSeed = 12 << 10
 
   init(
-    _ name: String, suffix: String, from sources: [String]? = nil,
+    _ name: String, suffix: String, from sources: [String]? = nil, examples: [[UInt8]] = [],
     seeds: @escaping @Sendable (String, [UInt8]) -> [[UInt8]] = { [$1] },
     mutator: @escaping @Sendable ([[UInt8]]) -> Mutator = { _ in
       { $1.flag() ? $0.damaged(&$1) : $0.withBytesReplaced(&$1) }
@@ -36,6 +38,7 @@ package struct FuzzTarget: Sendable {
     self.name = name
     self.suffix = suffix
     self.sources = sources ?? [suffix]
+    self.examples = examples
     self.seeds = seeds
     self.mutator = mutator
     self.attempt = attempt
@@ -47,9 +50,9 @@ package struct FuzzTarget: Sendable {
 
   /// The seeds below these folders, in the order of their files' names.
   package func seeds(below folders: [String]) -> [[UInt8]] {
-    var result: [[UInt8]] = []
+    var result = examples
     var seen: Set<[UInt8]> = []
-    for folder in folders {
+    for folder in sources.isEmpty ? [] : folders {
       let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
       for file in files.sorted() {
         let path = "\(folder)/\(file)"
