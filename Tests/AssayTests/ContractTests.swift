@@ -46,10 +46,10 @@ import Testing
       #expect(try breaches("echo error: a: bad >&2; exit 2") == [])
       #expect(try breaches("exit 0") == [])
       let cases = [
-        ("kill -9 $$", "signal 9"), ("exit 2", "0 lines of error"), ("exit 3", "exits with 3"),
+        ("kill -9 $$", "signal 9"), ("exit 2", "says no error"), ("exit 3", "exits with 3"),
         ("echo error: x >&2; exit 2", "does not name the file"),
         ("echo error: a >&2; exit 0", "exits with 0 and says"),
-        ("echo error: a >&2; echo error: a >&2; exit 2", "2 lines of error"),
+        ("echo error: a >&2; echo error: b >&2; exit 2", "does not name the file"),
         ("echo error: a >&2; : > $1; exit 2", "leaves OUTPUT"),
         ("printf '\\033[2J'", "standard output has U+1b"),
         ("printf '\\342\\200\\256'", "standard output has U+202e"),
