@@ -21,7 +21,7 @@ import Testing
       let model = folder + "/m.mlmodel"
       let converted = try Command.run("convert", Self.layers.path(name + ".h5"), "-o", model)
       #expect(converted.code == 0, "\(converted.errors)")
-      var document = try Model.read(model)
+      var document = try Model(contentsOf: model)
       try damage(&document)
       let file = folder + "/expected.npz"
       try expected(ArraySet.read(Self.layers.path(name + ".expected.npz"))).write(to: file)
