@@ -24,8 +24,12 @@ extension OperationTable {
           throw call.layer.error("\(length) is not divisible into \(count) parts")
         }
         bounds += (1...count).map { $0 * (length / count) }
-      } else if let numbers = parts?.array?.compactMap(\.int) {
+      } else if var numbers = parts?.array?.compactMap(\.int) {
         if isSizes {
+          if let rest = numbers.firstIndex(of: -1) {
+            numbers[rest] = 0
+            numbers[rest] = length - (try checkedSum(numbers))
+          }
           for size in numbers { bounds.append(try checkedSum([bounds[bounds.count - 1], size])) }
         } else {
           bounds += numbers + [length]
