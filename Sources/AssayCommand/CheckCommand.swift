@@ -46,6 +46,7 @@ struct CheckCommand: ParsableCommand {
       source, try plugins.customLayers(), global, precision: weightPrecision)
     let files = ModelFiles(model, weights: weights)
     reader.takesInvalid = true
+    reader.warnsOfWeights = false
     if weights != nil || files.isSource || files.isPackage {
       return try ModelCheck(model) { try reader.read(files).model }
     }

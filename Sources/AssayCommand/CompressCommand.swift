@@ -78,7 +78,9 @@ struct CompressCommand: ParsableCommand {
     let reader = ModelReader(
       source, compile.customLayers, global, recipe: images.recipe, forgetBias: engine.forgetBias,
       inputs: search.inputs)
-    let document = try reader.read(ModelFiles(model, weights: weights)).model
+    let read = try reader.read(ModelFiles(model, weights: weights))
+    if !read.isSource { OpenedFiles.allowReplacing(model) }
+    let document = read.model
     try inFile(model) { try selection.requireLayers(in: document) }
     var text: CompressionText
     if let goal = search.goals.first {
@@ -94,16 +96,20 @@ struct CompressCommand: ParsableCommand {
         if !search.inputs.isEmpty, target.precision == nil {
           rules.channelMeans = try self.channelMeans(folded, compile)
         }
-        let (compressed, layers) = try folded.compressed(rules)
+        let progress = self.progress
+        defer { progress.finish() }
+        let (compressed, layers) = try folded.compressed(rules) {
+          progress.update($0, of: $1, unit: " layers")
+        }
         return CompressionText(compressed, from: document, folds: folds, layers: layers)
       }
     }
     try inFile(model) { try text.model.requireValid() }
-    try inFile(destination) { try text.model.write(to: destination) }
     text.listsFolds = verbose
     if !search.inputs.isEmpty, !global.quiet || json {
       text.change = try inFile(model) { try change(document, text.model, compile) }
     }
+    try inFile(destination) { try text.model.write(to: destination) }
     if json {
       Console.print(text.json.text)
     } else if !global.quiet {
@@ -131,7 +137,11 @@ struct CompressCommand: ParsableCommand {
     _ document: Model, _ compile: CompileOptions
   ) throws -> [String: [Double]] {
     let options = try self.options(document, compile).predictor
-    return try ChannelMeans(document, inputs: search.inputs, options: options).means
+    let progress = self.progress
+    defer { progress.finish() }
+    return try ChannelMeans(document, inputs: search.inputs, options: options) {
+      progress.update($0, of: $1)
+    }.means
   }
 
   private func options(
@@ -145,6 +155,11 @@ struct CompressCommand: ParsableCommand {
     return options
   }
 
+  /// Starts anew where it is asked for.
+  private var progress: Progress {
+    Progress("assay compress", enabled: !global.quiet && !Progress.isDisturbed(by: json))
+  }
+
   private func searched(
     _ document: Model, _ goal: CompressionSearch.Goal, _ compile: CompileOptions
   ) throws -> CompressionText {
@@ -156,8 +171,7 @@ struct CompressCommand: ParsableCommand {
     options.images = try images.options(for: document)
     options.engine = compile
     options.forgetBias = engine.forgetBias
-    let progress = Progress(
-      "assay compress", enabled: !global.quiet && !Progress.isDisturbed(by: json))
+    let progress = self.progress
     defer { progress.finish() }
     let result = try CompressionSearch(document, inputs: search.inputs, options: options) {
       progress.update($0, $1)

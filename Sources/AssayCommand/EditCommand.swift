@@ -58,12 +58,10 @@ struct EditCommand: ParsableCommand {
       ModelFiles(model, weights: weights),
       refusing: source.givenForConversion
         + (weightPrecision.precision == nil ? [] : ["--precision"]))
+    if !document.isSource { OpenedFiles.allowReplacing(model) }
     let edited = try inFile(model) { try edit(document, compile) }
-    try inFile(destination) { try edited.model.write(to: destination) }
-    if destination != "-", var check = edited.check {
-      try inFile(destination) {
-        try check.checkWritten(edited.model, Model(contentsOf: destination))
-      }
+    try inFile(destination) {
+      try edited.model.write(to: destination) { try edited.check?.checkWritten($0) }
     }
     Console.wrote(destination)
   }

@@ -95,7 +95,8 @@ struct EvalCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions()
+    var compile = try engine.compileOptions()
+    Console.warnOfOutputs(&compile.hooks, file: model)
     var words = ([model] + inputs)[...]
     let files = ModelFiles(from: &words)
     let reader = ModelReader(

@@ -15,11 +15,13 @@ struct ModelReader {
   var missingWeights: MissingWeights?
   /// Whether a Core ML model is taken whatever is wrong with it.
   var takesInvalid = false
-  /// Whether a package of an ML Program is taken, only to be looked at.
-  var showsPrograms = false
+  /// Whether to say at once which weights of a Core ML model are not finite.
+  var warnsOfWeights = true
   /// What the model is going to run on, as words of the command line.
   var inputs: [String]
   var onVisit: (@Sendable (String) -> Void)?
+  /// Shows how far a conversion has come.
+  var progress: Progress?
   /// Takes the plan of a conversion, which goes as far as it can, and gives its result.
   var onPlan: ((ConversionPlan) throws -> ConversionResult)?
   let quiet: Bool
@@ -54,14 +56,8 @@ struct ModelReader {
         return try convert(opened, files)
       }
       try Self.refuse(given ?? conversionOptions)
-      if !showsPrograms, let type = document.model.firstTypeThatDoesNotRun, type == "mlProgram",
-        files.isPackage
-      {
-        // Its weights are in other files of the package.
-        throw ModelError(
-          .unsupported, "models of type \(type) cannot run", hint: Model.remedy(forType: type))
-      }
       if !takesInvalid { try document.model.requireValid() }
+      if warnsOfWeights, !quiet { Console.warnOfWeights(document.model, file: files.path) }
       return Document(
         model: document.model, isSource: false, lacksWeights: document.lacksWeights)
     }
@@ -74,6 +70,13 @@ struct ModelReader {
     try inFile(files.path) {
       try convert(try ModelSource(contentsOf: files.path, weights: files.weights), files)
     }
+  }
+
+  private var visitor: (@Sendable (String) -> Void)? {
+    guard onVisit == nil, let progress else { return onVisit }
+    // The layers are visited one after the other.
+    nonisolated(unsafe) let line = progress
+    return { _ in line.step(" layers") }
   }
 
   /// The options that were given and are for a conversion only.
@@ -101,7 +104,7 @@ struct ModelReader {
   private func convert(_ opened: ModelSource, _ files: ModelFiles) throws -> Document {
     var options = try source.options(rules)
     options.missingWeights = missingWeights
-    options.onVisit = onVisit
+    options.onVisit = visitor
     if let recipe {
       options.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
     }
@@ -111,6 +114,7 @@ struct ModelReader {
       } else {
         try opened.convert(options, for: inputs, customLayers: customLayers)
       }
+    progress?.finish()
     var model = result.model
     if !quiet {
       for note in result.notes { Console.warn(note) }

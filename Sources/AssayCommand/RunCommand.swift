@@ -75,6 +75,11 @@ struct RunCommand: ParsableCommand {
       valueName: "I/N"))
   var shard = Shard.whole
 
+  @Flag(
+    help: "Pass the states of recurrent layers from each input to the next, as steps of a sequence."
+  )
+  var carryStates = false
+
   @OptionGroup(title: "Images") var images: ResizeArguments
 
   @OptionGroup(title: "Detection") var boxes: DetectionArguments
@@ -115,7 +120,8 @@ struct RunCommand: ParsableCommand {
     try require(
       !words.isEmpty, .usage, "there is no input after the model",
       hint: "add an image or an array: assay run MODEL INPUT")
-    let compile = try engine.compileOptions()
+    var compile = try engine.compileOptions()
+    Console.warnOfOutputs(&compile.hooks, file: model)
     let reader = ModelReader(
       source, compile.customLayers, global, precision: weightPrecision,
       forgetBias: engine.forgetBias, inputs: Array(words))
@@ -144,10 +150,19 @@ struct RunCommand: ParsableCommand {
       if boxes.coco != nil { writer.results = [] }
     }
     noteImages(predictor)
+    if carryStates {
+      try require(
+        !document.recurrentStates.isEmpty, .mismatch,
+        "the model has no optional inputs and outputs for states of recurrent layers")
+    }
+    var states: [String: FeatureValue] = [:]
     var loop = InputLoop(
       "assay run", quiet: global.quiet || Progress.isDisturbed(by: json), json: json)
-    try loop.run(list, for: document, images: predictor.images) { _, values, _ in
-      (try predictor.predict(values), values)
+    try loop.run(list, for: document, images: predictor.images) { source, given, _ in
+      let values = given.merging(states) { given, _ in given }
+      let prediction = try source.blamed { try predictor.predict(values) }
+      if carryStates { states = prediction.states(of: document) }
+      return (prediction, values)
     } then: { source, result in
       try writer.write(result.0, of: source, result.1)
       let executed = steps.take()

@@ -245,7 +245,10 @@ struct Conversion {
         tensors[index] = outputs
       case .python(let python):
         network.visit(node.name, node.layer.className + (text.map { ", \($0)" } ?? ""))
-        do { (tensors[index], text) = try python.convert(call, into: &network) } catch {
+        do {
+          (tensors[index], text) = try python.convert(call, into: &network)
+          try network.requireRanks(call)
+        } catch {
           guard let fallback = python.fallback else { throw error }
           tensors[index] = try fallback.convert(
             call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
@@ -259,6 +262,7 @@ struct Conversion {
         guesses.insert(index)
         tensors[index] = tensors[index]?.map(\.assumed)
       }
+      try network.requireRanks(call)
       try call.requireSizes(of: tensors[index] ?? [])
       network.finish(
         node.name, node.layer.className + (text.map { ", \($0)" } ?? ""),
