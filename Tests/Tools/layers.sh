@@ -52,7 +52,7 @@ imports() {
       sub(/.*import +/, ""); sub(/^(struct|class|enum|func|protocol|typealias|let|var) +/, "")
       sub(/[^A-Za-z0-9_].*/, ""); print; next
     }
-    /^(@|public|package|internal|private|fileprivate|open|final|struct|enum|class|actor|protocol|extension|func|let|var|typealias)/ {
+    /^ *(@|public|package|internal|private|fileprivate|open|final|struct|enum|class|actor|protocol|extension|func|let|var|typealias)/ {
       header = 0
     }' "$@" | sort -u
 }
