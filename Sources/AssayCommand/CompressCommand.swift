@@ -75,11 +75,12 @@ struct CompressCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let compile = try engine.compileOptions()
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.recipe = images.recipe
-    reader.forgetBias = engine.forgetBias
-    reader.inputs = search.inputs
-    let document = try reader.read(ModelFiles(model, weights: weights)).model
+    let reader = ModelReader(
+      source, compile.customLayers, global, recipe: images.recipe, forgetBias: engine.forgetBias,
+      inputs: search.inputs)
+    let read = try reader.read(ModelFiles(model, weights: weights))
+    if !read.isSource { OpenedFiles.allowReplacing(model) }
+    let document = read.model
     try inFile(model) { try selection.requireLayers(in: document) }
     var text: CompressionText
     if let goal = search.goals.first {
@@ -104,11 +105,11 @@ struct CompressCommand: ParsableCommand {
       }
     }
     try inFile(model) { try text.model.requireValid() }
-    try inFile(destination) { try text.model.write(to: destination) }
     text.listsFolds = verbose
     if !search.inputs.isEmpty, !global.quiet || json {
       text.change = try inFile(model) { try change(document, text.model, compile) }
     }
+    try inFile(destination) { try text.model.write(to: destination) }
     if json {
       Console.print(text.json.text)
     } else if !global.quiet {
@@ -122,11 +123,7 @@ struct CompressCommand: ParsableCommand {
   private func change(
     _ document: Model, _ compressed: Model, _ compile: CompileOptions
   ) throws -> ComparisonSummary {
-    var options = Comparison.Options()
-    options.layout = search.layout
-    options.images = try images.options(for: document)
-    options.engine = compile
-    options.forgetBias = engine.forgetBias
+    var options = try self.options(document, compile)
     options.topOfScores = 5
     let (summary, loop) = try ModelDiffArguments.summary(
       try ModelPair(document, compressed, options), document,
@@ -139,16 +136,23 @@ struct CompressCommand: ParsableCommand {
   private func channelMeans(
     _ document: Model, _ compile: CompileOptions
   ) throws -> [String: [Double]] {
-    var options = Predictor.Options()
-    options.layout = search.layout
-    options.images = try images.options(for: document)
-    options.engine = compile
-    options.forgetBias = engine.forgetBias
+    let options = try self.options(document, compile).predictor
     let progress = self.progress
     defer { progress.finish() }
     return try ChannelMeans(document, inputs: search.inputs, options: options) {
       progress.update($0, of: $1)
     }.means
+  }
+
+  private func options(
+    _ document: Model, _ compile: CompileOptions
+  ) throws -> Comparison.Options {
+    var options = Comparison.Options()
+    options.layout = search.layout
+    options.images = try images.options(for: document)
+    options.engine = compile
+    options.forgetBias = engine.forgetBias
+    return options
   }
 
   /// Starts anew where it is asked for.

@@ -27,9 +27,9 @@ struct ConvertCommand: ParsableCommand {
     completion: .file(extensions: ["mlmodel"]))
   var destination: String?
 
-  @OptionGroup var source: SourceArguments
-  @OptionGroup var weightPrecision: WeightPrecisionArguments
-  @OptionGroup(title: "Preprocessing") var recipe: RecipeArguments
+  @OptionGroup(title: "Conversion") var source: SourceArguments
+  @OptionGroup(title: "Conversion") var weightPrecision: WeightPrecisionArguments
+  @OptionGroup(title: "Conversion") var recipe: RecipeArguments
 
   @Option(
     help: ArgumentHelp(
@@ -74,10 +74,9 @@ struct ConvertCommand: ParsableCommand {
 
   private func convert() throws {
     let registry = try plugins.customLayers()
-    var reader = ModelReader(source, registry, global)
-    reader.precision = weightPrecision.precision
-    reader.recipe = recipe.recipe
-    reader.forgetBias = forgetBias
+    var reader = ModelReader(
+      source, registry, global, precision: weightPrecision, recipe: recipe.recipe,
+      forgetBias: forgetBias)
     if verbose { reader.onVisit = { Console.note(Console.escaped($0)) } }
     if dryRun {
       reader.onPlan = { plan in

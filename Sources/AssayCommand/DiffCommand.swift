@@ -64,6 +64,12 @@ struct DiffCommand: ParsableCommand {
   @Flag(help: "Also run in double precision and say whether a difference is rounding.")
   var reference = false
 
+  @Flag(help: "Find out why outputs differ: try the usual causes, alone and in pairs.")
+  var diagnose = false
+
+  @Option(help: ArgumentHelp("Seconds for --diagnose; default: 60.", valueName: "SECONDS"))
+  var budget: Double?
+
   @Option(
     help: ArgumentHelp("Write a self-contained HTML page.", valueName: "FILE.html"),
     completion: .file(extensions: ["html"]))
@@ -98,8 +104,11 @@ struct DiffCommand: ParsableCommand {
     if files.count < 2 {
       throw ValidationError("give a model and its inputs, two models, or two files of arrays")
     }
-    if expected == nil, layers != nil || reference {
-      throw ValidationError("--layers and --reference need a model and --expected FILE")
+    if expected == nil, layers != nil || reference || diagnose {
+      throw ValidationError("--layers, --reference and --diagnose need a model and --expected FILE")
+    }
+    if let budget, !(budget > 0 && budget <= 1e6) || !diagnose {
+      throw ValidationError("--budget takes seconds, and needs --diagnose")
     }
     if let destination,
       ![".png", ".npz", ".npy", ".json", ".csv"].contains(where: destination.lowercased().hasSuffix)
@@ -114,16 +123,17 @@ struct DiffCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions()
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.recipe = images.recipe
-    reader.forgetBias = engine.forgetBias
+    var compile = try engine.compileOptions()
+    if let file = files.first { Console.warnOfOutputs(&compile.hooks, file: file) }
+    var reader = ModelReader(
+      source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
+      forgetBias: engine.forgetBias)
     var words = files[...]
-    if expected == nil, let first = ModelFiles(fromModels: &words) {
+    if expected == nil, let first = try ModelFiles(fromModels: &words) {
       return try compareModels(first, words, reader, compile)
     }
     let comparison: Comparison
+    var diagnosis: Diagnosis?
     if let expected {
       let files = ModelFiles(from: &words)
       reader.inputs = Array(words)
@@ -138,6 +148,13 @@ struct DiffCommand: ParsableCommand {
           document, inputs: Array(words), expected: expected,
           options: options(for: document, compile))
       }
+      if diagnose, !comparison.matches {
+        diagnosis = try inFile(files.path) {
+          try Diagnosis(
+            document, inputs: Array(words), expected: expected,
+            options: options(for: document, compile), budget: .seconds(budget ?? 60))
+        }
+      }
     } else {
       try require(files.count == 2, .usage, "add --expected FILE, or give two models")
       try inFile(files[0]) {
@@ -148,9 +165,12 @@ struct DiffCommand: ParsableCommand {
     }
     let text = ComparisonText(comparison)
     if json {
-      Console.print(text.json().text)
+      Console.print(text.json(diagnosis.map { DiagnosisText($0).json() }).text)
     } else {
-      Console.write(text.text())
+      Console.write(text.text() + (diagnosis.map { DiagnosisText($0).text() } ?? ""))
+      if !comparison.matches, expected != nil, !diagnose {
+        Console.note("--diagnose looks for the cause")
+      }
     }
     if let report {
       try write(comparison.outputs + (comparison.blobs?.blobs ?? []), to: report)
@@ -164,7 +184,7 @@ struct DiffCommand: ParsableCommand {
     _ compile: CompileOptions
   ) throws {
     var words = words
-    guard let other = ModelFiles(fromModels: &words) else {
+    guard let other = try ModelFiles(fromModels: &words) else {
       throw ModelError(
         .usage, "there is one model and nothing to compare it with",
         hint: "add an input and --expected FILE, or give two models")

@@ -66,16 +66,22 @@ package struct AppStubs: Sendable {
   }
 
   /// Writes the files into the folder `path`, which is made if need be. None that is there already is
-  /// changed.
+  /// changed, and if one cannot be written, none is.
   package func write(to path: String) throws {
     let places = files.map { path + "/" + $0.path }
     for place in places where FileManager.default.fileExists(atPath: place) {
       throw ModelError(
         .cannotCreate, "exists already", file: place, hint: "name another folder, or remove it")
     }
-    for (file, place) in zip(files, places) {
-      try makeFolder(of: place)
-      try AtomicFile.write(file.bytes, to: place)
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    do {
+      for (file, place) in zip(files, places) {
+        try makeFolder(of: place)
+        try AtomicFile.write(file.bytes, to: place)
+      }
+    } catch {
+      for place in isNew ? [path] : places { try? FileManager.default.removeItem(atPath: place) }
+      throw error
     }
   }
 }

@@ -105,15 +105,17 @@ import Testing
     builtIn("PixelUnshuffle", [2, 3, 9, 6]) { $0.parameters["scale"] = .int(3) },
   ]
 
-  private static let examples: [Trial] = ["tensorflow", "torch"].flatMap(FrameworkCase.all).map {
-    example in
-    Trial(
-      layer: PluginLayerTests.custom(example.className) {
-        $0.parameters = example.typedParameters.mapValues { $0 }
-        $0.blobs = example.weights.map { Weights($0) }
-      }, inputs: example.inputs.map(\.shape), outputCount: example.outputs.count, example: example,
-      ulps: ["Mish", "GELU"].contains(example.className) ? 2 : 0)
-  }
+  private static let examples: [Trial] = ["tensorflow", "torch", "numpy"].flatMap(FrameworkCase.all)
+    .map {
+      example in
+      Trial(
+        layer: PluginLayerTests.custom(example.className) {
+          $0.parameters = example.typedParameters.mapValues { $0 }
+          $0.blobs = example.weights.map { Weights($0) }
+        }, inputs: example.inputs.map(\.shape), outputCount: example.outputs.count,
+        example: example,
+        ulps: ["Mish", "GELU"].contains(example.className) ? 2 : 0)
+    }
 
   static let trials = formulas + functions + builtIns + examples
 
