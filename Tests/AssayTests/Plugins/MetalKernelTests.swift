@@ -86,7 +86,7 @@ import Testing
     /// Classes that are left to the CPU, which their files say.
     private static let onCPU: Set = [
       "DeformableConvolution", "dneprDroid_deform_conv2d", "dneprDroid_lstsq", "ROIPooling",
-      "ROIAlign", "PSROIPooling",
+      "ROIAlign", "PSROIPooling", "Proposal",
     ]
 
     private static let examples: [Trial] = ["tensorflow", "torch"].flatMap(FrameworkCase.all)
