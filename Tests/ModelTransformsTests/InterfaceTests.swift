@@ -27,9 +27,10 @@ struct InterfaceTests {
   /// A training input of an input's name stays the same input.
   @Test func trainingInputs() throws {
     var model = Sample.dense
-    model.description?.trainingInput = model.description?.input ?? []
+    let inputs = try #require(model.description?.input)
+    model.description?.trainingInput = inputs
     let changed = try model.settingArrayType(.float32)
-    #expect(changed.description?.input.isEmpty == false)
+    #expect(changed.description?.input != inputs)
     #expect(changed.description?.trainingInput == changed.description?.input)
   }
 
