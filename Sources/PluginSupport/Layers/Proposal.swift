@@ -4,6 +4,8 @@ import Foundation
 /// The regions of a region proposal network, the best ones after suppression.
 ///
 /// The inputs are scores, offsets, and the image's height, width and scale.
+///
+/// Core ML runs it on the CPU: suppression takes one region after the other.
 final class Proposal: NSObject, MLCustomLayer {
   private let proposals: RegionProposals
   private let hasScores: Bool
