@@ -91,11 +91,10 @@ struct BenchCommand: ParsableCommand {
     options.engine = try engine.compileOptions()
     Console.warnOfOutputs(&options.engine.hooks, file: model)
     options.forgetBias = engine.forgetBias
-    var reader = ModelReader(source, options.engine.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.forgetBias = engine.forgetBias
+    var reader = ModelReader(
+      source, options.engine.customLayers, global, precision: weightPrecision,
+      forgetBias: engine.forgetBias, inputs: inputs)
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))
-    reader.inputs = inputs
     // Not while the clock runs.
     reader.warnsOfWeights = false
     let document = try reader.read(ModelFiles(model, weights: weights))

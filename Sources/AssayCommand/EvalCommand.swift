@@ -99,11 +99,9 @@ struct EvalCommand: ParsableCommand {
     Console.warnOfOutputs(&compile.hooks, file: model)
     var words = ([model] + inputs)[...]
     let files = ModelFiles(from: &words)
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.recipe = images.recipe
-    reader.forgetBias = engine.forgetBias
-    reader.inputs = Array(words)
+    let reader = ModelReader(
+      source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
+      forgetBias: engine.forgetBias, inputs: Array(words))
     let document = try reader.read(files).model
     try inFile(files.path) {
       var options = Comparison.Options()

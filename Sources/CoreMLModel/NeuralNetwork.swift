@@ -58,18 +58,7 @@ package struct NeuralNetworkClassifier: SpecificationMessage {
 
   package static let fields: [Field<Self>] =
     NeuralNetwork.fields.map { $0.lifted(to: \.network) } + [
-      .choice(
-        \.classLabels,
-        [
-          .flat(
-            "stringClassLabels", read: { .string(try $0.strings("vector")) },
-            { if case .string(let labels) = $0 { labels } else { nil } },
-            write: { try $1.set("vector", $0) }),
-          .flat(
-            "int64ClassLabels", read: { .int64(try $0.ints("vector")) },
-            { if case .int64(let labels) = $0 { labels } else { nil } },
-            write: { try $1.set("vector", $0) }),
-        ]),
+      .classLabels(\.classLabels),
       .string("labelProbabilityLayerName", \.labelProbabilityLayerName),
     ]
 }
@@ -117,6 +106,7 @@ extension Model {
   package var classLabels: NeuralNetworkClassifier.ClassLabels? {
     switch type {
     case .neuralNetworkClassifier(let classifier): classifier.classLabels
+    case .features(let model): model.parameters.classLabels
     case .pipelineClassifier(let pipeline):
       pipeline.models.reversed().firstValue(\.classLabels)
     default: nil

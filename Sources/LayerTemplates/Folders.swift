@@ -45,8 +45,8 @@ extension PluginPackage {
   }
 }
 
-/// The files for an app: the Swift class of each custom layer, and a Metal kernel where the class is
-/// a function of each element.
+/// The files for an app: the Swift class of each custom layer, and a Metal kernel where the class has
+/// one.
 package struct AppStubs: Sendable {
   package private(set) var files: [PluginPackage.File]
 
@@ -56,7 +56,7 @@ package struct AppStubs: Sendable {
       var files = [
         PluginPackage.File(path: "\(layerClass.typeName).swift", bytes: Array(text.text.utf8))
       ]
-      if let kernel = text.metal?.kernel {
+      if let kernel = text.kernel {
         files.append(
           PluginPackage.File(path: "\(layerClass.typeName).metal", bytes: Array(kernel.utf8)))
       }
