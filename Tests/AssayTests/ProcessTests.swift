@@ -154,6 +154,27 @@ import Testing
     }
   }
 
+  /// NaN equals nothing, but a file with it is read back as it was written.
+  @Test func aModelWithNaNCanBeEdited() throws {
+    try withTemporaryFolder { folder in
+      var layer = NeuralNetworkLayer()
+      layer.name = "line"
+      layer.parameters = Activation(.linear(alpha: .nan, beta: 0))
+      (layer.input, layer.output) = (["x"], ["y"])
+      var network = NeuralNetwork()
+      network.layers = [layer]
+      var model = Model()
+      model.specificationVersion = 1
+      model.type = .neuralNetwork(network)
+      let array = FeatureType.Kind.multiArray(ArrayFeatureType(shape: [3], dataType: .double))
+      model.description?.input = [FeatureDescription(name: "x", kind: array)]
+      model.description?.output = [FeatureDescription(name: "y", kind: array)]
+      try model.write(to: folder + "/m.mlmodel")
+      let result = try Self.run("$A edit m.mlmodel -o m.mlmodel --author A", in: folder)
+      #expect(result.code == 0, "\(result.errors)")
+    }
+  }
+
   /// A pipe works, and one without a writer is refused instead of waited for.
   @Test func readsAPipe() throws {
     try withTemporaryFolder { folder in
