@@ -29,6 +29,8 @@ extension Model {
     switch type {
     case nil: faults.require(false, "type", "the model's type is missing")
     case .opaque: break
+    case .features(let model): model.parameters.checkModel(description, &faults)
+    case .mlProgram(let program): program.check(description, &faults)
     case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
       .pipelineRegressor(let pipeline):
       pipeline.check(description, isUpdatable: isUpdatable, &faults)
@@ -87,11 +89,12 @@ extension Model {
     network.checkMapping(description, &faults)
     network.checkPreprocessing(description.input, &faults)
     network.checkLayers(description, &faults)
-    // An array [C] may be a sequence of any length, so nothing that depends on it can be checked.
+    // An array [C] or [C, H, W] may be a sequence of any length, so nothing that depends on it can
+    // be checked.
     let short = network.inferredShapes(inputs: inputs)
     let vectors = description.input.filter { feature in
       guard network.arrayInputShapeMapping == .rank5 else { return false }
-      if case .multiArray(let array)? = feature.type?.kind { return array.shape.count == 1 }
+      if case .multiArray(let array)? = feature.type?.kind { return array.shape.count < 5 }
       return false
     }
     // Longer than any stride reduces to one step.
@@ -143,8 +146,10 @@ extension Model {
         }
       }
     }
-    guard network.namesAllBlobs else { return }
-    let blobs = Set(network.layers.flatMap(\.output))
+    let blobs = network.layers.reduce(into: Set<String>()) {
+      $0.formUnion($1.output)
+      $0.formUnion($1.blobsWrittenInside)
+    }
     for output in description.output where !predicted.contains(output.name) {
       faults.require(
         blobs.contains(output.name), "description.output.\(output.name)",
