@@ -157,9 +157,9 @@ def random_weights(text):
     names = every(fields, "input")
     dims = [int(n) for n in every(fields, "input_dim")]
     shapes = [[int(n) for n in every(s, "dim")] for s in every(fields, "input_shape")]
-    if names:
-        weights.shapes[names[0]] = (dims or shapes[0])[:4]
     try:
+        if names:
+            weights.shapes[names[0]] = (dims or shapes[0])[:4]
         for layer in every(fields, "layer"):
             weights.add(layer)
     except (ValueError, KeyError, IndexError, TypeError):
