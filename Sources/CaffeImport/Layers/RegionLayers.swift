@@ -60,7 +60,6 @@ extension CaffeNetwork {
     try layer.require(
       regions.shape.count >= 2 && regions.shape.dropFirst().reduce(1, *) == 5,
       "its bottom \(regions.shapeText) must have five numbers for each region")
-    hasRegions = true
     var result = CaffeTensor(
       add(
         layer.name, custom,
