@@ -78,7 +78,9 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
   /// The number of boxes that the outputs' shapes ask for.
   private func outputRows(_ count: Int, _ inputs: FeatureInputs) throws -> Int {
     for name in [confidenceOutput, coordinatesOutput] {
-      guard case .multiArray(let array)? = inputs.description.output.first(where: { $0.name == name })?.type?.kind
+      guard
+        case .multiArray(let array)? = inputs.description.output.first(where: { $0.name == name })?
+          .type?.kind
       else { continue }
       if case .range(let ranges)? = array.flexibility, let range = ranges.first {
         let least = min(max(0, range.lowerBound), Limits.dimension)
