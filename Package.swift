@@ -74,7 +74,7 @@ let package = Package(
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     .target(name: "LibC"),
-    library("TensorCore", ["LibC"], settings: optimized),
+    library("TensorCore", ["CSystem", "LibC"], settings: optimized),
     library("Files", ["TensorCore", "CSystem", "LibC"], settings: optimized),
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
     library("HDF5Reader", ["ByteFormats", "Files", "TensorCore", "CSystem"]),
@@ -109,6 +109,7 @@ let package = Package(
       "Engine",
       ["CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "CSystem", "TensorCore"],
       settings: optimized),
+    library("Programs", ["Engine", "CoreMLModel", "TensorCore"]),
     .target(name: "PluginSupport", exclude: ["Support", "Layers", "embed.sh"]),
     library(
       "LayerTemplates",
@@ -138,7 +139,10 @@ let package = Package(
     library("Verification", ["Engine", "TensorCore"]),
     library(
       "ModelPrediction",
-      ["Engine", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
+      [
+        "Engine", "Programs", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel",
+        "TensorCore",
+      ]),
     library(
       "NetworkBuilder",
       [
@@ -150,7 +154,7 @@ let package = Package(
       [
         "ModelPrediction", "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport",
         "DarknetImport",
-        "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
+        "ImportSupport", "Engine", "Programs", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),
     .executableTarget(
@@ -168,7 +172,18 @@ let package = Package(
       ],
       path: "Tests/Benchmarks"),
 
-    .target(name: "TestSupport", dependencies: ["TensorCore"], path: "Tests/TestSupport"),
+    .target(
+      name: "FuzzSupport", dependencies: ["ByteFormats", "LibC", "TensorCore"],
+      path: "Tests/Fuzz/Support"),
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "FuzzSupport", "Assay", "ModelPrediction", "ModelTransforms", "LayerTemplates",
+        "ImportSupport", "Engine", "CustomLayers", "CoreMLModel", "HDF5Reader", "Imaging",
+        "Formulas", "ByteFormats", "TensorCore",
+      ], path: "Tests/Fuzz/Targets"),
+    .target(
+      name: "TestSupport", dependencies: ["FuzzSupport", "TensorCore"], path: "Tests/TestSupport"),
     tests("TensorCore"),
     tests("Files", ["TensorCore"]),
     tests("ByteFormats", ["Files", "TensorCore"]),
@@ -196,6 +211,7 @@ let package = Package(
         "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Files",
         "Kernels", "TensorCore",
       ]),
+    tests("Programs", ["CoreMLModel", "TensorCore"]),
     tests("Imaging", ["Files", "TensorCore"]),
     tests("Detection", ["ByteFormats", "Imaging", "TensorCore", "Files"]),
     tests(
@@ -205,12 +221,28 @@ let package = Package(
         "CoreMLModel", "TensorCore",
       ]),
     tests("Verification", ["Engine", "TensorCore"]),
+    tests("FuzzTargets", ["HDF5Worker", "FuzzSupport", "TensorCore"]),
     tests(
       "Assay",
       [
-        "AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers", "CoreMLModel",
+        "AssayCommand", "HDF5Worker", "FuzzSupport", "KerasImport", "Engine", "CustomLayers",
+        "CoreMLModel",
         "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
-        "LayerTemplates", "ModelPrediction", "TensorCore",
+        "LayerTemplates", "ModelPrediction", "Programs", "TensorCore",
       ]),
   ]
 )
+
+// `make fuzz` and `make mutants`
+if Context.environment["ASSAY_FUZZ"] != nil {
+  package.targets += [
+    .executableTarget(
+      name: "assay-mutants",
+      dependencies: ["FuzzTargets", "FuzzSupport", "TensorCore", "LibC"],
+      path: "Tests/Fuzz/Mutants"),
+    // Tests/Tools/fuzz.sh links libFuzzer.
+    .executableTarget(
+      name: "assay-fuzz", dependencies: ["FuzzTargets", "FuzzSupport", "TensorCore", "LibC"],
+      path: "Tests/Fuzz/Fuzzer"),
+  ]
+}

@@ -64,7 +64,17 @@ package struct InputSource: Sendable {
       file: unnamed.last?.path,
       hint: "the model's inputs are \(inputs.map(\.name).joined(separator: ", "))")
     for (feature, item) in zip(open, unnamed) { values[feature.name] = item.value }
+    if let info = ImageInfo(of: model), values[info.name] == nil {
+      values[info.name] = try info.value(values, of: model, images)
+    }
     return values
+  }
+
+  /// Predicts from the input's values: where these do not fit the model, the error is the input's.
+  package func blamed<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as ModelError
+      where error.code == .mismatch && error.layer == nil
+    { throw error.inFile(files.count == 1 ? files[0].path : name) }
   }
 
   private static func values(

@@ -29,6 +29,9 @@ public struct Model: SpecificationMessage {
           "neuralNetworkRegressor", { .neuralNetworkRegressor($0) },
           { if case .neuralNetworkRegressor(let value) = $0 { value } else { nil } }),
         .message(
+          "mlProgram", { .mlProgram($0) },
+          { if case .mlProgram(let value) = $0 { value } else { nil } }),
+        .message(
           "pipeline", { .pipeline($0) },
           { if case .pipeline(let value) = $0 { value } else { nil } }),
         .flat(
@@ -51,6 +54,7 @@ package indirect enum ModelType: Sendable, Equatable {
   case neuralNetwork(NeuralNetwork)
   case neuralNetworkClassifier(NeuralNetworkClassifier)
   case neuralNetworkRegressor(NeuralNetworkRegressor)
+  case mlProgram(MILProgram)
   case pipeline(Pipeline)
   case pipelineClassifier(Pipeline)
   case pipelineRegressor(Pipeline)

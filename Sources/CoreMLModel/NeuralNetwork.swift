@@ -108,8 +108,19 @@ extension Model {
     case .neuralNetworkClassifier(let classifier): classifier.classLabels
     case .features(let model): model.parameters.classLabels
     case .pipelineClassifier(let pipeline):
-      pipeline.models.reversed().lazy.compactMap(\.classLabels).first
+      pipeline.models.reversed().firstValue(\.classLabels)
     default: nil
     }
+  }
+}
+
+extension Sequence {
+  /// The first value that is not nil. Unlike a lazy map's `first` it evaluates each element once,
+  /// so models in models cost no more than there are.
+  package func firstValue<Value>(_ value: (Element) throws -> Value?) rethrows -> Value? {
+    for element in self {
+      if let found = try value(element) { return found }
+    }
+    return nil
   }
 }

@@ -52,6 +52,9 @@ extension Model {
         "the model", Swift.type(of: parameters).specificationVersion,
         "is of type \(parameters.typeName)")
     }
+    if case .mlProgram? = type {
+      need("the model", specificationVersion, "is an ML Program")
+    }
     if case .opaque(let message)? = type {
       need(
         "the model", specificationVersion,

@@ -37,11 +37,11 @@ package struct ModelInterface: Sendable {
     features = Dictionary(
       inputs.map { input in
         let own = Feature(input, in: model, layout: layout, images: images)
-        return (input.name, members.lazy.compactMap { $0.features[input.name] }.first ?? own)
+        return (input.name, members.firstValue { $0.features[input.name] } ?? own)
       },
       uniquingKeysWith: { first, _ in first })
     outputs = description.output.map { output in
-      members.lazy.reversed().compactMap { $0.output(output.name) }.first
+      members.reversed().firstValue { $0.output(output.name) }
         ?? Feature(output, in: model, layout: layout)
     }
   }

@@ -4,7 +4,7 @@ extension Model {
   /// The blob with a classifier's probabilities.
   package var probabilitiesBlob: String? {
     if case .pipelineClassifier(let pipeline)? = type {
-      return pipeline.models.lazy.reversed().compactMap(\.probabilitiesBlob).first
+      return pipeline.models.reversed().firstValue(\.probabilitiesBlob)
     }
     guard case .neuralNetworkClassifier(let classifier) = type else { return nil }
     return classifier.probabilitiesBlob
@@ -13,19 +13,16 @@ extension Model {
   /// The type of the model, or of the first model of a pipeline, that cannot run.
   package var firstTypeThatDoesNotRun: String? {
     if neuralNetwork != nil || hasFeatureModelType { return nil }
+    if case .mlProgram? = type { return nil }
     let models = pipelineModels
-    return models.isEmpty ? typeName : models.lazy.compactMap(\.firstTypeThatDoesNotRun).first
+    return models.isEmpty ? typeName : models.firstValue(\.firstTypeThatDoesNotRun)
   }
 
   private var hasFeatureModelType: Bool { if case .features? = type { true } else { false } }
 
   /// What to do with a model of the type `name`, which cannot run here.
   package static func remedy(forType name: String) -> String {
-    if name == "mlProgram" {
-      return "have coremltools write a neural network, which can run, with "
-        + "convert(…, convert_to=\"neuralnetwork\")"
-    }
-    return applesModels.contains(name)
+    applesModels.contains(name)
       ? "it is part of Apple's systems, and the file only refers to it"
       : "`assay inspect` shows what it takes and gives"
   }
@@ -42,6 +39,7 @@ extension Model {
     case .neuralNetwork: "neuralNetwork"
     case .neuralNetworkClassifier: "neuralNetworkClassifier"
     case .neuralNetworkRegressor: "neuralNetworkRegressor"
+    case .mlProgram: "mlProgram"
     case .pipeline: "pipeline"
     case .pipelineClassifier: "pipelineClassifier"
     case .pipelineRegressor: "pipelineRegressor"

@@ -1177,10 +1177,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "mlProgram",
     502,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, mlprogram),
-    NULL,
+    &spec__mil__program__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */

@@ -16,6 +16,7 @@ PROTOBUF_C__BEGIN_DECLS
 
 #include "FeatureModels.pb-c.h"
 #include "FeatureTypes.pb-c.h"
+#include "MIL.pb-c.h"
 #include "NeuralNetwork.pb-c.h"
 
 typedef struct Spec__Pipeline Spec__Pipeline;
@@ -214,7 +215,7 @@ struct  Spec__Model
     Spec__KNearestNeighborsClassifier *knearestneighborsclassifier;
     Spec__NeuralNetwork *neuralnetwork;
     ProtobufCBinaryData itemsimilarityrecommender;
-    ProtobufCBinaryData mlprogram;
+    Spec__Mil__Program *mlprogram;
     ProtobufCBinaryData custommodel;
     ProtobufCBinaryData linkedmodel;
     ProtobufCBinaryData classconfidencethresholding;
