@@ -33,6 +33,8 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
       kept.append(candidate)
     }
     let rows = try outputRows(kept.count, inputs)
+    _ = try checkedProduct(
+      [max(0, rows - count), max(4, classes)], limit: FeatureInputs.elementLimit)
     func picked(_ array: NumberArray, _ width: Int) -> FeatureValue {
       let elements = kept.prefix(rows).flatMap { row(array, $0.index) }
       let padding = [Double](repeating: 0, count: rows * width - elements.count)
