@@ -8,21 +8,15 @@ extension Model {
     let inputs = Set(
       (description?.input ?? []).filter { $0.type?.isOptional == true }.map(\.name))
     let outputs = Set((description?.output ?? []).map(\.name))
-    var states: [(input: String, output: String)] = []
-    for layer in neuralNetwork?.layers ?? [] where layer.parameters?.keepsStates == true {
-      for (input, output) in zip(layer.input.dropFirst(), layer.output.dropFirst())
-      where inputs.contains(input) && outputs.contains(output) {
-        states.append((input, output))
+    return (neuralNetwork?.layers ?? []).flatMap { layer -> [(input: String, output: String)] in
+      switch layer.parameters {
+      case is SimpleRecurrent, is GRU, is UniDirectionalLSTM, is BiDirectionalLSTM:
+        return zip(layer.input.dropFirst(), layer.output.dropFirst())
+          .filter { inputs.contains($0) && outputs.contains($1) }
+          .map { (input: $0, output: $1) }
+      default: return []
       }
     }
-    return states
-  }
-}
-
-extension LayerParameters {
-  fileprivate var keepsStates: Bool {
-    self is SimpleRecurrent || self is GRU || self is UniDirectionalLSTM
-      || self is BiDirectionalLSTM
   }
 }
 
