@@ -1,5 +1,6 @@
 import ByteFormats
 import Foundation
+import TensorCore
 import TestSupport
 import Testing
 
