@@ -6,7 +6,7 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs pictures example journeys
+.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs pictures example journeys fuzz mutants faults contracts sanitize coverage
 
 # Installs missing libraries; does nothing if all are there.
 setup:
@@ -37,6 +37,7 @@ lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
 	@sh Tests/Tools/sizes.sh
 	@sh Tests/Tools/public-docs.sh
+	@sh Tests/Tools/size-arithmetic.sh
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
@@ -81,6 +82,40 @@ benchmark: setup
 # Builds binaries that need nothing but libc, in .build/static/release.
 static: setup
 	@sh Tests/Tools/static.sh
+
+# Tries COUNT mutants of each format on the commands' code, in process: see docs/security.md. The same
+# SEED makes the same mutants. What does harm goes to the folder `findings`.
+COUNT ?= 2000
+SEED ?= 1
+JOBS ?= 2
+TARGETS ?= all
+mutants: setup
+	ASSAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .build/fuzz --product assay-mutants
+	.build/fuzz/release/assay-mutants $(TARGETS) --seed $(SEED) --count $(COUNT) --jobs $(JOBS)
+
+# Fuzzes each target for SECONDS with libFuzzer and AddressSanitizer.
+SECONDS ?= 60
+fuzz: setup
+	@sh Tests/Tools/fuzz.sh $(SECONDS) $(TARGETS)
+
+# Every call of the C library that a command makes fails once.
+faults: setup
+	$(SWIFT) build --build-tests
+	ASSAY_FAULTS=1 $(SWIFT) test --skip-build --filter FaultTests
+
+# Every command on every hostile file, those of ../shared too.
+contracts: setup
+	$(SWIFT) build --build-tests
+	ASSAY_CONTRACTS=1 $(SWIFT) test --skip-build --filter ContractTests
+
+# The whole suite with AddressSanitizer and with ThreadSanitizer; C targets with
+# UndefinedBehaviorSanitizer.
+sanitize: setup
+	@sh Tests/Tools/sanitize.sh
+
+# The share of the lines in Sources that the tests run, without generated code.
+coverage: setup
+	@sh Tests/Tools/coverage.sh
 
 # Regenerates the protobuf-c code from the .proto files.
 proto: setup

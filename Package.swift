@@ -74,7 +74,7 @@ let package = Package(
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     .target(name: "LibC"),
-    library("TensorCore", ["LibC"], settings: optimized),
+    library("TensorCore", ["CSystem", "LibC"], settings: optimized),
     library("Files", ["TensorCore", "CSystem", "LibC"], settings: optimized),
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
     library("HDF5Reader", ["ByteFormats", "Files", "TensorCore", "CSystem"]),
@@ -172,7 +172,18 @@ let package = Package(
       ],
       path: "Tests/Benchmarks"),
 
-    .target(name: "TestSupport", dependencies: ["TensorCore"], path: "Tests/TestSupport"),
+    .target(
+      name: "FuzzSupport", dependencies: ["ByteFormats", "LibC", "TensorCore"],
+      path: "Tests/Fuzz/Support"),
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "FuzzSupport", "Assay", "ModelPrediction", "ModelTransforms", "LayerTemplates",
+        "ImportSupport", "Engine", "CustomLayers", "CoreMLModel", "HDF5Reader", "Imaging",
+        "Formulas", "ByteFormats", "TensorCore",
+      ], path: "Tests/Fuzz/Targets"),
+    .target(
+      name: "TestSupport", dependencies: ["FuzzSupport", "TensorCore"], path: "Tests/TestSupport"),
     tests("TensorCore"),
     tests("Files", ["TensorCore"]),
     tests("ByteFormats", ["Files", "TensorCore"]),
@@ -210,12 +221,28 @@ let package = Package(
         "CoreMLModel", "TensorCore",
       ]),
     tests("Verification", ["Engine", "TensorCore"]),
+    tests("FuzzTargets", ["HDF5Worker", "FuzzSupport", "TensorCore"]),
     tests(
       "Assay",
       [
-        "AssayCommand", "HDF5Worker", "KerasImport", "Engine", "CustomLayers", "CoreMLModel",
+        "AssayCommand", "HDF5Worker", "FuzzSupport", "KerasImport", "Engine", "CustomLayers",
+        "CoreMLModel",
         "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
         "LayerTemplates", "ModelPrediction", "Programs", "TensorCore",
       ]),
   ]
 )
+
+// `make fuzz` and `make mutants`
+if Context.environment["ASSAY_FUZZ"] != nil {
+  package.targets += [
+    .executableTarget(
+      name: "assay-mutants",
+      dependencies: ["FuzzTargets", "FuzzSupport", "TensorCore", "LibC"],
+      path: "Tests/Fuzz/Mutants"),
+    // Tests/Tools/fuzz.sh links libFuzzer.
+    .executableTarget(
+      name: "assay-fuzz", dependencies: ["FuzzTargets", "FuzzSupport", "TensorCore", "LibC"],
+      path: "Tests/Fuzz/Fuzzer"),
+  ]
+}

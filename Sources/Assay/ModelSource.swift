@@ -68,7 +68,7 @@ public enum ModelSource: Sendable {
     case .coreML(let model):
       throw ModelError(
         .unsupported, "is already a Core ML model",
-        hint: model.firstTypeThatDoesNotRun.map { _ in Model.remedyForOtherTypes }
+        hint: model.firstTypeThatDoesNotRun.map { Model.remedy(forType: $0) }
           ?? "use it with `assay run` or `assay inspect`")
     case .keras(let source):
       return try KerasImporter.convert(source, options: options)

@@ -58,8 +58,7 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let registry = try plugins.customLayers()
-    var reader = ModelReader(source, registry, global)
-    reader.precision = weightPrecision.precision
+    var reader = ModelReader(source, registry, global, precision: weightPrecision)
     reader.rules = .allow
     if exportWeights == nil {
       reader.missingWeights = plan == nil ? .zeros : .random(RandomWeights(seed: 0))
@@ -70,7 +69,6 @@ struct InspectCommand: ParsableCommand {
       return try inFile(model) { try export(document, to: exportWeights) }
     }
     if let plan { return try inFile(model) { try printPlan(plan, of: document, registry) } }
-    if !global.quiet, !read.isSource { Console.warnOfWeights(document, file: model) }
     if let swiftStubs {
       let stubs = AppStubs(document.customLayerClasses(registry))
       try require(!stubs.files.isEmpty, .unsupported, "the model has no custom layers", file: model)

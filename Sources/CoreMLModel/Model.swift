@@ -44,7 +44,7 @@ public struct Model: SpecificationMessage {
           read: { .pipelineRegressor(try $0.message("pipeline") ?? Pipeline()) },
           { if case .pipelineRegressor(let pipeline) = $0 { pipeline } else { nil } },
           write: { try $1.set("pipeline", $0) }),
-      ],
+      ] + featureModelTypes.map { $0.choice },
       opaque: ({ .opaque($0) }, { if case .opaque(let message) = $0 { message } else { nil } })),
   ]
 }
@@ -58,6 +58,8 @@ package indirect enum ModelType: Sendable, Equatable {
   case pipeline(Pipeline)
   case pipelineClassifier(Pipeline)
   case pipelineRegressor(Pipeline)
+  /// A model of features, which are numbers, texts, dictionaries and arrays.
+  case features(FeatureModel)
   /// Any other type in the format: its field number in `Model` and its message, untouched.
   case opaque(OpaqueMessage)
 }

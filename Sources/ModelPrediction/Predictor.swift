@@ -37,6 +37,8 @@ public final class Predictor: Sendable {
   let options: Options
   /// The predictors of a pipeline's models; empty for a network.
   package let members: [Predictor]
+  /// The computation of a model that is neither a network nor a pipeline.
+  private let runner: FeatureModelRunner?
   private let compiled = Mutex<Compiled?>(nil)
   /// Shared by all shapes, because a custom layer keeps its state.
   private let customLayerInstances = CustomLayerInstances()
@@ -64,13 +66,22 @@ public final class Predictor: Sendable {
         type == model.typeName
           ? "models of type \(type) cannot run"
           : "pipelines with a model of type \(type) cannot run",
-        hint: Model.remedyForOtherTypes)
+        hint: Model.remedy(forType: type))
     }
     let images = try options.images ?? ImageOptions(recordedIn: model)
     self.images = images
     var memberOptions = options
     memberOptions.keep = .named([])
+    // The pipeline itself says what its outputs are.
+    memberOptions.engine.hooks.onNotANumber = nil
     memberOptions.images = images
+    if model.usesFeatures { memberOptions.layout = .coreml }
+    if case .features(let features)? = model.type {
+      runner = try FeatureModelRunner(
+        features.parameters, model.description ?? ModelDescription())
+    } else {
+      runner = nil
+    }
     members = try model.pipelineModels.map { try Predictor(model: $0, options: memberOptions) }
     interface = ModelInterface(
       model, layout: options.layout, images: images, members: members.map(\.interface))
@@ -78,7 +89,17 @@ public final class Predictor: Sendable {
 
   /// Predicts every batch item of the inputs; for ten crops of an image, returns the mean.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
-    try assembled(items(values, outputBlobs), of: values)
+    guard !model.usesFeatures else {
+      return Prediction(try features(values), of: model.description ?? ModelDescription(), model)
+    }
+    return try assembled(items(values, outputBlobs), of: values)
+  }
+
+  /// The outputs of the model by name, if it is not a network; a network's as those of a pipeline.
+  func features(_ values: [String: FeatureValue]) throws -> [String: FeatureValue] {
+    try interface.requireNames(values)
+    if let runner { return try runner.run(values) }
+    return model.usesFeatures ? try passOnFeatures(values) : try predict(values).features(model)
   }
 
   /// The prediction for each batch item of the inputs.
@@ -90,7 +111,24 @@ public final class Predictor: Sendable {
 
   /// The outputs of one item, and the blobs kept in addition.
   package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
-    members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
+    let results: [String: Tensor]
+    if members.isEmpty {
+      let blobs = interface.completed(blobs)
+      results = try network(for: blobs).predict(blobs)
+    } else {
+      results = try passOn(blobs)
+    }
+    reportNotANumber(results)
+    return results
+  }
+
+  /// Says which outputs have values that are not numbers, if somebody listens.
+  package func reportNotANumber(_ results: [String: Tensor]) {
+    guard let report = options.engine.hooks.onNotANumber else { return }
+    for (name, tensor) in results.sorted(by: { $0.key < $1.key }) {
+      let count = tensor.withUnsafeElements { $0.count { $0.isNaN } }
+      if count > 0 { report(name, count, tensor.count) }
+    }
   }
 
   /// Whether the batch items are crops of the same image.
@@ -124,18 +162,27 @@ public final class Predictor: Sendable {
   package func randomBlobs(
     seed: UInt64, shapes: [String: [Int]] = [:]
   ) throws -> [String: Tensor] {
-    var generator = SplitMix64(seed: seed)
-    var blobs: [String: Tensor] = [:]
+    var wanted: [String: [Int]] = [:]
     for input in inputs where input.type?.isOptional != true {
-      let isImage = if case .image = input.type?.kind { true } else { false }
-      let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
       guard let shape = shapes[input.name] ?? model.typicalShape(of: input) else {
         throw ModelError(
           .unsupported, "inputs of this type cannot be random", field: input.name)
       }
-      let count = try checkedProduct(shape, limit: Limits.tensorElements)
-      blobs[input.name] = Tensor(
-        shape: shape, (0..<count).map { _ in Float.random(in: range, using: &generator) })
+      wanted[input.name] = shape
+    }
+    // Whether there is enough memory shows before any of it is used.
+    if members.isEmpty { _ = try network(forShapes: wanted) }
+    var generator = SplitMix64(seed: seed)
+    var blobs: [String: Tensor] = [:]
+    for input in inputs {
+      guard let shape = wanted[input.name] else { continue }
+      let isImage = if case .image = input.type?.kind { true } else { false }
+      let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
+      blobs[input.name] = try Tensor(checkedShape: shape) { elements in
+        for index in elements.indices {
+          elements[index] = Float.random(in: range, using: &generator)
+        }
+      }
     }
     return blobs
   }
@@ -145,7 +192,10 @@ public final class Predictor: Sendable {
     try require(
       members.isEmpty, .unsupported, "a pipeline is not a single network",
       hint: "its models can be timed one by one")
-    let shapes = blobs.mapValues(\.shape)
+    return try network(forShapes: blobs.mapValues(\.shape))
+  }
+
+  private func network(forShapes shapes: [String: [Int]]) throws -> CompiledNetwork {
     let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
     if let known { return known }
     let network = try CompiledNetwork(

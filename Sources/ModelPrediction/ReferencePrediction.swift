@@ -20,7 +20,8 @@ extension Predictor {
       model: networkModel(for: shapes ?? [:]), customLayers: options.engine.customLayers,
       seed: options.engine.seed)
     let items = try items(values) { item in
-      try network.predict(item.mapValues { ReferenceTensor($0) }).mapValues { $0.tensor }
+      try network.predict(interface.completed(item).mapValues { ReferenceTensor($0) })
+        .mapValues { $0.tensor }
     }
     return ReferencePrediction(
       outputs: assembled(items, of: values).outputs.map {

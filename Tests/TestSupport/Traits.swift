@@ -14,6 +14,12 @@ extension Trait where Self == ConditionTrait {
     .enabled(if: ProcessInfo.processInfo.environment[name] != nil, "\(name) is not set: \(meaning)")
   }
 
+  /// Skips the test under a sanitizer, which takes memory and time and allocates by itself.
+  package static var unsanitized: Self {
+    .disabled(
+      if: ProcessInfo.processInfo.environment["ASSAY_SANITIZER"] != nil, "under a sanitizer")
+  }
+
   /// Skips the test unless the program is installed.
   package static func program(_ name: String) -> Self {
     .enabled(if: Program.find(name) != nil, "\(name) is not installed")

@@ -1,7 +1,9 @@
 #!/bin/sh
 # Builds assay and assay-hdf5 with the Swift runtime, the codecs, protobuf-c, zlib and libhdf5 linked
 # in, and checks that they need nothing but libc. Linux only: macOS brings the Swift runtime.
+#     static.sh [PRODUCT…]
 set -eu
+[ $# -gt 0 ] || set -- assay assay-hdf5
 cd "$(dirname "$0")/../.."
 swift=${SWIFT:-swift}
 folder=$PWD/.build/static
@@ -46,11 +48,11 @@ add_package libjpeg jpeg
 add_package hdf5 hdf5 sz aec z
 PKG_CONFIG_PATH=$folder/pkgconfig
 export PKG_CONFIG_PATH
-for product in assay assay-hdf5; do
+for product; do
   "$swift" build -c release --static-swift-stdlib --scratch-path "$folder" --product "$product" \
     -Xlinker "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --gc-sections
 done
-for product in assay assay-hdf5; do
+for product; do
   binary=$folder/release/$product
   foreign=$(ldd "$binary" | awk '{print $1}' |
     grep -vE '^(linux-vdso|libc|libm|libpthread|libdl|librt|ld-linux.*|/lib.*/ld-linux.*)\.so' || true)

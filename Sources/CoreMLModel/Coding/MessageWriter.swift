@@ -140,6 +140,10 @@ final class MessageWriter {
     setElements(descriptor.field(name), context.arena.copy(values), count: values.count)
   }
 
+  func set(_ name: String, rows: [[Double]], of inner: String) throws {
+    try nestedArray(name, count: rows.count) { $1.set(inner, rows[$0]) }
+  }
+
   func set(_ name: String, _ values: [Float]) { set(name, FloatValues(values)) }
 
   func set(_ name: String, _ values: FloatValues) {

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The schema of `Model` for the wire walkers, built from the generated descriptors and the tables:
 /// fields missing from every table are carried through.
-enum SpecificationSchema {
-  static let model = Builder().schema(descriptor, Model.self)
+package enum SpecificationSchema {
+  package static let model = Builder().schema(descriptor, Model.self)
 
   static var descriptor: UnsafePointer<ProtobufCMessageDescriptor> { spec_model_descriptor() }
 

@@ -1,0 +1,211 @@
+#if os(Linux)
+  import Foundation
+  import TestSupport
+  import Testing
+
+  /// One call of the C library after the other fails, or ends the process: what a command was to
+  /// write is old or new and whole, nothing is left, and one line says what happened.
+  /// `Tests/Tools/faults.c` makes them fail.
+  @Suite(.program("cc"), .unsanitized) struct FaultTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+      let name: String
+      /// The output's name; nil if there is none.
+      let output: String?
+      let isFolder: Bool
+      let words: @Sendable (_ model: String, _ output: String) -> [String]
+
+      var testDescription: String { name }
+
+      init(
+        _ name: String, _ output: String?, isFolder: Bool = false,
+        _ words: @escaping @Sendable (String, String) -> [String]
+      ) {
+        self.name = name
+        self.output = output
+        self.isFolder = isFolder
+        self.words = words
+      }
+    }
+
+    static let files: [Case] = [
+      Case("convert", "out.mlmodel") { _, output in
+        ["convert", Fixtures("demo").path("swish.h5"), "-o", output] + DemonstrationTests.options
+      },
+      Case("compress", "out.mlmodel") { ["compress", $0, "-o", $1, "--bits", "8"] },
+      Case("edit", "out.mlmodel") { ["edit", $0, "-o", $1, "--author", "a"] },
+      Case("run", "out.npy") { ["run", $0, DemonstrationTests.picture, "-o", $1] },
+      Case("record", "out.py") { _, output in
+        ["record", Fixtures("demo").path("swish.h5"), "-o", output]
+      },
+    ]
+    static let others: [Case] = [
+      Case("export", "out", isFolder: true) { ["inspect", $0, "--export-weights", $1] },
+      Case("stubs", "out", isFolder: true) { ["inspect", $0, "--swift-stubs", $1] },
+      Case("diff", nil) { model, _ in ["diff", model, model] },
+      Case("bench", nil) { model, _ in ["bench", model, "--runs", "1", "--warmup", "0"] },
+      Case("inspect", nil) { model, _ in ["inspect", model, "--plan"] },
+      Case("check", nil) { model, _ in ["check", model] },
+    ]
+
+    /// Those that put a file in place.
+    static let writing = ["write", "create", "rename", "linkat", "unlink"]
+    static let all =
+      writing + ["memory", "fsync", "open", "mmap", "fork", "pipe", "memfd", "ftruncate", "mkdir"]
+
+    /// Success, a difference, a bad file, and what the system refuses.
+    static let codes: Set<Int32> = [0, 1, 2, 66, 73, 74, 75]
+    private static let most = 40
+
+    @Test(arguments: files, writing)
+    func whatIsWrittenIsOldOrNew(_ example: Case, _ call: String) throws {
+      try Self.sweep(example, call, actions: ["fail", "kill"])
+    }
+
+    /// As on a full disk.
+    @Test(arguments: files) func aFullDisk(_ example: Case) throws {
+      try Self.sweep(example, "write", actions: ["full"])
+    }
+
+    @Test(
+      .environment("ASSAY_FAULTS", "every call of every command"), arguments: files + others, all)
+    func everyCallFailsOnce(_ example: Case, _ call: String) throws {
+      try Self.sweep(example, call, actions: ["fail"])
+    }
+
+    /// On a file system of 32 KiB, if this user may mount one.
+    @Test(.program("unshare"), arguments: files) func aSmallFileSystem(_ example: Case) throws {
+      let place = try Self.Place(example)
+      let folder = place.path("mounted")
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: false)
+      let mount = "mount -t tmpfs -o size=32k none \"$1\" 2>/dev/null || exit 99; shift"
+      let fill = "head -c 28000 /dev/zero > \"$1\"; shift"
+      let result = try Program("/usr/bin/env").run(
+        [
+          "unshare", "-rm", "sh", "-c",
+          "\(mount); \(fill); \"$@\"; code=$?; ls -A \"$(dirname \"$0\")\" ; exit $code",
+          folder + "/x", folder, folder + "/old", Command.binary,
+        ] + example.words(place.model, folder + "/" + (example.output ?? "")))
+      if result.code == 99 { return }
+      #expect(result.exited && [0, 73, 74].contains(result.code), "\(result.errors)")
+      let names = result.output.split(separator: "\n").map(String.init).suffix(2)
+      if result.code != 0 {
+        #expect(names.last == "old" && !names.contains(example.output ?? ""), "\(result.output)")
+        #expect(Self.errors(result).count == 1, "\(result.errors)")
+      }
+    }
+
+    /// Whichever of the standard streams are closed, they do not get into the output.
+    @Test(arguments: files, 1..<8) func closedStreams(_ example: Case, _ closed: Int) throws {
+      let place = try Self.Place(example)
+      let redirections = ["<&-", ">&-", "2>&-"].enumerated()
+        .filter { closed & (1 << $0.offset) != 0 }.map(\.element)
+      let result = try Program("/bin/sh").run(
+        ["-c", "exec \"$@\" \(redirections.joined(separator: " "))", "sh", Command.binary]
+          + place.words)
+      #expect(result.exited && Self.codes.contains(result.code), "\(result.code) \(result.errors)")
+      #expect(place.content == (result.code == 0 ? place.whole : place.empty))
+    }
+
+    // MARK: - Running
+
+    private static func sweep(_ example: Case, _ call: String, actions: [String]) throws {
+      let place = try Place(example)
+      let count = try place.count(call)
+      for action in actions where count > 0 {
+        for number in 1...min(count, most) {
+          for hasOld in example.isFolder || example.output == nil ? [false] : [false, true] {
+            try place.reset(hasOld: hasOld)
+            let before = place.content
+            let result = try place.run("\(action):\(call):\(number)")
+            let what = "\(example.name), \(action):\(call):\(number) of \(count): \(result.errors)"
+            if action == "kill" {
+              #expect(!result.exited, "\(what)")
+              #expect([before, place.whole].contains(place.withoutHidden), "\(what)")
+              _ = try place.run("none")
+              #expect(place.content == place.whole, "what was left, \(what)")
+              continue
+            }
+            #expect(result.exited && codes.contains(result.code), "\(result.code) \(what)")
+            #expect(place.content == (result.code < 2 ? place.whole : before), "\(what)")
+            if result.code >= 2 { #expect(errors(result).count == 1, "\(what)") }
+          }
+        }
+      }
+    }
+
+    private static func errors(_ result: Program.Result) -> [Substring] {
+      result.errors.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+    }
+
+    /// A folder with a model, and one for the output.
+    private struct Place {
+      private let folder: TemporaryFolder
+      private let example: Case
+      private(set) var whole: [String: [UInt8]] = [:]
+      let empty: [String: [UInt8]] = [:]
+      var model: String { folder.file("m.mlmodel") }
+      private var outputs: String { folder.file("outputs") }
+      var words: [String] { example.words(model, outputs + "/" + (example.output ?? "")) }
+
+      init(_ example: Case) throws {
+        self.example = example
+        folder = try TemporaryFolder()
+        try DemonstrationTests.converted(to: model)
+        try reset(hasOld: false)
+        let result = try Command.run(words)
+        try #require(result.code < 2, "\(result.errors)")
+        whole = content
+      }
+
+      func path(_ name: String) -> String { folder.file(name) }
+
+      func reset(hasOld: Bool) throws {
+        removeFile(outputs)
+        try FileManager.default.createDirectory(
+          atPath: outputs, withIntermediateDirectories: false)
+        guard hasOld, let output = example.output else { return }
+        try writeFile([1, 2, 3], to: outputs + "/" + output)
+      }
+
+      /// The files by their names; folders are empty files.
+      var content: [String: [UInt8]] {
+        let names =
+          FileManager.default.enumerator(atPath: outputs)?.compactMap { $0 as? String } ?? []
+        return Dictionary(
+          uniqueKeysWithValues: names.map { ($0, (try? fileBytes(outputs + "/" + $0)) ?? []) })
+      }
+
+      /// Without what a killed process could not remove, which the next one does.
+      var withoutHidden: [String: [UInt8]] { content.filter { !$0.key.hasPrefix(".") } }
+
+      func run(_ fault: String, countFile: String = "") throws -> Program.Result {
+        try Program(Command.binary).run(
+          words,
+          environment: [
+            "LD_PRELOAD": FaultTests.library, "ASSAY_FAULT": fault, "ASSAY_FAULT_BYTES": "65536",
+            "ASSAY_FAULT_COUNT": countFile, "SWIFT_BACKTRACE": "enable=no",
+          ])
+      }
+
+      /// How often the command makes the call.
+      func count(_ call: String) throws -> Int {
+        try reset(hasOld: true)
+        if example.isFolder { try reset(hasOld: false) }
+        let file = folder.file("count")
+        _ = try run("count:\(call):0", countFile: file)
+        let text = String(decoding: try fileBytes(file), as: UTF8.self)
+        return try #require(Int(text.filter(\.isNumber)))
+      }
+    }
+
+    /// The library to preload, compiled once and kept next to the program.
+    private static let library: String = {
+      let path = String(Command.binary.dropLast("assay".count)) + "faults.so"
+      let source = packageRoot + "/Tests/Tools/faults.c"
+      _ = try? Program.find("cc")?.run(
+        ["-shared", "-fPIC", "-O1", "-o", path, source, "-ldl"])
+      return path
+    }()
+  }
+#endif

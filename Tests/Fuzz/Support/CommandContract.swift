@@ -1,0 +1,143 @@
+import Foundation
+import TensorCore
+
+/// What every command promises of any file: a documented exit code, lines of error that name the
+/// file, no control characters, no file left, and seconds and bytes within a bound.
+package struct CommandContract: Sendable {
+  /// Files that are fine, for the commands that take one next to the hostile one.
+  package struct Companions: Sendable {
+    package var model: String
+    package var image: String
+
+    package init(model: String, image: String) {
+      self.model = model
+      self.image = image
+    }
+  }
+
+  private let program: String
+  private let scratch: String
+  private let companions: Companions?
+
+  /// Success, a difference, a bad file, no memory.
+  package static let codes: Set<Int32> = [0, 1, 2, 75]
+  /// Bytes for each of the file's, beyond those that any file may take.
+  private static let memoryRatio = 4
+
+  /// - Parameter scratch: a folder for the commands' outputs.
+  package init(_ program: String, scratch: String, companions: Companions? = nil) {
+    self.program = program
+    self.scratch = scratch
+    self.companions = companions
+  }
+
+  /// The arguments of every command, with the file at `path` in each place that takes a file.
+  ///
+  /// - Parameter output: where a command that writes a file writes it.
+  package func commands(_ path: String, output: String) -> [[String]] {
+    let model = [
+      ["inspect", path], ["inspect", path, "--json"], ["inspect", path, "--spec"],
+      ["inspect", path, "--plan"], ["inspect", path, "--export-weights", output + ".weights"],
+      ["inspect", path, "--swift-stubs", output + ".stubs"], ["check", path],
+      ["convert", path, "-o", output], ["convert", path, "--dry-run"],
+      ["compress", path, "-o", output, "--bits", "4"],
+      ["compress", path, "-o", output, "--precision", "float16"],
+      ["edit", path, "-o", output, "--author", "a"], ["diff", path, path],
+      ["bench", path, "--runs", "1", "--warmup", "0"],
+      ["record", path, "-o", output + ".py"],
+    ]
+    guard let companions else { return model }
+    let other = [
+      ["run", path, companions.image], ["run", companions.model, path],
+      ["run", companions.model, companions.image, "--labels", path],
+      ["diff", companions.model, companions.image, "--expected", path],
+      ["diff", companions.image, path], ["convert", companions.model, path, "-o", output],
+      ["convert", path, companions.model, "-o", output],
+      ["eval", companions.model, path, "--truth", path],
+      ["edit", companions.model, "-o", output, "--class-labels", path],
+      ["bench", companions.model, "--runs", "1", "--warmup", "0", "--against", path],
+    ]
+    return model + other
+  }
+
+  /// What the commands do with the file at `path` that they must not.
+  package func breaches(
+    _ path: String, seconds: Double, megabytes: Int
+  ) throws -> [String] {
+    let output = "\(scratch)/output-\(getpid()).mlmodel"
+    return try commands(path, output: output).flatMap { words in
+      try breaches(of: words, path, output: output, seconds: seconds, megabytes: megabytes)
+        .map { "\(words[0]): \($0)" }
+    }
+  }
+
+  /// The same of one command.
+  package func breaches(
+    of words: [String], _ path: String, output: String, seconds: Double, megabytes: Int
+  ) throws -> [String] {
+    let folder = "\(scratch)/run-\(getpid())-\(UUID().uuidString)"
+    let files = FileManager.default
+    try files.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? files.removeItem(atPath: folder) }
+    // The commands' outputs are alone in a folder, where nothing else may be left.
+    let outputs = folder + "/outputs"
+    try files.createDirectory(atPath: outputs, withIntermediateDirectories: false)
+    let name = output.split(separator: "/").last.map(String.init) ?? ""
+    let placed = words.map { $0.replacingOccurrences(of: output, with: "\(outputs)/\(name)") }
+    let result = try Subprocess.run(
+      program, placed, output: folder + "/out", messages: folder + "/err", limit: 10 * seconds)
+    let size = (try? files.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+    let said = files.contents(atPath: folder + "/err") ?? Data()
+    let printed = files.contents(atPath: folder + "/out") ?? Data()
+    var breaches = Self.breaches(
+      result, of: words[0], path, errors: said, output: printed)
+    let left = (try? files.contentsOfDirectory(atPath: outputs)) ?? []
+    if result.code != 0, !left.isEmpty {
+      breaches.append("leaves \(left.sorted().joined(separator: ", "))")
+    }
+    if result.seconds > seconds { breaches.append("takes \(result.seconds) s") }
+    if result.peakBytes > megabytes << 20 + Self.memoryRatio * size {
+      breaches.append("takes \(result.peakBytes >> 20) MiB")
+    }
+    return breaches
+  }
+
+  private static func breaches(
+    _ result: Subprocess.Result, of command: String, _ path: String, errors: Data, output: Data
+  ) -> [String] {
+    var breaches: [String] = []
+    let text = String(decoding: errors, as: UTF8.self)
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+    let name = path.split(separator: "/").last.map(String.init) ?? path
+    if let code = result.code {
+      if !codes.contains(code) { breaches.append("exits with \(code): \(text.prefix(300))") }
+      // What is wrong with a document is one line each, and what `check` prints.
+      if code >= 2, command != "check" || output.isEmpty {
+        if lines.isEmpty { breaches.append("says no error: \(text.prefix(300))") }
+        if !lines.allSatisfy({ $0.contains(name) }) {
+          breaches.append("does not name the file: \(text.prefix(300))")
+        }
+      } else if code < 2, !lines.isEmpty {
+        breaches.append("exits with \(code) and says \(lines[0])")
+      }
+    } else {
+      breaches.append("is ended by signal \(result.signal ?? 0): \(text.prefix(300))")
+    }
+    for (stream, bytes) in [("standard error", errors), ("standard output", output)] {
+      if let scalar = String(decoding: bytes, as: UTF8.self).unicodeScalars.first(where: isControl)
+      {
+        breaches.append("\(stream) has U+\(String(scalar.value, radix: 16))")
+      }
+    }
+    return breaches
+  }
+
+  /// What moves the cursor of a terminal, or the direction of text.
+  private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x09, 0x0A: false
+    case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import FuzzSupport
+import FuzzTargets
+import TensorCore
+import TestSupport
+import Testing
+
+/// A few mutants of every format go through what the commands do, in this process; `make mutants`
+/// tries thousands.
+@Suite struct MutantTests {
+  @Test(arguments: FuzzTarget.all.map(\.name)) func mutantsDoNoHarm(_ name: String) throws {
+    let target = try #require(FuzzTarget.named(name))
+    let seeds = target.seeds(below: [Fixtures("").folder])
+    #expect(!seeds.isEmpty)
+    let mutator = target.mutator(seeds)
+    var (accepted, different) = (0, Set<[UInt8]>())
+    try withTemporaryFolder { folder in
+      let path = folder + "/mutant" + target.suffix
+      for number in 1...UInt64(60) {
+        let mutant = target.mutant(number, of: seeds, mutator)
+        #expect(mutant == target.mutant(number, of: seeds, mutator))
+        different.insert(mutant)
+        try writeFile(mutant, to: path)
+        do {
+          if try target.outcome(path, mutant) == .accepted { accepted += 1 }
+        } catch { Issue.record("\(name) \(number): \(error)") }
+      }
+    }
+    #expect(different.count > 30)
+    // Of those that change bytes, few get past a checksum.
+    let isTyped = ["model", "keras", "caffe", "darknet"].contains(name)
+    #expect(!isTyped || accepted > 5, "a mutator whose mutants are all refused finds little")
+  }
+
+  /// Seeds themselves do nothing that counts as a finding.
+  @Test(arguments: ["model", "keras", "caffe", "darknet"]) func seedsAreAccepted(_ name: String)
+    throws
+  {
+    let target = try #require(FuzzTarget.named(name))
+    let seeds = target.seeds(below: [Fixtures("").folder])
+    var accepted = 0
+    try withTemporaryFolder { folder in
+      let path = folder + "/seed" + target.suffix
+      for seed in seeds.prefix(12) {
+        try writeFile(seed, to: path)
+        if try target.outcome(path, seed) == .accepted { accepted += 1 }
+      }
+    }
+    #expect(accepted > 3)
+  }
+}

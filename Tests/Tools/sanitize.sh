@@ -1,0 +1,23 @@
+#!/bin/sh
+# The suite with AddressSanitizer, then with ThreadSanitizer, each in a build of its own; in the
+# first, C targets also have UndefinedBehaviorSanitizer (the one for Swift is macOS's alone).
+#     sanitize.sh [address|thread]…
+set -eu
+cd "$(dirname "$0")/../.."
+[ $# -gt 0 ] || set -- address thread
+swift=${SWIFT:-swift}
+for sanitizer; do
+  scratch=.build/$sanitizer
+  flags=
+  if [ "$sanitizer" = address ] && [ "$(uname)" = Linux ]; then
+    runtime=$(cc -print-file-name=libubsan.so)
+    flags="-Xcc -fsanitize=undefined -Xcc -fno-sanitize-recover=undefined -Xlinker $runtime"
+  fi
+  # shellcheck disable=SC2086
+  "$swift" build --build-tests --sanitize="$sanitizer" --scratch-path "$scratch" $flags
+  # Tests that bound memory and time, or make allocations fail, are left out.
+  # shellcheck disable=SC2086
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 TSAN_OPTIONS=halt_on_error=1 \
+    ASSAY_SANITIZER=$sanitizer "$swift" test --skip-build --sanitize="$sanitizer" \
+    --scratch-path "$scratch" $flags
+done
