@@ -53,7 +53,7 @@ import Testing
         ("echo error: a >&2; : > $1; exit 2", "leaves OUTPUT"),
         ("printf '\\033[2J'", "standard output has U+1b"),
         ("printf '\\342\\200\\256'", "standard output has U+202e"),
-        ("i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done", "takes"),
+        ("while :; do :; done", "takes"),
         ("sleep 60", "signal 9"),
       ]
       for (script, breach) in cases {
