@@ -37,6 +37,7 @@ lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
 	@sh Tests/Tools/sizes.sh
 	@sh Tests/Tools/public-docs.sh
+	@sh Tests/Tools/size-arithmetic.sh
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

@@ -74,7 +74,7 @@ let package = Package(
     .target(name: "CCodecs", dependencies: ["CPNG", "CJPEG", "CZlib"]),
 
     .target(name: "LibC"),
-    library("TensorCore", ["LibC"], settings: optimized),
+    library("TensorCore", ["CSystem", "LibC"], settings: optimized),
     library("Files", ["TensorCore", "CSystem", "LibC"], settings: optimized),
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
     library("HDF5Reader", ["ByteFormats", "Files", "TensorCore", "CSystem"]),
@@ -109,6 +109,7 @@ let package = Package(
       "Engine",
       ["CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "CSystem", "TensorCore"],
       settings: optimized),
+    library("Programs", ["Engine", "CoreMLModel", "TensorCore"]),
     .target(name: "PluginSupport", exclude: ["Support", "Layers", "embed.sh"]),
     library(
       "LayerTemplates",
@@ -138,7 +139,10 @@ let package = Package(
     library("Verification", ["Engine", "TensorCore"]),
     library(
       "ModelPrediction",
-      ["Engine", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel", "TensorCore"]),
+      [
+        "Engine", "Programs", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel",
+        "TensorCore",
+      ]),
     library(
       "NetworkBuilder",
       [
@@ -150,7 +154,7 @@ let package = Package(
       [
         "ModelPrediction", "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport",
         "DarknetImport",
-        "ImportSupport", "Engine", "ModelTransforms", "CustomLayers", "LayerTemplates",
+        "ImportSupport", "Engine", "Programs", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),
     .executableTarget(
@@ -207,6 +211,7 @@ let package = Package(
         "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Files",
         "Kernels", "TensorCore",
       ]),
+    tests("Programs", ["CoreMLModel", "TensorCore"]),
     tests("Imaging", ["Files", "TensorCore"]),
     tests("Detection", ["ByteFormats", "Imaging", "TensorCore", "Files"]),
     tests(
@@ -223,7 +228,7 @@ let package = Package(
         "AssayCommand", "HDF5Worker", "FuzzSupport", "KerasImport", "Engine", "CustomLayers",
         "CoreMLModel",
         "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
-        "LayerTemplates", "ModelPrediction", "TensorCore",
+        "LayerTemplates", "ModelPrediction", "Programs", "TensorCore",
       ]),
   ]
 )

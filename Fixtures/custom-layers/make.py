@@ -2,6 +2,7 @@
 
     python make.py tensorflow   (TensorFlow 2.21, Keras 3)  writes tensorflow.json
     python make.py torch        (PyTorch 2, torchvision)    writes torch.json
+    python make.py numpy        (NumPy)                     writes numpy.json
 
 Every case: the class, its parameters by type, its weights, and inputs and outputs with Core ML's
 shapes, `[Seq, Batch, C, H, W]` or exact ones. The arrays are random numbers of a fixed seed.
@@ -257,9 +258,42 @@ def torch_cases():
          {"p": 0.3, "dim": 2})
 
 
+def numpy_cases():
+    """What only Caffe's Python layers have, by the algorithm in ../caffe/layers/regions.py."""
+    sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../caffe/layers"))
+    import regions
+
+    usual = regions.anchors()
+    few = regions.anchors(base=8, ratios=(0.5, 1.5), scales=(1, 2.5))
+    for name, anchors, info, parameters, options in [
+        ("of py-faster-rcnn", usual, [[96, 130, 1.0]], {}, {}),
+        ("of a scaled image", usual, [[90, 120, 1.5]], {"post_nms_topn": 25},
+         dict(count=25)),
+        ("with small ones", few, [[96, 130, 1.2, 1.2, 1, 1]],
+         {"base_size": 8, "ratios": "0.5,1.5", "scales": "1, 2.5", "min_size": 12,
+          "pre_nms_topn": 40, "post_nms_topn": 12, "nms_thresh": 0.5, "keeps_small": True,
+          "has_scores": True, "feat_stride": 8},
+         dict(least=12, candidates=40, count=12, limit=0.5, keeps_small=True, stride=8)),
+    ]:
+        count = len(anchors)
+        scores = random.uniform(size=(1, 2 * count, 6, 8)).astype(np.float32)
+        offsets = array(1, 4 * count, 6, 8, scale=0.4)
+        info = np.float32(info)
+        rows, values = regions.proposals(
+            np.float64(scores), np.float64(offsets), np.float64(info),
+            sizes=anchors, **dict(dict(stride=16), **options))
+        single, _ = regions.proposals(
+            scores, offsets, info, sizes=np.float32(anchors), **dict(dict(stride=16), **options))
+        assert np.abs(single - rows).max() < 1e-3, "the choice of regions depends on rounding"
+        outputs = [rows[None, :, :, None, None], values[None]]
+        case(f"regions {name}", "Proposal",
+             [rank5(scores), rank5(offsets), info[None, :, :, None, None]],
+             outputs if "has_scores" in parameters else outputs[:1], parameters)
+
+
 if __name__ == "__main__":
     framework = sys.argv[1]
-    {"tensorflow": tensorflow_cases, "torch": torch_cases}[framework]()
+    {"tensorflow": tensorflow_cases, "torch": torch_cases, "numpy": numpy_cases}[framework]()
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), framework + ".json")
     with open(path, "w") as file:
         file.write("[\n" + ",\n".join(json.dumps(c) for c in CASES) + "\n]\n")

@@ -197,6 +197,27 @@ case("same_grid_twice", net(3, 4, 4) + conv(7) + section("yolo", mask=0, classes
      + section("route", layers=-2) + section("yolo", mask=0, classes=2, num=1))
 
 
+# Recurrent sections
+INPUTS = "[net]\ninputs=9\n"
+case("rnn", INPUTS + section("rnn", output=5, hidden=7, activation="leaky", batch_normalize=1))
+case("rnn_shortcut", INPUTS + section("rnn", output=6, activation="tanh", shortcut=1, logistic=1))
+case("rnn_image", net(3, 4, 2) + conv(2) + section("rnn", output=4, logistic=2)
+     + section("connected", output=3, activation="linear") + section("softmax"))
+case("gru", INPUTS + section("gru", output=6, batch_normalize=1))
+case("gru_tanh", INPUTS + section("gru", output=4, tanh=1) + section("gru", output=5))
+case("gru_revision_5", INPUTS + section("gru", output=6), version=(0, 2, 5))
+case("lstm", INPUTS + section("lstm", output=6, batch_normalize=1))
+case("lstm_revision_5", INPUTS + section("lstm", output=6)
+     + section("connected", output=3, activation="linear"), version=(0, 2, 5))
+case("crnn", net(3, 5, 4) + section("crnn", output=4, hidden=6, activation="leaky",
+                                   batch_normalize=1, shortcut=1) + conv(2))
+case("crnn_pad", net(2, 4, 5) + section("crnn", output=3, hidden=2, size=3, pad=1,
+                                       activation="tanh"))
+case("reorg_extra", net(3, 4, 5) + section("reorg", stride=1, extra=2)
+     + section("connected", output=4, activation="linear"))
+case("softmax_tree", net(9, 1, 1) + section("softmax", tree="classes.tree", temperature=2))
+
+
 def write(name):
     text, how = CASES[name]
     seed = zlib.crc32(name.encode())
@@ -213,7 +234,8 @@ def write(name):
             return part
 
         made.take = shrunk
-    network = Network(text, made, how.get("batchnorm_biases", True))
+    network = Network(text, made, how.get("batchnorm_biases", True), FOLDER,
+                      how.get("version", (0, 2, 0))[2] == 5)
     random = np.random.default_rng(seed + 1)
     x = random.normal(0, how.get("spread", 1.0), network.shape).astype(np.float32)
     results = network.run(x)
@@ -224,7 +246,10 @@ def write(name):
     if made.parts:
         with open(path + ".weights", "wb") as file:
             file.write(made.data(how.get("version", (0, 2, 0)), how.get("bits", 64)))
-    np.savez(path + ".inputs.npz", data=x[None])
+    states = {f"{key}_in": (y.ravel() if y[0].size == 1 else y)[None].astype("f4")
+              for key, y in network.states.items()}
+    np.savez(path + ".inputs.npz", data=x[None], **states)
+    results |= {f"{key}_out": y for key, y in network.next.items()}
     np.savez(path + ".expected.npz", **{key: y[None] for key, y in results.items()})
 
 
@@ -232,6 +257,10 @@ if __name__ == "__main__":
     os.makedirs(FOLDER, exist_ok=True)
     for name in os.listdir(FOLDER):
         os.remove(os.path.join(FOLDER, name))
+    with open(os.path.join(FOLDER, "classes.tree"), "w") as file:
+        # A root group of three, one child of class 0, two of class 1, and three of class 4.
+        for number, parent in enumerate([-1, -1, -1, 0, 1, 1, 4, 4, 4]):
+            file.write(f"n{number:08d} {parent}\n")
     for name in CASES:
         write(name)
     print(len(CASES), "networks")

@@ -6,6 +6,8 @@ github.com/AlexeyAB/darknet (A). Nothing of Assay is used.
 
 import struct
 
+import os
+
 import numpy as np
 
 
@@ -160,7 +162,11 @@ def windows(x, size, stride_y, stride_x, top, left, height, width, fill, dilatio
 class Network:
     """`outputs` of all layers after `run`; `heads` are indices of detection heads."""
 
-    def __init__(self, text, weights, batchnorm_biases=True):
+    def __init__(self, text, weights, batchnorm_biases=True, folder=".", bochkovskiy=False):
+        self.folder, self.bochkovskiy = folder, bochkovskiy
+        # States before and after the image.
+        self.states, self.next = {}, {}
+        self.random = np.random.default_rng(len(text))
         self.sections = parse(text)
         self.weights = weights
         self.batchnorm_biases = batchnorm_biases
@@ -366,6 +372,8 @@ class Network:
     def layer_reorg(self, x):  # P src/reorg_layer.c
         stride, reverse = self.int("stride", 1), self.int("reverse", 0)
         c, h, w = x.shape
+        if self.int("extra", 0):  # P: the rest of the output keeps the zeros of its allocation
+            return np.concatenate([x.ravel(), np.zeros(self.int("extra", 0))]).reshape(-1, 1, 1)
         if self.int("flatten", 0):
             flat = x.reshape(h * w, c).T if reverse else x.reshape(c, h * w).T
             flat = flat.ravel()
@@ -401,6 +409,87 @@ class Network:
         out = x[:, top : top + height, left : left + width]
         return out if self.int("noadjust", 0) else 2 * out - 1
 
+    def inner(self, inputs, outputs):
+        """A connected layer in a recurrent one, without its activation."""
+        biases = self.weights.take("biases", outputs)
+        matrix = self.weights.take("weights", outputs, inputs)
+        numbers = self.numbers(outputs) if self.int("batch_normalize", 0) else None
+
+        def forward(x):
+            out = matrix @ x.ravel()
+            return self.normalize(out, biases, numbers) if numbers else out + biases
+
+        return forward
+
+    def state(self, shape, name="state"):
+        state = self.states.setdefault(
+            f"{self.sections[self.index + 1][0]}_{self.index}_{name}",
+            self.random.normal(0, 1, shape).astype(np.float32).astype(np.float64))
+        return state
+
+    def keep(self, value, name="state"):
+        self.next[f"{self.sections[self.index + 1][0]}_{self.index}_{name}"] = value
+
+    def layer_rnn(self, x):  # P, A src/rnn_layer.c
+        outputs = self.int("output", 1)
+        hidden = self.int("hidden", outputs)
+        first, own, last = (self.inner(*sizes) for sizes in (
+            (x.size, hidden), (hidden, hidden), (hidden, outputs)))
+        state = self.state((hidden, 1, 1))
+        name = self.options.get("activation", "logistic")
+        second = {0: name, 1: "logistic", 2: "loggy"}[self.int("logistic", 0)]
+        new = ACTIVATIONS[name](first(x)) + ACTIVATIONS[second](own(state))
+        new = new + (state.ravel() if self.int("shortcut", 0) else 0)
+        self.keep(new.reshape(-1, 1, 1))
+        return ACTIVATIONS[name](last(new)).reshape(-1, 1, 1)
+
+    def layer_gru(self, x):  # P, A src/gru_layer.c; the order in the file is that of each
+        outputs = self.int("output", 1)
+        order = [x.size, outputs] if self.bochkovskiy else [outputs, x.size]
+        parts = [[self.inner(inputs, outputs) for _ in "zrh"] for inputs in order]
+        of_input, of_state = parts if self.bochkovskiy else parts[::-1]
+        state = self.state((outputs, 1, 1))
+        z, r = (logistic(of_input[k](x) + of_state[k](state)) for k in (0, 1))
+        h = of_input[2](x) + of_state[2](r * state.ravel())
+        h = np.tanh(h) if self.int("tanh", 0) else logistic(h)
+        new = (z * state.ravel() + (1 - z) * h).reshape(-1, 1, 1)
+        self.keep(new)
+        return new
+
+    def layer_lstm(self, x):  # P, A src/lstm_layer.c
+        outputs = self.int("output", 1)
+        gates = "figo" if self.bochkovskiy else "ifog"
+        of_state = {gate: self.inner(outputs, outputs) for gate in gates}
+        of_input = {gate: self.inner(x.size, outputs) for gate in gates}
+        state, cell = self.state((outputs, 1, 1)), self.state((outputs, 1, 1), "cell")
+        value = {gate: of_state[gate](state) + of_input[gate](x) for gate in gates}
+        cell = logistic(value["f"]) * cell.ravel() + logistic(value["i"]) * np.tanh(value["g"])
+        new = (logistic(value["o"]) * np.tanh(cell)).reshape(-1, 1, 1)
+        self.keep(new)
+        self.keep(cell.reshape(-1, 1, 1), "cell")
+        return new
+
+    def layer_crnn(self, x):  # P, A src/crnn_layer.c
+        outputs, hidden = self.int("output", 1), self.int("hidden", 1)
+        kernels = []
+        for inputs, filters in ((x.shape[0], hidden), (hidden, hidden), (hidden, outputs)):
+            biases = self.weights.take("biases", filters)
+            numbers = self.numbers(filters) if self.int("batch_normalize", 0) else None
+            kernels.append((biases, numbers, self.weights.take("weights", filters, inputs, 3, 3)))
+
+        def forward(x, kernel):
+            biases, numbers, weights = kernel
+            columns = windows(x, 3, 1, 1, 1, 1, *x.shape[1:], 0)
+            out = np.einsum("ncrs,crshw->nhw", weights, columns)
+            out = self.normalize(out, biases, numbers) if numbers else out + biases[:, None, None]
+            return self.activate(out, "logistic")
+
+        state = self.state((hidden,) + x.shape[1:])
+        new = forward(x, kernels[0]) + forward(state, kernels[1])
+        new = new + (state if self.int("shortcut", 0) else 0)
+        self.keep(new)
+        return forward(new, kernels[2])
+
     def layer_activation(self, x):
         return self.activate(x, "linear")
 
@@ -412,6 +501,16 @@ class Network:
         if self.float("spatial", 0):
             e = np.exp((x - x.max(0)) / temperature)
             return e / e.sum(0)
+        if "tree" in self.options:  # P src/tree.c read_tree, forward_softmax_layer
+            with open(os.path.join(self.folder, self.options["tree"])) as file:
+                parents = [int(line.split()[1]) for line in file]
+            flat, start = x.ravel() / temperature, 0
+            out = np.zeros(flat.size)
+            for end in range(1, len(parents) + 1):
+                if end == len(parents) or parents[end] != parents[start]:
+                    e = np.exp(flat[start:end] - flat[start:end].max())
+                    out[start:end], start = e / e.sum(), end
+            return out.reshape(-1, 1, 1)
         rows = x.reshape(self.int("groups", 1), -1)
         e = np.exp((rows - rows.max(1, keepdims=True)) / temperature)
         return (e / e.sum(1, keepdims=True)).reshape(-1, 1, 1)

@@ -10,17 +10,21 @@ package struct ChannelMeans: Sendable {
   package private(set) var means: [String: [Double]] = [:]
   package let inputCount: Int
 
-  /// - Parameter words: files or folders of inputs, as `InputList` takes them.
+  /// - Parameters:
+  ///   - words: files or folders of inputs, as `InputList` takes them.
+  ///   - onProgress: takes how many inputs have run, and of how many.
   /// - Throws: what reading the inputs and running the model throw.
   package init(
-    _ model: Model, inputs words: [String], options: Predictor.Options = Predictor.Options()
+    _ model: Model, inputs words: [String], options: Predictor.Options = Predictor.Options(),
+    onProgress: (Int, Int) -> Void = { _, _ in }
   ) throws {
     let images = try options.images ?? ImageOptions(recordedIn: model)
-    try self.init(model, InputList.values(words, for: model, images), options)
+    try self.init(model, InputList.values(words, for: model, images), options, onProgress)
   }
 
   init(
-    _ model: Model, _ values: [[String: FeatureValue]], _ options: Predictor.Options
+    _ model: Model, _ values: [[String: FeatureValue]], _ options: Predictor.Options,
+    _ onProgress: (Int, Int) -> Void = { _, _ in }
   ) throws {
     inputCount = values.count
     guard let network = model.neuralNetwork else {
@@ -36,7 +40,8 @@ package struct ChannelMeans: Sendable {
     options.keep = .named(Set(readers.map { $0.input[0] }))
     let predictor = try Predictor(model: model, options: options)
     var sums: [String: (sums: [Double], count: Int)] = [:]
-    for value in values {
+    for (index, value) in values.enumerated() {
+      defer { onProgress(index + 1, values.count) }
       for item in try predictor.interface.batchItems(predictor.interface.blobs(value)) {
         let blobs = try predictor.outputBlobs(item)
         for layer in readers {

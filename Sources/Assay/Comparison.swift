@@ -29,6 +29,8 @@ public struct Comparison: Sendable {
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
+    /// Whether the differences of the outputs are kept.
+    package var keepsDifferences = false
 
     /// The outputs, within the tolerance of 32-bit weights.
     public init() {}
@@ -54,6 +56,8 @@ public struct Comparison: Sendable {
   public let verdicts: [String: ReferenceVerdict]
   /// The outputs that are images and were compared with some of the same size.
   public var images: [ImageDifference] = []
+  /// What each output is more than expected, where the shapes match and that was asked for.
+  package var differences = ArraySet([])
 
   /// Whether every output and blob is within its tolerance.
   public var matches: Bool {
@@ -72,7 +76,7 @@ public struct Comparison: Sendable {
     var predictorOptions = options.predictor
     if options.layers != nil { predictorOptions.keep = .all }
     let predictor = try Predictor(model: model, options: predictorOptions)
-    let prediction = try predictor.predict(values)
+    let prediction = try source.blamed { try predictor.predict(values) }
     let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
     let imageOutputs = outputs.filter { if case .image = $0.kind { true } else { false } }
     if isImage {
@@ -106,7 +110,7 @@ public struct Comparison: Sendable {
         try compareBlobs(prediction, model, expected: $0, options: options)
       }, verdicts: verdicts,
       images: pairs.filter { pair in isImage || imageOutputs.contains { $0.name == pair.name } }
-        .compactMap(\.images))
+        .compactMap(\.images), differences: options.differences(of: pairs))
   }
 
   /// Compares the arrays of two files; `b` is what was expected.
@@ -122,14 +126,23 @@ public struct Comparison: Sendable {
       with: try ExpectedArrays.read(b), file: b)
     return Comparison(
       outputs: pairs.map { $0.compared(options, isImage: isImage) }, unexpected: unexpected,
-      blobs: nil, verdicts: [:], images: isImage ? pairs.compactMap(\.images) : [])
+      blobs: nil, verdicts: [:], images: isImage ? pairs.compactMap(\.images) : [],
+      differences: options.differences(of: pairs))
   }
 
   /// Arrays that belong together.
-  private struct Pair {
+  struct Pair {
     let name: String
     let actual: Tensor
     let expected: Tensor
+
+    var difference: NamedArray? {
+      guard actual.shape.filter({ $0 != 1 }) == expected.shape.filter({ $0 != 1 }) else {
+        return nil
+      }
+      let values = zip(actual.elements, expected.elements).map { $0 - $1 }
+      return NamedArray(Tensor(shape: expected.shape, values), name: name)
+    }
 
     /// - Parameters:
     ///   - isImage: whether one of them is the image of a file; the other is compared as such a
@@ -205,5 +218,11 @@ public struct Comparison: Sendable {
         file: path, hint: "name the arrays as `assay inspect` names layers or blobs")
     }
     return comparison
+  }
+}
+
+extension Comparison.Options {
+  func differences(of pairs: [Comparison.Pair]) -> ArraySet {
+    ArraySet(keepsDifferences ? pairs.compactMap(\.difference) : [])
   }
 }

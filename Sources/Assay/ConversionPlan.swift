@@ -32,7 +32,7 @@ public struct ConversionPlan: Sendable {
       let name = Self.name(of: entry, UnsupportedLayers.rule(in: refusal.error))
       if result.contains(where: { $0.name == name }) { continue }
       let similar =
-        Self.builtIn(name).map { [$0] } ?? NameDistance.nearest(to: name, among: classes)
+        Self.fitting(name, refusal).map { [$0] } ?? NameDistance.nearest(to: name, among: classes)
       if !similar.isEmpty { result.append((name, similar)) }
     }
     return result
@@ -48,8 +48,12 @@ public struct ConversionPlan: Sendable {
     }
   }
 
-  /// The built-in class of the same name, whatever its case and its underlines.
-  private static func builtIn(_ name: String) -> String? {
+  /// The built-in class that computes the function's formula, or else the one of the same name,
+  /// whatever its case and its underlines.
+  private static func fitting(_ name: String, _ refusal: LayerRefusal) -> String? {
+    if let formula = UnsupportedLayers.formula(in: refusal.error) {
+      return builtInCustomLayers.first { $0.notes.expression == formula }?.className
+    }
     func plain(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
     return builtInCustomLayers.first { type in
       ([type.className] + type.otherNames).contains { plain($0) == plain(name) }
@@ -64,7 +68,7 @@ public struct ConversionPlan: Sendable {
       rule["name"] = .string(entry.layer)
     }
     let named = name(of: entry, rule)
-    rule["className"] = .string(builtIn(named) ?? className(named))
+    rule["className"] = .string(fitting(named, refusal) ?? className(named))
     guard rule["activation"] == nil, rule["function"] == nil else { return .object(rule) }
     var parameters = JSONObject()
     addParameters(of: refusal.configuration, path: "$config", to: &parameters)

@@ -58,8 +58,11 @@ package struct ImageDetection {
     guard let input = try imageInput(values) else {
       throw ModelError(.mismatch, "--detect needs an image input, but the model has none")
     }
-    let detector = try Detector(
+    var detector = try Detector(
       mode, settings: settings, labels: labels, width: input.width, height: input.height)
+    if let info = ImageInfo(of: predictor.model) {
+      detector.extent = info.extent(values[info.name])
+    }
     let found = try detector.objects(
       in: outputs.map {
         DetectorOutput(name: $0.name, value: $0.value, channels: $0.channels)
@@ -74,27 +77,28 @@ package struct ImageDetection {
       input.image == nil ? ImageOptions() : options, orientation: orientation)
     var result = Result(
       objects: [], turnedObjects: [], image: input.image, detector: detector)
+    func turned(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+      mapping.turnedPoint(x * Double(input.width), y * Double(input.height))
+    }
     for object in found {
       let box = object.box
-      let (first, last) = (
-        mapping.turnedPoint(box.left * Double(input.width), box.top * Double(input.height)),
-        mapping.turnedPoint(box.right * Double(input.width), box.bottom * Double(input.height))
-      )
-      var turned = object
+      let (first, last) = (turned(box.left, box.top), turned(box.right, box.bottom))
+      var own = object
       let corners = Box(left: first.x, top: first.y, right: last.x, bottom: last.y)
       guard let clipped = corners.clipped(width: Double(size.0), height: Double(size.1)) else {
         continue
       }
-      turned.box = clipped
-      result.turnedObjects.append(turned)
+      own.box = clipped
+      own.move(turned)
+      result.turnedObjects.append(own)
       let (a, b) = (
         mapping.storedPoint(clipped.left, clipped.top),
         mapping.storedPoint(clipped.right, clipped.bottom)
       )
-      var stored = object
-      stored.box = Box(
+      own.box = Box(
         left: min(a.x, b.x), top: min(a.y, b.y), right: max(a.x, b.x), bottom: max(a.y, b.y))
-      result.objects.append(stored)
+      own.move(mapping.storedPoint)
+      result.objects.append(own)
     }
     return result
   }
@@ -126,9 +130,25 @@ package struct ImageDetection {
   }
 }
 
+extension DetectedObject {
+  fileprivate mutating func move(_ place: (Double, Double) -> (x: Double, y: Double)) {
+    points = points.map { point in
+      point.map {
+        let moved = place($0.x, $0.y)
+        return KeyPoint(x: moved.x, y: moved.y, score: $0.score)
+      }
+    }
+  }
+}
+
 extension Canvas {
-  /// Draws boxes with the names of their classes and their scores.
+  /// Draws people, or boxes with the names of their classes and their scores.
   mutating func draw(_ objects: [DetectedObject], of detector: Detector) {
+    let people = objects.filter { !$0.points.isEmpty }
+    if let first = people.first, let body = BodyModel(parts: first.points.count) {
+      for person in people { draw(person.points, of: body) }
+      return
+    }
     draw(objects) { object in
       let percent = max(0, min(100, (object.score * 100).rounded()))
       return "\(detector.label(object.classIndex)) \(Int(percent))%"

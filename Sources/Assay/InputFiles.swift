@@ -45,7 +45,7 @@ package struct InputSource: Sendable {
     var values: [String: FeatureValue] = [:]
     var unnamed: [(value: FeatureValue, path: String)] = []
     for (feature, path) in files {
-      for (name, value) in try Self.values(at: path, images) {
+      for (name, value) in try Self.values(at: path, images, for: model) {
         if let target = feature ?? name, inputs.contains(where: { $0.name == target }) {
           values[target] = value
         } else if let name, feature == nil, inputs.count > 1 {
@@ -64,11 +64,21 @@ package struct InputSource: Sendable {
       file: unnamed.last?.path,
       hint: "the model's inputs are \(inputs.map(\.name).joined(separator: ", "))")
     for (feature, item) in zip(open, unnamed) { values[feature.name] = item.value }
+    if let info = ImageInfo(of: model), values[info.name] == nil {
+      values[info.name] = try info.value(values, of: model, images)
+    }
     return values
   }
 
+  /// Predicts from the input's values: where these do not fit the model, the error is the input's.
+  package func blamed<Result>(_ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch let error as ModelError
+      where error.code == .mismatch && error.layer == nil
+    { throw error.inFile(files.count == 1 ? files[0].path : name) }
+  }
+
   private static func values(
-    at path: String, _ images: ImageOptions
+    at path: String, _ images: ImageOptions, for model: Model
   ) throws -> [(String?, FeatureValue)] {
     let bytes = try MappedFile.read(path)
     return try inFile(path) {
@@ -78,8 +88,16 @@ package struct InputSource: Sendable {
         let orientation = images.appliesOrientation ? Orientation(of: bytes) : .upright
         return [(nil, .image(try image.turned(orientation)))]
       }
-      return try ArraySet.parse(bytes, prefersJSON: path.hasSuffix(".json")).arrays
-        .map { ($0.name, .array($0.tensor)) }
+      let isExact = model.usesFeatures
+      if isExact, format == .json {
+        return try FeatureFile.parse(bytes, inputs: model.description?.input ?? [])
+      }
+      let set = try ArraySet.parse(
+        bytes, prefersJSON: path.hasSuffix(".json"), exactly: isExact)
+      return set.arrays.map { array in
+        let numbers = array.doubles.map { NumberArray(shape: array.tensor.shape, $0) }
+        return (array.name, numbers.map(FeatureValue.numbers) ?? .array(array.tensor))
+      }
     }
   }
 

@@ -8,7 +8,7 @@ import TensorCore
 public struct Inspection: Sendable {
   /// A layer of the document.
   public struct Layer: Sendable {
-    /// As the document has it.
+    /// As the document has it; after the layer around it and its field, of a network inside.
     public let name: String
     /// The type in the specification; of a custom layer, its class.
     public let type: String
@@ -66,46 +66,17 @@ public struct Inspection: Sendable {
 
   /// What `model` holds; `customLayers` are asked for the shapes of their outputs.
   public init(_ model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry()) {
-    let shapes = model.inferredBlobShapes(customLayers)
-    var layers: [Layer] = []
-    var customClasses: [CustomClass] = []
-    var weightTypes: Set<String> = []
-    let network = model.neuralNetwork
-    let attributes = (try? network?.layerAttributes()) ?? []
-    for (index, layer) in (network?.layers ?? []).enumerated() {
-      let inputs = layer.input.map { shapes[$0] }
-      let outputs = layer.output.map { shapes[$0] }
-      let weights = layer.parameters?.weights ?? []
-      for weight in weights {
-        if let type = weight.values.storageName { weightTypes.insert(type) }
-      }
-      if let custom = layer.parameters as? Custom {
-        customClasses.append(Self.customClass(custom, layer: layer.name, customLayers))
-      }
-      let custom = layer.parameters as? Custom
-      let known = (inputs + outputs).compactMap(\.self)
-      let count =
-        known.count == inputs.count + outputs.count
-        ? layer.parameters?.multiplyAdds(
-          Array(known[..<inputs.count]), Array(known[inputs.count...])) : nil
-      layers.append(
-        Layer(
-          name: layer.name, type: custom?.className ?? layer.parameters?.typeName ?? "unknown",
-          inputs: layer.input, outputs: layer.output,
-          // A custom layer's own are those of its class.
-          attributes: custom == nil && index < attributes.count ? attributes[index] : JSONObject(),
-          weights: weights.map { ($0.name, $0.shape, $0.values.storageName) },
-          inputShapes: inputs, outputShapes: outputs,
-          parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) },
-          multiplyAdds: count ?? 0))
+    var parts = Parts(customLayers: customLayers)
+    if let network = model.neuralNetwork {
+      parts.add(network, model.inferredShapes(customLayers), inside: "")
     }
-    self.layers = layers
-    self.customClasses = customClasses
-    self.weightTypes = weightTypes.sorted()
+    layers = parts.layers
+    customClasses = parts.customClasses
+    weightTypes = parts.weightTypes.sorted()
     trainableCount = model.description?.metadata?.userDefined["assay.trainable"].flatMap { Int($0) }
   }
 
-  private static func customClass(
+  fileprivate static func customClass(
     _ custom: Custom, layer: String, _ customLayers: CustomLayerRegistry
   ) -> CustomClass {
     CustomClass(
@@ -135,6 +106,77 @@ public struct Inspection: Sendable {
   }
 }
 
+/// The layers of a network and of the networks inside its layers.
+private struct Parts {
+  let customLayers: CustomLayerRegistry
+  var layers: [Inspection.Layer] = []
+  var customClasses: [Inspection.CustomClass] = []
+  var weightTypes: Set<String> = []
+
+  /// - Parameter place: what precedes the layers' names: the layer around them and its field.
+  mutating func add(_ network: NeuralNetwork, _ inferred: InferredShapes, inside place: String) {
+    let attributes = (try? network.layerAttributes()) ?? []
+    for (index, layer) in network.layers.enumerated() {
+      add(
+        layer, inferred.shapes, index < attributes.count ? attributes[index] : JSONObject(),
+        inside: place)
+      guard let control = layer.parameters as? any ControlLayer else { continue }
+      let inside = inferred.inside[index] ?? []
+      for (number, network) in control.networks.enumerated() {
+        add(
+          network, number < inside.count ? inside[number] : InferredShapes(),
+          inside: "\(place)\(layer.label(at: index))/\(control.fieldName(number))/")
+      }
+    }
+  }
+
+  private mutating func add(
+    _ layer: NeuralNetworkLayer, _ shapes: [String: [Int]], _ attributes: JSONObject,
+    inside place: String
+  ) {
+    let inputs = layer.input.map { shapes[$0] }
+    let outputs = layer.output.map { shapes[$0] }
+    let weights = layer.parameters?.weights ?? []
+    for weight in weights {
+      if let type = weight.values.storageName { weightTypes.insert(type) }
+    }
+    let custom = layer.parameters as? Custom
+    if let custom {
+      customClasses.append(
+        Inspection.customClass(custom, layer: place + layer.name, customLayers))
+    }
+    let known = (inputs + outputs).compactMap(\.self)
+    let count =
+      known.count == inputs.count + outputs.count
+      ? layer.parameters?.multiplyAdds(
+        Array(known[..<inputs.count]), Array(known[inputs.count...])) : nil
+    layers.append(
+      Inspection.Layer(
+        name: place + layer.name,
+        type: custom?.className ?? layer.parameters?.typeName ?? "unknown",
+        inputs: layer.input, outputs: layer.output,
+        // A custom layer's own are those of its class.
+        attributes: custom == nil ? attributes : JSONObject(),
+        weights: weights.map { ($0.name, $0.shape, $0.values.storageName) },
+        inputShapes: inputs, outputShapes: outputs,
+        parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) },
+        multiplyAdds: count ?? 0))
+  }
+}
+
+extension ControlLayer {
+  /// The name of the field with the network at `index`.
+  fileprivate func fieldName(_ index: Int) -> String {
+    switch self {
+    case let branch as Branch:
+      index == 0 && branch.ifBranch != nil ? "ifBranch" : "elseBranch"
+    case let loop as Loop:
+      index == 0 && loop.conditionNetwork != nil ? "conditionNetwork" : "bodyNetwork"
+    default: "\(index + 1)"
+    }
+  }
+}
+
 extension Model {
   /// The oldest systems that load a file of its version; nil if it has none of the known ones.
   public var oldestSystem: String? { SpecificationVersion.oldestSystem(specificationVersion) }
@@ -143,6 +185,10 @@ extension Model {
   func inferredBlobShapes(
     _ customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) -> [String: [Int]] {
+    inferredShapes(customLayers).shapes
+  }
+
+  fileprivate func inferredShapes(_ customLayers: CustomLayerRegistry) -> InferredShapes {
     let inputs = Dictionary(
       (description?.input ?? []).compactMap { input in
         typicalShape(of: input).map { (input.name, $0) }
@@ -153,7 +199,7 @@ extension Model {
       }
       return try layer.outputShapes(forInputShapes: shapes)
     }
-    return inferred?.shapes ?? inputs
+    return inferred ?? InferredShapes(shapes: inputs)
   }
 }
 

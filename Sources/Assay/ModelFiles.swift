@@ -22,7 +22,9 @@ package struct ModelFiles: Sendable, Equatable {
   }
 
   /// The same where another model may follow; nil, and nothing taken, where the first is no model.
-  package init?(fromModels words: inout ArraySlice<String>) {
+  ///
+  /// - Throws: if the first is a file that cannot be read.
+  package init?(fromModels words: inout ArraySlice<String>) throws {
     guard let first = words.first else { return nil }
     if let second = words.dropFirst().first,
       Self.areOneModel(first, second, besideModels: true)
@@ -30,7 +32,7 @@ package struct ModelFiles: Sendable, Equatable {
       self.init(&words, besideModels: true)
       return
     }
-    guard Self.isModel(first) else { return nil }
+    guard try Self.isModel(first) else { return nil }
     self.init(&words, besideModels: true)
   }
 
@@ -93,13 +95,16 @@ package struct ModelFiles: Sendable, Equatable {
   package var isSource: Bool { Self.format(path).map(Self.takesWeights) ?? false }
 
   /// Whether a file is a model by itself, and not arrays.
-  private static func isModel(_ path: String) -> Bool {
+  private static func isModel(_ path: String) throws -> Bool {
     if Folder.isFolder(path) {
       do { return try FileFormat.read(path).format == .coreML } catch {
         return (error as? ModelError)?.code != .missingFile
       }
     }
-    guard Folder.isFile(path), let (bytes, format) = try? FileFormat.read(path) else {
+    guard Folder.isFile(path) else { return false }
+    let (bytes, format): (Bytes, FileFormat)
+    do { (bytes, format) = try FileFormat.read(path) } catch let error as ModelError {
+      if [.missingFile, .outOfMemory].contains(error.code) { throw error }
       return false
     }
     func has(_ byte: UInt8) -> Bool { bytes.withUnsafeBytes { $0.contains(byte) } }

@@ -21,7 +21,7 @@ public enum ModelSource: Sendable {
   /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
   /// come in either order.
   public init(contentsOf path: String, weights: String? = nil) throws {
-    let (bytes, format) = try FileFormat.read(path)
+    let (bytes, format, package) = try FileFormat.readPackage(path)
     switch format {
     case .darknet: self = .darknet(try DarknetImporter.load(path, weights: weights))
     case .prototxt, .caffeBinary: self = .caffe(try CaffeImporter.load(path, weights: weights))
@@ -39,7 +39,7 @@ public enum ModelSource: Sendable {
     case .coreML, .unknown:
       self = .coreML(
         try inFile(path == "-" ? "standard input" : path) {
-          let model = try Model(bytes: bytes)
+          let model = try Model(bytes: bytes, package: package)
           try require(
             weights == nil, .mismatch, "a Core ML model has its weights, and takes no second file")
           return model

@@ -37,6 +37,8 @@ enum Main {
   static func main() {
     do {
       let arguments = ProgramArguments.all
+      Console.reportFaults(of: arguments)
+      OpenedFiles.keepRecord()
       try checkNames(arguments)
       var command = try AssayCommand.parseAsRoot(
         InspectCommand.completed(Folder.marked(arguments)))

@@ -89,12 +89,14 @@ struct BenchCommand: ParsableCommand {
     var options = Predictor.Options()
     options.layout = layout
     options.engine = try engine.compileOptions()
+    Console.warnOfOutputs(&options.engine.hooks, file: model)
     options.forgetBias = engine.forgetBias
-    var reader = ModelReader(source, options.engine.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.forgetBias = engine.forgetBias
+    var reader = ModelReader(
+      source, options.engine.customLayers, global, precision: weightPrecision,
+      forgetBias: engine.forgetBias, inputs: inputs)
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))
-    reader.inputs = inputs
+    // Not while the clock runs.
+    reader.warnsOfWeights = false
     let document = try reader.read(ModelFiles(model, weights: weights))
     let steps = StepLog()
     if self.steps { options.engine.hooks.onStep = { steps.append($0) } }
@@ -102,7 +104,8 @@ struct BenchCommand: ParsableCommand {
     let blobs = try self.blobs(predictor, document.model)
     let network = try predictor.network(for: blobs)
     let load = clock.now - start
-    let first = try clock.measure { _ = try network.predict(blobs) }
+    var results: [String: Tensor] = [:]
+    let first = try clock.measure { results = try network.predict(blobs) }
     if json { Console.print(BenchReport.firstLine(load: load, first: first).text) }
     for _ in 0..<warmup { _ = try network.predict(blobs) }
     steps.clear()
@@ -119,6 +122,8 @@ struct BenchCommand: ParsableCommand {
         min(filled, Double(times.count) / Double(runs)), counted(times.count, "run"))
     }
     progress.finish()
+    predictor.reportNotANumber(results)
+    if !global.quiet, !document.isSource { Console.warnOfWeights(document.model, file: model) }
     guard let timings = Timings(times) else { return }
     var report = BenchReport(network, timings, load: load, first: first)
     report.inputs = inputs.isEmpty ? nil : inputs.joined(separator: " ")

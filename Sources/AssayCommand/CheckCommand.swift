@@ -42,10 +42,11 @@ struct CheckCommand: ParsableCommand {
   }
 
   private func check() throws -> ModelCheck {
-    var reader = ModelReader(source, try plugins.customLayers(), global)
-    reader.precision = weightPrecision.precision
+    var reader = ModelReader(
+      source, try plugins.customLayers(), global, precision: weightPrecision)
     let files = ModelFiles(model, weights: weights)
     reader.takesInvalid = true
+    reader.warnsOfWeights = false
     if weights != nil || files.isSource || files.isPackage {
       return try ModelCheck(model) { try reader.read(files).model }
     }

@@ -102,17 +102,19 @@ struct ComparisonText {
     return text
   }
 
-  func json() -> JSONText {
-    .versioned([
-      ("matches", .bool(comparison.matches)),
-      ("outputs", .array(comparison.outputs.map(outputJSON))),
-      ("notCompared", .array(comparison.unexpected.map(JSONText.string))),
-      ("layers", .array((comparison.blobs?.blobs ?? []).map(outputJSON))),
-      (
-        "firstDifferentLayer",
-        comparison.blobs?.firstDifference.map { .string($0.name) } ?? .null
-      ),
-    ])
+  /// - Parameter diagnosis: what `--diagnose` found.
+  func json(_ diagnosis: JSONText? = nil) -> JSONText {
+    .versioned(
+      [
+        ("matches", .bool(comparison.matches)),
+        ("outputs", .array(comparison.outputs.map(outputJSON))),
+        ("notCompared", .array(comparison.unexpected.map(JSONText.string))),
+        ("layers", .array((comparison.blobs?.blobs ?? []).map(outputJSON))),
+        (
+          "firstDifferentLayer",
+          comparison.blobs?.firstDifference.map { .string($0.name) } ?? .null
+        ),
+      ] + (diagnosis.map { [("diagnosis", $0)] } ?? []))
   }
 
   private func outputJSON(_ output: OutputComparison) -> JSONText {

@@ -75,11 +75,12 @@ struct CompressCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let compile = try engine.compileOptions()
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.recipe = images.recipe
-    reader.forgetBias = engine.forgetBias
-    reader.inputs = search.inputs
-    let document = try reader.read(ModelFiles(model, weights: weights)).model
+    let reader = ModelReader(
+      source, compile.customLayers, global, recipe: images.recipe, forgetBias: engine.forgetBias,
+      inputs: search.inputs)
+    let read = try reader.read(ModelFiles(model, weights: weights))
+    if !read.isSource { OpenedFiles.allowReplacing(model) }
+    let document = read.model
     try inFile(model) { try selection.requireLayers(in: document) }
     var text: CompressionText
     if let goal = search.goals.first {
@@ -95,16 +96,20 @@ struct CompressCommand: ParsableCommand {
         if !search.inputs.isEmpty, target.precision == nil {
           rules.channelMeans = try self.channelMeans(folded, compile)
         }
-        let (compressed, layers) = try folded.compressed(rules)
+        let progress = self.progress
+        defer { progress.finish() }
+        let (compressed, layers) = try folded.compressed(rules) {
+          progress.update($0, of: $1, unit: " layers")
+        }
         return CompressionText(compressed, from: document, folds: folds, layers: layers)
       }
     }
     try inFile(model) { try text.model.requireValid() }
-    try inFile(destination) { try text.model.write(to: destination) }
     text.listsFolds = verbose
     if !search.inputs.isEmpty, !global.quiet || json {
       text.change = try inFile(model) { try change(document, text.model, compile) }
     }
+    try inFile(destination) { try text.model.write(to: destination) }
     if json {
       Console.print(text.json.text)
     } else if !global.quiet {
@@ -118,11 +123,7 @@ struct CompressCommand: ParsableCommand {
   private func change(
     _ document: Model, _ compressed: Model, _ compile: CompileOptions
   ) throws -> ComparisonSummary {
-    var options = Comparison.Options()
-    options.layout = search.layout
-    options.images = try images.options(for: document)
-    options.engine = compile
-    options.forgetBias = engine.forgetBias
+    var options = try self.options(document, compile)
     options.topOfScores = 5
     let (summary, loop) = try ModelDiffArguments.summary(
       try ModelPair(document, compressed, options), document,
@@ -135,12 +136,28 @@ struct CompressCommand: ParsableCommand {
   private func channelMeans(
     _ document: Model, _ compile: CompileOptions
   ) throws -> [String: [Double]] {
-    var options = Predictor.Options()
+    let options = try self.options(document, compile).predictor
+    let progress = self.progress
+    defer { progress.finish() }
+    return try ChannelMeans(document, inputs: search.inputs, options: options) {
+      progress.update($0, of: $1)
+    }.means
+  }
+
+  private func options(
+    _ document: Model, _ compile: CompileOptions
+  ) throws -> Comparison.Options {
+    var options = Comparison.Options()
     options.layout = search.layout
     options.images = try images.options(for: document)
     options.engine = compile
     options.forgetBias = engine.forgetBias
-    return try ChannelMeans(document, inputs: search.inputs, options: options).means
+    return options
+  }
+
+  /// Starts anew where it is asked for.
+  private var progress: Progress {
+    Progress("assay compress", enabled: !global.quiet && !Progress.isDisturbed(by: json))
   }
 
   private func searched(
@@ -154,8 +171,7 @@ struct CompressCommand: ParsableCommand {
     options.images = try images.options(for: document)
     options.engine = compile
     options.forgetBias = engine.forgetBias
-    let progress = Progress(
-      "assay compress", enabled: !global.quiet && !Progress.isDisturbed(by: json))
+    let progress = self.progress
     defer { progress.finish() }
     let result = try CompressionSearch(document, inputs: search.inputs, options: options) {
       progress.update($0, $1)

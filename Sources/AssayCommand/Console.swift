@@ -1,16 +1,21 @@
 import Assay
 import LibC
+import Synchronization
 
 /// The two output streams. Results go to standard output, everything else to standard error.
 enum Console {
-  /// Bytes of a result, as they are.
-  static func write(_ text: String) { write(text, to: STDOUT_FILENO) }
+  /// Text of a result, of one or several lines.
+  static func write(_ text: String) {
+    write(text.escapingControls(keepingLines: true), to: STDOUT_FILENO)
+  }
 
   /// A line of a result.
   static func print(_ line: String) { write(line + "\n") }
 
   /// A line beside the result.
-  static func note(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+  static func note(_ line: String) {
+    write(line.escapingControls(keepingLines: true) + "\n", to: STDERR_FILENO)
+  }
 
   /// Replaces the terminal's current line.
   static func overwriteLine(_ text: String) { write("\r\u{1B}[K" + text, to: STDERR_FILENO) }
@@ -46,9 +51,30 @@ enum Console {
     write(styled("warning:", .yellow) + " " + escaped(message) + "\n", to: STDERR_FILENO)
   }
 
+  /// Makes one line of a fault of this program; its exit code is that of an internal error.
+  static func reportFaults(of arguments: [String]) {
+    let command = (["assay"] + arguments).joined(separator: " ").escapingControls()
+    let fault = ModelError(
+      .internal,
+      "a fault of assay \(assayVersion); please report it with these files and this command: "
+        + command.prefix(2000))
+    FaultReport.install("error: \(fault)\n")
+  }
+
   /// Warns where values are NaN or infinite.
   static func warnOfWeights(_ model: Model, file: String) {
     if let note = model.nonFiniteNote(file: file) { warn(note) }
+  }
+
+  /// Warns once of each output with values that are not numbers.
+  static func warnOfOutputs(_ hooks: inout EngineHooks, file: String) {
+    guard !isQuiet else { return }
+    let known = OutputNames()
+    hooks.onNotANumber = { name, count, total in
+      guard known.insert(name) else { return }
+      let values = "\(counted(count, "value")) of \(total) \(count == 1 ? "is" : "are") NaN"
+      warn(ModelError(.malformed, values, file: file, field: "output '\(name)'").description)
+    }
   }
 
   /// The argument parser's message, with our own first word.
@@ -58,8 +84,8 @@ enum Console {
     write(text + (text.hasSuffix("\n") ? "" : "\n"), to: STDERR_FILENO)
   }
 
-  /// Text from a file with its control characters made visible, so that it cannot control a terminal.
-  static func escaped(_ text: String) -> String { text.escapingControls(keepingLines: true) }
+  /// Text from a file on one line, its control characters and line breaks made visible.
+  static func escaped(_ text: String) -> String { text.escapingControls() }
 
   enum Style: String {
     case red = "31"
@@ -86,6 +112,13 @@ enum Console {
       exit(error.code.exitCode)
     } catch {}
   }
+}
+
+/// Names that have been seen.
+private final class OutputNames: Sendable {
+  private let names = Mutex<Set<String>>([])
+
+  func insert(_ name: String) -> Bool { names.withLock { $0.insert(name).inserted } }
 }
 
 /// `--color-output`; `NO_COLOR` and a dumb terminal turn colors off.

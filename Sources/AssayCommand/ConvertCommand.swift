@@ -27,9 +27,9 @@ struct ConvertCommand: ParsableCommand {
     completion: .file(extensions: ["mlmodel"]))
   var destination: String?
 
-  @OptionGroup var source: SourceArguments
-  @OptionGroup var weightPrecision: WeightPrecisionArguments
-  @OptionGroup(title: "Preprocessing") var recipe: RecipeArguments
+  @OptionGroup(title: "Conversion") var source: SourceArguments
+  @OptionGroup(title: "Conversion") var weightPrecision: WeightPrecisionArguments
+  @OptionGroup(title: "Conversion") var recipe: RecipeArguments
 
   @Option(
     help: ArgumentHelp(
@@ -74,10 +74,9 @@ struct ConvertCommand: ParsableCommand {
 
   private func convert() throws {
     let registry = try plugins.customLayers()
-    var reader = ModelReader(source, registry, global)
-    reader.precision = weightPrecision.precision
-    reader.recipe = recipe.recipe
-    reader.forgetBias = forgetBias
+    var reader = ModelReader(
+      source, registry, global, precision: weightPrecision, recipe: recipe.recipe,
+      forgetBias: forgetBias)
     if verbose { reader.onVisit = { Console.note(Console.escaped($0)) } }
     if dryRun {
       reader.onPlan = { plan in
@@ -87,6 +86,9 @@ struct ConvertCommand: ParsableCommand {
         return result
       }
     }
+    let progress = Progress("assay convert", enabled: !global.quiet && !verbose && !dryRun)
+    defer { progress.finish() }
+    reader.progress = progress
     let result = try reader.converted(ModelFiles(model, weights: weights))
     guard let destination, !dryRun else { return }
     var summary = ConversionSummary(
@@ -98,7 +100,7 @@ struct ConvertCommand: ParsableCommand {
       options.topOfScores = 5
       if let list = try ManyInputs.list(checkInputs, for: result.model, expected: expected) {
         try check(result.model, list, expected, options)
-        try inFile(destination) { try result.model.write(to: destination) }
+        try write(result.model, to: destination)
         return Self.sayWritten(summary, destination)
       }
       let report = try Comparison.compare(
@@ -109,8 +111,16 @@ struct ConvertCommand: ParsableCommand {
       }
       summary.check = (report, checkInputs)
     }
-    try inFile(destination) { try result.model.write(to: destination) }
+    try write(result.model, to: destination)
     Self.sayWritten(summary, destination)
+  }
+
+  private func write(_ model: Model, to path: String) throws {
+    let progress = Progress("assay convert", enabled: !global.quiet)
+    defer { progress.finish() }
+    try inFile(path) {
+      try model.write(to: path) { progress.update($0 >> 20, of: $1 >> 20, unit: " MB") }
+    }
   }
 
   private static func sayWritten(_ summary: ConversionSummary, _ path: String) {

@@ -25,13 +25,28 @@ struct DetectionText {
 
   func json(input: String) -> JSONText {
     let objects = result.objects.map { object in
-      JSONText.object([
-        ("label", .string(result.detector.label(object.classIndex))),
-        ("class", .int(object.classIndex)), ("score", .number(object.score, digits: 9)),
-        ("box", Self.box(object.box)),
-      ])
+      JSONText.object(
+        [
+          ("label", .string(result.detector.label(object.classIndex))),
+          ("class", .int(object.classIndex)), ("score", .number(object.score, digits: 9)),
+          ("box", Self.box(object.box)),
+        ] + Self.points(object))
     }
     return .versioned([("input", .string(input)), ("detections", .array(objects))])
+  }
+
+  /// The parts of a person by name, each with its place and score; no field for other objects.
+  private static func points(_ object: DetectedObject) -> [(String, JSONText)] {
+    guard let body = BodyModel(parts: object.points.count) else { return [] }
+    let points = zip(body.parts, object.points).compactMap { name, point in
+      point.map {
+        (
+          name,
+          JSONText.array([$0.x, $0.y, $0.score].map { .number($0, digits: 9) })
+        )
+      }
+    }
+    return [("parts", .object(points))]
   }
 
   /// COCO's results of the image: one object a box.

@@ -17,6 +17,7 @@ struct DiffCommand: ParsableCommand {
         assay diff old.mlmodel new.mlmodel images
         assay diff deploy.prototxt net.caffemodel net.mlmodel
         assay diff actual.png expected.png -o difference.png
+        assay diff old.mlmodel new.mlmodel cat.png -o difference.npz
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
@@ -63,6 +64,12 @@ struct DiffCommand: ParsableCommand {
   @Flag(help: "Also run in double precision and say whether a difference is rounding.")
   var reference = false
 
+  @Flag(help: "Find out why outputs differ: try the usual causes, alone and in pairs.")
+  var diagnose = false
+
+  @Option(help: ArgumentHelp("Seconds for --diagnose; default: 60.", valueName: "SECONDS"))
+  var budget: Double?
+
   @Option(
     help: ArgumentHelp("Write a self-contained HTML page.", valueName: "FILE.html"),
     completion: .file(extensions: ["html"]))
@@ -71,9 +78,9 @@ struct DiffCommand: ParsableCommand {
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "Write the absolute difference of two images, amplified so that the largest is white.",
-      valueName: "FILE.png"),
-    completion: .file(extensions: ["png"]))
+      "Write what the outputs are more than expected, as arrays; to a .png the absolute difference of two images, amplified so that the largest is white.",
+      valueName: "FILE"),
+    completion: .file(extensions: ["png", "npz", "npy", "json", "csv"]))
   var destination: String?
 
   @Option(help: "The layout of arrays.")
@@ -97,27 +104,36 @@ struct DiffCommand: ParsableCommand {
     if files.count < 2 {
       throw ValidationError("give a model and its inputs, two models, or two files of arrays")
     }
-    if expected == nil, layers != nil || reference {
-      throw ValidationError("--layers and --reference need a model and --expected FILE")
+    if expected == nil, layers != nil || reference || diagnose {
+      throw ValidationError("--layers, --reference and --diagnose need a model and --expected FILE")
     }
-    if let destination, !destination.lowercased().hasSuffix(".png") {
-      throw ValidationError("-o writes a .png")
+    if let budget, !(budget > 0 && budget <= 1e6) || !diagnose {
+      throw ValidationError("--budget takes seconds, and needs --diagnose")
+    }
+    if let destination,
+      ![".png", ".npz", ".npy", ".json", ".csv"].contains(where: destination.lowercased().hasSuffix)
+    {
+      throw ValidationError("-o writes a .png of images, or a .npz, .npy, .json or .csv of arrays")
+    }
+    if models.structure, destination != nil {
+      throw ValidationError("--structure compares no outputs, and -o writes their difference")
     }
     if let top, top < 1 { throw ValidationError("--top must be at least 1") }
   }
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions()
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.recipe = images.recipe
-    reader.forgetBias = engine.forgetBias
+    var compile = try engine.compileOptions()
+    if let file = files.first { Console.warnOfOutputs(&compile.hooks, file: file) }
+    var reader = ModelReader(
+      source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
+      forgetBias: engine.forgetBias)
     var words = files[...]
-    if expected == nil, let first = ModelFiles(fromModels: &words) {
+    if expected == nil, let first = try ModelFiles(fromModels: &words) {
       return try compareModels(first, words, reader, compile)
     }
     let comparison: Comparison
+    var diagnosis: Diagnosis?
     if let expected {
       let files = ModelFiles(from: &words)
       reader.inputs = Array(words)
@@ -132,6 +148,13 @@ struct DiffCommand: ParsableCommand {
           document, inputs: Array(words), expected: expected,
           options: options(for: document, compile))
       }
+      if diagnose, !comparison.matches {
+        diagnosis = try inFile(files.path) {
+          try Diagnosis(
+            document, inputs: Array(words), expected: expected,
+            options: options(for: document, compile), budget: .seconds(budget ?? 60))
+        }
+      }
     } else {
       try require(files.count == 2, .usage, "add --expected FILE, or give two models")
       try inFile(files[0]) {
@@ -142,14 +165,17 @@ struct DiffCommand: ParsableCommand {
     }
     let text = ComparisonText(comparison)
     if json {
-      Console.print(text.json().text)
+      Console.print(text.json(diagnosis.map { DiagnosisText($0).json() }).text)
     } else {
-      Console.write(text.text())
+      Console.write(text.text() + (diagnosis.map { DiagnosisText($0).text() } ?? ""))
+      if !comparison.matches, expected != nil, !diagnose {
+        Console.note("--diagnose looks for the cause")
+      }
     }
     if let report {
       try write(comparison.outputs + (comparison.blobs?.blobs ?? []), to: report)
     }
-    if let destination { try writeDifference(comparison.images, to: destination) }
+    try writeDifference(comparison)
     if !comparison.matches { throw ExitCode(1) }
   }
 
@@ -158,10 +184,7 @@ struct DiffCommand: ParsableCommand {
     _ compile: CompileOptions
   ) throws {
     var words = words
-    try require(
-      destination == nil, .usage, "-o writes the difference of two images, not of models",
-      hint: "write a page with --report FILE.html")
-    guard let other = ModelFiles(fromModels: &words) else {
+    guard let other = try ModelFiles(fromModels: &words) else {
       throw ModelError(
         .usage, "there is one model and nothing to compare it with",
         hint: "add an input and --expected FILE, or give two models")
@@ -189,6 +212,11 @@ struct DiffCommand: ParsableCommand {
       try write(
         comparison.runs.flatMap { $0.comparison.outputs + ($0.comparison.blobs?.blobs ?? []) },
         to: report)
+    }
+    if let run = comparison.runs.first {
+      try writeDifference(run.comparison)
+    } else if destination != nil, let error = comparison.notRun {
+      throw error
     }
     if !comparison.matches { throw ExitCode(1) }
   }
@@ -241,15 +269,26 @@ struct DiffCommand: ParsableCommand {
     options.engine = compile
     options.images = try document.map { try images.options(for: $0) }
     options.forgetBias = engine.forgetBias
+    options.keepsDifferences = destination != nil
     return options
   }
 
-  private func writeDifference(_ images: [ImageDifference], to path: String) throws {
+  private func writeDifference(_ comparison: Comparison) throws {
+    guard let path = destination else { return }
+    guard path.lowercased().hasSuffix(".png") else {
+      try require(
+        !comparison.differences.arrays.isEmpty, .mismatch,
+        "no two arrays of the same shape were compared", file: path)
+      try comparison.differences.write(to: path)
+      return Console.wrote(path)
+    }
+    let images = comparison.images
     try require(
       images.count == 1, .mismatch,
       images.isEmpty
         ? "no two images of the same size were compared" : "\(images.count) outputs are images",
-      file: path, hint: "-o writes the difference of one pair of images")
+      file: path,
+      hint: "-o FILE.png writes the difference of one pair of images, -o FILE.npz that of arrays")
     let (image, largest) = try images[0].amplified()
     try image.writePNG(to: path)
     guard !global.quiet else { return }

@@ -28,8 +28,8 @@ struct EditCommand: ParsableCommand {
   var destination: String
 
   @OptionGroup(title: "Features") var features: FeatureEditArguments
-  @OptionGroup var source: SourceArguments
-  @OptionGroup(title: "Preprocessing") var recipe: RecipeArguments
+  @OptionGroup(title: "Conversion and interface") var source: SourceArguments
+  @OptionGroup(title: "Conversion and interface") var recipe: RecipeArguments
   @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
   @OptionGroup(title: "Network") var network: NetworkEditArguments
   @OptionGroup(title: "Custom layers") var customLayers: CustomLayerArguments
@@ -50,21 +50,18 @@ struct EditCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let compile = try engine.compileOptions()
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.recipe = recipe.recipe
-    reader.forgetBias = engine.forgetBias
+    var reader = ModelReader(
+      source, compile.customLayers, global, precision: weightPrecision, recipe: recipe.recipe,
+      forgetBias: engine.forgetBias)
     reader.takesInvalid = true
     let document = try reader.read(
       ModelFiles(model, weights: weights),
       refusing: source.givenForConversion
         + (weightPrecision.precision == nil ? [] : ["--precision"]))
+    if !document.isSource { OpenedFiles.allowReplacing(model) }
     let edited = try inFile(model) { try edit(document, compile) }
-    try inFile(destination) { try edited.model.write(to: destination) }
-    if destination != "-", var check = edited.check {
-      try inFile(destination) {
-        try check.checkWritten(edited.model, Model(contentsOf: destination))
-      }
+    try inFile(destination) {
+      try edited.model.write(to: destination) { try edited.check?.checkWritten($0) }
     }
     Console.wrote(destination)
   }
@@ -111,19 +108,18 @@ struct EditCommand: ParsableCommand {
 
   /// Adds what a conversion would have done.
   private func change(_ edit: inout ModelEdit, of document: Model) throws {
-    edit.arrayTypes = source.arrays.arrayTypes.map { ($0.name, $0.value.dataType) }
-    edit.imageInputs = source.images.imageInputs
-    edit.imageOutputs = source.images.imageOutputs
-    edit.preprocessing = source.images.preprocessing
-    edit.preprocessing.meanImage = try source.caffe.meanImages
-    edit.metadata = source.metadata.edit
+    edit.arrayTypes = source.arrayTypes.map { ($0.name, $0.value.dataType) }
+    edit.imageInputs = source.imageInputs
+    edit.imageOutputs = source.imageOutputs
+    edit.preprocessing = try source.preprocessing
+    edit.metadata = source.metadataEdit
     edit.metadata.removedKeys = removedKeys
     if let recipe = recipe.recipe {
       edit.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
       edit.metadata.removedKeys += (document.description?.metadata?.userDefined.keys.sorted() ?? [])
         .filter { $0.hasPrefix(ImageOptions.metadataPrefix) && !removedKeys.contains($0) }
     }
-    if let options = try source.classifier.options() {
+    if let options = try source.classifier {
       var classes = ModelEdit.Classes(labels: options.labels)
       classes.labelName = options.predictedFeatureName
       classes.probabilities = options.probabilitiesOutput
@@ -132,15 +128,15 @@ struct EditCommand: ParsableCommand {
   }
 }
 
-extension MetadataArguments {
+extension SourceArguments {
   /// What was named; the rest stays.
-  fileprivate var edit: MetadataEdit {
+  fileprivate var metadataEdit: MetadataEdit {
     var edit = MetadataEdit()
     edit.author = author
     edit.license = license
     edit.shortDescription = shortDescription
     edit.versionString = versionString
-    let options = self.options
+    let options = metadata
     edit.userDefined = options.userDefined
     edit.inputDescriptions = options.inputDescriptions
     edit.outputDescriptions = options.outputDescriptions

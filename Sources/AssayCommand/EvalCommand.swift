@@ -95,14 +95,13 @@ struct EvalCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions()
+    var compile = try engine.compileOptions()
+    Console.warnOfOutputs(&compile.hooks, file: model)
     var words = ([model] + inputs)[...]
     let files = ModelFiles(from: &words)
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.recipe = images.recipe
-    reader.forgetBias = engine.forgetBias
-    reader.inputs = Array(words)
+    let reader = ModelReader(
+      source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
+      forgetBias: engine.forgetBias, inputs: Array(words))
     let document = try reader.read(files).model
     try inFile(files.path) {
       var options = Comparison.Options()

@@ -6,30 +6,40 @@ struct InputLoop {
   let quiet: Bool
   private(set) var count = 0
   private var failed: [(input: String, error: String)] = []
-  private var failures = InputFailures(json: false)
+  private var failures: InputFailures
 
-  init(_ title: String, quiet: Bool) {
+  /// - Parameter json: whether failures are lines of JSON among the results.
+  init(_ title: String, quiet: Bool, json: Bool = false) {
     self.title = title
     self.quiet = quiet
+    failures = InputFailures(json: json)
   }
 
-  /// - Parameter body: takes an input, its values, and its place among all.
-  mutating func run(
+  /// - Parameters:
+  ///   - body: takes an input, its values, and its place among all.
+  ///   - show: takes what it gives; where that fails, the others would, too.
+  mutating func run<Result>(
     _ list: InputList, for model: Model, images: ImageOptions,
-    _ body: (InputSource, [String: FeatureValue], Int) throws -> Void
+    _ body: (InputSource, [String: FeatureValue], Int) throws -> Result,
+    then show: ((InputSource, Result) throws -> Void)? = nil
   ) throws {
     let progress = Progress(title, enabled: !quiet)
     defer { progress.finish() }
     let items = ReadAhead(list, for: model, images: images)
     while let item = items.next() {
+      count += 1
+      var result: Result?
       do {
-        try body(item.source, try item.values.get(), count)
-      } catch  where InputFailures.isOfOneInput(error, item) {
+        result = try body(item.source, try item.values.get(), count - 1)
+      } catch  where !list.isSingle && InputFailures.isOfOneInput(error, item) {
         progress.finish()
         failures.report(error, for: item.source)
         failed.append((item.source.name, (error as? ModelError)?.description ?? ""))
       }
-      count += 1
+      if let show, let result {
+        progress.finish()
+        try show(item.source, result)
+      }
       progress.update(count, of: list.count)
     }
   }

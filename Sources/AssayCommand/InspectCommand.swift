@@ -23,7 +23,7 @@ struct InspectCommand: ParsableCommand {
   @OptionGroup(visibility: .hidden) var source: SourceArguments
   @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
-  @Flag(help: "Print the description as protobuf text.")
+  @Flag(help: "Print the description as protobuf text, and the operations of an ML Program.")
   var spec = false
 
   @Flag(help: "Print JSON.")
@@ -58,10 +58,8 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     global.apply()
     let registry = try plugins.customLayers()
-    var reader = ModelReader(source, registry, global)
-    reader.precision = weightPrecision.precision
+    var reader = ModelReader(source, registry, global, precision: weightPrecision)
     reader.rules = .allow
-    reader.showsPrograms = true
     if exportWeights == nil {
       reader.missingWeights = plan == nil ? .zeros : .random(RandomWeights(seed: 0))
     }
@@ -71,7 +69,6 @@ struct InspectCommand: ParsableCommand {
       return try inFile(model) { try export(document, to: exportWeights) }
     }
     if let plan { return try inFile(model) { try printPlan(plan, of: document, registry) } }
-    if !global.quiet, !read.isSource { Console.warnOfWeights(document, file: model) }
     if let swiftStubs {
       let stubs = AppStubs(document.customLayerClasses(registry))
       try require(!stubs.files.isEmpty, .unsupported, "the model has no custom layers", file: model)
@@ -83,6 +80,7 @@ struct InspectCommand: ParsableCommand {
     }
     if spec {
       Console.write(try document.descriptionText)
+      if let text = document.programText { Console.write("\n" + Console.escaped(text)) }
       return
     }
     if json {

@@ -18,6 +18,7 @@ struct InspectionText {
     text += section("Outputs", (model.description?.output ?? []).map(featureRow))
     text += section("Preprocessing", preprocessingRows())
     text += section("Metadata", Self.metadataRows(model))
+    for function in ProgramSummary(model)?.functions ?? [] { text += functionText(function) }
     if !inspection.layers.isEmpty { text += "Layers\n" + layerTable() + "\n" }
     text += section("Custom layers", customRows())
     text += section("Totals", totalRows())
@@ -26,6 +27,26 @@ struct InspectionText {
       text += InspectionText(member, customLayers: customLayers).text() + "\n"
     }
     return text.hasSuffix("\n\n") ? String(text.dropLast()) : text
+  }
+
+  private func functionText(_ function: ProgramSummary.Function) -> String {
+    func list(_ values: [(name: String, type: String)]) -> String {
+      values.isEmpty ? "nothing" : values.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
+    }
+    var text = section(
+      "Function \(Console.escaped(function.name))",
+      [
+        ("operations of", function.opset), ("takes", list(function.inputs)),
+        ("gives", list(function.outputs)), ("constants", "\(function.constants)"),
+      ])
+    var table = TextTable([("operation", .left), ("count", .right), ("", .left)], indent: 2)
+    for kind in function.operations {
+      table.add([
+        Console.escaped(kind.name), "\(kind.count)", kind.runs ? "" : "not supported yet",
+      ])
+    }
+    if !function.operations.isEmpty { text += table.text + "\n" }
+    return text
   }
 
   private func section(_ title: String, _ rows: [(String, String)]) -> String {

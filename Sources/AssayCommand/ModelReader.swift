@@ -6,27 +6,37 @@ struct ModelReader {
   let source: SourceArguments
   /// Asked for the output shapes of custom layers.
   let customLayers: CustomLayerRegistry
-  var precision: PrecisionArguments.Floats?
-  var recipe: ImageRecipe?
-  var forgetBias = ForgetBias.ignore
+  let precision: PrecisionArguments.Floats?
+  let recipe: ImageRecipe?
+  let forgetBias: ForgetBias
   /// What becomes of unknown layers, if no option says.
   var rules = CustomLayerRules()
   /// For an architecture without weights; nil makes that an error.
   var missingWeights: MissingWeights?
   /// Whether a Core ML model is taken whatever is wrong with it.
   var takesInvalid = false
-  /// Whether a package of an ML Program is taken, only to be looked at.
-  var showsPrograms = false
+  /// Whether to say at once which weights of a Core ML model are not finite.
+  var warnsOfWeights = true
   /// What the model is going to run on, as words of the command line.
-  var inputs: [String] = []
+  var inputs: [String]
   var onVisit: (@Sendable (String) -> Void)?
+  /// Shows how far a conversion has come.
+  var progress: Progress?
   /// Takes the plan of a conversion, which goes as far as it can, and gives its result.
   var onPlan: ((ConversionPlan) throws -> ConversionResult)?
   let quiet: Bool
 
-  init(_ source: SourceArguments, _ customLayers: CustomLayerRegistry, _ global: GlobalOptions) {
+  init(
+    _ source: SourceArguments, _ customLayers: CustomLayerRegistry, _ global: GlobalOptions,
+    precision: WeightPrecisionArguments? = nil, recipe: ImageRecipe? = nil,
+    forgetBias: ForgetBias = .ignore, inputs: [String] = []
+  ) {
     self.source = source
     self.customLayers = customLayers
+    self.precision = precision?.precision
+    self.recipe = recipe
+    self.forgetBias = forgetBias
+    self.inputs = inputs
     quiet = global.quiet
   }
 
@@ -46,14 +56,8 @@ struct ModelReader {
         return try convert(opened, files)
       }
       try Self.refuse(given ?? conversionOptions)
-      if !showsPrograms, let type = document.model.firstTypeThatDoesNotRun, type == "mlProgram",
-        files.isPackage
-      {
-        // Its weights are in other files of the package.
-        throw ModelError(
-          .unsupported, "models of type \(type) cannot run", hint: Model.remedy(forType: type))
-      }
       if !takesInvalid { try document.model.requireValid() }
+      if warnsOfWeights, !quiet { Console.warnOfWeights(document.model, file: files.path) }
       return Document(
         model: document.model, isSource: false, lacksWeights: document.lacksWeights)
     }
@@ -66,6 +70,13 @@ struct ModelReader {
     try inFile(files.path) {
       try convert(try ModelSource(contentsOf: files.path, weights: files.weights), files)
     }
+  }
+
+  private var visitor: (@Sendable (String) -> Void)? {
+    guard onVisit == nil, let progress else { return onVisit }
+    // The layers are visited one after the other.
+    nonisolated(unsafe) let line = progress
+    return { _ in line.step(" layers") }
   }
 
   /// The options that were given and are for a conversion only.
@@ -93,7 +104,7 @@ struct ModelReader {
   private func convert(_ opened: ModelSource, _ files: ModelFiles) throws -> Document {
     var options = try source.options(rules)
     options.missingWeights = missingWeights
-    options.onVisit = onVisit
+    options.onVisit = visitor
     if let recipe {
       options.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
     }
@@ -103,17 +114,18 @@ struct ModelReader {
       } else {
         try opened.convert(options, for: inputs, customLayers: customLayers)
       }
+    progress?.finish()
     var model = result.model
     if !quiet {
       for note in result.notes { Console.warn(note) }
       Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))
     }
-    for type in source.arrays.arrayTypes where type.name != nil {
+    for type in source.arrayTypes where type.name != nil {
       model = try model.settingArrayType(type.value.dataType, of: type.name)
     }
     if forgetBias == .add { model = try model.withForgetBiasInField() }
     if precision == .float16 { model = try model.withHalfPrecisionWeights() }
-    if let version = source.layers.maxSpec { try model.requireVersion(atMost: version) }
+    if let version = source.maxSpec { try model.requireVersion(atMost: version) }
     model.specificationVersion = model.minimumSpecificationVersion
     if missingWeights == nil { try model.requireWritable() }
     return Document(model: model, isSource: true, lacksWeights: !opened.hasWeights)

@@ -6,6 +6,11 @@ enum OutputFiles {
   /// `-` is standard output, which takes `.npy`, or `.npz` of several outputs.
   static func write(_ outputs: [PredictedOutput], to path: String) throws {
     guard path.lowercased().hasSuffix(".png") else {
+      if let text = outputs.first(where: { $0.text != nil }) {
+        throw ModelError(
+          .mismatch, "the output '\(text.name)' is a text, which array files cannot hold",
+          file: path, hint: "choose others with --feature NAME, or print all with --json")
+      }
       let arrays = ArraySet(outputs.map { NamedArray($0.value, name: $0.name) })
       guard path == "-" else { return try arrays.write(to: path) }
       return try AtomicFile.write(to: path) {

@@ -22,11 +22,17 @@ struct PredictionTable {
           + "\(columns.count - 1)", file: input, hint: "write a folder of files instead")
     }
     rows += TextTableFile.line(
-      [input] + outputs.flatMap { $0.value.elements.map { numberText(Double($0)) } })
+      [input]
+        + outputs.flatMap { output in
+          output.text.map { [$0] } ?? output.numbers.map { numberText($0) }
+        })
   }
 
   private static func names(_ output: PredictedOutput, _ labels: [String]?) -> [String] {
-    let count = output.value.elements.count
+    if case .feature(.dictionary(let entries)) = output.kind {
+      return entries.keys.sorted().map { "\(output.name)[\($0)]" }
+    }
+    let count = output.text == nil ? output.value.elements.count : 1
     if case .classes = output.kind, let labels, labels.count == count { return labels }
     return count == 1 ? [output.name] : (0..<count).map { "\(output.name)[\($0)]" }
   }

@@ -32,9 +32,12 @@ struct PredictionText {
     var text = ""
     for output in outputs {
       let shape = output.value.shape.map(String.init).joined(separator: "×")
-      text += "\(Console.escaped(output.name))  \(shape)\n"
+      let isOne = output.value.shape.isEmpty || output.text != nil
+      text += Console.escaped(output.name) + (isOne ? "\n" : "  \(shape)\n")
       if output.name == classified?.name {
         for classes in try best(output) { text += Self.bars(classes) }
+      } else if case .feature(let value) = output.kind {
+        text += Self.lines(value, output)
       } else {
         text += Self.numbers(output.value)
       }
@@ -45,9 +48,18 @@ struct PredictionText {
   func json(input: String) throws -> JSONText {
     var values: [(String, JSONText)] = []
     var shapes: [(String, JSONText)] = []
+    var features: [(String, JSONText)] = []
     var classes: JSONText?
     for output in outputs {
-      values.append((output.name, .floats(output.value.elements)))
+      if case .feature(let value) = output.kind {
+        if let text = Self.json(value) {
+          features.append((output.name, text))
+          continue
+        }
+        values.append((output.name, .array(output.numbers.map { .number($0) })))
+      } else {
+        values.append((output.name, .floats(output.value.elements)))
+      }
       shapes.append((output.name, .ints(output.value.shape)))
       if output.name == classified?.name {
         let lists = try best(output).map { list in
@@ -64,6 +76,7 @@ struct PredictionText {
     var object: [(String, JSONText)] = [
       ("input", .string(input)), ("outputs", .object(values)), ("shapes", .object(shapes)),
     ]
+    if !features.isEmpty { object.append(("features", .object(features))) }
     if let classes { object.append(("classes", classes)) }
     return .versioned(object)
   }
@@ -74,6 +87,31 @@ struct PredictionText {
     let size = elements.count / items
     return try (0..<items).map { item in
       try bestClasses(top, of: elements[(item * size)..<((item + 1) * size)], labels: labels)
+    }
+  }
+
+  /// Nil for an array, which is among the others.
+  private static func json(_ value: FeatureValue) -> JSONText? {
+    switch value {
+    case .int(let number): .int(number)
+    case .double(let number): .number(number)
+    case .string(let text): .string(text)
+    case .dictionary(let entries):
+      .object(entries.sorted { $0.key < $1.key }.map { ($0.key.description, .number($0.value)) })
+    case .array, .numbers, .image: nil
+    }
+  }
+
+  /// A text, a number or a dictionary.
+  private static func lines(_ value: FeatureValue, _ output: PredictedOutput) -> String {
+    switch value {
+    case .string(let text): "  \(Console.escaped(text))\n"
+    case .int(let number): "  \(number)\n"
+    case .dictionary(let entries):
+      entries.sorted { $0.key < $1.key }.map {
+        "  \(Console.escaped($0.key.description))  \(numberText($0.value))\n"
+      }.joined()
+    default: numbers(output.value)
     }
   }
 

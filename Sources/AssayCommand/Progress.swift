@@ -12,6 +12,7 @@ final class Progress {
   private let start: ContinuousClock.Instant
   private var lastUpdate: ContinuousClock.Instant?
   private var isShown = false
+  private var steps = 0
 
   convenience init(_ title: String, enabled: Bool) {
     let isDumb = Terminal.isDumb
@@ -38,11 +39,19 @@ final class Progress {
   static func isDisturbed(by json: Bool) -> Bool { json && Terminal.outputWidth != nil }
 
   /// Shows `done` of `total` steps; nil if the total is unknown.
-  func update(_ done: Int, of total: Int?) {
-    let rate = rateText(done)
-    guard let total else { return update(nil, "\(done)\(rate)") }
+  ///
+  /// - Parameter unit: what follows the numbers, such as ` MB`.
+  func update(_ done: Int, of total: Int?, unit: String = "") {
+    let rate = rateText(done, unit)
+    guard let total else { return update(nil, "\(done)\(unit)\(rate)") }
     guard total > 0 else { return }
-    update(Double(done) / Double(total), "\(done)/\(total)\(rate)")
+    update(Double(done) / Double(total), "\(done)/\(total)\(unit)\(rate)")
+  }
+
+  /// Shows that another step of an unknown number is done.
+  func step(_ unit: String) {
+    steps += 1
+    update(steps, of: nil, unit: unit)
   }
 
   /// Shows that a share `done` of the work is done, at most ten times a second.
@@ -96,12 +105,12 @@ final class Progress {
   }
 
   /// Steps a second, or the time of one where that is longer.
-  private func rateText(_ done: Int) -> String {
+  private func rateText(_ done: Int, _ unit: String) -> String {
     let seconds = (clock() - start).milliseconds * 1e-3
     guard done > 0, seconds > 0 else { return "" }
     let rate = Double(done) / seconds
     return rate >= 1
-      ? ", \(numberText(rate, digits: rate < 1000 ? 3 : 6))/s"
+      ? ", \(numberText(rate, digits: rate < 1000 ? 3 : 6))\(unit)/s"
       : ", \(numberText(1 / rate, digits: 3)) s each"
   }
 }

@@ -75,6 +75,11 @@ struct RunCommand: ParsableCommand {
       valueName: "I/N"))
   var shard = Shard.whole
 
+  @Flag(
+    help: "Pass the states of recurrent layers from each input to the next, as steps of a sequence."
+  )
+  var carryStates = false
+
   @OptionGroup(title: "Images") var images: ResizeArguments
 
   @OptionGroup(title: "Detection") var boxes: DetectionArguments
@@ -115,11 +120,11 @@ struct RunCommand: ParsableCommand {
     try require(
       !words.isEmpty, .usage, "there is no input after the model",
       hint: "add an image or an array: assay run MODEL INPUT")
-    let compile = try engine.compileOptions()
-    var reader = ModelReader(source, compile.customLayers, global)
-    reader.precision = weightPrecision.precision
-    reader.forgetBias = engine.forgetBias
-    reader.inputs = Array(words)
+    var compile = try engine.compileOptions()
+    Console.warnOfOutputs(&compile.hooks, file: model)
+    let reader = ModelReader(
+      source, compile.customLayers, global, precision: weightPrecision,
+      forgetBias: engine.forgetBias, inputs: Array(words))
     let document = try reader.read(files).model
     try inFile(model) { try predictAll(document, Array(words), compile) }
   }
@@ -145,41 +150,33 @@ struct RunCommand: ParsableCommand {
       if boxes.coco != nil { writer.results = [] }
     }
     noteImages(predictor)
-    let progress = Progress("assay run", enabled: !global.quiet && !Progress.isDisturbed(by: json))
-    defer { progress.finish() }
-    var failures = InputFailures(json: json)
-    let items = ReadAhead(list, for: document, images: predictor.images)
-    var count = 0
-    while let item = items.next() {
-      defer { progress.update(count, of: list.count) }
-      count += 1
-      let prediction: Prediction
-      let values: [String: FeatureValue]
-      do {
-        values = try item.values.get()
-        prediction = try predictor.predict(values)
-      } catch
-        where !list.isSingle && InputFailures.isOfOneInput(error, item)
-      {
-        progress.finish()
-        failures.report(error, for: item.source)
-        continue
-      }
-      progress.finish()
-      try writer.write(prediction, of: item.source, values)
+    if carryStates {
+      try require(
+        !document.recurrentStates.isEmpty, .mismatch,
+        "the model has no optional inputs and outputs for states of recurrent layers")
+    }
+    var states: [String: FeatureValue] = [:]
+    var loop = InputLoop(
+      "assay run", quiet: global.quiet || Progress.isDisturbed(by: json), json: json)
+    try loop.run(list, for: document, images: predictor.images) { source, given, _ in
+      let values = given.merging(states) { given, _ in given }
+      let prediction = try source.blamed { try predictor.predict(values) }
+      if carryStates { states = prediction.states(of: document) }
+      return (prediction, values)
+    } then: { source, result in
+      try writer.write(result.0, of: source, result.1)
       let executed = steps.take()
       if self.steps { Console.write(StepTable(records: executed).text) }
     }
-    progress.finish()
     try writer.finish()
-    if count == 0, shard != .whole, !global.quiet {
+    if loop.count == 0, shard != .whole, !global.quiet {
       Console.note("the shard has none of the inputs")
     }
     if let path = boxes.coco, let results = writer.results {
       try AtomicFile.write(Array((JSONText.array(results).text + "\n").utf8), to: path)
       Console.wrote(path)
     }
-    try failures.conclude(of: count)
+    try loop.conclude()
   }
 
   /// Says what happens to images where that is not the default.

@@ -23,18 +23,41 @@ final class StepLog: Sendable {
   }
 }
 
-/// Time, share, operations and speed of each step.
+/// Time, share, operations and speed of each step. The runs of a step in a loop are one row.
 struct StepTable {
-  let records: [StepRecord]
-  /// Operations a second that the machine can do at most, where that was measured.
-  var peak: Double?
+  /// A step with the sums of its runs.
+  private struct Row {
+    let step: StepDescription
+    var count = 0
+    var seconds = 0.0
 
-  private var total: Double { records.reduce(0) { $0 + $1.seconds } }
-
-  /// Operations a second, a multiply-add being two.
-  private func speed(_ record: StepRecord) -> Double {
-    record.seconds > 0 ? 2 * Double(record.step.multiplyAdds) / record.seconds : 0
+    var multiplyAdds: Double { Double(step.multiplyAdds) * Double(count) }
+    /// Operations a second, a multiply-add being two.
+    var speed: Double { seconds > 0 ? 2 * multiplyAdds / seconds : 0 }
   }
+
+  private let rows: [Row]
+  /// Operations a second that the machine can do at most, where that was measured.
+  private let peak: Double?
+
+  init(records: [StepRecord], peak: Double? = nil) {
+    self.peak = peak
+    var rows: [Row] = []
+    var places: [String: [Int]] = [:]
+    for record in records {
+      let known = places[record.step.name]?.first { rows[$0].step == record.step }
+      let place = known ?? rows.count
+      if known == nil {
+        rows.append(Row(step: record.step))
+        places[record.step.name, default: []].append(place)
+      }
+      rows[place].count += 1
+      rows[place].seconds += record.seconds
+    }
+    self.rows = rows
+  }
+
+  private var total: Double { rows.reduce(0) { $0 + $1.seconds } }
 
   var text: String {
     var table = TextTable(
@@ -55,10 +78,11 @@ struct StepTable {
           + [kernel])
     }
     var operations = 0.0
-    for record in records {
-      let own = 2 * Double(record.step.multiplyAdds)
+    for item in rows {
+      let own = 2 * item.multiplyAdds
       operations += own
-      row(Console.escaped(record.step.name), record.seconds, own, record.step.kernel)
+      let name = Console.escaped(item.step.name) + (item.count > 1 ? " ×\(item.count)" : "")
+      row(name, item.seconds, own, item.step.kernel)
     }
     row("total", total, operations, "")
     return table.text
@@ -67,18 +91,19 @@ struct StepTable {
   /// An object a step.
   var json: [JSONText] {
     let total = total
-    return records.map { record in
-      let step = record.step
-      let speed = speed(record)
+    return rows.map { row in
+      let step = row.step
+      let speed = row.speed
       return .versioned(
         [
           ("step", .string(step.name)), ("type", .string(step.layerType)),
           ("kernel", .string(step.kernel)),
-          ("step_ms", .fixed(record.seconds * 1e3, decimals: 4)),
-          ("share", .fixed(total > 0 ? record.seconds / total : 0, decimals: 4)),
-          ("multiply_adds", .int(step.multiplyAdds)),
+          ("step_ms", .fixed(row.seconds * 1e3, decimals: 4)),
+          ("share", .fixed(total > 0 ? row.seconds / total : 0, decimals: 4)),
+          ("multiply_adds", .int(step.multiplyAdds * row.count)),
           ("gflops", .fixed(speed / 1e9, decimals: 2)),
-        ] + (peak.map { [("share_of_peak", .fixed(speed / $0, decimals: 4))] } ?? []))
+        ] + (row.count > 1 ? [("count", .int(row.count))] : [])
+          + (peak.map { [("share_of_peak", .fixed(speed / $0, decimals: 4))] } ?? []))
     }
   }
 }

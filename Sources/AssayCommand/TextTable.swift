@@ -27,7 +27,7 @@ struct TextTable {
   /// - Parameter note: what follows on lines of its own.
   mutating func add(_ cells: [String], note: String = "") {
     precondition(cells.count == alignments.count)
-    rows.append((cells, note))
+    rows.append((cells.map(Console.escaped), note))
   }
 
   /// A line a row, without blanks at the ends.

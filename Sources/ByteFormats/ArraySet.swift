@@ -8,6 +8,8 @@ package struct NamedArray: Sendable, Equatable {
   /// when the array is written; everything else becomes float32.
   package var type: NumericType
   package var tensor: Tensor
+  /// The elements in double precision, if that was asked for.
+  package var doubles: [Double]?
 
   package init(_ tensor: Tensor, name: String? = nil, type: NumericType = .float32) {
     self.name = name
@@ -32,12 +34,16 @@ package struct ArraySet: Sendable, Equatable {
     }
   }
 
-  /// - Parameter prefersJSON: true reads a lone number as JSON (no axes), false as CSV (one axis).
-  package static func parse(_ bytes: Bytes, prefersJSON: Bool = false) throws -> ArraySet {
+  /// - Parameters:
+  ///   - prefersJSON: true reads a lone number as JSON (no axes), false as CSV (one axis).
+  ///   - exactly: whether arrays of NumPy keep their elements as doubles, too.
+  package static func parse(
+    _ bytes: Bytes, prefersJSON: Bool = false, exactly: Bool = false
+  ) throws -> ArraySet {
     let format = FileFormat(bytes)
     switch format {
-    case .numPy: return ArraySet([try NumPyFile.parse(bytes)])
-    case .zip: return try parseArchive(bytes)
+    case .numPy: return ArraySet([try NumPyFile.parse(bytes, exactly: exactly)])
+    case .zip: return try parseArchive(bytes, exactly: exactly)
     // `[NaN]` looks like a section.
     case .json, .darknet: return try JSONArrays.parse(bytes)
     case .text, .prototxt:
@@ -87,7 +93,7 @@ package struct ArraySet: Sendable, Equatable {
   private static let slash = "__SLASH__"
   private static let memberSuffix = ".npy"
 
-  private static func parseArchive(_ bytes: Bytes) throws -> ArraySet {
+  private static func parseArchive(_ bytes: Bytes, exactly: Bool) throws -> ArraySet {
     let archive = try ZipArchive(bytes)
     var names: Set<String> = []
     return ArraySet(
@@ -99,7 +105,7 @@ package struct ArraySet: Sendable, Equatable {
         let name = replaced(String(member.name.dropLast(memberSuffix.count)), slash, by: "/")
         try require(names.insert(name).inserted, "the archive has two arrays named '\(name)'")
         do {
-          var array = try NumPyFile.parse(archive.contents(member))
+          var array = try NumPyFile.parse(archive.contents(member), exactly: exactly)
           array.name = name
           return array
         } catch var error as ModelError {

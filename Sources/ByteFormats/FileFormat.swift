@@ -44,26 +44,32 @@ package enum FileFormat: Sendable, Equatable {
   package static func read(
     _ path: String, limit: Int = Limits.fileBytes
   ) throws -> (bytes: Bytes, format: FileFormat) {
-    func model(_ bytes: Bytes) throws -> (Bytes, FileFormat) {
-      let format = FileFormat(bytes)
+    let file = try readPackage(path, limit: limit)
+    return (file.bytes, file.format)
+  }
+
+  /// The same, and the package that the file is.
+  package static func readPackage(
+    _ path: String, limit: Int = Limits.fileBytes
+  ) throws -> (bytes: Bytes, format: FileFormat, package: ModelPackage?) {
+    func opened(_ package: ModelPackage) throws -> (Bytes, FileFormat, ModelPackage?) {
+      let format = FileFormat(package.model)
       guard format == .coreML else { throw format.error(expected: "a Core ML model") }
-      return (bytes, format)
+      return (package.model, format, package)
     }
     return try inFile(path == "-" ? "standard input" : path) {
-      if let bytes = try ModelPackage.model(inFolder: path, limit: limit) {
-        return try model(bytes)
-      }
+      if let package = try ModelPackage(folder: path, limit: limit) { return try opened(package) }
       if let foreign = ForeignFormat(folder: path) {
         throw ModelError(.unsupported, "is \(foreign.name)", hint: foreign.remedy)
       }
       let bytes = try MappedFile.read(path, limit: limit)
       let format = FileFormat(bytes)
       if format == .zip || format == .foreign(.modelPackage),
-        let inner = try ModelPackage.model(in: ZipArchive(bytes))
+        let package = try ModelPackage(ZipArchive(bytes))
       {
-        return try model(inner)
+        return try opened(package)
       }
-      return (bytes, format)
+      return (bytes, format, nil)
     }
   }
 

@@ -7,6 +7,7 @@ struct JSONReader {
   /// Whether strings must be UTF-8 without control characters and unpaired surrogates. Python
   /// writes and reads such strings; otherwise they become U+FFFD or are kept.
   private let isStrict: Bool
+  private var values = 0
 
   init(_ text: UnsafeRawBufferPointer, isStrict: Bool) {
     self.text = text
@@ -24,6 +25,14 @@ struct JSONReader {
       position += 1
     }
     return nil
+  }
+
+  /// Counts a value that takes much more memory than its text.
+  mutating func countValue() throws {
+    values += 1
+    try require(
+      values <= Limits.jsonValues, .limitExceeded,
+      "the JSON has more than \(Limits.jsonValues) values")
   }
 
   /// Skips bytes that the caller has already read.

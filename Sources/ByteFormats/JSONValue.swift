@@ -91,7 +91,7 @@ extension JSONValue {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      case _ where scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value):
+      case _ where scalar.isControl:
         let digits = String(scalar.value, radix: 16)
         text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       default: text.unicodeScalars.append(scalar)
@@ -103,8 +103,8 @@ extension JSONValue {
 
 extension JSONValue {
   /// Parses UTF-8 text. `NaN`, `Infinity` and `-Infinity` are read as Python writes them.
-  /// - Throws: `.malformed` with the line and column, `.limitExceeded` beyond `Limits.jsonDepth`
-  /// or `Limits.jsonBytes`.
+  /// - Throws: `.malformed` with the line and column, `.limitExceeded` beyond `Limits.jsonDepth`,
+  /// `Limits.jsonBytes` or `Limits.jsonValues`.
   package init(parsing bytes: [UInt8]) throws {
     try require(
       bytes.count <= Limits.jsonBytes, .limitExceeded,
@@ -122,6 +122,7 @@ extension JSONValue {
   private init(from reader: inout JSONReader, depth: Int) throws {
     try require(
       depth <= Limits.jsonDepth, .limitExceeded, "JSON nested deeper than \(Limits.jsonDepth)")
+    try reader.countValue()
     switch reader.next() {
     case UInt8(ascii: "{"):
       var object = JSONObject()

@@ -4,35 +4,73 @@ import TensorCore
 
 /// A Core ML package (`.mlpackage`), a folder or a zip archive of one. Its manifest names the item that
 /// is the model; the items' paths lie in its folder `Data`.
-enum ModelPackage {
-  private static let manifest = "Manifest.json"
-  private static let data = "Data/"
-
-  /// The model's bytes; nil where the folder has no manifest.
-  static func model(inFolder path: String, limit: Int) throws -> Bytes? {
-    let path = path.hasSuffix("/") ? path : path + "/"
-    var status = stat()
-    guard stat(path + manifest, &status) == 0 else { return nil }
-    let bytes = try read(manifest, in: path, limit: Limits.jsonBytes)
-    return try read(data + modelPath(bytes), in: path, limit: limit)
+package struct ModelPackage: Sendable {
+  private enum Place: Sendable {
+    /// With a slash at its end.
+    case folder(String)
+    case archive(ZipArchive, prefix: String)
   }
 
-  /// The model's bytes; nil where the archive has no manifest at its top or one folder below.
-  static func model(in archive: ZipArchive) throws -> Bytes? {
+  private static let manifest = "Manifest.json"
+  private static let data = "Data/"
+  /// In paths of files, the folder of the model.
+  private static let modelFolder = "@model_path/"
+
+  private let place: Place
+  /// The path of the model in the package.
+  private let modelPath: String
+  /// The model's bytes.
+  let model: Bytes
+
+  /// Nil where the folder has no manifest.
+  init?(folder path: String, limit: Int) throws {
+    let path = path.hasSuffix("/") ? path : path + "/"
+    var status = stat()
+    guard stat(path + Self.manifest, &status) == 0 else { return nil }
+    let bytes = try Self.read(Self.manifest, in: path, limit: Limits.jsonBytes)
+    place = .folder(path)
+    modelPath = try Self.data + Self.modelPath(bytes)
+    model = try Self.read(modelPath, in: path, limit: limit)
+  }
+
+  /// Nil where the archive has no manifest at its top or one folder below.
+  init?(_ archive: ZipArchive) throws {
     let member = archive.members.first { member in
       let parts = member.name.split(separator: "/")
-      return parts.last.map { $0 == manifest } ?? false && parts.count <= 2
+      return parts.last.map { $0 == Self.manifest } ?? false && parts.count <= 2
     }
     guard let member else { return nil }
     try require(
       member.byteCount <= Limits.jsonBytes, .limitExceeded,
       "'\(member.name)' has \(member.byteCount) bytes, the limit is \(Limits.jsonBytes)")
-    let path = try modelPath(archive.contents(member))
-    let name = member.name.dropLast(manifest.count) + data + path
-    guard let model = archive[String(name)] else {
-      throw ModelError(.malformed, "the archive has no '\(name)', which its manifest names")
+    let prefix = String(member.name.dropLast(Self.manifest.count))
+    place = .archive(archive, prefix: prefix)
+    modelPath = try Self.data + Self.modelPath(archive.contents(member))
+    guard let model = archive[prefix + modelPath] else {
+      throw ModelError(
+        .malformed, "the archive has no '\(prefix + modelPath)', which its manifest names")
     }
-    return try archive.contents(model)
+    self.model = try archive.contents(model)
+  }
+
+  /// A file that the model names, such as `@model_path/weights/weight.bin`.
+  ///
+  /// - Throws: `.malformed` if there is none, or the path leads outside the package.
+  package func file(_ name: String) throws -> Bytes {
+    let relative = String(name.dropFirst(Self.modelFolder.count))
+    try require(
+      name.hasPrefix(Self.modelFolder) && Self.isSafe(relative),
+      "the path '\(name)' of a file leads outside the package")
+    let folder = modelPath.split(separator: "/").dropLast().joined(separator: "/")
+    let path = folder + "/" + relative
+    switch place {
+    case .folder(let root): return try Self.read(path, in: root, limit: Limits.fileBytes)
+    case .archive(let archive, let prefix):
+      guard let member = archive[prefix + path] else {
+        throw ModelError(.malformed, "the archive has no '\(prefix + path)', which the model names")
+      }
+      return try archive.contents(member)
+    }
   }
 
   /// A file of the package, whose real place is inside.
@@ -55,12 +93,13 @@ enum ModelPackage {
     return String(cString: real)
   }
 
+  private static func isSafe(_ path: String) -> Bool {
+    !path.isEmpty && !path.hasPrefix("/") && !path.contains("\0")
+      && path.utf8.count <= Limits.nameBytes && !path.split(separator: "/").contains("..")
+  }
+
   /// Of `{"rootModelIdentifier": ID, "itemInfoEntries": {ID: {"path": …}}}`.
   private static func modelPath(_ manifest: Bytes) throws -> String {
-    func isSafe(_ path: String) -> Bool {
-      !path.isEmpty && !path.hasPrefix("/") && !path.contains("\0")
-        && path.utf8.count <= Limits.nameBytes && !path.split(separator: "/").contains("..")
-    }
     do {
       let json = try JSONValue(parsing: manifest.array(of: UInt8.self))
       guard let root = json["rootModelIdentifier"]?.string,

@@ -4,7 +4,9 @@ import TensorCore
 package enum NumPyFile {
   /// Reads types `b1`, `i1`…`i8`, `u1`…`u8`, `f2`, `f4`, `f8` in either byte order, in C or Fortran
   /// order. The number of bytes must be exactly what the header declares.
-  package static func parse(_ bytes: Bytes) throws -> NamedArray {
+  ///
+  /// - Parameter exactly: whether to keep the elements as doubles, too.
+  package static func parse(_ bytes: Bytes, exactly: Bool = false) throws -> NamedArray {
     var reader = BoundedReader(bytes)
     let header = try NumPyHeader(&reader)
     let byteCount = try checkedProduct([header.elementCount, header.type.byteCount])
@@ -22,7 +24,14 @@ package enum NumPyFile {
       }
     }
     if header.isFortranOrder { tensor = tensor.transposed(header.shape.indices.reversed()) }
-    return NamedArray(tensor, type: header.type)
+    var array = NamedArray(tensor, type: header.type)
+    // One axis has the same order in both.
+    if exactly, !header.isFortranOrder || header.shape.count < 2 {
+      array.doubles = elements.withUnsafeBytes {
+        header.type.doubles($0, isBigEndian: header.isBigEndian)
+      }
+    }
+    return array
   }
 
   /// The header of a file of 32-bit floats; the elements follow it, little-endian, in C order.

@@ -43,6 +43,31 @@ package enum NumericType: String, Sendable, CaseIterable {
     }
   }
 
+  /// Converts each element to a double, exactly but for whole numbers above 2⁵³.
+  func doubles(_ source: UnsafeRawBufferPointer, isBigEndian: Bool) -> [Double] {
+    func all<Bits: FixedWidthInteger & BitwiseCopyable>(_ value: (Bits) -> Double) -> [Double] {
+      (0..<(source.count / MemoryLayout<Bits>.size)).map { index in
+        let bits = source.loadUnaligned(
+          fromByteOffset: index * MemoryLayout<Bits>.size, as: Bits.self)
+        return value(isBigEndian ? Bits(bigEndian: bits) : Bits(littleEndian: bits))
+      }
+    }
+    return switch self {
+    case .bool: all { (bits: UInt8) in bits == 0 ? 0 : 1 }
+    case .int8: all { (bits: Int8) in Double(bits) }
+    case .int16: all { (bits: Int16) in Double(bits) }
+    case .int32: all { (bits: Int32) in Double(bits) }
+    case .int64: all { (bits: Int64) in Double(bits) }
+    case .uint8: all { (bits: UInt8) in Double(bits) }
+    case .uint16: all { (bits: UInt16) in Double(bits) }
+    case .uint32: all { (bits: UInt32) in Double(bits) }
+    case .uint64: all { (bits: UInt64) in Double(bits) }
+    case .float16: all { (bits: UInt16) in Double(Half.float(bits)) }
+    case .float32: all { (bits: UInt32) in Double(Float(bitPattern: bits)) }
+    case .float64: all { (bits: UInt64) in Double(bitPattern: bits) }
+    }
+  }
+
   @inline(__always)
   private func loop<Bits: FixedWidthInteger & BitwiseCopyable>(
     _ source: UnsafeRawBufferPointer, _ isBigEndian: Bool,

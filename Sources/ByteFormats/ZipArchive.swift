@@ -45,10 +45,10 @@ package struct ZipArchive: Sendable {
       members.append(member)
     }
     try require(
-      total <= Limits.zipUncheckedBytes || total / Limits.zipExpansionRatio <= bytes.count,
+      total <= Limits.uncheckedExpansionBytes || total / Limits.totalExpansionRatio <= bytes.count,
       .limitExceeded,
       "the archive of \(bytes.count) bytes expands to \(total) bytes, more than "
-        + "\(Limits.zipExpansionRatio) times as many")
+        + "\(Limits.totalExpansionRatio) times as many")
     try require(
       reader.position == end.directoryEnd, "the archive's directory is longer than its members")
     self.members = try Self.located(members, in: bytes, before: end.directoryOffset)

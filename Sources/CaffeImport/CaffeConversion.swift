@@ -5,8 +5,8 @@ import TensorCore
 /// One run of the conversion, layer by layer.
 struct CaffeConversion {
   private let source: CaffeSource
-  private let options: ConversionOptions
-  private let graph: CaffeGraph
+  let options: ConversionOptions
+  let graph: CaffeGraph
   /// The tensor of each version in the graph; nil until it is created.
   private var tensors: [CaffeTensor?]
   private var problems: [ModelError] = []
@@ -38,6 +38,7 @@ struct CaffeConversion {
     for index in graph.nodes.indices { convert(index) }
     if let error = problemsAsOne { throw error }
     imported.outputs = try addOutputs()
+    imported.hasOwnBatches = network.hasRegions
     noteUnusedWeights()
     let renamings = names.renamings(network.layers)
     func renamed(_ blob: String) -> String { renamings[blob] ?? blob }
@@ -172,10 +173,14 @@ struct CaffeConversion {
 
   private func unknownTypeError(_ node: CaffeGraph.Node) -> ModelError? {
     let layer = node.layer
-    guard node.role == .computing, CaffeLayerRegistry.type(named: layer.type) == nil,
-      !options.customLayers.allowsAll, rule(layer) == nil
-    else { return nil }
-    return CustomCaffeLayer.unknownType(layer)
+    guard node.role == .computing, !options.customLayers.allowsAll, rule(layer) == nil else {
+      return nil
+    }
+    switch CaffeLayerRegistry.type(named: layer.type) {
+    case nil: return CustomCaffeLayer.unknownType(layer)
+    case is PythonLayer.Type: return PythonLayer.refusal(of: layer)
+    default: return nil
+    }
   }
 
   private func rule(_ layer: CaffeLayer) -> CustomLayerRule? {
@@ -234,12 +239,18 @@ struct CaffeConversion {
             graph.versions[input].blob == graph.versions[version].blob
           }?.1.blob)
       }
-      if node.inputs.contains(where: guesses.contains) { guesses.formUnion(node.outputs) }
+      if node.inputs.contains(where: guesses.contains) || outputs.contains(where: \.isGuess) {
+        guesses.formUnion(node.outputs)
+      }
       noteLayer(layer)
       network.finish(layer.name, layer.type)
     } catch {
       network.abandon()
       add(error, layer)
+      if known.contains(where: \.isGuess), problems[problems.count - 1].hint == nil {
+        problems[problems.count - 1].hint =
+          "the shape of its bottom is only assumed: it depends on a custom layer without a class"
+      }
       if options.isPlan { refuse(node, layer, known) }
     }
   }
@@ -371,29 +382,5 @@ struct CaffeConversion {
       if !tensor.isGuess, tensor.rank == 5 { feature.sourceShape = tensor.shape }
       return feature
     }
-  }
-}
-
-extension CaffeConversion {
-  /// Describes the rows of DetectionOutput for the model's user-defined metadata, by the outputs'
-  /// final names.
-  func detectionMetadata(_ imported: ImportedNetwork) -> [String: String] {
-    var metadata: [String: String] = [:]
-    for (place, version) in graph.outputs.enumerated() {
-      guard imported.outputs.indices.contains(place),
-        let layer = graph.nodes.first(where: { $0.outputs.contains(version) })?.layer,
-        layer.type == "DetectionOutput"
-      else { continue }
-      let name =
-        options.outputNames.indices.contains(place)
-        ? options.outputNames[place] : imported.outputs[place].name
-      let parameters = layer.parameters("detection_output_param")
-      let prefix = "assay.detect.\(name)."
-      metadata[prefix + "type"] = layer.type
-      metadata[prefix + "classes"] = (try? parameters.int("num_classes")).map(String.init)
-      metadata[prefix + "background"] = (try? parameters.int("background_label_id"))
-        .map(String.init)
-    }
-    return metadata
   }
 }

@@ -45,6 +45,10 @@ package enum CaffeImporter {
         LayerRole.measuringTypes,
         "needed for training only; also every other type that ends in `Loss`"
       ),
+      (
+        LayerRole.gridTypes,
+        "nothing: the bottoms, raw grids, are outputs, in which `run --detect` finds the boxes"
+      ),
       (["Silence"], "nothing: its bottoms are not outputs"),
     ]
   }

@@ -29,6 +29,9 @@ public struct Model: SpecificationMessage {
           "neuralNetworkRegressor", { .neuralNetworkRegressor($0) },
           { if case .neuralNetworkRegressor(let value) = $0 { value } else { nil } }),
         .message(
+          "mlProgram", { .mlProgram($0) },
+          { if case .mlProgram(let value) = $0 { value } else { nil } }),
+        .message(
           "pipeline", { .pipeline($0) },
           { if case .pipeline(let value) = $0 { value } else { nil } }),
         .flat(
@@ -41,7 +44,7 @@ public struct Model: SpecificationMessage {
           read: { .pipelineRegressor(try $0.message("pipeline") ?? Pipeline()) },
           { if case .pipelineRegressor(let pipeline) = $0 { pipeline } else { nil } },
           write: { try $1.set("pipeline", $0) }),
-      ],
+      ] + featureModelTypes.map { $0.choice },
       opaque: ({ .opaque($0) }, { if case .opaque(let message) = $0 { message } else { nil } })),
   ]
 }
@@ -51,9 +54,12 @@ package indirect enum ModelType: Sendable, Equatable {
   case neuralNetwork(NeuralNetwork)
   case neuralNetworkClassifier(NeuralNetworkClassifier)
   case neuralNetworkRegressor(NeuralNetworkRegressor)
+  case mlProgram(MILProgram)
   case pipeline(Pipeline)
   case pipelineClassifier(Pipeline)
   case pipelineRegressor(Pipeline)
+  /// A model of features, which are numbers, texts, dictionaries and arrays.
+  case features(FeatureModel)
   /// Any other type in the format: its field number in `Model` and its message, untouched.
   case opaque(OpaqueMessage)
 }

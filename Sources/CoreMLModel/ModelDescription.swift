@@ -8,6 +8,10 @@ public struct ModelDescription: SpecificationMessage {
   public var predictedFeatureName = ""
   /// The output with a classifier's probability for each label.
   public var predictedProbabilitiesName = ""
+  /// The interfaces of a program's functions; empty if it has one.
+  package var functions: [FunctionDescription] = []
+  /// The function whose interface a program of several has by default.
+  package var defaultFunctionName = ""
   package var trainingInput: [FeatureDescription] = []
   /// Author, license and other facts about the model.
   public var metadata: Metadata?
@@ -21,8 +25,32 @@ public struct ModelDescription: SpecificationMessage {
     .messages("output", \.output),
     .string("predictedFeatureName", \.predictedFeatureName),
     .string("predictedProbabilitiesName", \.predictedProbabilitiesName),
+    .messages("functions", \.functions),
+    .string("defaultFunctionName", \.defaultFunctionName),
     .messages("trainingInput", \.trainingInput),
     .message("metadata", \.metadata),
+  ]
+}
+
+/// The interface of one function of a program.
+package struct FunctionDescription: SpecificationMessage {
+  package var name = ""
+  package var input: [FeatureDescription] = []
+  package var output: [FeatureDescription] = []
+  package var predictedFeatureName = ""
+  package var predictedProbabilitiesName = ""
+  package var state: [FeatureDescription] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .string("name", \.name),
+    .messages("input", \.input),
+    .messages("output", \.output),
+    .string("predictedFeatureName", \.predictedFeatureName),
+    .string("predictedProbabilitiesName", \.predictedProbabilitiesName),
+    .messages("state", \.state),
   ]
 }
 

@@ -14,13 +14,19 @@ extension Model {
   /// Reads an `.mlmodel` even if its content is invalid, such as a model without its weights.
   /// - Throws: `ModelError` if the file is not an encoded model.
   package init(uncheckedContentsOf path: String) throws {
-    let (bytes, format) = try FileFormat.read(path, limit: Limits.modelBytes)
+    let (bytes, format, package) = try FileFormat.readPackage(path, limit: Limits.modelBytes)
     self = try inFile(path == "-" ? "standard input" : path) {
       guard format == .coreML || format == .unknown else {
         throw format.error(expected: "a Core ML model")
       }
-      return try Model(bytes: bytes)
+      return try Model(bytes: bytes, package: package)
     }
+  }
+
+  /// Reads an encoded model and, of an ML Program, the weight files in its package.
+  package init(bytes: Bytes, package: ModelPackage?) throws {
+    try self.init(bytes: bytes)
+    try readWeightFiles(package)
   }
 
   /// Reads an encoded model. Large weights stay in `bytes`.
@@ -29,7 +35,8 @@ extension Model {
       bytes.count <= Limits.modelBytes, .limitExceeded,
       "\(bytes.count) bytes exceed the format's limit of \(Limits.modelBytes)")
     guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty") }
-    let budget = 4 * bytes.count + (64 << 20)
+    // The nodes of a tree take some twenty times their bytes.
+    let budget = 4 * bytes.count + 24 * min(bytes.count, 32 << 20) + (64 << 20)
     let skeleton = try ProtobufSkeleton(
       of: bytes, schema: SpecificationSchema.model, budget: budget)
     let allocator = UnpackAllocator(budget: budget)
@@ -45,14 +52,49 @@ extension Model {
   }
 
   /// Writes an `.mlmodel` atomically. The same model always gives the same bytes.
-  /// - Throws: `ModelError`; `.limitExceeded` if the model exceeds the format's 2 GiB − 1.
-  public func write(to path: String) throws {
+  /// - Throws: `ModelError`; `.limitExceeded` if the model exceeds the format's 2 GiB − 1,
+  ///   `.unsupported` for an ML Program whose weights are in files of their own.
+  public func write(to path: String) throws { try write(to: path, verify: nil) }
+
+  /// - Parameters:
+  ///   - verify: looks at the complete file before it takes its name; what it throws leaves an earlier
+  ///     file as it was. Pipes and devices are not verified.
+  ///   - onProgress: takes the bytes written so far, and how many there will be.
+  package func write(
+    to path: String, verify: ((Bytes) throws -> Void)? = nil,
+    onProgress: ((_ done: Int, _ total: Int) -> Void)? = nil
+  ) throws {
     try inFile(path == "-" ? "standard output" : path) {
+      if case .mlProgram(let program)? = type, let file = program.weightFiles.keys.min() {
+        throw ModelError(
+          .unsupported, "the program has weights in '\(file)', which an .mlmodel cannot hold",
+          hint: "Assay reads and runs ML Programs; coremltools can change and save them")
+      }
       let encoding = try encoding()
-      try AtomicFile.write(to: path, byteCount: encoding.byteCount) { file in
-        try encoding.forEachPiece(file.write)
+      try AtomicFile.write(to: path, byteCount: encoding.byteCount, verify: verify) { file in
+        try encoding.forEachPiece { piece in
+          try file.write(piece)
+          onProgress?(file.byteCount, encoding.byteCount)
+        }
       }
     }
+  }
+
+  /// Whether the model is encoded as exactly these bytes.
+  package func isEncoded(as bytes: Bytes) throws -> Bool {
+    let encoding = try encoding()
+    guard encoding.byteCount == bytes.count else { return false }
+    var isEqual = true
+    try bytes.withUnsafeBytes { expected in
+      var position = 0
+      try encoding.forEachPiece { piece in
+        isEqual =
+          isEqual && position + piece.count <= expected.count
+          && piece.elementsEqual(expected[position..<position + piece.count])
+        position += piece.count
+      }
+    }
+    return isEqual
   }
 
   /// The encoded model in memory.

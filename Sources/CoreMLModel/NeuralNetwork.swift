@@ -58,18 +58,7 @@ package struct NeuralNetworkClassifier: SpecificationMessage {
 
   package static let fields: [Field<Self>] =
     NeuralNetwork.fields.map { $0.lifted(to: \.network) } + [
-      .choice(
-        \.classLabels,
-        [
-          .flat(
-            "stringClassLabels", read: { .string(try $0.strings("vector")) },
-            { if case .string(let labels) = $0 { labels } else { nil } },
-            write: { try $1.set("vector", $0) }),
-          .flat(
-            "int64ClassLabels", read: { .int64(try $0.ints("vector")) },
-            { if case .int64(let labels) = $0 { labels } else { nil } },
-            write: { try $1.set("vector", $0) }),
-        ]),
+      .classLabels(\.classLabels),
       .string("labelProbabilityLayerName", \.labelProbabilityLayerName),
     ]
 }
@@ -117,9 +106,21 @@ extension Model {
   package var classLabels: NeuralNetworkClassifier.ClassLabels? {
     switch type {
     case .neuralNetworkClassifier(let classifier): classifier.classLabels
+    case .features(let model): model.parameters.classLabels
     case .pipelineClassifier(let pipeline):
-      pipeline.models.reversed().lazy.compactMap(\.classLabels).first
+      pipeline.models.reversed().firstValue(\.classLabels)
     default: nil
     }
+  }
+}
+
+extension Sequence {
+  /// The first value that is not nil. Unlike a lazy map's `first` it evaluates each element once,
+  /// so models in models cost no more than there are.
+  package func firstValue<Value>(_ value: (Element) throws -> Value?) rethrows -> Value? {
+    for element in self {
+      if let found = try value(element) { return found }
+    }
+    return nil
   }
 }

@@ -54,6 +54,7 @@ extension NeuralNetwork {
   /// - Returns: the number of weights filled.
   /// - Throws: `ModelError` with the layer if its sizes are impossible.
   package mutating func fillMissingWeights(_ random: RandomWeights) throws -> Int {
+    try requireMemoryForMissingWeights()
     var filled = 0
     for index in layers.indices where !(layers[index].parameters is Custom) {
       layers[index].addEmptyWeights()
@@ -75,6 +76,30 @@ extension NeuralNetwork {
       }
     }
     return filled
+  }
+}
+
+extension NeuralNetwork {
+  /// Throws unless all weights that are missing fit into a file and into memory.
+  private func requireMemoryForMissingWeights() throws {
+    var total = 0
+    for var layer in layers where !(layer.parameters is Custom) {
+      layer.addEmptyWeights()
+      for weight in layer.parameters?.weights ?? [] where weight.values.storedCount == 0 {
+        do {
+          total = try checkedSum(
+            [total, checkedProduct(weight.shape + [4])], limit: Limits.modelBytes)
+        } catch let error as ModelError {
+          var error = error.inLayer(layer.name, class: layer.parameters?.specificationTypeName)
+          if error.code == .limitExceeded {
+            error.message =
+              "the missing weights would take more than the \(Limits.modelBytes) bytes of a file"
+          }
+          throw error
+        }
+      }
+    }
+    try MemoryBudget.require(total, "the missing weights")
   }
 }
 

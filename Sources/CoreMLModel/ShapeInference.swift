@@ -6,20 +6,36 @@ package struct InferredShapes: Sendable {
   package var shapes: [String: [Int]] = [:]
   /// Reasons why layers have no shapes, with the layers' names.
   package var errors: [ModelError] = []
+  /// The shapes in the networks of the layer at an index, in their order.
+  package var inside: [Int: [InferredShapes]] = [:]
+
+  package init(shapes: [String: [Int]] = [:]) { self.shapes = shapes }
 }
 
 extension NeuralNetwork {
   /// The shapes of all blobs for the given input shapes; inference continues after errors.
   ///
-  /// - Parameter custom: returns the output shapes of a custom layer; without it they stay unknown.
+  /// - Parameters:
+  ///   - depth: how many levels of networks inside networks to look into; what deeper ones write has
+  ///     an unknown shape.
+  ///   - custom: returns the output shapes of a custom layer; without it they stay unknown.
   package func inferredShapes(
-    inputs: [String: [Int]], custom: ((Custom, [[Int]]) throws -> [[Int]])? = nil
+    inputs: [String: [Int]], depth: Int = 3, custom: ((Custom, [[Int]]) throws -> [[Int]])? = nil
   ) -> InferredShapes {
     var result = InferredShapes(shapes: inputs)
     var values: [String: [Float]] = [:]
-    for layer in layers {
-      // What a network inside writes has any shape behind it.
-      for name in layer.blobsWrittenInside { result.shapes[name] = nil }
+    for (index, layer) in layers.enumerated() {
+      if let control = layer.parameters as? any ControlLayer {
+        let written = layer.blobsWrittenInside
+        if depth > 0 {
+          result.inside[index] = control.shapesInside(
+            result.shapes, written: written, depth: depth - 1, custom)
+        }
+        let ends = result.inside[index]?.map(\.shapes) ?? []
+        for name in written {
+          result.shapes[name] = control.shapeBehind(name, before: result.shapes[name], ends)
+        }
+      }
       let known = layer.input.compactMap { result.shapes[$0] }
       guard known.count == layer.input.count, let parameters = layer.parameters,
         !(parameters is OpaqueLayer)
@@ -54,6 +70,42 @@ extension NeuralNetwork {
       }
     }
     return result
+  }
+}
+
+extension ControlLayer {
+  /// The shapes in each network. In a loop, blobs that change their shapes have unknown ones.
+  fileprivate func shapesInside(
+    _ shapes: [String: [Int]], written: Set<String>, depth: Int,
+    _ custom: ((Custom, [[Int]]) throws -> [[Int]])?
+  ) -> [InferredShapes] {
+    guard self is Loop else {
+      return networks.map { $0.inferredShapes(inputs: shapes, depth: depth, custom: custom) }
+    }
+    func run(_ start: [String: [Int]]) -> [InferredShapes] {
+      var shapes = start
+      return networks.map { network in
+        let inferred = network.inferredShapes(inputs: shapes, depth: depth, custom: custom)
+        shapes = inferred.shapes
+        return inferred
+      }
+    }
+    let first = run(shapes)
+    let end = first.last?.shapes ?? [:]
+    let changing = written.filter { shapes[$0] != nil && shapes[$0] != end[$0] }
+    return changing.isEmpty ? first : run(shapes.filter { !written.contains($0.key) })
+  }
+
+  /// The shape of a blob behind the layer; nil if it depends on what runs.
+  fileprivate func shapeBehind(
+    _ name: String, before: [Int]?, _ ends: [[String: [Int]]]
+  ) -> [Int]? {
+    let isBranch = self is Branch
+    // Without a second network, or without a run of a loop, the blob stays what it was.
+    var shapes = isBranch ? ends.map { $0[name] } : [ends.last?[name]]
+    if let before, !isBranch || ends.count < 2 { shapes.append(before) }
+    guard let first = shapes.first, shapes.allSatisfy({ $0 == first }) else { return nil }
+    return first
   }
 }
 

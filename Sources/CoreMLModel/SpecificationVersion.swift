@@ -52,8 +52,12 @@ extension NeuralNetworkLayer {
   /// The version that introduced the type, its fields and its inputs, whatever the weights are.
   private var kindVersion: Int {
     guard let parameters else { return 1 }
-    let isDynamic = parameters is Convolution && input.count > 1
-    return max(parameters.requiredSpecificationVersion, isDynamic ? 4 : 1)
+    var needed = parameters.requiredSpecificationVersion
+    if input.count > 1 {
+      if parameters is Convolution { needed = max(needed, 4) }
+      if parameters is Tile || parameters is TopK { needed = max(needed, 5) }
+    }
+    return needed
   }
 
   var minimumSpecificationVersion: Int {

@@ -46,6 +46,15 @@ extension Model {
     if isUpdatable || !(description?.trainingInput.isEmpty ?? true) {
       need("the model", 4, "is updatable")
     }
+    if case .features(let model)? = type {
+      let parameters = model.parameters
+      need(
+        "the model", Swift.type(of: parameters).specificationVersion,
+        "is of type \(parameters.typeName)")
+    }
+    if case .mlProgram? = type {
+      need("the model", specificationVersion, "is an ML Program")
+    }
     if case .opaque(let message)? = type {
       need(
         "the model", specificationVersion,
@@ -110,7 +119,10 @@ extension NeuralNetworkLayer {
     if parameters.weights.contains(where: { $0.values.float16Value.count > 0 }) {
       return "has half-precision weights"
     }
-    return parameters is Convolution
-      ? "takes its weights from an input" : "uses features introduced in it"
+    switch parameters {
+    case is Convolution: return "takes its weights from an input"
+    case is Tile, is TopK: return "takes its sizes from an input"
+    default: return "uses features introduced in it"
+    }
   }
 }

@@ -9,9 +9,14 @@ package struct CustomLayerNotes: Sendable {
   /// Each with its name in front; a default in brackets.
   package let parameters: [String]
   package let weights: String
+  /// The same as an expression of the source framework's arrays; empty if it has settings.
+  package let expression: String
 
-  package init(_ formula: String, parameters: [String] = [], weights: String = "") {
+  package init(
+    _ formula: String, expression: String = "", parameters: [String] = [], weights: String = ""
+  ) {
     self.formula = formula
+    self.expression = expression
     self.parameters = parameters
     self.weights = weights
   }

@@ -57,6 +57,22 @@ struct CustomLayerParameters {
     }
   }
 
+  /// Positive numbers with commas between them.
+  func positiveNumbers(_ name: String) throws -> [Float]? {
+    guard let (_, value) = find([name]) else { return nil }
+    guard case .string(let text) = value else {
+      throw ModelError(.malformed, "\(value) is not a text", field: "parameters.\(name)")
+    }
+    let parts = text.split(separator: ",")
+    let numbers = parts.compactMap { Float($0.filter { $0 != " " }) }.filter {
+      $0 > 0 && $0.isFinite
+    }
+    try require(
+      numbers.count == parts.count && (1...64).contains(numbers.count),
+      "'\(text)' is not a list of at most 64 positive numbers", field: "parameters.\(name)")
+    return numbers
+  }
+
   /// One of a few words, or its number, as far as `words` has it.
   func choice(_ names: String..., of words: [String]) throws -> String? {
     guard let (name, value) = find(names) else { return nil }

@@ -55,7 +55,7 @@ enum GELUDefinition: ElementwiseDefinition {
 enum RescaleOutputDefinition: ElementwiseDefinition {
   static let className = "RescaleOutputLambda"
   static let otherNames = ["DeprocessStylizedImage"]
-  static let notes = CustomLayerNotes("(x + 1) · 127.5")
+  static let notes = CustomLayerNotes("(x + 1) · 127.5", expression: "(x + 1) * 127.5")
 
   static func function(_ parameters: CustomLayerParameters) throws -> CustomLayerEquivalent {
     .function(.linear, alpha: [127.5], shift: 1)

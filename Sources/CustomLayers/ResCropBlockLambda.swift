@@ -3,7 +3,8 @@ import TensorCore
 /// Takes two rows and columns from each border.
 package final class ResCropBlockLambda: BuiltInCustomLayer, CustomLayerWithEquivalent {
   package static let className = "ResCropBlockLambda"
-  package static let notes = CustomLayerNotes("x without two rows and columns at each border")
+  package static let notes = CustomLayerNotes(
+    "x without two rows and columns at each border", expression: "x[:, 2:-2, 2:-2]")
 
   private static let border = 2
 

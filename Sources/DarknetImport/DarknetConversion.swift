@@ -31,6 +31,7 @@ struct DarknetConversion {
     network = DarknetNetwork(
       weights: WeightReader(try Self.weights(source, options, reading)),
       rules: options.customLayers, storesBatchnormBiases: reading.storesBatchnormBiases,
+      trees: source.trees,
       onVisit: options.onVisit)
     network.writer.notes = source.configuration.notes
   }
@@ -75,6 +76,7 @@ struct DarknetConversion {
       imported.blobLayouts[tensor.blob] = imported.blobLayouts[tensor.blob] ?? tensor.layout
     }
     try imported.rename(inputs: [], outputs: outputNames)
+    addStates()
     if imported.needsExactMapping {
       let isImage = options.imageInputs.contains(options.inputNames.first ?? Self.inputName)
       imported.makeExact(images: isImage ? [Self.inputName] : [])
@@ -244,6 +246,22 @@ struct DarknetConversion {
         layout: tensor.layout)
       feature.sourceShape = [nil] + feature.shape
       imported.outputs.append(feature)
+    }
+  }
+
+  /// The states of recurrent sections are inputs and outputs after the others.
+  private mutating func addStates() {
+    for state in network.states {
+      let tensor = state.tensor
+      func feature(_ name: String) -> ImportedFeature {
+        var feature = ImportedFeature(
+          name: name, shape: tensor.layout == "NC" ? [tensor.channels] : tensor.shape,
+          layout: tensor.layout)
+        feature.sourceShape = [nil] + feature.shape
+        return feature
+      }
+      imported.inputs.append(feature(state.input))
+      imported.outputs.append(feature(state.output))
     }
   }
 

@@ -12,6 +12,9 @@ struct DarknetNetwork: LayerWriting {
   /// Weights of the convolutions by index, for layers that share them.
   var convolutions: [Int: ConvolutionWeights] = [:]
   var heads: [DetectionHead] = []
+  var states: [SectionState] = []
+  /// The groups of classes in the files that sections name, by the name.
+  let trees: [String: Result<ClassTree, any Error>]
   private var constantCount = 0
 
   /// Maximum number of constants that the conversion creates; they take a quarter of a gigabyte.
@@ -19,11 +22,12 @@ struct DarknetNetwork: LayerWriting {
 
   init(
     weights: WeightReader, rules: CustomLayerRules, storesBatchnormBiases: Bool,
-    onVisit: (@Sendable (String) -> Void)?
+    trees: [String: Result<ClassTree, any Error>], onVisit: (@Sendable (String) -> Void)?
   ) {
     writer = LayerWriter(onVisit: onVisit)
     self.weights = weights
     self.rules = rules
+    self.trees = trees
     self.storesBatchnormBiases = storesBatchnormBiases
   }
 

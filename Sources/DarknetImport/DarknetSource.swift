@@ -9,6 +9,8 @@ public struct DarknetSource: Sendable {
   package let weights: WeightsFile?
   /// The whole weights file, in case its header must be read in another way.
   let weightBytes: Bytes?
+  /// The hierarchies of classes that sections name.
+  let trees: [String: Result<ClassTree, any Error>]
 
   package var hasWeights: Bool { weights != nil }
 }
@@ -22,6 +24,11 @@ extension DarknetImporter {
     let configuration = try inFile(path) {
       try ConfigurationFile(try MappedFile.read(path))
     }
+    var trees: [String: Result<ClassTree, any Error>] = [:]
+    for section in configuration.sections where SoftmaxLayer.source.names.contains(section.kind) {
+      guard let name = section.string("tree"), trees[name] == nil else { continue }
+      trees[name] = Result { try ClassTree.read(name, for: path) }
+    }
     let bytes = try weights.map { path in
       let (bytes, format) = try FileFormat.read(path)
       switch format {
@@ -33,6 +40,6 @@ extension DarknetImporter {
       path: path, configuration: configuration,
       weights: try weights.flatMap { path in
         try bytes.map { try WeightsFile($0, path: path) }
-      }, weightBytes: bytes)
+      }, weightBytes: bytes, trees: trees)
   }
 }

@@ -8,13 +8,9 @@ package enum LayerCatalog {
 
   /// Darknet sections that cannot be converted, and why.
   package static let impossible: [(names: [String], reason: String)] = [
-    (
-      ["rnn", "lstm", "gru", "crnn", "conv_lstm"],
-      "recurrent layers, whose state Darknet keeps from one image to the next"
-    ),
+    (["conv_lstm"], "a recurrent layer, whose form depends on the settings of the network"),
     (["history"], "it keeps earlier images"),
     (["iseg"], "instance masks, which Darknet finds outside the network"),
-    (["contrastive"], "a loss"),
     (["empty", "silence"], "Darknet leaves its output undefined"),
   ]
 

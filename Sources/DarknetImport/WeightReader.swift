@@ -65,6 +65,12 @@ struct WeightReader {
       hint: "use the weights that belong to this .cfg")
   }
 
+  /// Whether the file says that Alexey Bochkovskiy's Darknet wrote it, whose revision is 5: it stores
+  /// the matrices of gated layers in another order than Joseph Redmon's, whose revision is 0.
+  var isOfBochkovskiy: Bool {
+    if case .file(let file) = source { file.version.revision >= 5 } else { false }
+  }
+
   /// Whether matrices of connected layers are `[inputs, outputs]`.
   var storesTransposedMatrices: Bool {
     if case .file(let file) = source { file.isTransposed } else { false }

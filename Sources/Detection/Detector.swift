@@ -35,16 +35,20 @@ package struct Detector: Sendable {
   package var overlap: Double
   /// Names of the classes, without a background's.
   package var labels: [String]?
-  private let settings: DetectorSettings
+  /// What of the image shows something and how it was scaled, if the network is told.
+  package var extent: RegionDecoder.Extent?
+  let settings: DetectorSettings
   private let mode: DetectionMode
   /// The size of the image that the network gets.
-  private let width: Int
-  private let height: Int
+  let width: Int
+  let height: Int
 
   /// First lines of label files that name the background.
   private static let backgrounds = ["background", "__background__", "none_of_the_above"]
   package static let usualThreshold = 0.25
   package static let usualOverlap = 0.45
+  /// py-faster-rcnn's
+  package static let overlapOfRegions = 0.3
 
   /// - Parameters:
   /// - labels: given by the user or the model; they come before those of `settings`.
@@ -58,12 +62,15 @@ package struct Detector: Sendable {
     self.settings = settings
     self.width = width
     self.height = height
-    threshold = try settings.number("threshold") ?? Self.usualThreshold
-    overlap = try settings.number("iou") ?? Self.usualOverlap
+    threshold =
+      try settings.number("threshold")
+      ?? (mode == .openpose ? PoseDecoder().threshold : Self.usualThreshold)
+    let isRegions = mode == .fasterRCNN || mode == .auto && settings.text("type") == "faster-rcnn"
+    overlap = try settings.number("iou") ?? (isRegions ? Self.overlapOfRegions : Self.usualOverlap)
     self.labels =
       labels
       ?? settings.text("labels")?.split(separator: ",").map { String($0.trimmed) }
-      ?? (mode == .tinyYOLOVOC ? TinyYOLOVOC.labels : nil)
+      ?? (mode == .tinyYOLOVOC ? TinyYOLOVOC.labels : mode == .openpose ? ["person"] : nil)
     if let first = self.labels?.first?.lowercased(), Self.backgrounds.contains(first) {
       self.labels?.removeFirst()
     }
@@ -72,7 +79,8 @@ package struct Detector: Sendable {
     if mode == .auto, settings.isEmpty {
       throw ModelError(
         .mismatch, "the model's metadata does not describe its boxes",
-        hint: "use --detect yolov2, yolov3, ssd or tiny-yolo-voc, or convert with "
+        hint:
+          "use --detect yolov2, yolov3, ssd, faster-rcnn, openpose or tiny-yolo-voc, or convert with "
           + "--metadata assay.detect.KEY=VALUE")
     }
   }
@@ -96,6 +104,7 @@ package struct Detector: Sendable {
         case "ssd": objects = try ssd(outputs, &isSuppressed)
         case "yolo": objects = try grids(outputs, .yolo)
         case "region": objects = try grids(outputs, .region)
+        case "faster-rcnn": objects = try regionObjects(outputs)
         default:
           throw ModelError(
             .mismatch, "the metadata describes boxes of other outputs",
@@ -118,6 +127,10 @@ package struct Detector: Sendable {
       objects = try grids(outputs, .yolo)
       isSuppressed = false
     case .ssd: objects = try ssd(outputs, &isSuppressed)
+    case .openpose: objects = try people(outputs)
+    case .fasterRCNN:
+      objects = try regionObjects(outputs)
+      isSuppressed = false
     }
     try checkLabels(objects)
     return isSuppressed
@@ -147,12 +160,30 @@ extension Detector {
       return (try objects(output, try decoder(of: output.name, type)), false)
     case "DetectionOutput":
       return (try rows(output), true)
+    case "detection":
+      return (try cells(output), false)
     default:
       throw settings.fault(
         "type", output.name,
-        "boxes of type '\(type)' are not supported; region, yolo, Gaussian_yolo and DetectionOutput are"
+        "boxes of type '\(type)' are not supported; region, yolo, Gaussian_yolo, detection and DetectionOutput are"
       )
     }
+  }
+
+  private func cells(_ output: DetectorOutput) throws -> [DetectedObject] {
+    func number(_ key: String, _ standard: Int, _ range: ClosedRange<Int>) throws -> Int {
+      try settings.integer(key, of: output.name, in: range) ?? standard
+    }
+    guard try number("coords", 4, 1...1 << 20) == 4 else {
+      throw settings.fault("coords", output.name, "a box needs four numbers")
+    }
+    var decoder = SideDecoder()
+    decoder.side = try number("side", 7, 1...1 << 14)
+    decoder.classes = try number("classes", 1, 0...1 << 20)
+    decoder.boxes = try number("num", 1, 1...1 << 16)
+    decoder.isSoftmax = try number("softmax", 0, 0...1) == 1
+    decoder.isRoot = try number("sqrt", 0, 0...1) == 1
+    return try decoder.objects(in: output.value, threshold: threshold)
   }
 
   private func objects(
@@ -296,91 +327,5 @@ extension Detector {
     decoder.scale = try settings.number("scale_x_y", of: output.name) ?? 1
     decoder.isLogistic = try settings.integer("new_coords", of: output.name, in: 0...1) ?? 0 == 1
     return decoder
-  }
-}
-
-// MARK: SSD
-
-extension Detector {
-  /// The class that is nothing: 0 unless the settings say another, or −1 for none.
-  private func background(_ output: String?) throws -> Int? {
-    let index = try settings.integer("background", of: output, in: -1...1 << 20) ?? 0
-    return index < 0 ? nil : index
-  }
-
-  private func rows(_ output: DetectorOutput) throws -> [DetectedObject] {
-    var rows = DetectionRows()
-    rows.background = try background(output.name)
-    do { return try rows.objects(in: output.value, threshold: threshold) } catch let error
-      as ModelError
-    { throw error.inLayer(output.name) }
-  }
-
-  private func ssd(
-    _ outputs: [DetectorOutput], _ isSuppressed: inout Bool
-  ) throws -> [DetectedObject] {
-    if let output = outputs.first(where: { $0.value.shape.last == 7 && $0.shape.count <= 2 }) {
-      return try rows(output)
-    }
-    isSuppressed = false
-    var rest = outputs
-    let priors: PriorBoxes
-    if let description = settings.text("priors") {
-      priors = try PriorBoxes(description: description, width: width, height: height)
-    } else if let index = rest.firstIndex(where: Self.arePriors) {
-      priors = try PriorBoxes(caffe: rest.remove(at: index).value)
-    } else {
-      throw ModelError(
-        .mismatch, "the prior boxes of the SSD outputs are missing",
-        hint:
-          "describe them with --anchors 'COLUMNSxROWS: WIDTHxHEIGHT, …; …'; Caffe networks have "
-          + "them as the output of PriorBox")
-    }
-    var decoder = SSDDecoder(priors: priors)
-    if let variances = try settings.numbers("variances") {
-      guard variances.count == 4 else {
-        throw settings.fault("variances", nil, "\(variances.count) numbers; four are needed")
-      }
-      decoder.priors.variances = [variances]
-    }
-    if let text = settings.text("scores") {
-      guard let function = ScoreFunction(rawValue: text) else {
-        throw settings.fault("scores", nil, "'\(text)' is invalid; use none, softmax or sigmoid")
-      }
-      decoder.function = function
-    }
-    decoder.background = try background(nil)
-    let (locations, scores) = try split(rest, count: priors.boxes.count)
-    return try decoder.objects(
-      locations: locations.value, scores: scores.value, threshold: threshold)
-  }
-
-  /// What PriorBox gives: two rows, each four times as long as there are boxes.
-  private static func arePriors(_ output: DetectorOutput) -> Bool {
-    output.shape.count == 2 && output.shape[0] == 2 && output.shape[1] % 4 == 0
-      && output.shape[1] > 0
-  }
-
-  /// The offsets and the scores among `outputs`.
-  private func split(
-    _ outputs: [DetectorOutput], count: Int
-  ) throws -> (DetectorOutput, DetectorOutput) {
-    let candidates = outputs.filter { $0.value.count == 4 * count }
-    // `mbox_conf` has "box" in its name, too.
-    let named = ["loc", "reg", "box"].lazy.compactMap { part in
-      candidates.first { $0.name.lowercased().contains(part) }
-    }.first
-    guard let locations = named ?? (candidates.count == 1 ? candidates[0] : nil),
-      let scores = outputs.first(where: {
-        $0.name != locations.name && $0.value.count % count == 0
-      })
-    else {
-      throw ModelError(
-        .mismatch,
-        "no two outputs match as offsets and scores of \(count) prior boxes: "
-          + outputs.map { "\($0.name) \($0.value.shape)" }.joined(separator: ", "),
-        hint: "offsets have four numbers per box; choose outputs with --feature NAME")
-    }
-    return (locations, scores)
   }
 }

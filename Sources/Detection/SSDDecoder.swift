@@ -43,7 +43,8 @@ package struct SSDDecoder: Sendable, Equatable {
     locations.withUnsafeElements { offsets in
       scores.withUnsafeElements { elements in
         for index in 0..<count {
-          let values = probabilities(elements[index * classes..<(index + 1) * classes])
+          let values = function.values(
+            elements[index * classes..<(index + 1) * classes].map(Double.init))
           for (number, score) in values.enumerated() where number != background {
             if score < -1e-3 || score > 1.001 { isProbability = false }
             guard score > threshold else { continue }
@@ -66,13 +67,16 @@ package struct SSDDecoder: Sendable, Equatable {
       hint: "apply --detector scores=softmax or scores=sigmoid")
     return objects
   }
+}
 
-  private func probabilities(_ row: Slice<UnsafeBufferPointer<Float>>) -> [Double] {
-    let values = row.map(Double.init)
-    switch function {
-    case .none: return values
-    case .sigmoid: return values.map(logistic)
+extension ScoreFunction {
+  /// The probabilities for scores.
+  func values(_ row: some Sequence<Double>) -> [Double] {
+    switch self {
+    case .none: return Array(row)
+    case .sigmoid: return row.map(logistic)
     case .softmax:
+      let values = Array(row)
       let greatest = values.max() ?? 0
       let powers = values.map { exp($0 - greatest) }
       let sum = powers.reduce(0, +)

@@ -31,7 +31,8 @@ public struct CompileOptions: Sendable {
   package var customLayerInstances: CustomLayerInstances?
   /// Decides the numbers of layers of random numbers.
   public var seed: UInt64 = 0
-  /// Bytes that weights and working memory may take together; nil means the machine's memory.
+  /// Bytes that weights, inputs, outputs and working memory may take together; nil means 80 % of the
+  /// least of the machine's memory, the limit of its control group and the process's own.
   public var maxMemory: Int?
   /// Callbacks for steps and custom layers.
   public var hooks = EngineHooks()
@@ -44,6 +45,9 @@ public struct CompileOptions: Sendable {
 public struct EngineHooks: Sendable {
   /// Called after each step of a prediction.
   package var onStep: (@Sendable (StepRecord) -> Void)?
+  /// Called with the name of an output with values that are not numbers, and their number and that
+  /// of all its values.
+  package var onNotANumber: (@Sendable (String, Int, Int) -> Void)?
   /// Called before each call of a custom layer.
   package var onCustomLayerCall: (@Sendable (CustomLayerCall) -> Void)?
 

@@ -13,16 +13,19 @@ package enum AtomicFile {
   ///
   /// - Parameter byteCount: the expected size, if known; a lack of space is then reported before
   ///   anything is written.
+  /// - Parameter verify: looks at the complete file before it replaces an existing one. What is
+  ///   written directly is not verified.
   /// - Throws: `.cannotCreate`, `.cannotWrite`, and whatever `body` throws.
   package static func write<Result>(
-    to path: String, byteCount: Int? = nil, _ body: (OutputHandle) throws -> Result
+    to path: String, byteCount: Int? = nil, verify: ((Bytes) throws -> Void)? = nil,
+    _ body: (OutputHandle) throws -> Result
   ) throws -> Result {
-    try write(to: path, byteCount: byteCount, mayBeNameless: true, body)
+    try write(to: path, byteCount: byteCount, mayBeNameless: true, verify: verify, body)
   }
 
   /// - Parameter mayBeNameless: false if the file system does not support unnamed files.
   static func write<Result>(
-    to path: String, byteCount: Int?, mayBeNameless: Bool,
+    to path: String, byteCount: Int?, mayBeNameless: Bool, verify: ((Bytes) throws -> Void)? = nil,
     _ body: (OutputHandle) throws -> Result
   ) throws -> Result {
     try inFile(path == "-" ? "standard output" : path) {
@@ -34,6 +37,7 @@ package enum AtomicFile {
         try handle.flush()
         return result
       }
+      try OpenedFiles.requireNoInput(path)
       let destination = try Destination(path)
       let file = try PendingFile(destination, mayBeNameless: mayBeNameless)
       defer { file.discard() }
@@ -41,6 +45,7 @@ package enum AtomicFile {
       try handle.checkSpace()
       let result = try body(handle)
       try handle.flush()
+      if let verify { try verify(MappedFile.bytes(file.descriptor, path)) }
       try file.commit()
       return result
     }
@@ -133,10 +138,30 @@ private struct Destination {
     }
   }
 
+  /// The start of hidden names next to the destination.
+  private var hiddenPrefix: String {
+    "." + (path.split(separator: "/").last.map { String($0.prefix(100)) } ?? "") + "."
+  }
+
   /// A hidden name next to the destination.
   func temporaryName(_ attempt: Int) -> String {
-    let name = path.split(separator: "/").last.map { String($0.prefix(100)) } ?? ""
-    return "\(folder)/.\(name).\(getpid())-\(attempt)~"
+    "\(folder)/\(hiddenPrefix)\(getpid())-\(attempt)~"
+  }
+
+  /// Removes the files of earlier processes that were killed before they could rename them.
+  func removeAbandoned() {
+    guard let listing = opendir(folder) else { return }
+    defer { closedir(listing) }
+    while let entry = readdir(listing) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      guard name.hasPrefix(hiddenPrefix), name.hasSuffix("~"),
+        let process = pid_t(name.dropFirst(hiddenPrefix.count).prefix { $0.isNumber }), process > 0,
+        kill(process, 0) != 0, errno == ESRCH
+      else { continue }
+      unlink(folder + "/" + name)
+    }
   }
 }
 
@@ -152,7 +177,7 @@ private final class PendingFile {
     self.destination = destination
     #if os(Linux)
       if mayBeNameless, access("/proc/self/fd", X_OK) == 0 {
-        let descriptor = open(destination.folder, Self.nameless | O_WRONLY | O_CLOEXEC, 0o666)
+        let descriptor = open(destination.folder, Self.nameless | O_RDWR | O_CLOEXEC, 0o666)
         if descriptor >= 0 {
           self.descriptor = descriptor
           return
@@ -162,10 +187,11 @@ private final class PendingFile {
         }
       }
     #endif
+    destination.removeAbandoned()
     for attempt in 0..<100 {
       let candidate = destination.temporaryName(attempt)
       let token = InterruptCleanup.add(candidate)
-      let descriptor = open(candidate, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o666)
+      let descriptor = open(candidate, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o666)
       if descriptor >= 0 {
         self.descriptor = descriptor
         name = candidate
@@ -193,7 +219,8 @@ private final class PendingFile {
     let folder = open(destination.folder, O_RDONLY | O_CLOEXEC)
     if folder >= 0 {
       defer { close(folder) }
-      try synchronize(folder)
+      // The file is complete and has its name, whatever the folder's disk says.
+      try? synchronize(folder)
     }
   }
 
@@ -210,6 +237,7 @@ private final class PendingFile {
       {
         return
       }
+      destination.removeAbandoned()
       for attempt in 0..<100 {
         let candidate = destination.temporaryName(attempt)
         cleanup = InterruptCleanup.add(candidate)

@@ -2,20 +2,24 @@ import LibC
 import Synchronization
 import TensorCore
 
-/// Whole files as `Bytes`: regular files are mapped; everything else (`-` for standard input,
+/// Whole files as `Bytes`: large regular files are mapped; everything else (`-` for standard input,
 /// pipes, devices) is read into memory.
 package enum MappedFile {
+  /// Regular files up to this size are read, larger ones mapped.
+  static let mappedByteCount = 64 << 20
+
   /// The bytes of the file at `path`.
   ///
-  /// The mapping is private, but if another process truncates the file while it is in use, the
-  /// bytes are gone. A program that replaces files by renaming does no harm.
+  /// If another process truncates a mapped file while it is in use, the bytes are gone, and the
+  /// process ends; the program then says why. A program that replaces files by renaming does no harm.
   ///
   /// - Throws: `.missingFile` if the file cannot be opened or read, `.limitExceeded` if it is
   ///   larger than `limit`.
   package static func read(_ path: String, limit: Int = Limits.fileBytes) throws -> Bytes {
     try inFile(path == "-" ? "standard input" : path) {
       if path == "-" { return try readStandardInput(limit: limit) }
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      // Opening a pipe must not wait for its writer.
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
       guard descriptor >= 0 else { throw openError(path) }
       defer { close(descriptor) }
       var status = stat()
@@ -24,11 +28,31 @@ package enum MappedFile {
       case S_IFDIR:
         throw ModelError(.missingFile, "is a directory, not a file")
       case S_IFREG where status.st_size > 0:
-        return try map(descriptor, byteCount: Int(status.st_size), limit: limit)
+        let count = Int(status.st_size)
+        guard count <= limit else { throw tooLarge("\(count) bytes", limit: limit) }
+        OpenedFiles.note(status)
+        if let known = OpenedFiles.bytes(status) { return known }
+        guard count <= mappedByteCount else { return try map(descriptor, count, path, limit: limit) }
+        let bytes = try readStream(descriptor, limit: limit, expected: count)
+        OpenedFiles.keep(bytes, status)
+        return bytes
+      case S_IFIFO:
+        if let known = OpenedFiles.bytes(status) { return known }
+        let bytes = try readStream(descriptor, limit: limit)
+        OpenedFiles.keep(bytes, status)
+        return bytes
       default:
         return try readStream(descriptor, limit: limit)
       }
     }
+  }
+
+  /// The bytes of an open file.
+  static func bytes(_ descriptor: Int32, _ path: String) throws -> Bytes {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw openError(path) }
+    return status.st_size == 0
+      ? Bytes() : try map(descriptor, Int(status.st_size), path, limit: Limits.fileBytes)
   }
 
   /// Keeps standard input for later readers: one detects the format, another reads the content.
@@ -43,8 +67,9 @@ package enum MappedFile {
 
   private static let standardInput = Mutex<Bytes?>(nil)
 
-  private static func map(_ descriptor: Int32, byteCount: Int, limit: Int) throws -> Bytes {
-    guard byteCount <= limit else { throw tooLarge("\(byteCount) bytes", limit: limit) }
+  private static func map(
+    _ descriptor: Int32, _ byteCount: Int, _ path: String, limit: Int
+  ) throws -> Bytes {
     guard let address = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0),
       address != MAP_FAILED
     else {
@@ -52,12 +77,17 @@ package enum MappedFile {
       return try readStream(descriptor, limit: limit)
     }
     return Bytes(
-      base: address, count: byteCount, owner: MemoryMapping(address: address, byteCount: byteCount))
+      base: address, count: byteCount,
+      owner: MemoryMapping(address: address, byteCount: byteCount, path: path))
   }
 
-  private static func readStream(_ descriptor: Int32, limit: Int) throws -> Bytes {
-    var buffer = try AlignedBuffer(checkedByteCount: min(64 << 10, limit + 1))
+  private static func readStream(
+    _ descriptor: Int32, limit: Int, expected: Int = 64 << 10
+  ) throws -> Bytes {
+    // One byte more shows the end.
+    var buffer = try AlignedBuffer(checkedByteCount: min(expected, limit) + 1)
     var count = 0
+    var hasWaited = false
     while true {
       if count == buffer.byteCount {
         guard count <= limit else { throw tooLarge("more", limit: limit) }
@@ -68,13 +98,37 @@ package enum MappedFile {
       let length = systemRead(descriptor, buffer.pointer + count, buffer.byteCount - count)
       if length < 0 {
         if errno == EINTR { continue }
+        if errno == EAGAIN {
+          // Its writer is still at work.
+          _ = isReadable(descriptor, milliseconds: -1)
+          continue
+        }
         throw ModelError(.missingFile, "cannot be read: \(systemMessage(errno))")
+      }
+      if length == 0, count == 0, !hasWaited, isPipe(descriptor) {
+        hasWaited = true
+        if isReadable(descriptor, milliseconds: 2000) { continue }
+        throw ModelError(
+          .missingFile, "is a pipe that no program writes to",
+          hint: "start the program that writes to it first, or use - for standard input")
       }
       if length == 0 { break }
       count += length
     }
     guard count <= limit else { throw tooLarge("more", limit: limit) }
     return Bytes(base: buffer.pointer, count: count, owner: buffer)
+  }
+
+  private static func isPipe(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return descriptor != 0 && fstat(descriptor, &status) == 0
+      && status.st_mode & S_IFMT == S_IFIFO
+  }
+
+  /// Waits until there are bytes, or the writer is gone; a negative time has no end.
+  private static func isReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&request, 1, milliseconds) > 0
   }
 
   private static func tooLarge(_ found: String, limit: Int) -> ModelError {

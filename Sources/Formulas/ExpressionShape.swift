@@ -68,7 +68,7 @@ extension Expression {
       return AxisPart(start: index < 0 ? index + length : index, step: 1, count: 1)
     case .range(nil, nil, 1): return AxisPart(start: 0, step: 1, count: length)
     case .range(let start, let end, let step):
-      try require(step != 0 && abs(step) <= Limits.dimension, .mismatch, "a step of \(step)")
+      try require(step != 0 && step.magnitude <= Limits.dimension, .mismatch, "a step of \(step)")
       guard let length else { return AxisPart(start: start ?? 0, step: step, count: nil) }
       let bounds = step > 0 ? 0...length : -1...length - 1
       func place(_ value: Int) -> Int {

@@ -9,6 +9,8 @@ struct DatasetDescription {
   let count: Int
   /// Offset of the values if they are contiguous little-endian 32-bit floats; otherwise nil.
   let fileOffset: Int?
+  /// Bytes of all elements.
+  let byteCount: Int
 
   /// Throws `.unsupported` for storage outside the file and for other filters, `.limitExceeded` if
   /// more is declared than the stored bytes can hold, `.malformed` if the library fails.
@@ -34,6 +36,7 @@ struct DatasetDescription {
     (shape, count) = try ElementTypes.shape(space, elementLimit: Limits.tensorElements)
 
     let declared = try checkedProduct([count, H5Tget_size(handle.id)], limit: Limits.fileBytes)
+    byteCount = declared
     let stored = Int(clamping: H5Dget_storage_size(dataset.id))
     let offset = layout == H5D_CONTIGUOUS ? UInt64(H5Dget_offset(dataset.id)) : UInt64.max
     H5Eclear2(LibraryError.stack)

@@ -8,6 +8,7 @@ struct TreeWriter: ~Copyable {
   private let fileSize: Int
   private var visited: Set<Place> = []
   private var objects = 0
+  private var expansion: HDF5Expansion
 
   private struct Place: Hashable {
     var first: UInt64
@@ -39,6 +40,7 @@ struct TreeWriter: ~Copyable {
   private init(frames: consuming FrameWriter, fileSize: Int) {
     self.frames = frames
     self.fileSize = fileSize
+    expansion = HDF5Expansion(fileSize: fileSize)
   }
 
   /// The object's kind, and whether it has been seen before.
@@ -89,7 +91,9 @@ struct TreeWriter: ~Copyable {
         try checkGroup(isNew: isNew, depth: depth)
         listing = try Listing(opened)
       } else if kind == 1 {
-        dataset = try DatasetDescription(opened, fileSize: fileSize)
+        let description = try DatasetDescription(opened, fileSize: fileSize)
+        if description.fileOffset == nil { try expansion.add(description.byteCount) }
+        dataset = description
       }
       object = consume opened
     } catch let error as ModelError {

@@ -24,6 +24,7 @@ package final class HDF5Input: Sendable {
     try require(
       status.st_size <= Limits.fileBytes, .limitExceeded,
       "the file has \(status.st_size) bytes, more than the limit of \(Limits.fileBytes)")
+    OpenedFiles.note(status)
     // A number above those that a worker's descriptors get.
     descriptor = fcntl(opened, F_DUPFD_CLOEXEC, 10)
     try require(

@@ -17,3 +17,25 @@ package enum HDF5Limits {
   /// its stored size.
   package static let freeBytes = 64 << 10
 }
+
+/// Counts the bytes of the datasets that are not stored as they are read.
+package struct HDF5Expansion {
+  private let fileSize: Int
+  private var total = 0
+
+  package init(fileSize: Int) { self.fileSize = fileSize }
+
+  /// - Throws: `.limitExceeded` if the file expands out of proportion to its size.
+  package mutating func add(_ byteCount: Int) throws {
+    let sum = try checkedSum([total, byteCount])
+    guard
+      sum <= Limits.uncheckedExpansionBytes || sum / Limits.totalExpansionRatio <= fileSize
+    else {
+      throw ModelError(
+        .limitExceeded,
+        "the file's \(fileSize) bytes expand to \(sum), more than \(Limits.totalExpansionRatio) "
+          + "times as many", hint: "store the datasets without compression")
+    }
+    total = sum
+  }
+}

@@ -7,10 +7,12 @@ struct TreeDecoder {
   private var stack: [OpenGroup] = []
   private var datasets: [DatasetNode] = []
   private var objects = 0
+  private var expansion: HDF5Expansion
 
   init(frames: [UInt8], fileSize: Int) {
     self.frames = frames
     self.fileSize = fileSize
+    expansion = HDF5Expansion(fileSize: fileSize)
   }
 
   mutating func decode() throws -> (root: GroupNode, datasets: [DatasetNode]) {
@@ -91,6 +93,8 @@ struct TreeDecoder {
         declaredOffset <= UInt64(fileSize - length)
       else { throw FrameReader.garbled("elements outside the file") }
       offset = Int(declaredOffset)
+    } else {
+      try expansion.add(try checkedProduct([count, min(byteCount, 16)]))
     }
     let group = stack.count - 1
     stack[group].datasets.append(datasets.count)

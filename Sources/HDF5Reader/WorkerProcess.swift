@@ -141,7 +141,8 @@ struct WorkerProcess {
       }
     }
     try require(
-      status == 0, .internal, "cannot start \(executable): \(String(cString: strerror(status)))",
+      status == 0, [EAGAIN, ENOMEM, EMFILE, ENFILE].contains(status) ? .outOfMemory : .internal,
+      "cannot start \(executable): \(String(cString: strerror(status)))",
       hint: "set \(WorkerLocation.variable) to use another worker")
     return process
   }
@@ -163,7 +164,7 @@ private final class Pipe {
   init() throws {
     var ends: [Int32] = [-1, -1]
     guard assay_pipe(&ends) == 0 else {
-      throw ModelError(.internal, "cannot create a pipe: \(String(cString: strerror(errno)))")
+      throw ModelError(.outOfMemory, "cannot create a pipe: \(String(cString: strerror(errno)))")
     }
     // A number above those that the worker's descriptors get.
     readEnd = fcntl(ends[0], F_DUPFD_CLOEXEC, 10)
@@ -171,7 +172,7 @@ private final class Pipe {
     close(ends[0])
     close(ends[1])
     guard readEnd >= 0, writeEnd >= 0 else {
-      throw ModelError(.internal, "cannot create a pipe: too many open files")
+      throw ModelError(.outOfMemory, "cannot create a pipe: too many open files")
     }
   }
 

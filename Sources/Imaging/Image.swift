@@ -73,6 +73,22 @@ struct SampleBuffer {
     buffer = try AlignedBuffer(checkedByteCount: count)
   }
 
+  /// Before anything of the image's size is allocated.
+  ///
+  /// - Throws: `.malformed` if a file of `fileByteCount` bytes, of which each gives at most
+  ///   `expansion` samples, cannot hold the image. Small images may be emptier.
+  static func checkFits(
+    width: Int, height: Int, channelCount: Int, of format: String, fitsInto fileByteCount: Int,
+    expansion: Int
+  ) throws {
+    try checkSize(width: width, height: height)
+    let samples = try checkedProduct([width, height, channelCount], limit: Limits.imageSamples)
+    try require(
+      samples <= Limits.uncheckedSamples || samples / expansion <= fileByteCount,
+      "a \(format) image of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
+      hint: "the file is truncated or damaged")
+  }
+
   static func checkSize(width: Int, height: Int) throws {
     try require(
       width > 0 && height > 0 && width <= Limits.imageSide && height <= Limits.imageSide,

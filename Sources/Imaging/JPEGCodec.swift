@@ -26,13 +26,12 @@ enum JPEGCodec {
     _ reader: OpaquePointer, _ info: JPEGInfo, fileByteCount: Int
   ) throws -> Image {
     let (width, height) = (Int(info.width), Int(info.height))
+    try SampleBuffer.checkFits(
+      width: width, height: height, channelCount: Int(info.channels), of: "JPEG",
+      fitsInto: fileByteCount,
+      expansion: info.isArithmetic != 0 ? largestArithmeticExpansion : largestExpansion)
     let raw = try SampleBuffer(
       width: width, height: height, channelCount: Int(info.channels))
-    let expansion = info.isArithmetic != 0 ? largestArithmeticExpansion : largestExpansion
-    try require(
-      raw.bytes.count / expansion <= fileByteCount,
-      "a JPEG image of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
-      hint: "the file is truncated or damaged")
     let scanLimit = min(200, max(20, scannedSamples / raw.bytes.count))
     try CodecMessage.check("JPEG") { message in
       jpegReaderRead(reader, raw.bytes.baseAddress, Int32(scanLimit), message)

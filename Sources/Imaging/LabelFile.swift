@@ -42,6 +42,11 @@ package enum LabelFile: Sendable, Equatable {
     if content.starts(with: [0xEF, 0xBB, 0xBF]) { content = content.dropFirst(3) }
     let first = content.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
     guard let first else { throw ModelError(.malformed, "the label file is empty") }
+    // A label takes many times the memory of its separator.
+    let separators = content.reduce(0) { $0 + ($1 == 0x0A ? 1 : 0) }
+    try require(
+      separators <= Limits.classLabels, .limitExceeded,
+      "\(separators) lines are more than the limit of \(Limits.classLabels) labels")
     if first == UInt8(ascii: "{"), let labels = try printedByPython(content) {
       return .strings(labels)
     }

@@ -24,14 +24,12 @@ enum PNGCodec {
   ) throws -> Image {
     let (width, height) = (Int(info.width), Int(info.height))
     let bytesPerSample = info.bitDepth == 16 ? 2 : 1
+    try SampleBuffer.checkFits(
+      width: width, height: height, channelCount: Int(info.channels), of: "PNG",
+      fitsInto: fileByteCount, expansion: largestExpansion)
     let raw = try SampleBuffer(
       width: width, height: height, channelCount: Int(info.channels),
       bytesPerSample: bytesPerSample)
-    let storedByteCount = width * Int(info.channels) * Int(info.bitDepth) / 8 * height
-    try require(
-      storedByteCount / largestExpansion <= fileByteCount,
-      "a PNG image of \(width) × \(height) pixels does not fit into \(fileByteCount) bytes",
-      hint: "the file is truncated or damaged")
     let rowByteCount = width * Int(info.channels) * bytesPerSample
     try CodecMessage.check("PNG") { message in
       pngReaderRead(reader, raw.bytes.baseAddress, rowByteCount, message)

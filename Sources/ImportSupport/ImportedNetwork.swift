@@ -17,12 +17,15 @@ package struct ImportedNetwork: Sendable {
   /// Batch, C, H, W]`, such as `NHWC` or `NTC`.
   package var blobLayouts: [String: String] = [:]
 
+  /// Whether an output has items that are not those of the input's batch.
+  package var hasOwnBatches = false
+
   package init(source: String) { self.source = source }
 
-  /// Whether arrays must match their declarations exactly, because a layer requires it or a feature
-  /// has the five axes of a sequence of images.
+  /// Whether arrays must match their declarations exactly, because a layer requires it, a feature
+  /// has the five axes of a sequence of images, or an output has items of its own.
   package var needsExactMapping: Bool {
-    layers.contains(where: \.needsExactMapping)
+    hasOwnBatches || layers.contains(where: \.needsExactMapping)
       || (inputs + outputs).contains { $0.shape.count == 5 }
   }
 

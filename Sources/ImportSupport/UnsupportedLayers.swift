@@ -32,6 +32,17 @@ package enum UnsupportedLayers {
     return String(hint[hint.index(after: start)...].dropLast())
   }
 
+  /// What stands around a function's formula in a message.
+  package static let formulaMark = (before: " computes ", after: "; Python code is never run")
+
+  /// The formula that the message shows; nil if it shows none.
+  package static func formula(in error: ModelError) -> String? {
+    guard error.message.hasSuffix(formulaMark.after),
+      let start = error.message.firstRange(of: formulaMark.before)?.upperBound
+    else { return nil }
+    return String(error.message[start...].dropLast(formulaMark.after.count))
+  }
+
   /// The rule that the hint of a layer's error shows.
   package static func rule(in error: ModelError) -> JSONObject? {
     error.hint.flatMap(ruleText).flatMap {

@@ -18,6 +18,8 @@ struct NetworkWriter: LayerWriting {
   /// Names of the layers that Core ML can train and that are trainable in the source.
   private(set) var trainableLayers: Set<String> = []
   var maskCount = 0
+  /// What is wrong with a tensor that a layer takes for one of other axes.
+  private var misfit: String?
   /// Names in the model that tf.keras gives to the first layer of a kind.
   var numberedFromZero: [String] = []
 
@@ -44,6 +46,7 @@ struct NetworkWriter: LayerWriting {
   mutating func forget() {
     abandon()
     masks = [:]
+    misfit = nil
   }
 
   /// The prefix of the names of a layer's states: the layer's name, as in coremltools, which reads
@@ -83,13 +86,27 @@ struct NetworkWriter: LayerWriting {
     stateOutputs.append((copy, units))
   }
 
-  /// The same tensor in another layout, through a permute layer if the layouts differ.
+  /// - Throws: if the layer has taken a tensor for one of other axes.
+  mutating func requireRanks(_ call: LayerCall) throws {
+    guard let misfit else { return }
+    self.misfit = nil
+    throw call.error(misfit)
+  }
+
+  /// The same tensor in another layout, through a permute layer if the layouts differ. One of
+  /// another number of axes makes `requireRanks` fail.
   mutating func relaid(
     _ tensor: KerasTensor, to layout: TensorLayout, for name: String
   ) -> KerasTensor {
     if tensor.layout == layout { return tensor }
     var result = tensor
     result.layout = layout
+    guard tensor.layout.axes.count == layout.axes.count else {
+      let rank = layout.axes.count + 1
+      misfit = misfit ?? "its input \(tensor.shapeText) must have \(rank) axes, with the batch"
+      result.shape = (tensor.shape + Array(repeating: 1, count: rank)).prefix(rank).map { $0 }
+      return result
+    }
     let axes = tensor.layout.permutation(to: layout)
     if axes == [0, 1, 2, 3] { return result }
     let moving = (0..<4).filter { axes[$0] != $0 }

@@ -25,10 +25,10 @@ struct TensorLayout: Equatable, Sendable {
     axes: [.sequence, .channel, .height, .width])
 
   /// The permutation in Core ML's terms (axis `i` of the output is axis `result[i]` of the input)
-  /// that converts this layout to `other`; axes that neither uses stay in place if they can.
+  /// that converts this layout to `other`, which has as many axes; axes that neither uses stay in
+  /// place if they can.
   func permutation(to other: TensorLayout) -> [Int] {
-    precondition(axes.count == other.axes.count)
-    return Placement.permutation(4, from: axes.map(\.rawValue), to: other.axes.map(\.rawValue))
+    Placement.permutation(4, from: axes.map(\.rawValue), to: other.axes.map(\.rawValue))
   }
 
   /// Letters of the axes including the batch, such as `NHWC`.

@@ -57,7 +57,7 @@ extension UnsupportedLayers {
     switch reading {
     case .success(let formula)?:
       message =
-        "its Python function\(name) computes \(formula.expression); Python code is never run"
+        "its Python function\(name)\(formulaMark.before)\(formula.expression)\(formulaMark.after)"
       hint = formulaHint + "; or "
     case .failure(let reason)? where readsFormulas:
       message =

@@ -72,10 +72,9 @@ package enum UnaryFunction: String, CaseIterable, Sendable {
   case swish
   /// `x · min(max(α·x + β, 0), 1)`
   case hardSwish
-  /// `x · tanh(log(1 + exp(x)))`
+  /// `x · tanh(log(1 + exp(x)))`; 2 ULP, and 3 without fused multiply-adds.
   case mish
-  /// `x/2 · (1 + erf(x/√2))`. 2 ULP above -1; below, 3 ULP, since the exponential and the ratio
-  /// of the tail to it are rounded separately.
+  /// `x/2 · (1 + erf(x/√2))`; 2 ULP, and 3 without fused multiply-adds.
   case gelu
   /// `x/2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`; 2 ULP.
   case tanhGelu

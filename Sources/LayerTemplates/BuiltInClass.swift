@@ -19,6 +19,11 @@ struct BuiltInClass {
     content = text[range.upperBound...]
   }
 
+  /// The name of the kernel in Metal that the file loads; nil if it loads none.
+  var kernel: String? {
+    content.firstMatch(of: /LayerKernel\("(\w+)"\)/).map { String($0.output.1) }
+  }
+
   /// The files of the classes whose names in models are not those in Swift.
   private static let files = [
     "identity": "Identity", "GridSampleLayer": "GridSample", "ROIPooling": "RegionMaxima",

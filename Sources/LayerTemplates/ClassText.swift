@@ -12,8 +12,17 @@ struct ClassText {
     parameters = layerClass.parameters
   }
 
-  /// The class' Metal kernel; nil if it is more than a function of each element.
-  var metal: MetalText? {
+  /// The Metal file; nil if the class runs on the CPU.
+  var kernel: String? {
+    if case .builtIn(let builtIn) = formula, let kernel = builtIn.kernel {
+      return LayerFiles.kernels[kernel]?
+        .replacing("kernel void \(kernel)(", with: "kernel void \(layerClass.typeName)(")
+    }
+    return metal?.kernel
+  }
+
+  /// The kernel of a class that is a function of each element.
+  private var metal: MetalText? {
     guard let formula = MetalFormula(self) else { return nil }
     return MetalText(name: layerClass.typeName, formula: formula)
   }
@@ -25,6 +34,9 @@ struct ClassText {
     if isUnfinished { lines.insert("import Accelerate", at: 0) }
     if !metal.isEmpty { lines += Self.metalImport }
     lines += ["/// " + SwiftNames.comment(layerClass.description)]
+    if metal.isEmpty, !isUnfinished {
+      lines += ["///", "/// Core ML runs it on the CPU: a value depends on more than the elements at its place."]
+    }
     lines += heading
     lines += properties
     lines += initializer
@@ -49,6 +61,10 @@ struct ClassText {
       imports.insert(contentsOf: Self.metalImport.map { Substring($0) }, at: end + 1)
     }
     var content = String(builtIn.content.dropLast(2))
+    if let kernel = builtIn.kernel {
+      content = content.replacing(
+        "LayerKernel(\"\(kernel)\")", with: "LayerKernel(\(SwiftNames.literal(layerClass.typeName)))")
+    }
     if hasWeights {
       content = content.replacing(
         "halfPrecision: [Int: Set<Int>] = [:]", with: "halfPrecision: [Int: Set<Int>] = \(halves)")

@@ -45,8 +45,8 @@ extension PluginPackage {
   }
 }
 
-/// The files for an app: the Swift class of each custom layer, and a Metal kernel where the class is
-/// a function of each element.
+/// The files for an app: the Swift class of each custom layer, and a Metal kernel where the class has
+/// one.
 package struct AppStubs: Sendable {
   package private(set) var files: [PluginPackage.File]
 
@@ -56,7 +56,7 @@ package struct AppStubs: Sendable {
       var files = [
         PluginPackage.File(path: "\(layerClass.typeName).swift", bytes: Array(text.text.utf8))
       ]
-      if let kernel = text.metal?.kernel {
+      if let kernel = text.kernel {
         files.append(
           PluginPackage.File(path: "\(layerClass.typeName).metal", bytes: Array(kernel.utf8)))
       }
@@ -66,16 +66,22 @@ package struct AppStubs: Sendable {
   }
 
   /// Writes the files into the folder `path`, which is made if need be. None that is there already is
-  /// changed.
+  /// changed, and if one cannot be written, none is.
   package func write(to path: String) throws {
     let places = files.map { path + "/" + $0.path }
     for place in places where FileManager.default.fileExists(atPath: place) {
       throw ModelError(
         .cannotCreate, "exists already", file: place, hint: "name another folder, or remove it")
     }
-    for (file, place) in zip(files, places) {
-      try makeFolder(of: place)
-      try AtomicFile.write(file.bytes, to: place)
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    do {
+      for (file, place) in zip(files, places) {
+        try makeFolder(of: place)
+        try AtomicFile.write(file.bytes, to: place)
+      }
+    } catch {
+      for place in isNew ? [path] : places { try? FileManager.default.removeItem(atPath: place) }
+      throw error
     }
   }
 }

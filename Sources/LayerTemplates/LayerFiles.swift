@@ -1,18 +1,23 @@
 import PluginSupport
 
-/// The Swift files that classes of layers are made of, as they are in this program.
+/// The files that classes of layers are made of, as they are in this program.
 enum LayerFiles {
-  /// Texts by the names of the files without `.swift`.
-  static let texts: [String: String] = {
+  /// Swift by the names of the files without `.swift`.
+  static let texts = all(".swift")
+  /// Metal by the names of the files without `.metal`, which are those of the kernels.
+  static let kernels = all(".metal")
+
+  private static func all(_ ending: String) -> [String: String] {
     guard let files = plugin_layer_files() else { return [:] }
     var result: [String: String] = [:]
     for file in UnsafeBufferPointer(start: files, count: plugin_layer_count()) {
       let bytes = UnsafeBufferPointer(start: file.bytes, count: file.byte_count)
-      result[String(String(cString: file.path).dropLast(6))] = String(
-        decoding: bytes, as: UTF8.self)
+      let name = String(cString: file.path)
+      guard name.hasSuffix(ending) else { continue }
+      result[String(name.dropLast(ending.count))] = String(decoding: bytes, as: UTF8.self)
     }
     return result
-  }()
+  }
 
   /// What begins the declaration of a layer's class, behind its name.
   static let declaration = ": NSObject, MLCustomLayer {\n"

@@ -17,20 +17,16 @@ struct MetalText {
       using namespace metal;
 
       \(formula.weights.isEmpty ? "" : Self.stretched)\(helpers.map(\.value).joined())\
-      \(function("", "texture2d", "", statements, value))
-      \(function("_array", "texture2d_array", ", gid.z", statements, value))
+      \(function(statements, value))
       """
   }
 
-  /// - Parameter slice: of a pixel's place in the textures.
-  private func function(
-    _ suffix: String, _ type: String, _ slice: String, _ statements: [String], _ value: String
-  ) -> String {
+  private func function(_ statements: [String], _ value: String) -> String {
     var arguments = formula.inputs.indices.map {
-      "\(type)<half, access::read> \(Self.input($0)) [[texture(\($0))]]"
+      "texture2d_array<half, access::read> \(Self.input($0)) [[texture(\($0))]]"
     }
     arguments.append(
-      "\(type)<half, access::write> output [[texture(\(formula.inputs.count))]]")
+      "texture2d_array<half, access::write> output [[texture(\(formula.inputs.count))]]")
     for index in formula.weights.indices {
       arguments.append("constant float4 *weight\(index) [[buffer(\(2 * index))]]")
       arguments.append("constant uint3 &size\(index) [[buffer(\(2 * index + 1))]]")
@@ -44,14 +40,14 @@ struct MetalText {
         formula.inputs.count == 1
         ? "gid.xy" : "gid.x % \(input).get_width(), gid.y % \(input).get_height()"
       lines.append(
-        "const float4 \(Self.element(index)) = float4(\(input).read(uint2(\(place))\(slice)));")
+        "const float4 \(Self.element(index)) = float4(\(input).read(uint2(\(place)), gid.z));")
     }
     for index in formula.weights.indices {
       lines.append("const float4 w\(index) = stretched(weight\(index), size\(index), gid);")
     }
     lines += statements
-    lines.append("output.write(half4(\(value)), uint2(gid.xy)\(slice));")
-    return "kernel void \(name)\(suffix)(\n    " + arguments.joined(separator: ",\n    ")
+    lines.append("output.write(half4(\(value)), uint2(gid.xy), gid.z);")
+    return "kernel void \(name)(\n    " + arguments.joined(separator: ",\n    ")
       + ") {\n  "
       + lines.joined(separator: "\n  ") + "\n}\n"
   }

@@ -2,12 +2,22 @@ import CoreMLModel
 import Imaging
 import TensorCore
 
-/// The value of an input: an image or numbers.
+/// The value of an input or output.
 public enum FeatureValue: Sendable {
   /// An image of any size; the options say how it is brought to the input's size.
   case image(Image)
   /// Numbers.
   case array(Tensor)
+  /// Numbers in double precision, for a model that is not a network.
+  case numbers(NumberArray)
+  /// A whole number.
+  case int(Int)
+  /// A number.
+  case double(Double)
+  /// A text.
+  case string(String)
+  /// Numbers by texts or whole numbers.
+  case dictionary([FeatureKey: Double])
 }
 
 /// The axis order of input and output arrays.
@@ -105,6 +115,10 @@ package struct Feature: Sendable {
       throw ModelError(
         .mismatch, "an image cannot be the array input of shape \(declared.shape)", field: name,
         hint: "convert with --image-input \(name), or give an array (.npy, .npz, .json, .csv)")
+    case (_, .numbers(let array)):
+      return try blob(.array(Tensor(shape: array.shape, array.elements.map { Float($0) })))
+    case (.multiArray, .int), (.multiArray, .double):
+      return try blob(.array(Tensor(shape: [1], [Float(value.number ?? .nan)])))
     default:
       throw ModelError(.unsupported, "inputs of this type are not supported", field: name)
     }
@@ -114,6 +128,8 @@ package struct Feature: Sendable {
   package func value(_ blob: Tensor) -> Tensor {
     switch type.kind {
     case .image(let image): return Self.image(blob, colorSpace: image.colorSpace)
+    case .multiArray(let declared) where isExact:
+      return exactLayout?.source(blob) ?? blob.inShape(of: declared)
     case _ where isExact: return exactLayout?.source(blob) ?? blob
     case .multiArray(let declared):
       return sourceLayout?.source(blob)
@@ -140,6 +156,9 @@ package struct Feature: Sendable {
       blob.shape.count == wanted.count && (fits || declared.flexibility != nil), .mismatch,
       "an array of shape \(array.shape) does not match the input's \(wanted)"
         + (exactLayout.map { " (\(String($0.model)))" } ?? ""), field: name)
+    var item = blob.shape
+    if let batch { item[batch] = wanted[batch] }
+    if item != wanted { try declared.requireAllowed(item, feature: name) }
     return blob
   }
 
@@ -166,6 +185,7 @@ extension Feature {
   /// 10 for ten crops.
   private func pixels(of image: Image, as type: ImageFeatureType) throws -> Tensor {
     let (width, height) = type.size(of: image, images)
+    try type.requireAllowed(width: width, height: height, feature: name)
     do {
       let blob = try image.prepared(
         width: width, height: height, type.colorSpace.channelOrder, images)
@@ -237,6 +257,13 @@ extension ImageFeatureType.ColorSpace {
 }
 
 extension Tensor {
+  /// The array in the declared shape, if it differs only in axes of length 1.
+  fileprivate func inShape(of declared: ArrayFeatureType) -> Tensor {
+    let wanted = declared.shape
+    return declared.flexibility == nil && !wanted.isEmpty && wanted != shape
+      && wanted.filter { $0 != 1 } == shape.filter { $0 != 1 } ? reshaped(wanted) : self
+  }
+
   /// `[Seq, Batch, C, H, W]` with the channels in reverse order.
   func withReversedChannels() -> Tensor {
     let plane = shape[3] * shape[4]

@@ -11,6 +11,8 @@ package struct ModelInterface: Sendable {
   /// The interfaces of a pipeline's models; empty for a network.
   private let members: [ModelInterface]
   private let isExact: Bool
+  /// The blobs of optional inputs without a value, if the model declares them.
+  private let defaults: [String: Tensor]
   /// Recorded layouts by metadata key.
   private let recorded: [String: String]
   private let probabilitiesBlob: String?
@@ -27,15 +29,19 @@ package struct ModelInterface: Sendable {
     recorded = layout == .source ? description.metadata?.userDefined ?? [:] : [:]
     isExact = model.neuralNetwork?.arrayInputShapeMapping == .exact
     probabilitiesBlob = model.probabilitiesBlob
+    defaults = Dictionary(
+      description.input.compactMap { input in
+        model.neuralNetwork.flatMap(input.defaultBlob).map { (input.name, $0) }
+      }, uniquingKeysWith: { first, _ in first })
     labelOutput = model.classLabels == nil ? nil : description.predictedFeatureName
     features = Dictionary(
       inputs.map { input in
         let own = Feature(input, in: model, layout: layout, images: images)
-        return (input.name, members.lazy.compactMap { $0.features[input.name] }.first ?? own)
+        return (input.name, members.firstValue { $0.features[input.name] } ?? own)
       },
       uniquingKeysWith: { first, _ in first })
     outputs = description.output.map { output in
-      members.lazy.reversed().compactMap { $0.output(output.name) }.first
+      members.reversed().firstValue { $0.output(output.name) }
         ?? Feature(output, in: model, layout: layout)
     }
   }
@@ -44,21 +50,29 @@ package struct ModelInterface: Sendable {
 
   /// The blob for each value; every required input needs one.
   package func blobs(_ values: [String: FeatureValue]) throws -> [String: Tensor] {
+    try requireNames(values)
     var blobs: [String: Tensor] = [:]
-    for (name, value) in values {
-      guard let feature = features[name] else {
-        throw ModelError(
-          .mismatch, "the model has no input '\(name)'",
-          hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
-      }
-      blobs[name] = try feature.blob(value)
+    for (name, value) in values { blobs[name] = try features[name]?.blob(value) }
+    return blobs
+  }
+
+  /// The blobs of a prediction, with declared ones for optional inputs that have none.
+  func completed(_ blobs: [String: Tensor]) -> [String: Tensor] {
+    defaults.isEmpty ? blobs : blobs.merging(defaults) { given, _ in given }
+  }
+
+  /// - Throws: `.mismatch` if there is a value for no input, or none for a required one.
+  func requireNames(_ values: [String: FeatureValue]) throws {
+    if let name = values.keys.filter({ features[$0] == nil }).min() {
+      throw ModelError(
+        .mismatch, "the model has no input '\(name)'",
+        hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
     }
-    let missing = inputs.filter { $0.type?.isOptional != true && blobs[$0.name] == nil }
+    let missing = inputs.filter { $0.type?.isOptional != true && values[$0.name] == nil }
     try require(
       missing.isEmpty, .mismatch,
       "no value for input \(missing.map(\.name).joined(separator: ", "))",
       hint: "give NAME=FILE for each input")
-    return blobs
   }
 
   /// The blobs of each batch item.

@@ -4,26 +4,34 @@ extension Model {
   /// The blob with a classifier's probabilities.
   package var probabilitiesBlob: String? {
     if case .pipelineClassifier(let pipeline)? = type {
-      return pipeline.models.lazy.reversed().compactMap(\.probabilitiesBlob).first
+      return pipeline.models.reversed().firstValue(\.probabilitiesBlob)
     }
     guard case .neuralNetworkClassifier(let classifier) = type else { return nil }
     return classifier.probabilitiesBlob
   }
 
-  /// The type of the model, or of the first model of a pipeline, that is not a neural network.
+  /// The type of the model, or of the first model of a pipeline, that cannot run.
   package var firstTypeThatDoesNotRun: String? {
-    if neuralNetwork != nil { return nil }
+    if neuralNetwork != nil || hasFeatureModelType { return nil }
+    if case .mlProgram? = type { return nil }
     let models = pipelineModels
-    return models.isEmpty ? typeName : models.lazy.compactMap(\.firstTypeThatDoesNotRun).first
+    return models.isEmpty ? typeName : models.firstValue(\.firstTypeThatDoesNotRun)
   }
+
+  private var hasFeatureModelType: Bool { if case .features? = type { true } else { false } }
 
   /// What to do with a model of the type `name`, which cannot run here.
   package static func remedy(forType name: String) -> String {
-    name == "mlProgram"
-      ? "have coremltools write a neural network, which can run, with "
-        + "convert(…, convert_to=\"neuralnetwork\")"
-      : "only neural networks can run; `assay inspect` shows other models"
+    applesModels.contains(name)
+      ? "it is part of Apple's systems, and the file only refers to it"
+      : "`assay inspect` shows what it takes and gives"
   }
+
+  /// Types whose computation is in Apple's systems alone.
+  private static let applesModels: Set<String> = [
+    "visionFeaturePrint", "audioFeaturePrint", "soundAnalysisPreprocessing", "textClassifier",
+    "wordTagger", "gazetteer", "wordEmbedding",
+  ]
 
   /// The name of the model's type in the specification.
   package var typeName: String {
@@ -31,9 +39,11 @@ extension Model {
     case .neuralNetwork: "neuralNetwork"
     case .neuralNetworkClassifier: "neuralNetworkClassifier"
     case .neuralNetworkRegressor: "neuralNetworkRegressor"
+    case .mlProgram: "mlProgram"
     case .pipeline: "pipeline"
     case .pipelineClassifier: "pipelineClassifier"
     case .pipelineRegressor: "pipelineRegressor"
+    case .features(let model): model.parameters.typeName
     case .opaque(let message): message.name ?? "number \(message.field)"
     case nil: "unknown"
     }

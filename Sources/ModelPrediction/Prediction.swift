@@ -22,6 +22,9 @@ public struct PredictedOutput: Sendable {
     case classes
     /// Not an output of the model but an internal blob.
     case blob
+    /// A number, a text, a dictionary, or an array in double precision, of a model that is not a
+    /// network; the value is its numbers.
+    case feature(FeatureValue)
   }
 
   /// The name of the output or blob.
@@ -38,5 +41,22 @@ public struct PredictedOutput: Sendable {
     self.kind = kind
     self.value = value
     self.channels = channels
+  }
+}
+
+extension PredictedOutput {
+  /// The elements in the precision in which they were computed.
+  package var numbers: [Double] {
+    switch kind {
+    case .feature(.double(let number)): [number]
+    case .feature(.int(let number)): [Double(number)]
+    case .feature(.numbers(let array)): array.elements
+    default: value.elements.map(Double.init)
+    }
+  }
+
+  /// The text, if it is one.
+  package var text: String? {
+    if case .feature(.string(let text)) = kind { text } else { nil }
   }
 }

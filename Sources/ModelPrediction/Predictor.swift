@@ -3,6 +3,7 @@ import CustomLayers
 import Engine
 import Imaging
 import ModelTransforms
+import Programs
 import Synchronization
 import TensorCore
 
@@ -26,7 +27,7 @@ public final class Predictor: Sendable {
     public init() {}
   }
 
-  /// The loaded model.
+  /// The loaded model; of an ML Program, the neural network that computes the same.
   public let model: Model
   /// The inputs in the model's order.
   public var inputs: [FeatureDescription] { interface.inputs }
@@ -36,9 +37,14 @@ public final class Predictor: Sendable {
   let options: Options
   /// The predictors of a pipeline's models; empty for a network.
   package let members: [Predictor]
+  /// The computation of a model that is neither a network nor a pipeline.
+  private let runner: FeatureModelRunner?
   private let compiled = Mutex<Compiled?>(nil)
   /// Shared by all shapes, because a custom layer keeps its state.
   private let customLayerInstances = CustomLayerInstances()
+
+  /// The ML Program that `model` has been made from; nil for another model.
+  private let program: Model?
 
   private struct Compiled {
     var shapes: [String: [Int]]
@@ -48,7 +54,10 @@ public final class Predictor: Sendable {
   /// - Throws: `ModelError` if the model is not a neural network, is invalid, or needs a layer that
   ///   is not implemented.
   public init(model: Model, options: Options = Options()) throws {
-    let model = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
+    let given = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
+    let network = try given.programNetwork()
+    program = network == nil ? nil : given
+    let model = network ?? given
     self.model = model
     self.options = options
     if let type = model.firstTypeThatDoesNotRun {
@@ -63,7 +72,16 @@ public final class Predictor: Sendable {
     self.images = images
     var memberOptions = options
     memberOptions.keep = .named([])
+    // The pipeline itself says what its outputs are.
+    memberOptions.engine.hooks.onNotANumber = nil
     memberOptions.images = images
+    if model.usesFeatures { memberOptions.layout = .coreml }
+    if case .features(let features)? = model.type {
+      runner = try FeatureModelRunner(
+        features.parameters, model.description ?? ModelDescription())
+    } else {
+      runner = nil
+    }
     members = try model.pipelineModels.map { try Predictor(model: $0, options: memberOptions) }
     interface = ModelInterface(
       model, layout: options.layout, images: images, members: members.map(\.interface))
@@ -71,7 +89,17 @@ public final class Predictor: Sendable {
 
   /// Predicts every batch item of the inputs; for ten crops of an image, returns the mean.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
-    try assembled(items(values, outputBlobs), of: values)
+    guard !model.usesFeatures else {
+      return Prediction(try features(values), of: model.description ?? ModelDescription(), model)
+    }
+    return try assembled(items(values, outputBlobs), of: values)
+  }
+
+  /// The outputs of the model by name, if it is not a network; a network's as those of a pipeline.
+  func features(_ values: [String: FeatureValue]) throws -> [String: FeatureValue] {
+    try interface.requireNames(values)
+    if let runner { return try runner.run(values) }
+    return model.usesFeatures ? try passOnFeatures(values) : try predict(values).features(model)
   }
 
   /// The prediction for each batch item of the inputs.
@@ -83,7 +111,24 @@ public final class Predictor: Sendable {
 
   /// The outputs of one item, and the blobs kept in addition.
   package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
-    members.isEmpty ? try network(for: blobs).predict(blobs) : try passOn(blobs)
+    let results: [String: Tensor]
+    if members.isEmpty {
+      let blobs = interface.completed(blobs)
+      results = try network(for: blobs).predict(blobs)
+    } else {
+      results = try passOn(blobs)
+    }
+    reportNotANumber(results)
+    return results
+  }
+
+  /// Says which outputs have values that are not numbers, if somebody listens.
+  package func reportNotANumber(_ results: [String: Tensor]) {
+    guard let report = options.engine.hooks.onNotANumber else { return }
+    for (name, tensor) in results.sorted(by: { $0.key < $1.key }) {
+      let count = tensor.withUnsafeElements { $0.count { $0.isNaN } }
+      if count > 0 { report(name, count, tensor.count) }
+    }
   }
 
   /// Whether the batch items are crops of the same image.
@@ -117,18 +162,27 @@ public final class Predictor: Sendable {
   package func randomBlobs(
     seed: UInt64, shapes: [String: [Int]] = [:]
   ) throws -> [String: Tensor] {
-    var generator = SplitMix64(seed: seed)
-    var blobs: [String: Tensor] = [:]
+    var wanted: [String: [Int]] = [:]
     for input in inputs where input.type?.isOptional != true {
-      let isImage = if case .image = input.type?.kind { true } else { false }
-      let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
       guard let shape = shapes[input.name] ?? model.typicalShape(of: input) else {
         throw ModelError(
           .unsupported, "inputs of this type cannot be random", field: input.name)
       }
-      let count = try checkedProduct(shape, limit: Limits.tensorElements)
-      blobs[input.name] = Tensor(
-        shape: shape, (0..<count).map { _ in Float.random(in: range, using: &generator) })
+      wanted[input.name] = shape
+    }
+    // Whether there is enough memory shows before any of it is used.
+    if members.isEmpty { _ = try network(forShapes: wanted) }
+    var generator = SplitMix64(seed: seed)
+    var blobs: [String: Tensor] = [:]
+    for input in inputs {
+      guard let shape = wanted[input.name] else { continue }
+      let isImage = if case .image = input.type?.kind { true } else { false }
+      let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
+      blobs[input.name] = try Tensor(checkedShape: shape) { elements in
+        for index in elements.indices {
+          elements[index] = Float.random(in: range, using: &generator)
+        }
+      }
     }
     return blobs
   }
@@ -138,12 +192,21 @@ public final class Predictor: Sendable {
     try require(
       members.isEmpty, .unsupported, "a pipeline is not a single network",
       hint: "its models can be timed one by one")
-    let shapes = blobs.mapValues(\.shape)
+    return try network(forShapes: blobs.mapValues(\.shape))
+  }
+
+  private func network(forShapes shapes: [String: [Int]]) throws -> CompiledNetwork {
     let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
     if let known { return known }
-    let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
+    let network = try CompiledNetwork(
+      model: networkModel(for: shapes), options: engineOptions(for: shapes))
     compiled.withLock { $0 = Compiled(shapes: shapes, network: network) }
     return network
+  }
+
+  /// The model of the network for inputs of these shapes: a program becomes one for each.
+  func networkModel(for shapes: [String: [Int]]) throws -> Model {
+    try program?.programNetwork(shapes: shapes) ?? model
   }
 
   /// How the network is compiled for inputs of these shapes.

@@ -15,10 +15,13 @@ package struct ReferencePrediction {
 extension Predictor {
   /// The same prediction by the double-precision engine.
   package func referencePrediction(_ values: [String: FeatureValue]) throws -> ReferencePrediction {
+    let shapes = try interface.batchItems(interface.blobs(values)).first?.mapValues(\.shape)
     let network = try ReferenceNetwork(
-      model: model, customLayers: options.engine.customLayers, seed: options.engine.seed)
+      model: networkModel(for: shapes ?? [:]), customLayers: options.engine.customLayers,
+      seed: options.engine.seed)
     let items = try items(values) { item in
-      try network.predict(item.mapValues { ReferenceTensor($0) }).mapValues { $0.tensor }
+      try network.predict(interface.completed(item).mapValues { ReferenceTensor($0) })
+        .mapValues { $0.tensor }
     }
     return ReferencePrediction(
       outputs: assembled(items, of: values).outputs.map {

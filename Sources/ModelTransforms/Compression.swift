@@ -75,7 +75,7 @@ extension Model {
   ///
   /// - Throws: `.unsupported` with layer, field and value if a value cannot be represented.
   package func compressed(
-    _ rules: CompressionRules
+    _ rules: CompressionRules, onProgress: (_ layers: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> (model: Model, layers: [CompressedLayer]) {
     var model = self
     var entries: [CompressedLayer] = []
@@ -84,6 +84,7 @@ extension Model {
         let (layer, entry) = try network.layers[index].compressed(rules)
         network.layers[index] = layer
         if let entry { entries.append(entry) }
+        onProgress(index + 1, network.layers.count)
       }
       model.neuralNetwork = network
     }

@@ -39,8 +39,6 @@ indirect enum NamePlaces {
     switch field {
     case 304: names([10, 11, 12, 13, 20, 21, 22, 23])  // bayesianProbitRegressor
     case 501: names([10, 11, 12, 13, 20, 21])  // itemSimilarityRecommender
-    case 602: .message([1: names([1])])  // featureVectorizer
-    case 610: names([200, 201, 202, 203, 210, 211])  // nonMaximumSuppression
     case 2001: names([20, 21, 22, 23])  // wordTagger
     default: nil
     }

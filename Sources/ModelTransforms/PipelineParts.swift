@@ -115,7 +115,7 @@ extension Model {
     }
     description.output = kept.compactMap { name in
       old.output.first { $0.name == name }
-        ?? part.pipeline.models.lazy.reversed().compactMap { $0.output(name) }.first
+        ?? part.pipeline.models.reversed().firstValue { $0.output(name) }
     }
     let lost = Set((old.input + old.output).map(\.name))
       .subtracting((description.input + description.output).map(\.name))

@@ -74,6 +74,10 @@ extension Model {
     case .neuralNetworkClassifier(var classifier)?:
       rename(&classifier.labelProbabilityLayerName)
       model.type = .neuralNetworkClassifier(classifier)
+    case .features(let features)?:
+      model.type = .features(FeatureModel(features.parameters.renamingFeatures { names[$0] ?? $0 }))
+    case .mlProgram?:
+      throw ModelError(.unsupported, "the names of an ML Program's features cannot be changed")
     case .opaque(var message)?:
       try require(
         !NamePlaces.unreadableModels.contains(message.field), .unsupported,

@@ -83,96 +83,138 @@ static const unsigned char file20[] = {
 #embed "../CustomLayers/Shared/PlaneShape.swift"
 };
 static const unsigned char file21[] = {
-#embed "../CustomLayers/Shared/RegionWindows.swift"
+#embed "../CustomLayers/Shared/RegionProposals.swift"
 };
 static const unsigned char file22[] = {
-#embed "../CustomLayers/Shared/StretchedWeight.swift"
+#embed "../CustomLayers/Shared/RegionWindows.swift"
 };
 static const unsigned char file23[] = {
-#embed "Layers/ChannelNormalization.swift"
+#embed "../CustomLayers/Shared/StretchedWeight.swift"
 };
 static const unsigned char file24[] = {
-#embed "Layers/DeformableConvolution.swift"
+#embed "Layers/AxisPlace.swift"
 };
 static const unsigned char file25[] = {
-#embed "Layers/DeformedColumns.swift"
+#embed "Layers/ChannelNormalization.swift"
 };
 static const unsigned char file26[] = {
-#embed "Layers/DepthToSpace.swift"
+#embed "Layers/DeformableConvolution.swift"
 };
 static const unsigned char file27[] = {
-#embed "Layers/FormulaArray.swift"
+#embed "Layers/DeformedColumns.swift"
 };
 static const unsigned char file28[] = {
-#embed "Layers/GELU.swift"
+#embed "Layers/DepthToSpace.metal"
 };
 static const unsigned char file29[] = {
-#embed "Layers/GridSample.swift"
+#embed "Layers/DepthToSpace.swift"
 };
 static const unsigned char file30[] = {
-#embed "Layers/GroupNormalization.swift"
+#embed "Layers/FormulaArray.swift"
 };
 static const unsigned char file31[] = {
-#embed "Layers/HardSwish.swift"
+#embed "Layers/GELU.swift"
 };
 static const unsigned char file32[] = {
-#embed "Layers/Identity.swift"
+#embed "Layers/GridSample.metal"
 };
 static const unsigned char file33[] = {
-#embed "Layers/ImResize.swift"
+#embed "Layers/GridSample.swift"
 };
 static const unsigned char file34[] = {
-#embed "Layers/InstanceNormalization.swift"
+#embed "Layers/GroupNormalization.metal"
 };
 static const unsigned char file35[] = {
-#embed "Layers/KrakenAddition.swift"
+#embed "Layers/GroupNormalization.swift"
 };
 static const unsigned char file36[] = {
-#embed "Layers/KrakenReshape.swift"
+#embed "Layers/HardSwish.swift"
 };
 static const unsigned char file37[] = {
-#embed "Layers/L2Normalization.swift"
+#embed "Layers/Identity.swift"
 };
 static const unsigned char file38[] = {
-#embed "Layers/LayerKernel.swift"
+#embed "Layers/ImResize.swift"
 };
 static const unsigned char file39[] = {
-#embed "Layers/LayerSupport.swift"
+#embed "Layers/InstanceNormalization.swift"
 };
 static const unsigned char file40[] = {
-#embed "Layers/LeastSquares.swift"
+#embed "Layers/KrakenAddition.metal"
 };
 static const unsigned char file41[] = {
-#embed "Layers/Mish.swift"
+#embed "Layers/KrakenAddition.swift"
 };
 static const unsigned char file42[] = {
-#embed "Layers/PositionSensitivePooling.swift"
+#embed "Layers/KrakenReshape.metal"
 };
 static const unsigned char file43[] = {
-#embed "Layers/RegionAlign.swift"
+#embed "Layers/KrakenReshape.swift"
 };
 static const unsigned char file44[] = {
-#embed "Layers/RegionMaxima.swift"
+#embed "Layers/L2Normalization.metal"
 };
 static const unsigned char file45[] = {
-#embed "Layers/ResCropBlockLambda.swift"
+#embed "Layers/L2Normalization.swift"
 };
 static const unsigned char file46[] = {
-#embed "Layers/RescaleOutputLambda.swift"
+#embed "Layers/LayerKernel.swift"
 };
 static const unsigned char file47[] = {
-#embed "Layers/Resize.swift"
+#embed "Layers/LayerSupport.swift"
 };
 static const unsigned char file48[] = {
-#embed "Layers/RowProduct.swift"
+#embed "Layers/LeastSquares.swift"
 };
 static const unsigned char file49[] = {
-#embed "Layers/Softmax.swift"
+#embed "Layers/Mish.swift"
 };
 static const unsigned char file50[] = {
-#embed "Layers/SpaceToDepth.swift"
+#embed "Layers/PositionSensitivePooling.swift"
 };
 static const unsigned char file51[] = {
+#embed "Layers/Proposal.swift"
+};
+static const unsigned char file52[] = {
+#embed "Layers/RegionAlign.swift"
+};
+static const unsigned char file53[] = {
+#embed "Layers/RegionMaxima.swift"
+};
+static const unsigned char file54[] = {
+#embed "Layers/ResCropBlockLambda.metal"
+};
+static const unsigned char file55[] = {
+#embed "Layers/ResCropBlockLambda.swift"
+};
+static const unsigned char file56[] = {
+#embed "Layers/Resampling.metal"
+};
+static const unsigned char file57[] = {
+#embed "Layers/RescaleOutputLambda.swift"
+};
+static const unsigned char file58[] = {
+#embed "Layers/Resize.swift"
+};
+static const unsigned char file59[] = {
+#embed "Layers/RowProduct.metal"
+};
+static const unsigned char file60[] = {
+#embed "Layers/RowProduct.swift"
+};
+static const unsigned char file61[] = {
+#embed "Layers/Softmax.metal"
+};
+static const unsigned char file62[] = {
+#embed "Layers/Softmax.swift"
+};
+static const unsigned char file63[] = {
+#embed "Layers/SpaceToDepth.metal"
+};
+static const unsigned char file64[] = {
+#embed "Layers/SpaceToDepth.swift"
+};
+static const unsigned char file65[] = {
 #embed "Layers/Swish.swift"
 };
 
@@ -186,37 +228,51 @@ static const plugin_support_file layers[] = {
     {"GridSampling.swift", file18, sizeof file18},
     {"LeastSquaresSolver.swift", file19, sizeof file19},
     {"PlaneShape.swift", file20, sizeof file20},
-    {"RegionWindows.swift", file21, sizeof file21},
-    {"StretchedWeight.swift", file22, sizeof file22},
-    {"ChannelNormalization.swift", file23, sizeof file23},
-    {"DeformableConvolution.swift", file24, sizeof file24},
-    {"DeformedColumns.swift", file25, sizeof file25},
-    {"DepthToSpace.swift", file26, sizeof file26},
-    {"FormulaArray.swift", file27, sizeof file27},
-    {"GELU.swift", file28, sizeof file28},
-    {"GridSample.swift", file29, sizeof file29},
-    {"GroupNormalization.swift", file30, sizeof file30},
-    {"HardSwish.swift", file31, sizeof file31},
-    {"Identity.swift", file32, sizeof file32},
-    {"ImResize.swift", file33, sizeof file33},
-    {"InstanceNormalization.swift", file34, sizeof file34},
-    {"KrakenAddition.swift", file35, sizeof file35},
-    {"KrakenReshape.swift", file36, sizeof file36},
-    {"L2Normalization.swift", file37, sizeof file37},
-    {"LayerKernel.swift", file38, sizeof file38},
-    {"LayerSupport.swift", file39, sizeof file39},
-    {"LeastSquares.swift", file40, sizeof file40},
-    {"Mish.swift", file41, sizeof file41},
-    {"PositionSensitivePooling.swift", file42, sizeof file42},
-    {"RegionAlign.swift", file43, sizeof file43},
-    {"RegionMaxima.swift", file44, sizeof file44},
-    {"ResCropBlockLambda.swift", file45, sizeof file45},
-    {"RescaleOutputLambda.swift", file46, sizeof file46},
-    {"Resize.swift", file47, sizeof file47},
-    {"RowProduct.swift", file48, sizeof file48},
-    {"Softmax.swift", file49, sizeof file49},
-    {"SpaceToDepth.swift", file50, sizeof file50},
-    {"Swish.swift", file51, sizeof file51},
+    {"RegionProposals.swift", file21, sizeof file21},
+    {"RegionWindows.swift", file22, sizeof file22},
+    {"StretchedWeight.swift", file23, sizeof file23},
+    {"AxisPlace.swift", file24, sizeof file24},
+    {"ChannelNormalization.swift", file25, sizeof file25},
+    {"DeformableConvolution.swift", file26, sizeof file26},
+    {"DeformedColumns.swift", file27, sizeof file27},
+    {"DepthToSpace.metal", file28, sizeof file28},
+    {"DepthToSpace.swift", file29, sizeof file29},
+    {"FormulaArray.swift", file30, sizeof file30},
+    {"GELU.swift", file31, sizeof file31},
+    {"GridSample.metal", file32, sizeof file32},
+    {"GridSample.swift", file33, sizeof file33},
+    {"GroupNormalization.metal", file34, sizeof file34},
+    {"GroupNormalization.swift", file35, sizeof file35},
+    {"HardSwish.swift", file36, sizeof file36},
+    {"Identity.swift", file37, sizeof file37},
+    {"ImResize.swift", file38, sizeof file38},
+    {"InstanceNormalization.swift", file39, sizeof file39},
+    {"KrakenAddition.metal", file40, sizeof file40},
+    {"KrakenAddition.swift", file41, sizeof file41},
+    {"KrakenReshape.metal", file42, sizeof file42},
+    {"KrakenReshape.swift", file43, sizeof file43},
+    {"L2Normalization.metal", file44, sizeof file44},
+    {"L2Normalization.swift", file45, sizeof file45},
+    {"LayerKernel.swift", file46, sizeof file46},
+    {"LayerSupport.swift", file47, sizeof file47},
+    {"LeastSquares.swift", file48, sizeof file48},
+    {"Mish.swift", file49, sizeof file49},
+    {"PositionSensitivePooling.swift", file50, sizeof file50},
+    {"Proposal.swift", file51, sizeof file51},
+    {"RegionAlign.swift", file52, sizeof file52},
+    {"RegionMaxima.swift", file53, sizeof file53},
+    {"ResCropBlockLambda.metal", file54, sizeof file54},
+    {"ResCropBlockLambda.swift", file55, sizeof file55},
+    {"Resampling.metal", file56, sizeof file56},
+    {"RescaleOutputLambda.swift", file57, sizeof file57},
+    {"Resize.swift", file58, sizeof file58},
+    {"RowProduct.metal", file59, sizeof file59},
+    {"RowProduct.swift", file60, sizeof file60},
+    {"Softmax.metal", file61, sizeof file61},
+    {"Softmax.swift", file62, sizeof file62},
+    {"SpaceToDepth.metal", file63, sizeof file63},
+    {"SpaceToDepth.swift", file64, sizeof file64},
+    {"Swish.swift", file65, sizeof file65},
 };
 
 size_t plugin_support_count(void) { return sizeof support / sizeof support[0]; }

@@ -1,3 +1,4 @@
+import CSystem
 import LibC
 
 /// Uninitialized memory, aligned for the widest vectors, freed with its last reference.
@@ -9,20 +10,22 @@ package final class AlignedBuffer: @unchecked Sendable {
   /// The buffer that owns the memory; nil if this one does.
   private let whole: AlignedBuffer?
 
-  /// For sizes that the program itself chose.
+  /// For sizes that the program itself chose: ends the process if the memory cannot be allocated.
   package init(byteCount: Int) {
     self.byteCount = byteCount
-    let address = Self.allocate(byteCount)
-    precondition(address != nil)
-    pointer = address!
+    guard let address = Self.allocate(byteCount) else { assay_out_of_memory() }
+    pointer = address
     whole = nil
   }
 
-  /// For sizes from a file: throws instead of trapping if the memory cannot be allocated.
+  /// For sizes from a file: throws if the memory cannot be allocated, or if all buffers together
+  /// would exceed `MemoryBudget.limit`.
   package init(checkedByteCount byteCount: Int) throws {
     self.byteCount = byteCount
     whole = nil
-    guard byteCount >= 0, let address = Self.allocate(byteCount) else {
+    try MemoryBudget.require(byteCount)
+    guard let address = Self.allocate(byteCount) else {
+      assay_forget_failed_allocation()
       throw ModelError(.outOfMemory, "cannot allocate \(byteCount) bytes")
     }
     pointer = address
@@ -45,10 +48,15 @@ package final class AlignedBuffer: @unchecked Sendable {
       return nil
     }
     if isLarge, let address { adviseLargePages(address, byteCount & -largePage) }
+    MemoryBudget.used.add(byteCount, ordering: .relaxed)
     return address
   }
 
   private static let largePage = 2 << 20
 
-  deinit { if whole == nil { free(pointer) } }
+  deinit {
+    guard whole == nil else { return }
+    free(pointer)
+    MemoryBudget.used.subtract(byteCount, ordering: .relaxed)
+  }
 }

@@ -21,13 +21,18 @@ package enum Limits {
   package static let prototxtValues = 1_000_000
   package static let jsonDepth = 128
   package static let jsonBytes = 64 << 20
+  package static let jsonValues = 4_000_000
   package static let imageSide = 16_384
   package static let imageSamples = 512 << 20
+  /// Samples of an image whose number is not compared with the file's size.
+  package static let uncheckedSamples = 4 << 20
+  package static let classLabels = 1_000_000
   package static let zipMembers = 10_000
   /// Maximum ratio of a compressed member's uncompressed size to its size in the file.
   package static let expansionRatio = 1000
-  /// The same for a whole zip archive that expands to more than `zipUncheckedBytes`.
-  package static let zipExpansionRatio = 100
-  package static let zipUncheckedBytes = 64 << 20
+  /// The same for a whole zip archive or HDF5 file that expands to more than
+  /// `uncheckedExpansionBytes`.
+  package static let totalExpansionRatio = 100
+  package static let uncheckedExpansionBytes = 64 << 20
   package static let npyHeaderBytes = 64 << 10
 }

@@ -1,3 +1,4 @@
+import CSystem
 import LibC
 
 extension Bytes {
@@ -20,11 +21,18 @@ extension Bytes {
 package final class MemoryMapping {
   fileprivate let address: UnsafeMutableRawPointer
   private let byteCount: Int
+  private let watch: Int32
 
-  package init(address: UnsafeMutableRawPointer, byteCount: Int) {
+  /// - Parameter path: named if another process truncates the file while its bytes are read.
+  package init(address: UnsafeMutableRawPointer, byteCount: Int, path: String) {
     self.address = address
     self.byteCount = byteCount
+    let error = ModelError(.cannotWrite, "the file was truncated while it was read", file: path)
+    watch = assay_watch_mapping(address, byteCount, "error: \(error)\n")
   }
 
-  deinit { munmap(address, byteCount) }
+  deinit {
+    assay_unwatch_mapping(watch)
+    munmap(address, byteCount)
+  }
 }

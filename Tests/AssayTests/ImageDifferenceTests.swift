@@ -1,3 +1,4 @@
+import ByteFormats
 import Foundation
 import Imaging
 import TensorCore
@@ -108,5 +109,44 @@ import Testing
     let model = Self.demo.path("swish.h5")
     let result = try Command.run("diff", model, model, "-o", "d.png")
     #expect(result.code == 64 && result.errors.contains("--report"), "\(result.errors)")
+  }
+
+  /// What the outputs of two models are apart, as arrays and as an image.
+  @Test func twoModels() throws {
+    try withTemporaryFolder { folder in
+      // y = x · factor + 5 of three channels.
+      func network(_ name: String, _ factor: Float) throws -> String {
+        let path = "\(folder)/\(name).prototxt"
+        try writeFile(
+          Array(
+            """
+            layer { name: "x" type: "Input" top: "x"
+              input_param { shape { dim: 1 dim: 3 dim: 2 dim: 4 } } }
+            layer { name: "y" type: "Power" bottom: "x" top: "y"
+              power_param { scale: \(factor) shift: 5 } }
+            """.utf8), to: path)
+        return path
+      }
+      let (a, b) = (try network("a", 1), try network("b", 0.5))
+      let (picture, arrays, image) = (folder + "/x.png", folder + "/d.npz", folder + "/d.png")
+      try self.image(picture)
+      let result = try Command.run("diff", a, b, picture, "-q", "-o", arrays)
+      #expect(result.code == 1, "\(result.output) \(result.errors)")
+      let difference = try #require(try ArraySet.read(arrays)["y"]).tensor
+      #expect(difference.shape.suffix(3) == [3, 2, 4])
+      // The second less the first: 55 − 105.
+      #expect(difference.elements.allSatisfy { $0 == -50 })
+
+      let images = try Command.run(
+        "diff", a, b, picture, "--image-output", "y", "-o", image)
+      #expect(images.code == 1, "\(images.output) \(images.errors)")
+      #expect(images.errors.contains("\(image): white is a difference of 50 of 255"))
+      #expect(try Image.read(image).samples == Bytes([UInt8](repeating: 255, count: 24)))
+
+      let none = try Command.run("diff", a, b, picture, "-q", "-o", folder + "/none.png")
+      #expect(none.code == 2 && none.errors.contains("-o FILE.npz"), "\(none.errors)")
+      #expect(try Command.run("diff", a, b, picture, "-o", folder + "/d.pdf").code == 64)
+      #expect(try Command.run("diff", a, b, "--structure", "-o", arrays).code == 64)
+    }
   }
 }

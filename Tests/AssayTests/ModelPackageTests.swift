@@ -131,25 +131,24 @@ import Testing
   }
 
   /// A program's weights are in other files, and nothing here reads its operations.
-  @Test(.shared("corpus/programs")) func programsAreRefused() throws {
+  @Test(.shared("corpus/programs")) func programsRunAndAreNotChanged() throws {
     let package = Shared.path("corpus/programs/conv_ios15_fp32/model.mlpackage")
     try withTemporaryFolder { folder in
       let out = ["-o", folder + "/out.mlmodel"]
       for command in [
-        ["run", package, "x.npy"], ["bench", package], ["check", package],
-        ["diff", package, package],
         ["convert", package] + out, ["edit", package, "--author", "A"] + out,
         ["compress", package, "--bits", "8"] + out,
       ] {
         let result = try Command.run(command)
         #expect(result.code == 2, "\(command): \(result.code)")
-        // What `check` finds is its result.
-        let text = result.output + result.errors
-        #expect(text.contains("convert_to=\"neuralnetwork\""), "\(command): \(text)")
         #expect(!fileExists(folder + "/out.mlmodel"), "\(command)")
       }
-      let inspected = try Command.run("inspect", package)
-      #expect(inspected.code == 0 && inspected.output.contains("mlProgram"), "\(inspected.errors)")
+      for command in [
+        ["bench", package, "--runs", "1"], ["check", package], ["diff", package, package],
+      ] {
+        let result = try Command.run(command)
+        #expect(result.code == 0, "\(command): \(result.errors)")
+      }
     }
   }
 }

@@ -51,6 +51,25 @@ import Testing
     return dense
   }
 
+  /// Nearly as deep as a file can be nested. Whatever looks at each model inside twice takes
+  /// 2²² times as long, several times over.
+  @Test(.timeLimit(.minutes(1))) func deepPipelinesRun() throws {
+    var model = Self.model(Self.dense, from: ("x", Self.array([2])), to: ("y", Self.array([2])))
+    for level in 0..<22 {
+      model = Self.pipeline([model])
+      if level % 2 == 0, let pipeline = model.type?.pipeline {
+        model.type = .pipelineClassifier(pipeline)
+      }
+    }
+    #expect(model.classLabels == nil && model.probabilitiesBlob == nil)
+    #expect(model.firstTypeThatDoesNotRun == nil)
+    let encoded = try Model(bytes: Bytes(try model.encoded()))
+    #expect(encoded == model)
+    let predictor = try Predictor(model: model)
+    let outputs = try predictor.outputBlobs(["x": Tensor(shape: [1, 1, 2, 1, 1], [1, 2])])
+    #expect(outputs["y"]?.elements == [10, 17])
+  }
+
   @Test func arraysPassByName() throws {
     let model = Self.pipeline([
       Self.model(Self.dense, from: ("x", Self.array([2])), to: ("y", Self.array([2]))),

@@ -151,6 +151,22 @@ import Testing
     #expect(lines(width: 80, total: nil)[0] == "assay run 1, 2 s each")
   }
 
+  @Test func layersAndMegabytes() {
+    var now = ContinuousClock.now
+    var lines: [String] = []
+    let progress = Progress(
+      "assay convert", width: 40, isDumb: false, clock: { now }, show: { lines.append($0) })
+    now += .seconds(2)
+    for _ in 0..<3 {
+      progress.step(" layers")
+      now += .seconds(1)
+    }
+    #expect(lines.last == "assay convert 3 layers, 1.33 s each" || lines.last == "", "\(lines)")
+    progress.update(100, of: 500, unit: " MB")
+    // 100 in 5 s.
+    #expect(lines.last == "100/500 MB, 20 MB/s, 0:20 left", "\(lines)")
+  }
+
   @Test func narrowAndDumb() {
     for width in [20, 30, 40, 60] {
       #expect(lines(width: width, total: 200).allSatisfy { $0.count < width }, "\(width)")

@@ -45,19 +45,19 @@ import Testing
   }
 
   @Test func anUnknownLayerShowsTheRuleThatHelps() throws {
-    let error = try error(layer("p", "Proposal", "data", "p"))
+    let error = try error(layer("p", "Warp", "data", "p"))
     #expect(error.code == .unsupported)
     #expect(error.layer == "p")
-    #expect(error.layerClass == "Proposal")
+    #expect(error.layerClass == "Warp")
     #expect(error.message.contains("line 2"))
-    #expect(error.hint?.contains(#"{"class": "Proposal", "className": "YourClass"}"#) == true)
+    #expect(error.hint?.contains(#"{"class": "Warp", "className": "YourClass"}"#) == true)
   }
 
   @Test func allUnknownLayersStandInOneError() throws {
     let error = try error(
-      layer("p", "Proposal", "data", "p") + layer("r", "ReLU", "p", "r")
+      layer("p", "Warp", "data", "p") + layer("r", "ReLU", "p", "r")
         + layer("q", "Python", "r", "q"))
-    #expect(error.message.contains("'p' (Proposal)"))
+    #expect(error.message.contains("'p' (Warp)"))
     #expect(error.message.contains("'q' (Python)"))
   }
 

@@ -53,4 +53,14 @@ struct DescriptionTextTests {
       #expect(try Model(contentsOf: path).descriptionText == expected[path], "\(path)")
     }
   }
+
+  /// Neither C1 nor marks of direction reach a terminal; protobuf reads the escapes back.
+  @Test func controlCharactersAreEscaped() throws {
+    var model = Model()
+    model.description?.metadata = Metadata()
+    model.description?.metadata?.author = "a\u{1b}[2J\u{9b}1m\u{202e}b\u{85}é"
+    let text = try model.descriptionText
+    #expect(!text.unicodeScalars.contains { $0.isControl && $0 != "\n" })
+    #expect(text.contains(#""a\033[2J\302\2331m\342\200\256b\302\205é""#), "\(text)")
+  }
 }

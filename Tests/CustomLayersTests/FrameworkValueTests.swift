@@ -6,10 +6,10 @@ import Testing
 
 /// The built-in layers against TensorFlow and PyTorch.
 @Suite struct FrameworkValueTests {
-  @Test(arguments: ["tensorflow", "torch"])
-  func agreesWithItsFramework(framework: String) throws {
+  @Test(arguments: [("tensorflow", 30), ("torch", 30), ("numpy", 2)])
+  func agreesWithItsFramework(framework: String, least: Int) throws {
     let cases = FrameworkCase.all(framework)
-    #expect(cases.count > 30)
+    #expect(cases.count > least)
     for item in cases {
       let layer = try LayerRun.make(
         item.className, item.typedParameters, item.weights.map { CustomLayerWeight($0) })
@@ -30,7 +30,7 @@ import Testing
     // The style network's layers are tested on that network, formulas against NumPy.
     let own: Set<String> = ["RescaleOutputLambda", "ResCropBlockLambda", "Formula"]
     let tested = Set(
-      (FrameworkCase.all("tensorflow") + FrameworkCase.all("torch")).map(\.className))
+      ["tensorflow", "torch", "numpy"].flatMap(FrameworkCase.all).map(\.className))
     for type in builtInCustomLayers where !own.contains(type.className) {
       #expect(
         !tested.isDisjoint(with: [type.className] + type.otherNames), "\(type.className)")

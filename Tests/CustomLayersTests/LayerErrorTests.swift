@@ -58,7 +58,7 @@ import Testing
     // These accept particular shapes only.
     let particular = [
       "ROIPooling", "ROIAlign", "PSROIPooling", "GroupNormalization", "DeformableConvolution",
-      "GridSampleLayer",
+      "GridSampleLayer", "Proposal",
     ]
     #expect(answered || particular.contains(name) || name.hasPrefix("dneprDroid"))
   }

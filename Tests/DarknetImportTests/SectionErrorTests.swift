@@ -58,7 +58,7 @@ import Testing
     ("[upsample]\nstride=0\n", "line 6: stride: 0"),
     ("[upsample]\nstride=16384\n[upsample]\nstride=16384\n", "exceeds the limit"),
     ("[crop]\ncrop_height=9\ncrop_width=2\n", "9 × 2 cannot be cut from 8 × 8"),
-    ("[softmax]\ntree=9k.tree\n", "line 6: tree = 9k.tree: a hierarchy of classes"),
+    ("[softmax]\ntree=9k.tree\n", "tree = 9k.tree, a hierarchy of classes: "),
     ("[softmax]\ngroups=3\n", "256 numbers do not divide into 3 groups"),
     ("[softmax]\n[convolutional]\n", "returns 256 numbers, not an image"),
     ("[scale_channels]\nfrom=-1\n", "it refers to layer -1"),
@@ -69,7 +69,10 @@ import Testing
     ("[yolo]\nclasses=2\nnum=3\nmask=,\n", "line 8: mask: it refers to no anchor"),
     ("[detection]\nclasses=2\n", "its input has 256 numbers, but 7 × 7 cells need 196"),
     ("[avgpool]\n[region]\nclasses=0\ncoords=4\nnum=1\n", "its input has 4 channels"),
-    ("[lstm]\noutput=3\n", "line 5: recurrent layers"),
+    ("[conv_lstm]\noutput=3\n", "line 5: a recurrent layer"),
+    ("[crnn]\nsize=5\n", "changes the size of the state"),
+    ("[crnn]\nstride=2\n", "line 6: stride = 2"),
+    ("[reorg]\nflatten=1\nextra=1\n", "reads numbers after its input"),
     ("[whatever]\n", "line 5: this section is not supported"),
   ])
   func sections(_ text: String, _ message: String) {
@@ -98,9 +101,11 @@ import Testing
   }
 
   @Test func allFaultsAtOnce() {
-    let error = modelError { try convert(Self.net + "[lstm]\n[avgpool]\n[mystery]\n[gru]\n") }
+    let error = modelError {
+      try convert(Self.net + "[conv_lstm]\n[avgpool]\n[mystery]\n[history]\n")
+    }
     #expect(error?.message.hasPrefix("3 layers cannot be converted:") == true)
-    for layer in ["lstm_0", "mystery_2", "gru_3"] {
+    for layer in ["conv_lstm_0", "mystery_2", "history_3"] {
       #expect(error?.message.contains("'\(layer)'") == true)
     }
   }

@@ -17,7 +17,8 @@ func convert(
   return try DarknetImporter.convert(
     DarknetSource(
       path: "m.cfg", configuration: try ConfigurationFile(Bytes(Array(text.utf8))),
-      weights: try bytes.map { try WeightsFile($0, path: "m.weights") }, weightBytes: bytes),
+      weights: try bytes.map { try WeightsFile($0, path: "m.weights") }, weightBytes: bytes,
+      trees: [:]),
     options: options)
 }
 

@@ -111,4 +111,35 @@ import Testing
       #expect(error?.file == "/dev/full")
     }
   #endif
+
+  /// A file that does not read back as it should never replaces the earlier one.
+  @Test(arguments: [true, false])
+  func verifiesBeforeItReplaces(mayBeNameless: Bool) throws {
+    let path = folder.file("out")
+    try AtomicFile.write([1], to: path)
+    struct Wrong: Error {}
+    #expect(throws: Wrong.self) {
+      try AtomicFile.write(
+        to: path, byteCount: nil, mayBeNameless: mayBeNameless,
+        verify: { bytes in
+          #expect(bytes == Bytes([UInt8(2), 3]))
+          throw Wrong()
+        }
+      ) { try $0.write([2, 3]) }
+    }
+    #expect(try fileBytes(path) == [1])
+    #expect(folder.names == ["out"])
+  }
+
+  /// What a killed process left behind goes with the next run; what a living one writes stays.
+  @Test func removesAbandonedFiles() throws {
+    let path = folder.file("out")
+    let abandoned = ".out.\(Int32.max)-0~"
+    let alive = ".out.\(getppid())-0~"
+    for name in [abandoned, alive, ".out.notes~", ".other.\(Int32.max)-0~"] {
+      try writeFile([1], to: folder.file(name))
+    }
+    try AtomicFile.write(to: path, byteCount: nil, mayBeNameless: false) { try $0.write([1]) }
+    #expect(Set(folder.names) == ["out", alive, ".out.notes~", ".other.\(Int32.max)-0~"])
+  }
 }

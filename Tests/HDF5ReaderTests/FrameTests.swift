@@ -121,4 +121,15 @@ struct FrameTests {
     #expect(decoded?.valuesStart == start && start % 65536 == 0 && start >= bytes.count)
     for length in 0..<bytes.count { #expect(RequestTable.decode(Array(bytes[..<length])) == nil) }
   }
+
+  /// A file may expand to 64 MiB, and beyond that to 100 times its size.
+  @Test func expansionIsBounded() throws {
+    var small = HDF5Expansion(fileSize: 1000)
+    try small.add(Limits.uncheckedExpansionBytes)
+    #expect(throws: ModelError.self) { try small.add(1) }
+    var large = HDF5Expansion(fileSize: 1 << 20)
+    for _ in 0..<50 { try large.add(2 << 20) }
+    let error = #expect(throws: ModelError.self) { try large.add(2 << 20) }
+    #expect(error?.code == .limitExceeded)
+  }
 }

@@ -86,4 +86,10 @@ import Testing
       #expect(labels.count == count && labels.first == first && labels.last == last, "\(name)")
     }
   }
+
+  @Test func thereAreAtMostAMillion() {
+    let lines = Bytes([UInt8](repeating: 0x0A, count: Limits.classLabels + 1) + [0x61])
+    let error = #expect(throws: ModelError.self) { try LabelFile.parse(lines) }
+    #expect(error?.code == .limitExceeded)
+  }
 }

@@ -91,7 +91,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
     (.square, 0.51),
     (.sign, 0), (.floor, 0), (.ceil, 0), (.round, 0), (.exp2, 2), (.expm1, 2), (.log1p, 2),
     (.sin, 2), (.cos, 2), (.tan, 2), (.asin, 2), (.acos, 2), (.atan, 2), (.sinh, 2), (.cosh, 2),
-    (.asinh, 2), (.acosh, 2), (.atanh, 2), (.erf, 2), (.softsign, 2), (.mish, 3), (.gelu, 3),
+    (.asinh, 2), (.acosh, 2), (.atanh, 2), (.erf, 2), (.softsign, 2), (.mish, 2.5), (.gelu, 2.5),
     (.tanhGelu, 2.2),
   ]
 
@@ -107,7 +107,10 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
         let error = ulps(y, plain(function, Double(x), 0, 0))
         if error > worst.0 { worst = (error, x) }
       }
-      #expect(worst.0 <= bound, "\(set) \(function): \(worst.0) ULP at \(worst.1)")
+      // These two rely on the rounding errors that a fused multiply-add gives.
+      let isFused = set != .baseline || ![.mish, .gelu].contains(function)
+      #expect(
+        worst.0 <= bound + (isFused ? 0 : 1), "\(set) \(function): \(worst.0) ULP at \(worst.1)")
     }
     let elu = Self.apply(set.kernels, .elu, x, alpha: 1)
     for (x, y) in zip(x, elu) {

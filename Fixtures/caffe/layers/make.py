@@ -6,10 +6,13 @@ The expected values are those of formulas.py, in double precision, rounded to si
 top is an output, so that one network holds all options of a type.
 """
 import os
+import struct
+import zlib
 
 import numpy as np
 
 import formulas as f
+import regions as r
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
@@ -66,7 +69,8 @@ class Net:
                     self.values[top] = np.asarray(value)
 
     def write(self, outputs=None):
-        """All that no layer takes is an output."""
+        """All that no layer takes is an output, unless `outputs` names others."""
+        save = np.savez_compressed if outputs else np.savez
         path = os.path.join(FOLDER, self.name)
         with open(path + ".prototxt", "w") as file:
             file.write(self.text)
@@ -74,10 +78,11 @@ class Net:
             with open(path + ".caffemodel", "wb") as file:
                 file.write(self.weights)
         single = lambda arrays: {k: np.asarray(v, "f4") for k, v in arrays.items()}
-        np.savez(path + ".inputs.npz", **single({k: self.values[k] for k in self.inputs}))
+        save(path + ".inputs.npz", **single({k: self.values[k] for k in self.inputs}))
         taken = {b for line in self.text.splitlines() for b in _quoted(line, "bottom")}
-        wanted = {k: v for k, v in self.values.items() if k not in self.inputs and k not in taken}
-        np.savez(path + ".expected.npz", **single(wanted))
+        wanted = {k: v for k, v in self.values.items()
+                  if (k in outputs if outputs else k not in self.inputs and k not in taken)}
+        save(path + ".expected.npz", **single(wanted))
 
 
 def _quoted(line, word):
@@ -713,8 +718,121 @@ def detections():
         n.write()
 
 
+def png(path, pixels):
+    """Writes (H, W, 3) bytes, red first."""
+    def chunk(kind, data):
+        body = kind + data
+        return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
+
+    height, width = pixels.shape[:2]
+    lines = b"".join(b"\0" + line.tobytes() for line in pixels)
+    with open(path, "wb") as file:
+        file.write(b"\x89PNG\r\n\x1a\n"
+                   + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+                   + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b""))
+
+
+def two_stages():
+    """Faster R-CNN and R-FCN, small. The image of NAME.png is their input `data`; NAME.boxes.npz has
+    the boxes of it."""
+    random = np.random.RandomState(4)
+    blocks = random.randint(0, 256, (8, 10, 3)).astype(np.uint8)
+    pixels = blocks.repeat(8, axis=0).repeat(8, axis=1)
+    png(os.path.join(FOLDER, "regions.png"), pixels)
+    data = pixels[:, :, ::-1].transpose(2, 0, 1)[None]
+    sizes = r.anchors(scales=(1, 2, 4))
+
+    for name, info in (("faster_rcnn", [[64, 80, 1.0]]), ("faster_rcnn_scaled", [[60, 77, 1.25]]),
+                       ("rfcn", [[64, 80, 1.0]])):
+        n = Net(name, data=data, im_info=np.array(info))
+        n.random = np.random.RandomState(7)
+
+        def conv(top, bottom, inputs, outputs, kernel=1, stride=1, spread=1.0, bias=0.1):
+            w = n.draw(outputs, inputs, kernel, kernel) * spread
+            w = w.astype("f4").astype("f8")
+            b = n.draw(outputs, low=-bias, high=bias)
+            pad = kernel // 2
+            n.add(top, "Convolution", bottom,
+                  f"convolution_param {{ num_output: {outputs} kernel_size: {kernel} stride: {stride} "
+                  f"pad: {pad} }}", [w, b], f.convolution(n[bottom], w, b, stride, pad))
+
+        def relu(blob):
+            n.add(blob + "_relu", "ReLU", blob, tops=blob, expected=np.maximum(n[blob], 0))
+
+        def product(top, bottom, inputs, outputs, spread):
+            w = (n.draw(outputs, inputs) * spread).astype("f4").astype("f8")
+            b = n.draw(outputs, low=-0.1, high=0.1)
+            n.add(top, "InnerProduct", bottom, f"inner_product_param {{ num_output: {outputs} }}",
+                  [w, b], f.inner_product(n[bottom], w, b))
+
+        def reshape(top, bottom, sizes, shape):
+            dims = " ".join(f"dim: {size}" for size in sizes)
+            n.add(top, "Reshape", bottom, f"reshape_param {{ shape {{ {dims} }} }}",
+                  expected=n[bottom].reshape(shape))
+
+        conv("conv1", "data", 3, 6, 3, 2, 0.01)
+        relu("conv1")
+        n.add("pool1", "Pooling", "conv1", "pooling_param { pool: MAX kernel_size: 2 stride: 2 }",
+              expected=f.pooling(n["conv1"], 2, stride=2))
+        conv("conv2", "pool1", 6, 8, 3, 2, 0.3)
+        relu("conv2")
+        conv("rpn", "conv2", 8, 8, 3, 1, 0.3)
+        relu("rpn")
+        conv("rpn_cls_score", "rpn", 8, 18, spread=1.0, bias=1.0)
+        conv("rpn_bbox_pred", "rpn", 8, 36, spread=0.2)
+        reshape("rpn_cls_score_reshape", "rpn_cls_score", [0, 2, -1, 0], (1, 2, 72, 10))
+        n.add("rpn_cls_prob", "Softmax", "rpn_cls_score_reshape",
+              expected=f.softmax(n["rpn_cls_score_reshape"]))
+        reshape("rpn_cls_prob_reshape", "rpn_cls_prob", [0, 18, -1, 0], (1, 18, 8, 10))
+        maps = n["rpn_cls_prob_reshape"], n["rpn_bbox_pred"]
+        bottoms = "rpn_cls_prob_reshape rpn_bbox_pred im_info"
+        info = n["im_info"]
+        if name == "rfcn":
+            options = dict(candidates=200, count=20, limit=0.6, least=20, keeps_small=True)
+            text = ("feat_stride: 8 base_size: 16 min_size: 20 ratio: 0.5 ratio: 1 ratio: 2 scale: 1 "
+                    "scale: 2 scale: 4 pre_nms_topn: 200 post_nms_topn: 20 nms_thresh: 0.6")
+            rows, scores = r.proposals(*maps, info, 8, sizes, **options)
+            n.add("proposal", "Proposal", bottoms, f"proposal_param {{ {text} }}", tops="rois scores",
+                  expected=[rows, scores])
+            n.add("silence", "Silence", "scores", tops="")
+            options.pop("keeps_small")
+            conv("rfcn_cls", "conv2", 8, 36)
+            conv("rfcn_bbox", "conv2", 8, 72, spread=0.2)
+            for kind, outputs in (("cls", 4), ("bbox", 8)):
+                n.add(f"ps_{kind}", "PSROIPooling", f"rfcn_{kind} rois",
+                      f"psroi_pooling_param {{ spatial_scale: 0.125 output_dim: {outputs} group_size: 3 }}",
+                      expected=r.group_means(n[f"rfcn_{kind}"], rows, 3, 0.125))
+                n.add(f"mean_{kind}", "Pooling", f"ps_{kind}",
+                      "pooling_param { pool: AVE kernel_size: 3 stride: 3 }",
+                      expected=n[f"ps_{kind}"].mean(axis=(2, 3), keepdims=True))
+            n.add("prob", "Softmax", "mean_cls", expected=f.softmax(n["mean_cls"]))
+            reshape("cls_prob", "prob", [-1, 4], (20, 4))
+            reshape("bbox_pred", "mean_bbox", [-1, 8], (20, 8))
+        else:
+            rows, _ = r.proposals(*maps, info, 8, sizes)
+            text = "'feat_stride': 8 \\n'scales': !!python/tuple [1, 2, 4]"
+            n.add("proposal", "Python", bottoms, "python_param { module: 'rpn.proposal_layer' "
+                  f'layer: \'ProposalLayer\' param_str: "{text}" }}', tops="rois", expected=rows)
+            n.add("roi_pool", "ROIPooling", "conv2 rois",
+                  "roi_pooling_param { pooled_w: 3 pooled_h: 2 spatial_scale: 0.125 }",
+                  expected=r.maxima(n["conv2"], rows, 2, 3, 0.125))
+            product("fc6", "roi_pool", 48, 16, 0.3)
+            relu("fc6")
+            product("cls_score", "fc6", 16, 4, 1.5)
+            product("bbox_pred", "fc6", 16, 16, 0.2)
+            n.add("cls_prob", "Softmax", "cls_score", expected=f.softmax(n["cls_score"]))
+        single = [blob.astype("f4") for blob in maps]
+        again = r.proposals(*single, info.astype("f4"), 8, sizes,
+                            **(dict(options, keeps_small=True) if name == "rfcn" else {}))[0]
+        assert np.abs(again - rows).max() < 1e-3, "the choice of regions depends on rounding"
+        boxes = r.found(rows, n["cls_prob"], n["bbox_pred"], info, 0.4)
+        print(name, (rows[:, 0] == 0).sum(), "regions,", len(boxes), "boxes")
+        np.savez_compressed(os.path.join(FOLDER, name + ".boxes.npz"), boxes=boxes)
+        n.write(outputs={"rois", "cls_prob", "bbox_pred"})
+
+
 if __name__ == "__main__":
     for family in (activations, concatenated_relu, convolutions, deconvolutions, volumes, volume_deconvolution, products,
                    poolings, unpoolings, normalizations, scales, combinations, partings, shapes, axes,
-                   largest, parameters, reindexing, recurrences, resizings, detections):
+                   largest, parameters, reindexing, recurrences, resizings, detections, two_stages):
         family()

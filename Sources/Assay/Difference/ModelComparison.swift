@@ -59,7 +59,7 @@ package struct ModelComparison: Sendable {
       let pair = try ModelPair(a, b, blobs: difference.blobs, options.comparison, keepsBlobs: true)
       runs = try InputList(words, for: a).map { source in
         let values = try source.read(for: a, images: options.comparison.images)
-        return Run(input: source.name, comparison: try pair.compare(values))
+        return Run(input: source.name, comparison: try source.blamed { try pair.compare(values) })
       }
       notRun = nil
       return
@@ -142,6 +142,11 @@ package struct ModelPair {
     let (x, y) = (expected.features, actual.features)
     let pairing = ArrayPairing(
       actual: y.map { blobName(ofSecond: $0.name) ?? $0.name }, expected: x.map(\.name))
+    let pairs = pairing.pairs.map {
+      Comparison.Pair(
+        name: x[$0.expected].name, actual: y[$0.actual].value, expected: x[$0.expected].value)
+    }
+    let images = Set((x + y).filter { if case .image = $0.kind { true } else { false } }.map(\.name))
     let comparisons = pairing.pairs.map { pair in
       let (output, reference) = (y[pair.actual], x[pair.expected])
       return OutputComparison(
@@ -153,7 +158,9 @@ package struct ModelPair {
       outputs: comparisons,
       unexpected: pairing.unpairedActual.map { y[$0].name }
         + pairing.unpairedExpected.map { x[$0].name },
-      blobs: compareBlobs(actual, expected), verdicts: [:])
+      blobs: compareBlobs(actual, expected), verdicts: [:],
+      images: pairs.filter { images.contains($0.name) }.compactMap(\.images),
+      differences: options.differences(of: pairs))
   }
 
   /// The second model's input for each of the first's: by name, then by order.

@@ -58,8 +58,11 @@ package struct EditCheck {
   }
 
   /// Runs the model as it was read back, which must answer what the one that was written answered.
-  package mutating func checkWritten(_ model: Model, _ written: Model) throws {
-    try require(model == written, .internal, "the file does not contain what was written")
+  package func checkWritten(_ bytes: Bytes) throws {
+    let written = try Model(bytes: bytes)
+    try written.requireValid()
+    try require(
+      try written.isEncoded(as: bytes), .internal, "the file does not contain what was written")
     guard let outputs else { return }
     let found = try Predictor(model: written, options: options).outputBlobs(inputs)
     for (name, value) in outputs where found[name].map({ !Self.agree($0, value, 0) }) ?? true {
@@ -90,8 +93,8 @@ package struct EditCheck {
     blobs.merge(inputs) { first, _ in first }
     var taken = blobs
     for (name, value) in blobs {
-      let taker = predictor.members.lazy.compactMap { $0.interface.features[name] }.first
-      let giver = predictor.members.lazy.reversed().compactMap { $0.interface.output(name) }.first
+      let taker = predictor.members.firstValue { $0.interface.features[name] }
+      let giver = predictor.members.reversed().firstValue { $0.interface.output(name) }
       if let taker, let giver { taken[name] = try taker.blob(passedOnBy: giver, value) }
     }
     return (renamed(blobs), renamed(taken))

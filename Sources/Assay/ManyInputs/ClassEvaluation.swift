@@ -75,7 +75,7 @@ extension PredictedOutput {
     switch kind {
     case .classes: true
     case .array: value.shape.filter { $0 != 1 }.count == 1
-    case .image, .blob: false
+    case .image, .blob, .feature: false
     }
   }
 }

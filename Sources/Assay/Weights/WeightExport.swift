@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Files
 import ImportSupport
+import LibC
 import ModelPrediction
 import TensorCore
 
@@ -15,20 +16,29 @@ extension WeightFiles {
       !model.networks.isEmpty, .unsupported,
       "a model of type \(model.typeName) has no weights to export")
     let places = try entries(of: model)
+    for place in places { try place.weight.requireValues() }
+    let isNew = !Folder.exists(folder)
     try Folder.make(folder, for: "weights")
-    var begin = 0
-    var files = 0
-    while begin < places.count {
-      let file = places[begin].entry.file
-      var end = begin
-      while end < places.count, places[end].entry.file == file { end += 1 }
-      try write(places[begin..<end].map { ($0.weight, $0.order) }, to: folder + "/" + file)
-      files += 1
-      begin = end
+    var files: [String] = []
+    do {
+      var begin = 0
+      while begin < places.count {
+        let file = folder + "/" + places[begin].entry.file
+        var end = begin
+        while end < places.count, places[end].entry.file == places[begin].entry.file { end += 1 }
+        files.append(file)
+        try write(places[begin..<end].map { ($0.weight, $0.order) }, to: file)
+        begin = end
+      }
+      let text = manifestText(places.map(\.entry))
+      try AtomicFile.write(to: folder + "/" + Self.manifest) { try $0.write(text) }
+    } catch {
+      // A part of the weights is of no use.
+      for file in files { unlink(file) }
+      if isNew { rmdir(folder) }
+      throw error
     }
-    let text = manifestText(places.map(\.entry))
-    try AtomicFile.write(to: folder + "/" + Self.manifest) { try $0.write(text) }
-    return (places.count, files)
+    return (places.count, files.count)
   }
 
   private func write(_ weights: [(NamedWeights, WeightOrder)], to path: String) throws {

@@ -8,11 +8,6 @@ struct EngineArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Refuse to use more memory than this, such as 500M or 2G.", valueName: "SIZE"))
-  var maxMemory: ByteCount?
-
-  @Option(
-    help: ArgumentHelp(
       "Whether an LSTM's field forgetBias adds 1; coremltools sets it without meaning it."
     ))
   var forgetBias = ForgetBias.ignore
@@ -33,7 +28,6 @@ struct EngineArguments: ParsableArguments {
   func compileOptions() throws -> CompileOptions {
     var options = CompileOptions()
     options.threads = threads
-    options.maxMemory = maxMemory?.bytes
     options.seed = seed
     options.withoutPasses = Set(passes.without)
     options.customLayers = try plugins.customLayers()

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Assay
 
 extension ColorOutput: ExpressibleByArgument {}
 
@@ -12,7 +13,14 @@ struct GlobalOptions: ParsableArguments {
   @Option(help: "Color on standard error; NO_COLOR is respected.")
   var colorOutput = ColorOutput.auto
 
+  @Option(
+    help: ArgumentHelp(
+      "Refuse to use more memory than this, such as 500M or 2G; default: 80 % of what there is.",
+      valueName: "SIZE"))
+  var maxMemory: ByteCount?
+
   func apply() {
+    MemoryBudget.allow(maxMemory?.bytes ?? MemoryBudget.limit)
     Console.colorOutput = colorOutput
     Console.isQuiet = quiet
   }

@@ -84,3 +84,17 @@ struct NamedShape: ExpressibleByArgument {
     self.sizes = sizes
   }
 }
+
+/// `FILE` for all features, or `NAME=FILE` for one; a file's own name may have the sign after the
+/// first.
+struct NamedFile: ExpressibleByArgument {
+  let name: String?
+  let file: String
+
+  init?(argument: String) {
+    let pair = KeyValue(argument: argument)
+    name = pair?.key
+    file = pair?.value ?? argument
+    if file.isEmpty { return nil }
+  }
+}

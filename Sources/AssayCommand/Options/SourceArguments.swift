@@ -2,48 +2,200 @@ import ArgumentParser
 import Assay
 
 /// How a source network is converted, in every command.
+///
+/// One flat group: in a debug build the parser checks an option four times as often for each group
+/// around it, and commands would take longer to start than to run.
 struct SourceArguments: ParsableArguments {
-  @OptionGroup(title: "Interface") var interface: InterfaceArguments
-  @OptionGroup(title: "Interface") var arrays: ArrayTypeArguments
-  @OptionGroup(title: "Preprocessing") var images: ImageArguments
-  @OptionGroup(title: "Classifier") var classifier: ClassifierArguments
-  @OptionGroup(title: "Caffe") var caffe: CaffeArguments
-  @OptionGroup(title: "Layers") var layers: LayerArguments
-  @OptionGroup(title: "Metadata") var metadata: MetadataArguments
+  @Option(name: .customLong("input-name"), help: "Name the inputs, in order; repeatable.")
+  var inputNames: [String] = []
 
-  /// The options that were given, all of which are for source networks.
-  var given: [String] {
-    interface.given + arrays.given + images.given + classifier.given + caffe.given + layers.given
-      + metadata.given
+  @Option(name: .customLong("output-name"), help: "Name the outputs, in order; repeatable.")
+  var outputNames: [String] = []
+
+  @Option(
+    name: .customLong("input-shape"),
+    help: ArgumentHelp(
+      "Fix unknown sizes, in the source framework's layout, batch first.",
+      valueName: "NAME=?,224,224,3"))
+  var inputShapes: [NamedShape] = []
+
+  @Option(
+    name: .customLong("array-type"),
+    help: ArgumentHelp(
+      "Data type of all array features or of one: double, float32, float16 or int32.",
+      valueName: "[NAME=]TYPE"))
+  var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
+
+  @Option(name: .customLong("image-input"), help: "Make this input an image; repeatable.")
+  var imageInputs: [String] = []
+
+  @Option(name: .customLong("image-output"), help: "Make this output an image; repeatable.")
+  var imageOutputs: [String] = []
+
+  @Option(
+    name: .customLong("color"),
+    help: ArgumentHelp(
+      "Color space of all image inputs or of one.", valueName: "[NAME=]rgb|bgr|grayscale"))
+  var colors: [NamedValue<Color>] = []
+
+  @Option(
+    name: .customLong("image-scale"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Multiply pixels by this, before adding the bias; may be a fraction such as 1/255.",
+      valueName: "[NAME=]S"))
+  var imageScales: [NamedValue<Fraction>] = []
+
+  @Option(
+    name: .customLong("red-bias"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Add this to red, after the scale.", valueName: "[NAME=]B"))
+  var redBiases: [NamedValue<Fraction>] = []
+
+  @Option(
+    name: .customLong("green-bias"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Add this to green, after the scale.", valueName: "[NAME=]B"))
+  var greenBiases: [NamedValue<Fraction>] = []
+
+  @Option(
+    name: .customLong("blue-bias"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Add this to blue, after the scale.", valueName: "[NAME=]B"))
+  var blueBiases: [NamedValue<Fraction>] = []
+
+  @Option(
+    name: .customLong("gray-bias"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Add this to gray, after the scale.", valueName: "[NAME=]B"))
+  var grayBiases: [NamedValue<Fraction>] = []
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Subtract this mean from each color, after the scale.", valueName: "R,G,B"))
+  var imageMean: NumberList?
+
+  @Option(
+    help: ArgumentHelp(
+      "Divide each color by this standard deviation; inserts a scale layer if the three differ.",
+      valueName: "R,G,B"))
+  var imageStd: NumberList?
+
+  @Option(help: "The preprocessing of a model zoo.")
+  var preset: PreprocessingPreset?
+
+  @Option(
+    name: .customLong("mean"),
+    help: ArgumentHelp(
+      "Caffe's mean image of all image inputs or of one: .binaryproto or .npy; repeatable.",
+      valueName: "[NAME=]FILE"),
+    completion: .file())
+  var means: [NamedFile] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Class labels: a text file with one per line, or a JSON list of strings or integers.",
+      valueName: "FILE"),
+    completion: .file())
+  var classLabels: String?
+
+  @Option(help: "The output with the best class; default: classLabel.")
+  var predictedFeatureName: String?
+
+  @Option(help: "The blob with the probabilities; default: the last layer's output.")
+  var predictedProbabilitiesOutput: String?
+
+  @Option(help: "Include the layers of this phase of a Caffe network; default: test.")
+  var phase: NetworkState.Phase?
+
+  @Option(help: "Include the layers of this level of a Caffe network.")
+  var level: Int?
+
+  @Option(
+    name: .customLong("stage"),
+    help: "Include the layers of this stage of a Caffe network; repeatable.")
+  var stages: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Convert unknown layers to custom layers: by a JSON file of rules, or all (allow).",
+      valueName: "FILE.json|allow"),
+    completion: .file(extensions: ["json"]))
+  var customLayers: String?
+
+  @Option(
+    help:
+      "Convert Keras Lambdas whose code can be read to Core ML layers: auto, or off; auto unless --custom-layers is allow. The code is never run."
+  )
+  var lambda: Lambda?
+
+  @Option(
+    help: ArgumentHelp(
+      "The latest version of the specification that the model may need. Layers of later ones become "
+        + "earlier ones where they can; what cannot is named.", valueName: "N"))
+  var maxSpec: Int?
+
+  @Flag(help: "Mark trainable layers as updatable.")
+  var respectTrainable = false
+
+  @Option(help: "The author of the model.") var author: String?
+  @Option(help: "The license of the model.") var license: String?
+  @Option(help: "What the model does.") var shortDescription: String?
+  @Option(help: "The version of the model.") var versionString: String?
+
+  @Option(
+    name: .customLong("metadata"),
+    help: ArgumentHelp("Add an entry to the user-defined metadata; repeatable.", valueName: "K=V"))
+  var metadataEntries: [KeyValue] = []
+
+  @Option(
+    name: .customLong("input-description"),
+    help: ArgumentHelp("Describe an input; repeatable.", valueName: "NAME=TEXT"))
+  var inputDescriptions: [KeyValue] = []
+
+  @Option(
+    name: .customLong("output-description"),
+    help: ArgumentHelp("Describe an output; repeatable.", valueName: "NAME=TEXT"))
+  var outputDescriptions: [KeyValue] = []
+
+  enum Color: String, ExpressibleByArgument, CaseIterable {
+    case rgb
+    case bgr
+    case grayscale
+
+    var colorSpace: ImageFeatureType.ColorSpace {
+      switch self {
+      case .rgb: .rgb
+      case .bgr: .bgr
+      case .grayscale: .grayscale
+      }
+    }
   }
 
-  /// Those that cannot change a Core ML model.
-  var givenForConversion: [String] { interface.given + caffe.givenStates + layers.given }
+  enum Lambda: String, ExpressibleByArgument, CaseIterable {
+    case auto
+    case off
+  }
 
-  /// - Parameter rules: for unknown layers, if no option says.
-  func options(_ rules: CustomLayerRules = CustomLayerRules()) throws -> ConversionOptions {
-    var options = ConversionOptions()
-    options.inputNames = interface.inputNames
-    options.outputNames = interface.outputNames
-    for shape in interface.inputShapes { options.inputShapes[shape.name] = shape.sizes }
-    for type in arrays.arrayTypes where type.name == nil {
-      options.arrayType = type.value.dataType
+  func validate() throws {
+    if let maxSpec, !(1...SpecificationVersion.newest).contains(maxSpec) {
+      throw ValidationError("--max-spec takes a version from 1 to \(SpecificationVersion.newest)")
     }
-    options.imageInputs = images.imageInputs
-    options.imageOutputs = images.imageOutputs
-    options.preprocessing = images.preprocessing
-    options.preprocessing.meanImage = try caffe.meanImages
-    options.networkState = caffe.networkState
-    options.classifier = try classifier.options()
-    options.metadata = metadata.options
-    options.respectTrainable = layers.respectTrainable
-    options.maximumVersion = layers.maxSpec
-    options.readsFormulas = layers.lambda.map { $0 == .auto } ?? (layers.customLayers != "allow")
-    if let argument = layers.customLayers {
-      options.customLayers = try CustomLayerRules(argument: argument)
-    } else {
-      options.customLayers = rules
-    }
-    return options
   }
 }
+
+/// The precision of a source network's weights.
+struct WeightPrecisionArguments: ParsableArguments {
+  @Option(
+    name: [.long, .customLong("weights-precision")],
+    help: "Precision of the weights; default: float32.")
+  var precision: PrecisionArguments.Floats?
+}
+
+/// How images are brought into the model's size, as a model records it.
+struct RecipeArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Record in the model how run resizes and crops images.",
+      valueName: "NAME"))
+  var recipe: ImageRecipe?
+}
+
+extension NetworkState.Phase: ExpressibleByArgument {}
+
+extension PreprocessingPreset: ExpressibleByArgument {}

@@ -1033,10 +1033,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "glmRegressor",
     300,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, glmregressor),
-    NULL,
+    &spec__glmregressor__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1045,10 +1045,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "supportVectorRegressor",
     301,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, supportvectorregressor),
-    NULL,
+    &spec__support_vector_regressor__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1057,10 +1057,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "treeEnsembleRegressor",
     302,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, treeensembleregressor),
-    NULL,
+    &spec__tree_ensemble_regressor__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1093,10 +1093,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "glmClassifier",
     400,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, glmclassifier),
-    NULL,
+    &spec__glmclassifier__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1105,10 +1105,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "supportVectorClassifier",
     401,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, supportvectorclassifier),
-    NULL,
+    &spec__support_vector_classifier__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1117,10 +1117,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "treeEnsembleClassifier",
     402,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, treeensembleclassifier),
-    NULL,
+    &spec__tree_ensemble_classifier__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1141,10 +1141,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "kNearestNeighborsClassifier",
     404,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, knearestneighborsclassifier),
-    NULL,
+    &spec__knearest_neighbors_classifier__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1177,10 +1177,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "mlProgram",
     502,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, mlprogram),
-    NULL,
+    &spec__mil__program__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1225,10 +1225,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "oneHotEncoder",
     600,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, onehotencoder),
-    NULL,
+    &spec__one_hot_encoder__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1237,10 +1237,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "imputer",
     601,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, imputer),
-    NULL,
+    &spec__imputer__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1249,10 +1249,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "featureVectorizer",
     602,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, featurevectorizer),
-    NULL,
+    &spec__feature_vectorizer__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1261,10 +1261,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "dictVectorizer",
     603,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, dictvectorizer),
-    NULL,
+    &spec__dict_vectorizer__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1273,10 +1273,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "scaler",
     604,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, scaler),
-    NULL,
+    &spec__scaler__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1285,10 +1285,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "categoricalMapping",
     606,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, categoricalmapping),
-    NULL,
+    &spec__categorical_mapping__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1297,10 +1297,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "normalizer",
     607,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, normalizer),
-    NULL,
+    &spec__normalizer__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1309,10 +1309,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "arrayFeatureExtractor",
     609,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, arrayfeatureextractor),
-    NULL,
+    &spec__array_feature_extractor__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1321,10 +1321,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "nonMaximumSuppression",
     610,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, nonmaximumsuppression),
-    NULL,
+    &spec__non_maximum_suppression_model__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
@@ -1333,10 +1333,10 @@ static const ProtobufCFieldDescriptor spec__model__field_descriptors[40] =
     "identity",
     900,
     PROTOBUF_C_LABEL_NONE,
-    PROTOBUF_C_TYPE_BYTES,
+    PROTOBUF_C_TYPE_MESSAGE,
     offsetof(Spec__Model, type_case),
     offsetof(Spec__Model, identity),
-    NULL,
+    &spec__identity__descriptor,
     NULL,
     0 | PROTOBUF_C_FIELD_FLAG_ONEOF,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */

@@ -3382,6 +3382,51 @@ void   caffe__smooth_l1_loss_parameter__free_unpacked
   assert(message->base.descriptor == &caffe__smooth_l1_loss_parameter__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   caffe__proposal_parameter__init
+                     (Caffe__ProposalParameter         *message)
+{
+  static const Caffe__ProposalParameter init_value = CAFFE__PROPOSAL_PARAMETER__INIT;
+  *message = init_value;
+}
+size_t caffe__proposal_parameter__get_packed_size
+                     (const Caffe__ProposalParameter *message)
+{
+  assert(message->base.descriptor == &caffe__proposal_parameter__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t caffe__proposal_parameter__pack
+                     (const Caffe__ProposalParameter *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &caffe__proposal_parameter__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t caffe__proposal_parameter__pack_to_buffer
+                     (const Caffe__ProposalParameter *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &caffe__proposal_parameter__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Caffe__ProposalParameter *
+       caffe__proposal_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Caffe__ProposalParameter *)
+     protobuf_c_message_unpack (&caffe__proposal_parameter__descriptor,
+                                allocator, len, data);
+}
+void   caffe__proposal_parameter__free_unpacked
+                     (Caffe__ProposalParameter *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &caffe__proposal_parameter__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 static const ProtobufCFieldDescriptor caffe__blob_shape__field_descriptors[1] =
 {
   {
@@ -4227,7 +4272,7 @@ const ProtobufCMessageDescriptor caffe__param_spec__descriptor =
   (ProtobufCMessageInit) caffe__param_spec__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor caffe__layer_parameter__field_descriptors[75] =
+static const ProtobufCFieldDescriptor caffe__layer_parameter__field_descriptors[76] =
 {
   {
     "name",
@@ -5106,6 +5151,18 @@ static const ProtobufCFieldDescriptor caffe__layer_parameter__field_descriptors[
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
   {
+    "proposal_param",
+    20004,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Caffe__LayerParameter, proposal_param),
+    &caffe__proposal_parameter__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
     "roi_pooling_param",
     8266711,
     PROTOBUF_C_LABEL_OPTIONAL,
@@ -5179,6 +5236,7 @@ static const unsigned caffe__layer_parameter__field_indices_by_name[] = {
   43,   /* field[43] = prelu_param */
   64,   /* field[64] = prior_box_param */
   10,   /* field[10] = propagate_down */
+  73,   /* field[73] = proposal_param */
   72,   /* field[72] = psroi_pooling_param */
   42,   /* field[42] = python_param */
   58,   /* field[58] = recurrent_param */
@@ -5187,12 +5245,12 @@ static const unsigned caffe__layer_parameter__field_indices_by_name[] = {
   35,   /* field[35] = relu_param */
   61,   /* field[61] = reorg_param */
   45,   /* field[45] = reshape_param */
-  73,   /* field[73] = roi_pooling_param */
+  74,   /* field[74] = roi_pooling_param */
   54,   /* field[54] = scale_param */
   71,   /* field[71] = shuffle_channel_param */
   36,   /* field[36] = sigmoid_param */
   38,   /* field[38] = slice_param */
-  74,   /* field[74] = smooth_l1_loss_param */
+  75,   /* field[75] = smooth_l1_loss_param */
   37,   /* field[37] = softmax_param */
   44,   /* field[44] = spp_param */
   59,   /* field[59] = swish_param */
@@ -5217,8 +5275,8 @@ static const ProtobufCIntRange caffe__layer_parameter__number_ranges[9 + 1] =
   { 211, 67 },
   { 601, 68 },
   { 20001, 70 },
-  { 8266711, 73 },
-  { 0, 75 }
+  { 8266711, 74 },
+  { 0, 76 }
 };
 const ProtobufCMessageDescriptor caffe__layer_parameter__descriptor =
 {
@@ -5228,7 +5286,7 @@ const ProtobufCMessageDescriptor caffe__layer_parameter__descriptor =
   "Caffe__LayerParameter",
   "caffe",
   sizeof(Caffe__LayerParameter),
-  75,
+  76,
   caffe__layer_parameter__field_descriptors,
   caffe__layer_parameter__field_indices_by_name,
   9,  caffe__layer_parameter__number_ranges,
@@ -12485,6 +12543,141 @@ const ProtobufCMessageDescriptor caffe__smooth_l1_loss_parameter__descriptor =
   caffe__smooth_l1_loss_parameter__field_indices_by_name,
   1,  caffe__smooth_l1_loss_parameter__number_ranges,
   (ProtobufCMessageInit) caffe__smooth_l1_loss_parameter__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const uint32_t caffe__proposal_parameter__feat_stride__default_value = 16u;
+static const uint32_t caffe__proposal_parameter__base_size__default_value = 16u;
+static const uint32_t caffe__proposal_parameter__min_size__default_value = 16u;
+static const uint32_t caffe__proposal_parameter__pre_nms_topn__default_value = 6000u;
+static const uint32_t caffe__proposal_parameter__post_nms_topn__default_value = 300u;
+static const float caffe__proposal_parameter__nms_thresh__default_value = 0.7;
+static const ProtobufCFieldDescriptor caffe__proposal_parameter__field_descriptors[8] =
+{
+  {
+    "feat_stride",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__ProposalParameter, has_feat_stride),
+    offsetof(Caffe__ProposalParameter, feat_stride),
+    NULL,
+    &caffe__proposal_parameter__feat_stride__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "base_size",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__ProposalParameter, has_base_size),
+    offsetof(Caffe__ProposalParameter, base_size),
+    NULL,
+    &caffe__proposal_parameter__base_size__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "min_size",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__ProposalParameter, has_min_size),
+    offsetof(Caffe__ProposalParameter, min_size),
+    NULL,
+    &caffe__proposal_parameter__min_size__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "ratio",
+    4,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__ProposalParameter, n_ratio),
+    offsetof(Caffe__ProposalParameter, ratio),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "scale",
+    5,
+    PROTOBUF_C_LABEL_REPEATED,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__ProposalParameter, n_scale),
+    offsetof(Caffe__ProposalParameter, scale),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "pre_nms_topn",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__ProposalParameter, has_pre_nms_topn),
+    offsetof(Caffe__ProposalParameter, pre_nms_topn),
+    NULL,
+    &caffe__proposal_parameter__pre_nms_topn__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "post_nms_topn",
+    7,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_UINT32,
+    offsetof(Caffe__ProposalParameter, has_post_nms_topn),
+    offsetof(Caffe__ProposalParameter, post_nms_topn),
+    NULL,
+    &caffe__proposal_parameter__post_nms_topn__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "nms_thresh",
+    8,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_FLOAT,
+    offsetof(Caffe__ProposalParameter, has_nms_thresh),
+    offsetof(Caffe__ProposalParameter, nms_thresh),
+    NULL,
+    &caffe__proposal_parameter__nms_thresh__default_value,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned caffe__proposal_parameter__field_indices_by_name[] = {
+  1,   /* field[1] = base_size */
+  0,   /* field[0] = feat_stride */
+  2,   /* field[2] = min_size */
+  7,   /* field[7] = nms_thresh */
+  6,   /* field[6] = post_nms_topn */
+  5,   /* field[5] = pre_nms_topn */
+  3,   /* field[3] = ratio */
+  4,   /* field[4] = scale */
+};
+static const ProtobufCIntRange caffe__proposal_parameter__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 8 }
+};
+const ProtobufCMessageDescriptor caffe__proposal_parameter__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "caffe.ProposalParameter",
+  "ProposalParameter",
+  "Caffe__ProposalParameter",
+  "caffe",
+  sizeof(Caffe__ProposalParameter),
+  8,
+  caffe__proposal_parameter__field_descriptors,
+  caffe__proposal_parameter__field_indices_by_name,
+  1,  caffe__proposal_parameter__number_ranges,
+  (ProtobufCMessageInit) caffe__proposal_parameter__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCEnumValue caffe__phase__enum_values_by_number[2] =

@@ -90,6 +90,7 @@ typedef struct Caffe__ShuffleChannelParameter Caffe__ShuffleChannelParameter;
 typedef struct Caffe__ROIPoolingParameter Caffe__ROIPoolingParameter;
 typedef struct Caffe__PSROIPoolingParameter Caffe__PSROIPoolingParameter;
 typedef struct Caffe__SmoothL1LossParameter Caffe__SmoothL1LossParameter;
+typedef struct Caffe__ProposalParameter Caffe__ProposalParameter;
 
 
 /* --- enums --- */
@@ -525,10 +526,11 @@ struct  Caffe__LayerParameter
   Caffe__InterpParameter *interp_param;
   Caffe__ShuffleChannelParameter *shuffle_channel_param;
   Caffe__PSROIPoolingParameter *psroi_pooling_param;
+  Caffe__ProposalParameter *proposal_param;
 };
 #define CAFFE__LAYER_PARAMETER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caffe__layer_parameter__descriptor) \
-    , NULL, NULL, 0,NULL, 0,NULL, 0, CAFFE__PHASE__TRAIN, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+    , NULL, NULL, 0,NULL, 0,NULL, 0, CAFFE__PHASE__TRAIN, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, 0,NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 
 struct  Caffe__TransformationParameter
@@ -1777,6 +1779,31 @@ struct  Caffe__SmoothL1LossParameter
 #define CAFFE__SMOOTH_L1_LOSS_PARAMETER__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&caffe__smooth_l1_loss_parameter__descriptor) \
     , 0, 1 }
+
+
+struct  Caffe__ProposalParameter
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_feat_stride;
+  uint32_t feat_stride;
+  protobuf_c_boolean has_base_size;
+  uint32_t base_size;
+  protobuf_c_boolean has_min_size;
+  uint32_t min_size;
+  size_t n_ratio;
+  float *ratio;
+  size_t n_scale;
+  float *scale;
+  protobuf_c_boolean has_pre_nms_topn;
+  uint32_t pre_nms_topn;
+  protobuf_c_boolean has_post_nms_topn;
+  uint32_t post_nms_topn;
+  protobuf_c_boolean has_nms_thresh;
+  float nms_thresh;
+};
+#define CAFFE__PROPOSAL_PARAMETER__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&caffe__proposal_parameter__descriptor) \
+    , 0, 16u, 0, 16u, 0, 16u, 0,NULL, 0,NULL, 0, 6000u, 0, 300u, 0, 0.7 }
 
 
 /* Caffe__BlobShape methods */
@@ -3204,6 +3231,25 @@ Caffe__SmoothL1LossParameter *
 void   caffe__smooth_l1_loss_parameter__free_unpacked
                      (Caffe__SmoothL1LossParameter *message,
                       ProtobufCAllocator *allocator);
+/* Caffe__ProposalParameter methods */
+void   caffe__proposal_parameter__init
+                     (Caffe__ProposalParameter         *message);
+size_t caffe__proposal_parameter__get_packed_size
+                     (const Caffe__ProposalParameter   *message);
+size_t caffe__proposal_parameter__pack
+                     (const Caffe__ProposalParameter   *message,
+                      uint8_t             *out);
+size_t caffe__proposal_parameter__pack_to_buffer
+                     (const Caffe__ProposalParameter   *message,
+                      ProtobufCBuffer     *buffer);
+Caffe__ProposalParameter *
+       caffe__proposal_parameter__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   caffe__proposal_parameter__free_unpacked
+                     (Caffe__ProposalParameter *message,
+                      ProtobufCAllocator *allocator);
 /* --- per-message closures --- */
 
 typedef void (*Caffe__BlobShape_Closure)
@@ -3431,6 +3477,9 @@ typedef void (*Caffe__PSROIPoolingParameter_Closure)
 typedef void (*Caffe__SmoothL1LossParameter_Closure)
                  (const Caffe__SmoothL1LossParameter *message,
                   void *closure_data);
+typedef void (*Caffe__ProposalParameter_Closure)
+                 (const Caffe__ProposalParameter *message,
+                  void *closure_data);
 
 /* --- services --- */
 
@@ -3538,6 +3587,7 @@ extern const ProtobufCMessageDescriptor caffe__shuffle_channel_parameter__descri
 extern const ProtobufCMessageDescriptor caffe__roipooling_parameter__descriptor;
 extern const ProtobufCMessageDescriptor caffe__psroipooling_parameter__descriptor;
 extern const ProtobufCMessageDescriptor caffe__smooth_l1_loss_parameter__descriptor;
+extern const ProtobufCMessageDescriptor caffe__proposal_parameter__descriptor;
 
 PROTOBUF_C__END_DECLS
 

@@ -57,6 +57,28 @@ int assay_deep_binding(void);
 int assay_rehearse_loading(const char *path, int mode, const char *entry, unsigned version,
                            const void *table, unsigned seconds, char *text, size_t size);
 
+/// Bytes that the process's control group and its own limits allow; at most half of what an address
+/// can hold.
+size_t assay_memory_limit(void);
+
+/// Makes allocations fail that exceed what is in use by more than this (Linux).
+void assay_limit_memory(size_t bytes);
+
+/// Ends the process as a failed allocation does; `assay_report_faults` makes one line of it.
+void assay_out_of_memory(void) __attribute__((noreturn));
+
+/// A failed allocation has become an error, so a later trap has another reason.
+void assay_forget_failed_allocation(void);
+
+/// Says `line` and exits with 74 if reading these bytes of a file fails. Returns a number for
+/// `assay_unwatch_mapping`, -1 if too many are watched.
+int assay_watch_mapping(const void *start, size_t size, const char *line);
+void assay_unwatch_mapping(int slot);
+
+/// From now on a trap says `line` and exits with 70, a failed allocation exits with 75. With the
+/// environment variable SWIFT_BACKTRACE, Swift's own handlers stay.
+void assay_report_faults(const char *line);
+
 /// Whether processor and operating system offer AVX2, FMA and F16C.
 bool processor_has_avx2(void);
 /// Whether they also offer AVX-512 F, VL, BW and DQ.

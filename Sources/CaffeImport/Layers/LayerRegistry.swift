@@ -12,6 +12,7 @@ enum CaffeLayerRegistry {
     PermuteLayer.self, CropLayer.self, CropCenter.self, Reduction.self, ArgMaxLayer.self,
     BatchReindex.self, Parameter.self, LSTM.self, RNNLayer.self, LSTMUnit.self, Interp.self,
     ShuffleChannel.self, Reorg.self, PriorBox.self, DetectionOutput.self,
+    RegionPooling.self, PositionSensitivePooling.self, ProposalLayer.self, PythonLayer.self,
   ]
 
   private static let byName: [String: any CaffeLayerConverter.Type] = Dictionary(

@@ -189,13 +189,32 @@ struct CaffeGraph {
         isTaken[first] = true
       }
     }
-    for (index, version) in versions.enumerated() where !isTaken[index] && !version.isReplaced {
+    let regions = regionVersions()
+    for (index, version) in versions.enumerated()
+    where regions.contains(index) || (!isTaken[index] && !version.isReplaced) {
       let producer = nodes[version.producer]
       if producer.role == .input || producer.role == .measuring { continue }
       outputs.append(index)
       versions[index].readers += 1
     }
     outputs.sort { versions[$0].blob < versions[$1].blob }
+  }
+
+  /// The regions that layers pool: an app needs them to place the boxes that follow from each.
+  private func regionVersions() -> Set<Int> {
+    let pooled = nodes.compactMap { node in
+      RegionPooling.types.contains(node.layer.type) ? node.inputs.dropFirst().first : nil
+    }
+    return Set(
+      pooled.map { version in
+        var version = version
+        while case let node = nodes[versions[version].producer], node.role == .passing,
+          let first = node.inputs.first
+        {
+          version = first
+        }
+        return version
+      })
   }
 
   private mutating func findNeeded() {

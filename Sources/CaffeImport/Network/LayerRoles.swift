@@ -18,7 +18,9 @@ enum LayerRole: Sendable {
         .passing
       } else if type == "Silence" {
         .silencing
-      } else if Self.measuringTypes.contains(type) || type.hasSuffix("Loss") {
+      } else if Self.measuringTypes.contains(type) || Self.gridTypes.contains(type)
+        || type.hasSuffix("Loss")
+      {
         .measuring
       } else {
         .computing
@@ -29,7 +31,9 @@ enum LayerRole: Sendable {
   /// Python's data layers do; one whose top counts as a loss is for training.
   init(_ layer: CaffeLayer) {
     self.init(layer.type)
-    guard case .computing = self, CaffeLayerRegistry.type(named: layer.type) == nil else { return }
+    guard case .computing = self,
+      layer.type == "Python" || CaffeLayerRegistry.type(named: layer.type) == nil
+    else { return }
     if layer.bottoms.isEmpty, !layer.tops.isEmpty { self = .input }
     if layer.message.has("loss_weight") { self = .measuring }
   }
@@ -38,6 +42,8 @@ enum LayerRole: Sendable {
     "Input", "Data", "ImageData", "ImageDataMultiLabel", "HDF5Data", "MemoryData", "WindowData",
     "DummyData", "AnnotatedData", "VideoData", "DenseImageData", "CPMData",
   ]
+  /// Boxes from grids, whose number changes from run to run: `run --detect` finds them in the grids.
+  static let gridTypes = ["YoloDetectionOutput", "Yolov3DetectionOutput"]
   static let passingTypes = ["Split", "Dropout"]
   static let measuringTypes = [
     "SoftmaxWithLoss", "EuclideanLoss", "HingeLoss", "HingeLossMultiLabel",

@@ -54,6 +54,14 @@ extension Field {
     Self(name, path, { $0.float(name) }, { $0.set(name, $1) })
   }
 
+  static func double(_ name: String, _ path: WritableKeyPath<Message, Double>) -> Self {
+    Self(name, path, { $0.double(name) }, { $0.set(name, $1) })
+  }
+
+  static func doubles(_ name: String, _ path: WritableKeyPath<Message, [Double]>) -> Self {
+    Self(name, path, { $0.doubles(name) }, { $0.set(name, $1) })
+  }
+
   static func string(_ name: String, _ path: WritableKeyPath<Message, String>) -> Self {
     Self(name, path, { try $0.string(name) }, { try $0.set(name, $1) })
   }

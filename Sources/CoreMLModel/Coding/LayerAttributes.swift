@@ -5,7 +5,7 @@ import TensorCore
 extension NeuralNetwork {
   /// For each layer the fields of its parameters by their names in the specification, in its order,
   /// with values of their types: an enumeration is the name of its case, a message an object. Weights
-  /// are left out, and so is the content of layers that are carried unread.
+  /// and networks inside are left out, and so is the content of layers that are carried unread.
   package func layerAttributes() throws -> [JSONObject] {
     var bare = NeuralNetwork()
     bare.layers = try layers.map {
@@ -13,6 +13,10 @@ extension NeuralNetwork {
       layer.name = ""
       layer.input = []
       layer.output = []
+      if var control = layer.parameters as? any ControlLayer {
+        control.networks = []
+        layer.parameters = control
+      }
       return layer
     }
     var model = Model()

@@ -160,9 +160,18 @@ final class MessageReader {
 
   func double(_ name: String) -> Double { address(field(name)).load(as: Double.self) }
 
+  func doubles(_ name: String) -> [Double] { elements(name, as: Double.self) }
+
+  /// The numbers `inner` of each message of the repeated field `name`.
+  func rows(_ name: String, of inner: String) throws -> [[Double]] {
+    try nestedArray(name).map { $0.doubles(inner) }
+  }
+
   func floats(_ name: String) -> [Float] {
     take(field(name).pointee.id)?.array(of: Float.self) ?? elements(name, as: Float.self)
   }
+
+  func doubles(_ name: String) -> [Double] { elements(name, as: Double.self) }
 
   func floatValues(_ name: String) -> FloatValues {
     if let payload = take(field(name).pointee.id) { return FloatValues(bytes: payload) }

@@ -135,6 +135,15 @@ final class MessageWriter {
     address(descriptor.field(name)).storeBytes(of: value, as: Double.self)
   }
 
+  func set(_ name: String, _ values: [Double]) {
+    if values.isEmpty { return }
+    setElements(descriptor.field(name), context.arena.copy(values), count: values.count)
+  }
+
+  func set(_ name: String, rows: [[Double]], of inner: String) throws {
+    try nestedArray(name, count: rows.count) { $1.set(inner, rows[$0]) }
+  }
+
   func set(_ name: String, _ values: [Float]) { set(name, FloatValues(values)) }
 
   func set(_ name: String, _ values: FloatValues) {

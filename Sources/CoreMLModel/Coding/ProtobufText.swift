@@ -137,7 +137,12 @@ struct ProtobufText {
       }
     }
     result.append(0x22)
-    return String(decoding: result, as: UTF8.self)
+    return String(decoding: result, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
+      guard scalar.isControl else { return text.unicodeScalars.append(scalar) }
+      for byte in String(scalar).utf8 {
+        text += "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)"
+      }
+    }
   }
 }
 

@@ -21,13 +21,20 @@ extension ControlLayer {
     for layer in networks.flatMap(\.layers) {
       var own = Faults()
       layer.check(&own)
-      faults.append(own) { error in
-        var error = error.inLayer(layer.name, class: layer.parameters?.specificationTypeName)
-        error.message = "in layer '\(layer.name)': \(error.message)"
-        error.layer = nil
-        error.layerClass = nil
-        return error
-      }
+      faults.appendInside(own, layer)
+    }
+  }
+}
+
+extension Faults {
+  /// Adds the findings of a layer of a network inside another layer.
+  mutating func appendInside(_ part: Faults, _ layer: NeuralNetworkLayer) {
+    append(part) { error in
+      var error = error.inLayer(layer.name, class: layer.parameters?.specificationTypeName)
+      error.message = "in layer '\(layer.name)': \(error.message)"
+      error.layer = nil
+      error.layerClass = nil
+      return error
     }
   }
 }

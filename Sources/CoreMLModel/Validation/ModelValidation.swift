@@ -24,10 +24,13 @@ extension Model {
       faults.require(false, "description", "the model has no description")
       return faults
     }
+    if checkStore(description, &faults) { return faults }
     description.check(version: specificationVersion, &faults)
     switch type {
     case nil: faults.require(false, "type", "the model's type is missing")
     case .opaque: break
+    case .features(let model): model.parameters.checkModel(description, &faults)
+    case .mlProgram(let program): program.check(description, &faults)
     case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
       .pipelineRegressor(let pipeline):
       pipeline.check(description, isUpdatable: isUpdatable, &faults)
@@ -36,6 +39,26 @@ extension Model {
       if let network = neuralNetwork { check(network, description, &faults) }
     }
     return faults
+  }
+
+  /// Says what a file of kraken is, which has the form of a Core ML model but no network that runs:
+  /// kraken builds its network from the description in the metadata, and takes the weights of layers
+  /// by their names. Inputs have the axes N, C, H and W, of which 0 is any size; LSTMs run along the
+  /// width or the height; blobs are not always those of the layer before.
+  private func checkStore(_ description: ModelDescription, _ faults: inout Faults) -> Bool {
+    guard let network = neuralNetwork,
+      let specification = description.metadata?.userDefined["vgsl"],
+      description.metadata?.userDefined["kraken_meta"] != nil
+    else { return false }
+    let made = Set(network.layers.flatMap(\.output) + description.input.map(\.name))
+    let missing = description.output.map(\.name).filter { !made.contains($0) }
+    faults.require(
+      false, "description.metadata.vgsl",
+      "a file of kraken, whose layers store the weights of the network '\(specification)' and are "
+        + "not connected to one"
+        + (missing.first.map { ": no layer produces '\($0)'" } ?? ""),
+      hint: "run it with kraken, which builds the network from that description")
+    return true
   }
 
   private func checkVersion(_ faults: inout Faults) {
@@ -66,11 +89,12 @@ extension Model {
     network.checkMapping(description, &faults)
     network.checkPreprocessing(description.input, &faults)
     network.checkLayers(description, &faults)
-    // An array [C] may be a sequence of any length, so nothing that depends on it can be checked.
+    // An array [C] or [C, H, W] may be a sequence of any length, so nothing that depends on it can
+    // be checked.
     let short = network.inferredShapes(inputs: inputs)
     let vectors = description.input.filter { feature in
       guard network.arrayInputShapeMapping == .rank5 else { return false }
-      if case .multiArray(let array)? = feature.type?.kind { return array.shape.count == 1 }
+      if case .multiArray(let array)? = feature.type?.kind { return array.shape.count < 5 }
       return false
     }
     // Longer than any stride reduces to one step.
@@ -122,8 +146,10 @@ extension Model {
         }
       }
     }
-    guard network.namesAllBlobs else { return }
-    let blobs = Set(network.layers.flatMap(\.output))
+    let blobs = network.layers.reduce(into: Set<String>()) {
+      $0.formUnion($1.output)
+      $0.formUnion($1.blobsWrittenInside)
+    }
     for output in description.output where !predicted.contains(output.name) {
       faults.require(
         blobs.contains(output.name), "description.output.\(output.name)",

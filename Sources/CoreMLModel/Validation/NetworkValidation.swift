@@ -28,16 +28,15 @@ extension NeuralNetwork {
       own.require(
         layer.name.isEmpty || names.insert(layer.name).inserted, "name",
         "another layer has the same name")
-      if isComplete {
-        for blob in layer.input {
-          own.require(produced.contains(blob), "input", "no earlier layer produces '\(blob)'")
-        }
-        for blob in layer.output {
-          own.require(
-            produced.insert(blob).inserted || layer.parameters is Copy,
-            "output", "'\(blob)' is produced more than once")
-        }
+      layer.checkInputs(produced, &own)
+      for blob in layer.output {
+        let isNew = produced.insert(blob).inserted
+        // Networks inside write what the network around them reads.
+        own.require(
+          isNew || !isComplete || layer.parameters is Copy,
+          "output", "'\(blob)' is produced more than once")
       }
+      produced.formUnion(layer.blobsWrittenInside)
       let name = layer.label(at: index)
       faults.append(own) {
         $0.inLayer(name, class: layer.parameters?.specificationTypeName)
@@ -79,6 +78,27 @@ extension NeuralNetwork {
 }
 
 extension NeuralNetworkLayer {
+  /// The blobs that the layer, and the layers of networks inside, read are among `produced` or
+  /// written before them.
+  fileprivate func checkInputs(_ produced: Set<String>, _ faults: inout Faults) {
+    for blob in input {
+      faults.require(produced.contains(blob), "input", "no earlier layer produces '\(blob)'")
+    }
+    guard let control = parameters as? any ControlLayer else { return }
+    var inside = produced
+    for network in control.networks {
+      // The body of a loop runs after its condition; of two branches one runs.
+      if control is Branch { inside = produced }
+      for layer in network.layers {
+        var own = Faults()
+        layer.checkInputs(inside, &own)
+        faults.appendInside(own, layer)
+        inside.formUnion(layer.output)
+        inside.formUnion(layer.blobsWrittenInside)
+      }
+    }
+  }
+
   func check(_ faults: inout Faults) {
     faults.require(
       name.utf8.count <= Limits.nameBytes, "name", "longer than \(Limits.nameBytes) bytes")

@@ -34,6 +34,15 @@ struct AxisSampling {
     }
   }
 
+  /// What a Metal kernel takes: for each position the places, then their weights.
+  func table(of length: Int, in count: Int) -> [SIMD4<Float>] {
+    places(of: length, in: count).flatMap {
+      [
+        SIMD4(Float($0.first), Float($0.second), 0, 0), SIMD4(1 - $0.weight, $0.weight, 0, 0),
+      ]
+    }
+  }
+
   /// Resizes every plane.
   func resize(
     _ source: UnsafePointer<Float>, _ from: PlaneShape, to target: UnsafeMutablePointer<Float>,

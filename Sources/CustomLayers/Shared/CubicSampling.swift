@@ -35,6 +35,16 @@ enum CubicSampling {
     }
   }
 
+  /// What a Metal kernel takes: for each position the places, then their weights.
+  static func table(of length: Int, in count: Int) -> [SIMD4<Float>] {
+    taps(of: length, in: count).flatMap { tap in
+      [
+        SIMD4(Float(tap.0.place), Float(tap.1.place), Float(tap.2.place), Float(tap.3.place)),
+        SIMD4(tap.0.weight, tap.1.weight, tap.2.weight, tap.3.weight),
+      ]
+    }
+  }
+
   /// The four places around each one, with the weights of the cubic.
   private static func taps(of length: Int, in count: Int) -> [(Tap, Tap, Tap, Tap)] {
     let a = -0.75

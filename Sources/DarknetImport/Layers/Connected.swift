@@ -20,25 +20,47 @@ struct ConnectedLayer: DarknetLayer {
 
   func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.input
-    let bias = try network.weights.take("biases", [outputs], layer: call.name)
+    let weights = try ConnectedWeights(
+      input.count, outputs, isNormalized: isNormalized, call.name, call, &network)
+    let blob = network.add(weights, network.flattened(input, for: call.name))
+    return try network.activate(activation, DarknetTensor(blob, outputs, 1, 1), call)
+  }
+}
+
+/// A matrix with its bias or normalization, in the file's order.
+struct ConnectedWeights: Sendable {
+  fileprivate let name: String
+  fileprivate let product: InnerProduct
+  fileprivate let normalization: Batchnorm?
+
+  /// - Parameter name: of the layer that it becomes.
+  init(
+    _ inputs: Int, _ outputs: Int, isNormalized: Bool, _ name: String, _ call: SectionCall,
+    _ network: inout DarknetNetwork
+  ) throws {
+    let bias = try network.weights.take("biases", [outputs], layer: name)
     let isTransposed = network.weights.storesTransposedMatrices
     var matrix = try network.weights.take(
-      "weights", isTransposed ? [input.count, outputs] : [outputs, input.count],
-      fanIn: input.count, layer: call.name)
+      "weights", isTransposed ? [inputs, outputs] : [outputs, inputs], fanIn: inputs, layer: name)
     if isTransposed { matrix = matrix.transposed([1, 0]) }
-    let normalization =
-      isNormalized ? try Normalization(outputs, from: &network, call) : nil
+    normalization =
+      isNormalized ? try Normalization(outputs, from: &network, call).layer(bias: bias) : nil
     var product = InnerProduct()
-    product.inputChannels = input.count
+    product.inputChannels = inputs
     product.outputChannels = outputs
     product.matrix = Weights(matrix)
     product.hasBias = normalization == nil
     if normalization == nil { product.bias = Weights(bias) }
-    var blob = network.add(call.name, product, [network.flattened(input, for: call.name)])
-    if let normalization {
-      blob = network.add(
-        call.name + "__batch_normalize__", normalization.layer(bias: bias), [blob])
-    }
-    return try network.activate(activation, DarknetTensor(blob, outputs, 1, 1), call)
+    self.product = product
+    self.name = name
+  }
+}
+
+extension DarknetNetwork {
+  /// Adds the product of a matrix and a vector.
+  mutating func add(_ weights: ConnectedWeights, _ input: String) -> String {
+    let blob = add(weights.name, weights.product, [input])
+    guard let normalization = weights.normalization else { return blob }
+    return add(weights.name + "__batch_normalize__", normalization, [blob])
   }
 }

@@ -18,9 +18,12 @@ struct DropoutLayer: DarknetLayer {
 
 /// A loss, which does nothing outside of training.
 struct CostLayer: DarknetLayer {
-  static let source = SourceLayer("cost", becomes: "nothing")
+  static let source = SourceLayer("cost", "contrastive", becomes: "nothing")
   static let options: [String] = []
-  static let trainingOptions = ["type", "scale", "ratio", "noobj", "thresh"]
+  static let trainingOptions = [
+    "type", "scale", "ratio", "noobj", "thresh", "classes", "temperature", "yolo_layer",
+    "cls_normalizer", "max_delta", "contrastive_neg_max",
+  ]
   static let vanishes = true
 
   init(_ section: ConfigurationSection) throws {}

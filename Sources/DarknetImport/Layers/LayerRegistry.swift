@@ -7,7 +7,8 @@ enum DarknetLayerRegistry {
     Reorg3DLayer.self, UpsampleLayer.self, CropLayer.self, ActivationLayer.self,
     LogisticLayer.self, SoftmaxLayer.self, BatchNormLayer.self, NormalizationLayer.self,
     L2NormLayer.self, ImplicitLayer.self, DropoutLayer.self, CostLayer.self, RegionLayer.self,
-    YOLOLayer.self, DetectionLayer.self,
+    YOLOLayer.self, DetectionLayer.self, RecurrentLayer.self, GatedLayer.self,
+    LongMemoryLayer.self, ConvolutionalRecurrentLayer.self,
   ]
 
   private static let byName: [String: any DarknetLayer.Type] = {

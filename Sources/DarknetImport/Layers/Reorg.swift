@@ -1,4 +1,6 @@
+import CoreMLModel
 import ImportSupport
+import TensorCore
 
 /// Darknet's reordering of rows, columns and channels.
 ///
@@ -7,24 +9,32 @@ import ImportSupport
 /// space-to-depth of the input. With `reverse`, it is a depth-to-space of the input.
 struct ReorgLayer: DarknetLayer {
   static let source = SourceLayer(
-    "reorg", "reorg_old", becomes: "reshape, reorganizeData, reshape; `reverse`: reorganizeData",
-    refused: "`extra`; channels not divisible by the square of `stride`: undefined in Darknet"
-      + "leaves undefined")
+    "reorg", "reorg_old",
+    becomes:
+      "reshape, reorganizeData, reshape; `reverse`: reorganizeData; `extra`: flatten and zeros",
+    refused:
+      "channels not divisible by the square of `stride`, and `flatten` with `extra`: undefined "
+      + "in Darknet")
   static let options = ["stride", "reverse", "flatten", "extra"]
 
   private let stride: Int
   private let isReverse: Bool
   private let isFlattened: Bool
+  private let extra: Int
 
   init(_ section: ConfigurationSection) throws {
     stride = try section.int("stride", default: 1, in: 1...(1 << 14))
     isReverse = try section.bool("reverse")
     isFlattened = try section.bool("flatten")
-    try section.refuse("extra", "it leaves numbers after the output undefined")
+    extra = try section.int("extra", default: 0, in: 0...Limits.dimension)
+    if extra > 0, isFlattened {
+      try section.refuse("extra", "with flatten, Darknet reads numbers after its input")
+    }
   }
 
   func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
+    if extra > 0 { return try lengthened(input, call, &network) }
     let (c, h, w) = (input.channels, input.height, input.width)
     let area = stride * stride
     guard isReverse || (h % stride == 0 && w % stride == 0) else {
@@ -47,6 +57,22 @@ struct ReorgLayer: DarknetLayer {
     let moved = network.reorganized(taken, .spaceToDepth, stride, call.name + "__blocks__")
     return output.with(
       network.reshaped(moved, output.channels, output.height, output.width, call.name))
+  }
+
+  /// `extra`: the input as a vector, and zeros, which nothing overwrites.
+  private func lengthened(
+    _ input: DarknetTensor, _ call: SectionCall, _ network: inout DarknetNetwork
+  ) throws -> DarknetTensor {
+    try network.addConstants([extra], call)
+    var zeros = LoadConstant()
+    zeros.shape = [extra, 1, 1]
+    zeros.data = Weights([Float](repeating: 0, count: extra))
+    let parts = [
+      network.flattened(input, for: call.name), network.add(call.name + "__extra__", zeros, []),
+    ]
+    return try .vector(
+      network.joined(parts, alongSequence: false, call.name),
+      checkedSum([input.count, extra], limit: Limits.dimension))
   }
 
   /// `flatten`: from the order channels, rows, columns to rows, columns, channels; with `reverse`

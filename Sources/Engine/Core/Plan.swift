@@ -58,7 +58,10 @@ struct Plan {
     var contexts = actions.indices.map { context($0, pool) }
     descriptions = zip(actions, contexts).map { describe($0, $1) }
     let weightBytes = try checkedSum(descriptions.map(\.weightBytes))
-    try Self.check(try checkedSum([arenaBytes, weightBytes]), maxMemory)
+    let outside = try (graph.inputs.map(\.value) + graph.exposed.map(\.value)).map {
+      try checkedProduct(graph.shape($0).dimensions + [4])
+    }
+    try Self.check(try checkedSum([arenaBytes, weightBytes] + outside), maxMemory)
     let weights = try WeightStore(byteCount: weightBytes, count: actions.count)
     for step in contexts.indices { contexts[step].weights = weights }
     for (action, context) in zip(actions, contexts) {
@@ -73,11 +76,11 @@ struct Plan {
   }
 
   private static func check(_ bytes: Int, _ maxMemory: Int?) throws {
-    let limit = maxMemory ?? MachineMemory.byteCount
+    let limit = maxMemory ?? MemoryBudget.limit
     try require(
       bytes <= limit, .outOfMemory,
-      "the network needs \(bytes) bytes for weights and working memory, but "
-        + (maxMemory == nil ? "the machine has \(limit)" : "\(limit) are allowed"))
+      "the network needs \(bytes) bytes for weights, inputs, outputs and working memory, but "
+        + "\(limit) are allowed", hint: "--max-memory allows more")
   }
 
   func operand(_ id: Representation.ID) -> Operand {

@@ -10,7 +10,7 @@ struct RunCompiler {
   /// Without layers.
   let builder: GraphBuilder
 
-  var byteLimit: Int { options.maxMemory ?? MachineMemory.byteCount }
+  var byteLimit: Int { options.maxMemory ?? MemoryBudget.limit }
 
   /// The plan of a run for these blobs from outside.
   func plan(_ run: LayerRun, _ blobs: [Tensor]) throws -> RunPlan {

@@ -33,7 +33,7 @@ struct GraphBuilder {
     self.model = model
     self.network = network
     self.options = options
-    byteLimit = options.maxMemory ?? MachineMemory.byteCount
+    byteLimit = options.maxMemory ?? MemoryBudget.limit
     try checkSupport()
     implementations = try customImplementations()
   }

@@ -25,7 +25,7 @@ package struct ReferenceNetwork {
       throw ModelError(.unsupported, "the model is not a neural network")
     }
     self.network = network
-    self.maxMemory = maxMemory ?? MachineMemory.byteCount
+    self.maxMemory = maxMemory ?? MemoryBudget.limit
     description = model.description ?? ModelDescription()
     settings = ReferenceSettings(
       addsForgetBias: addsForgetBias, customLayers: customLayers, seed: seed)

@@ -34,7 +34,8 @@ enum Gelu: PlainBody {
   static func value(_ x: Vector) -> Vector {
     let a = minimum(magnitude(x), splat(15))
     let isNear = a .< splat(1)
-    let t = splat(1) / (a + splat(2))
+    let sum = a + splat(2)
+    let t = splat(1) / sum
     let near = polynomial(
       a, square: a * a,
       [
@@ -52,7 +53,11 @@ enum Gelu: PlainBody {
     let slope = select(isNear, near, far)
     let constant = select(isNear, splat(0.5), splat(3.989_539_1e-1))
     let factor = multiplyAdd(argument, slope, constant)
-    let rest = multiplyAdd(argument, slope, constant - factor)
+    var rest = multiplyAdd(argument, slope, constant - factor)
+    // t · sum is 1 but for the quotient's rounding error, sum − 2 is a but for the sum's; the far
+    // factor's derivative is near −½.
+    let error = multiplyAdd(t, a - (sum - splat(2)), multiplyAdd(t, sum, splat(-1)))
+    rest += select(isNear, .zero, t * splat(0.5) * error)
 
     // The square in two parts: the square of the first 12 bits is exact.
     let high = float(bits(a) & splat(Int32(bitPattern: 0xffff_f000)))

@@ -29,13 +29,23 @@ struct ChannelNormalization {
     guard rest.isEmpty else { throw LayerFault.weights("\(weights.count)") }
   }
 
-  func check(_ sizes: [Int]) throws {
+  mutating func check(_ sizes: [Int]) throws {
     let shape = PlaneShape(sizes)
     guard channels ?? shape.channels == shape.channels, groups == -1 || shape.channels % groups == 0
     else { throw LayerFault.shape([sizes]) }
     for values in [gamma, beta] where !values.isEmpty && values.count != shape.channels {
       throw LayerFault.weights("\(values.count) for \(shape.channels) channels")
     }
+    kernelNumbers = [shape.channels, groups == -1 ? 1 : shape.channels / groups]
+  }
+
+  // MARK: What a Metal kernel takes
+
+  /// The channels of an image and of a group.
+  private(set) var kernelNumbers: [Int] = []
+  var kernelEpsilon: [SIMD4<Float>] { [SIMD4(repeating: epsilon)] }
+  var kernelWeights: [StretchedWeight] {
+    [StretchedWeight(gamma.isEmpty ? [1] : gamma), StretchedWeight(beta.isEmpty ? [0] : beta)]
   }
 
   func normalize(_ input: MLMultiArray, to output: MLMultiArray) throws {

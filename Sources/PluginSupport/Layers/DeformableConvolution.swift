@@ -3,6 +3,8 @@ import CoreML
 import Foundation
 
 /// Σ kernel · x at positions that a second input moves; a third one, if any, is the mask.
+///
+/// Core ML runs it on the CPU: on the GPU each four output channels would sample all places again.
 final class DeformableConvolution: NSObject, MLCustomLayer {
   private static let halfPrecision: [Int: Set<Int>] = [:]
   private let window: DeformedWindow

@@ -1,9 +1,15 @@
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// The channels of each position as a block of b × b positions.
 final class DepthToSpace: NSObject, MLCustomLayer {
   private let blocks: BlockArrangement
+  /// Of the image with fewer channels, for the kernel.
+  private var channels = 0
 
   required init(parameters: [String: Any]) throws {
     let values = LayerParameters(parameters)
@@ -21,6 +27,7 @@ final class DepthToSpace: NSObject, MLCustomLayer {
     return try LayerShapes.outputs(inputShapes) { shapes in
       let shape = try PlaneShape(planes: shapes[0])
       guard shape.channels % (size * size) == 0 else { throw LayerFault.shape(shapes) }
+      channels = shape.channels / (size * size)
       return [
         shape.with(
           channels: shape.channels / (size * size), height: shape.height * size,
@@ -36,4 +43,16 @@ final class DepthToSpace: NSObject, MLCustomLayer {
       for index in 0..<count { y[wide + index * size] = x[deep + index] }
     }
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("DepthToSpace")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      try kernel.encode(
+        commandBuffer, inputs, outputs,
+        numbers: [blocks.size, blocks.order == .depthLast ? 1 : 0, channels])
+    }
+  #endif
 }

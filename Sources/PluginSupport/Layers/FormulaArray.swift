@@ -207,7 +207,7 @@ struct FormulaArray {
   }
   static func relu(_ x: Self) throws -> Self { try maximum(x, FormulaArray(0)) }
   static func softplus(_ x: Self) throws -> Self {
-    try add(relu(x), x.map { -$0.magnitude }.vector(vvexpf).vector(vvlog1pf))
+    x.map { Float(smoothRectifier(Double($0))) }
   }
   static func softsign(_ x: Self) throws -> Self { x.map { $0 / (1 + $0.magnitude) } }
   static func swish(_ x: Self) throws -> Self {
@@ -332,3 +332,4 @@ struct FormulaArray {
 private func errorFunction(_ x: Double) -> Double { erf(x) }
 private func exponential(_ x: Double) -> Double { exp(x) }
 private func complement(_ x: Double) -> Double { erfc(x) }
+private func smoothRectifier(_ x: Double) -> Double { max(x, 0) + log1p(exp(-abs(x))) }

@@ -1,6 +1,10 @@
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// An image sampled at the positions that a second input gives, [N, 2, H, W], x before y, each −1 to 1.
 final class GridSample: NSObject, MLCustomLayer {
   private let sampling: GridSampling
@@ -30,4 +34,20 @@ final class GridSample: NSObject, MLCustomLayer {
       try inputs[0].floats(), PlaneShape(inputs[0].sizes), at: try inputs[1].floats(),
       to: try outputs[0].floats(), PlaneShape(outputs[0].sizes))
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("GridSample")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      let padding: [GridSampling.Padding] = [.zeros, .border, .reflection]
+      try kernel.encode(
+        commandBuffer, inputs, outputs,
+        numbers: [
+          sampling.isNearest ? 1 : 0, padding.firstIndex(of: sampling.padding) ?? 0,
+          sampling.alignsCorners ? 1 : 0,
+        ])
+    }
+  #endif
 }

@@ -1,6 +1,10 @@
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// Bicubic enlargement by a factor, as OpenCV's `INTER_CUBIC`.
 final class ImResize: NSObject, MLCustomLayer {
   private let factor: Float
@@ -39,4 +43,20 @@ final class ImResize: NSObject, MLCustomLayer {
       try inputs[0].floats(), PlaneShape(inputs[0].sizes), to: try outputs[0].floats(),
       PlaneShape(outputs[0].sizes))
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("Resampling")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      try kernel.encode(
+        commandBuffer, inputs, outputs,
+        tables: [
+          CubicSampling.table(of: inputs[0].height, in: outputs[0].height),
+          CubicSampling.table(of: inputs[0].width, in: outputs[0].width),
+        ],
+        numbers: [4])
+    }
+  #endif
 }

@@ -1,6 +1,10 @@
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// γ · (x − mean) / √(variance + ε) + β, mean and variance over all positions of a channel.
 final class InstanceNormalization: NSObject, MLCustomLayer {
   private static let halfPrecision: [Int: Set<Int>] = [:]
@@ -26,4 +30,19 @@ final class InstanceNormalization: NSObject, MLCustomLayer {
   func evaluate(inputs: [MLMultiArray], outputs: [MLMultiArray]) throws {
     try normalization.normalize(inputs[0], to: outputs[0])
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("GroupNormalization")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      try kernel.encode(
+        commandBuffer, inputs, outputs,
+        weights: normalization.kernelWeights,
+        tables: [normalization.kernelEpsilon],
+        numbers: normalization.kernelNumbers,
+        groupsOfThreads: true)
+    }
+  #endif
 }

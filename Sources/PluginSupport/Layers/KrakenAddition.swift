@@ -2,10 +2,15 @@ import Accelerate
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// Chunks of one axis of [N, C, H, W] summed up.
 final class KrakenAddition: NSObject, MLCustomLayer {
   private let axis: Int
   private let chunk: Int
+  private var shape: [Int] = []
 
   required init(parameters: [String: Any]) throws {
     let values = LayerParameters(parameters)
@@ -19,6 +24,7 @@ final class KrakenAddition: NSObject, MLCustomLayer {
   func outputShapes(forInputShapes inputShapes: [[NSNumber]]) throws -> [[NSNumber]] {
     try LayerShapes.outputs(inputShapes) { shapes in
       var shape = shapes[0]
+      self.shape = shape
       let index = shape.count - 4 + axis
       guard shape.count >= 4, shape[index] >= chunk else { throw LayerFault.shape(shapes) }
       shape[index] = chunk
@@ -41,4 +47,17 @@ final class KrakenAddition: NSObject, MLCustomLayer {
       }
     }
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("KrakenAddition")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      let sizes = Array(shape.suffix(4))
+      try kernel.encode(
+        commandBuffer, inputs, outputs,
+        numbers: [axis, chunk, sizes[axis] / chunk, sizes[1], axis == 1 ? chunk : sizes[1]])
+    }
+  #endif
 }

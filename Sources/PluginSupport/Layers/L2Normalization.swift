@@ -2,10 +2,15 @@ import Accelerate
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// γ · x / √max(Σ x², ε), the sum along an axis; γ one value or one per element of the axis.
 final class L2Normalization: NSObject, MLCustomLayer {
   private static let halfPrecision: [Int: Set<Int>] = [:]
   private let axis: Int?
+  private var shape: [Int] = []
   private let epsilon: Double
   private var gamma: [Float] = []
 
@@ -27,6 +32,7 @@ final class L2Normalization: NSObject, MLCustomLayer {
       guard gamma.count <= 1 || gamma.count == view.length else {
         throw LayerFault.weights("gamma")
       }
+      shape = shapes[0]
       return shapes
     }
   }
@@ -63,4 +69,25 @@ final class L2Normalization: NSObject, MLCustomLayer {
       }
     }
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("L2Normalization")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      guard let place = AxisPlace(shape, along: axis), place.axis < 3 || gamma.count < 2 else {
+        throw LayerFault.shape([shape])
+      }
+      let ones = [Int](repeating: 1, count: place.axis)
+      let weight =
+        gamma.isEmpty
+        ? StretchedWeight([1]) : StretchedWeight(gamma, shape: [gamma.count] + ones)
+      try kernel.encode(
+        commandBuffer, inputs, outputs,
+        weights: [weight],
+        tables: [[SIMD4(repeating: Float(epsilon))]],
+        numbers: place.numbers)
+    }
+  #endif
 }

@@ -3,6 +3,8 @@ import Foundation
 
 /// The x of least length that makes ‖A·x − b‖ least, for A transposed, […, n, m], and b […, m]; with it
 /// residuals (0), the rank of A and its singular values.
+///
+/// Core ML runs it on the CPU: singular values need double precision, which GPUs lack.
 final class LeastSquares: NSObject, MLCustomLayer {
   required init(parameters: [String: Any]) throws {
     _ = try LayerParameters(parameters).choice("driver", of: ["gelsd"])

@@ -4,6 +4,8 @@ import Foundation
 /// The mean of evenly spaced bilinear samples in each window of each region.
 ///
 /// The inputs are an image and regions of five numbers, (image, x₁, y₁, x₂, y₂).
+///
+/// Core ML runs it on the CPU: as half floats of a texture the corners would lose their fractions.
 final class RegionAlign: NSObject, MLCustomLayer {
   private let windows: RegionWindows
   private let ratio: Int

@@ -2,6 +2,10 @@ import Accelerate
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// The input without two rows and columns at each border.
 final class ResCropBlockLambda: NSObject, MLCustomLayer {
   required init(parameters: [String: Any]) throws { super.init() }
@@ -28,4 +32,14 @@ final class ResCropBlockLambda: NSObject, MLCustomLayer {
         vDSP_Length(columns), vDSP_Length(rows), vDSP_Length(shape.width), vDSP_Length(columns))
     }
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("ResCropBlockLambda")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      try kernel.encode(commandBuffer, inputs, outputs)
+    }
+  #endif
 }

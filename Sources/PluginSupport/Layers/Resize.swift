@@ -1,6 +1,10 @@
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// Planes in another size, by the nearest position or between four.
 final class Resize: NSObject, MLCustomLayer {
   private enum Size {
@@ -61,4 +65,20 @@ final class Resize: NSObject, MLCustomLayer {
       try inputs[0].floats(), PlaneShape(inputs[0].sizes), to: try outputs[0].floats(),
       PlaneShape(outputs[0].sizes))
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("Resampling")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      try kernel.encode(
+        commandBuffer, inputs, outputs,
+        tables: [
+          sampling.table(of: inputs[0].height, in: outputs[0].height),
+          sampling.table(of: inputs[0].width, in: outputs[0].width),
+        ],
+        numbers: [2])
+    }
+  #endif
 }

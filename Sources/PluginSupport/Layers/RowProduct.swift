@@ -2,6 +2,10 @@ import Accelerate
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// The product of a row […, 1, k] and a matrix […, k, n].
 final class RowProduct: NSObject, MLCustomLayer {
   required init(parameters: [String: Any]) throws { super.init() }
@@ -30,4 +34,14 @@ final class RowProduct: NSObject, MLCustomLayer {
       }
     }
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("RowProduct")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      try kernel.encode(commandBuffer, inputs, outputs)
+    }
+  #endif
 }

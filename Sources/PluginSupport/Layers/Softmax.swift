@@ -2,9 +2,14 @@ import Accelerate
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// exp(x − max) / Σ exp(x − max) along an axis.
 final class Softmax: NSObject, MLCustomLayer {
   private let axis: Int?
+  private var shape: [Int] = []
 
   required init(parameters: [String: Any]) throws {
     axis = try LayerParameters(parameters).int("axis", in: -8...7)
@@ -16,6 +21,7 @@ final class Softmax: NSObject, MLCustomLayer {
   func outputShapes(forInputShapes inputShapes: [[NSNumber]]) throws -> [[NSNumber]] {
     try LayerShapes.outputs(inputShapes) { shapes in
       guard AxisShape(shapes[0], along: axis) != nil else { throw LayerFault.parameter("axis") }
+      shape = shapes[0]
       return shapes
     }
   }
@@ -71,4 +77,17 @@ final class Softmax: NSObject, MLCustomLayer {
       }
     }
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("Softmax")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      guard let place = AxisPlace(shape, along: axis) else { throw LayerFault.shape([shape]) }
+      try kernel.encode(
+        commandBuffer, inputs, outputs,
+        numbers: place.numbers)
+    }
+  #endif
 }

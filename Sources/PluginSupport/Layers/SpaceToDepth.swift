@@ -1,9 +1,15 @@
 import CoreML
 import Foundation
 
+#if canImport(Metal)
+  import Metal
+#endif
+
 /// Blocks of b × b positions side by side as channels.
 final class SpaceToDepth: NSObject, MLCustomLayer {
   private let blocks: BlockArrangement
+  /// Of the image with fewer channels, for the kernel.
+  private var channels = 0
 
   required init(parameters: [String: Any]) throws {
     let values = LayerParameters(parameters)
@@ -23,6 +29,7 @@ final class SpaceToDepth: NSObject, MLCustomLayer {
       guard shape.height % size == 0, shape.width % size == 0 else {
         throw LayerFault.shape(shapes)
       }
+      channels = shape.channels
       return [
         shape.with(
           channels: shape.channels * size * size, height: shape.height / size,
@@ -38,4 +45,16 @@ final class SpaceToDepth: NSObject, MLCustomLayer {
       for index in 0..<count { y[deep + index] = x[wide + index * size] }
     }
   }
+
+  #if canImport(Metal)
+    private let kernel = LayerKernel("SpaceToDepth")
+
+    func encode(
+      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
+    ) throws {
+      try kernel.encode(
+        commandBuffer, inputs, outputs,
+        numbers: [blocks.size, blocks.order == .depthLast ? 1 : 0, channels])
+    }
+  #endif
 }

@@ -59,8 +59,15 @@ enum CaffeDocumentation {
 
       \(MarkdownTable(["type", "reason"], impossible))
 
-      Any of these, and custom types, become custom layers with `--custom-layers`. `ROIPooling`, `ROIAlign`,
-      `PSROIPooling` and `ImResize` then run without a plug-in: their classes are built in.
+      Any of these, and custom types, become custom layers with `--custom-layers`. `ROIAlign` and `ImResize`
+      then run without a plug-in: their classes are built in.
+
+      ## Two-stage detectors
+
+      The layers of regions become custom layers without a rule, since their classes are built in and
+      `inspect --swift-stubs` writes them for an app. Their results have an item for each region, so that
+      such a network has features with Caffe's own axes, and the regions that are pooled are an output.
+      [Detection](detection.md#two-stage-detectors) has the details.
 
       """
   }

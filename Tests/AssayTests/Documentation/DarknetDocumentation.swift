@@ -82,6 +82,18 @@ enum DarknetDocumentation {
       Defaults are written out, except for the entries in the third row from the end. `OUTPUT` is the name of the output,
       even if `--output-name` changes it.
 
+      ## Recurrent sections
+
+      `rnn`, `gru`, `lstm` and `crnn` keep a state from one image to the next. It becomes an input,
+      `SECTION_state_in`, and an output, `SECTION_state_out`, whose value is the input of the next
+      prediction; the first one is zeros. An `lstm` has `SECTION_cell_in` and `_out`, too. A prediction is
+      one step, whatever `time_steps` says. The two Darknets store the matrices of `gru` and `lstm` in
+      different orders: revision 5 in the header of the weights means Alexey Bochkovskiy's, any lower one
+      Joseph Redmon's.
+
+      A `softmax` with a `tree` reads the file of classes and parents, beside the `.cfg` or where Darknet
+      finds it for a `.cfg` in `cfg`, and takes a softmax of each group.
+
       ## Not converted
 
       \(MarkdownTable(["section", "reason"], impossible))

@@ -10,12 +10,13 @@ import Testing
     case "keras.md": KerasDocumentation.markdown
     case "caffe.md": CaffeDocumentation.markdown
     case "darknet.md": DarknetDocumentation.markdown
+    case "programs.md": ProgramDocumentation.markdown
     default: LayerDocumentation.markdown
     }
   }
 
   /// With `ASSAY_WRITE_DOCS` set, as in `make docs`, writes the pages instead.
-  @Test(arguments: ["layers.md", "keras.md", "caffe.md", "darknet.md"])
+  @Test(arguments: ["layers.md", "keras.md", "caffe.md", "darknet.md", "programs.md"])
   func pageIsCurrent(_ name: String) throws {
     let page = URL(filePath: "\(packageRoot)/docs/\(name)")
     let markdown = Self.markdown(name)

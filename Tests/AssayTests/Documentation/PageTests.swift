@@ -76,6 +76,15 @@ import Testing
         .compactMap { $0 == " " ? "-" : $0.isLetter || $0.isNumber || $0 == "-" ? $0 : nil })
   }
 
+  @Test func thePageOfCommandsHasAll() throws {
+    #expect(Help.commands.count >= 14)
+    let lines = try Page("docs/commands.md").lines
+    for command in Help.commands {
+      let line = (["$ assay"] + command + ["--help"]).joined(separator: " ")
+      #expect(lines.contains(line), "\(line)")
+    }
+  }
+
   @Test func theReadmeFitsOnOneScreen() throws {
     #expect(try Page("README.md").lines.count <= 150)
   }
@@ -92,12 +101,14 @@ import Testing
 
 /// The output of `--help`.
 enum Help {
-  static let commands = [
-    [], ["convert"], ["run"], ["diff"], ["eval"], ["record"], ["inspect"], ["compress"], ["edit"],
-    ["bench"],
-    ["plugin"],
-    ["plugin", "new"], ["plugin", "list"],
-  ]
+  /// The program, its commands and theirs, as the help lists them.
+  static let commands = all(below: [])
+
+  private static func all(below command: [String]) -> [[String]] {
+    let parts = ((try? text(command)) ?? "").components(separatedBy: "SUBCOMMANDS:\n")
+    let names = parts.dropFirst().joined().matches(of: #/(?m)^  ([a-z]+) /#).map { $0.output.1 }
+    return [command] + names.flatMap { all(below: command + [String($0)]) }
+  }
 
   static func text(_ command: [String]) throws -> String {
     try Command.run(command + ["--help"], environment: ["COLUMNS": "80"]).output

@@ -240,7 +240,29 @@ import Testing
     ("Tile", "tile_param { tiles: 2000000000 }", "tiles"),
     ("LSTM", "bottom: 'x' recurrent_param { num_output: 2 }", "bottoms"),
     ("PriorBox", "prior_box_param { min_size: -1 img_size: 5 }", "min_size"),
-    ("Filter", "bottom: 'x'", "from run to run"), ("Proposal", "", "anchors"),
+    ("Filter", "bottom: 'x'", "from run to run"), ("Proposal", "", "bottoms"),
+    ("ROIPooling", "roi_pooling_param { pooled_h: 2 }", "pooled_w"),
+    ("ROIPooling", "roi_pooling_param { pooled_h: 2 pooled_w: 2 }", "bottoms"),
+    (
+      "ROIPooling", "bottom: 'x' roi_pooling_param { pooled_h: 2 pooled_w: 2 }", "five numbers"
+    ),
+    ("PSROIPooling", "psroi_pooling_param { output_dim: 3 group_size: 2 }", "output_dim"),
+    ("Python", "python_param { module: 'm' layer: 'Mine' }", "'Mine' of the Python module 'm'"),
+    (
+      "Python",
+      "bottom: 'x' bottom: 'x' python_param { module: 'rpn.proposal_layer' layer: 'ProposalLayer' "
+        + "param_str: 'feat_stride: 16' }", "18 channels"
+    ),
+    (
+      "Python",
+      "bottom: 'x' bottom: 'x' python_param { module: 'rpn.proposal_layer' layer: 'ProposalLayer' "
+        + "param_str: 'stride: 16' }", "'stride' is a setting"
+    ),
+    (
+      "Python",
+      "bottom: 'x' bottom: 'x' python_param { module: 'rpn.proposal_layer' layer: 'ProposalLayer' "
+        + "param_str: 'nothing' }", "not a list of settings"
+    ),
   ])
   func refusals(_ type: String, _ fields: String, _ words: String) throws {
     let error = try #require(

@@ -1,6 +1,7 @@
 import TensorCore
 
-/// Axis `i` of the output is axis `axes[i]` of the input.
+/// Axis `i` of the output is axis `axes[i]` of the input. Axes of length 1 in front of an input of
+/// more axes stay where they are, as those of an image.
 package struct Transpose: ArrayLayer {
   package var axes: [Int] = []
 
@@ -10,9 +11,17 @@ package struct Transpose: ArrayLayer {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
+    let permutation = permutation(of: shape)
     try require(
-      axes.sorted() == Array(shape.indices),
+      permutation.sorted() == Array(shape.indices),
       "\(axes) is not a permutation of the axes 0 to \(shape.count - 1)", field: "axes")
-    return [try ArrayShape.checked(axes.map { shape[$0] })]
+    return [try ArrayShape.checked(permutation.map { shape[$0] })]
+  }
+
+  /// The axes for an input of this shape.
+  package func permutation(of shape: [Int]) -> [Int] {
+    let extra = shape.count - axes.count
+    guard extra > 0, shape.prefix(extra).allSatisfy({ $0 == 1 }) else { return axes }
+    return Array(0..<extra) + axes.map { $0 &+ extra }
   }
 }

@@ -19,6 +19,7 @@ extension Squeeze: ReshapingLayer {}
 extension Transpose: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     _ = try layer.outputShape()
-    return [try layer.transposed(layer.inputs[0], axes)]
+    let permutation = permutation(of: layer.inputShapes[0].dimensions)
+    return [try layer.transposed(layer.inputs[0], permutation)]
   }
 }

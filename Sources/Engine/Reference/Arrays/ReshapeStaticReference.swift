@@ -21,9 +21,10 @@ extension Squeeze: ReshapeReferenceLayer {}
 
 extension Transpose: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    try arrayOutput(inputs) { index in
+    let permutation = permutation(of: inputs[0].shape)
+    return try arrayOutput(inputs) { index in
       var source = index
-      for (place, axis) in axes.enumerated() { source[axis] = index[place] }
+      for (place, axis) in permutation.enumerated() { source[axis] = index[place] }
       return inputs[0][index: source]
     }
   }

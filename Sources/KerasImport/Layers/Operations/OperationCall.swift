@@ -108,7 +108,7 @@ struct OperationCall: Sendable {
 
   func int(_ position: Int?, _ names: String..., default standard: Int) throws -> Int {
     guard let value = try argument(position, names).map(constant) else { return standard }
-    guard let int = value.int, abs(int) <= Limits.dimension else { throw bad(names, value) }
+    guard let int = value.int, int.magnitude <= Limits.dimension else { throw bad(names, value) }
     return int
   }
 
@@ -136,7 +136,7 @@ struct OperationCall: Sendable {
     let elements = value.int.map { [.int($0)] } ?? value.array ?? []
     let numbers = elements.compactMap(\.int)
     guard numbers.count == elements.count, value.int != nil || value.array != nil,
-      numbers.allSatisfy({ abs($0) <= Limits.dimension })
+      numbers.allSatisfy({ $0.magnitude <= Limits.dimension })
     else { throw bad(names, value) }
     return numbers
   }

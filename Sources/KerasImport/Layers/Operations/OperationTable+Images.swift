@@ -9,6 +9,9 @@ extension OperationTable {
         throw call.layer.error("its borders are missing")
       }
       let numbers = try call.numbers(json)
+      guard numbers.values.allSatisfy({ $0.magnitude <= Float(1 << 30) }) else {
+        throw call.layer.unsupported("the borders \(json.text) are not supported")
+      }
       let borders: [[Int]]
       switch numbers.shape.count {
       case 0:

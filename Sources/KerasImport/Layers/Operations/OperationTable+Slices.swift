@@ -220,7 +220,7 @@ extension OperationCall {
       guard axis > 0 else { throw layer.unsupported("slicing the batch is not supported") }
       let stride = bounds.2 ?? 1
       guard let length = tensor.shape[axis] else {
-        try layer.require(abs(stride) <= Limits.dimension && stride != 0, "a step of \(stride)")
+        try layer.require(stride.magnitude <= Limits.dimension && stride != 0, "a step of \(stride)")
         output = openSlice(
           output, axis, from: bounds.0, to: bounds.1, by: stride, suffix, into: &network)
         continue

@@ -1,0 +1,70 @@
+import CoreMLModel
+import ModelPrediction
+import TensorCore
+
+/// Something that may explain why predictions differ, tried by repeating the prediction as if it were
+/// so.
+public struct Cause: Sendable {
+  /// The part of a prediction that a cause changes; two causes of one part are never combined.
+  public enum Part: String, Sendable {
+    /// How the expected values and the outputs belong together.
+    case outputs
+    /// What the network receives.
+    case input
+    /// The network's layers and weights.
+    case network
+  }
+
+  /// What was done differently, as a sentence without its period.
+  public let summary: String
+  /// The option or command that removes the difference; nil if there is none.
+  public let remedy: String?
+  /// What it changes.
+  public let part: Part
+  /// Applies the change; false if there is nothing to change.
+  let apply: @Sendable (inout Trial) throws -> Bool
+
+  init(
+    _ part: Part, _ summary: String, remedy: String? = nil,
+    _ apply: @escaping @Sendable (inout Trial) throws -> Bool
+  ) {
+    self.part = part
+    self.summary = summary
+    self.remedy = remedy
+    self.apply = apply
+  }
+}
+
+/// A prediction with its expected values, all of which causes change.
+struct Trial: Sendable {
+  var model: Model
+  /// The causes that changed `model`; trials with the same ones share a compiled network.
+  var changes: [String] = []
+  var blobs: [String: Tensor]
+  /// The expected values by output.
+  var expected: [String: Tensor]
+  /// Changes of the predicted values, in order.
+  var output: [@Sendable (Tensor) -> Tensor] = []
+
+  /// Changes the layers of type `Layer`.
+  ///
+  /// - Parameter change: returns whether it changed the layer.
+  /// - Returns: whether any layer changed.
+  mutating func changeLayers<Layer: LayerParameters>(
+    _ type: Layer.Type, _ name: String, _ change: (inout Layer) throws -> Bool
+  ) rethrows -> Bool {
+    guard var network = model.neuralNetwork else { return false }
+    var isChanged = false
+    for index in network.layers.indices {
+      guard var layer = network.layers[index].parameters as? Layer, try change(&layer) else {
+        continue
+      }
+      network.layers[index].parameters = layer
+      isChanged = true
+    }
+    guard isChanged else { return false }
+    model.neuralNetwork = network
+    changes.append(name)
+    return true
+  }
+}

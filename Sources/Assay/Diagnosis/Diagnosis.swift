@@ -1,0 +1,165 @@
+import CoreMLModel
+import ModelPrediction
+import TensorCore
+import Verification
+
+/// Why predictions differ from the expected values: usual causes, each tried by a prediction.
+///
+/// The error of a trial is the largest of its outputs' root mean square errors, each divided by the
+/// standard deviation of the expected values.
+public struct Diagnosis: Sendable {
+  /// One or two causes and what remains of the error with them.
+  public struct Finding: Sendable {
+    /// The causes; two are of different parts.
+    public let causes: [Cause]
+    /// What remains; infinite if shapes do not match.
+    public let error: Double
+    /// Whether all outputs are within their tolerances.
+    public let agrees: Bool
+  }
+
+  /// The error as it is.
+  public let error: Double
+  /// What brings all outputs within their tolerances, best first; several fit equally well.
+  public let explanations: [Finding]
+  /// What reduces the error most, if nothing explains it: to less than half.
+  public let best: Finding?
+  /// Causes that were tried alone and explain nothing.
+  public let excluded: [Finding]
+  /// Trials that the budget left no time for.
+  public let untried: Int
+
+  /// Tries causes alone, then in pairs, until one explains the difference.
+  ///
+  /// - Parameter budget: no trial starts after this time.
+  public init(
+    _ model: Model, inputs words: [String], expected path: String, options: Comparison.Options,
+    budget: Duration = .seconds(60)
+  ) throws {
+    let source = try InputSource.only(words, for: model, command: "diff")
+    let subject = try DiagnosisSubject(
+      model, source, ExpectedArrays.read(path), file: path, options: options)
+    let clock = ContinuousClock()
+    let end = clock.now + budget
+    let runner = TrialRunner(options)
+    let start = try runner.run(subject.trial)
+    error = start.error
+    var singles: [Finding] = []
+    var untried = 0
+    for cause in try subject.causes() {
+      if clock.now >= end {
+        untried += 1
+      } else if let finding = try runner.finding([cause], subject.trial) {
+        singles.append(finding)
+      }
+    }
+    var explanations = singles.filter(\.agrees)
+    var pairs: [Finding] = []
+    if explanations.isEmpty {
+      for pair in Self.pairs(singles, below: start.error) {
+        if clock.now >= end {
+          untried += 1
+        } else if let finding = try runner.finding(pair, subject.trial) {
+          pairs.append(finding)
+          if finding.agrees { break }
+        }
+      }
+      explanations = pairs.filter(\.agrees)
+    }
+    self.untried = untried
+    self.explanations = Self.equallyGood(explanations)
+    let others = (singles + pairs).filter { !$0.agrees }
+    best =
+      explanations.isEmpty
+      ? others.filter { $0.error < start.error / 2 }.min { $0.error < $1.error } : nil
+    excluded = singles.filter { !$0.agrees }
+  }
+
+  /// Those whose error is near the smallest, in the order of the trials.
+  private static func equallyGood(_ findings: [Finding]) -> [Finding] {
+    guard let least = findings.map(\.error).min() else { return [] }
+    // Errors below 1e-6 are rounding, whose size says nothing.
+    return findings.filter { $0.error <= max(3 * least, 1e-6) }
+  }
+
+  /// Causes that help a little with all others, most promising first.
+  private static func pairs(_ singles: [Finding], below error: Double) -> [[Cause]] {
+    let promising = singles.sorted { $0.error < $1.error }.prefix(8)
+    var seen = Set<String>()
+    return promising.flatMap { first in
+      singles.compactMap { second -> [Cause]? in
+        let causes = [first.causes[0], second.causes[0]]
+        guard causes[0].part != causes[1].part,
+          seen.insert(causes.map(\.summary).sorted().joined(separator: "\n")).inserted
+        else { return nil }
+        return causes
+      }
+    }
+  }
+}
+
+/// Runs trials; the network of the last few is kept.
+private final class TrialRunner {
+  private let options: Comparison.Options
+  private var predictors: [(changes: [String], predictor: Predictor)] = []
+
+  init(_ options: Comparison.Options) { self.options = options }
+
+  /// Nil if a cause has nothing to change, or the network cannot run with it.
+  func finding(_ causes: [Cause], _ trial: Trial) throws -> Diagnosis.Finding? {
+    var trial = trial
+    do {
+      for cause in causes { guard try cause.apply(&trial) else { return nil } }
+      let result = try run(trial)
+      return Diagnosis.Finding(causes: causes, error: result.error, agrees: result.agrees)
+    } catch let error as ModelError where error.code != .outOfMemory {
+      return nil
+    }
+  }
+
+  func run(_ trial: Trial) throws -> (error: Double, agrees: Bool) {
+    let predictor = try predictor(for: trial)
+    let items = try predictor.interface.batchItems(trial.blobs).map(predictor.outputBlobs)
+    let prediction = predictor.assembled(items)
+    var largest = 0.0
+    var agrees = true
+    for output in prediction.outputs {
+      guard let expected = trial.expected[output.name] else { continue }
+      let actual = trial.output.reduce(output.value) { $1($0) }
+      let comparison = OutputComparison(
+        output.name, actual: actual, expected: expected,
+        tolerance: options.tolerances[output.name])
+      guard let metrics = comparison.metrics, metrics.countNotFinite == 0 else {
+        return (.infinity, false)
+      }
+      largest = max(largest, metrics.rootMeanSquareError / expected.spread)
+      agrees = agrees && comparison.agrees
+    }
+    return (largest, agrees)
+  }
+
+  private func predictor(for trial: Trial) throws -> Predictor {
+    if let known = predictors.first(where: { $0.changes == trial.changes }) {
+      return known.predictor
+    }
+    let predictor = try Predictor(model: trial.model, options: options.predictor)
+    // The network as it is and without its preprocessing serve most trials.
+    if predictors.count > 2 { predictors.removeLast() }
+    predictors.append((trial.changes, predictor))
+    return predictor
+  }
+}
+
+extension Tensor {
+  /// The standard deviation; of equal elements their size, and 1 if that is 0.
+  fileprivate var spread: Double {
+    withUnsafeElements { elements in
+      let finite = elements.filter(\.isFinite).map(Double.init)
+      let count = Double(max(1, finite.count))
+      let mean = finite.reduce(0, +) / count
+      let variance = finite.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count
+      if variance > 0 { return variance.squareRoot() }
+      return mean == 0 ? 1 : abs(mean)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import ByteFormats
+import CoreMLModel
+import Imaging
+import ModelPrediction
+import TensorCore
+import Verification
+
+/// A model with one input and the values that are expected of it.
+struct DiagnosisSubject {
+  let model: Model
+  let source: InputSource
+  let values: [String: FeatureValue]
+  let images: ImageOptions
+  let interface: ModelInterface
+  let options: Comparison.Options
+  /// Everything as it is.
+  let trial: Trial
+  /// The outputs, and every blob of the network.
+  let prediction: Prediction
+
+  init(
+    _ model: Model, _ source: InputSource, _ expected: ArraySet, file: String,
+    options: Comparison.Options
+  ) throws {
+    self.model = model
+    self.source = source
+    self.options = options
+    images = try options.images ?? ImageOptions(recordedIn: model)
+    values = try source.read(for: model, images: images)
+    var predictorOptions = options.predictor
+    predictorOptions.keep = .all
+    let predictor = try Predictor(model: model, options: predictorOptions)
+    interface = predictor.interface
+    let blobs = try interface.blobs(values)
+    prediction = predictor.assembled(
+      try interface.batchItems(blobs).map(predictor.outputBlobs))
+    let names = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
+      .map(\.name)
+    let pairing = ArrayPairing(actual: names, expected: expected.arrays.map(\.name))
+    try require(
+      !pairing.pairs.isEmpty, .mismatch, "none of its arrays is an output of the model",
+      file: file, hint: "the outputs are \(names.joined(separator: ", "))")
+    trial = Trial(
+      model: model, blobs: blobs,
+      expected: Dictionary(
+        pairing.pairs.map { (names[$0.actual], expected.arrays[$0.expected].tensor) },
+        uniquingKeysWith: { first, _ in first }))
+  }
+
+  /// Cheapest first.
+  func causes() throws -> [Cause] {
+    try outputCauses + inputCauses + imageCauses + networkCauses + weightCauses
+  }
+
+  /// The inputs that are images or have three or one channels, with the axis of the channels.
+  var channelInputs: [(name: String, axis: Int)] {
+    trial.blobs.keys.sorted().compactMap { name in
+      guard let shape = trial.blobs[name]?.shape, shape.count >= 3 else { return nil }
+      let axis = shape.count - 3
+      return shape[axis] == 3 || shape[axis] == 1 ? (name, axis) : nil
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import CoreMLModel
+import ModelTransforms
+import TensorCore
+
+extension DiagnosisSubject {
+  /// Conventions of layers that frameworks handle differently, each changed throughout the network.
+  var networkCauses: [Cause] {
+    paddingCauses + normalizationCauses + activationCauses + recurrentCauses + resizingCauses
+      + precisionCauses
+  }
+
+  /// One cause for all layers of a type.
+  func cause<Layer: LayerParameters>(
+    _ summary: String, remedy: String? = nil,
+    _ change: @escaping @Sendable (inout Layer) throws -> Bool
+  ) -> Cause {
+    Cause(.network, summary, remedy: remedy) { trial in
+      try trial.changeLayers(Layer.self, summary, change)
+    }
+  }
+
+  private var paddingCauses: [Cause] {
+    [
+      Cause(
+        .network,
+        "an odd row or column of padding is on the other side (TensorFlow: below and right; Torch "
+          + "and Caffe: on all sides)"
+      ) { trial in
+        let name = "padding"
+        let convolutions = trial.changeLayers(Convolution.self, name) { layer in
+          switch layer.padding {
+          case .same(let same): layer.padding = .same(same.onOtherSide)
+          case .valid(let valid):
+            guard let other = valid.onOtherSide(strides: layer.stride) else { return false }
+            layer.padding = .valid(other)
+          case nil: return false
+          }
+          return true
+        }
+        let poolings = trial.changeLayers(Pooling.self, name) { layer in
+          switch layer.padding {
+          case .same(let same): layer.padding = .same(same.onOtherSide)
+          case .valid(let valid):
+            guard !layer.globalPooling, let other = valid.onOtherSide(strides: layer.stride) else {
+              return false
+            }
+            layer.padding = .valid(other)
+          default: return false
+          }
+          return true
+        }
+        return convolutions || poolings
+      },
+      cause("averages count the padding as zeros, or do not") { (layer: inout Pooling) in
+        guard layer.type == .average, !layer.globalPooling else { return false }
+        layer.avgPoolExcludePadding.toggle()
+        return true
+      },
+      cause("sizes of poolings are rounded the other way (up in Caffe, down elsewhere)") {
+        (layer: inout Pooling) in
+        switch layer.padding {
+        case .valid(let valid):
+          let amounts = valid.paddingAmounts ?? BorderAmounts()
+          guard amounts.top == amounts.bottom, amounts.left == amounts.right, !layer.globalPooling
+          else { return false }
+          var complete = ValidCompletePadding()
+          complete.paddingAmounts = [amounts.top, amounts.left]
+          layer.padding = .includeLastPixel(complete)
+        case .includeLastPixel(let complete):
+          let amounts = complete.paddingAmounts.count == 2 ? complete.paddingAmounts : [0, 0]
+          var valid = ValidPadding()
+          valid.paddingAmounts = BorderAmounts(
+            top: amounts[0], bottom: amounts[0], left: amounts[1], right: amounts[1])
+          layer.padding = .valid(valid)
+        default: return false
+        }
+        return true
+      },
+      cause("poolings take the maximum instead of the average, or the other way round") {
+        (layer: inout Pooling) in
+        guard layer.type != .l2 else { return false }
+        layer.type = layer.type == .max ? .average : .max
+        return true
+      },
+    ]
+  }
+
+  private var normalizationCauses: [Cause] {
+    [1e-3, 1e-5, 1e-4, 1e-6, 2e-5, 1.001e-5, 1e-2, 1e-7, 1e-12].map { (epsilon: Float) in
+      Cause(.network, "the epsilon of normalizations is \(epsilon)") { trial in
+        let name = "epsilon \(epsilon)"
+        func changes(_ current: inout Float) -> Bool {
+          guard abs(current - epsilon) > epsilon / 100 else { return false }
+          current = epsilon
+          return true
+        }
+        let batch = trial.changeLayers(Batchnorm.self, name) {
+          $0.epsilon = $0.effectiveEpsilon
+          return changes(&$0.epsilon)
+        }
+        let layers = trial.changeLayers(LayerNormalization.self, name) { changes(&$0.eps) }
+        return batch || layers
+      }
+    } + [
+      cause("batch normalizations use the statistics of the input, as in training") {
+        (layer: inout Batchnorm) in
+        guard !layer.computeMeanVar else { return false }
+        layer.computeMeanVar = true
+        layer.instanceNormalization = true
+        return true
+      },
+      cause("the variance of batch normalizations holds standard deviations") {
+        (layer: inout Batchnorm) in
+        guard let variance = layer.variance else { return false }
+        layer.variance = Weights(
+          try variance.values(shape: [layer.channels]).array().map { $0 * $0 })
+        return true
+      },
+      cause("mean and variance of batch normalizations are swapped") { (layer: inout Batchnorm) in
+        guard layer.mean != nil, layer.variance != nil else { return false }
+        swap(&layer.mean, &layer.variance)
+        return true
+      },
+      cause("gamma and beta of batch normalizations are swapped") { (layer: inout Batchnorm) in
+        guard layer.gamma != nil, layer.beta != nil else { return false }
+        swap(&layer.gamma, &layer.beta)
+        return true
+      },
+    ]
+  }
+
+  private var activationCauses: [Cause] {
+    let slopes: [Float] = [0.01, 0.1, 0.2, 0.3, 0.25, 0.05, 0]
+    return slopes.map { slope in
+      cause("the slope of leaky ReLUs is \(slope)") { (layer: inout Activation) in
+        guard case .leakyReLU(let alpha)? = layer.function, abs(alpha - slope) > 1e-6 else {
+          return false
+        }
+        layer.function = .leakyReLU(alpha: slope)
+        return true
+      }
+    } + [
+      cause("ReLUs are linear above 0 only in leaky form, with slope 0.1") {
+        (layer: inout Activation) in
+        guard case .relu? = layer.function else { return false }
+        layer.function = .leakyReLU(alpha: 0.1)
+        return true
+      },
+      cause("alpha of ELUs is 1") { (layer: inout Activation) in
+        guard case .elu(let alpha)? = layer.function, alpha != 1 else { return false }
+        layer.function = .elu(alpha: 1)
+        return true
+      },
+      cause("GELUs are computed by tanh instead of erf, or the other way round") {
+        (layer: inout Gelu) in
+        layer.mode = layer.mode == .exact ? .tanhApproximation : .exact
+        return true
+      },
+    ]
+  }
+
+  private var resizingCauses: [Cause] {
+    [
+      cause(
+        "images are enlarged by the nearest element instead of linearly, or the other way round"
+      ) {
+        (layer: inout Upsample) in
+        layer.mode = layer.mode == .nearest ? .bilinear : .nearest
+        return true
+      },
+      cause("corners are aligned when images are enlarged") { (layer: inout Upsample) in
+        guard layer.mode == .bilinear, layer.linearUpsampleMode != .alignCornersTrue else {
+          return false
+        }
+        layer.linearUpsampleMode = .alignCornersTrue
+        return true
+      },
+      cause("centers of pixels are aligned when images are enlarged (half-pixel convention)") {
+        (layer: inout Upsample) in
+        guard layer.mode == .bilinear, layer.linearUpsampleMode != .alignCornersFalse else {
+          return false
+        }
+        layer.linearUpsampleMode = .alignCornersFalse
+        return true
+      },
+    ]
+      + SamplingMethod.allCases.map { mode in
+        cause("images are resized linearly by the convention \(mode)") {
+          (layer: inout ResizeBilinear) in
+          guard layer.effectiveMode != mode else { return false }
+          layer.mode = mode
+          return true
+        }
+      }
+  }
+
+  private var precisionCauses: [Cause] {
+    let summary = "the weights are in half precision"
+    return [
+      Cause(.network, summary, remedy: "pass --profile fp16") { trial in
+        let changed = try trial.model.withHalfPrecisionWeights()
+        guard changed != trial.model else { return false }
+        trial.model = changed
+        trial.changes.append(summary)
+        return true
+      }
+    ]
+  }
+}
+
+extension SamePadding {
+  fileprivate var onOtherSide: SamePadding {
+    var other = self
+    other.asymmetryMode =
+      asymmetryMode == .bottomRightHeavy ? .topLeftHeavy : .bottomRightHeavy
+    return other
+  }
+}
+
+extension ValidPadding {
+  /// With the amounts of both ends exchanged; equal amounts before strides of 2 and more lose the
+  /// first row and column.
+  fileprivate func onOtherSide(strides: [Int]) -> ValidPadding? {
+    guard let amounts = paddingAmounts else { return nil }
+    var other = self
+    if amounts.top != amounts.bottom || amounts.left != amounts.right {
+      other.paddingAmounts = BorderAmounts(
+        top: amounts.bottom, bottom: amounts.top, left: amounts.right, right: amounts.left)
+    } else if amounts.top + amounts.left > 0, strides.contains(where: { $0 > 1 }) {
+      other.paddingAmounts = BorderAmounts(
+        top: max(0, amounts.top - 1), bottom: amounts.bottom + min(1, amounts.top),
+        left: max(0, amounts.left - 1), right: amounts.right + min(1, amounts.left))
+    } else {
+      return nil
+    }
+    return other
+  }
+}

@@ -1,0 +1,214 @@
+import CoreMLModel
+import LibC
+import ModelPrediction
+import TensorCore
+
+extension DiagnosisSubject {
+  /// How the expected values may relate to the outputs; none needs another prediction.
+  var outputCauses: [Cause] {
+    functionCauses + orderCauses + layoutCauses + otherBlobCauses
+  }
+
+  private var functionCauses: [Cause] {
+    let logits = "the expected values are logits, and the model ends with a softmax"
+    let isNormalized = trial.expected.values.allSatisfy { $0.rows().allSatisfy(\.isDistribution) }
+    return [
+      Cause(.outputs, "the model lacks the final softmax") { trial in
+        trial.output.append { $0.mapRows(softmax) }
+        return true
+      },
+      Cause(
+        .outputs, isNormalized ? "the model applies softmax twice" : logits
+      ) { $0.changeExpected { $0.mapRows(softmax) } },
+      Cause(.outputs, "the expected values are logarithms of the outputs") { trial in
+        trial.output.append { $0.mapRows { $0.map { log($0) } } }
+        return true
+      },
+      Cause(.outputs, "the expected values are the outputs' exponentials") { trial in
+        trial.output.append { $0.mapRows { $0.map { exp($0) } } }
+        return true
+      },
+      Cause(.outputs, "the model lacks the final sigmoid") { trial in
+        trial.output.append { $0.mapRows { $0.map { 1 / (1 + exp(-$0)) } } }
+        return true
+      },
+      Cause(.outputs, "the expected values lack the final sigmoid of the model") {
+        $0.changeExpected { $0.mapRows { $0.map { 1 / (1 + exp(-$0)) } } }
+      },
+      Cause(.outputs, "the outputs are images of 0 to 255, the expected values of 0 to 1") {
+        $0.changeExpected { $0.mapRows { $0.map { $0 * 255 } } }
+      },
+      Cause(.outputs, "the outputs are images of 0 to 1, the expected values of 0 to 255") {
+        $0.changeExpected { $0.mapRows { $0.map { $0 / 255 } } }
+      },
+      Cause(.outputs, "the expected images are from −1 to 1, the outputs from 0 to 255") {
+        $0.changeExpected { $0.mapRows { $0.map { ($0 + 1) * 127.5 } } }
+      },
+    ]
+  }
+
+  /// The same values in another order.
+  private var orderCauses: [Cause] {
+    var causes: [Cause] = []
+    for output in prediction.outputs {
+      guard let expected = trial.expected[output.name], expected.count == output.value.count,
+        case let rows = zip(output.value.rows(), expected.rows()),
+        let (actual, wanted) = rows.first(where: { $0.0.count > 1 }),
+        let order = ClassOrder(actual, wanted)
+      else { continue }
+      causes.append(
+        Cause(
+          .outputs, "the classes of '\(output.name)' are in another order: " + order.summary,
+          remedy: "pass --class-labels with the labels in the order of the training"
+        ) { trial in
+          trial.output.append { $0.mapRows { order.applied($0) } }
+          return true
+        })
+    }
+    for axis in 0..<2 {
+      causes.append(
+        Cause(
+          .outputs,
+          axis == 0
+            ? "the items of the batch or the time steps are in reverse order"
+            : "the time steps are in reverse order"
+        ) { trial in
+          let shapes = trial.expected.values.map(\.shape)
+          guard shapes.contains(where: { $0.count > axis + 1 && $0[axis] > 1 }) else {
+            return false
+          }
+          return trial.changeExpected { $0.reversed(axis) }
+        })
+    }
+    causes.append(
+      Cause(.outputs, "the colors of the expected image are in the other order (BGR for RGB)") {
+        trial in
+        guard trial.expected.values.contains(where: { $0.shape.last == 3 && $0.shape.count > 2 })
+        else { return false }
+        return trial.changeExpected { $0.shape.last == 3 ? $0.reversed($0.shape.count - 1) : $0 }
+      })
+    return causes
+  }
+
+  /// Axes that were taken for others.
+  private var layoutCauses: [Cause] {
+    let orders: [(summary: String, axes: [Int])] = [
+      ("the expected values have channels first, the outputs last", [1, 2, 0]),
+      ("the expected values have channels last, the outputs first", [2, 0, 1]),
+      ("height and width of the expected values are swapped", [1, 0, 2]),
+      ("the last two axes of the expected values are swapped", [0, 2, 1]),
+      ("all axes of the expected values are in reverse order", [2, 1, 0]),
+    ]
+    return orders.map { order in
+      Cause(
+        .outputs, order.summary,
+        remedy: order.axes == [1, 0, 2] ? nil : "transpose the arrays, or pass --layout coreml"
+      ) { trial in
+        guard trial.expected.values.contains(where: { $0.shape.filter { $0 > 1 }.count > 1 }) else {
+          return false
+        }
+        return trial.changeExpected { $0.withLastAxes(order.axes) }
+      }
+    } + [
+      Cause(.outputs, "height and width of the expected matrix are swapped") { trial in
+        trial.changeExpected { expected in
+          let sizes = expected.shape.filter { $0 > 1 }
+          return sizes.count == 2
+            ? expected.reshaped(sizes).transposed([1, 0]).reshaped(expected.shape) : expected
+        }
+      }
+    ]
+  }
+
+  /// Values of another layer, or of another output.
+  private var otherBlobCauses: [Cause] {
+    trial.expected.keys.sorted().flatMap { name -> [Cause] in
+      guard let expected = trial.expected[name] else { return [] }
+      let others = prediction.outputs.filter {
+        $0.name != name && $0.value.count == expected.count && $0.value.isNear(expected)
+      }
+      return others.prefix(3).map { other in
+        let value = other.value
+        let isBlob = if case .blob = other.kind { true } else { false }
+        return Cause(
+          .outputs,
+          "the values expected of '\(name)' are those of "
+            + (isBlob ? "the blob '\(other.name)'" : "the output '\(other.name)'"),
+          remedy: isBlob
+            ? "compare with the framework's values of '\(name)', or pass --layers"
+            : "name the arrays by the outputs"
+        ) { trial in
+          trial.expected = [name: expected]
+          trial.output = [{ _ in value.reshaped(expected.shape) }]
+          return true
+        }
+      }
+    }
+  }
+}
+
+extension Trial {
+  fileprivate mutating func changeExpected(_ change: (Tensor) -> Tensor) -> Bool {
+    let changed = expected.mapValues(change)
+    guard changed != expected else { return false }
+    expected = changed
+    return true
+  }
+}
+
+/// A permutation that turns predicted scores into the expected ones.
+private struct ClassOrder {
+  /// For each expected place, the predicted one.
+  let places: [Int]
+
+  /// Nil unless the scores are the same but for their order.
+  init?(_ actual: [Float], _ expected: [Float]) {
+    func order(_ scores: [Float]) -> [Int] {
+      scores.indices.sorted { (scores[$0], $0) < (scores[$1], $1) }
+    }
+    let (a, b) = (order(actual), order(expected))
+    let largest = expected.reduce(0) { max($0, abs($1)) }
+    guard actual.count > 2, largest.isFinite,
+      zip(a, b).allSatisfy({ abs(actual[$0] - expected[$1]) <= 1e-5 * max(largest, 1e-3) })
+    else { return nil }
+    var places = [Int](repeating: 0, count: a.count)
+    for (from, to) in zip(a, b) { places[to] = from }
+    guard places != Array(places.indices) else { return nil }
+    self.places = places
+  }
+
+  func applied(_ row: [Float]) -> [Float] {
+    row.count == places.count ? places.map { row[$0] } : row
+  }
+
+  var summary: String {
+    if places == places.indices.reversed() { return "reversed" }
+    let names = places.indices.map(String.init).sorted()
+    if places == names.compactMap({ Int($0) }) || places == Self.inverse(names) {
+      return "one side sorted the numbers as text: 0, 1, 10, 11, …"
+    }
+    let moved = places.indices.filter { places[$0] != $0 }.prefix(4)
+    return "expected class " + moved.map { "\($0) is class \(places[$0])" }.joined(separator: ", ")
+      + (places.indices.filter { places[$0] != $0 }.count > 4 ? ", …" : "")
+  }
+
+  private static func inverse(_ names: [String]) -> [Int] {
+    var result = [Int](repeating: 0, count: names.count)
+    for (place, name) in names.enumerated() { if let number = Int(name) { result[number] = place } }
+    return result
+  }
+}
+
+private func softmax(_ row: [Float]) -> [Float] {
+  let largest = row.max() ?? 0
+  let powers = row.map { exp(Double($0 - largest)) }
+  let sum = powers.reduce(0, +)
+  return powers.map { Float($0 / sum) }
+}
+
+extension [Float] {
+  /// Whether they are probabilities that add up to 1.
+  fileprivate var isDistribution: Bool {
+    allSatisfy { $0 >= 0 } && abs(reduce(0, +) - 1) < 1e-3
+  }
+}

@@ -1,0 +1,95 @@
+import TensorCore
+
+/// What is done to pixels x of 0 to 255 before a network: scale · x + offset for each color.
+struct PixelScale: Sendable {
+  /// What people call it.
+  let name: String
+  /// Red, green and blue.
+  let scale: [Double]
+  let offset: [Double]
+  /// The options of `convert` and `edit` for it.
+  let options: String
+
+  /// (x · scale − mean) / std
+  private init(
+    _ name: String, scale: Double = 1, mean: [Double] = [0, 0, 0], std: [Double] = [1, 1, 1],
+    options: String
+  ) {
+    self.name = name
+    self.scale = std.map { scale / $0 }
+    offset = zip(mean, std).map { -$0 / $1 }
+    self.options = options
+  }
+
+  private static let photoMean = [0.485, 0.456, 0.406]
+  private static let photoStd = [0.229, 0.224, 0.225]
+  private static let caffeMean = [123.68, 116.779, 103.939]
+
+  /// The usual ones. Sources: `keras.applications.imagenet_utils.preprocess_input` (its modes tf,
+  /// caffe and torch), torchvision's `Normalize`, Caffe's `ilsvrc_2012_mean.npy`, the prototxt of
+  /// MobileNet-Caffe.
+  static let usual: [PixelScale] = [
+    PixelScale("0 to 255", options: "--image-scale 1"),
+    PixelScale("0 to 1", scale: 1 / 255, options: "--image-scale 1/255"),
+    PixelScale(
+      "−1 to 1", scale: 1 / 127.5, mean: [1, 1, 1], options: "--preset keras-tf"),
+    PixelScale(
+      "−0.5 to 0.5", scale: 1 / 255, mean: [0.5, 0.5, 0.5],
+      options: "--image-scale 1/255 --image-mean 0.5"),
+    PixelScale(
+      "0 to 1 less ImageNet's mean, divided by its deviation", scale: 1 / 255, mean: photoMean,
+      std: photoStd, options: "--preset keras-torch"),
+    PixelScale(
+      "0 to 1 less ImageNet's mean", scale: 1 / 255, mean: photoMean,
+      options: "--image-scale 1/255 --image-mean 0.485,0.456,0.406"),
+    PixelScale(
+      "0 to 255 less VGG's mean", mean: caffeMean,
+      options: "--image-mean 123.68,116.779,103.939"),
+    PixelScale(
+      "0 to 255 less the mean of Caffe's ImageNet",
+      mean: [122.67891434, 116.66876762, 104.00698793],
+      options: "--image-mean 122.67891434,116.66876762,104.00698793"),
+    PixelScale(
+      "0 to 255 less 104, 117, 123", mean: [123, 117, 104], options: "--image-mean 123,117,104"),
+    PixelScale(
+      "0 to 255 less VGG's mean, times 0.017", scale: 0.017, mean: caffeMean.map { $0 * 0.017 },
+      options: "--image-scale 0.017 --image-mean 2.10256,1.985243,1.766963"),
+    PixelScale(
+      "(x − 127.5) / 128", scale: 1 / 128, mean: [0.99609375, 0.99609375, 0.99609375],
+      options: "--image-scale 1/128 --image-mean 0.99609375"),
+    PixelScale(
+      "x / 128 − 1", scale: 1 / 128, mean: [1, 1, 1],
+      options: "--image-scale 1/128 --image-mean 1"),
+    PixelScale("x / 256", scale: 1 / 256, options: "--image-scale 1/256"),
+  ]
+
+  /// With other numbers; `scale` and `offset` have three.
+  init(_ name: String, scale: [Double], offset: [Double]) {
+    self.name = name
+    self.scale = scale
+    self.offset = offset
+    func list(_ values: [Double]) -> String {
+      Set(values).count == 1 ? "\(values[0])" : values.map { "\($0)" }.joined(separator: ",")
+    }
+    options =
+      Set(scale).count == 1
+      ? "--image-scale \(scale[0]) --image-mean=" + list(offset.map { 0 - $0 })
+      : "--image-scale 1 --image-mean=" + list(zip(offset, scale).map { 0 - $0 / $1 })
+        + " --image-std=" + list(scale.map { 1 / $0 })
+  }
+
+  /// Whether both do nearly the same.
+  func isNear(_ other: PixelScale) -> Bool {
+    (0..<3).allSatisfy { color in
+      [0.0, 255].allSatisfy { x in
+        let (a, b) = (
+          scale[color] * x + offset[color], other.scale[color] * x + other.offset[color]
+        )
+        return abs(a - b) <= 1e-4 * max(1e-3, abs(scale[color]) * 255)
+      }
+    }
+  }
+
+  /// Of one channel that is this color, 0 for red.
+  func applied(_ x: Double, _ color: Int) -> Double { scale[color] * x + offset[color] }
+}

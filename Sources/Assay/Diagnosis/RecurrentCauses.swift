@@ -1,0 +1,150 @@
+import CoreMLModel
+import ModelTransforms
+import TensorCore
+
+extension DiagnosisSubject {
+  /// Conventions of recurrent layers.
+  var recurrentCauses: [Cause] {
+    sigmoidCauses + gateOrders + [
+      Cause(
+        .network, "1 is added to the forget gates' bias", remedy: "pass --forget-bias add"
+      ) { trial in try trial.addForgetBias(1) },
+      Cause(.network, "1 was added to the forget gates' bias, and must not be") { trial in
+        try trial.addForgetBias(-1)
+      },
+      Cause(.network, "recurrent layers read the sequence in the other direction") { trial in
+        let name = "direction"
+        func changes(_ reverse: inout Bool) -> Bool {
+          reverse.toggle()
+          return true
+        }
+        let lstm = trial.changeLayers(UniDirectionalLSTM.self, name) { changes(&$0.reverseInput) }
+        let gru = trial.changeLayers(GRU.self, name) { changes(&$0.reverseInput) }
+        let simple = trial.changeLayers(SimpleRecurrent.self, name) { changes(&$0.reverseInput) }
+        return lstm || gru || simple
+      },
+    ]
+  }
+
+  /// Hard sigmoids are clip(αx + β, 0, 1): α = 0.2 in Keras 1 and 2 and Theano, 1/6 in Keras 3 and
+  /// PyTorch.
+  private var sigmoidCauses: [Cause] {
+    let functions: [(summary: String, function: Activation.Function)] = [
+      ("hard with the slope 0.2, as in Keras 1 and 2", .sigmoidHard(alpha: 0.2, beta: 0.5)),
+      ("hard with the slope 1/6, as in Keras 3 and PyTorch", .sigmoidHard(alpha: 1 / 6, beta: 0.5)),
+      ("not hard", .sigmoid),
+    ]
+    return functions.map { entry in
+      Cause(.network, "sigmoids are " + entry.summary) { trial in
+        trial.changeActivations("sigmoids " + entry.summary) { activation in
+          switch activation.function {
+          case .sigmoid?, .sigmoidHard?:
+            guard activation.function != entry.function else { return false }
+            activation.function = entry.function
+            return true
+          default: return false
+          }
+        }
+      }
+    }
+  }
+
+  /// Every other order of the gates' weights: four of an LSTM, three of a GRU.
+  private var gateOrders: [Cause] {
+    let lstm = ["input", "forget", "cell", "output"]
+    let gru = ["update", "reset", "output"]
+    return permutations(4).map { order in
+      Cause(
+        .network,
+        "the gates of LSTMs are in the order " + order.map { lstm[$0] }.joined(separator: ", ")
+      ) { trial in
+        trial.changeLSTMs("gates \(order)") { weights, _ in
+          let gates = [
+            weights.inputGate, weights.forgetGate, weights.blockInput, weights.outputGate,
+          ]
+          weights.inputGate = gates[order[0]]
+          weights.forgetGate = gates[order[1]]
+          weights.blockInput = gates[order[2]]
+          weights.outputGate = gates[order[3]]
+          return true
+        }
+      }
+    }
+      + permutations(3).map { order in
+        cause("the gates of GRUs are in the order " + order.map { gru[$0] }.joined(separator: ", "))
+        { (layer: inout GRU) in
+          let gates = [layer.updateGate, layer.resetGate, layer.outputGate]
+          layer.updateGate = gates[order[0]]
+          layer.resetGate = gates[order[1]]
+          layer.outputGate = gates[order[2]]
+          return true
+        }
+      }
+  }
+
+  /// All orders of `count` things but their own.
+  private func permutations(_ count: Int) -> [[Int]] {
+    func orders(_ rest: [Int]) -> [[Int]] {
+      rest.isEmpty
+        ? [[]]
+        : rest.flatMap { first in orders(rest.filter { $0 != first }).map { [first] + $0 } }
+    }
+    return Array(orders(Array(0..<count)).dropFirst())
+  }
+}
+
+extension Trial {
+  /// Changes the weights of every direction of every LSTM.
+  ///
+  /// - Parameter change: gets the weights and the number of units.
+  fileprivate mutating func changeLSTMs(
+    _ name: String, _ change: (inout LSTMWeights, Int) throws -> Bool
+  ) rethrows -> Bool {
+    let single = try changeLayers(UniDirectionalLSTM.self, name) { layer in
+      guard var weights = layer.weightParams, try change(&weights, layer.outputVectorSize) else {
+        return false
+      }
+      layer.weightParams = weights
+      return true
+    }
+    let double = try changeLayers(BiDirectionalLSTM.self, name) { layer in
+      var isChanged = false
+      for index in layer.weightParams.indices {
+        isChanged =
+          try change(&layer.weightParams[index], layer.outputVectorSize) || isChanged
+      }
+      return isChanged
+    }
+    return single || double
+  }
+
+  fileprivate mutating func addForgetBias(_ amount: Float) throws -> Bool {
+    try changeLSTMs("forget bias \(amount)") { weights, units in
+      let bias = try weights.forgetGate.bias?.values(shape: [units]).array()
+      guard let bias else { return false }
+      weights.forgetGate.bias = Weights(bias.map { $0 + amount })
+      return true
+    }
+  }
+
+  /// Changes activations, those inside recurrent layers too.
+  fileprivate mutating func changeActivations(
+    _ name: String, _ change: (inout Activation) -> Bool
+  ) -> Bool {
+    func changeAll(_ activations: inout [Activation]) -> Bool {
+      var isChanged = false
+      for index in activations.indices { isChanged = change(&activations[index]) || isChanged }
+      return isChanged
+    }
+    var isChanged = changeLayers(Activation.self, name, change)
+    isChanged =
+      changeLayers(UniDirectionalLSTM.self, name) { changeAll(&$0.activations) } || isChanged
+    isChanged = changeLayers(GRU.self, name) { changeAll(&$0.activations) } || isChanged
+    isChanged =
+      changeLayers(BiDirectionalLSTM.self, name) {
+        let forward = changeAll(&$0.activationsForwardLSTM)
+        return changeAll(&$0.activationsBackwardLSTM) || forward
+      } || isChanged
+    return isChanged
+  }
+}

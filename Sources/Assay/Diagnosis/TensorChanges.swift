@@ -1,0 +1,74 @@
+import TensorCore
+
+extension Tensor {
+  /// The elements along the last axis with more than one, for each index of the others.
+  func rows() -> [[Float]] {
+    let elements = elements
+    let length = max(1, shape.last { $0 > 1 } ?? 1)
+    return stride(from: 0, to: elements.count, by: length).map {
+      Array(elements[$0..<min($0 + length, elements.count)])
+    }
+  }
+
+  /// - Parameter change: keeps the number of elements.
+  func mapRows(_ change: ([Float]) -> [Float]) -> Tensor {
+    Tensor(shape: shape, rows().flatMap(change))
+  }
+
+  /// With the elements along one axis in reverse order.
+  func reversed(_ axis: Int) -> Tensor {
+    guard axis < shape.count, shape[axis] > 1 else { return self }
+    let inner = shape[(axis + 1)...].reduce(1, *)
+    return permuted { index in
+      let place = index / inner % shape[axis]
+      return index + (shape[axis] - 1 - 2 * place) * inner
+    }
+  }
+
+  /// With the last three axes of more than one element in another order; arrays with fewer such axes
+  /// stay.
+  func withLastAxes(_ axes: [Int]) -> Tensor {
+    let places = Array(shape.indices.filter { shape[$0] > 1 }.suffix(3))
+    guard places.count == 3 else { return self }
+    let sizes = places.map { shape[$0] }
+    var newShape = shape
+    for (place, axis) in zip(places, axes) { newShape[place] = sizes[axis] }
+    let outer = shape[..<places[0]].reduce(1, *)
+    return reshaped([outer] + sizes).transposed([0] + axes.map { $0 + 1 }).reshaped(newShape)
+  }
+
+  /// Element `i` of the result is element `place(i)`.
+  func permuted(_ place: (Int) -> Int) -> Tensor {
+    var result = Tensor(shape: shape)
+    withUnsafeElements { source in
+      result.withUnsafeMutableElements { target in
+        for index in target.indices { target[index] = source[place(index)] }
+      }
+    }
+    return result
+  }
+
+  /// With the elements at each index of `axis` changed.
+  func mapChannels(_ axis: Int, _ change: (_ channel: Int, Float) -> Float) -> Tensor {
+    let inner = shape[(axis + 1)...].reduce(1, *)
+    let count = shape[axis]
+    var result = self
+    result.withUnsafeMutableElements { elements in
+      for index in elements.indices {
+        elements[index] = change(index / inner % count, elements[index])
+      }
+    }
+    return result
+  }
+
+  /// Whether every element is within 1e-4 of the largest expected one.
+  func isNear(_ expected: Tensor) -> Bool {
+    guard count == expected.count else { return false }
+    return withUnsafeElements { a in
+      expected.withUnsafeElements { b in
+        let largest = b.reduce(0) { max($0, abs($1)) }
+        return largest > 0 && a.indices.allSatisfy { abs(a[$0] - b[$0]) <= 1e-4 * largest }
+      }
+    }
+  }
+}

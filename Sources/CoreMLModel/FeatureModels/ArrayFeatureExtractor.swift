@@ -1,0 +1,19 @@
+/// The elements of an array at the indices, from 0.
+package struct ArrayFeatureExtractor: FeatureModelParameters {
+  package var indices: [Int] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.ints("extractIndex", \.indices)]
+
+  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+    faults.requireFeatures(description.input, "description.input", [.multiArray], count: 1)
+    faults.requireFeatures(
+      description.output, "description.output", [.double, .int64, .multiArray], count: 1)
+    let isNumber = description.output.first?.type?.kind?.sort != .multiArray
+    faults.require(
+      !isNumber || indices.count == 1, "extractIndex",
+      "\(indices.count) indices for an output of one number")
+  }
+}

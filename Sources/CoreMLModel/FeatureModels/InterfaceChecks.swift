@@ -1,0 +1,83 @@
+extension FeatureType.Kind {
+  /// What kind of value it is, without the parameters.
+  enum Sort: String {
+    case int64, double, string, image, multiArray, dictionary, sequence
+  }
+
+  var sort: Sort {
+    switch self {
+    case .int64: .int64
+    case .double: .double
+    case .string: .string
+    case .image: .image
+    case .multiArray: .multiArray
+    case .dictionary: .dictionary
+    case .opaque: .sequence
+    }
+  }
+}
+
+extension Faults {
+  /// Each of `features` must be of one of the sorts, and there must be `count` of them.
+  mutating func requireFeatures(
+    _ features: [FeatureDescription], _ place: String, _ sorts: Set<FeatureType.Kind.Sort>,
+    count: Int? = nil
+  ) {
+    require(
+      count == nil || features.count == count, place,
+      "\(features.count) features; \(count ?? 0) \(count == 1 ? "is" : "are") needed")
+    for feature in features {
+      guard let sort = feature.type?.kind?.sort else { continue }
+      require(
+        sorts.contains(sort), "\(place).\(feature.name)",
+        "a feature of type \(sort.rawValue) is not possible here",
+        hint: "possible are \(sorts.map(\.rawValue).sorted().joined(separator: ", "))")
+    }
+  }
+
+  /// Inputs that can be made one array of numbers.
+  mutating func requireNumbers(_ description: ModelDescription) {
+    requireFeatures(
+      description.input, "description.input", [.int64, .double, .multiArray, .dictionary])
+  }
+
+  mutating func requireRegressor(_ description: ModelDescription) {
+    let name = description.predictedFeatureName
+    let sort = description.output.first { $0.name == name }?.type?.kind?.sort
+    require(
+      sort == .double || sort == .multiArray, "description.predictedFeatureName",
+      name.isEmpty ? "a regressor needs one" : "'\(name)' is not a numeric output")
+  }
+
+  mutating func requireClassifier(_ description: ModelDescription, _ labels: ClassLabels?) {
+    guard let labels else { return require(false, "classLabels", "a classifier needs labels") }
+    let isString = if case .string = labels { true } else { false }
+    let name = description.predictedFeatureName
+    let kind = description.output.first { $0.name == name }?.type?.kind
+    require(
+      kind == (isString ? .string : .int64), "description.predictedFeatureName",
+      "'\(name)' is not an output of the labels' type (\(isString ? "string" : "int64"))")
+    let probabilities = description.predictedProbabilitiesName
+    if probabilities.isEmpty { return }
+    let found = description.output.first { $0.name == probabilities }?.type?.kind
+    require(
+      found == .dictionary(isString ? .string : .int64), "description.predictedProbabilitiesName",
+      "'\(probabilities)' is not an output of the dictionary type with the labels' type of keys")
+  }
+
+  /// Every row has as many numbers as the first.
+  mutating func requireEqualRows(_ rows: [[Double]], _ field: String) {
+    require(
+      rows.allSatisfy { $0.count == rows[0].count }, field, "the rows have different lengths")
+  }
+}
+
+extension ClassLabels {
+  /// Whether no label occurs twice.
+  var areDifferent: Bool {
+    switch self {
+    case .string(let labels): Set(labels).count == labels.count
+    case .int64(let labels): Set(labels).count == labels.count
+    }
+  }
+}

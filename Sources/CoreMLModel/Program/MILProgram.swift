@@ -1,0 +1,187 @@
+import TensorCore
+
+/// An ML Program: functions of operations on typed, named values (`MILSpec.Program`).
+///
+/// Everything is kept as the file states it, maps in the order of the file, so that writing a
+/// program gives the bytes that were read.
+package struct MILProgram: SpecificationMessage {
+  package var version = 0
+  package var functions: [MILFunctionEntry] = []
+  package var docString = ""
+  package var attributes: [MILAttribute] = []
+  /// The contents of the weight files that values name. They are no part of the message.
+  package var weightFiles: [String: MILWeightFile] = [:]
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .int("version", \.version),
+    .messages("functions", \.functions),
+    .string("docString", \.docString),
+    .messages("attributes", \.attributes),
+  ]
+
+  /// The function with this name.
+  package func function(_ name: String) -> MILFunction? {
+    functions.first { $0.key == name }?.value
+  }
+}
+
+/// A function by its name.
+package struct MILFunctionEntry: SpecificationMessage {
+  package var key = ""
+  package var value: MILFunction?
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.string("key", \.key), .message("value", \.value)]
+}
+
+/// A function: its inputs and a body for each set of operations that it is written for.
+package struct MILFunction: SpecificationMessage {
+  package var inputs: [MILNamedType] = []
+  /// The set of operations of the body to run, such as `CoreML7`.
+  package var opset = ""
+  package var specializations: [MILBlockEntry] = []
+  package var attributes: [MILAttribute] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .messages("inputs", \.inputs),
+    .string("opset", \.opset),
+    .messages("specializations", \.specializations),
+    .messages("attributes", \.attributes),
+  ]
+
+  /// The body for `opset`.
+  package var body: MILBlock? { specializations.first { $0.key == opset }?.value }
+}
+
+/// A body of a function by its set of operations.
+package struct MILBlockEntry: SpecificationMessage {
+  package var key = ""
+  package var value: MILBlock?
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.string("key", \.key), .message("value", \.value)]
+}
+
+/// Operations in the order of execution, and the names of the values that they give.
+package struct MILBlock: SpecificationMessage {
+  package var inputs: [MILNamedType] = []
+  package var outputs: [String] = []
+  package var operations: [MILOperation] = []
+  package var attributes: [MILAttribute] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .messages("inputs", \.inputs),
+    .strings("outputs", \.outputs),
+    .messages("operations", \.operations),
+    .messages("attributes", \.attributes),
+  ]
+}
+
+/// An operation with named arguments, such as `conv`.
+package struct MILOperation: SpecificationMessage {
+  package var type = ""
+  package var inputs: [MILArgumentEntry] = []
+  package var outputs: [MILNamedType] = []
+  package var blocks: [MILBlock] = []
+  package var attributes: [MILAttribute] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .string("type", \.type),
+    .messages("inputs", \.inputs),
+    .messages("outputs", \.outputs),
+    .messages("blocks", \.blocks),
+    .messages("attributes", \.attributes),
+  ]
+
+  /// What the argument is bound to; nil if the operation does not have it.
+  package func argument(_ name: String) -> [MILBinding]? {
+    inputs.first { $0.key == name }.map { $0.value?.arguments ?? [] }
+  }
+
+  package func attribute(_ name: String) -> MILValue? {
+    attributes.first { $0.key == name }?.value
+  }
+
+  /// The name to report: the attribute `name`, else that of the first output.
+  package var label: String {
+    if case .immediate(let value)? = attribute("name")?.content,
+      case .tensor(let tensor)? = value.content, case .strings(let names)? = tensor.content,
+      let name = names.first
+    {
+      return name
+    }
+    return outputs.first?.name ?? ""
+  }
+}
+
+/// An argument of an operation by its name.
+package struct MILArgumentEntry: SpecificationMessage {
+  package var key = ""
+  package var value: MILArgument?
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.string("key", \.key), .message("value", \.value)]
+}
+
+/// One value, or several for an argument that takes a list.
+package struct MILArgument: SpecificationMessage {
+  package var arguments: [MILBinding] = []
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.messages("arguments", \.arguments)]
+}
+
+/// The name of a value, or a value itself.
+package struct MILBinding: SpecificationMessage {
+  package enum Content: Sendable, Equatable {
+    case name(String)
+    case value(MILValue)
+  }
+
+  package var content: Content?
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [
+    .choice(
+      \.content,
+      [
+        .plain(
+          "name", { .name(try $0.string("name")) },
+          { if case .name(let name) = $0 { name } else { nil } }, { try $0.set("name", $1) }),
+        .message("value", { .value($0) }, { if case .value(let v) = $0 { v } else { nil } }),
+      ])
+  ]
+}
+
+/// A fact about a program, function, block, operation or type.
+package struct MILAttribute: SpecificationMessage {
+  package var key = ""
+  package var value: MILValue?
+  package var unknownFields = UnknownFields()
+
+  package init() {}
+
+  package static let fields: Fields = [.string("key", \.key), .message("value", \.value)]
+}

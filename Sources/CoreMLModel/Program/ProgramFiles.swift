@@ -1,0 +1,68 @@
+import ByteFormats
+import TensorCore
+
+extension MILProgram {
+  /// Passes every value in the program to `body`: constants, attributes, and those inside others.
+  package func forEachValue(_ body: (MILValue) throws -> Void) rethrows {
+    for attribute in attributes { try attribute.value?.forEach(body) }
+    for function in functions {
+      for attribute in function.value?.attributes ?? [] { try attribute.value?.forEach(body) }
+      for block in function.value?.specializations ?? [] { try block.value?.forEachValue(body) }
+    }
+  }
+
+  /// Reads the weight files that values name, and checks that the values are in them.
+  mutating func readWeightFiles(_ package: ModelPackage?) throws {
+    var names: Set<String> = []
+    forEachValue { if case .file(let place)? = $0.content { names.insert(place.fileName) } }
+    for name in names.sorted() {
+      guard let package else { continue }
+      weightFiles[name] = try inField(name) { try MILWeightFile(package.file(name)) }
+    }
+    if package == nil { return }
+    try forEachValue { value in
+      if case .file(let place)? = value.content {
+        _ = try inField(place.fileName) { try MILElements(value, files: weightFiles) }
+      }
+    }
+  }
+}
+
+extension MILBlock {
+  fileprivate func forEachValue(_ body: (MILValue) throws -> Void) rethrows {
+    for attribute in attributes { try attribute.value?.forEach(body) }
+    for operation in operations {
+      for attribute in operation.attributes { try attribute.value?.forEach(body) }
+      for binding in operation.inputs.lazy.compactMap(\.value).flatMap(\.arguments) {
+        if case .value(let value)? = binding.content { try value.forEach(body) }
+      }
+      for block in operation.blocks { try block.forEachValue(body) }
+    }
+  }
+}
+
+extension MILValue {
+  fileprivate func forEach(_ body: (MILValue) throws -> Void) rethrows {
+    try body(self)
+    guard case .immediate(let immediate)? = content else { return }
+    switch immediate.content {
+    case .tuple(let values)?, .list(let values)?:
+      for value in values.values { try value.forEach(body) }
+    case .dictionary(let dictionary)?:
+      for pair in dictionary.values {
+        try pair.key?.forEach(body)
+        try pair.value?.forEach(body)
+      }
+    case .tensor?, nil: break
+    }
+  }
+}
+
+extension Model {
+  /// Reads the weight files of the program that the model is, from its package.
+  mutating func readWeightFiles(_ package: ModelPackage?) throws {
+    guard case .mlProgram(var program)? = type else { return }
+    try program.readWeightFiles(package)
+    type = .mlProgram(program)
+  }
+}

@@ -1,0 +1,270 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// A state that a section keeps from one image to the next: an input of the model, and an output to
+/// pass to the next prediction. The first one is zeros.
+struct SectionState: Sendable {
+  let input: String
+  let output: String
+  let tensor: DarknetTensor
+}
+
+extension DarknetNetwork {
+  /// The blob of a state before the image.
+  fileprivate mutating func state(_ call: SectionCall, _ name: String = "state") -> String {
+    reserve("\(call.name)_\(name)_in")
+  }
+
+  /// Makes a blob the state after the image.
+  fileprivate mutating func keep(
+    _ blob: String, as input: String, _ tensor: DarknetTensor
+  ) {
+    // The state may also be the section's output, whose name the user can choose.
+    let name = String(input.dropLast(3)) + "_out"
+    let output = affine(blob, 1, 0, name, to: name)
+    states.append(SectionState(input: input, output: output, tensor: tensor))
+  }
+}
+
+/// s = f(U · x) + f(W · s), out = f(V · s)
+struct RecurrentLayer: DarknetLayer {
+  static let source = SourceLayer(
+    "rnn",
+    becomes: "three innerProducts with batchnorm and activation, a sum; the state is an input and "
+      + "an output")
+  static let options = [
+    "output", "hidden", "batch_normalize", "activation", "shortcut", "logistic",
+  ]
+
+  private let outputs: Int
+  private let hidden: Int
+  private let isNormalized: Bool
+  private let keepsState: Bool
+  private let activation: ActivationFunction
+  private let ownActivation: ActivationFunction
+
+  init(_ section: ConfigurationSection) throws {
+    let range = 1...WindowOptions.filterLimit
+    outputs = try section.int("output", default: 1, in: range)
+    // Joseph Redmon's Darknet has no `hidden`.
+    hidden = try section.int("hidden", default: outputs, in: range)
+    isNormalized = try section.bool("batch_normalize")
+    keepsState = try section.bool("shortcut")
+    activation = ActivationFunction(section, default: "logistic")
+    switch try section.int("logistic", default: 0) {
+    case 2: ownActivation = ActivationFunction("loggy")
+    case 1: ownActivation = ActivationFunction("logistic")
+    default: ownActivation = activation
+    }
+  }
+
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.input
+    func matrix(_ inputs: Int, _ outputs: Int, _ part: String) throws -> ConnectedWeights {
+      try ConnectedWeights(
+        inputs, outputs, isNormalized: isNormalized, "\(call.name)__\(part)__", call, &network)
+    }
+    let first = try matrix(input.count, hidden, "input")
+    let own = try matrix(hidden, hidden, "self")
+    let last = try matrix(hidden, outputs, "output")
+    let state = try DarknetTensor(network.state(call), hidden, 1, 1)
+    let row = network.flattened(input, for: call.name)
+    let parts = [
+      try network.activate(activation, state.with(network.add(first, row)), call).blob,
+      try network.activate(ownActivation, state.with(network.add(own, state.blob)), call).blob,
+    ]
+    let next = network.sum(
+      parts + (keepsState ? [state.blob] : []), call.name + "__state__")
+    network.keep(next, as: state.blob, state)
+    let output = try DarknetTensor(network.add(last, next), outputs, 1, 1)
+    return try network.activate(activation, output, call)
+  }
+}
+
+/// z = σ(Uz · x + Wz · s), r = σ(Ur · x + Wr · s), h = σ(Uh · x + Wh · (r · s)), out = s = z · s +
+/// (1 − z) · h; with `tanh`, h is a tanh.
+struct GatedLayer: DarknetLayer {
+  static let source = SourceLayer(
+    "gru",
+    becomes:
+      "six innerProducts with batchnorm, sums, sigmoid, tanh, products; the state is an input "
+      + "and an output")
+  static let options = ["output", "batch_normalize", "tanh"]
+
+  private let outputs: Int
+  private let isNormalized: Bool
+  private let isTanh: Bool
+
+  init(_ section: ConfigurationSection) throws {
+    outputs = try section.int("output", default: 1, in: 1...WindowOptions.filterLimit)
+    isNormalized = try section.bool("batch_normalize")
+    isTanh = try section.bool("tanh")
+  }
+
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.input
+    func matrices(_ inputs: Int, _ part: String) throws -> [ConnectedWeights] {
+      try ["z", "r", "h"].map {
+        try ConnectedWeights(
+          inputs, outputs, isNormalized: isNormalized, "\(call.name)__\(part)_\($0)__", call,
+          &network)
+      }
+    }
+    let ofInput: [ConnectedWeights]
+    let ofState: [ConnectedWeights]
+    if network.weights.isOfBochkovskiy {
+      ofInput = try matrices(input.count, "input")
+      ofState = try matrices(outputs, "state")
+    } else {
+      ofState = try matrices(outputs, "state")
+      ofInput = try matrices(input.count, "input")
+    }
+    let row = network.flattened(input, for: call.name)
+    let state = network.state(call)
+    func gate(_ index: Int, _ state: String, _ function: Activation, _ name: String) -> String {
+      let sum = network.sum(
+        [network.add(ofInput[index], row), network.add(ofState[index], state)],
+        "\(call.name)__\(name)_sum__")
+      return network.add("\(call.name)__\(name)__", function, [sum])
+    }
+    let share = gate(0, state, Activation(.sigmoid), "z")
+    let reset = gate(1, state, Activation(.sigmoid), "r")
+    let forgotten = network.product(reset, state, call.name + "__forgotten__")
+    let new = gate(2, forgotten, Activation(isTanh ? .tanh : .sigmoid), "h")
+    let kept = network.product(share, state, call.name + "__kept__")
+    let rest = network.affine(share, -1, 1, call.name + "__rest__")
+    let output = network.sum(
+      [kept, network.product(rest, new, call.name + "__new__")], call.name)
+    let tensor = try DarknetTensor(output, outputs, 1, 1)
+    network.keep(output, as: state, tensor)
+    return tensor
+  }
+}
+
+/// i, f, o = σ(U · x + W · h), g = tanh(Ug · x + Wg · h), c = f · c + i · g, out = h = o · tanh(c)
+struct LongMemoryLayer: DarknetLayer {
+  static let source = SourceLayer(
+    "lstm",
+    becomes: "eight innerProducts with batchnorm, sums, sigmoid, tanh, products; both states are "
+      + "inputs and outputs")
+  static let options = ["output", "batch_normalize"]
+
+  private let outputs: Int
+  private let isNormalized: Bool
+
+  init(_ section: ConfigurationSection) throws {
+    outputs = try section.int("output", default: 1, in: 1...WindowOptions.filterLimit)
+    isNormalized = try section.bool("batch_normalize")
+  }
+
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.input
+    let gates = network.weights.isOfBochkovskiy ? ["f", "i", "g", "o"] : ["i", "f", "o", "g"]
+    func matrices(_ inputs: Int, _ part: String) throws -> [String: ConnectedWeights] {
+      var matrices: [String: ConnectedWeights] = [:]
+      for gate in gates {
+        matrices[gate] = try ConnectedWeights(
+          inputs, outputs, isNormalized: isNormalized, "\(call.name)__\(part)_\(gate)__", call,
+          &network)
+      }
+      return matrices
+    }
+    let ofState = try matrices(outputs, "state")
+    let ofInput = try matrices(input.count, "input")
+    let row = network.flattened(input, for: call.name)
+    let (state, cell) = (network.state(call), network.state(call, "cell"))
+    var values: [String: String] = [:]
+    for gate in gates {
+      let parts = [(ofInput[gate], row), (ofState[gate], state)].compactMap { matrix, blob in
+        matrix.map { network.add($0, blob) }
+      }
+      let sum = network.sum(parts, "\(call.name)__\(gate)_sum__")
+      values[gate] = network.add(
+        "\(call.name)__\(gate)__", Activation(gate == "g" ? .tanh : .sigmoid), [sum])
+    }
+    let kept = network.product(values["f"] ?? "", cell, call.name + "__kept__")
+    let new = network.product(values["i"] ?? "", values["g"] ?? "", call.name + "__new__")
+    let next = network.sum([kept, new], call.name + "__cell__")
+    let squashed = network.add(call.name + "__tanh__", Activation(.tanh), [next])
+    let output = network.product(values["o"] ?? "", squashed, call.name)
+    let tensor = try DarknetTensor(output, outputs, 1, 1)
+    network.keep(output, as: state, tensor)
+    network.keep(next, as: cell, tensor)
+    return tensor
+  }
+}
+
+/// The same as `rnn` with convolutions.
+struct ConvolutionalRecurrentLayer: DarknetLayer {
+  static let source = SourceLayer(
+    "crnn",
+    becomes:
+      "three convolutions with batchnorm and activation, a sum; the state is an input and an "
+      + "output", refused: "`xnor`; windows that change the size; `groups`")
+  static let options = [
+    "output", "hidden", "batch_normalize", "activation", "shortcut", "size", "stride", "dilation",
+    "pad", "padding", "groups", "xnor",
+  ]
+
+  private let outputs: Int
+  private let hidden: Int
+  private let size: Int
+  private let isNormalized: Bool
+  private let keepsState: Bool
+  private let activation: ActivationFunction
+
+  init(_ section: ConfigurationSection) throws {
+    let range = 1...WindowOptions.filterLimit
+    outputs = try section.int("output", default: 1, in: range)
+    hidden = try section.int("hidden", default: 1, in: range)
+    isNormalized = try section.bool("batch_normalize")
+    keepsState = try section.bool("shortcut")
+    activation = ActivationFunction(section, default: "logistic")
+    size = try section.int("size", default: 3, in: 1...WindowOptions.limit)
+    // Joseph Redmon's Darknet always has a border of 1, Alexey Bochkovskiy's the one it is given.
+    let own = try section.int("padding", default: size == 3 ? 1 : 0, in: 0...WindowOptions.limit)
+    let border = try section.bool("pad") ? size / 2 : own
+    for (key, value) in [("stride", 1), ("dilation", 1), ("groups", 1)] {
+      if let option = section[key], try section.int(key, default: value) != value {
+        throw ModelError(
+          .unsupported, "line \(option.line): \(key) = \(option.value) is not supported here")
+      }
+    }
+    try section.refuse("xnor", "single-bit networks do not compute with their stored weights")
+    if 2 * border != size - 1 {
+      throw ModelError(
+        .unsupported,
+        "line \(section.line): a window of \(size) with a border of \(border) changes the size of "
+          + "the state")
+    }
+  }
+
+  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+    let input = try call.image
+    func weights(_ inputs: Int, _ filters: Int) throws -> (Convolution, ConvolutionWeights) {
+      let shape = [filters, inputs, size, size]
+      let border = [size / 2, size / 2]
+      return (
+        Convolution(
+          shape, groups: 1, stride: [1, 1], dilation: [1, 1], border: [border[0], border[1]]),
+        try ConvolutionWeights(
+          filters: filters, kernel: shape, isNormalized: isNormalized, call, from: &network)
+      )
+    }
+    let first = try weights(input.channels, hidden)
+    let own = try weights(hidden, hidden)
+    let last = try weights(hidden, outputs)
+    let state = try DarknetTensor(network.state(call), hidden, input.height, input.width)
+    let parts = try [(first, input.blob), (own, state.blob)].map { weights, blob in
+      try network.activate(
+        activation, state.with(network.add(weights.0, weights.1, blob, call)), call
+      ).blob
+    }
+    let next = network.sum(parts + (keepsState ? [state.blob] : []), call.name + "__state__")
+    network.keep(next, as: state.blob, state)
+    let output = try DarknetTensor(
+      network.add(last.0, last.1, next, call), outputs, input.height, input.width)
+    return try network.activate(activation, output, call)
+  }
+}

@@ -1,0 +1,98 @@
+import LibC
+import Synchronization
+import TensorCore
+
+/// The files that a command has read, so that it does not destroy one by writing to it, nor reads one
+/// twice. A program that uses the library keeps no such record.
+package enum OpenedFiles {
+  private struct Identity: Hashable {
+    let device: UInt64
+    let number: UInt64
+
+    init(_ status: stat) {
+      device = UInt64(truncatingIfNeeded: status.st_dev)
+      number = UInt64(truncatingIfNeeded: status.st_ino)
+    }
+  }
+
+  private struct Content {
+    let identity: Identity
+    /// A pipe is read once; a file may have been replaced.
+    let times: [Int]
+    let bytes: Bytes
+  }
+
+  private struct Record {
+    var isKept = false
+    var files: Set<Identity> = []
+    var replaceable: Set<Identity> = []
+    var pipes: [Content] = []
+    /// The last two: the format is detected before the content is read, maybe of two files in turn.
+    var last: [Content] = []
+  }
+
+  private static let record = Mutex(Record())
+
+  /// Starts the record, for a process that executes one command.
+  package static func keepRecord() { record.withLock { $0.isKept = true } }
+
+  /// Notes a file that a command reads.
+  package static func note(_ status: stat) {
+    record.withLock { if $0.isKept { $0.files.insert(Identity(status)) } }
+  }
+
+  /// Allows a command that changes a file in place to replace it.
+  package static func allowReplacing(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return }
+    record.withLock { _ = $0.replaceable.insert(Identity(status)) }
+  }
+
+  /// - Throws: `.cannotCreate` if writing to `path` would destroy an input.
+  static func requireNoInput(_ path: String) throws {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+    let identity = Identity(status)
+    let isInput = record.withLock {
+      $0.files.contains(identity) && !$0.replaceable.contains(identity)
+    }
+    try require(
+      !isInput, .cannotCreate, "is an input of this command, which writing would destroy",
+      hint: "give the output another name")
+  }
+
+  private static func times(_ status: stat) -> [Int] {
+    guard status.st_mode & S_IFMT == S_IFREG else { return [] }
+    #if canImport(Darwin)
+      let (changed, modified) = (status.st_ctimespec, status.st_mtimespec)
+    #else
+      let (changed, modified) = (status.st_ctim, status.st_mtim)
+    #endif
+    return [
+      Int(status.st_size), Int(changed.tv_sec), Int(changed.tv_nsec), Int(modified.tv_sec),
+      Int(modified.tv_nsec),
+    ]
+  }
+
+  /// What has been read of this very file.
+  static func bytes(_ status: stat) -> Bytes? {
+    let identity = Identity(status)
+    return record.withLock { record in
+      (record.last + record.pipes).first {
+        $0.identity == identity && $0.times == times(status)
+      }?.bytes
+    }
+  }
+
+  static func keep(_ bytes: Bytes, _ status: stat) {
+    let content = Content(identity: Identity(status), times: times(status), bytes: bytes)
+    record.withLock { record in
+      guard record.isKept else { return }
+      if content.times.isEmpty {
+        record.pipes.append(content)
+      } else {
+        record.last = record.last.suffix(1) + [content]
+      }
+    }
+  }
+}

@@ -1,0 +1,397 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// One run of the conversion, node by node.
+struct Conversion {
+  private let source: KerasSource
+  private let options: ConversionOptions
+  private let graph: KerasGraph
+  private let formats: [LayerConfiguration.DataFormat]
+  private var handlers: [LayerHandler?] = []
+  private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
+  /// Outputs of each node; nil until it is converted.
+  private var tensors: [[KerasTensor]?]
+  private var problems: [ModelError] = []
+  /// Why layers have no handler, by their index.
+  private var refusals: [Int: ModelError] = [:]
+  /// Nodes of a plan whose shapes depend on a layer that cannot be converted.
+  private var guesses: Set<Int> = []
+  var network: NetworkWriter
+
+  init(_ source: KerasSource, _ options: ConversionOptions) throws {
+    self.source = source
+    self.options = options
+    graph = try KerasGraph(source.definition)
+    formats = DataFormats(graph).preferred
+    tensors = [[KerasTensor]?](repeating: nil, count: graph.nodes.count)
+    network = NetworkWriter(
+      version: source.version, rules: options.customLayers,
+      maximumVersion: options.maximumVersion ?? SpecificationVersion.newest,
+      onVisit: options.onVisit)
+    if source.version.isTensorFlowKeras, !source.version.isAtLeast(3, 0) {
+      let names = Set(graph.nodes.map(\.name))
+      network.numberedFromZero = ["lstm", "gru", "simple_rnn", "rnn", "bidirectional"].filter(
+        names.contains)
+    }
+  }
+
+  mutating func run() throws -> ImportedNetwork {
+    chooseHandlers()
+    var imported = ImportedNetwork(source: source.version.description)
+    do {
+      do { try assignWeights() } catch  where options.isPlan { nameWeights() }
+      imported.inputs = try addInputs()
+    } catch {
+      // Unsupported layers are reported before errors that follow from them.
+      throw UnsupportedLayers.error(problems) ?? error
+    }
+    for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
+    if let error = UnsupportedLayers.error(problems) { throw error }
+    imported.outputs = try addOutputs()
+    if network.fixesSequences {
+      for (position, index) in graph.inputs.enumerated() {
+        guard let tensor = tensors[index]?.first else { continue }
+        imported.inputs[position].shape = FeatureShape.fixed(
+          imported.inputs[position].shape, tensor)
+      }
+    }
+    imported.layers = network.layers
+    for tensor in tensors.lazy.compactMap({ $0 }).joined() {
+      imported.blobLayouts[tensor.blob] =
+        imported.blobLayouts[tensor.blob] ?? tensor.layout.letters(isImage: true)
+    }
+    imported.trainableParameterCount = source.weights == nil ? nil : trainableParameters
+    try imported.rename(
+      inputs: [], outputs: imported.outputs.indices.map { "output\($0 + 1)" })
+    imported.inputs += network.stateInputs.map { .state($0.blob, units: $0.units, isInput: true) }
+    imported.outputs += network.stateOutputs.map {
+      .state($0.blob, units: $0.units, isInput: false)
+    }
+    return imported
+  }
+
+  // MARK: Layers
+
+  private mutating func chooseHandlers() {
+    var known: [Int: LayerHandler] = [:]
+    var failed: Set<Int> = []
+    for node in graph.nodes {
+      let layer = node.layer
+      let subject = CustomLayerSubject(
+        layer: node.name, layerClass: layer.className,
+        function: layer.className == "Lambda" ? LambdaFunction.name(in: layer.fields) : nil)
+      guard node.isNeeded else {
+        handlers.append(nil)
+        continue
+      }
+      if !layer.isInput, let rule = rule(subject, layer) {
+        handlers.append(.custom(CustomConversion(layer: layer, subject: subject, rule: rule)))
+        continue
+      }
+      if let handler = known[node.layerIndex] {
+        handlers.append(handler)
+        continue
+      }
+      guard !failed.contains(node.layerIndex) else {
+        handlers.append(nil)
+        continue
+      }
+      do {
+        let handler = try handler(layer, subject, inputCount: node.inputs.count)
+        if let handler { known[node.layerIndex] = handler } else { failed.insert(node.layerIndex) }
+        handlers.append(handler)
+      } catch {
+        let problem = (error as? ModelError ?? ModelError(.internal, "\(error)")).inLayer(node.name)
+        problems.append(problem)
+        refusals[node.layerIndex] = problem
+        failed.insert(node.layerIndex)
+        handlers.append(nil)
+      }
+    }
+  }
+
+  private func rule(
+    _ subject: CustomLayerSubject, _ layer: ModelDefinition.Layer
+  ) -> CustomLayerRule? {
+    if let rule = options.customLayers.rule(for: subject) { return rule }
+    guard layer.name != subject.layer else { return nil }
+    var unprefixed = subject
+    unprefixed.layer = layer.name
+    return options.customLayers.rule(for: unprefixed)
+  }
+
+  private func handler(
+    _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject, inputCount: Int
+  ) throws -> LayerHandler? {
+    let type: (any KerasLayer.Type)? =
+      layer.isOperation ? OperationLayer.self : KerasLayerRegistry.type(named: layer.className)
+    if let type {
+      let configuration = LayerConfiguration(
+        name: subject.layer, className: layer.className, fields: layer.fields,
+        version: source.version)
+      return .known(try type.init(configuration))
+    }
+    var reading: Result<PythonFormula, ModelError>?
+    if layer.className == "Lambda" {
+      reading = LambdaFunction.reading(of: layer.fields, inputCount: inputCount)
+      if options.readsFormulas,
+        let python = PythonConversion(layer, subject, reading, inputCount, options.customLayers)
+      {
+        return .python(python)
+      }
+    } else if options.readsFormulas, let rule = try FormulaClasses.rule(for: subject, layer) {
+      return .custom(
+        CustomConversion(layer: layer, subject: subject, rule: rule, isAssumed: true))
+    }
+    guard options.customLayers.allowsAll else {
+      throw UnsupportedLayers.error(
+        for: subject, reading: reading, readsFormulas: options.readsFormulas)
+    }
+    return .custom(CustomConversion(layer: layer, subject: subject, rule: nil))
+  }
+
+  private mutating func assignWeights() throws {
+    guard let stored = source.weights else {
+      if options.missingWeights != nil { return nameWeights() }
+      throw ModelError(
+        .mismatch, "the architecture has no weights",
+        hint: "add the weights file (.h5) after it")
+    }
+    var slots: [ObjectIdentifier: [WeightSlot]?] = [:]
+    for (node, handler) in zip(graph.nodes, handlers) {
+      let key = ObjectIdentifier(node.layer)
+      if slots[key] == nil { slots[key] = .some(handler?.slots) }
+    }
+    let assignment = try stored.assignment(to: source.definition) {
+      // Inputs of nested models have no nodes.
+      $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
+    }
+    weights = assignment.weights
+    network.notes += assignment.notes
+    if let path = source.weightsPath {
+      let layers = weights.values.filter { !$0.isEmpty }
+      network.notes.append(
+        "\(layers.reduce(0) { $0 + $1.count }) weights of \(layers.count) layers come from \(path), "
+          + "matched \(assignment.method)")
+    }
+  }
+
+  /// Gives every layer the names of its weights, without values.
+  private mutating func nameWeights() {
+    for (node, handler) in zip(graph.nodes, handlers) {
+      weights[ObjectIdentifier(node.layer)] = (handler?.slots ?? []).map { slot in
+        StoredWeight(name: slot.name, storedName: slot.name, shape: []) {
+          throw ModelError(.mismatch, "the architecture has no weights")
+        }
+      }
+    }
+  }
+
+  private mutating func convert(_ index: Int) {
+    let node = graph.nodes[index]
+    guard let handler = handlers[index] else {
+      if options.isPlan, node.isNeeded, let error = refusals[node.layerIndex] {
+        refuse(index, error, node.inputs.compactMap { tensors[$0.node]?.first })
+      }
+      return
+    }
+    var inputs: [KerasTensor] = []
+    for input in node.inputs {
+      guard let outputs = tensors[input.node] else { return }
+      guard input.tensor < outputs.count else {
+        problems.append(
+          ModelError(
+            .malformed,
+            "it reads output \(input.tensor) of '\(graph.nodes[input.node].name)', which has \(outputs.count)",
+            layer: node.name, layerClass: node.layer.className))
+        return
+      }
+      inputs.append(outputs[input.tensor])
+      if guesses.contains(input.node) { guesses.insert(index) }
+    }
+    if !node.masks.isEmpty, inputs.first?.mask == nil {
+      guard let mask = mask(node) else {
+        problems.append(
+          ModelError(
+            .unsupported, "the mask passed to it is not supported",
+            layer: node.name, layerClass: node.layer.className,
+            hint: "a mask (batch, steps) and those of Embedding and Masking are supported"))
+        return
+      }
+      inputs[0].mask = mask
+    }
+    let call = LayerCall(
+      name: node.name, className: node.layer.className, inputs: inputs, version: source.version,
+      weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index],
+      missingWeights: source.weights == nil || options.isPlan ? options.missingWeights : nil,
+      arguments: node.arguments)
+    var text = handler.formula
+    do {
+      switch handler {
+      case .known(let layer):
+        if !type(of: layer).vanishes { network.visit(node.name, node.layer.className) }
+        var outputs = try layer.convert(call, into: &network)
+        switch type(of: layer).maskPolicy {
+        case .decides: break
+        case .drops: for index in outputs.indices { outputs[index].mask = nil }
+        case .passes:
+          let mask = StepMask.common(inputs.compactMap(\.mask))
+          for index in outputs.indices { outputs[index].mask = mask }
+        case .merges:
+          let mask = StepMask.merged(inputs, source.version)
+          for index in outputs.indices { outputs[index].mask = mask }
+        }
+        tensors[index] = outputs
+      case .python(let python):
+        network.visit(node.name, node.layer.className + (text.map { ", \($0)" } ?? ""))
+        do {
+          (tensors[index], text) = try python.convert(call, into: &network)
+          try network.requireRanks(call)
+        } catch {
+          guard let fallback = python.fallback else { throw error }
+          tensors[index] = try fallback.convert(
+            call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
+        }
+      case .custom(let custom):
+        network.visit(node.name, node.layer.className)
+        tensors[index] = try custom.convert(
+          call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
+      }
+      if options.isPlan, tensors[index]?.contains(where: \.isGuess) == true {
+        guesses.insert(index)
+        tensors[index] = tensors[index]?.map(\.assumed)
+      }
+      try network.requireRanks(call)
+      try call.requireSizes(of: tensors[index] ?? [])
+      network.finish(
+        node.name, node.layer.className + (text.map { ", \($0)" } ?? ""),
+        isTrainable: node.layer.isTrainable)
+    } catch {
+      tensors[index] = nil
+      network.forget()
+      let problem = (error as? ModelError ?? ModelError(.internal, "\(error)"))
+        .inLayer(node.name, class: node.layer.className)
+      problems.append(problem)
+      if options.isPlan { refuse(index, problem, inputs) }
+    }
+  }
+
+  /// Notes in the plan why a node is not converted, and goes on with its first input.
+  private mutating func refuse(_ index: Int, _ error: ModelError, _ inputs: [KerasTensor]) {
+    let node = graph.nodes[index]
+    var refusal = LayerRefusal(error, node.layer, weights[ObjectIdentifier(node.layer)] ?? [])
+    refusal.isOpen = guesses.contains(index) && refusals[node.layerIndex] == nil
+    guesses.insert(index)
+    network.refuse(node.name, node.layer.className, refusal)
+    guard var result = inputs.first else { return }
+    result.mask = nil
+    tensors[index] = [KerasTensor](repeating: result, count: node.outputCount)
+  }
+
+  /// The mask that a layer is given by the model's author: one number for each step.
+  private mutating func mask(_ node: KerasGraph.Node) -> StepMask? {
+    guard node.masks.count == 1, !node.inputs.isEmpty else { return nil }
+    let reference = node.masks[0]
+    if tensors[reference.node] == nil { convertAll(upTo: reference.node) }
+    guard let outputs = tensors[reference.node], reference.tensor < outputs.count,
+      outputs[reference.tensor].rank == 2
+    else { return nil }
+    return .given(outputs[reference.tensor])
+  }
+
+  /// Converts a node that only masks need, after the nodes that it depends on.
+  private mutating func convertAll(upTo index: Int) {
+    var needed: Set<Int> = [index]
+    for node in (0...index).reversed() where needed.contains(node) {
+      if tensors[node] == nil { needed.formUnion(graph.nodes[node].inputs.map(\.node)) }
+    }
+    for node in needed.sorted() where tensors[node] == nil {
+      if handlers[node] == nil {
+        let layer = graph.nodes[node].layer
+        handlers[node] = try? handler(
+          layer,
+          CustomLayerSubject(
+            layer: graph.nodes[node].name, layerClass: layer.className, function: nil),
+          inputCount: graph.nodes[node].inputs.count)
+      }
+      convert(node)
+    }
+  }
+
+  // MARK: Interface
+
+  private mutating func addInputs() throws -> [ImportedFeature] {
+    try require(!graph.inputs.isEmpty, "the model has no inputs")
+    // Inputs to lookup tables are sequences of indices.
+    let indices = Set(
+      graph.nodes.filter { $0.layer.className == "Embedding" }.flatMap { $0.inputs.map(\.node) })
+    return try graph.inputs.enumerated().map { position, index in
+      let node = graph.nodes[index]
+      let name =
+        position < options.inputNames.count
+        ? options.inputNames[position] : "input\(position + 1)"
+      let shape = try InputShape(
+        declared: node.layer.declaredShape, requested: options.inputShapes[name], name: name,
+        layer: node.name)
+      let layout = try shape.layout(formats[index], isIndices: indices.contains(index))
+      let blob = network.reserve("input\(position + 1)")
+      let tensor = KerasTensor(blob: blob, shape: shape.sizes, layout: layout)
+      tensors[index] = [tensor]
+      network.visit(node.name, node.layer.className)
+      network.finish(node.name, node.layer.className)
+      var feature = ImportedFeature(
+        name: blob, shape: try FeatureShape.input(tensor, name: name, layer: node.name),
+        layout: layout.letters(isImage: shape.sizes.count >= 4))
+      feature.sourceShape = shape.sizes
+      return feature
+    }
+  }
+
+  private mutating func addOutputs() throws -> [ImportedFeature] {
+    var taken = Set(graph.inputs.compactMap { tensors[$0]?.first?.blob })
+      .union(network.stateOutputs.map(\.blob))
+    return try graph.outputs.enumerated().map { position, reference in
+      let node = graph.nodes[reference.node]
+      guard let outputs = tensors[reference.node], reference.tensor < outputs.count else {
+        throw ModelError(
+          .malformed, "no layer computes output \(position + 1) of the model", layer: node.name,
+          layerClass: node.layer.className)
+      }
+      var tensor = outputs[reference.tensor]
+      tensor = network.standard(tensor, for: "")
+      if !taken.insert(tensor.blob).inserted {
+        // A blob is an input or a single output, so this one needs a copy.
+        tensor.blob = network.add(
+          "\(node.name)_copy\(position + 1)", Activation(.linear(alpha: 1, beta: 0)),
+          [tensor.blob])
+        taken.insert(tensor.blob)
+        network.finish(node.name, node.layer.className)
+      }
+      if tensor.isGuess {
+        network.notes.append(
+          "the shape of output \(position + 1) depends on a custom layer, which is assumed to keep "
+            + "its input's: \(tensor.shapeText)")
+      }
+      var feature = ImportedFeature(
+        name: tensor.blob, shape: FeatureShape.output(tensor),
+        layout: tensor.layout.letters(isImage: tensor.rank >= 4))
+      feature.sourceShape = tensor.shape
+      return feature
+    }
+  }
+
+  private var trainableParameters: Int {
+    var slots: [Int: [WeightSlot]?] = [:]
+    for (node, handler) in zip(graph.nodes, handlers) { slots[node.layerIndex] = handler?.slots }
+    var count = 0
+    for (index, layer) in graph.layers.enumerated() where layer.isTrainable {
+      let known = slots[index] ?? nil
+      for (position, weight) in (weights[ObjectIdentifier(layer)] ?? []).enumerated()
+      where known.map({ position < $0.count && $0[position].isTrainable }) ?? true {
+        count += weight.shape.reduce(1, *)
+      }
+    }
+    return count
+  }
+}

@@ -1,0 +1,44 @@
+import CoreMLModel
+import TensorCore
+
+extension KNearestNeighborsClassifier: DirectFeatureModel {
+  func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
+    let labels = classLabels?.keys ?? []
+    let sampleKeys = sampleLabels?.keys ?? []
+    let samples = index?.samples ?? []
+    let vector = try inputs.vector(count: index?.dimensions ?? 0)
+    guard !samples.isEmpty else {
+      let key: FeatureKey? =
+        switch defaultLabel {
+        case .string(let text)?: .string(text)
+        case .int64(let number)?: .int(number)
+        case nil: nil
+        }
+      return inputs.classification(labels.map { $0 == key ? 1 : 0 }, of: labels)
+    }
+    let distances = samples.map { sample in
+      zip(sample, vector).reduce(0) {
+        let difference = Double($1.0) - $1.1
+        return $0 + difference * difference
+      }
+    }
+    let count = min(neighbors?.defaultValue ?? 1, samples.count)
+    let nearest = samples.indices.sorted {
+      (distances[$0], $0) < (distances[$1], $1)
+    }.prefix(count)
+    var weights: [FeatureKey: Double] = [:]
+    let exact = nearest.contains { distances[$0] == 0 }
+    for place in nearest {
+      let weight: Double
+      switch weighting {
+      case .inverseDistance?:
+        // A sample in the very place outweighs all others.
+        weight = exact ? (distances[place] == 0 ? 1 : 0) : 1 / distances[place].squareRoot()
+      default: weight = 1
+      }
+      weights[sampleKeys[place], default: 0] += weight
+    }
+    let sum = weights.values.reduce(0, +)
+    return inputs.classification(labels.map { (weights[$0] ?? 0) / sum }, of: labels)
+  }
+}

@@ -1,0 +1,22 @@
+/// An axis as the Metal kernels find it in textures.
+struct AxisPlace {
+  /// 0 columns, 1 rows, 2 channels, 3 images.
+  let axis: Int
+  /// The axis, its length, of channels in slices of four, and the channels.
+  let numbers: [Int]
+
+  /// - Parameter axis: as in `AxisShape`.
+  /// - Returns: nil if there is no such axis, or if it is one of several before the channels.
+  init?(_ shape: [Int], along axis: Int?) {
+    let axis = axis ?? (shape.count < 3 ? -1 : -3)
+    let index = axis < 0 ? axis + shape.count : axis
+    guard shape.indices.contains(index) else { return nil }
+    let planes = PlaneShape(shape)
+    // One or two axes have a single row and column.
+    let place = shape.count - 1 - index + (shape.count < 3 ? 2 : 0)
+    guard place < 3 || shape[index] == planes.images else { return nil }
+    self.axis = min(place, 3)
+    let length = place == 2 ? (planes.channels + 3) / 4 : shape[index]
+    numbers = [self.axis, length, planes.channels]
+  }
+}

@@ -1,0 +1,163 @@
+import CoreMLModel
+import TensorCore
+
+/// An operation at hand: its arguments, and the layers that it becomes.
+struct OperationCall {
+  let operation: MILOperation
+  let lowering: ProgramLowering
+
+  var label: String { operation.label }
+
+  // MARK: - Arguments
+
+  /// The values of an argument; none if it is missing.
+  func values(_ name: String) throws -> [ProgramValue] {
+    try inArgument(name) {
+      // Operations of iOS 16 on weights have their arguments as attributes.
+      if operation.argument(name) == nil, let value = operation.attribute(name) {
+        return [ProgramValue(try MILElements(value, files: lowering.program.weightFiles))]
+      }
+      return try (operation.argument(name) ?? []).map { binding in
+        switch binding.content {
+        case .name(let value): return try lowering.value(value)
+        case .value(let value):
+          return ProgramValue(try MILElements(value, files: lowering.program.weightFiles))
+        case nil: throw ModelError(.malformed, "the argument has no value")
+        }
+      }
+    }
+  }
+
+  func optional(_ name: String) throws -> ProgramValue? {
+    let values = try values(name)
+    try require(values.count <= 1, "\(values.count) values; one is needed", field: name)
+    return values.first
+  }
+
+  func value(_ name: String) throws -> ProgramValue {
+    guard let value = try optional(name) else {
+      throw ModelError(.malformed, "the argument is missing", field: name)
+    }
+    return value
+  }
+
+  /// The elements of an argument that must not depend on the inputs; nil if it is missing.
+  func elements(_ name: String) throws -> MILElements? {
+    try inArgument(name) {
+      guard let value = try optional(name) else { return nil }
+      guard let elements = try lowering.elements(value) else {
+        throw ModelError(
+          .unsupported, "the argument depends on the values of an input",
+          hint: "sizes and places must follow from the shapes of the inputs")
+      }
+      return elements
+    }
+  }
+
+  func ints(_ name: String) throws -> [Int]? { try inArgument(name) { try elements(name)?.ints() } }
+
+  func floats(_ name: String) throws -> [Float]? {
+    try inArgument(name) { try elements(name)?.floats() }
+  }
+
+  func int(_ name: String) throws -> Int? { try ints(name)?.first }
+  func float(_ name: String, _ missing: Float) throws -> Float {
+    try floats(name)?.first ?? missing
+  }
+  func bool(_ name: String, _ missing: Bool = false) throws -> Bool {
+    try int(name).map { $0 != 0 } ?? missing
+  }
+  func bools(_ name: String, count: Int) throws -> [Bool] {
+    let flags = try ints(name)?.map { $0 != 0 } ?? [Bool](repeating: false, count: count)
+    try require(flags.count == count, "\(flags.count) flags; \(count) are needed", field: name)
+    return flags
+  }
+  func string(_ name: String, _ missing: String) throws -> String {
+    try elements(name)?.string ?? missing
+  }
+
+  func axis(_ name: String, rank: Int, _ missing: Int) throws -> Int {
+    try ArrayShape.axis(try int(name) ?? missing, rank: rank, name)
+  }
+
+  private func inArgument<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
+    do { return try body() } catch var error as ModelError {
+      error.field = error.field ?? name
+      throw error
+    }
+  }
+
+  // MARK: - Layers
+
+  /// Adds a layer and returns its results; the layer tells their shapes.
+  func addAll(
+    _ parameters: some LayerParameters, _ inputs: [ProgramValue], types: [MILDataType]
+  ) throws -> [ProgramValue] {
+    let shapes = try parameters.blobShapes(inputs.map(\.blobShape))
+    let blobs = try inputs.map { try lowering.blob($0, named: label + "_constant") }
+    let outputs = try lowering.append(
+      parameters, blobs, outputs: min(shapes.count, types.count), name: label)
+    return zip(zip(outputs, types), shapes).map { ProgramValue(blob: $0.0, $0.1, $1) }
+  }
+
+  /// Adds a layer with one result, which has the type of the first input unless another is given.
+  func add(
+    _ parameters: some LayerParameters, _ inputs: ProgramValue..., type: MILDataType? = nil
+  ) throws -> ProgramValue {
+    try addAll(parameters, inputs, types: [type ?? inputs[0].type])[0]
+  }
+
+  func constant(_ values: [Float], _ shape: [Int], _ type: MILDataType) -> ProgramValue {
+    ProgramValue(MILElements(values, shape, type))
+  }
+
+  func scalar(_ value: Float, _ type: MILDataType) -> ProgramValue { constant([value], [1], type) }
+
+  /// The same elements with another shape.
+  func reshaped(_ value: ProgramValue, _ shape: [Int]) throws -> ProgramValue {
+    let target = shape.isEmpty ? [1] : shape
+    var result = value
+    if value.blobShape != target {
+      var layer = ReshapeStatic()
+      layer.targetShape = target
+      result = try add(layer, value)
+    } else if value.shape != shape, value.constant != nil {
+      result.content = .blob(try lowering.blob(value, named: label + "_constant"))
+    }
+    result.shape = shape
+    return result
+  }
+
+  func transposed(_ value: ProgramValue, _ axes: [Int]) throws -> ProgramValue {
+    if axes == Array(0..<value.rank) { return value }
+    var layer = Transpose()
+    layer.axes = axes
+    return try add(layer, value)
+  }
+
+  func broadcast(_ value: ProgramValue, to shape: [Int]) throws -> ProgramValue {
+    if value.blobShape == shape { return value }
+    var layer = BroadcastToStatic()
+    layer.targetShape = shape
+    return try add(layer, value)
+  }
+
+  /// What `body` makes of the value as [N, C, H, W]: of an array of rank 3, H is 1.
+  func asPlanes(
+    _ value: ProgramValue, _ body: (ProgramValue) throws -> ProgramValue
+  ) throws -> ProgramValue {
+    guard value.rank == 3 else { return try body(value) }
+    let shape = value.shape
+    let result = try body(try reshaped(value, [shape[0], shape[1], 1, shape[2]]))
+    return try reshaped(result, [result.shape[0], result.shape[1], result.shape[3]])
+  }
+
+  /// The weights of a constant argument of one of these shapes; nil if it is missing.
+  func weights(_ name: String, shape: [Int]? = nil) throws -> Weights? {
+    guard let elements = try elements(name) else { return nil }
+    try require(
+      shape == nil || elements.shape == shape, "the shape is \(elements.shape), not \(shape ?? [])",
+      field: name)
+    return try inArgument(name) { try elements.weights() }
+  }
+}

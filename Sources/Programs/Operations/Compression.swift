@@ -1,0 +1,164 @@
+import CoreMLModel
+import TensorCore
+
+/// Weights in few bits, which become single-precision numbers when the program becomes layers.
+let compressionRules: [OperationRule] = [
+  OperationRule(
+    "constexpr_affine_dequantize", "quantized_data zero_point scale axis",
+    "(quantized_data − zero_point) · scale, along an axis"
+  ) { call in
+    let data = try call.weightArgument("quantized_data")
+    let scale = try call.weightArgument("scale")
+    let axis = try call.axis("axis", rank: data.shape.count, 0)
+    var shape = [Int](repeating: 1, count: data.shape.count)
+    func stretched(_ elements: MILElements, _ name: String) throws -> [Int] {
+      try require(
+        elements.count == 1 || elements.count == data.shape[axis],
+        "\(elements.count) values for \(data.shape[axis]) channels", field: name)
+      shape[axis] = elements.count
+      return shape
+    }
+    let offset = try call.weightArgument("zero_point")
+    return [
+      try call.scaled(
+        data, scale, stretched(scale, "scale"), offset, stretched(offset, "zero_point"))
+    ]
+  },
+  OperationRule(
+    "constexpr_blockwise_shift_scale", "data scale offset?",
+    "(data − offset) · scale, with one scale and offset per block"
+  ) { call in
+    let data = try call.weightArgument("data")
+    let scale = try call.weightArgument("scale")
+    let offset = try call.elements("offset")
+    return [try call.scaled(data, scale, scale.shape, offset, offset?.shape ?? [])]
+  },
+  OperationRule(
+    "constexpr_lut_to_dense", "indices lut shape? vector_axis?",
+    "the entries of a table, or of one table per block, that the indices name"
+  ) { call in
+    if let shape = try call.ints("shape") { return [try call.tableOfiOS16(shape)] }
+    return [try call.tables()]
+  },
+  OperationRule(
+    "constexpr_sparse_to_dense", "nonzero_data mask shape?",
+    "zeros, and the next of nonzero_data at each bit of the mask"
+  ) { call in
+    let data = try call.weightArgument("nonzero_data")
+    let mask = try call.weightArgument("mask")
+    let shape = try call.ints("shape") ?? mask.shape
+    let count = try call.checkedCount(shape)
+    let flags: [Int]
+    if try call.ints("shape") != nil {
+      guard let bytes = mask.bytes, bytes.count == (count + 7) / 8 else {
+        throw ModelError(.malformed, "the mask has another number of bits", field: "mask")
+      }
+      flags = MILElements.unpacked(bytes, bits: 1, count: count)
+    } else {
+      flags = try mask.ints()
+    }
+    try require(
+      flags.reduce(0, +) == data.count,
+      "\(data.count) values for a mask of \(flags.reduce(0, +))", field: "nonzero_data")
+    var values = try data.floats()[...]
+    let dense = flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }
+    return [ProgramValue(MILElements(dense, shape, data.type))]
+  },
+  OperationRule("constexpr_cast", "source_val output_dtype", "source_val of another type") { call in
+    let source = try call.weightArgument("source_val")
+    let type = try call.dataType("output_dtype", .float32)
+    return [ProgramValue(MILElements(try source.floats(), source.shape, type))]
+  },
+]
+
+extension OperationCall {
+  fileprivate func weightArgument(_ name: String) throws -> MILElements {
+    guard let elements = try elements(name) else {
+      throw ModelError(.malformed, "the argument is missing", field: name)
+    }
+    return elements
+  }
+
+  fileprivate func checkedCount(_ shape: [Int]) throws -> Int {
+    try require(
+      shape.count <= Limits.rank && shape.allSatisfy { $0 > 0 }, "\(shape)", field: "shape")
+    return try checkedProduct(shape, limit: Limits.tensorElements)
+  }
+
+  /// (data − offset) · scale, each of which stands for a block of data.
+  fileprivate func scaled(
+    _ data: MILElements, _ scale: MILElements, _ scaleShape: [Int], _ offset: MILElements?,
+    _ offsetShape: [Int]
+  ) throws -> ProgramValue {
+    var values = try data.floats()
+    if let offset {
+      let offsets = try offset.floats()
+      try forEachBlock(data.shape, offsetShape) { values[$0] -= offsets[$1] }
+    }
+    let factors = try scale.floats()
+    try forEachBlock(data.shape, scaleShape) { values[$0] *= factors[$1] }
+    return ProgramValue(MILElements(values, data.shape, scale.type))
+  }
+
+  /// Passes the place of each element of `shape`, and of the element that stands for its block in an
+  /// array of as many blocks along each axis as `blocks` says.
+  private func forEachBlock(
+    _ shape: [Int], _ blocks: [Int], _ body: (Int, Int) -> Void
+  ) throws {
+    try require(
+      shape.count == blocks.count
+        && zip(shape, blocks).allSatisfy { $1 > 0 && $0 % $1 == 0 },
+      "the shape \(shape) cannot be divided into blocks \(blocks)")
+    let count = shape.reduce(1, *)
+    for index in 0..<count {
+      var (rest, place, step) = (index, 0, 1)
+      for axis in shape.indices.reversed() {
+        place += rest % shape[axis] / (shape[axis] / blocks[axis]) * step
+        rest /= shape[axis]
+        step *= blocks[axis]
+      }
+      body(index, place)
+    }
+  }
+
+  /// One table; the indices are packed bits.
+  fileprivate func tableOfiOS16(_ shape: [Int]) throws -> ProgramValue {
+    let table = try weightArgument("lut")
+    let count = try checkedCount(shape)
+    let bits = (0...8).first { 1 << $0 == table.count }
+    guard let bits, bits > 0 else {
+      throw ModelError(
+        .malformed, "\(table.count) entries; a table has 2, 4, 8, … 256", field: "lut")
+    }
+    guard let bytes = try weightArgument("indices").bytes, bytes.count == (count * bits + 7) / 8
+    else {
+      throw ModelError(.malformed, "another number of indices than elements", field: "indices")
+    }
+    let values = try table.floats()
+    let codes = MILElements.unpacked(bytes, bits: bits, count: count)
+    return ProgramValue(MILElements(codes.map { values[$0] }, shape, table.type))
+  }
+
+  /// A table per block: `lut` has the numbers of blocks along each axis, the entries, and the length of
+  /// an entry.
+  fileprivate func tables() throws -> ProgramValue {
+    let (indices, table) = (try weightArgument("indices"), try weightArgument("lut"))
+    let rank = indices.shape.count
+    try require(
+      table.shape.count == rank + 2, "the shape is \(table.shape) for indices of \(indices.shape)",
+      field: "lut")
+    let (entries, length) = (table.shape[rank], table.shape[rank + 1])
+    try require(
+      length == 1, .unsupported, "a table of vectors of \(length) elements", field: "lut")
+    let codes = try indices.ints()
+    try require(
+      codes.allSatisfy { (0..<entries).contains($0) }, "an index outside the table of \(entries)",
+      field: "indices")
+    let values = try table.floats()
+    var result = [Float](repeating: 0, count: codes.count)
+    try forEachBlock(indices.shape, Array(table.shape[..<rank])) {
+      result[$0] = values[$1 * entries + codes[$0]]
+    }
+    return ProgramValue(MILElements(result, indices.shape, table.type))
+  }
+}

@@ -1,0 +1,168 @@
+import CoreMLModel
+import TensorCore
+
+let controlRules: [OperationRule] = [
+  OperationRule("cond", "pred", "one of two blocks") { try $0.branch() },
+  OperationRule("while_loop", "loop_vars", "a block, as long as a condition holds") {
+    try $0.loop()
+  },
+  OperationRule("classify", "probabilities classes", "the class of the largest probability") {
+    try $0.classify()
+  },
+]
+
+extension OperationCall {
+  private func blocks() throws -> (MILBlock, MILBlock) {
+    guard operation.blocks.count == 2 else {
+      throw ModelError(.malformed, "\(operation.blocks.count) blocks; two are needed")
+    }
+    return (operation.blocks[0], operation.blocks[1])
+  }
+
+  fileprivate func branch() throws -> [ProgramValue] {
+    let (first, second) = try blocks()
+    let condition = try lowering.blob(value("pred"), named: label + "_condition")
+    let targets = operation.outputs.map { lowering.uniqueBlob($0.name) }
+    var results: [[ProgramValue]] = []
+    let networks = try [first, second].map { block in
+      try lowering.block {
+        try lowering.lower(block)
+        let values = try block.outputs.map { try lowering.value($0) }
+        try require(
+          values.count == targets.count,
+          "a block gives \(counted(values.count, "value")); \(targets.count) are needed")
+        for (value, target) in zip(values, targets) {
+          try lowering.copy(value, to: target, name: target)
+        }
+        results.append(values)
+      }
+    }
+    for (a, b) in zip(results[0], results[1]) {
+      try require(
+        a.shape == b.shape && a.type == b.type, .unsupported,
+        "the blocks give \(ProgramText.type(a.type, a.shape)) and "
+          + ProgramText.type(b.type, b.shape))
+    }
+    var layer = Branch()
+    (layer.ifBranch, layer.elseBranch) = (networks[0], networks[1])
+    lowering.append(NeuralNetworkLayer(label, layer, input: [condition], output: []))
+    return zip(targets, results[0]).map { ProgramValue(blob: $0, $1.type, $1.shape) }
+  }
+
+  fileprivate func loop() throws -> [ProgramValue] {
+    let (condition, body) = try blocks()
+    let initial = try values("loop_vars")
+    for block in [condition, body] {
+      try require(
+        block.inputs.count == initial.count,
+        "a block takes \(counted(block.inputs.count, "value")), the loop has \(initial.count)")
+    }
+    let variables = try zip(operation.outputs, initial).map { output, value in
+      let blob = lowering.uniqueBlob(output.name)
+      try lowering.copy(value, to: blob, name: blob)
+      return ProgramValue(blob: blob, value.type, value.shape)
+    }
+    let test = lowering.uniqueBlob(label + "_condition")
+    var layer = Loop()
+    layer.conditionVar = test
+    layer.conditionNetwork = try lowering.block {
+      for (input, variable) in zip(condition.inputs, variables) {
+        lowering.define(input.name, variable)
+      }
+      try lowering.lower(condition)
+      guard condition.outputs.count == 1 else {
+        throw ModelError(.malformed, "the condition gives \(condition.outputs.count) values")
+      }
+      try lowering.copy(lowering.value(condition.outputs[0]), to: test, name: test)
+    }
+    layer.bodyNetwork = try lowering.block {
+      for (input, variable) in zip(body.inputs, variables) { lowering.define(input.name, variable) }
+      try lowering.lower(body)
+      let results = try body.outputs.map { try lowering.value($0) }
+      try require(
+        results.count == variables.count,
+        "the body gives \(counted(results.count, "value")), the loop has \(variables.count)")
+      for (result, variable) in zip(results, variables) {
+        try require(
+          result.blobShape == variable.blobShape && result.type == variable.type, .unsupported,
+          "a value of the loop changes from \(ProgramText.type(variable.type, variable.shape)) to "
+            + ProgramText.type(result.type, result.shape))
+      }
+      // All results are read before any variable changes.
+      let places = try results.map { result in
+        let place = lowering.uniqueBlob(label + "_next")
+        try lowering.copy(result, to: place, name: place)
+        return ProgramValue(blob: place, result.type, result.shape)
+      }
+      for (place, variable) in zip(places, variables) {
+        if let blob = variable.blob { try lowering.copy(place, to: blob, name: blob) }
+      }
+    }
+    lowering.append(NeuralNetworkLayer(label, layer, input: [], output: []))
+    return variables
+  }
+
+  fileprivate func classify() throws -> [ProgramValue] {
+    let probabilities = try value("probabilities")
+    guard case .value(let value)? = operation.argument("classes")?.first?.content else {
+      throw ModelError(.unsupported, "the classes are not in the operation", field: "classes")
+    }
+    let texts = try labels(value)
+    let count = try checkedProduct(probabilities.shape)
+    try require(
+      texts.count == count, "\(texts.count) classes for \(count) probabilities", field: "classes")
+    let blob = try lowering.blob(probabilities, named: label)
+    lowering.classes = (blob, texts.labels)
+    return []
+  }
+
+  private func labels(
+    _ value: MILValue
+  ) throws -> (count: Int, labels: NeuralNetworkClassifier.ClassLabels) {
+    let files = lowering.program.weightFiles
+    guard case .immediate(let immediate)? = value.content, case .list(let list)? = immediate.content
+    else {
+      let elements = try MILElements(value, files: files)
+      if let texts = elements.strings { return (texts.count, .string(texts)) }
+      return (elements.count, .int64(try elements.ints()))
+    }
+    let elements = try list.values.map { try MILElements($0, files: files) }
+    let texts = elements.compactMap(\.string)
+    if texts.count == elements.count { return (texts.count, .string(texts)) }
+    return (elements.count, .int64(try elements.flatMap { try $0.ints() }))
+  }
+}
+
+/// Buffers that last from one prediction to the next. Each prediction starts with zeros.
+let stateRules: [OperationRule] = [
+  OperationRule("read_state", "input", "the value of a state") { [try $0.state().value] },
+  OperationRule("write_state", "input data", "a new value for a state") { call in
+    let (name, old) = try call.state()
+    let data = try call.value("data")
+    try require(
+      data.shape == old.shape && data.type == old.type,
+      "the state is \(ProgramText.type(old.type, old.shape)), the value "
+        + ProgramText.type(data.type, data.shape), field: "data")
+    try require(call.lowering.depth == 0, .unsupported, "a state changes inside a block")
+    call.lowering.states[name] = data
+    return []
+  },
+  OperationRule("coreml_update_state", "state value", "a new value for a state, which it returns") {
+    call in
+    guard case .state(let name) = try call.value("state").content else {
+      throw ModelError(.malformed, "not a state", field: "state")
+    }
+    try require(call.lowering.depth == 0, .unsupported, "a state changes inside a block")
+    let value = try call.value("value")
+    call.lowering.states[name] = value
+    return [value]
+  },
+]
+
+extension OperationCall {
+  fileprivate func state() throws -> (name: String, value: ProgramValue) {
+    guard case .state(let name) = try value("input").content, let current = lowering.states[name]
+    else { throw ModelError(.malformed, "not a state", field: "input") }
+    return (name, current)
+  }
+}

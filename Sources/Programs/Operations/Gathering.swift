@@ -1,0 +1,123 @@
+import CoreMLModel
+import TensorCore
+
+let gatherRules: [OperationRule] = [
+  OperationRule(
+    "gather", "x indices axis? batch_dims? validate_indices?",
+    "the parts of x along an axis that the indices name"
+  ) { call in
+    let (x, indices) = (try call.value("x"), try call.value("indices"))
+    try call.requireNoBatch()
+    var layer = Gather()
+    layer.axis = try call.axis("axis", rank: x.rank, 0)
+    let result = try call.add(layer, x, indices)
+    if indices.rank > 0 { return [result] }
+    var shape = x.shape
+    shape.remove(at: layer.axis)
+    return [try call.reshaped(result, shape)]
+  },
+  OperationRule(
+    "gather_nd", "x indices batch_dims? validate_indices?",
+    "the parts of x at the places in the last axis of the indices"
+  ) { call in
+    try call.requireNoBatch()
+    return [try call.add(GatherND(), call.value("x"), call.value("indices"))]
+  },
+  OperationRule(
+    "gather_along_axis", "x indices axis? validate_indices?",
+    "for each index, the element of x at that place of the axis"
+  ) { call in
+    let x = try call.value("x")
+    var layer = GatherAlongAxis()
+    layer.axis = try call.axis("axis", rank: x.rank, 0)
+    return [try call.add(layer, x, call.value("indices"))]
+  },
+  OperationRule(
+    "scatter", "data indices updates axis? mode? validate_indices?",
+    "data, changed by the updates at the indices along an axis"
+  ) { call in
+    let (data, indices) = (try call.value("data"), try call.value("indices"))
+    var updates = try call.value("updates")
+    var layer = Scatter()
+    layer.axis = try call.axis("axis", rank: data.rank, 0)
+    layer.mode = try call.scatterMode("add")
+    if indices.rank == 0 {
+      var shape = updates.shape
+      shape.insert(1, at: layer.axis)
+      updates = try call.reshaped(updates, shape)
+    }
+    return [try call.add(layer, data, indices, updates)]
+  },
+  OperationRule(
+    "scatter_nd", "data indices updates mode? validate_indices?",
+    "data, changed by the updates at the places in the last axis of the indices"
+  ) { call in
+    var layer = ScatterND()
+    layer.mode = try call.scatterMode("add")
+    return [
+      try call.add(layer, call.value("data"), call.value("indices"), call.value("updates"))
+    ]
+  },
+  OperationRule(
+    "scatter_along_axis", "data indices updates axis? mode? validate_indices?",
+    "data, changed by each update at the place of the axis that its index names"
+  ) { call in
+    let data = try call.value("data")
+    var layer = ScatterAlongAxis()
+    layer.axis = try call.axis("axis", rank: data.rank, 0)
+    layer.mode = try call.scatterMode("add")
+    return [try call.add(layer, data, call.value("indices"), call.value("updates"))]
+  },
+]
+
+extension OperationCall {
+  fileprivate func requireNoBatch() throws {
+    let count = try int("batch_dims") ?? 0
+    try require(count == 0, .unsupported, "batch_dims of \(count)", field: "batch_dims")
+  }
+
+  fileprivate func scatterMode(_ missing: String) throws -> ScatterMode {
+    switch try string("mode", missing) {
+    case "update": return .update
+    case "add": return .add
+    case "sub": return .subtract
+    case "mul": return .multiply
+    case "div": return .divide
+    case "max": return .maximum
+    case "min": return .minimum
+    case let mode: throw ModelError(.unsupported, "the mode '\(mode)'", field: "mode")
+    }
+  }
+}
+
+let orderingRules: [OperationRule] = [
+  OperationRule(
+    "topk", "x k? axis? ascending? sort? return_indices? output_indices_dtype?",
+    "the k largest elements along an axis, or the smallest, and their places"
+  ) { call in
+    let x = try call.value("x")
+    var layer = TopK()
+    layer.axis = try call.axis("axis", rank: x.rank, -1)
+    layer.count = try call.int("k") ?? 1
+    layer.useBottomK = try call.bool("ascending")
+    let type = try call.dataType("output_indices_dtype", .int32)
+    return try call.addAll(layer, [x], types: [x.type, type])
+  },
+  OperationRule(
+    "argsort", "x axis? ascending? output_dtype?", "the places of the elements in order"
+  ) { call in
+    let x = try call.value("x")
+    var layer = ArgSort()
+    layer.axis = try call.axis("axis", rank: x.rank, -1)
+    layer.descending = try !call.bool("ascending")
+    return [try call.add(layer, x, type: call.dataType("output_dtype", .int32))]
+  },
+  OperationRule("cumsum", "x axis? exclusive? reverse?", "the sum up to each element") { call in
+    let x = try call.value("x")
+    var layer = CumSum()
+    layer.axis = try call.axis("axis", rank: x.rank, 0)
+    layer.excludeFinalSum = try call.bool("exclusive")
+    layer.reverse = try call.bool("reverse")
+    return [try call.add(layer, x)]
+  },
+]

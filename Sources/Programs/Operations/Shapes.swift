@@ -1,0 +1,142 @@
+import CoreMLModel
+import TensorCore
+
+/// The same elements with other shapes and in other orders.
+let shapeRules: [OperationRule] = [
+  OperationRule("reshape", "x shape", "x with another shape; −1 stands for what is left") { call in
+    let x = try call.value("x")
+    guard var shape = try call.ints("shape") else { return [] }
+    // 0 keeps a size.
+    for axis in shape.indices where shape[axis] == 0 {
+      try require(axis < x.rank, "\(shape) for an input of rank \(x.rank)", field: "shape")
+      shape[axis] = x.shape[axis]
+    }
+    var layer = ReshapeStatic()
+    layer.targetShape = shape.isEmpty ? [1] : shape
+    let target = try layer.blobShapes([x.blobShape])[0]
+    return [try call.reshaped(x, shape.isEmpty ? [] : target)]
+  },
+  OperationRule("expand_dims", "x axes", "x with axes of length 1") { call in
+    let x = try call.value("x")
+    var layer = ExpandDims()
+    layer.axes = try call.ints("axes") ?? []
+    try require(!layer.axes.isEmpty, "there are no axes", field: "axes")
+    if x.rank == 0 { return [try call.reshaped(x, [Int](repeating: 1, count: layer.axes.count))] }
+    return [try call.add(layer, x)]
+  },
+  OperationRule("squeeze", "x axes?", "x without axes of length 1") { call in
+    let x = try call.value("x")
+    let axes =
+      try call.ints("axes").map { try ArrayShape.axes($0, rank: x.rank) }
+      ?? x.shape.indices.filter { x.shape[$0] == 1 }
+    try require(
+      axes.allSatisfy { x.shape[$0] == 1 }, "the axes \(axes) of \(x.shape) are not of length 1",
+      field: "axes")
+    let kept = x.shape.indices.filter { !axes.contains($0) }.map { x.shape[$0] }
+    return [try call.reshaped(x, kept)]
+  },
+  OperationRule("flatten2d", "x axis?", "x as a matrix") { call in
+    let x = try call.value("x")
+    var layer = FlattenTo2D()
+    layer.axis = try call.int("axis") ?? 1
+    return [try call.add(layer, x)]
+  },
+  OperationRule("transpose", "x perm", "x with its axes in another order") { call in
+    let x = try call.value("x")
+    let axes = try (call.ints("perm") ?? []).map { try ArrayShape.axis($0, rank: x.rank, "perm") }
+    try require(axes.count == x.rank, "\(axes) for an input of rank \(x.rank)", field: "perm")
+    return [try call.transposed(x, axes)]
+  },
+  OperationRule("shape", "x output_dtype?", "the shape of x") { call in
+    let x = try call.value("x")
+    return [
+      ProgramValue(MILElements(x.shape, [x.rank], try call.dataType("output_dtype", .int32)))
+    ]
+  },
+  OperationRule("reverse", "x axes?", "x backwards along the axes") { call in
+    let x = try call.value("x")
+    let axes = try ArrayShape.axes(call.ints("axes") ?? Array(0..<x.rank), rank: x.rank)
+    var layer = Reverse()
+    layer.reverseDim = (0..<x.rank).map(axes.contains)
+    return [try call.add(layer, x)]
+  },
+  OperationRule("tile", "x reps", "x repeated along each axis") { call in
+    let x = try call.value("x")
+    var layer = Tile()
+    layer.reps = try call.ints("reps") ?? []
+    return [try call.add(layer, x)]
+  },
+  OperationRule("pad", "x pad mode? constant_val?", "x with a border") { try $0.padded() },
+  OperationRule("fill", "shape value?", "one value as often as the shape asks") { call in
+    let value = try call.elements("value") ?? MILElements([0 as Float], [], .float32)
+    var layer = FillStatic()
+    layer.value = try value.floats().first ?? 0
+    layer.targetShape = try call.ints("shape") ?? []
+    return try call.addAll(layer, [], types: [value.type])
+  },
+  OperationRule("range_1d", "end start step", "numbers at equal distances") { call in
+    var layer = RangeStatic()
+    let end = try call.value("end")
+    layer.endValue = try call.float("end", 0)
+    layer.startValue = try call.float("start", 0)
+    layer.stepSizeValue = try call.float("step", 1)
+    return try call.addAll(layer, [], types: [end.type])
+  },
+  OperationRule("band_part", "x lower? upper?", "a band of each matrix, else 0") { call in
+    var layer = MatrixBandPart()
+    layer.numLower = try call.int("lower") ?? -1
+    layer.numUpper = try call.int("upper") ?? -1
+    return [try call.add(layer, call.value("x"))]
+  },
+  OperationRule(
+    "one_hot", "indices one_hot_vector_size axis? on_value? off_value?",
+    "on_value at the place that each index names, else off_value"
+  ) { call in
+    let indices = try call.value("indices")
+    var layer = OneHot()
+    layer.oneHotVectorSize = try call.int("one_hot_vector_size") ?? 0
+    layer.axis = try call.axis("axis", rank: indices.rank + 1, -1)
+    layer.onValue = try call.float("on_value", 1)
+    layer.offValue = try call.float("off_value", 0)
+    let type = try call.optional("on_value")?.type ?? .int32
+    return [try call.add(layer, indices, type: type)]
+  },
+]
+
+extension OperationCall {
+  fileprivate func padded() throws -> [ProgramValue] {
+    let x = try value("x")
+    let pad = try ints("pad") ?? []
+    try require(
+      pad.count % 2 == 0 && pad.count <= 2 * x.rank
+        && pad.allSatisfy { $0 >= 0 && $0 <= Limits.dimension },
+      "\(pad) for an input of rank \(x.rank)", field: "pad")
+    // Amounts are for the last axes.
+    let amounts = [Int](repeating: 0, count: 2 * x.rank - pad.count) + pad
+    let mode = try string("mode", "constant")
+    if mode == "constant" {
+      var layer = ConstantPad()
+      layer.value = try float("constant_val", 0)
+      layer.padAmounts = amounts
+      return [try add(layer, x)]
+    }
+    try require(
+      ["reflect", "replicate"].contains(mode), .unsupported, "the mode '\(mode)'", field: "mode")
+    try require(
+      pad.count <= 4, .unsupported, "a \(mode) border of more than two axes", field: "pad")
+    var layer = Padding()
+    layer.kind = mode == "reflect" ? .reflection : .replication
+    let edges = [Int](repeating: 0, count: 4 - pad.count) + pad
+    layer.paddingAmounts = BorderAmounts(
+      top: edges[0], bottom: edges[1], left: edges[2], right: edges[3])
+    // All axes before the last two as one.
+    let rows = x.rank > 1 ? x.shape[x.rank - 2] : 1
+    let columns = x.shape.last ?? 1
+    let images = try checkedProduct(x.shape.dropLast(2), limit: Limits.dimension)
+    let result = try add(layer, reshaped(x, [images, rows, columns]))
+    let leading = Array(x.shape.dropLast(2))
+    return [
+      try reshaped(result, leading + (x.rank > 1 ? [result.shape[1]] : []) + [result.shape[2]])
+    ]
+  }
+}

@@ -1,0 +1,241 @@
+import CoreMLModel
+import Engine
+import TensorCore
+
+/// Turns a function of a program into the layers of a network, for inputs of known shapes.
+final class ProgramLowering {
+  let program: MILProgram
+  /// The layers of the block at hand.
+  private(set) var layers: [NeuralNetworkLayer] = []
+  private var values: [String: ProgramValue] = [:]
+  /// The present values of states.
+  var states: [String: ProgramValue] = [:]
+  /// The probabilities and labels of a classifier.
+  var classes: (probabilities: String, labels: NeuralNetworkClassifier.ClassLabels)?
+  private var blobs: Set<String> = []
+  /// The layers that write blobs once, for finding values that do not depend on inputs.
+  private var producers: [String: NeuralNetworkLayer] = [:]
+  private var count = 0
+  /// How many blocks there are around the one at hand.
+  private(set) var depth = 0
+
+  init(_ program: MILProgram) { self.program = program }
+
+  // MARK: - Values
+
+  func value(_ name: String) throws -> ProgramValue {
+    guard let value = values[name] else {
+      throw ModelError(.malformed, "neither an input nor an earlier operation gives '\(name)'")
+    }
+    return value
+  }
+
+  func define(_ name: String, _ value: ProgramValue) { values[name] = value }
+
+  /// A name for a blob that no other has.
+  func uniqueBlob(_ name: String) -> String {
+    var result = name
+    var number = 1
+    while !blobs.insert(result).inserted {
+      number += 1
+      result = "\(name)_\(number)"
+    }
+    return result
+  }
+
+  /// The blob that holds a value; a constant gets a layer in the block at hand.
+  func blob(_ value: ProgramValue, named name: String) throws -> String {
+    switch value.content {
+    case .blob(let name): return name
+    case .constant(let elements):
+      let layer = LoadConstantND(shape: value.blobShape, try elements.weights())
+      return try append(layer, [], name: name)[0]
+    case .state: throw ModelError(.malformed, "a state where a value is needed")
+    }
+  }
+
+  // MARK: - Layers
+
+  /// Adds a layer; its outputs are new blobs.
+  func append(
+    _ parameters: some LayerParameters, _ inputs: [String], outputs: Int = 1, name: String
+  ) throws -> [String] {
+    count += 1
+    try require(
+      count <= Limits.layers, .limitExceeded, "the program has more than \(Limits.layers) layers")
+    let names = (0..<outputs).map { _ in uniqueBlob(name) }
+    let layer = NeuralNetworkLayer(name, parameters, input: inputs, output: names)
+    layers.append(layer)
+    for output in names { producers[output] = layer }
+    return names
+  }
+
+  /// Adds a layer that may write a blob again, or is made of networks.
+  func append(_ layer: NeuralNetworkLayer) {
+    count += 1
+    layers.append(layer)
+  }
+
+  /// Writes a value to a blob that others may write, too.
+  func copy(_ value: ProgramValue, to target: String, name: String) throws {
+    let source = try blob(value, named: name + "_value")
+    append(NeuralNetworkLayer(name, Copy(), input: [source], output: [target]))
+  }
+
+  /// The layers that `body` adds, apart from those here; names defined in it end with it.
+  func block(_ body: () throws -> Void) rethrows -> NeuralNetwork {
+    let (outerLayers, outerValues) = (layers, values)
+    layers = []
+    depth += 1
+    defer {
+      (layers, values) = (outerLayers, outerValues)
+      depth -= 1
+    }
+    try body()
+    var network = NeuralNetwork()
+    network.layers = layers
+    return network
+  }
+
+  /// Gives blobs that were added since `mark` the names of the program's values.
+  fileprivate func rename(_ names: [String: String], since mark: Int) {
+    for index in layers.indices[mark...] {
+      layers[index].input = layers[index].input.map { names[$0] ?? $0 }
+      layers[index].output = layers[index].output.map { names[$0] ?? $0 }
+    }
+    for (old, new) in names {
+      blobs.remove(old)
+      blobs.insert(new)
+      producers[old] = nil
+    }
+    for layer in layers[mark...] where !(layer.parameters is Copy) {
+      for output in layer.output { producers[output] = layer }
+    }
+  }
+
+  // MARK: - Constants
+
+  /// The elements of a value that does not depend on inputs; nil if it does.
+  func elements(_ value: ProgramValue) throws -> MILElements? {
+    if let constant = value.constant { return constant }
+    guard let blob = value.blob else { return nil }
+    var order: [NeuralNetworkLayer] = []
+    var seen: Set<String> = []
+    // Pairs of a blob and whether the layers that it needs have been found.
+    var stack = [(blob, false)]
+    while let (name, isReady) = stack.popLast() {
+      guard let layer = producers[name], !(layer.parameters is any ControlLayer) else { return nil }
+      if isReady {
+        order.append(layer)
+      } else if seen.insert(layer.output[0]).inserted {
+        stack.append((name, true))
+        stack += layer.input.map { ($0, false) }
+      }
+    }
+    var network = NeuralNetwork()
+    network.layers = order
+    network.arrayInputShapeMapping = .exact
+    var model = Model()
+    var output = FeatureDescription()
+    output.name = blob
+    model.description?.output = [output]
+    model.type = .neuralNetwork(network)
+    guard let result = try ReferenceNetwork(model: model).predict([:])[blob] else { return nil }
+    if value.type.isFloat {
+      return MILElements(result.elements.map { Float($0) }, value.shape, value.type)
+    }
+    let wholes = try result.elements.map { element in
+      guard let whole = Int(exactly: element) else {
+        throw ModelError(.malformed, "\(element) where an integer is needed")
+      }
+      return whole
+    }
+    return MILElements(wholes, value.shape, value.type)
+  }
+}
+
+// MARK: - Operations
+
+extension ProgramLowering {
+  func lower(_ block: MILBlock) throws {
+    for operation in block.operations {
+      do { try lower(operation) } catch let error as ModelError {
+        throw error.layer == nil ? error.inLayer(operation.label, class: operation.type) : error
+      }
+    }
+  }
+
+  private func lower(_ operation: MILOperation) throws {
+    if operation.type == "const" { return try defineConstant(operation) }
+    guard let rule = operationRulesByName[operation.type] else {
+      throw ModelError(
+        .unsupported, "the operation '\(operation.type)' is not supported yet")
+    }
+    for argument in operation.inputs where !rule.arguments.contains(argument.key) {
+      throw ModelError(
+        .unsupported, "the operation '\(rule.name)' does not take it", field: argument.key)
+    }
+    for name in rule.required
+    where operation.argument(name) == nil && operation.attribute(name) == nil {
+      throw ModelError(.malformed, "the argument is missing", field: name)
+    }
+    let mark = layers.count
+    var results = try rule.lower(OperationCall(operation: operation, lowering: self))
+    if operation.type == "classify" { return }
+    try require(
+      results.count >= operation.outputs.count,
+      "\(counted(operation.outputs.count, "result")) are named, but the operation has \(results.count)"
+    )
+    // The blobs of loops and branches are written in networks inside layers.
+    let isFlow = layers[mark...].contains { $0.parameters is any ControlLayer }
+    let added = isFlow ? [] : Set(layers[mark...].flatMap(\.output))
+    var names: [String: String] = [:]
+    for (index, output) in operation.outputs.enumerated() {
+      results[index] = try stated(output, results[index])
+      guard let blob = results[index].blob, added.contains(blob), blob != output.name,
+        names[blob] == nil, !blobs.contains(output.name)
+      else { continue }
+      names[blob] = output.name
+    }
+    if !isFlow { rename(names, since: mark) }
+    for (index, output) in operation.outputs.enumerated() {
+      if let blob = results[index].blob, let name = names[blob] {
+        results[index].content = .blob(name)
+      }
+      define(output.name, results[index])
+    }
+  }
+
+  /// The result, after a check against the type that the file states.
+  private func stated(_ output: MILNamedType, _ result: ProgramValue) throws -> ProgramValue {
+    guard let tensor = output.type?.tensor else {
+      if case .state = result.content { return result }
+      throw ModelError(.malformed, "the result is not stated to be a tensor", field: output.name)
+    }
+    var result = result
+    // A blob has at least one axis.
+    if tensor.dimensions.isEmpty, result.shape == [1] { result.shape = [] }
+    if result.shape.isEmpty, tensor.shape == [1] { result.shape = [1] }
+    let sizes = tensor.sizes
+    let fits =
+      sizes.count == result.shape.count
+      && zip(sizes, result.shape).allSatisfy { $0 == nil || $0 == $1 }
+    try require(
+      fits && tensor.dataType == result.type,
+      "the program states \(ProgramText.type(tensor)), but the result is "
+        + ProgramText.type(result.type, result.shape), field: output.name)
+    return result
+  }
+
+  private func defineConstant(_ operation: MILOperation) throws {
+    guard let output = operation.outputs.first, let value = operation.attribute("val") else {
+      throw ModelError(.malformed, "the constant has no value", field: "val")
+    }
+    let elements = try MILElements(value, files: program.weightFiles)
+    try require(
+      output.type?.tensor?.shape == elements.shape
+        && output.type?.tensor?.dataType == elements.type,
+      "the value has another type than the constant", field: "val")
+    define(output.name, ProgramValue(elements))
+  }
+}

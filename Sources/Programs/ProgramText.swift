@@ -1,0 +1,129 @@
+import CoreMLModel
+import TensorCore
+
+/// A program as text: one operation per line, small constants where they are used.
+package struct ProgramText {
+  private let program: MILProgram
+  /// The most elements of a constant that is printed.
+  private static let shownElements = 16
+
+  package init(_ program: MILProgram) { self.program = program }
+
+  /// `fp32[1, 3, ?, ?]`.
+  package static func type(_ tensor: MILTensorType) -> String {
+    list(tensor.dataType, tensor.sizes.map { $0.map(String.init) ?? "?" })
+  }
+
+  package static func type(_ type: MILDataType, _ shape: [Int]) -> String {
+    list(type, shape.map(String.init))
+  }
+
+  private static func list(_ type: MILDataType, _ sizes: [String]) -> String {
+    sizes.isEmpty ? type.name : "\(type.name)[\(sizes.joined(separator: ", "))]"
+  }
+
+  package static func type(_ type: MILValueType?) -> String {
+    switch type?.kind {
+    case .tensor(let tensor): Self.type(tensor)
+    case .list(let list): "list<\(Self.type(list.type))>"
+    case .tuple(let tuple): "(\(tuple.types.map { Self.type($0) }.joined(separator: ", ")))"
+    case .dictionary(let dictionary):
+      "dictionary<\(Self.type(dictionary.keyType)), \(Self.type(dictionary.valueType))>"
+    case .state(let state): "state<\(Self.type(state.wrappedType))>"
+    case nil: "unknown"
+    }
+  }
+
+  package var text: String {
+    program.functions.map { entry in
+      guard let function = entry.value else { return "\(entry.key)\n" }
+      let inputs = function.inputs.map { "\($0.name): \(Self.type($0.type))" }
+      return function.specializations.map { block in
+        "\(entry.key)[\(block.key)](\(inputs.joined(separator: ", "))) {\n"
+          + lines(block.value, indent: 1) + "}\n"
+      }.joined(separator: "\n")
+    }.joined(separator: "\n")
+  }
+
+  private func lines(_ block: MILBlock?, indent: Int) -> String {
+    guard let block else { return "" }
+    let margin = String(repeating: "  ", count: indent)
+    var constants: [String: String] = [:]
+    var text = ""
+    for operation in block.operations {
+      if operation.type == "const", let output = operation.outputs.first,
+        let value = operation.attribute("val"), let short = short(value)
+      {
+        constants[output.name] = short
+        continue
+      }
+      text += margin + line(operation, constants) + "\n"
+      for inner in operation.blocks {
+        let inputs = inner.inputs.map { "\($0.name): \(Self.type($0.type))" }
+        text += "\(margin)  (\(inputs.joined(separator: ", "))) {\n"
+        text += lines(inner, indent: indent + 2) + "\(margin)  }\n"
+      }
+    }
+    let outputs = block.outputs.map { constants[$0] ?? $0 }
+    return text + "\(margin)return (\(outputs.joined(separator: ", ")))\n"
+  }
+
+  private func line(_ operation: MILOperation, _ constants: [String: String]) -> String {
+    var arguments = operation.inputs.map { argument in
+      let values = (argument.value?.arguments ?? []).map { binding in
+        switch binding.content {
+        case .name(let name): constants[name] ?? name
+        case .value(let value): short(value) ?? long(value)
+        case nil: "nothing"
+        }
+      }
+      let text = values.count == 1 ? values[0] : "(\(values.joined(separator: ", ")))"
+      return "\(argument.key)=\(text)"
+    }
+    arguments += operation.attributes.compactMap { attribute in
+      guard attribute.key != "name", let value = attribute.value else { return nil }
+      return "\(attribute.key)=\(short(value) ?? long(value))"
+    }
+    arguments.sort { Self.order($0) < Self.order($1) }
+    let outputs = operation.outputs.map { "\($0.name): \(Self.type($0.type))" }
+    let result = outputs.isEmpty ? "" : outputs.joined(separator: ", ") + " = "
+    return "\(result)\(operation.type)(\(arguments.joined(separator: ", ")))"
+  }
+
+  /// Maps have no order: x comes first, then the names in theirs.
+  private static func order(_ argument: String) -> String {
+    argument.hasPrefix("x=") ? "" : argument
+  }
+
+  /// A constant of few elements.
+  private func short(_ value: MILValue) -> String? {
+    guard case .immediate(let immediate)? = value.content else { return nil }
+    guard case .tensor? = immediate.content else {
+      if case .list(let list)? = immediate.content, list.values.count <= Self.shownElements {
+        return "[\(list.values.map { short($0) ?? long($0) }.joined(separator: ", "))]"
+      }
+      return nil
+    }
+    guard let elements = try? MILElements(value, files: program.weightFiles),
+      elements.count <= Self.shownElements
+    else { return nil }
+    let parts: [String]
+    if let texts = elements.strings {
+      parts = texts.map { "\"" + $0.replacing("\"", with: "\\\"") + "\"" }
+    } else if elements.type == .bool {
+      parts = ((try? elements.ints()) ?? []).map { $0 == 0 ? "false" : "true" }
+    } else if elements.type.isFloat {
+      parts = ((try? elements.floats()) ?? []).map { "\($0)" }
+    } else {
+      parts = ((try? elements.ints()) ?? []).map(String.init)
+    }
+    return elements.shape.isEmpty ? parts.first : "[\(parts.joined(separator: ", "))]"
+  }
+
+  /// The type of a constant, and where its elements are.
+  private func long(_ value: MILValue) -> String {
+    let type = Self.type(value.type)
+    guard case .file(let place)? = value.content else { return "\(type)(…)" }
+    return "\(type)(\"\(place.fileName)\", offset \(place.offset))"
+  }
+}

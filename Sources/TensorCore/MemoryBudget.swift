@@ -1,0 +1,47 @@
+import CSystem
+import LibC
+import Synchronization
+
+/// The memory that the process may use.
+package enum MemoryBudget {
+  /// Bytes; by default 80 % of the least of the machine's memory, the limit of the process's control
+  /// group and the process's own limit.
+  package static var limit: Int {
+    let bytes = allowed.load(ordering: .relaxed)
+    return bytes > 0 ? bytes : standard
+  }
+
+  /// Sets the limit for the whole process, also for memory that is not in buffers.
+  package static func allow(_ bytes: Int) {
+    allowed.store(bytes, ordering: .relaxed)
+    assay_limit_memory(checkedBytes(bytes))
+  }
+
+  /// Bytes that all buffers hold.
+  static let used = Atomic<Int>(0)
+  private static let allowed = Atomic<Int>(0)
+
+  private static let standard: Int = {
+    let pages = sysconf(Int32(_SC_PHYS_PAGES))
+    let (machine, overflow) = pages.multipliedReportingOverflow(by: sysconf(Int32(_SC_PAGESIZE)))
+    let known = machine > 0 && !overflow ? machine : Int.max / 2
+    return min(known, Int(assay_memory_limit())) / 5 * 4
+  }()
+
+  /// What a program needs beside its buffers: code, stacks of threads, small allocations.
+  private static let base = 64 << 20
+
+  private static func checkedBytes(_ bytes: Int) -> Int {
+    let (sum, overflow) = bytes.addingReportingOverflow(base)
+    return overflow ? Int.max / 2 : sum
+  }
+
+  /// Throws `.outOfMemory` if this many bytes more would exceed the limit.
+  package static func require(_ byteCount: Int, _ what: String = "this") throws {
+    let (sum, overflow) = used.load(ordering: .relaxed).addingReportingOverflow(byteCount)
+    guard byteCount < 0 || overflow || sum > limit else { return }
+    throw ModelError(
+      .outOfMemory, "\(what) needs \(byteCount) bytes, but \(limit) are allowed",
+      hint: "--max-memory allows more")
+  }
+}

@@ -1,0 +1,148 @@
+import ByteFormats
+import CoreMLModel
+import TensorCore
+import TestSupport
+import Testing
+
+@testable import Assay
+
+/// `diff --diagnose` on networks that were damaged in one known way; the expected values are the
+/// framework's.
+@Suite struct DiagnosisTests {
+  private static let layers = Fixtures("keras/layers/tf2")
+  private static let demo = Fixtures("demo")
+
+  /// Converts the network `name`, damages it, and diagnoses the difference.
+  private func diagnosis(
+    _ name: String, _ damage: (inout Model) throws -> Void,
+    _ expected: (ArraySet) -> ArraySet = { $0 }
+  ) throws -> Diagnosis {
+    try withTemporaryFolder { folder in
+      let model = folder + "/m.mlmodel"
+      let converted = try Command.run("convert", Self.layers.path(name + ".h5"), "-o", model)
+      #expect(converted.code == 0, "\(converted.errors)")
+      var document = try Model(contentsOf: model)
+      try damage(&document)
+      let file = folder + "/expected.npz"
+      try expected(ArraySet.read(Self.layers.path(name + ".expected.npz"))).write(to: file)
+      return try Diagnosis(
+        document, inputs: [Self.layers.path(name + ".inputs.npz")], expected: file,
+        options: Comparison.Options())
+    }
+  }
+
+  private func change<Layer: LayerParameters>(
+    _ model: inout Model, _ type: Layer.Type, _ body: (inout Layer) -> Void
+  ) throws {
+    var network = try #require(model.neuralNetwork)
+    var isChanged = false
+    for index in network.layers.indices {
+      guard var layer = network.layers[index].parameters as? Layer else { continue }
+      body(&layer)
+      network.layers[index].parameters = layer
+      isChanged = true
+    }
+    #expect(isChanged, "the network has no \(type)")
+    model.neuralNetwork = network
+  }
+
+  private func first(_ diagnosis: Diagnosis) -> String {
+    diagnosis.explanations.first?.causes.map(\.summary).joined(separator: "; ") ?? "nothing"
+  }
+
+  @Test func gatesInAnotherOrder() throws {
+    let lstm = try diagnosis("any_length_lstm_sequences") { model in
+      try change(&model, UniDirectionalLSTM.self) {
+        let gate = $0.weightParams?.forgetGate ?? RecurrentWeights()
+        $0.weightParams?.forgetGate = $0.weightParams?.blockInput ?? gate
+        $0.weightParams?.blockInput = gate
+      }
+    }
+    #expect(first(lstm) == "the gates of LSTMs are in the order input, cell, forget, output")
+    #expect((lstm.explanations.first?.error ?? 1) < 1e-5 && lstm.error > 1e-3)
+  }
+
+  @Test func forgetBiasThatIsMissing() throws {
+    let lstm = try diagnosis("any_length_lstm_sequences") { model in
+      try change(&model, UniDirectionalLSTM.self) { layer in
+        let units = layer.outputVectorSize
+        let bias = try? layer.weightParams?.forgetGate.bias?.values(shape: [units]).array()
+        layer.weightParams?.forgetGate.bias = bias.map { Weights($0.map { $0 - 1 }) }
+      }
+    }
+    #expect(first(lstm) == "1 is added to the forget gates' bias")
+    #expect(lstm.explanations.first?.causes.first?.remedy == "pass --forget-bias add")
+  }
+
+  @Test func epsilonAndStatistics() throws {
+    let epsilon = try diagnosis("batch_normalization_1") { model in
+      try change(&model, Batchnorm.self) { $0.epsilon = 0.3 }
+    }
+    #expect(first(epsilon).hasPrefix("the epsilon of normalizations is 0.001"))
+    let swapped = try diagnosis("batch_normalization_1") { model in
+      try change(&model, Batchnorm.self) { swap(&$0.mean, &$0.variance) }
+    }
+    #expect(first(swapped) == "mean and variance of batch normalizations are swapped")
+  }
+
+  @Test func expectedStepsInReverseOrder() throws {
+    let reversed = try diagnosis("any_length_gru_sequences", { _ in }) { set in
+      var set = set
+      for index in set.arrays.indices {
+        let tensor = set.arrays[index].tensor
+        let (steps, units) = (tensor.shape[tensor.shape.count - 2], tensor.shape.last ?? 1)
+        set.arrays[index].tensor = Tensor(
+          shape: tensor.shape,
+          tensor.elements.indices.map { place in
+            let step = place / units % steps
+            return tensor.elements[place + (steps - 1 - 2 * step) * units]
+          })
+      }
+      return set
+    }
+    #expect(first(reversed) == "the time steps are in reverse order")
+  }
+
+  /// What differs for no usual reason is accused of nothing.
+  @Test func noise() throws {
+    var generator = SplitMix64(seed: 3)
+    let noise = try diagnosis("any_length_gru_sequences", { _ in }) { set in
+      var set = set
+      for index in set.arrays.indices {
+        let tensor = set.arrays[index].tensor
+        set.arrays[index].tensor = Tensor(
+          shape: tensor.shape,
+          tensor.elements.map { $0 + Float.random(in: -0.1...0.1, using: &generator) })
+      }
+      return set
+    }
+    #expect(noise.explanations.isEmpty && !noise.excluded.isEmpty && noise.untried == 0)
+  }
+
+  /// The pixels of Keras' network are from −1 to 1; the model gets them from 0 to 255.
+  @Test func pixelsWithoutTheirScale() throws {
+    try withTemporaryFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try Command.run(
+        "convert", Self.demo.path("swish.h5"), "-o", model, "--image-input", "image",
+        "--input-name", "image", "--output-name", "color", "--color", "bgr")
+      let words = [
+        "diff", model, Self.demo.path("picture.png"), "--expected", Self.demo.path("expected.npz"),
+      ]
+      let plain = try Command.run(words)
+      #expect(plain.code == 1 && plain.errors.contains("--diagnose"))
+      let result = try Command.run(words + ["--diagnose"])
+      #expect(result.code == 1, "\(result.errors)")
+      #expect(
+        result.output.contains(
+          """
+          the difference is explained:
+            in the expected prediction of 'image', pixels are −1 to 1 and the colors are in the order \
+          RGB: error
+          """), "\(result.output)")
+      #expect(result.output.contains("convert or edit with --color rgb --preset keras-tf"))
+      let json = try Command.run(words + ["--diagnose", "--json"])
+      #expect(json.output.contains(#""part": "input""#), "\(json.output)")
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import CoreMLModel
+import Foundation
+import TensorCore
+import TestSupport
+import Testing
+
+/// What the process does with memory, with signals and with the files that it is given.
+@Suite struct ProcessTests {
+  private static let shell = Program("/bin/sh")
+
+  /// Runs a line of shell in which `$A` is the program.
+  private static func run(
+    _ line: String, in folder: String? = nil, environment: [String: String] = [:]
+  ) throws -> Program.Result {
+    try shell.run(
+      ["-c", line], environment: environment.merging(["A": Command.binary]) { $1 }, in: folder)
+  }
+
+  private static func lines(_ text: String) -> [Substring] {
+    text.split(separator: "\n").filter { $0.hasPrefix("error: ") }
+  }
+
+  // MARK: Memory
+
+  /// A network of one line whose values take gigabytes.
+  private static let wide = "[net]\nheight=1\nwidth=16777216\nchannels=3\n[maxpool]\nsize=1\n"
+
+  @Test(arguments: ["bench wide.cfg", "inspect wide.cfg --plan", "diff wide.cfg wide.cfg"])
+  func refusesWhatExceedsTheLimit(_ command: String) throws {
+    try withTemporaryFolder { folder in
+      try writeFile(Array(Self.wide.utf8), to: folder + "/wide.cfg")
+      let result = try Self.run("$A \(command) --max-memory 128M", in: folder)
+      #expect(result.exited && result.code == 75, "\(result.code) \(result.errors)")
+      let errors = Self.lines(result.errors)
+      #expect(errors.count == 1 && errors.first?.contains("wide.cfg") == true, "\(result.errors)")
+    }
+  }
+
+  /// The limit of the process itself counts like that of the option.
+  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
+  func respectsTheLimitOfTheProcess() throws {
+    try withTemporaryFolder { folder in
+      try writeFile(Array(Self.wide.utf8), to: folder + "/wide.cfg")
+      let result = try Self.run("ulimit -v 2500000; $A bench wide.cfg", in: folder)
+      #expect(result.exited && result.code == 75, "\(result.code) \(result.errors)")
+      #expect(Self.lines(result.errors).count == 1, "\(result.errors)")
+    }
+  }
+
+  /// Weights that no file can hold are not made up.
+  @Test func missingWeightsAreBounded() throws {
+    var network = NeuralNetwork()
+    network.layers = (0..<3).map { index in
+      var layer = NeuralNetworkLayer()
+      layer.name = "dense\(index)"
+      var dense = InnerProduct()
+      (dense.inputChannels, dense.outputChannels) = (30_000, 30_000)
+      layer.parameters = dense
+      return layer
+    }
+    let error = #expect(throws: ModelError.self) {
+      _ = try network.fillMissingWeights(RandomWeights(seed: 0))
+    }
+    #expect(error?.code == .limitExceeded && error?.layer == "dense0", "\(String(describing: error))")
+  }
+
+  // MARK: Faults
+
+  private static let waits = "mkfifo pipe; (exec sleep 20 > pipe) & holder=$!; $A inspect pipe & "
+
+  /// A trap is one line, which says what to send.
+  @Test(arguments: ["SEGV", "ILL", "ABRT", "FPE", "TRAP"])
+  func aFaultIsOneLine(_ signal: String) throws {
+    try withTemporaryFolder { folder in
+      let result = try Self.run(
+        Self.waits + "p=$!; sleep 0.5; kill -\(signal) $p; wait $p; code=$?; kill $holder; exit $code",
+        in: folder)
+      #expect(result.code == 70, "\(result.code) \(result.errors)")
+      let errors = Self.lines(result.errors)
+      #expect(errors.count == 1 && result.errors.split(separator: "\n").count == 1)
+      #expect(
+        errors.first?.contains("a fault of assay") == true
+          && errors.first?.hasSuffix("assay inspect pipe") == true, "\(result.errors)")
+    }
+  }
+
+  /// A model that is mapped, because it is large, loses its end while it waits for its input.
+  @Test func aMappedFileThatIsCutShortIsOneLine() throws {
+    try withTemporaryFolder { folder in
+      let side = 4_300
+      var dense = InnerProduct()
+      (dense.inputChannels, dense.outputChannels) = (side, side)
+      dense.matrix = Weights([Float](repeating: 1, count: side * side))
+      var layer = NeuralNetworkLayer()
+      layer.name = "dense"
+      layer.parameters = dense
+      (layer.input, layer.output) = (["x"], ["y"])
+      var network = NeuralNetwork()
+      network.layers = [layer]
+      var model = Model()
+      model.specificationVersion = 1
+      model.type = .neuralNetwork(network)
+      let array = FeatureType.Kind.multiArray(ArrayFeatureType(shape: [side], dataType: .double))
+      model.description?.input = [FeatureDescription(name: "x", kind: array)]
+      model.description?.output = [FeatureDescription(name: "y", kind: array)]
+      try model.write(to: folder + "/big.mlmodel")
+      let values = "[" + Array(repeating: "1", count: side).joined(separator: ",") + "]"
+      try writeFile(Array(values.utf8), to: folder + "/x.json")
+      let result = try Self.run(
+        "mkfifo pipe; $A run big.mlmodel pipe > out & p=$!; exec 9> pipe; sleep 1; "
+          + "truncate -s 1000 big.mlmodel; cat x.json >&9; exec 9>&-; wait $p", in: folder)
+      #expect(result.code == 74, "\(result.code) \(result.errors)")
+      let text = "error: big.mlmodel: the file was truncated while it was read\n"
+      #expect(result.errors == text)
+    }
+  }
+
+  // MARK: Files
+
+  /// Neither by its name nor by a link does a command write onto what it reads.
+  @Test(arguments: ["m.h5", "soft", "hard", "sub/../m.h5"])
+  func neverDestroysItsInput(_ output: String) throws {
+    try withTemporaryFolder { folder in
+      let original = try fileBytes(DemonstrationTests.fixture + "/swish.h5")
+      try writeFile(original, to: folder + "/m.h5")
+      let links = "mkdir sub; ln -s m.h5 soft; ln m.h5 hard; "
+      for command in ["convert", "compress --bits 8", "edit"] {
+        let result = try Self.run(
+          links + "$A \(command) m.h5 --custom-layers \(DemonstrationTests.fixture)/rules.json -o "
+            + output + "; code=$?; rm -r sub soft hard; exit $code", in: folder)
+        #expect(result.code == 73, "\(command): \(result.code) \(result.errors)")
+        #expect(result.errors.contains("is an input of this command"), "\(result.errors)")
+        #expect(try fileBytes(folder + "/m.h5") == original)
+      }
+      #expect(fileNames(in: folder) == ["m.h5"])
+    }
+  }
+
+  @Test func changesAModelInPlace() throws {
+    try withTemporaryFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let before = try fileBytes(model)
+      #expect(try Command.run("edit", model, "-o", model, "--author", "A").code == 0)
+      let edited = try fileBytes(model)
+      #expect(edited != before)
+      #expect(try Command.run("compress", model, "-o", model, "--bits", "8").code == 0)
+      #expect(try fileBytes(model) != edited)
+      #expect(fileNames(in: folder) == ["m.mlmodel"])
+    }
+  }
+
+  /// A pipe works, and one without a writer is refused instead of waited for.
+  @Test func readsAPipe() throws {
+    try withTemporaryFolder { folder in
+      try DemonstrationTests.converted(to: folder + "/m.mlmodel")
+      let read = try Self.run("mkfifo p; cat m.mlmodel > p & $A inspect p", in: folder)
+      #expect(read.code == 0 && read.output.contains("Inputs"), "\(read.errors)")
+      let empty = try Self.run("mkfifo q; $A inspect q", in: folder)
+      #expect(empty.code == 66 && empty.errors.contains("q: is a pipe that no program writes to"))
+    }
+  }
+
+  /// Disk full after the first file: nothing remains.
+  @Test func aPartialExportLeavesNothing() throws {
+    try withTemporaryFolder { folder in
+      try DemonstrationTests.converted(to: folder + "/m.mlmodel")
+      let result = try Self.run("ulimit -f 0; $A inspect m.mlmodel --export-weights w", in: folder)
+      #expect(result.code == 74, "\(result.code) \(result.errors)")
+      #expect(fileNames(in: folder) == ["m.mlmodel"])
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import CoreMLModel
+import TensorCore
+import TestSupport
+import Testing
+
+@testable import Programs
+
+/// Programs that coremltools wrote.
+struct RoundTripTests {
+  private static let models = Shared.files(below: "corpus/programs", endingIn: ".mlmodel")
+
+  @Test(.shared("corpus/programs"), arguments: models)
+  func programsComeBackByteForByte(path: String) throws {
+    let bytes = try fileBytes(path)
+    let model = try Model(bytes: Bytes(bytes))
+    guard case .mlProgram(let program)? = model.type else {
+      Issue.record("not a program")
+      return
+    }
+    #expect(!program.functions.isEmpty)
+    #expect(try model.encoded() == bytes)
+  }
+}

@@ -1,0 +1,9 @@
+import Testing
+
+@testable import Programs
+
+struct RuleTests {
+  @Test func everyOperationIsDeclaredOnce() {
+    #expect(operationRules.count == operationRulesByName.count)
+  }
+}
