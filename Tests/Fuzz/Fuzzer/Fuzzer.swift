@@ -32,7 +32,6 @@ private struct Fuzzer: Sendable {
       complain("FUZZ_TARGET is none of \(FuzzTarget.all.map(\.name).joined(separator: " "))")
       exit(64)
     }
-    MemoryBudget.allow(256 << 20)
     let folders = (variables["FUZZ_SEEDS"] ?? "Fixtures").split(separator: ":").map(String.init)
     let folder = FileManager.default.temporaryDirectory.path
     return Fuzzer(

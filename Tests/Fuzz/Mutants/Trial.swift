@@ -19,10 +19,10 @@ struct Trial {
       var limit = rlimit(rlim_cur: Self.addressSpace, rlim_max: Self.addressSpace)
       setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
     #endif
-    // As `--max-memory` does.
-    MemoryBudget.allow(arguments.megabytes << 20)
     let seeds = target.seeds(below: arguments.seeds)
     let mutator = target.mutator(seeds)
+    // As `--max-memory` does.
+    MemoryBudget.allow(arguments.megabytes << 20)
     let path = "\(arguments.scratch)/mutant-\(getpid())\(target.suffix)"
     defer { unlink(path) }
     let commands = arguments.program.map { CommandContract($0, scratch: arguments.scratch) }
