@@ -119,7 +119,8 @@ struct ConvertCommand: ParsableCommand {
     let progress = Progress("assay convert", enabled: !global.quiet)
     defer { progress.finish() }
     try inFile(path) {
-      try model.write(to: path) { progress.update($0 >> 20, of: $1 >> 20, unit: " MB") }
+      try model.write(
+        to: path, onProgress: { progress.update($0 >> 20, of: $1 >> 20, unit: " MB") })
     }
   }
 

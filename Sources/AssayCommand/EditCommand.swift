@@ -61,7 +61,8 @@ struct EditCommand: ParsableCommand {
     if !document.isSource { OpenedFiles.allowReplacing(model) }
     let edited = try inFile(model) { try edit(document, compile) }
     try inFile(destination) {
-      try edited.model.write(to: destination) { try edited.check?.checkWritten($0) }
+      try edited.model.write(
+        to: destination, verify: { try edited.check?.checkWritten($0) })
     }
     Console.wrote(destination)
   }

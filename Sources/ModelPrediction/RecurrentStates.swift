@@ -8,13 +8,13 @@ extension Model {
     let inputs = Set(
       (description?.input ?? []).filter { $0.type?.isOptional == true }.map(\.name))
     let outputs = Set((description?.output ?? []).map(\.name))
-    return (neuralNetwork?.layers ?? []).flatMap { layer in
+    return (neuralNetwork?.layers ?? []).flatMap { layer -> [(input: String, output: String)] in
       switch layer.parameters {
       case is SimpleRecurrent, is GRU, is UniDirectionalLSTM, is BiDirectionalLSTM:
-        zip(layer.input.dropFirst(), layer.output.dropFirst())
+        return zip(layer.input.dropFirst(), layer.output.dropFirst())
           .filter { inputs.contains($0) && outputs.contains($1) }
           .map { (input: $0, output: $1) }
-      default: []
+      default: return []
       }
     }
   }

@@ -171,8 +171,6 @@ final class MessageReader {
     take(field(name).pointee.id)?.array(of: Float.self) ?? elements(name, as: Float.self)
   }
 
-  func doubles(_ name: String) -> [Double] { elements(name, as: Double.self) }
-
   func floatValues(_ name: String) -> FloatValues {
     if let payload = take(field(name).pointee.id) { return FloatValues(bytes: payload) }
     return FloatValues(elements(name, as: Float.self))
