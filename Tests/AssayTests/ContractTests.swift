@@ -41,7 +41,8 @@ import Testing
       func breaches(_ script: String) throws -> [String] {
         try CommandContract("/bin/sh", scratch: folder)
           .breaches(
-            of: ["-c", script, "sh", "OUTPUT"], path, output: "OUTPUT", seconds: 0.5, megabytes: 64)
+            of: ["-c", script, "sh", "OUTPUT", path], path, output: "OUTPUT", seconds: 0.5,
+            megabytes: 64)
       }
       #expect(try breaches("echo error: a: bad >&2; exit 2") == [])
       #expect(try breaches("exit 0") == [])
