@@ -109,7 +109,7 @@ import Testing
     (["grid.type": "yolo", "grid.anchors": "1,1", "grid.classes": "-4"], "classes"),
     (["grid.type": "yolo", "grid.anchors": "1,1", "grid.classes": "3"], "channels"),
     (["grid.type": "region", "grid.anchors": "1,1", "grid.tree": "9k.tree"], "tree"),
-    (["grid.type": "detection"], "detection"),
+    (["grid.type": "detection"], "7 × 7 cells need 294"),
     (["other.type": "yolo"], "other outputs"),
     (["threshold": "high"], "threshold"),
   ]

@@ -23,9 +23,16 @@ import Testing
     var found: [String: String] = [:]
     for folder in folders.map({ packageRoot + "/" + $0 }) {
       for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
-        found[String(file.dropLast(6))] = try String(contentsOfFile: folder + file, encoding: .utf8)
+        found[file] = try String(contentsOfFile: folder + file, encoding: .utf8)
       }
     }
-    #expect(LayerFiles.texts == found, "run Sources/PluginSupport/embed.sh")
+    func files(_ ending: String) -> [String: String] {
+      Dictionary(
+        uniqueKeysWithValues: found.filter { $0.key.hasSuffix(ending) }.map {
+          (String($0.key.dropLast(ending.count)), $0.value)
+        })
+    }
+    #expect(LayerFiles.texts == files(".swift"), "run Sources/PluginSupport/embed.sh")
+    #expect(LayerFiles.kernels == files(".metal"), "run Sources/PluginSupport/embed.sh")
   }
 }

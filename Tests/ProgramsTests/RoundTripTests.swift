@@ -18,6 +18,8 @@ struct RoundTripTests {
       return
     }
     #expect(!program.functions.isEmpty)
-    #expect(try model.encoded() == bytes)
+    let encoded = try model.encoded()
+    let first = zip(encoded, bytes).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+    #expect(encoded == bytes, "\(encoded.count) bytes for \(bytes.count); the first at \(first ?? -1)")
   }
 }

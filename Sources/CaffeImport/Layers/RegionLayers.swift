@@ -190,7 +190,7 @@ private enum PythonSettings {
   /// - Throws: `.unsupported` if it is another kind of text.
   static func parse(_ text: String, _ layer: CaffeLayer) throws -> [(String, [Double])] {
     // Tags such as `!!python/tuple` change nothing about a list.
-    let words = text.split(whereSeparator: { " \t\r\n{}'\"".contains($0) })
+    let words = text.split(whereSeparator: { $0.isWhitespace || "{}'\"".contains($0) })
       .filter { !$0.hasPrefix("!!") }.joined()
     var settings: [(String, [Double])] = []
     var rest = words[...]
