@@ -41,7 +41,8 @@ import Testing
       func breaches(_ script: String) throws -> [String] {
         try CommandContract("/bin/sh", scratch: folder)
           .breaches(
-            of: ["-c", script, "sh", "OUTPUT"], path, output: "OUTPUT", seconds: 0.5, megabytes: 64)
+            of: ["-c", script, "sh", "OUTPUT", path], path, output: "OUTPUT", seconds: 0.5,
+            megabytes: 64)
       }
       #expect(try breaches("echo error: a: bad >&2; exit 2") == [])
       #expect(try breaches("exit 0") == [])
@@ -53,7 +54,7 @@ import Testing
         ("echo error: a >&2; : > $1; exit 2", "leaves OUTPUT"),
         ("printf '\\033[2J'", "standard output has U+1b"),
         ("printf '\\342\\200\\256'", "standard output has U+202e"),
-        ("i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done", "takes"),
+        ("while :; do :; done", "takes"),
         ("sleep 60", "signal 9"),
       ]
       for (script, breach) in cases {

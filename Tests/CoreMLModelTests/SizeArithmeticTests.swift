@@ -20,7 +20,9 @@ import Testing
 
   /// Also as functions, and in assignments.
   @Test func appliesEverywhere() {
-    #expect([1 << 31, 1 << 31, 1 << 31].reduce(1, *) == 1 << 60)
+    let side = 1 << 31
+    let volume = [side, side, side].reduce(1, *)
+    #expect(volume == 1 << 60)
     var size = Int.max
     size += 1
     #expect(size == .max)

@@ -15,10 +15,14 @@ struct Trial {
   private static let addressSpace: rlim_t = 6 << 30
 
   func run() throws {
-    var limit = rlimit(rlim_cur: Self.addressSpace, rlim_max: Self.addressSpace)
-    if !isSanitized { setrlimit(.addressSpace, &limit) }
+    #if os(Linux)
+      var limit = rlimit(rlim_cur: Self.addressSpace, rlim_max: Self.addressSpace)
+      setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
+    #endif
     let seeds = target.seeds(below: arguments.seeds)
     let mutator = target.mutator(seeds)
+    // As `--max-memory` does.
+    MemoryBudget.allow(arguments.megabytes << 20)
     let path = "\(arguments.scratch)/mutant-\(getpid())\(target.suffix)"
     defer { unlink(path) }
     let commands = arguments.program.map { CommandContract($0, scratch: arguments.scratch) }
@@ -64,16 +68,6 @@ struct Trial {
     }
     state.begin = 0
   }
-
-  private var isSanitized: Bool { dlsym(nil, "__asan_init") != nil }
-
-  private func setrlimit(_ resource: Resource, _ limit: inout rlimit) {
-    #if os(Linux)
-      _ = LibC.setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit)
-    #endif
-  }
-
-  private enum Resource { case addressSpace }
 }
 
 /// Mutants that did harm, with what they did.

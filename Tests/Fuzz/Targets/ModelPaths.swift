@@ -151,7 +151,7 @@ struct ModelPaths {
           return
         }
         try check.check(model, edited)
-        try check.checkWritten(edited, Model(bytes: Bytes(edited.encoded())))
+        try check.checkWritten(Bytes(edited.encoded()))
       }
     }
   }
