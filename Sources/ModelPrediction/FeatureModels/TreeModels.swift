@@ -82,8 +82,13 @@ extension TreeEnsembleClassifier: RunnableFeatureModel {
     let (transform, labels) = (transform, classLabels?.keys ?? [])
     return try TreeComputation(ensemble) { inputs, sums in
       let values = transform.applied(to: sums)
-      let isOfTwo = labels.count == 2 && values.count == 1
-      return inputs.classification(isOfTwo ? [1 - values[0], values[0]] : values, of: labels)
+      if labels.count == 2, values.count == 1 {
+        return inputs.classification([1 - values[0], values[0]], of: labels)
+      }
+      // The leaves of a forest have the probabilities of one tree, as coremltools writes them.
+      let sum = values.reduce(0, +)
+      let isOfForest = transform == .none && sum > 0 && values.allSatisfy { $0 >= 0 }
+      return inputs.classification(isOfForest ? values.map { $0 / sum } : values, of: labels)
     }
   }
 }
