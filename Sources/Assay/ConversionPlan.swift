@@ -118,16 +118,16 @@ extension ModelSource {
       let entries =
         switch self {
         case .coreML: throw error
-        case .keras(let source): try? KerasImporter.plan(source, options: options)
-        case .caffe(let source): try? CaffeImporter.plan(source, options: options)
-        case .darknet(let source): try? DarknetImporter.plan(source, options: options)
+        case .keras(let source): try? KerasConversion.plan(source, options)
+        case .caffe(let source): try? CaffeConversion.plan(source, options)
+        case .darknet(let source): try? DarknetConversion.plan(source, options)
         }
       guard let entries, !entries.isEmpty else { throw error }
       // Weights that are not there have unknown sizes behind a custom layer of an unknown class; the
       // plan does without them.
       let isOfMissingWeights =
         !hasWeights && error.layer != nil && entries.allSatisfy { $0.refusal == nil }
-        && entries.contains { $0.becomes.contains { $0.hasPrefix("custom ") } }
+        && entries.contains(where: \.isCustom)
       return ConversionPlan(
         entries: entries, result: nil, error: isOfMissingWeights ? nil : error)
     }

@@ -69,10 +69,9 @@ struct AveragePrecisionText {
   var results: JSONText {
     .array(
       evaluation.found.map { object in
-        let box = object.box
-        return .object([
+        .object([
           ("image_id", .int(object.image)), ("category_id", .int(object.category)),
-          ("bbox", .array([box.x, box.y, box.width, box.height].map { .number($0, digits: 9) })),
+          ("bbox", DetectionText.box(object.box)),
           ("score", .number(object.score, digits: 9)),
         ])
       })

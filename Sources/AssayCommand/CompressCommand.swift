@@ -147,12 +147,7 @@ struct CompressCommand: ParsableCommand {
   private func options(
     _ document: Model, _ compile: CompileOptions
   ) throws -> Comparison.Options {
-    var options = Comparison.Options()
-    options.layout = search.layout
-    options.images = try images.options(for: document)
-    options.engine = compile
-    options.forgetBias = engine.forgetBias
-    return options
+    engine.comparison(compile, search.layout, try images.options(for: document))
   }
 
   /// Starts anew where it is asked for.

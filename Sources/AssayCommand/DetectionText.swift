@@ -71,7 +71,8 @@ struct DetectionText {
     [box.left, box.top, box.width, box.height]
   }
 
-  private static func box(_ box: Box) -> JSONText {
+  /// As COCO writes it.
+  static func box(_ box: Box) -> JSONText {
     .array(numbers(box).map { .number($0, digits: 9) })
   }
 }

@@ -243,7 +243,8 @@ struct DiffCommand: ParsableCommand {
   private func options(
     for document: Model?, _ compile: CompileOptions
   ) throws -> Comparison.Options {
-    var options = Comparison.Options()
+    var options = engine.comparison(
+      compile, layout, try document.map { try images.options(for: $0) })
     options.tolerances = Tolerances(profile.tolerance)
     for value in rtol {
       if let name = value.name {
@@ -263,12 +264,8 @@ struct DiffCommand: ParsableCommand {
       }
     }
     options.top = top
-    options.layout = layout
     options.layers = layers
     options.reference = reference
-    options.engine = compile
-    options.images = try document.map { try images.options(for: $0) }
-    options.forgetBias = engine.forgetBias
     options.keepsDifferences = destination != nil
     return options
   }

@@ -104,11 +104,7 @@ struct EvalCommand: ParsableCommand {
       forgetBias: engine.forgetBias, inputs: Array(words))
     let document = try reader.read(files).model
     try inFile(files.path) {
-      var options = Comparison.Options()
-      options.layout = layout
-      options.images = try images.options(for: document)
-      options.engine = compile
-      options.forgetBias = engine.forgetBias
+      let options = engine.comparison(compile, layout, try images.options(for: document))
       let predictor = try Predictor(model: document, options: options.predictor)
       let list = try InputList(Array(words), for: document) { readLine() }
       if let mode = boxes.mode {

@@ -193,11 +193,7 @@ struct RunCommand: ParsableCommand {
   private func options(
     for document: Model, _ compile: CompileOptions, steps: StepLog
   ) throws -> Predictor.Options {
-    var options = Predictor.Options()
-    options.layout = layout
-    options.images = try images.options(for: document)
-    options.engine = compile
-    options.forgetBias = engine.forgetBias
+    var options = engine.comparison(compile, layout, try images.options(for: document)).predictor
     options.keep =
       allOutputs ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))
     if verbose || self.steps {

@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// One run of the conversion, layer by layer.
-struct CaffeConversion {
+package struct CaffeConversion: SourceConversion {
   private let source: CaffeSource
   let options: ConversionOptions
   let graph: CaffeGraph
@@ -15,8 +15,9 @@ struct CaffeConversion {
   private var guesses: Set<Int> = []
   private(set) var inputs: [CaffeInput] = []
   var network: CaffeNetwork
+  package var plan: [PlanEntry] { network.plan }
 
-  init(_ source: CaffeSource, _ options: ConversionOptions) throws {
+  package init(_ source: CaffeSource, _ options: ConversionOptions) throws {
     self.source = source
     self.options = options
     graph = try CaffeGraph(source.network, state: options.networkState)
@@ -26,7 +27,7 @@ struct CaffeConversion {
     names = BlobNames()
   }
 
-  mutating func run() throws -> ImportedNetwork {
+  package mutating func run() throws -> ImportedNetwork {
     var imported = ImportedNetwork(source: "Caffe")
     do {
       imported.inputs = try addInputs()

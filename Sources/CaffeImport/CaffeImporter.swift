@@ -22,17 +22,6 @@ package enum CaffeImporter {
     }
   }
 
-  /// What each layer becomes, past those that cannot be converted.
-  package static func plan(
-    _ source: CaffeSource, options: ConversionOptions
-  ) throws -> [PlanEntry] {
-    var options = options
-    options.isPlan = true
-    var conversion = try CaffeConversion(source, options)
-    _ = try? conversion.run()
-    return conversion.network.plan
-  }
-
   /// The types of layers that are read, those of one conversion together, and what they become.
   package static var supportedTypes: [SourceLayer] { CaffeLayerRegistry.types.map { $0.source } }
 

@@ -73,12 +73,18 @@ extension Model {
       let encoding = try encoding()
       try AtomicFile.write(to: path, byteCount: encoding.byteCount, verify: verify) { file in
         try encoding.forEachPiece { piece in
-          try file.write(piece)
-          onProgress?(file.byteCount, encoding.byteCount)
+          for start in stride(from: 0, to: piece.count, by: Self.pieceByteCount) {
+            let end = min(start + Self.pieceByteCount, piece.count)
+            try file.write(UnsafeRawBufferPointer(rebasing: piece[start..<end]))
+            onProgress?(file.byteCount, encoding.byteCount)
+          }
         }
       }
     }
   }
+
+  /// What is written between two reports of progress, at most.
+  private static let pieceByteCount = 16 << 20
 
   /// Whether the model is encoded as exactly these bytes.
   package func isEncoded(as bytes: Bytes) throws -> Bool {

@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// One run of the conversion, which converts the sections in order.
-struct DarknetConversion {
+package struct DarknetConversion: SourceConversion {
   /// How to read a weights file that can be read in more than one way.
   struct Reading {
     var takesOtherHeader = false
@@ -17,13 +17,16 @@ struct DarknetConversion {
   private var outputs: [DarknetTensor] = []
   private(set) var imported = ImportedNetwork(source: "Darknet")
   var network: DarknetNetwork
+  package var plan: [PlanEntry] { network.plan }
 
   /// Default name of the input.
   static let inputName = "data"
 
-  init(
-    _ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading = Reading()
-  ) throws {
+  package init(_ source: DarknetSource, _ options: ConversionOptions) throws {
+    try self.init(source, options, Reading())
+  }
+
+  init(_ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading) throws {
     self.source = source
     self.options = options
     self.reading = reading
@@ -62,7 +65,8 @@ struct DarknetConversion {
     return readings
   }
 
-  mutating func run() throws {
+  @discardableResult
+  package mutating func run() throws -> ImportedNetwork {
     let layers = try makeLayers()
     var previous = try makeInput()
     for index in layers.indices {
@@ -81,6 +85,7 @@ struct DarknetConversion {
       let isImage = options.imageInputs.contains(options.inputNames.first ?? Self.inputName)
       imported.makeExact(images: isImage ? [Self.inputName] : [])
     }
+    return imported
   }
 
   // MARK: Layers

@@ -24,17 +24,6 @@ package enum DarknetImporter {
     }
   }
 
-  /// What each section becomes, past those that cannot be converted.
-  package static func plan(
-    _ source: DarknetSource, options: ConversionOptions
-  ) throws -> [PlanEntry] {
-    var options = options
-    options.isPlan = true
-    var conversion = try DarknetConversion(source, options)
-    _ = try? conversion.run()
-    return conversion.network.plan
-  }
-
   /// Reads the weights in the way in which they fit: some files can be read in two.
   private static func run(
     _ source: DarknetSource, _ options: ConversionOptions

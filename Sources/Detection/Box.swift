@@ -7,6 +7,11 @@ extension Box {
       bottom: centerY + height / 2)
   }
 
+  /// Its left upper corner and its size, as COCO writes it.
+  package init(x: Double, y: Double, width: Double, height: Double) {
+    self.init(left: x, top: y, right: x + width, bottom: y + height)
+  }
+
   package var width: Double { right - left }
   package var height: Double { bottom - top }
   package var area: Double { width * height }
@@ -15,13 +20,14 @@ extension Box {
     left.isFinite && top.isFinite && right.isFinite && bottom.isFinite
   }
 
-  /// Intersection over union: |A ∩ B| / |A ∪ B|, 0 where both are empty.
-  package func overlap(_ other: Box) -> Double {
+  /// Intersection over union: |A ∩ B| / |A ∪ B|, 0 where both are empty; |A ∩ B| / |A| where `other`
+  /// is a crowd's.
+  package func overlap(_ other: Box, isCrowd: Bool = false) -> Double {
     let across = min(right, other.right) - max(left, other.left)
     let down = min(bottom, other.bottom) - max(top, other.top)
     guard across > 0, down > 0 else { return 0 }
     let common = across * down
-    let union = area + other.area - common
+    let union = isCrowd ? area : area + other.area - common
     return union > 0 ? common / union : 0
   }
 

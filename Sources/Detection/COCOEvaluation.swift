@@ -1,49 +1,14 @@
-/// A rectangle as COCO writes it: its left upper corner and its size, in pixels of the image's file.
-package struct COCOBox: Sendable, Equatable {
-  package var x: Double
-  package var y: Double
-  package var width: Double
-  package var height: Double
-
-  package init(x: Double, y: Double, width: Double, height: Double) {
-    self.x = x
-    self.y = y
-    self.width = width
-    self.height = height
-  }
-
-  package init(_ box: Box) {
-    self.init(x: box.left, y: box.top, width: box.width, height: box.height)
-  }
-
-  /// The rectangle by its edges.
-  package var box: Box { Box(left: x, top: y, right: x + width, bottom: y + height) }
-
-  package var area: Double { width * height }
-
-  /// Intersection over union, or over this rectangle alone where `other` is a crowd's, in
-  /// pycocotools' order of operations.
-  package func overlap(_ other: COCOBox, isCrowd: Bool = false) -> Double {
-    let across = min(x + width, other.x + other.width) - max(x, other.x)
-    let down = min(y + height, other.y + other.height) - max(y, other.y)
-    guard across > 0, down > 0 else { return 0 }
-    let common = across * down
-    return common / (isCrowd ? area : area + other.area - common)
-  }
-}
-
 /// An object that an image is known to show.
 package struct TrueObject: Sendable, Equatable {
   package var image: Int
   package var category: Int
-  package var box: COCOBox
+  package var box: Box
   /// Of the object itself, in pixels, which decides whether it is small, medium or large.
   package var area: Double
   /// A group of objects under one box: detections inside are neither right nor wrong.
   package var isCrowd: Bool
 
-  package init(image: Int, category: Int, box: COCOBox, area: Double? = nil, isCrowd: Bool = false)
-  {
+  package init(image: Int, category: Int, box: Box, area: Double? = nil, isCrowd: Bool = false) {
     self.image = image
     self.category = category
     self.box = box
@@ -56,10 +21,10 @@ package struct TrueObject: Sendable, Equatable {
 package struct FoundObject: Sendable, Equatable {
   package var image: Int
   package var category: Int
-  package var box: COCOBox
+  package var box: Box
   package var score: Double
 
-  package init(image: Int, category: Int, box: COCOBox, score: Double) {
+  package init(image: Int, category: Int, box: Box, score: Double) {
     self.image = image
     self.category = category
     self.box = box

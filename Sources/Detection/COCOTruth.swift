@@ -39,7 +39,7 @@ package struct COCOTruth: Sendable {
       else { return nil }
       return TrueObject(
         image: image, category: category,
-        box: COCOBox(x: box[0], y: box[1], width: box[2], height: box[3]),
+        box: Box(x: box[0], y: box[1], width: box[2], height: box[3]),
         area: value["area"]?.double, isCrowd: (value["iscrowd"]?.int ?? 0) != 0)
     }
   }

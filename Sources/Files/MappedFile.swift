@@ -32,7 +32,9 @@ package enum MappedFile {
         guard count <= limit else { throw tooLarge("\(count) bytes", limit: limit) }
         OpenedFiles.note(status)
         if let known = OpenedFiles.bytes(status) { return known }
-        guard count <= mappedByteCount else { return try map(descriptor, count, path, limit: limit) }
+        guard count <= mappedByteCount else {
+          return try map(descriptor, count, path, limit: limit)
+        }
         let bytes = try readStream(descriptor, limit: limit, expected: count)
         OpenedFiles.keep(bytes, status)
         return bytes

@@ -89,16 +89,40 @@ package struct PlanEntry: Sendable, Equatable {
   package var layerClass: String
   /// The Core ML layers, each as `type 'name'`; empty if the layer vanishes.
   package var becomes: [String]
+  /// Whether one of them is a custom layer.
+  package var isCustom: Bool
   /// Why it cannot be converted; nil if it can.
   package var refusal: LayerRefusal?
 
   package init(
-    layer: String, layerClass: String, becomes: [String], refusal: LayerRefusal? = nil
+    layer: String, layerClass: String, becomes: [String], isCustom: Bool = false,
+    refusal: LayerRefusal? = nil
   ) {
     self.layer = layer
     self.layerClass = layerClass
     self.becomes = becomes
+    self.isCustom = isCustom
     self.refusal = refusal
+  }
+}
+
+/// The conversion of a network in one source format.
+package protocol SourceConversion {
+  associatedtype Source
+  /// What each layer has become so far.
+  var plan: [PlanEntry] { get }
+  init(_ source: Source, _ options: ConversionOptions) throws
+  mutating func run() throws -> ImportedNetwork
+}
+
+extension SourceConversion {
+  /// What each layer becomes, past those that cannot be converted.
+  package static func plan(_ source: Source, _ options: ConversionOptions) throws -> [PlanEntry] {
+    var options = options
+    options.isPlan = true
+    var conversion = try Self(source, options)
+    _ = try? conversion.run()
+    return conversion.plan
   }
 }
 

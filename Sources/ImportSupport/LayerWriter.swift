@@ -33,7 +33,10 @@ package struct LayerWriter: Sendable {
     let becomes = added.map {
       "\($0.parameters.map { type(of: $0).typeName } ?? "?") '\($0.name)'"
     }
-    plan.append(PlanEntry(layer: name, layerClass: className, becomes: becomes))
+    plan.append(
+      PlanEntry(
+        layer: name, layerClass: className, becomes: becomes,
+        isCustom: added.contains { $0.parameters is Custom }))
     firstLayerOfEntry = layers.count
     return added
   }

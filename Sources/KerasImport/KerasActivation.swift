@@ -52,6 +52,7 @@ enum KerasActivation: Sendable {
     "swish": .common(.swish(beta: 1)), "silu": .common(.swish(beta: 1)), "mish": .common(.mish),
     "gelu": .common(.gelu), "hard_swish": .common(.hardSwish), "hardswish": .common(.hardSwish),
     "hswish": .common(.hardSwish), "h_swish": .common(.hardSwish),
+    "hard_sigmoid_torch": .common(.single(.sigmoidHard(alpha: 1 / 6, beta: 0.5))),
   ]
 
   private static let sinceTensorFlow23: [String: KerasActivation] = [

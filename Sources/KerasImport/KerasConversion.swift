@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// One run of the conversion, node by node.
-struct Conversion {
+package struct KerasConversion: SourceConversion {
   private let source: KerasSource
   private let options: ConversionOptions
   private let graph: KerasGraph
@@ -18,8 +18,9 @@ struct Conversion {
   /// Nodes of a plan whose shapes depend on a layer that cannot be converted.
   private var guesses: Set<Int> = []
   var network: NetworkWriter
+  package var plan: [PlanEntry] { network.plan }
 
-  init(_ source: KerasSource, _ options: ConversionOptions) throws {
+  package init(_ source: KerasSource, _ options: ConversionOptions) throws {
     self.source = source
     self.options = options
     graph = try KerasGraph(source.definition)
@@ -36,7 +37,7 @@ struct Conversion {
     }
   }
 
-  mutating func run() throws -> ImportedNetwork {
+  package mutating func run() throws -> ImportedNetwork {
     chooseHandlers()
     var imported = ImportedNetwork(source: source.version.description)
     do {

@@ -111,7 +111,10 @@ struct KerasGraph: Sendable {
           "the model '\(model.name)' has \(counted(model.inputs.count, "input")) but gets "
             + "\(arguments.count)")
       }
+      let ends = Set((model.inputs + model.outputs).map(\.layer))
       for (index, layer) in model.layers.enumerated() {
+        // A model may contain layers that it never calls.
+        if layer.calls.isEmpty, !layer.isInput, !ends.contains(index) { continue }
         for call in 0..<max(layer.calls.count, 1) {
           try visit(Call(layer: index, call: call))
         }

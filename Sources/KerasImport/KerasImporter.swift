@@ -8,7 +8,7 @@ package enum KerasImporter {
     _ source: KerasSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {
     try inFile(source.path) {
-      var conversion = try Conversion(source, options)
+      var conversion = try KerasConversion(source, options)
       let imported = try conversion.run()
       var notes = conversion.network.notes
       var model = try InterfaceBuilder.model(imported, options: options, notes: &notes)
@@ -18,16 +18,5 @@ package enum KerasImporter {
       }
       return ConversionResult(model: model, plan: conversion.network.plan, notes: notes)
     }
-  }
-
-  /// What each layer becomes, past those that cannot be converted.
-  package static func plan(
-    _ source: KerasSource, options: ConversionOptions
-  ) throws -> [PlanEntry] {
-    var options = options
-    options.isPlan = true
-    var conversion = try Conversion(source, options)
-    _ = try? conversion.run()
-    return conversion.network.plan
   }
 }

@@ -35,7 +35,10 @@ struct ClassText {
     if !metal.isEmpty { lines += Self.metalImport }
     lines += ["/// " + SwiftNames.comment(layerClass.description)]
     if metal.isEmpty, !isUnfinished {
-      lines += ["///", "/// Core ML runs it on the CPU: a value depends on more than the elements at its place."]
+      lines += [
+        "///",
+        "/// Core ML runs it on the CPU: a value depends on more than the elements at its place.",
+      ]
     }
     lines += heading
     lines += properties
@@ -63,7 +66,8 @@ struct ClassText {
     var content = String(builtIn.content.dropLast(2))
     if let kernel = builtIn.kernel {
       content = content.replacing(
-        "LayerKernel(\"\(kernel)\")", with: "LayerKernel(\(SwiftNames.literal(layerClass.typeName)))")
+        "LayerKernel(\"\(kernel)\")",
+        with: "LayerKernel(\(SwiftNames.literal(layerClass.typeName)))")
     }
     if hasWeights {
       content = content.replacing(

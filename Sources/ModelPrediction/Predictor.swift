@@ -171,7 +171,7 @@ public final class Predictor: Sendable {
       wanted[input.name] = shape
     }
     // Whether there is enough memory shows before any of it is used.
-    if members.isEmpty { _ = try network(forShapes: wanted) }
+    if members.isEmpty, !model.usesFeatures { _ = try network(forShapes: wanted) }
     var generator = SplitMix64(seed: seed)
     var blobs: [String: Tensor] = [:]
     for input in inputs {

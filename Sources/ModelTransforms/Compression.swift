@@ -132,6 +132,10 @@ extension NeuralNetworkLayer {
       entry.note = "updatable"
       return (self, entry)
     }
+    if case .codes = precision, parameters is Convolution3D {
+      entry.note = "codes of few bits are not possible in convolution3d"
+      return (self, entry)
+    }
     let targets = before.targets(precision, minimumCount: rules.minimumCount)
     guard !targets.isEmpty else { return (self, entry) }
     var layer = self
@@ -139,7 +143,9 @@ extension NeuralNetworkLayer {
       try layer.editWeights { field, weights in
         guard let target = targets[field] else { return }
         do {
-          let (shape, axis) = (target.weights.shape, target.weights.channelAxis)
+          let shape = target.weights.shape
+          // Kernels of a deconvolution in groups have the channels of one group only.
+          let axis = (parameters as? Convolution)?.scaleAxis ?? target.weights.channelAxis
           let old = try weights.values(shape: shape, channelAxis: axis)
           weights = try weights.compressed(
             to: target.precision, shape: shape, channelAxis: axis, scales: rules.scales)
@@ -233,5 +239,12 @@ extension Weights {
     let kind = if case .lookupTable = quantization.kind { "table" } else { "linear" }
     return
       "\(quantization.numberOfBits) \(quantization.numberOfBits == 1 ? "bit" : "bits"), \(kind)"
+  }
+}
+
+extension Convolution {
+  /// The axis along which the scales of codes may vary; beyond the last one if they may not.
+  fileprivate var scaleAxis: Int {
+    isDeconvolution ? (effectiveGroups > 1 ? kernelShape.count : 1) : 0
   }
 }

@@ -38,6 +38,11 @@ extension Model {
           isInput: isInput)
         do { try body(&place) } catch let error as ModelError { throw error.inside(name) }
         description[keyPath: path][index] = place.feature
+        // A training input of the same name is the same input.
+        for other in description.trainingInput.indices
+        where isInput && description.trainingInput[other].name == name {
+          description.trainingInput[other].type = place.feature.type
+        }
         model.neuralNetwork = place.network
       }
       model.description = description

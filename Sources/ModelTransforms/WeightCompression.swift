@@ -61,7 +61,8 @@ extension Weights {
   /// The weight with its values in another precision.
   ///
   /// - Parameters:
-  ///   - shape: shape of the values; each step along `channelAxis` has its scales.
+  ///   - shape: shape of the values; each step along `channelAxis` has its scales, if
+  ///     there is such an axis.
   ///   - scales: how to choose the scales of linear codes and of tables of evenly spaced values.
   /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
   package func compressed(
@@ -132,8 +133,9 @@ extension Weights {
     channelAxis: Int, _ choice: ScaleChoice, to codes: UnsafeMutablePointer<UInt8>
   ) -> Quantization.Kind {
     // A vector gets one scale: a scale per value would take more memory than the values.
-    let channels = shape.count > 1 ? shape[channelAxis] : 1
-    let run = shape.count > 1 ? shape.dropFirst(channelAxis + 1).reduce(1, *) : values.count
+    let varies = shape.count > 1 && shape.indices.contains(channelAxis)
+    let channels = varies ? shape[channelAxis] : 1
+    let run = varies ? shape.dropFirst(channelAxis + 1).reduce(1, *) : values.count
     let runs = channels * run == 0 ? 0 : values.count / (channels * run)
     var scale: [Float] = []
     var bias: [Float] = []

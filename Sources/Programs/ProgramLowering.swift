@@ -13,11 +13,16 @@ final class ProgramLowering {
   /// The probabilities and labels of a classifier.
   var classes: (probabilities: String, labels: NeuralNetworkClassifier.ClassLabels)?
   private var blobs: Set<String> = []
+  /// The last numbers that made names unique.
+  private var numbers: [String: Int] = [:]
   /// The layers that write blobs once, for finding values that do not depend on inputs.
   private var producers: [String: NeuralNetworkLayer] = [:]
   private var count = 0
   /// How many blocks there are around the one at hand.
   private(set) var depth = 0
+
+  /// Bytes that the computation of one constant may take.
+  private static let constantBytes = 256 << 20
 
   init(_ program: MILProgram) { self.program = program }
 
@@ -35,9 +40,9 @@ final class ProgramLowering {
   /// A name for a blob that no other has.
   func uniqueBlob(_ name: String) -> String {
     var result = name
-    var number = 1
     while !blobs.insert(result).inserted {
-      number += 1
+      let number = (numbers[name] ?? 1) + 1
+      numbers[name] = number
       result = "\(name)_\(number)"
     }
     return result
@@ -140,17 +145,13 @@ final class ProgramLowering {
     output.name = blob
     model.description?.output = [output]
     model.type = .neuralNetwork(network)
-    guard let result = try ReferenceNetwork(model: model).predict([:])[blob] else { return nil }
-    if value.type.isFloat {
-      return MILElements(result.elements.map { Float($0) }, value.shape, value.type)
-    }
-    let wholes = try result.elements.map { element in
-      guard let whole = Int(exactly: element) else {
-        throw ModelError(.malformed, "\(element) where an integer is needed")
-      }
-      return whole
-    }
-    return MILElements(wholes, value.shape, value.type)
+    let reference = try ReferenceNetwork(model: model, maxMemory: Self.constantBytes)
+    guard let result = try reference.predict([:])[blob] else { return nil }
+    let values = result.elements.map { Float($0) }
+    // What has been computed once is a constant from now on.
+    let layer = LoadConstantND(shape: value.blobShape, Weights(values))
+    producers[blob] = NeuralNetworkLayer(blob, layer, input: [], output: [blob])
+    return MILElements(values, value.shape, value.type)
   }
 }
 

@@ -53,9 +53,9 @@ import Testing
   @Test func gatesInAnotherOrder() throws {
     let lstm = try diagnosis("any_length_lstm_sequences") { model in
       try change(&model, UniDirectionalLSTM.self) {
-        let gate = $0.weightParams?.forgetGate ?? RecurrentWeights()
-        $0.weightParams?.forgetGate = $0.weightParams?.blockInput ?? gate
-        $0.weightParams?.blockInput = gate
+        var weights = $0.weightParams ?? LSTMWeights()
+        (weights.forgetGate, weights.blockInput) = (weights.blockInput, weights.forgetGate)
+        $0.weightParams = weights
       }
     }
     #expect(first(lstm) == "the gates of LSTMs are in the order input, cell, forget, output")

@@ -65,7 +65,8 @@ import Testing
         }
       let result = try Command.run([command, model] + words)
       #expect(result.code == 0, "\(result.errors)")
-      #expect(result.errors.contains("bias: 1 of 3 values is NaN or infinite\n"), "\(result.errors)")
+      #expect(
+        result.errors.contains("bias: 1 of 3 values is NaN or infinite\n"), "\(result.errors)")
       guard ["run", "bench"].contains(command) else { return }
       #expect(
         result.errors.contains("output 'color': 3 values of 3 are NaN\n"), "\(result.errors)")

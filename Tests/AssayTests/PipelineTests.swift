@@ -125,13 +125,13 @@ import Testing
 
   @Test func whatIsNoNetworkIsRefused() throws {
     var other = Self.model(Self.dense, from: ("y", Self.array([2])), to: ("z", Self.array([2])))
-    other.type = .opaque(OpaqueMessage(field: 400, name: "glmClassifier", payload: Bytes()))
+    other.type = .opaque(OpaqueMessage(field: 2002, name: "visionFeaturePrint", payload: Bytes()))
     let model = Self.pipeline([
       Self.model(Self.dense, from: ("x", Self.array([2])), to: ("y", Self.array([2]))), other,
     ])
     let error = #expect(throws: ModelError.self) { try Predictor(model: model) }
     #expect(error?.code == .unsupported)
-    #expect(error?.message == "pipelines with a model of type glmClassifier cannot run")
+    #expect(error?.message == "pipelines with a model of type visionFeaturePrint cannot run")
   }
 
   /// first: x → hidden → y; second: y → hidden → z; each computes y = [[1, 2], [3, 4]] x + [5, 6],

@@ -13,7 +13,9 @@ import Testing
     _ line: String, in folder: String? = nil, environment: [String: String] = [:]
   ) throws -> Program.Result {
     try shell.run(
-      ["-c", line], environment: environment.merging(["A": Command.binary]) { $1 }, in: folder)
+      ["-c", line],
+      environment: environment.merging(["A": Command.binary, "SWIFT_BACKTRACE": ""]) { $1 },
+      in: folder)
   }
 
   private static func lines(_ text: String) -> [Substring] {
@@ -61,7 +63,8 @@ import Testing
     let error = #expect(throws: ModelError.self) {
       _ = try network.fillMissingWeights(RandomWeights(seed: 0))
     }
-    #expect(error?.code == .limitExceeded && error?.layer == "dense0", "\(String(describing: error))")
+    #expect(
+      error?.code == .limitExceeded && error?.layer == "dense0", "\(String(describing: error))")
   }
 
   // MARK: Faults
@@ -73,7 +76,8 @@ import Testing
   func aFaultIsOneLine(_ signal: String) throws {
     try withTemporaryFolder { folder in
       let result = try Self.run(
-        Self.waits + "p=$!; sleep 0.5; kill -\(signal) $p; wait $p; code=$?; kill $holder; exit $code",
+        Self.waits
+          + "p=$!; sleep 0.5; kill -\(signal) $p; wait $p; code=$?; kill $holder; exit $code",
         in: folder)
       #expect(result.code == 70, "\(result.code) \(result.errors)")
       let errors = Self.lines(result.errors)
@@ -147,6 +151,27 @@ import Testing
       #expect(try Command.run("compress", model, "-o", model, "--bits", "8").code == 0)
       #expect(try fileBytes(model) != edited)
       #expect(fileNames(in: folder) == ["m.mlmodel"])
+    }
+  }
+
+  /// NaN equals nothing, but a file with it is read back as it was written.
+  @Test func aModelWithNaNCanBeEdited() throws {
+    try withTemporaryFolder { folder in
+      var layer = NeuralNetworkLayer()
+      layer.name = "line"
+      layer.parameters = Activation(.linear(alpha: .nan, beta: 0))
+      (layer.input, layer.output) = (["x"], ["y"])
+      var network = NeuralNetwork()
+      network.layers = [layer]
+      var model = Model()
+      model.specificationVersion = 1
+      model.type = .neuralNetwork(network)
+      let array = FeatureType.Kind.multiArray(ArrayFeatureType(shape: [3], dataType: .double))
+      model.description?.input = [FeatureDescription(name: "x", kind: array)]
+      model.description?.output = [FeatureDescription(name: "y", kind: array)]
+      try model.write(to: folder + "/m.mlmodel")
+      let result = try Self.run("$A edit m.mlmodel -o m.mlmodel --author A", in: folder)
+      #expect(result.code == 0, "\(result.errors)")
     }
   }
 

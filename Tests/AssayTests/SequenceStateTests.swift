@@ -31,7 +31,8 @@ import Testing
     let steps = (0..<40).map { _ in Float.random(in: -1...1, using: &random) }
     let whole = try Self.last([Tensor(shape: [4, 1, 10], steps)])
     let halves = [
-      Tensor(shape: [2, 1, 10], Array(steps[..<20])), Tensor(shape: [2, 1, 10], Array(steps[20...])),
+      Tensor(shape: [2, 1, 10], Array(steps[..<20])),
+      Tensor(shape: [2, 1, 10], Array(steps[20...])),
     ]
     #expect(try Self.last(halves, "--carry-states") == whole)
     #expect(try Self.last(halves) != whole)

@@ -416,6 +416,14 @@ extension BreachTests {
     layer(vector(), "table", "weights") { (layer: inout InnerProduct) in
       layer.matrix = codes(1, [0], .lookupTable([1, 2, 3]))
     },
+    layer(image(), "scales in groups", "1 is needed") { (layer: inout Convolution) in
+      // One of two output channels in each group, for three groups of one input channel.
+      (layer.isDeconvolution, layer.nGroups, layer.kernelChannels) = (true, 3, 3)
+      (layer.outputChannels, layer.hasBias, layer.bias) = (6, false, nil)
+      let count = layer.kernelShape.reduce(1, *)
+      layer.kernel = codes(
+        8, [UInt8](repeating: 0, count: count), .linear(scale: [1, 1], bias: [0, 0]))
+    },
     layer(vector(), "no quantization", "weights") { (layer: inout InnerProduct) in
       layer.matrix = codes(8, [UInt8](repeating: 0, count: 8), nil)
     },

@@ -20,7 +20,7 @@ import Testing
       return FoundObject(
         image: try #require(value["image_id"]?.int),
         category: try #require(value["category_id"]?.int),
-        box: COCOBox(x: box[0], y: box[1], width: box[2], height: box[3]),
+        box: Box(x: box[0], y: box[1], width: box[2], height: box[3]),
         score: try #require(value["score"]?.double))
     }
     #expect(truth.objects.contains(where: \.isCrowd) && found.count > 300)
@@ -49,7 +49,7 @@ import Testing
 
   /// By hand: the first detection is right, the second finds the same object again.
   @Test func anObjectIsFoundOnce() {
-    let box = COCOBox(x: 0, y: 0, width: 10, height: 10)
+    let box = Box(x: 0, y: 0, width: 10, height: 10)
     let found = [0.9, 0.8].map { FoundObject(image: 1, category: 1, box: box, score: $0) }
     func precision(_ truth: [TrueObject]) -> Double? {
       COCOEvaluation(truth: truth, found: found, categories: [1]).averagePrecision()
@@ -57,7 +57,7 @@ import Testing
     let object = TrueObject(image: 1, category: 1, box: box)
     #expect(abs((precision([object]) ?? 0) - 1) < 1e-12)
     // Of two objects one is found, with a recall of a half: 51 of 101 places have a precision of 1.
-    let far = COCOBox(x: 100, y: 100, width: 10, height: 10)
+    let far = Box(x: 100, y: 100, width: 10, height: 10)
     let other = TrueObject(image: 1, category: 1, box: far)
     #expect(abs((precision([object, other]) ?? 0) - 51.0 / 101) < 1e-12)
     #expect(precision([]) == nil)

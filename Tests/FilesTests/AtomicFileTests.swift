@@ -118,13 +118,13 @@ import Testing
     let path = folder.file("out")
     try AtomicFile.write([1], to: path)
     struct Wrong: Error {}
+    func verify(_ bytes: Bytes) throws {
+      #expect(bytes == Bytes([UInt8(2), 3]))
+      throw Wrong()
+    }
     #expect(throws: Wrong.self) {
       try AtomicFile.write(
-        to: path, byteCount: nil, mayBeNameless: mayBeNameless,
-        verify: { bytes in
-          #expect(bytes == Bytes([UInt8(2), 3]))
-          throw Wrong()
-        }
+        to: path, byteCount: nil, mayBeNameless: mayBeNameless, verify: verify
       ) { try $0.write([2, 3]) }
     }
     #expect(try fileBytes(path) == [1])

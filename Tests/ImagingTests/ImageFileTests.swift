@@ -130,6 +130,24 @@ import Testing
     }
   }
 
+  /// One bit per pixel makes eight samples of a byte, so a small file could become a large image.
+  @Test func samplesAreInProportionToTheFile() throws {
+    func chunk(_ name: String, _ content: [UInt8]) -> [UInt8] {
+      let body = Array(name.utf8) + content
+      func bytes(_ value: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * $0)) }
+      }
+      return bytes(UInt32(content.count)) + body + bytes(crc32(body))
+    }
+    let header: [UInt8] = [0, 0, 0x40, 0, 0, 0, 0x40, 0, 1, 0, 0, 0, 0]
+    // As many bytes as 16,384 × 16,384 bits compress to.
+    let file =
+      [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", header)
+      + chunk("IDAT", [UInt8](repeating: 0, count: 33_000)) + chunk("IEND", [])
+    let error = #expect(throws: ModelError.self) { try Image(decoding: Bytes(file)) }
+    #expect(error?.message.contains("does not fit into") == true, "\(String(describing: error))")
+  }
+
   /// The file with corrected chunk checksums, so that mutations get further.
   private func withChecksums(_ file: [UInt8]) -> [UInt8] {
     var file = file

@@ -33,6 +33,14 @@ struct KerasGraphTests {
     #expect(graph.outputs == [KerasGraph.Reference(node: 2, tensor: 0)])
   }
 
+  @Test func layersThatAreNeverCalledAreLeftOut() throws {
+    let graph = try graph(
+      model(
+        [input("i"), node("a", #"[[["i", 0, 0, {}]]]"#), node("b", "[]")],
+        outputs: #"[["a", 0, 0]]"#))
+    #expect(graph.nodes.map(\.name) == ["i", "a"])
+  }
+
   @Test func sharedLayersAreDuplicated() throws {
     let graph = try graph(
       model(

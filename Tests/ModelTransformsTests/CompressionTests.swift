@@ -37,6 +37,32 @@ struct CompressionTests {
     #expect(after.weightByteCount == layers[0].bytesAfter + layers[1].bytesAfter)
   }
 
+  /// Core ML takes one scale for a deconvolution in groups, and no codes for volumes.
+  @Test func whatCoreMLTakes() throws {
+    var grouped = Convolution()
+    (grouped.outputChannels, grouped.kernelChannels, grouped.nGroups) = (4, 6, 2)
+    (grouped.kernelSize, grouped.isDeconvolution) = ([1, 1], true)
+    grouped.padding = .valid(ValidPadding())
+    grouped.kernel = Weights((0..<12).map { Float($0) })
+    var volume = Convolution3D()
+    (volume.outputChannels, volume.inputChannels, volume.window.kernel) = (2, 3, [1, 1, 1])
+    volume.kernel = Weights((0..<6).map { Float($0) })
+    let before = Sample.model([
+      NeuralNetworkLayer("grouped", grouped, input: ["x"], output: ["y"]),
+      NeuralNetworkLayer("volume", volume, input: ["y"], output: ["z"]),
+    ])
+    let (after, layers) = try before.compressed(CompressionRules(.codes(bits: 8, .linear)))
+    let kernel = try parameters(after, 0, Convolution.self).kernel
+    guard case .linear(let scale, _)? = kernel?.quantization?.kind else {
+      Issue.record("the kernel has no scale")
+      return
+    }
+    // 0 … 11 in 255 steps.
+    #expect(scale.count == 1 && abs(scale[0] - 11.0 / 255) < 1e-3, "\(scale)")
+    #expect(try parameters(after, 1, Convolution3D.self).kernel?.rawValue.count == 0)
+    #expect(layers[1].note?.contains("convolution3d") == true)
+  }
+
   @Test func selection() throws {
     let before = Sample.model([
       dense("first", 8, 4, ("x", "y")), dense("second", 4, 4, ("y", "z")),

@@ -24,6 +24,16 @@ struct InterfaceTests {
     #expect(throws: ModelError.self) { try Sample.picture.settingArrayType(.double, of: "input") }
   }
 
+  /// A training input of an input's name stays the same input.
+  @Test func trainingInputs() throws {
+    var model = Sample.dense
+    let inputs = try #require(model.description?.input)
+    model.description?.trainingInput = inputs
+    let changed = try model.settingArrayType(.float32)
+    #expect(changed.description?.input != inputs)
+    #expect(changed.description?.trainingInput == changed.description?.input)
+  }
+
   @Test func optionalInputs() throws {
     let model = try Sample.pipeline.settingOptional(true, "input")
     #expect(model.description?.input[0].type?.isOptional == true)

@@ -159,17 +159,25 @@ struct RenameFeaturesTests {
       model.type = .opaque(OpaqueMessage(field: field, name: "x", payload: Bytes(payload)))
       return model
     }
-    // featureVectorizer: inputList (1), inputColumn (1).
-    let vectorizer = try model(602, field(1, field(1, Array("input".utf8))))
+    // wordTagger: tokensOutputFeatureName (20).
+    let tagger = try model(2001, field(20, Array("input".utf8)))
       .renamingFeatures(["input": "x"])
-    guard case .opaque(let message)? = vectorizer.type else {
+    guard case .opaque(let message)? = tagger.type else {
       Issue.record("another type")
       return
     }
-    #expect(message.payload == Bytes(field(1, field(1, Array("x".utf8)))))
+    #expect(message.payload == Bytes(field(20, Array("x".utf8))))
+    var vectorizer = FeatureVectorizer()
+    vectorizer.columns = [FeatureVectorizer.Column()]
+    vectorizer.columns[0].name = "input"
+    var vectorized = Sample.dense
+    vectorized.type = .features(FeatureModel(vectorizer))
+    let renamed = try vectorized.renamingFeatures(["input": "x"])
+    vectorizer.columns[0].name = "x"
+    #expect(renamed.type == .features(FeatureModel(vectorizer)))
     #expect(throws: ModelError.self) { try model(502, []).renamingFeatures(["input": "x"]) }
-    // A scaler contains no names, and a damaged message is an error.
-    #expect(throws: Never.self) { try model(604, [0xFF]).renamingFeatures(["input": "x"]) }
-    #expect(throws: ModelError.self) { try model(602, [0xFF]).renamingFeatures(["input": "x"]) }
+    // A gazetteer contains no names, and a damaged message is an error.
+    #expect(throws: Never.self) { try model(2004, [0xFF]).renamingFeatures(["input": "x"]) }
+    #expect(throws: ModelError.self) { try model(2001, [0xFF]).renamingFeatures(["input": "x"]) }
   }
 }

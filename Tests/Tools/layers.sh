@@ -2,7 +2,8 @@
 # Checks the order of the targets, from the manifest and the `import` lines themselves:
 #  - a target imports what it declares and modules of the system, nothing else (SwiftPM lets it import
 #    what its dependencies depend on), and declares nothing that it does not import;
-#  - rooms that must not see one another do not, through others either.
+#  - rooms that must not see one another do not, through others either;
+#  - as a dependency the package has no unsafe flags, which SwiftPM refuses of a version.
 # That no circle is declared SwiftPM checks. With --graph, writes the dependencies as edges instead.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -20,8 +21,9 @@ AssayCommand: HDF5Library CHDF5
 # LibC is the system's C library under one name.
 system='LibC Foundation FoundationEssentials Glibc Darwin Musl Dispatch Synchronization Testing XCTest'
 
-list=$(mktemp)
-trap 'rm -f "$list"' EXIT
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+list=$folder/list
 # One line a target: name, type, kind of module, folder, files with commas between, dependencies.
 ${SWIFT:-swift} package describe | awk '
   function flush() { if (name != "") print name, type, kind, path, files, deps }
@@ -50,7 +52,7 @@ imports() {
       sub(/.*import +/, ""); sub(/^(struct|class|enum|func|protocol|typealias|let|var) +/, "")
       sub(/[^A-Za-z0-9_].*/, ""); print; next
     }
-    /^(@|public|package|internal|private|fileprivate|open|final|struct|enum|class|actor|protocol|extension|func|let|var|typealias)/ {
+    /^ *(@|public|package|internal|private|fileprivate|open|final|struct|enum|class|actor|protocol|extension|func|let|var|typealias)/ {
       header = 0
     }' "$@" | sort -u
 }
@@ -76,6 +78,12 @@ while read -r name type kind path files dependencies; do
     printf '%s\n' "$used" | grep -qx "$module" || fail "$name declares $module and does not import it"
   done
 done <"$list"
+
+# SwiftPM keeps dependencies in folders of this name.
+mkdir -p "$folder/checkouts/assay"
+cp Package.swift "$folder/checkouts/assay"
+${SWIFT:-swift} package --package-path "$folder/checkouts/assay" dump-package >"$folder/manifest"
+! grep -q '"unsafeFlags"' "$folder/manifest" || fail "a dependency on the package gets unsafe flags"
 
 reached() {
   awk -v start="$1" '

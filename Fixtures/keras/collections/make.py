@@ -1,30 +1,38 @@
 #!/usr/bin/env python3
 """Writes small networks of layers that collections define, with the collections' own predictions.
 
-    make.py
+    make.py [NAME…]
 
 Beside `NAME.h5` are the inputs `input1`… and the predictions `output1`…. Needs tensorflow 2.15,
-keras-tcn 3.5.0 and keras-unet-collection 0.1.13.
+keras-tcn 3.5, keras-unet-collection 0.1.13, vit-keras 0.1.2, mlp-mixer-keras 0.0.5,
+keras-self-attention 0.51, keras-multi-head 0.29, keras-pos-embd 0.13,
+keras-position-wise-feed-forward 0.8, keras-cv-attention-models 1.4.3 and qkeras 0.9.0.
 """
 import os
+import sys
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 import numpy as np
 from keras_unet_collection import transformer_layers as patches
 from tcn import TCN
+import tensorflow as tf
 from tensorflow import keras
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def save(name, inputs, output):
+    if sys.argv[1:] and name not in sys.argv[1:]:
+        return
     model = keras.Model(inputs, output)
     generator = np.random.default_rng(len(name))
     for weight in model.weights:
         # Biases and statistics differ from their initial zeros and ones.
-        if "kernel" not in weight.name:
-            weight.assign(generator.uniform(0.5, 1.5, weight.shape))
+        if "kernel" not in weight.name and weight.dtype == tf.float32 and "attn_mask" not in weight.name:
+            matrix = "_W" in weight.name
+            weight.assign(generator.normal(0, 0.4, weight.shape) if matrix
+                          else generator.uniform(0.5, 1.5, weight.shape))
     array = generator.standard_normal((1, *inputs.shape[1:])).round(3).astype(np.float32)
     path = os.path.join(HERE, name)
     model.save(path + ".h5", include_optimizer=False)
@@ -53,3 +61,109 @@ x = patches.patch_merging((4, 4), 6)(x)
 x = patches.patch_expanding((2, 2), 12, 2, return_vector=True)(x)
 x = patches.patch_expanding((4, 4), 6, 2, return_vector=False)(x)
 save("patches", image, x)
+
+from keras_unet_collection.transformer_layers import SwinTransformerBlock
+
+keras.backend.clear_session()
+image = keras.Input((8, 8, 3))
+x = patches.patch_embedding(16, 6)(patches.patch_extract((2, 2))(image))
+for shift in 0, 1:
+    x = SwinTransformerBlock(
+        dim=6, num_patch=(4, 4), num_heads=2, window_size=2, shift_size=shift, num_mlp=8,
+        name=f"block{shift}")(x)
+save("swin", image, x)
+
+from vit_keras import vit
+
+keras.backend.clear_session()
+model = vit.build_model(
+    image_size=8, patch_size=4, num_layers=2, hidden_size=8, num_heads=2, name="vit", mlp_dim=12,
+    classes=3)
+save("vision_transformer", model.inputs[0], model.outputs[0])
+
+from mlp_mixer_keras import MlpMixerModel
+
+keras.backend.clear_session()
+model = MlpMixerModel(
+    input_shape=(8, 8, 3), num_classes=3, num_blocks=2, patch_size=4, hidden_dim=6, tokens_mlp_dim=5,
+    channels_mlp_dim=7)
+save("mixer", model.inputs[0], model.outputs[0])
+
+from keras_multi_head import MultiHeadAttention
+from keras_pos_embd import PositionEmbedding, TrigPosEmbedding
+from keras_position_wise_feed_forward import FeedForward
+from keras_self_attention import ScaledDotProductAttention, SeqSelfAttention, SeqWeightedAttention
+
+keras.backend.clear_session()
+sequence = keras.Input((6, 4))
+x = TrigPosEmbedding(mode="concat", output_dim=4)(sequence)
+x = PositionEmbedding(input_dim=9, output_dim=8, mode="add")(x)
+x = MultiHeadAttention(head_num=2, history_only=True)(x)
+x = FeedForward(units=5)(x)
+x = SeqSelfAttention(units=3, attention_width=4, attention_activation="sigmoid")(x)
+x = SeqSelfAttention(attention_type=SeqSelfAttention.ATTENTION_TYPE_MUL)(x)
+x = ScaledDotProductAttention(history_only=True)(x)
+save("sequence_attention", sequence, x)
+save("sequence_weighted", sequence, SeqWeightedAttention()(x))
+
+from keras_cv_attention_models.beit.beit import MultiHeadRelativePositionalEmbedding
+from keras_cv_attention_models.edgenext.edgenext import PositionalEncodingFourier
+from keras_cv_attention_models.efficientdet.efficientdet import ReluWeightedSum
+from keras_cv_attention_models.levit.levit import MultiHeadPositionalEmbedding
+from keras_cv_attention_models.mlp_family.res_mlp import ChannelAffine
+from keras_cv_attention_models.nfnets.nfnets import ScaledStandardizedConv2D, ZeroInitGain
+from keras_cv_attention_models.volo.volo import BiasLayer, ClassToken, PositionalEmbedding
+
+keras.backend.clear_session()
+image = keras.Input((4, 3, 5))
+x = PositionalEncodingFourier(filters=4)(image)
+x = PositionalEmbedding()(x)
+x = ScaledStandardizedConv2D(filters=6, kernel_size=3, padding="same", gamma=1.5)(x)
+y = ZeroInitGain(use_bias=True)(x)
+x = ReluWeightedSum()([ChannelAffine(axis=-1)(x), y, ChannelAffine(axis=1, use_bias=False)(y)])
+x = BiasLayer()(x)
+x = keras.layers.Reshape((12, 6))(x)
+x = ClassToken(num_tokens=2, is_at_end=True)(ClassToken()(x))
+save("attention_models", image, PositionalEmbedding()(x))
+
+for name, shape, layer in (
+        ("distances", (2, 7, 7), MultiHeadRelativePositionalEmbedding(attn_height=2)),
+        ("distances_of_fewer_queries", (2, 4, 16), MultiHeadPositionalEmbedding()),
+        ("distances_of_fewer_keys", (2, 9, 4), MultiHeadRelativePositionalEmbedding(with_cls_token=False))):
+    keras.backend.clear_session()
+    scores = keras.Input(shape)
+    save(name, scores, layer(scores))
+
+import qkeras
+
+
+def quantized(name, kernel, activation, bias="quantized_bits(6,2,1)"):
+    keras.backend.clear_session()
+    image = keras.Input((8, 8, 3))
+    x = qkeras.QConv2D(4, 3, strides=2, padding="same", kernel_quantizer=kernel, use_bias=False)(image)
+    norm = {part + "_quantizer": "quantized_bits(8,3,1)" for part in ("beta", "gamma", "mean", "variance")}
+    x = qkeras.QActivation(activation)(qkeras.QBatchNormalization(**norm)(x))
+    x = qkeras.QDepthwiseConv2D(2, depthwise_quantizer=kernel, bias_quantizer=bias, activation=activation)(x)
+    x = keras.layers.Flatten()(x)
+    save(name, image, qkeras.QDense(3, kernel_quantizer=kernel, bias_quantizer=bias)(x))
+
+
+quantized("quantized", "quantized_bits(6,1,1,alpha=1)", "quantized_relu(6,3)")
+quantized("quantized_by_scale", "quantized_bits(4,0,1)", "quantized_bits(6,2,keep_negative=1,alpha=1)")
+quantized("quantized_to_two", "binary(alpha='auto')", "binary(alpha=0.5)")
+quantized("quantized_to_three", "ternary()", "ternary(alpha=1,threshold=0.2)")
+quantized("quantized_to_powers", "quantized_po2(4)", "quantized_relu_po2(4,4)")
+quantized("quantized_tanh", "quantized_bits(6,1,1,alpha='auto')", "quantized_tanh(6,0,1)")
+quantized("quantized_sigmoid", "quantized_bits(5,1,alpha=2.0)", "quantized_sigmoid(5)")
+quantized("quantized_ulaw", "quantized_bits(1,0,alpha=1)", "quantized_ulaw(6,1)")
+quantized("quantized_leaky", "stochastic_ternary(alpha=1)", "quantized_relu(6,2,negative_slope=0.25)")
+
+keras.backend.clear_session()
+image = keras.Input((8, 8, 3))
+x = qkeras.QConv2DBatchnorm(4, 3, kernel_quantizer="quantized_bits(6,1,1,alpha=1)",
+                            bias_quantizer="quantized_bits(8,3,1)", activation="quantized_relu(6,3)")(image)
+x = qkeras.QDepthwiseConv2DBatchnorm(3, depthwise_quantizer="quantized_bits(6,1,1,alpha=1)", use_bias=True)(x)
+x = qkeras.QSeparableConv2D(4, 2, depthwise_quantizer="quantized_bits(6,1,1,alpha=1)",
+                            pointwise_quantizer="quantized_bits(6,1,1,alpha=1)", use_bias=False)(x)
+x = qkeras.QActivation("quantized_hswish(8,3)")(x)
+save("quantized_folded", image, qkeras.QAveragePooling2D(3, average_quantizer="quantized_bits(6,0,1,alpha=1)")(x))

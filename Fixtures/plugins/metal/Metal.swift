@@ -142,7 +142,8 @@ public final class Recorder: MTLCommandBuffer, MTLDevice, MTLLibrary, MTLFunctio
     let (t, g) = (threadsPerThreadgroup, groups)
     let call = "\(name)(\(arguments.joined(separator: ", ")), "
     if g.width == 1, g.height == 1, t.height == 1 {
-      print("forGroups(\(g.depth), \(t.width), [&](uint3 g, uint i, uint3 n) { \(call)g, i, n); });")
+      print(
+        "forGroups(\(g.depth), \(t.width), [&](uint3 g, uint i, uint3 n) { \(call)g, i, n); });")
     } else {
       print(
         "forThreads(\(g.width * t.width), \(g.height * t.height), \(g.depth), "

@@ -146,7 +146,8 @@ package struct ModelPair {
       Comparison.Pair(
         name: x[$0.expected].name, actual: y[$0.actual].value, expected: x[$0.expected].value)
     }
-    let images = Set((x + y).filter { if case .image = $0.kind { true } else { false } }.map(\.name))
+    let images = Set(
+      (x + y).filter { if case .image = $0.kind { true } else { false } }.map(\.name))
     let comparisons = pairing.pairs.map { pair in
       let (output, reference) = (y[pair.actual], x[pair.expected])
       return OutputComparison(

@@ -35,6 +35,10 @@ package struct EditCheck {
       notes.append("not run: the engine cannot run models of type \(type)")
       return
     }
+    if after.usesFeatures {
+      notes.append("not run: there are no random inputs for a model that is not a network")
+      return
+    }
     let reference: (given: [String: Tensor], taken: [String: Tensor])
     do { reference = try blobs(before) } catch let error as ModelError {
       do { try run(after, [:]) } catch let later as ModelError {

@@ -53,8 +53,7 @@ package struct DetectionEvaluation {
     for object in result.objects {
       guard let category = category(of: object.classIndex, result.detector) else { continue }
       own.append(
-        FoundObject(
-          image: image, category: category, box: COCOBox(object.box), score: object.score))
+        FoundObject(image: image, category: category, box: object.box, score: object.score))
     }
     seen.append(image)
     found += own
@@ -67,7 +66,7 @@ package struct DetectionEvaluation {
     let mistake = Mistake(
       source: source, missed: missed, wrong: wrong,
       found: result.turnedObjects.filter { $0.score >= score },
-      truth: isTurned ? [] : truth.map(\.box.box), detector: result.detector)
+      truth: isTurned ? [] : truth.map(\.box), detector: result.detector)
     let place = mistakes.firstIndex { $0.missed + $0.wrong < missed + wrong } ?? mistakes.count
     mistakes.insert(mistake, at: place)
     if mistakes.count > mistakeLimit { mistakes.removeLast() }

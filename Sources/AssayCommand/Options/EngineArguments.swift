@@ -33,6 +33,18 @@ struct EngineArguments: ParsableArguments {
     options.customLayers = try plugins.customLayers()
     return options
   }
+
+  /// How to predict and compare.
+  func comparison(
+    _ compile: CompileOptions, _ layout: ArrayLayout, _ images: ImageOptions?
+  ) -> Comparison.Options {
+    var options = Comparison.Options()
+    options.layout = layout
+    options.images = images
+    options.engine = compile
+    options.forgetBias = forgetBias
+    return options
+  }
 }
 
 /// Optimization passes to leave out.

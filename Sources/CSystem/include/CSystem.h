@@ -75,8 +75,8 @@ void assay_forget_failed_allocation(void);
 int assay_watch_mapping(const void *start, size_t size, const char *line);
 void assay_unwatch_mapping(int slot);
 
-/// From now on a trap says `line` and exits with 70, a failed allocation exits with 75. With the
-/// environment variable SWIFT_BACKTRACE, Swift's own handlers stay.
+/// From now on a trap says `line` and exits with 70, a failed allocation exits with 75. With
+/// enable=yes in the environment variable SWIFT_BACKTRACE, Swift's own handlers stay.
 void assay_report_faults(const char *line);
 
 /// Whether processor and operating system offer AVX2, FMA and F16C.

@@ -60,7 +60,6 @@ extension CaffeNetwork {
     try layer.require(
       regions.shape.count >= 2 && regions.shape.dropFirst().reduce(1, *) == 5,
       "its bottom \(regions.shapeText) must have five numbers for each region")
-    hasRegions = true
     var result = CaffeTensor(
       add(
         layer.name, custom,
@@ -88,8 +87,8 @@ enum ProposalLayer: CaffeLayerConverter {
     settings.minimum = try parameters.int("min_size", atLeast: 0)
     if parameters.has("ratio") { settings.ratios = try parameters.doubles("ratio") }
     if parameters.has("scale") { settings.scales = try parameters.doubles("scale") }
-    settings.candidates = try parameters.int("pre_nms_topn", atLeast: 0, atMost: 1 << 20)
-    settings.count = try parameters.int("post_nms_topn", atLeast: 1, atMost: 1 << 14)
+    settings.candidates = try parameters.int("pre_nms_topn", atLeast: 0, atMost: 1 << 16)
+    settings.count = try parameters.int("post_nms_topn", atLeast: 1, atMost: 1 << 12)
     settings.overlap = Double(try parameters.float("nms_thresh"))
     settings.keepsSmall = true
     return try settings.convert(layer, &network)

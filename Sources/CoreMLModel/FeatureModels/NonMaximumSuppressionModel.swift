@@ -60,7 +60,8 @@ package struct NonMaximumSuppressionModel: FeatureModelParameters {
       let kind = features.first { $0.name == name }?.type?.kind
       faults.require(
         kind?.sort == sort, field,
-        "the model has no \(sort == .double ? "input" : "feature") '\(name)' of type \(sort.rawValue)")
+        "the model has no \(sort == .double ? "input" : "feature") '\(name)' of type \(sort.rawValue)"
+      )
     }
     require(
       confidenceInput, "confidenceInputFeatureName", among: description.input, .multiArray)

@@ -35,7 +35,8 @@ package struct SupportVectorClassifier: FeatureModelParameters {
     let pairs = count <= 1 << 15 ? count * (count - 1) / 2 : -1
     faults.require(count >= 2, "classLabels", "a classifier needs two classes")
     faults.require(
-      vectorsPerClass.count == count && vectorsPerClass.allSatisfy { $0 >= 0 && $0 <= vectors.count }
+      vectorsPerClass.count == count
+        && vectorsPerClass.allSatisfy { $0 >= 0 && $0 <= vectors.count }
         && vectorsPerClass.reduce(0, &+) == vectors.count, "numberOfSupportVectorsPerClass",
       "\(vectorsPerClass) for \(count) classes and \(vectors.count) support vectors")
     faults.require(

@@ -51,7 +51,11 @@ package struct KernelMessage: SpecificationMessage {
               degree: try $0.int("degree"), c: $0.double("c"), gamma: $0.double("gamma"))
           },
           {
-            if case .polynomial(let degree, let c, let gamma) = $0 { (degree, c, gamma) } else { nil }
+            if case .polynomial(let degree, let c, let gamma) = $0 {
+              (degree, c, gamma)
+            } else {
+              nil
+            }
           },
           write: {
             try $1.set("degree", $0.0)

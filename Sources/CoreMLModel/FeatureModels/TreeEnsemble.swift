@@ -77,7 +77,7 @@ package struct TreeEnsemble: SpecificationMessage {
 
   func check(_ faults: inout Faults) {
     faults.require(
-      (1...Limits.dimension).contains(dimensions), "treeEnsemble.numPredictionDimensions",
+      (1...Limits.classLabels).contains(dimensions), "treeEnsemble.numPredictionDimensions",
       "\(dimensions) is invalid")
     faults.require(
       base.count == dimensions || base.isEmpty, "treeEnsemble.basePredictionValue",

@@ -186,5 +186,12 @@ package struct Convolution: DynamicLayer {
     faults.require(
       outputChannels % max(1, effectiveGroups) == 0, "nGroups",
       "\(outputChannels) output channels cannot be split into \(effectiveGroups) groups")
+    if isDeconvolution, effectiveGroups > 1,
+      case .linear(let scale, _)? = kernel?.quantization?.kind
+    {
+      faults.require(
+        scale.count == 1, "weights.quantization.linearQuantization.scale",
+        "\(scale.count) values for a deconvolution in groups; 1 is needed")
+    }
   }
 }

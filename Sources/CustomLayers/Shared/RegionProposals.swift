@@ -18,6 +18,9 @@ struct RegionProposals {
   /// A region is suppressed if its intersection over union with a better one is larger.
   let overlap: Float
 
+  /// Where all regions are candidates, no more than these are, so that the time has a bound.
+  private static let mostCandidates = 1 << 16
+
   typealias Region = (x1: Float, y1: Float, x2: Float, y2: Float, score: Float)
 
   /// The inputs of one image.
@@ -117,7 +120,7 @@ struct RegionProposals {
       }
     }
     let order = found.indices.sorted { (found[$0].score, $1) > (found[$1].score, $0) }
-    return order.prefix(candidates > 0 ? candidates : order.count).map { found[$0] }
+    return order.prefix(candidates > 0 ? candidates : Self.mostCandidates).map { found[$0] }
   }
 
   /// Greedy suppression: the best region stays, those that overlap it too much go, and so on.

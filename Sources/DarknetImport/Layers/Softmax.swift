@@ -6,8 +6,10 @@ import TensorCore
 /// `groups` parts; with `spatial`, over the channels at each position.
 struct SoftmaxLayer: DarknetLayer {
   static let source = SourceLayer(
-    "softmax", "soft", becomes: "flatten, softmax; with `groups` wrapped in reshapes and permutes",
-    options: "`tree`: for each group of a file's classes slice, softmax; concat",
+    "softmax", "soft",
+    becomes:
+      "flatten, softmax; with `groups` wrapped in reshapes and permutes; with `tree` a slice "
+      + "and a softmax for each group of the file's classes, concat",
     refused: "`tree` with a file that is not there")
   static let options = ["groups", "temperature", "spatial", "tree"]
   static let trainingOptions = ["noloss"]

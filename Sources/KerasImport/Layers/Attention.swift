@@ -83,7 +83,7 @@ struct Attention: KerasLayer {
   }
 
   /// Σ scale · tanh(query + key) for all pairs of steps.
-  private func sums(
+  func sums(
     _ query: KerasTensor, _ key: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
     guard let size = query.channels, key.channels == size, !query.isGuess, !key.isGuess else {

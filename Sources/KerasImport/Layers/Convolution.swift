@@ -208,7 +208,8 @@ struct Conv: KerasLayer {
       becomes: "convolution along the width, wrapped in permutes",
       options: "`padding='causal'`: a padding layer first; `groups`"),
     SourceLayer(
-      "Conv2D", "Convolution2D", "AtrousConvolution2D", "AtrousConv2D", becomes: "convolution",
+      "Conv2D", "Convolution2D", "AtrousConvolution2D", "AtrousConv2D",
+      "PatchConv2DWithResampleWeights", becomes: "convolution",
       options:
         "`strides`, `padding`, `dilation_rate`, `groups`, `use_bias`, \(SourceLayer.dataFormat)"),
   ]

@@ -17,7 +17,13 @@ enum KerasLayerRegistry {
     CategoryEncoding.self, IntegerLookup.self, AutoContrast.self, CustomScaleLayer.self,
     DeprocessStylizedImage.self, LayerScale.self, L2Normalization.self, SubPixelUpscaling.self,
     UpsampleLike.self, TemporalConvolution.self, PatchExtract.self, PatchEmbedding.self,
-    PatchMerging.self, PatchExpanding.self,
+    PatchMerging.self, PatchExpanding.self, SwinTransformerBlock.self, ClassToken.self,
+    AddPositionEmbeddings.self, TransformerBlock.self, MixerBlock.self, FeedForward.self,
+    PositionEmbedding.self, ScaledDotProductAttention.self, SequenceAttention.self,
+    WeightedSequence.self, QuantizedLayer.self, QuantizedActivation.self,
+    QuantizedFoldedConvolution.self, PositionalEmbedding.self, DistanceBias.self,
+    PositionalEncodingFourier.self, ChannelAffine.self, ZeroInitGain.self, ReluWeightedSum.self,
+    StandardizedConvolution.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

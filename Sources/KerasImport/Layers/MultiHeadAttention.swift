@@ -14,7 +14,9 @@ struct MultiHeadAttention: KerasLayer {
       becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
       options:
         "`value_dim`, `use_bias`, `output_shape`, `attention_axes`, `use_causal_mask`, `attention_mask`, `return_attention_scores`, `sliding_window`, `use_gate`, masks; GroupQueryAttention",
-      refused: "attention masks, windows and scores along axes of an image")
+      refused:
+        "attention masks, windows and scores along axes of an image; masks of keras-multi-head's class"
+    )
   ]
   static let maskPolicy = MaskPolicy.decides
 
@@ -32,8 +34,18 @@ struct MultiHeadAttention: KerasLayer {
   private let axes: [Int]?
   private let outputShape: [Int]?
   private let hasDropout: Bool
+  /// keras-multi-head's class of this name.
+  private var other: ProjectedAttention?
 
   init(_ configuration: LayerConfiguration) throws {
+    if configuration.fields["head_num"] != nil {
+      let other = try ProjectedAttention(configuration)
+      (heads, sharedHeads, keySize, valueSize) = (other.heads, other.heads, 1, 1)
+      (hasBias, hasGate, hasDropout) = (false, false, false)
+      (window, axes, outputShape) = (nil, nil, nil)
+      self.other = other
+      return
+    }
     if configuration.className.hasSuffix("MultiHeadAttention") {
       heads = try configuration.int("num_heads")
       sharedHeads = heads
@@ -63,6 +75,7 @@ struct MultiHeadAttention: KerasLayer {
   }
 
   var weights: [WeightSlot] {
+    if let other { return other.weights }
     let parts = ["query", "key"] + (hasGate ? ["gate"] : []) + ["value", "attention_output"]
     return parts.flatMap { part in
       [WeightSlot(part + "_kernel")] + (hasBias ? [WeightSlot(part + "_bias")] : [])
@@ -70,6 +83,7 @@ struct MultiHeadAttention: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    if let other { return [try other.convert(call, &network)] }
     guard let query = call.tensor(0, "query"), let value = call.tensor(1, "value") else {
       throw call.tooFewInputs("a query and a value")
     }
@@ -200,103 +214,5 @@ private struct AttentionFolding {
       result.layout.axes[axis - 1] = flat.layout.axes[place]
     }
     return network.settled(result, for: call.name + "_unfold")
-  }
-}
-
-/// Projects one or several sequences, `[outer, steps, channels]`, with separate matrices for each
-/// head.
-private struct AttentionProjection {
-  let heads: Int
-  /// Heads with weights; several heads share each.
-  var sharedHeads: Int
-  let hasBias: Bool
-  let call: LayerCall
-
-  init(heads: Int, hasBias: Bool, call: LayerCall) {
-    (self.heads, sharedHeads, self.hasBias, self.call) = (heads, heads, hasBias, call)
-  }
-
-  /// `[outer · heads, steps, size]`
-  func heads(
-    _ input: KerasTensor, _ part: String, _ size: Int, _ network: inout NetworkWriter
-  ) throws -> KerasTensor {
-    let stored = try call.weight(
-      part + "_kernel", [input.isGuess ? nil : input.channels, sharedHeads, size])
-    let inner = try checkedProduct([heads, size], limit: Limits.dimension)
-    let inputs = stored.shape[0]
-    let kernel = repeated(stored.transposed([1, 0, 2]).array(), inputs * size)
-    let matrix = FloatValues(kernel).shaped([heads, inputs, size]).transposed([0, 2, 1]).array()
-    let bias =
-      hasBias
-      ? Weights(
-        repeated(try call.weight(part + "_bias", [sharedHeads, size]).array(), size)) : nil
-    let name = "\(call.name)__\(part)__"
-    let all = network.channelProduct(
-      input, Weights(matrix), inputs: inputs, outputs: inner, bias: bias, name)
-    return try split(all, size, "\(call.name)__\(part)_heads__", &network)
-  }
-
-  /// Repeats each head's values as often as heads share them.
-  private func repeated(_ values: [Float], _ count: Int) -> [Float] {
-    guard sharedHeads < heads else { return values }
-    return (0..<heads).flatMap { head -> ArraySlice<Float> in
-      let shared = head / (heads / sharedHeads)
-      return values[shared * count..<(shared + 1) * count]
-    }
-  }
-
-  private func split(
-    _ all: KerasTensor, _ size: Int, _ name: String, _ network: inout NetworkWriter
-  ) throws -> KerasTensor {
-    if all.rank == 4, let outer = all.shape[1], let steps = all.shape[2] {
-      let split = try network.reshaped(
-        all, to: [outer, steps, heads, size], name: name, call)
-      return try network.reshaped(
-        network.settled(split.exchanging(2, 3), for: name), to: [outer * heads, steps, size],
-        name: name + "outer", call)
-    }
-    guard let steps = all.shape[1] else {
-      // Sequences of any length: the heads' channels are concatenated along the sequence.
-      let rows = network.relaid(all, to: TensorLayout(axes: [.height, .channel]), for: name)
-      var result = rows
-      result.shape = [all.shape[0], heads, nil, size]
-      result.layout = TensorLayout(axes: [.sequence, .height, .channel])
-      if heads > 1 {
-        let parts = network.split(rows.blob, into: heads, name + "split")
-        result.blob = network.joined(parts, alongSequence: true, name)
-      }
-      return result
-    }
-    return try network.reshaped(all, to: [steps, heads, size], name: name, call).exchanging(1, 2)
-  }
-
-  /// `[outer · heads, steps, size]` as `[outer, steps, heads · size]`, or without the outer axis.
-  func merged(
-    _ attended: KerasTensor, _ size: Int, outer: Int?, _ network: inout NetworkWriter
-  ) throws -> KerasTensor {
-    let name = call.name + "__merged__"
-    if let outer, let steps = attended.shape[2] {
-      let split = try network.reshaped(
-        attended, to: [outer, heads, steps, size], name: name + "outer", call)
-      return try network.reshaped(
-        network.settled(split.exchanging(2, 3), for: name), to: [outer, steps, heads * size],
-        name: name, call)
-    }
-    guard let steps = attended.shape[2] else {
-      let layout = TensorLayout(axes: [.channel, .height, .sequence])
-      let rows = network.relaid(attended, to: layout, for: call.name + "_merge")
-      var result = rows
-      if heads > 1 {
-        let parts = network.split(rows.blob, into: heads, name + "split")
-        result.blob = network.joined(parts, alongSequence: true, name)
-      }
-      result.shape = [attended.shape[0], nil, heads * size]
-      result.layout = TensorLayout(axes: [.height, .sequence])
-      return network.relaid(result, to: .sequence, for: call.name + "_steps")
-    }
-    let turned = network.relaid(
-      attended.exchanging(1, 2), to: .imageChannelsFirst, for: call.name + "_merge")
-    return try network.reshaped(
-      turned, to: [steps, heads * size], name: name, call)
   }
 }

@@ -115,31 +115,3 @@ struct TemporalConvolution: KerasLayer {
       into: &network)[0]
   }
 }
-
-extension LayerCall {
-  /// A layer inside this one, with the weights whose names start with its path.
-  func part(
-    _ className: String, _ inputs: [KerasTensor], _ path: String,
-    _ fields: KeyValuePairs<String, JSONValue>, _ network: inout NetworkWriter
-  ) throws -> KerasTensor {
-    guard let type = KerasLayerRegistry.type(named: className) else {
-      throw unsupported("the layer '\(className)' is not supported")
-    }
-    var object = JSONObject()
-    for (name, value) in fields { object[name] = value }
-    let own = weights.filter { $0.storedName.contains("\(path)/") }.map { weight in
-      var weight = weight
-      let last = weight.storedName.split(separator: "/").last ?? ""
-      weight.name = String(last.split(separator: ":").first ?? "")
-      return weight
-    }
-    let layer = try type.init(
-      LayerConfiguration(
-        name: "\(name)__\(path)__", className: self.className, kind: className, fields: object,
-        version: version))
-    let outputs = try layer.convert(
-      with(name: "\(name)__\(path)__", inputs: inputs, weights: own), into: &network)
-    guard let output = outputs.first else { throw error("a layer in it has no output") }
-    return output
-  }
-}

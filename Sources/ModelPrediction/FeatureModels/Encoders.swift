@@ -87,7 +87,7 @@ extension FeatureVectorizer: DirectFeatureModel {
 
   /// The values of whole-number keys in their places.
   private static func dense(_ entries: [FeatureKey: Double], _ column: Column) throws -> [Double] {
-    let count = try checkedProduct([column.dimensions], limit: Limits.tensorElements)
+    let count = try checkedProduct([column.dimensions], limit: FeatureInputs.elementLimit)
     var result = [Double](repeating: 0, count: count)
     for (key, value) in entries {
       guard case .int(let place) = key, result.indices.contains(place) else {

@@ -55,6 +55,9 @@ extension DirectFeatureModel {
 
 /// The values of a prediction, of the declared types.
 struct FeatureInputs {
+  /// How many numbers a model may ask for that neither the inputs nor the file have.
+  static let elementLimit = 1 << 24
+
   let description: ModelDescription
   var values: [String: FeatureValue] = [:]
 
@@ -80,7 +83,7 @@ struct FeatureInputs {
       guard let value = values[feature.name] else {
         let count: Int =
           if case .multiArray(let array)? = feature.type?.kind {
-            try checkedProduct(array.shape, limit: Limits.tensorElements)
+            try checkedProduct(array.shape, limit: Self.elementLimit)
           } else { 1 }
         vector += [Double](repeating: .nan, count: count)
         continue

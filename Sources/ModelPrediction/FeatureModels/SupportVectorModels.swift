@@ -17,7 +17,8 @@ private struct KernelValues {
         for element in row {
           try require(
             x.indices.contains(element.index - 1), .mismatch,
-            "a support vector has the index \(element.index), and the inputs have \(x.count) numbers")
+            "a support vector has the index \(element.index), and the inputs have \(x.count) numbers"
+          )
           vector[element.index - 1] = element.value
         }
         return vector

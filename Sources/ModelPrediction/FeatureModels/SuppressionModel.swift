@@ -33,6 +33,8 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
       kept.append(candidate)
     }
     let rows = try outputRows(kept.count, inputs)
+    _ = try checkedProduct(
+      [max(0, rows - count), max(4, classes)], limit: FeatureInputs.elementLimit)
     func picked(_ array: NumberArray, _ width: Int) -> FeatureValue {
       let elements = kept.prefix(rows).flatMap { row(array, $0.index) }
       let padding = [Double](repeating: 0, count: rows * width - elements.count)
@@ -78,7 +80,9 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
   /// The number of boxes that the outputs' shapes ask for.
   private func outputRows(_ count: Int, _ inputs: FeatureInputs) throws -> Int {
     for name in [confidenceOutput, coordinatesOutput] {
-      guard case .multiArray(let array)? = inputs.description.output.first(where: { $0.name == name })?.type?.kind
+      guard
+        case .multiArray(let array)? = inputs.description.output.first(where: { $0.name == name })?
+          .type?.kind
       else { continue }
       if case .range(let ranges)? = array.flexibility, let range = ranges.first {
         let least = min(max(0, range.lowerBound), Limits.dimension)

@@ -21,7 +21,7 @@ struct TreeComputation: FeatureModelComputation {
       ensemble.base.isEmpty
       ? [Double](repeating: 0, count: max(1, ensemble.dimensions)) : ensemble.base
     featureCount =
-      (nodes.filter { $0.behavior != .leaf }.map(\.featureIndex).max() ?? -1) &+ 1
+      (nodes.filter { $0.behavior != .leaf }.map(\.featureIndex).max() ?? -1) + 1
     self.results = results
   }
 

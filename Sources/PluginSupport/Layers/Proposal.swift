@@ -4,6 +4,8 @@ import Foundation
 /// The regions of a region proposal network, the best ones after suppression.
 ///
 /// The inputs are scores, offsets, and the image's height, width and scale.
+///
+/// Core ML runs it on the CPU: suppression takes one region after the other.
 final class Proposal: NSObject, MLCustomLayer {
   private let proposals: RegionProposals
   private let hasScores: Bool
@@ -27,8 +29,8 @@ final class Proposal: NSObject, MLCustomLayer {
       anchors: anchors, stride: try values.float("feat_stride") ?? 16,
       minimum: try values.float("min_size") ?? 16,
       keepsSmall: try values.bool("keeps_small") ?? false,
-      candidates: try values.int("pre_nms_topn", in: 0...1 << 20) ?? 6000,
-      count: try values.int("post_nms_topn", in: 1...1 << 14) ?? 300,
+      candidates: try values.int("pre_nms_topn", in: 0...1 << 16) ?? 6000,
+      count: try values.int("post_nms_topn", in: 1...1 << 12) ?? 300,
       overlap: try values.float("nms_thresh") ?? 0.7)
     super.init()
   }

@@ -140,7 +140,8 @@ extension OperationCall {
   private func fit(_ windows: inout Windows, _ x: ProgramValue, _ channels: Int) throws {
     guard let shape = try ints("output_shape") else { return }
     try require(
-      shape.count == x.rank && !windows.isSame, .unsupported,
+      shape.count == x.rank && !windows.isSame
+        && shape.allSatisfy { $0 > 0 && $0 <= Limits.dimension }, .unsupported,
       "\(shape) with padding '\(windows.padType)'", field: "output_shape")
     for axis in windows.kernel.indices {
       let full = try checkedSum([

@@ -147,7 +147,7 @@ let unaryRules: [OperationRule] = [
     try call.unary(.inverse, epsilon: call.float("epsilon", 1e-4))
   },
   OperationRule("log", "x epsilon?", "log(x + epsilon)") { call in
-    try call.unary(.log, shift: call.float("epsilon", 1e-45))
+    try call.unary(.log, shift: call.float("epsilon", .leastNonzeroMagnitude))
   },
   OperationRule("threshold", "x alpha", "max(x, alpha)") { call in
     try call.unary(.threshold, alpha: call.float("alpha", 0))

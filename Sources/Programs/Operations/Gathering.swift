@@ -43,6 +43,9 @@ let gatherRules: [OperationRule] = [
     layer.mode = try call.scatterMode("add")
     if indices.rank == 0 {
       var shape = updates.shape
+      try require(
+        updates.rank == data.rank - 1, "the updates have the rank \(updates.rank)", field: "updates"
+      )
       shape.insert(1, at: layer.axis)
       updates = try call.reshaped(updates, shape)
     }

@@ -123,10 +123,11 @@ extension OperationCall {
     try require(
       ["reflect", "replicate"].contains(mode), .unsupported, "the mode '\(mode)'", field: "mode")
     try require(
-      pad.count <= 4, .unsupported, "a \(mode) border of more than two axes", field: "pad")
+      pad.dropLast(4).allSatisfy { $0 == 0 }, .unsupported,
+      "a \(mode) border of more than two axes", field: "pad")
     var layer = Padding()
     layer.kind = mode == "reflect" ? .reflection : .replication
-    let edges = [Int](repeating: 0, count: 4 - pad.count) + pad
+    let edges = Array(([0, 0, 0, 0] + pad).suffix(4))
     layer.paddingAmounts = BorderAmounts(
       top: edges[0], bottom: edges[1], left: edges[2], right: edges[3])
     // All axes before the last two as one.

@@ -45,6 +45,12 @@ enum KerasDocumentation {
       holds. Since Keras 3.4 the mask of a sum or similar covers the steps valid in any input; before, in
       all inputs.
 
+      ## Layers that are called several times
+
+      A layer called twice becomes two layers, `NAME_0` and `NAME_1`, each with its weights: a layer of a
+      `.mlmodel` contains its weights and cannot refer to those of another. `assay compress` makes the
+      copies smaller, but they remain copies. Equal calls, with the same inputs, become one layer.
+
       ## Specification
 
       The layers above need version 1 unless stated otherwise. Conditions, sorting, trigonometry, slices of

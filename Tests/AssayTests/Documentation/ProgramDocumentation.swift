@@ -46,7 +46,6 @@ enum ProgramDocumentation {
       * A state starts with zeros in each prediction.
       * The function is the one whose interface the model has: `main`, or the default of several.
       * `constexpr_…` operations expand compressed weights when the program becomes a network.
-      * `log` of a negative number is not NaN but the logarithm of the smallest positive one.
 
       ## What is checked
 

@@ -49,7 +49,8 @@ import Testing
       },
       formula(
         "where(front > 0, front, back * 2)", [[1, 6, 9, 7], [1, 6, 1, 1]], className: "Choice"),
-      formula("front ** 3 - abs(back) ** 0.5", [[1, 3, 4, 4], [1, 3, 4, 1]], className: "Powers"),
+      formula(
+        "front ** 3 - abs(back) ** 0.5", [[1, 3, 4, 4], [1, 3, 4, 1]], className: "Powers"),
       formula(
         "(x % 2) // 0.5 + elu(x) + softplus(x) - sigmoid(x) + erf(x)", [[1, 3, 8, 8]],
         className: "Functions"),
@@ -65,7 +66,9 @@ import Testing
       builtIn("PixelShuffle", [2, 27, 2, 3]) { $0.parameters["block_size"] = .int(3) },
       builtIn("GroupNorm", [2, 20, 9, 7]) {
         $0.parameters["num_groups"] = .int(4)
-        $0.blobs = [Weights((0..<20).map { Float($0) / 4 - 2 }), Weights((0..<20).map { Float($0) })]
+        $0.blobs = [
+          Weights((0..<20).map { Float($0) / 4 - 2 }), Weights((0..<20).map { Float($0) }),
+        ]
       },
       builtIn("InstanceNorm", [1, 3, 31, 17]),
       builtIn("L2Norm", [3, 5, 4, 7]) { $0.parameters["axis"] = .int(0) },
@@ -83,7 +86,7 @@ import Testing
     /// Classes that are left to the CPU, which their files say.
     private static let onCPU: Set = [
       "DeformableConvolution", "dneprDroid_deform_conv2d", "dneprDroid_lstsq", "ROIPooling",
-      "ROIAlign", "PSROIPooling",
+      "ROIAlign", "PSROIPooling", "Proposal",
     ]
 
     private static let examples: [Trial] = ["tensorflow", "torch"].flatMap(FrameworkCase.all)
@@ -217,7 +220,8 @@ import Testing
       var parameters = ["\"engineName\": \"\(trial.layer.className)\""]
       for (key, value) in trial.layer.parameters {
         guard let value else { continue }
-        let text = if case .string(let text) = value { "\"\(text)\"" } else { "NSNumber(value: \(value))" }
+        let text =
+          if case .string(let text) = value { "\"\(text)\"" } else { "NSNumber(value: \(value))" }
         parameters.append("\"\(key)\": \(text)")
       }
       let weights = trial.layer.blobs.map { blob in

@@ -248,7 +248,7 @@ extension LoopContinue: TestedLayer {
   /// Each run of a loop draws other numbers, each prediction the same.
   @Test func randomNumbersInLoops() throws {
     var random = RandomUniformStatic()
-    (random.outputShape, random.maxVal) = ([4], 1)
+    (random.outputShape, random.parameters.maxVal) = ([4], 1)
     let layer = NeuralNetworkLayer("random", random, input: [], output: ["drawn"])
     let result = try run(
       [

@@ -27,56 +27,60 @@ package struct RangeDynamic: ValueShapedLayer {
   }
 }
 
+/// A layer whose last input holds its shape.
+package protocol ShapedByInputLayer: ValueShapedLayer {
+  associatedtype Fixed: LayerParameters
+  /// The layer of that shape.
+  func fixed(_ shape: [Int]) -> Fixed
+}
+
+extension ShapedByInputLayer {
+  package func decidingInputs(_ count: Int) -> [Int] { [Self.inputCount.upperBound - 1] }
+
+  package func resolved(
+    _ inputs: [[Int]], _ values: [[Float]]
+  ) throws -> any LayerParameters {
+    fixed(try values[0].wholes("input"))
+  }
+}
+
 /// One value everywhere, in the shape that the input holds.
-package struct FillDynamic: ValueShapedLayer {
+package struct FillDynamic: ShapedByInputLayer {
   package var value: Float = 0
 
   package init() {}
 
   package static let fields: Fields = [.float("value", \.value)]
 
-  package func decidingInputs(_ count: Int) -> [Int] { [0] }
-
-  package func resolved(
-    _ inputs: [[Int]], _ values: [[Float]]
-  ) throws -> any LayerParameters {
+  package func fixed(_ shape: [Int]) -> FillStatic {
     var layer = FillStatic()
-    layer.value = value
-    layer.targetShape = try values[0].wholes("input")
+    (layer.value, layer.targetShape) = (value, shape)
     return layer
   }
 }
 
 /// The first input, repeated along axes of length 1 to the shape that the second one holds.
-package struct BroadcastToDynamic: ValueShapedLayer, ParameterlessLayer {
+package struct BroadcastToDynamic: ShapedByInputLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
   package init() {}
 
-  package func decidingInputs(_ count: Int) -> [Int] { [1] }
-
-  package func resolved(
-    _ inputs: [[Int]], _ values: [[Float]]
-  ) throws -> any LayerParameters {
+  package func fixed(_ shape: [Int]) -> BroadcastToStatic {
     var layer = BroadcastToStatic()
-    layer.targetShape = try values[0].wholes("input")
+    layer.targetShape = shape
     return layer
   }
 }
 
 /// The first input's elements under the shape that the second one holds; one size may be −1.
-package struct ReshapeDynamic: ValueShapedLayer, ParameterlessLayer {
+package struct ReshapeDynamic: ShapedByInputLayer, ParameterlessLayer {
   package static let inputCount = 2...2
 
   package init() {}
 
-  package func decidingInputs(_ count: Int) -> [Int] { [1] }
-
-  package func resolved(
-    _ inputs: [[Int]], _ values: [[Float]]
-  ) throws -> any LayerParameters {
+  package func fixed(_ shape: [Int]) -> ReshapeStatic {
     var layer = ReshapeStatic()
-    layer.targetShape = try values[0].wholes("input")
+    layer.targetShape = shape
     return layer
   }
 }

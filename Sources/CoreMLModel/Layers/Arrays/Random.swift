@@ -9,63 +9,93 @@ package enum RandomDistribution: Sendable, Equatable {
   case bernoulli(Float)
 }
 
+/// The parameters of a distribution.
+package protocol RandomParameters: Sendable, Equatable {
+  /// Its part of the names of layer types.
+  static var name: String { get }
+  static var fields: [(name: String, path: WritableKeyPath<Self, Float>)] { get }
+  var distribution: RandomDistribution { get }
+  init()
+}
+
+package struct NormalParameters: RandomParameters {
+  package static let name = "Normal"
+  package static var fields: [(name: String, path: WritableKeyPath<Self, Float>)] {
+    [("mean", \.mean), ("stdDev", \.stdDev)]
+  }
+
+  package var mean: Float = 0
+  package var stdDev: Float = 0
+
+  package init() {}
+
+  package var distribution: RandomDistribution { .normal(mean: mean, deviation: stdDev) }
+}
+
+package struct UniformParameters: RandomParameters {
+  package static let name = "Uniform"
+  package static var fields: [(name: String, path: WritableKeyPath<Self, Float>)] {
+    [("minVal", \.minVal), ("maxVal", \.maxVal)]
+  }
+
+  package var minVal: Float = 0
+  package var maxVal: Float = 0
+
+  package init() {}
+
+  package var distribution: RandomDistribution { .uniform(minVal, maxVal) }
+}
+
+package struct BernoulliParameters: RandomParameters {
+  package static let name = "Bernoulli"
+  package static var fields: [(name: String, path: WritableKeyPath<Self, Float>)] {
+    [("prob", \.prob)]
+  }
+
+  package var prob: Float = 0
+
+  package init() {}
+
+  package var distribution: RandomDistribution { .bernoulli(prob) }
+}
+
 /// A layer of random numbers. A negative seed leaves the numbers to the program that runs it.
 package protocol RandomLayer: ArrayLayer {
+  associatedtype Parameters: RandomParameters
   var seed: Int { get set }
-  var distribution: RandomDistribution { get }
-  static var ownFields: [Field<Self>] { get }
+  var parameters: Parameters { get set }
 }
 
-package protocol RandomNormalLayer: RandomLayer {
-  var mean: Float { get set }
-  var stdDev: Float { get set }
-}
-
-extension RandomNormalLayer {
-  package var distribution: RandomDistribution { .normal(mean: mean, deviation: stdDev) }
-  package static var ownFields: [Field<Self>] {
-    [.int("seed", \.seed), .float("mean", \.mean), .float("stdDev", \.stdDev)]
+extension RandomLayer {
+  fileprivate static var randomFields: [Field<Self>] {
+    let parameters: WritableKeyPath<Self, Parameters> = \.parameters
+    return [.int("seed", \.seed)]
+      + Parameters.fields.map { .float($0.name, parameters.appending(path: $0.path)) }
   }
 }
 
-package protocol RandomUniformLayer: RandomLayer {
-  var minVal: Float { get set }
-  var maxVal: Float { get set }
+/// Random numbers in the input's shape.
+package struct RandomLike<Parameters: RandomParameters>: RandomLayer, ShapeKeepingLayer {
+  package static var typeName: String { "random\(Parameters.name)Like" }
+  package static var fields: Fields { randomFields }
+
+  package var seed = 0
+  package var parameters = Parameters()
+
+  package init() {}
 }
 
-extension RandomUniformLayer {
-  package var distribution: RandomDistribution { .uniform(minVal, maxVal) }
-  package static var ownFields: [Field<Self>] {
-    [.int("seed", \.seed), .float("minVal", \.minVal), .float("maxVal", \.maxVal)]
-  }
-}
-
-package protocol RandomBernoulliLayer: RandomLayer {
-  var prob: Float { get set }
-}
-
-extension RandomBernoulliLayer {
-  package var distribution: RandomDistribution { .bernoulli(prob) }
-  package static var ownFields: [Field<Self>] {
-    [.int("seed", \.seed), .float("prob", \.prob)]
-  }
-}
-
-/// In the input's shape.
-package protocol RandomLikeLayer: RandomLayer, ShapeKeepingLayer {}
-
-extension RandomLikeLayer {
-  package static var fields: [Field<Self>] { ownFields }
-}
-
-/// In a shape of its own.
-package protocol RandomStaticLayer: RandomLayer {
-  var outputShape: [Int] { get set }
-}
-
-extension RandomStaticLayer {
+/// Random numbers in a shape of its own.
+package struct RandomStatic<Parameters: RandomParameters>: RandomLayer {
+  package static var typeName: String { "random\(Parameters.name)Static" }
   package static var inputCount: ClosedRange<Int> { 0...0 }
-  package static var fields: [Field<Self>] { ownFields + [.ints("outputShape", \.outputShape)] }
+  package static var fields: Fields { randomFields + [.ints("outputShape", \.outputShape)] }
+
+  package var seed = 0
+  package var parameters = Parameters()
+  package var outputShape: [Int] = []
+
+  package init() {}
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs, atLeast: 0)
@@ -77,126 +107,32 @@ extension RandomStaticLayer {
   }
 }
 
-/// In the shape that the input holds.
-package protocol RandomDynamicLayer: RandomLayer, ValueShapedLayer {
-  associatedtype Fixed: RandomStaticLayer
-  /// The same numbers without a shape.
-  var fixed: Fixed { get }
-}
+/// Random numbers in the shape that the input holds.
+package struct RandomDynamic<Parameters: RandomParameters>: RandomLayer, ShapedByInputLayer {
+  package static var typeName: String { "random\(Parameters.name)Dynamic" }
+  package static var fields: Fields { randomFields }
 
-extension RandomDynamicLayer {
-  package static var fields: [Field<Self>] { ownFields }
+  package var seed = 0
+  package var parameters = Parameters()
 
-  package func decidingInputs(_ count: Int) -> [Int] { [0] }
+  package init() {}
 
-  package func resolved(
-    _ inputs: [[Int]], _ values: [[Float]]
-  ) throws -> any LayerParameters {
-    var layer = fixed
-    layer.seed = seed
-    layer.outputShape = try values[0].wholes("input")
+  package func fixed(_ shape: [Int]) -> RandomStatic<Parameters> {
+    var layer = RandomStatic<Parameters>()
+    (layer.seed, layer.parameters, layer.outputShape) = (seed, parameters, shape)
     return layer
   }
 }
 
-/// Normally distributed numbers in the input's shape.
-package struct RandomNormalLike: RandomNormalLayer, RandomLikeLayer {
-  package var seed = 0
-  package var mean: Float = 0
-  package var stdDev: Float = 0
-
-  package init() {}
-}
-
-/// Normally distributed numbers.
-package struct RandomNormalStatic: RandomNormalLayer, RandomStaticLayer {
-  package var seed = 0
-  package var mean: Float = 0
-  package var stdDev: Float = 0
-  package var outputShape: [Int] = []
-
-  package init() {}
-}
-
-/// Normally distributed numbers in the shape that the input holds.
-package struct RandomNormalDynamic: RandomNormalLayer, RandomDynamicLayer {
-  package var seed = 0
-  package var mean: Float = 0
-  package var stdDev: Float = 0
-
-  package init() {}
-
-  package var fixed: RandomNormalStatic {
-    var layer = RandomNormalStatic()
-    (layer.mean, layer.stdDev) = (mean, stdDev)
-    return layer
-  }
-}
-
-/// Equally distributed numbers in the input's shape.
-package struct RandomUniformLike: RandomUniformLayer, RandomLikeLayer {
-  package var seed = 0
-  package var minVal: Float = 0
-  package var maxVal: Float = 0
-
-  package init() {}
-}
-
-/// Equally distributed numbers.
-package struct RandomUniformStatic: RandomUniformLayer, RandomStaticLayer {
-  package var seed = 0
-  package var minVal: Float = 0
-  package var maxVal: Float = 0
-  package var outputShape: [Int] = []
-
-  package init() {}
-}
-
-/// Equally distributed numbers in the shape that the input holds.
-package struct RandomUniformDynamic: RandomUniformLayer, RandomDynamicLayer {
-  package var seed = 0
-  package var minVal: Float = 0
-  package var maxVal: Float = 0
-
-  package init() {}
-
-  package var fixed: RandomUniformStatic {
-    var layer = RandomUniformStatic()
-    (layer.minVal, layer.maxVal) = (minVal, maxVal)
-    return layer
-  }
-}
-
-/// Ones and zeros in the input's shape.
-package struct RandomBernoulliLike: RandomBernoulliLayer, RandomLikeLayer {
-  package var seed = 0
-  package var prob: Float = 0
-
-  package init() {}
-}
-
-/// Ones and zeros.
-package struct RandomBernoulliStatic: RandomBernoulliLayer, RandomStaticLayer {
-  package var seed = 0
-  package var prob: Float = 0
-  package var outputShape: [Int] = []
-
-  package init() {}
-}
-
-/// Ones and zeros in the shape that the input holds.
-package struct RandomBernoulliDynamic: RandomBernoulliLayer, RandomDynamicLayer {
-  package var seed = 0
-  package var prob: Float = 0
-
-  package init() {}
-
-  package var fixed: RandomBernoulliStatic {
-    var layer = RandomBernoulliStatic()
-    layer.prob = prob
-    return layer
-  }
-}
+package typealias RandomNormalLike = RandomLike<NormalParameters>
+package typealias RandomNormalStatic = RandomStatic<NormalParameters>
+package typealias RandomNormalDynamic = RandomDynamic<NormalParameters>
+package typealias RandomUniformLike = RandomLike<UniformParameters>
+package typealias RandomUniformStatic = RandomStatic<UniformParameters>
+package typealias RandomUniformDynamic = RandomDynamic<UniformParameters>
+package typealias RandomBernoulliLike = RandomLike<BernoulliParameters>
+package typealias RandomBernoulliStatic = RandomStatic<BernoulliParameters>
+package typealias RandomBernoulliDynamic = RandomDynamic<BernoulliParameters>
 
 /// Random classes, each as often as the input's last axis x says: class c with a probability in
 /// proportion to (x[c] + eps) ^ (1 / temperature), of logits exp(x[c] / temperature).

@@ -22,6 +22,6 @@ package struct Transpose: ArrayLayer {
   package func permutation(of shape: [Int]) -> [Int] {
     let extra = shape.count - axes.count
     guard extra > 0, shape.prefix(extra).allSatisfy({ $0 == 1 }) else { return axes }
-    return Array(0..<extra) + axes.map { $0 &+ extra }
+    return Array(0..<extra) + axes.map { $0 + extra }
   }
 }

@@ -29,7 +29,7 @@ protocol RandomArrayLayer: EngineLayer, RandomLayer {}
 extension RandomArrayLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()
-    let (count, distribution) = (shape.count, distribution)
+    let (count, distribution) = (shape.count, parameters.distribution)
     let strip = 1 << 12
     let operation = RandomOperation(
       kind: "random numbers", units: (count + strip - 1) / strip,
@@ -43,15 +43,9 @@ extension RandomArrayLayer {
   }
 }
 
-extension RandomNormalLike: RandomArrayLayer {}
-extension RandomNormalStatic: RandomArrayLayer {}
-extension RandomUniformLike: RandomArrayLayer {}
-extension RandomUniformStatic: RandomArrayLayer {}
-extension RandomBernoulliLike: RandomArrayLayer {}
-extension RandomBernoulliStatic: RandomArrayLayer {}
-extension RandomNormalDynamic: ResolvedLayer {}
-extension RandomUniformDynamic: ResolvedLayer {}
-extension RandomBernoulliDynamic: ResolvedLayer {}
+extension RandomLike: RandomArrayLayer {}
+extension RandomStatic: RandomArrayLayer {}
+extension RandomDynamic: ResolvedLayer {}
 
 extension CategoricalDistribution: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {

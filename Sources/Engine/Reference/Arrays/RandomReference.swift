@@ -19,20 +19,14 @@ extension RandomReference {
     let numbers = settings.numbers(seed)
     let count = shape.reduce(1, *)
     return [
-      ReferenceTensor(shape: shape, (0..<count).map { numbers.value($0, of: distribution) })
+      ReferenceTensor(shape: shape, (0..<count).map { numbers.value($0, of: parameters.distribution) })
     ]
   }
 }
 
-extension RandomNormalLike: RandomReference {}
-extension RandomNormalStatic: RandomReference {}
-extension RandomUniformLike: RandomReference {}
-extension RandomUniformStatic: RandomReference {}
-extension RandomBernoulliLike: RandomReference {}
-extension RandomBernoulliStatic: RandomReference {}
-extension RandomNormalDynamic: ResolvedReference {}
-extension RandomUniformDynamic: ResolvedReference {}
-extension RandomBernoulliDynamic: ResolvedReference {}
+extension RandomLike: RandomReference {}
+extension RandomStatic: RandomReference {}
+extension RandomDynamic: ResolvedReference {}
 
 extension CategoricalDistribution: ReferenceLayer {
   func referenceOutputs(

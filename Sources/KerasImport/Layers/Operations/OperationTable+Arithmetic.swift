@@ -142,7 +142,8 @@ extension OperationCall {
       default: throw layer.unsupported("this arithmetic on shapes is not supported")
       }
       try layer.require(
-        !overflow && value.magnitude <= Limits.dimension, "a size is out of bounds", code: .limitExceeded
+        !overflow && value.magnitude <= Limits.dimension, "a size is out of bounds",
+        code: .limitExceeded
       )
       result.values.append(value)
     }

@@ -1,3 +1,4 @@
+import ByteFormats
 import CoreMLModel
 
 extension OperationTable {
@@ -69,6 +70,7 @@ extension OperationTable {
     _ mode: Reduce.Operation, ofConditions: Bool = false, _ names: String...
   ) -> Operation {
     Operation(names: names) { call, network in
+      if let merged = try call.mergedList(mode, &network) { return merged }
       var input = try call.input
       if ofConditions {
         input.blob = network.add(call.name + "__nonzero__", NotEqual(), [input.blob])
@@ -81,6 +83,19 @@ extension OperationTable {
 }
 
 extension OperationCall {
+  /// The sum, mean or extremum of a list of tensors, element by element; nil for a single tensor.
+  fileprivate func mergedList(
+    _ mode: Reduce.Operation, _ network: inout NetworkWriter
+  ) throws -> [KerasTensor]? {
+    let classes: [Reduce.Operation: String] = [
+      .sum: "Add", .avg: "Average", .max: "Maximum", .min: "Minimum", .prod: "Multiply",
+    ]
+    guard case .list? = argument(0, "input_tensor", "x", "a"), let className = classes[mode],
+      try ints(1, "axis", "axes", "reduction_indices") == [0]
+    else { return nil }
+    return try convert(inputs, as: className, JSONObject(), into: &network)
+  }
+
   /// The axes of a reduction.
   fileprivate func axes(of tensor: KerasTensor, position: Int = 1) throws -> Set<Int> {
     guard let named = try ints(position, "axis", "axes", "reduction_indices") else {

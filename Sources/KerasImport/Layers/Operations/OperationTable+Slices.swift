@@ -24,8 +24,12 @@ extension OperationTable {
           throw call.layer.error("\(length) is not divisible into \(count) parts")
         }
         bounds += (1...count).map { $0 * (length / count) }
-      } else if let numbers = parts?.array?.compactMap(\.int) {
+      } else if var numbers = parts?.array?.compactMap(\.int) {
         if isSizes {
+          if let rest = numbers.firstIndex(of: -1) {
+            numbers[rest] = 0
+            numbers[rest] = length - (try checkedSum(numbers))
+          }
           for size in numbers { bounds.append(try checkedSum([bounds[bounds.count - 1], size])) }
         } else {
           bounds += numbers + [length]
@@ -220,7 +224,8 @@ extension OperationCall {
       guard axis > 0 else { throw layer.unsupported("slicing the batch is not supported") }
       let stride = bounds.2 ?? 1
       guard let length = tensor.shape[axis] else {
-        try layer.require(stride.magnitude <= Limits.dimension && stride != 0, "a step of \(stride)")
+        try layer.require(
+          stride.magnitude <= Limits.dimension && stride != 0, "a step of \(stride)")
         output = openSlice(
           output, axis, from: bounds.0, to: bounds.1, by: stride, suffix, into: &network)
         continue

@@ -5,85 +5,66 @@ import Testing
 
 @testable import Engine
 
-extension RandomNormalLike: TestedLayer {
+/// Parameters of a distribution to try.
+protocol TestedParameters: RandomParameters {
+  static var trial: Self { get }
+}
+
+extension NormalParameters: TestedParameters {
+  static var trial: Self {
+    var parameters = Self()
+    (parameters.mean, parameters.stdDev) = (0.5, 2)
+    return parameters
+  }
+}
+
+extension UniformParameters: TestedParameters {
+  static var trial: Self {
+    var parameters = Self()
+    (parameters.minVal, parameters.maxVal) = (-1, 3)
+    return parameters
+  }
+}
+
+extension BernoulliParameters: TestedParameters {
+  static var trial: Self {
+    var parameters = Self()
+    parameters.prob = 0.3
+    return parameters
+  }
+}
+
+extension RandomLike: TestedLayer where Parameters: TestedParameters {
   static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
     [[7], [2, 3, 5], [1, 2, 3, 4, 5], [3, 5000]].map { shape in
-      var layer = RandomNormalLike()
-      (layer.seed, layer.mean, layer.stdDev) = (shape.count == 3 ? 5 : -1, 0.5, 2)
+      var layer = Self()
+      (layer.seed, layer.parameters) = (shape.count == 3 ? 5 : -1, .trial)
       return LayerTrial("\(shape)", layer, [shape])
     }
   }
 }
 
-extension RandomUniformLike: TestedLayer {
+/// Networks have an input all the same, which the layer does not read.
+extension RandomStatic: TestedLayer where Parameters: TestedParameters {
   static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
-    [[7], [2, 3, 5], [3, 5000]].map { shape in
-      var layer = RandomUniformLike()
-      (layer.seed, layer.minVal, layer.maxVal) = (shape.count, -1, 3)
-      return LayerTrial("\(shape)", layer, [shape])
-    }
-  }
-}
-
-extension RandomBernoulliLike: TestedLayer {
-  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
-    [[7], [2, 3, 5], [3, 5000]].map { shape in
-      var layer = RandomBernoulliLike()
-      (layer.seed, layer.prob) = (-1, 0.3)
-      return LayerTrial("\(shape)", layer, [shape])
-    }
-  }
-}
-
-/// A layer with a shape of its own; networks have an input all the same, which it does not read.
-extension RandomStaticLayer {
-  fileprivate static func trials(_ change: (inout Self) -> Void) -> [LayerTrial] {
     [[7], [2, 3, 5], [3, 5000]].map { shape in
       var layer = Self()
+      (layer.seed, layer.parameters) = (shape.count == 3 ? -1 : 0, .trial)
       layer.outputShape = shape
-      change(&layer)
       return LayerTrial("\(shape)", layer, [])
     }
   }
 }
 
-extension RandomNormalStatic: TestedLayer {
+extension RandomDynamic: TestedLayer where Parameters: TestedParameters {
   static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
-    trials { ($0.mean, $0.stdDev) = (-1, 0.5) }
-  }
-}
-
-extension RandomUniformStatic: TestedLayer {
-  static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
-    trials { ($0.seed, $0.maxVal) = (-1, 10) }
-  }
-}
-
-extension RandomBernoulliStatic: TestedLayer {
-  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { trials { $0.prob = 0.75 } }
-}
-
-extension RandomDynamicLayer {
-  fileprivate static func trials(_ change: (inout Self) -> Void) -> [LayerTrial] {
     [[7], [2, 3, 5]].map { shape in
       var layer = Self()
-      change(&layer)
+      layer.parameters = .trial
       return LayerTrial(
         "\(shape)", layer, [[shape.count]], values: [0: shape.map { Float($0) }])
     }
   }
-}
-
-extension RandomNormalDynamic: TestedLayer {
-  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { trials { $0.stdDev = 3 } }
-}
-
-extension RandomUniformDynamic: TestedLayer {
-  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { trials { $0.maxVal = 3 } }
-}
-
-extension RandomBernoulliDynamic: TestedLayer {
-  static func trials(_ random: inout SplitMix64) -> [LayerTrial] { trials { $0.prob = 0.5 } }
 }
 
 extension CategoricalDistribution: TestedLayer {
@@ -104,7 +85,9 @@ extension CategoricalDistribution: TestedLayer {
 @Suite struct RandomTests {
   private static let count = 200_000
 
-  private func draw(_ layer: some RandomStaticLayer, seed: UInt64 = 0) throws -> [Double] {
+  private func draw<Parameters>(_ layer: RandomStatic<Parameters>, seed: UInt64 = 0) throws
+    -> [Double]
+  {
     var layer = layer
     layer.outputShape = [Self.count]
     let model = TestNetwork.exactModel(
@@ -135,14 +118,14 @@ extension CategoricalDistribution: TestedLayer {
   /// μ, σ², 0, 3σ⁴
   @Test func normal() throws {
     var layer = RandomNormalStatic()
-    (layer.mean, layer.stdDev) = (1.5, 0.5)
+    (layer.parameters.mean, layer.parameters.stdDev) = (1.5, 0.5)
     expect(try draw(layer), [1.5, 0.25, 0, 3 * 0.0625])
   }
 
   /// (a + b) / 2, (b − a)² / 12, 0, (b − a)⁴ / 80
   @Test func uniform() throws {
     var layer = RandomUniformStatic()
-    (layer.minVal, layer.maxVal) = (-1, 2)
+    (layer.parameters.minVal, layer.parameters.maxVal) = (-1, 2)
     let values = try draw(layer)
     expect(values, [0.5, 0.75, 0, 81.0 / 80])
     #expect(values.allSatisfy { $0 >= -1 && $0 <= 2 })
@@ -151,7 +134,7 @@ extension CategoricalDistribution: TestedLayer {
   /// p, p (1 − p), p (1 − p) (1 − 2p), p (1 − p) (1 − 3p (1 − p))
   @Test func bernoulli() throws {
     var layer = RandomBernoulliStatic()
-    layer.prob = 0.25
+    layer.parameters.prob = 0.25
     let values = try draw(layer)
     let spread = 0.25 * 0.75
     expect(values, [0.25, spread, spread * 0.5, spread * (1 - 3 * spread)])
@@ -173,7 +156,7 @@ extension CategoricalDistribution: TestedLayer {
 
   @Test func seedsDecide() throws {
     var layer = RandomUniformStatic()
-    layer.maxVal = 1
+    layer.parameters.maxVal = 1
     let first = try draw(layer)
     #expect(try draw(layer) == first)
     #expect(try draw(layer, seed: 1) != first)
