@@ -49,7 +49,7 @@ extension FuzzTarget {
     options.customLayers = .allow
     let plan = try source.plan(options)
     _ = (plan.rules, plan.similarClasses)
-    guard model.weightCount < 1 << 22 else { return }
+    guard model.weightCount < 1 << 19 else { return }
     if !source.hasWeights { options.missingWeights = .random(RandomWeights(seed: 1)) }
     try ModelPaths(model: source.convert(options).model).runAll()
   }
