@@ -52,7 +52,13 @@ public struct ConversionPlan: Sendable {
   /// whatever its case and its underlines.
   private static func fitting(_ name: String, _ refusal: LayerRefusal) -> String? {
     if let formula = UnsupportedLayers.formula(in: refusal.error) {
-      return builtInCustomLayers.first { $0.notes.expression == formula }?.className
+      // A product may have its factors in any order.
+      func factors(_ expression: String) -> [String] {
+        expression.split(separator: " * ").map(String.init).sorted()
+      }
+      return builtInCustomLayers.first {
+        factors($0.notes.expression) == factors(formula)
+      }?.className
     }
     func plain(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
     return builtInCustomLayers.first { type in

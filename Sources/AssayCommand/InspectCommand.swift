@@ -80,7 +80,7 @@ struct InspectCommand: ParsableCommand {
     }
     if spec {
       Console.write(try document.descriptionText)
-      if let text = document.programText { Console.write("\n" + Console.escaped(text)) }
+      if let text = document.programText { Console.write("\n" + text) }
       return
     }
     if json {

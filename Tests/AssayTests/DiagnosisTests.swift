@@ -78,7 +78,7 @@ import Testing
     let epsilon = try diagnosis("batch_normalization_1") { model in
       try change(&model, Batchnorm.self) { $0.epsilon = 0.3 }
     }
-    #expect(first(epsilon).hasPrefix("the epsilon of normalizations is 0.001"))
+    #expect(first(epsilon).hasPrefix("the epsilon of normalizations is 1e-05"))
     let swapped = try diagnosis("batch_normalization_1") { model in
       try change(&model, Batchnorm.self) { swap(&$0.mean, &$0.variance) }
     }

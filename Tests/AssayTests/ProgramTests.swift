@@ -30,8 +30,11 @@ import Testing
   func networksGiveWhatPyTorchGives(name: String) throws {
     let folder = Shared.path("corpus/programs/\(name)")
     let json = Data(try fileBytes(folder + "/case.json"))
-    // Compressed weights cost what they cost: the expected values are of whole ones.
-    let tolerance = try JSONDecoder().decode(Case.self, from: json).tolerance ?? 0.1
+    // The expected values are of whole weights. Compressed ones cost what they cost: with 16 levels a
+    // block, 0.115 of the largest value.
+    let isOf4Bits = name.hasPrefix("linear4")
+    let tolerance =
+      try JSONDecoder().decode(Case.self, from: json).tolerance ?? (isOf4Bits ? 0.15 : 0.1)
     let expected = try ArraySet.read(folder + "/expected.npz").arrays.map { array in
       // PyTorch's name of what coremltools calls this.
       var array = array

@@ -13,7 +13,8 @@ import Testing
     let folder = Fixtures("caffe/layers")
     let run = try Command.run(
       "run", folder.path(name + ".prototxt"), folder.path(name + ".caffemodel"),
-      folder.path("regions.png"), "--detect", "auto", "--threshold", "0.4", "--json")
+      folder.path("regions.png"), "--color", "bgr", "--detect", "auto", "--threshold",
+      "0.4", "--json")
     #expect(run.code == 0, "\(run.errors)")
     let line = try #require(
       try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])

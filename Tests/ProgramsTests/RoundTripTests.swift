@@ -10,7 +10,7 @@ struct RoundTripTests {
   private static let models = Shared.files(below: "corpus/programs", endingIn: ".mlmodel")
 
   @Test(.shared("corpus/programs"), arguments: models)
-  func programsComeBackByteForByte(path: String) throws {
+  func programsComeBackWhole(path: String) throws {
     let bytes = try fileBytes(path)
     let model = try Model(bytes: Bytes(bytes))
     guard case .mlProgram(let program)? = model.type else {
@@ -18,8 +18,9 @@ struct RoundTripTests {
       return
     }
     #expect(!program.functions.isEmpty)
+    // The metadata are a map, which each writer orders as it likes.
     let encoded = try model.encoded()
-    let first = zip(encoded, bytes).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-    #expect(encoded == bytes, "\(encoded.count) bytes for \(bytes.count); the first at \(first ?? -1)")
+    #expect(encoded.count == bytes.count)
+    #expect(try Model(bytes: Bytes(encoded)) == model)
   }
 }

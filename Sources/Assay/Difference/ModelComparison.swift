@@ -76,7 +76,7 @@ package struct ModelComparison: Sendable {
       runs = [run]
       notRun = nil
     case .failure(let error):
-      guard let error = error as? ModelError else { throw error }
+      guard let error = error as? ModelError, error.code != .outOfMemory else { throw error }
       runs = []
       notRun = error
     }
