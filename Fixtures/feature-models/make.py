@@ -90,6 +90,9 @@ def classification(name, estimator, classes, probabilities=True, tolerance=1e-9)
     for row, label, odd in zip(test, labels, odds):
         answer = {"label": label}
         if odd is not None:
+            # scikit-learn's support vector machines predict by votes; libsvm's, if it is asked for
+            # probabilities, by these (`svm_predict_probability`).
+            answer["label"] = estimator.classes_[np.argmax(odd)]
             answer["classProbability"] = dict(zip(estimator.classes_, odd))
         cases.append((columns(row), answer))
     write(name, model, cases, tolerance)

@@ -31,8 +31,8 @@ public struct ConversionPlan: Sendable {
     for (entry, refusal) in refusals {
       let name = Self.name(of: entry, UnsupportedLayers.rule(in: refusal.error))
       if result.contains(where: { $0.name == name }) { continue }
-      let similar =
-        Self.fitting(name, refusal).map { [$0] } ?? NameDistance.nearest(to: name, among: classes)
+      let fitting = Self.fitting(name, refusal) ?? Self.called(name)
+      let similar = fitting.map { [$0] } ?? NameDistance.nearest(to: name, among: classes)
       if !similar.isEmpty { result.append((name, similar)) }
     }
     return result
@@ -60,6 +60,10 @@ public struct ConversionPlan: Sendable {
         factors($0.notes.expression) == factors(formula)
       }?.className
     }
+    return called(name)
+  }
+
+  private static func called(_ name: String) -> String? {
     func plain(_ name: String) -> String { name.lowercased().filter { $0 != "_" } }
     return builtInCustomLayers.first { type in
       ([type.className] + type.otherNames).contains { plain($0) == plain(name) }

@@ -40,8 +40,8 @@ enum Console {
 
   private static func reportOne(_ error: ModelError) {
     // A list has a line for each item, which is indented: a name cannot forge a line of another kind.
-    let items = error.description.split(separator: "\n  ", omittingEmptySubsequences: false)
-    let text = items.map { escaped(String($0)) }.joined(separator: "\n  ")
+    let items = error.description.split(separator: "\n ", omittingEmptySubsequences: false)
+    let text = items.map { escaped(String($0)) }.joined(separator: "\n ")
     write(styled("error:", .red) + " " + text + "\n", to: STDERR_FILENO)
     if let hint = error.hint {
       for line in hint.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -197,9 +197,11 @@ struct DiffCommand: ParsableCommand {
     if !first.isSource, !second.isSource {
       try inFile(files.path) { try ModelReader.refuse(reader.conversionOptions) }
     }
-    let (comparison, loop) = try models.compare(
-      first.model, second.model, inputs: Array(words), options(for: first.model, compile),
-      seed: engine.seed, quiet: global.quiet || json)
+    let (comparison, loop) = try inFile(files.path) {
+      try models.compare(
+        first.model, second.model, inputs: Array(words), options(for: first.model, compile),
+        seed: engine.seed, quiet: global.quiet || json)
+    }
     if loop != nil { try requireNoReport() }
     let text = ModelDifferenceText(comparison)
     if json {

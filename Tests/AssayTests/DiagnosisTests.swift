@@ -14,8 +14,8 @@ import Testing
 
   /// Converts the network `name`, damages it, and diagnoses the difference.
   private func diagnosis(
-    _ name: String, _ damage: (inout Model) throws -> Void,
-    _ expected: (ArraySet) -> ArraySet = { $0 }
+    _ name: String, _ damage: (inout Model) throws -> Void = { _ in },
+    expected: (ArraySet) -> ArraySet = { $0 }
   ) throws -> Diagnosis {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func expectedStepsInReverseOrder() throws {
-    let reversed = try diagnosis("any_length_gru_sequences", { _ in }) { set in
+    let reversed = try diagnosis("any_length_gru_sequences", expected: { set in
       var set = set
       for index in set.arrays.indices {
         let tensor = set.arrays[index].tensor
@@ -99,14 +99,14 @@ import Testing
           })
       }
       return set
-    }
+    })
     #expect(first(reversed) == "the time steps are in reverse order")
   }
 
   /// What differs for no usual reason is accused of nothing.
   @Test func noise() throws {
     var generator = SplitMix64(seed: 3)
-    let noise = try diagnosis("any_length_gru_sequences", { _ in }) { set in
+    let noise = try diagnosis("any_length_gru_sequences", expected: { set in
       var set = set
       for index in set.arrays.indices {
         let tensor = set.arrays[index].tensor
@@ -115,7 +115,7 @@ import Testing
           tensor.elements.map { $0 + Float.random(in: -0.1...0.1, using: &generator) })
       }
       return set
-    }
+    })
     #expect(noise.explanations.isEmpty && !noise.excluded.isEmpty && noise.untried == 0)
   }
 

@@ -102,7 +102,8 @@ import Testing
   /// A circle of nodes would never end.
   @Test func treesWithoutRootAreRefused() throws {
     let path = Self.fixtures.path("tree-regressor/model.mlmodel")
-    var model = try Model(contentsOf: path)
+    // Behind a vectorizer.
+    var model = try #require(Model(contentsOf: path).type?.pipeline?.models.last)
     guard case .features(let features)? = model.type,
       var regressor = features.parameters as? TreeEnsembleRegressor
     else { throw ModelError(.internal, "not a tree") }

@@ -140,9 +140,15 @@ package struct TreeEnsemble: SpecificationMessage {
         trees.insert(nodes[root].tree).inserted, "tree \(nodes[root].tree) has two roots",
         field: "nodes[\(root)]")
     }
-    for (index, node) in nodes.enumerated() where !trees.contains(node.tree) {
+    var isReached = [Bool](repeating: false, count: nodes.count)
+    var open = roots
+    while let place = open.popLast() {
+      isReached[place] = true
+      if nodes[place].behavior != .leaf { open += [children[place].0, children[place].1] }
+    }
+    if let place = isReached.firstIndex(of: false) {
       throw ModelError(
-        .malformed, "tree \(node.tree) has no root", field: "nodes[\(index)]")
+        .malformed, "tree \(nodes[place].tree) has nodes in a circle", field: "nodes[\(place)]")
     }
     return (roots, children)
   }

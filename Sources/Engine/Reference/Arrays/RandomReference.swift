@@ -19,7 +19,8 @@ extension RandomReference {
     let numbers = settings.numbers(seed)
     let count = shape.reduce(1, *)
     return [
-      ReferenceTensor(shape: shape, (0..<count).map { numbers.value($0, of: parameters.distribution) })
+      ReferenceTensor(
+        shape: shape, (0..<count).map { numbers.value($0, of: parameters.distribution) })
     ]
   }
 }
