@@ -86,36 +86,40 @@ import Testing
   }
 
   @Test func expectedStepsInReverseOrder() throws {
-    let reversed = try diagnosis("any_length_gru_sequences", expected: { set in
-      var set = set
-      for index in set.arrays.indices {
-        let tensor = set.arrays[index].tensor
-        let (steps, units) = (tensor.shape[tensor.shape.count - 2], tensor.shape.last ?? 1)
-        set.arrays[index].tensor = Tensor(
-          shape: tensor.shape,
-          tensor.elements.indices.map { place in
-            let step = place / units % steps
-            return tensor.elements[place + (steps - 1 - 2 * step) * units]
-          })
-      }
-      return set
-    })
+    let reversed = try diagnosis(
+      "any_length_gru_sequences",
+      expected: { set in
+        var set = set
+        for index in set.arrays.indices {
+          let tensor = set.arrays[index].tensor
+          let (steps, units) = (tensor.shape[tensor.shape.count - 2], tensor.shape.last ?? 1)
+          set.arrays[index].tensor = Tensor(
+            shape: tensor.shape,
+            tensor.elements.indices.map { place in
+              let step = place / units % steps
+              return tensor.elements[place + (steps - 1 - 2 * step) * units]
+            })
+        }
+        return set
+      })
     #expect(first(reversed) == "the time steps are in reverse order")
   }
 
   /// What differs for no usual reason is accused of nothing.
   @Test func noise() throws {
     var generator = SplitMix64(seed: 3)
-    let noise = try diagnosis("any_length_gru_sequences", expected: { set in
-      var set = set
-      for index in set.arrays.indices {
-        let tensor = set.arrays[index].tensor
-        set.arrays[index].tensor = Tensor(
-          shape: tensor.shape,
-          tensor.elements.map { $0 + Float.random(in: -0.1...0.1, using: &generator) })
-      }
-      return set
-    })
+    let noise = try diagnosis(
+      "any_length_gru_sequences",
+      expected: { set in
+        var set = set
+        for index in set.arrays.indices {
+          let tensor = set.arrays[index].tensor
+          set.arrays[index].tensor = Tensor(
+            shape: tensor.shape,
+            tensor.elements.map { $0 + Float.random(in: -0.1...0.1, using: &generator) })
+        }
+        return set
+      })
     #expect(noise.explanations.isEmpty && !noise.excluded.isEmpty && noise.untried == 0)
   }
 
