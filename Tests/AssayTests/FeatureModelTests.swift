@@ -108,6 +108,10 @@ import Testing
       var regressor = features.parameters as? TreeEnsembleRegressor
     else { throw ModelError(.internal, "not a tree") }
     let branch = try #require(regressor.ensemble?.nodes.firstIndex { $0.behavior != .leaf })
+    var far = regressor
+    far.ensemble?.nodes[branch].featureIndex = .max
+    model.type = .features(FeatureModel(far))
+    #expect(model.validate().contains { $0.field?.contains("branchFeatureIndex") == true })
     let root = try #require(regressor.ensemble?.nodes[branch])
     regressor.ensemble?.nodes[branch].trueChild = root.node
     model.type = .features(FeatureModel(regressor))

@@ -114,6 +114,10 @@ package struct TreeEnsemble: SpecificationMessage {
           field: "nodes[\(index)].evaluationInfo")
         continue
       }
+      try require(
+        node.featureIndex < Limits.tensorElements,
+        "\(node.featureIndex) is not the place of a feature",
+        field: "nodes[\(index)].branchFeatureIndex")
       func child(_ number: Int, _ field: String) throws -> Int {
         guard let place = places[Name(tree: node.tree, node: number)] else {
           throw ModelError(
