@@ -6,7 +6,7 @@
     public_networks.py list CLONES             prints lines for public_networks.txt
 
 CLONES has a clone of each repository, as OWNER+NAME. The list has the network's kind, the repository,
-the commit and the path. Networks that are alike are there once. A network with a Python layer other
+the commit and the path; the kind `tree` is a file of classes that a .cfg needs. Networks that are alike are there once. A network with a Python layer other
 than py-faster-rcnn's ProposalLayer needs code that is not in it; such networks are counted separately.
 """
 import collections
@@ -58,6 +58,9 @@ def entries():
 
 
 def file_name(what, repository, path):
+    # A hierarchy of classes that a .cfg names is found beside it.
+    if what == "tree":
+        return os.path.basename(path)
     name = f"{repository}/{path}".replace("/", "__")
     return name + ("" if path.endswith((".prototxt", ".cfg")) else ".prototxt")
 
@@ -93,7 +96,8 @@ def plan(assay, folder, entry):
 def check(assay, folder):
     assay = os.path.abspath(assay)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = list(pool.map(lambda entry: plan(assay, folder, entry), entries()))
+        networks = [entry for entry in entries() if entry[0] != "tree"]
+        results = list(pool.map(lambda entry: plan(assay, folder, entry), networks))
     table = collections.defaultdict(list)
     for what, has_python, code, reason, place in results:
         table[what + (" with Python layers" if has_python else "")].append((code, reason, place))
