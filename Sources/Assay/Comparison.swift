@@ -137,9 +137,7 @@ public struct Comparison: Sendable {
     let expected: Tensor
 
     var difference: NamedArray? {
-      guard actual.shape.filter({ $0 != 1 }) == expected.shape.filter({ $0 != 1 }) else {
-        return nil
-      }
+      guard actual.hasAxes(of: expected.shape) else { return nil }
       let values = zip(actual.elements, expected.elements).map { $0 - $1 }
       return NamedArray(Tensor(shape: expected.shape, values), name: name)
     }

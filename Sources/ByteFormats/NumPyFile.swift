@@ -27,8 +27,12 @@ package enum NumPyFile {
     var array = NamedArray(tensor, type: header.type)
     // One axis has the same order in both.
     if exactly, !header.isFortranOrder || header.shape.count < 2 {
-      array.doubles = elements.withUnsafeBytes {
-        header.type.doubles($0, isBigEndian: header.isBigEndian)
+      array.doubles = elements.withUnsafeBytes { bytes in
+        [Double](unsafeUninitializedCapacity: header.elementCount) { target, count in
+          let target = UnsafeMutableBufferPointer(rebasing: target[..<header.elementCount])
+          header.type.convert(bytes, isBigEndian: header.isBigEndian, to: target)
+          count = header.elementCount
+        }
       }
     }
     return array

@@ -19,59 +19,35 @@ package enum NumericType: String, Sendable, CaseIterable {
 
   package var isInteger: Bool { rawValue.first != "f" }
 
-  /// Converts each element to the nearest float. Precondition: `byteCount` bytes per element of
+  /// Converts each element to the nearest `Value`. Precondition: `byteCount` bytes per element of
   /// `target`.
-  func convert(
+  func convert<Value: BinaryFloatingPoint>(
     _ source: UnsafeRawBufferPointer, isBigEndian: Bool,
-    to target: UnsafeMutableBufferPointer<Float>
+    to target: UnsafeMutableBufferPointer<Value>
   ) {
     precondition(source.count == target.count * byteCount)
     switch self {
     case .bool: loop(source, isBigEndian, target) { (bits: UInt8) in bits == 0 ? 0 : 1 }
-    case .int8: loop(source, isBigEndian, target) { (bits: Int8) in Float(bits) }
-    case .int16: loop(source, isBigEndian, target) { (bits: Int16) in Float(bits) }
-    case .int32: loop(source, isBigEndian, target) { (bits: Int32) in Float(bits) }
-    case .int64: loop(source, isBigEndian, target) { (bits: Int64) in Float(bits) }
-    case .uint8: loop(source, isBigEndian, target) { (bits: UInt8) in Float(bits) }
-    case .uint16: loop(source, isBigEndian, target) { (bits: UInt16) in Float(bits) }
-    case .uint32: loop(source, isBigEndian, target) { (bits: UInt32) in Float(bits) }
-    case .uint64: loop(source, isBigEndian, target) { (bits: UInt64) in Float(bits) }
-    case .float16: loop(source, isBigEndian, target) { (bits: UInt16) in Half.float(bits) }
-    case .float32: loop(source, isBigEndian, target) { (bits: UInt32) in Float(bitPattern: bits) }
+    case .int8: loop(source, isBigEndian, target) { (bits: Int8) in Value(Int(bits)) }
+    case .int16: loop(source, isBigEndian, target) { (bits: Int16) in Value(Int(bits)) }
+    case .int32: loop(source, isBigEndian, target) { (bits: Int32) in Value(Int(bits)) }
+    case .int64: loop(source, isBigEndian, target) { (bits: Int64) in Value(Int(bits)) }
+    case .uint8: loop(source, isBigEndian, target) { (bits: UInt8) in Value(Int(bits)) }
+    case .uint16: loop(source, isBigEndian, target) { (bits: UInt16) in Value(Int(bits)) }
+    case .uint32: loop(source, isBigEndian, target) { (bits: UInt32) in Value(Int(bits)) }
+    case .uint64: loop(source, isBigEndian, target) { (bits: UInt64) in Value(bits) }
+    case .float16: loop(source, isBigEndian, target) { (bits: UInt16) in Value(Half.float(bits)) }
+    case .float32:
+      loop(source, isBigEndian, target) { (bits: UInt32) in Value(Float(bitPattern: bits)) }
     case .float64:
-      loop(source, isBigEndian, target) { (bits: UInt64) in Float(Double(bitPattern: bits)) }
-    }
-  }
-
-  /// Converts each element to a double, exactly but for whole numbers above 2⁵³.
-  func doubles(_ source: UnsafeRawBufferPointer, isBigEndian: Bool) -> [Double] {
-    func all<Bits: FixedWidthInteger & BitwiseCopyable>(_ value: (Bits) -> Double) -> [Double] {
-      (0..<(source.count / MemoryLayout<Bits>.size)).map { index in
-        let bits = source.loadUnaligned(
-          fromByteOffset: index * MemoryLayout<Bits>.size, as: Bits.self)
-        return value(isBigEndian ? Bits(bigEndian: bits) : Bits(littleEndian: bits))
-      }
-    }
-    return switch self {
-    case .bool: all { (bits: UInt8) in bits == 0 ? 0 : 1 }
-    case .int8: all { (bits: Int8) in Double(bits) }
-    case .int16: all { (bits: Int16) in Double(bits) }
-    case .int32: all { (bits: Int32) in Double(bits) }
-    case .int64: all { (bits: Int64) in Double(bits) }
-    case .uint8: all { (bits: UInt8) in Double(bits) }
-    case .uint16: all { (bits: UInt16) in Double(bits) }
-    case .uint32: all { (bits: UInt32) in Double(bits) }
-    case .uint64: all { (bits: UInt64) in Double(bits) }
-    case .float16: all { (bits: UInt16) in Double(Half.float(bits)) }
-    case .float32: all { (bits: UInt32) in Double(Float(bitPattern: bits)) }
-    case .float64: all { (bits: UInt64) in Double(bitPattern: bits) }
+      loop(source, isBigEndian, target) { (bits: UInt64) in Value(Double(bitPattern: bits)) }
     }
   }
 
   @inline(__always)
-  private func loop<Bits: FixedWidthInteger & BitwiseCopyable>(
+  private func loop<Bits: FixedWidthInteger & BitwiseCopyable, Value>(
     _ source: UnsafeRawBufferPointer, _ isBigEndian: Bool,
-    _ target: UnsafeMutableBufferPointer<Float>, _ value: (Bits) -> Float
+    _ target: UnsafeMutableBufferPointer<Value>, _ value: (Bits) -> Value
   ) {
     guard let from = source.baseAddress, let to = target.baseAddress else { return }
     let size = MemoryLayout<Bits>.size

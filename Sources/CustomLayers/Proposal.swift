@@ -48,11 +48,7 @@ final class Proposal: BuiltInCustomLayer {
     try require(
       shapes[2].reduce(1, *) >= 3, "the image's size and scale have the shape \(shapes[2])",
       field: "input", hint: "they are height, width and scale")
-    let regions = [proposals.count, 5]
-    guard shapes[0].count == 5 else {
-      return [regions] + (hasScores ? [[proposals.count, 1, 1, 1]] : [])
-    }
-    return [[1] + regions + [1, 1]] + (hasScores ? [[1, proposals.count, 1, 1, 1]] : [])
+    return proposals.outputShapes(rank: shapes[0].count, hasScores: hasScores)
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {

@@ -114,7 +114,7 @@ package struct GridDecoder: Sendable, Equatable {
     let stride = kind == .gaussian ? 2 : 1
     let shift = (scale - 1) / 2
     func middle(_ value: Double) -> Double {
-      scale * (isLogistic ? value : logistic(value)) - shift
+      scale * (isLogistic ? value : LinkFunction.logistic(value)) - shift
     }
     func extent(_ value: Double) -> Double { isLogistic ? 4 * value * value : exp(value) }
     return Box(
@@ -126,7 +126,9 @@ package struct GridDecoder: Sendable, Equatable {
 
   /// The classes whose score is above `threshold`.
   private func scores(_ place: Place, threshold: Double) -> [(label: Int, score: Double)] {
-    func probability(_ value: Double) -> Double { isLogistic ? value : logistic(value) }
+    func probability(_ value: Double) -> Double {
+      isLogistic ? value : LinkFunction.logistic(value)
+    }
     let confidenceAt = kind == .gaussian ? 8 : coordinates
     var factor = hasBackground ? 1 : probability(place[confidenceAt])
     if kind == .gaussian {
@@ -152,6 +154,3 @@ package struct GridDecoder: Sendable, Equatable {
     return found
   }
 }
-
-/// σ(x) = 1 / (1 + e⁻ˣ)
-func logistic(_ x: Double) -> Double { 1 / (1 + exp(-x)) }

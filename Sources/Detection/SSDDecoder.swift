@@ -74,13 +74,8 @@ extension ScoreFunction {
   func values(_ row: some Sequence<Double>) -> [Double] {
     switch self {
     case .none: return Array(row)
-    case .sigmoid: return row.map(logistic)
-    case .softmax:
-      let values = Array(row)
-      let greatest = values.max() ?? 0
-      let powers = values.map { exp($0 - greatest) }
-      let sum = powers.reduce(0, +)
-      return powers.map { $0 / sum }
+    case .sigmoid: return row.map(LinkFunction.logistic)
+    case .softmax: return LinkFunction.softmax(Array(row))
     }
   }
 }

@@ -9,7 +9,7 @@ extension PreprocessingPreset {
     }
   }
 
-  fileprivate var scale: Double {
+  package var scale: Double {
     switch self {
     case .kerasTF: 1 / 127.5
     case .kerasTorch: 1 / 255
@@ -18,7 +18,7 @@ extension PreprocessingPreset {
   }
 
   /// Red, green and blue means, after the scale.
-  fileprivate var mean: [Double] {
+  package var mean: [Double] {
     switch self {
     case .kerasTF: [1, 1, 1]
     case .kerasCaffe, .caffe: [123.68, 116.779, 103.939]
@@ -26,7 +26,8 @@ extension PreprocessingPreset {
     }
   }
 
-  fileprivate var std: [Double]? { self == .kerasTorch ? [0.229, 0.224, 0.225] : nil }
+  /// Red, green and blue deviations, by which the result is divided.
+  package var std: [Double]? { self == .kerasTorch ? [0.229, 0.224, 0.225] : nil }
 }
 
 extension ImagePreprocessing {

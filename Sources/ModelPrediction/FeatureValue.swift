@@ -229,7 +229,7 @@ extension Feature {
   ) -> Tensor {
     let planes = pixels.transposed([0, 3, 1, 2])
     let blob = planes.reshaped([1] + planes.shape)
-    return colorSpace == .bgr ? blob.withReversedChannels() : blob
+    return colorSpace == .bgr ? blob.reversed(2) : blob
   }
 
   /// `[H, W, C]` in RGB, or `[N, H, W, C]` for several images.
@@ -240,7 +240,7 @@ extension Feature {
     let blob =
       axes < 5 ? blob.reshaped([Int](repeating: 1, count: 5 - axes) + blob.shape) : blob
     guard blob.shape.count == 5, blob.shape[0] == 1 else { return blob }
-    let rgb = colorSpace == .bgr ? blob.withReversedChannels() : blob
+    let rgb = colorSpace == .bgr ? blob.reversed(2) : blob
     let images = rgb.reshaped(Array(rgb.shape[1...])).transposed([0, 2, 3, 1])
     return images.shape[0] == 1 ? images.reshaped(Array(images.shape[1...])) : images
   }
@@ -261,25 +261,7 @@ extension Tensor {
   fileprivate func inShape(of declared: ArrayFeatureType) -> Tensor {
     let wanted = declared.shape
     return declared.flexibility == nil && !wanted.isEmpty && wanted != shape
-      && wanted.filter { $0 != 1 } == shape.filter { $0 != 1 } ? reshaped(wanted) : self
-  }
-
-  /// `[Seq, Batch, C, H, W]` with the channels in reverse order.
-  func withReversedChannels() -> Tensor {
-    let plane = shape[3] * shape[4]
-    var result = self
-    withUnsafeElements { source in
-      result.withUnsafeMutableElements { target in
-        for item in 0..<(shape[0] * shape[1]) {
-          for channel in 0..<shape[2] {
-            let from = (item * shape[2] + channel) * plane
-            let to = (item * shape[2] + shape[2] - 1 - channel) * plane
-            for element in 0..<plane { target[to + element] = source[from + element] }
-          }
-        }
-      }
-    }
-    return result
+      && hasAxes(of: wanted) ? reshaped(wanted) : self
   }
 }
 

@@ -52,7 +52,7 @@ extension Feature {
         for index in elements.indices { elements[index] = Float(UInt8(rounding: elements[index])) }
       }
       if from.colorSpace.channelCount == 3, from.colorSpace != to.colorSpace {
-        image = image.withReversedChannels()
+        image = image.reversed(2)
       }
       return isExact ? image.reshaped(Array(image.shape.dropFirst())) : image
     case (.multiArray, .multiArray(let declared)):

@@ -83,6 +83,29 @@ extension Tensor: Equatable {
 }
 
 extension Tensor {
+  /// Whether the shape is `other` but for axes of length 1.
+  package func hasAxes(of other: [Int]) -> Bool {
+    shape.filter { $0 != 1 } == other.filter { $0 != 1 }
+  }
+
+  /// With the elements along an axis in reverse order.
+  package func reversed(_ axis: Int) -> Tensor {
+    let inner = shape[(axis + 1)...].reduce(1, *)
+    let length = shape[axis]
+    var result = self
+    withUnsafeElements { source in
+      result.withUnsafeMutableElements { target in
+        for start in stride(from: 0, to: source.count, by: max(1, length * inner)) {
+          for index in 0..<length {
+            let (from, to) = (start + index * inner, start + (length - 1 - index) * inner)
+            for element in 0..<inner { target[to + element] = source[from + element] }
+          }
+        }
+      }
+    }
+    return result
+  }
+
   /// Row-major transposition: axis `i` of the result is axis `axes[i]` of `self`.
   public func transposed(_ axes: [Int]) -> Tensor {
     precondition(axes.sorted() == Array(shape.indices))

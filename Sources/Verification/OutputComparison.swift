@@ -27,7 +27,7 @@ public struct OutputComparison: Sendable, Equatable {
     self.name = name
     actualShape = actual.shape
     expectedShape = expected.shape
-    let fits = actual.shape.filter { $0 != 1 } == expected.shape.filter { $0 != 1 }
+    let fits = actual.hasAxes(of: expected.shape)
     metrics = fits ? ErrorMetrics(actual, expected, tolerance, peak: peak) : nil
     classes = fits ? top.flatMap { ClassAgreement(actual, expected, count: $0) } : nil
   }

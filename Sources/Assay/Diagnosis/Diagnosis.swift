@@ -46,7 +46,7 @@ public struct Diagnosis: Sendable {
     error = start.error
     var singles: [Finding] = []
     var untried = 0
-    for cause in try subject.causes() {
+    for cause in subject.causes {
       if clock.now >= end {
         untried += 1
       } else if let finding = try runner.finding([cause], subject.trial) {
@@ -56,7 +56,7 @@ public struct Diagnosis: Sendable {
     var explanations = singles.filter(\.agrees)
     var pairs: [Finding] = []
     if explanations.isEmpty {
-      for pair in Self.pairs(singles, below: start.error) {
+      for pair in Self.pairs(singles) {
         if clock.now >= end {
           untried += 1
         } else if let finding = try runner.finding(pair, subject.trial) {
@@ -83,7 +83,7 @@ public struct Diagnosis: Sendable {
   }
 
   /// Causes that help a little with all others, most promising first.
-  private static func pairs(_ singles: [Finding], below error: Double) -> [[Cause]] {
+  private static func pairs(_ singles: [Finding]) -> [[Cause]] {
     let promising = singles.sorted { $0.error < $1.error }.prefix(8)
     var seen = Set<String>()
     return promising.flatMap { first in
@@ -102,6 +102,8 @@ public struct Diagnosis: Sendable {
 private final class TrialRunner {
   private let options: Comparison.Options
   private var predictors: [(changes: [String], predictor: Predictor)] = []
+  /// The last prediction; causes that change only the outputs need no other.
+  private var last: (changes: [String], blobs: [String: Tensor], prediction: Prediction)?
 
   init(_ options: Comparison.Options) { self.options = options }
 
@@ -118,9 +120,7 @@ private final class TrialRunner {
   }
 
   func run(_ trial: Trial) throws -> (error: Double, agrees: Bool) {
-    let predictor = try predictor(for: trial)
-    let items = try predictor.interface.batchItems(trial.blobs).map(predictor.outputBlobs)
-    let prediction = predictor.assembled(items)
+    let prediction = try prediction(of: trial)
     var largest = 0.0
     var agrees = true
     for output in prediction.outputs {
@@ -138,6 +138,15 @@ private final class TrialRunner {
     return (largest, agrees)
   }
 
+  private func prediction(of trial: Trial) throws -> Prediction {
+    if let last, last.changes == trial.changes, last.blobs == trial.blobs {
+      return last.prediction
+    }
+    let prediction = try predictor(for: trial).prediction(of: trial.blobs)
+    last = (trial.changes, trial.blobs, prediction)
+    return prediction
+  }
+
   private func predictor(for trial: Trial) throws -> Predictor {
     if let known = predictors.first(where: { $0.changes == trial.changes }) {
       return known.predictor
@@ -147,6 +156,13 @@ private final class TrialRunner {
     if predictors.count > 2 { predictors.removeLast() }
     predictors.append((trial.changes, predictor))
     return predictor
+  }
+}
+
+extension Predictor {
+  /// The outputs for the blobs of a batch.
+  func prediction(of blobs: [String: Tensor]) throws -> Prediction {
+    assembled(try interface.batchItems(blobs).map(outputBlobs))
   }
 }
 

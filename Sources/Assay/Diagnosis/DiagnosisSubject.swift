@@ -32,8 +32,7 @@ struct DiagnosisSubject {
     let predictor = try Predictor(model: model, options: predictorOptions)
     interface = predictor.interface
     let blobs = try interface.blobs(values)
-    prediction = predictor.assembled(
-      try interface.batchItems(blobs).map(predictor.outputBlobs))
+    prediction = try predictor.prediction(of: blobs)
     let names = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
       .map(\.name)
     let pairing = ArrayPairing(actual: names, expected: expected.arrays.map(\.name))
@@ -48,8 +47,8 @@ struct DiagnosisSubject {
   }
 
   /// Cheapest first.
-  func causes() throws -> [Cause] {
-    try outputCauses + inputCauses + imageCauses + networkCauses + weightCauses
+  var causes: [Cause] {
+    outputCauses + inputCauses + imageCauses + networkCauses + weightCauses
   }
 
   /// The inputs that are images or have three or one channels, with the axis of the channels.

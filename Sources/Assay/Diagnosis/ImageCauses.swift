@@ -6,17 +6,15 @@ import TensorCore
 extension DiagnosisSubject {
   /// How an image may have been decoded and brought to the network's size.
   var imageCauses: [Cause] {
-    get throws {
-      values.keys.sorted().flatMap { name -> [Cause] in
-        guard case .image(let image)? = values[name], let type = model.imageType(of: name) else {
-          return []
-        }
-        let size = type.size(of: image, images)
-        let needsResizing = size.width != image.width || size.height != image.height
-        return (needsResizing ? resizing(name) : []) + turning(name)
-          + (type.colorSpace == .grayscale && image.channelCount > 1
-            ? grays(name, image, type) : [])
+    values.keys.sorted().flatMap { name -> [Cause] in
+      guard case .image(let image)? = values[name], let type = model.imageType(of: name) else {
+        return []
       }
+      let size = type.size(of: image, images)
+      let needsResizing = size.width != image.width || size.height != image.height
+      return (needsResizing ? resizing(name) : []) + turning(name)
+        + (type.colorSpace == .grayscale && image.channelCount > 1
+          ? grays(name, image, type) : [])
     }
   }
 

@@ -5,41 +5,40 @@ import TensorCore
 extension DiagnosisSubject {
   /// What the network may have received instead.
   var inputCauses: [Cause] {
-    get throws {
-      try channelInputs.flatMap { try preparations(of: $0.name, axis: $0.axis) } + orderCauses
-    }
+    channelInputs.flatMap { preparations(of: $0.name, axis: $0.axis) } + orderCauses
   }
 
   /// Every usual preparation of pixels, in both orders of colors.
-  private func preparations(of name: String, axis: Int) throws -> [Cause] {
+  private func preparations(of name: String, axis: Int) -> [Cause] {
     guard let blob = trial.blobs[name] else { return [] }
     let isGray = blob.shape[axis] == 1
     let isImage = if case .image? = values[name] { true } else { false }
-    let current = try currentScale(of: name, blob)
-    // Nothing is known about the numbers of an array that are no pixels.
-    guard let current else { return isGray ? [] : [reversedColors(name, axis)] }
+    let current = isImage ? networkScale(of: name, isGray: isGray) : arrayScale(blob)
+    // An array outside the usual ranges does not hold pixels; a pipeline hides what it does to them.
+    if current == nil, !isImage || model.neuralNetwork == nil {
+      return isGray ? [] : [reversedColors(name, axis)]
+    }
     let isBGR = model.imageType(of: name)?.colorSpace == .bgr
-    var scales = PixelScale.usual
-    if isImage { scales += variants(of: current) }
+    let scales = PixelScale.usual + (isImage ? current.map(variants) ?? [] : [])
     return scales.flatMap { scale -> [Cause] in
-      [false, true].compactMap { isReversed -> Cause? in
-        if isReversed, isGray { return nil }
-        if scale.isNear(current), !isReversed { return nil }
-        let isSame = scale.isNear(current)
-        let colors = "the colors are in the order \(isBGR != isReversed ? "BGR" : "RGB")"
-        let range = "pixels are \(scale.name)"
+      let isSame = current.map(scale.isNear) ?? false
+      return (isGray ? [false] : [false, true]).compactMap { isReversed -> Cause? in
+        if isSame, !isReversed { return nil }
+        let range = isSame ? [] : ["pixels are \(scale.name)"]
+        let colors = isReversed ? ["the colors are in the order \(isBGR ? "RGB" : "BGR")"] : []
         let options =
-          (isReversed ? "--color \(isBGR ? "rgb" : "bgr") " : "") + (isSame ? "" : scale.options)
+          (isReversed ? ["--color \(isBGR ? "rgb" : "bgr")"] : []) + (isSame ? [] : [scale.options])
         return Cause(
           .input,
           "in the expected prediction of '\(name)', "
-            + (isSame ? colors : isReversed ? range + " and " + colors : range),
+            + (range + colors).joined(separator: " and "),
           remedy: isImage
-            ? "convert or edit with " + options.trimmed : "prepare the array like that"
+            ? "convert or edit with " + options.joined(separator: " ")
+            : "prepare the array like that"
         ) { trial in
-          try trial.prepare(
+          trial.prepare(
             name, axis: axis, isArrayOf: isImage ? nil : current, as: scale,
-            isBGR: isBGR, isReversed: isReversed)
+            isBlueFirst: isBGR != isReversed, isReversed: isReversed)
         }
       }
     }
@@ -52,29 +51,29 @@ extension DiagnosisSubject {
     }
   }
 
-  /// What the network does to the pixels of an image; of an array, what was done to it, by its range.
-  /// Nil if that cannot be told.
-  private func currentScale(of name: String, _ blob: Tensor) throws -> PixelScale? {
-    if case .image? = values[name] {
-      guard let network = model.neuralNetwork else { return nil }
-      let preprocessing = network.preprocessing.last {
-        $0.featureName == name || $0.featureName.isEmpty
-      }
-      switch preprocessing?.preprocessor {
-      case nil: return PixelScale("as now", scale: [1, 1, 1], offset: [0, 0, 0])
-      case .meanImage: return PixelScale("as now", scale: [1, 1, 1], offset: [1e9, 1e9, 1e9])
-      case .scaler(let scaler):
-        let isGray = blob.shape[blob.shape.count - 3] == 1
-        let offset =
-          isGray
-          ? [scaler.grayBias, scaler.grayBias, scaler.grayBias]
-          : [scaler.redBias, scaler.greenBias, scaler.blueBias]
-        let scale = Double(scaler.channelScale)
-        return PixelScale("as now", scale: [scale, scale, scale], offset: offset.map(Double.init))
-      }
+  /// What the network does to the pixels of an image; nil if it subtracts a mean image, and for a
+  /// pipeline.
+  private func networkScale(of name: String, isGray: Bool) -> PixelScale? {
+    guard let network = model.neuralNetwork else { return nil }
+    let preprocessing = network.preprocessing.last {
+      $0.featureName == name || $0.featureName.isEmpty
     }
-    let range = blob.withUnsafeElements { ($0.min() ?? 0, $0.max() ?? 0) }
-    let (least, largest) = range
+    switch preprocessing?.preprocessor {
+    case nil: return PixelScale.usual[0]
+    case .meanImage: return nil
+    case .scaler(let scaler):
+      let offset =
+        isGray
+        ? [scaler.grayBias, scaler.grayBias, scaler.grayBias]
+        : [scaler.redBias, scaler.greenBias, scaler.blueBias]
+      let scale = Double(scaler.channelScale)
+      return PixelScale("as now", scale: [scale, scale, scale], offset: offset.map(Double.init))
+    }
+  }
+
+  /// What was done to the pixels of an array, by its range; nil if that is not one of pixels.
+  private func arrayScale(_ blob: Tensor) -> PixelScale? {
+    let (least, largest) = blob.withUnsafeElements { ($0.min() ?? 0, $0.max() ?? 0) }
     if least >= 0, largest >= 2, largest <= 255 { return PixelScale.usual[0] }
     if least >= 0, largest <= 1 { return PixelScale.usual[1] }
     if least >= -1, largest <= 1 { return PixelScale.usual[2] }
@@ -84,7 +83,7 @@ extension DiagnosisSubject {
   /// Mistakes in the numbers that the network has.
   private func variants(of current: PixelScale) -> [PixelScale] {
     let (scale, offset) = (current.scale, current.offset)
-    guard offset.contains(where: { $0 != 0 }), offset[0] < 1e9 else { return [] }
+    guard offset.contains(where: { $0 != 0 }) else { return [] }
     return [
       PixelScale(
         "shifted before they are scaled", scale: scale,
@@ -128,9 +127,13 @@ extension DiagnosisSubject {
           let outer = shape.dropLast(3).reduce(1, *)
           return $0.reshaped([outer] + sizes).transposed([0, 2, 3, 1]).reshaped(shape)
         },
-        cause("'\(name)' is upside down") { $0.reversed(rank - 2) },
-        cause("'\(name)' is mirrored") { $0.reversed(rank - 1) },
-        cause("the time steps of '\(name)' are in reverse order") { $0.reversed(0) },
+        cause("'\(name)' is upside down") {
+          rank > 1 ? $0.reversed(rank - 2) : $0
+        },
+        cause("'\(name)' is mirrored") { rank > 0 ? $0.reversed(rank - 1) : $0 },
+        cause("the time steps of '\(name)' are in reverse order") {
+          rank > 0 ? $0.reversed(0) : $0
+        },
       ]
     } + swappedInputs
   }
@@ -158,13 +161,12 @@ extension Trial {
   ///
   /// - Parameter past: what was done to an array; nil for an image, whose blob has its pixels.
   fileprivate mutating func prepare(
-    _ name: String, axis: Int, isArrayOf past: PixelScale?, as scale: PixelScale, isBGR: Bool,
-    isReversed: Bool
-  ) throws -> Bool {
+    _ name: String, axis: Int, isArrayOf past: PixelScale?, as scale: PixelScale,
+    isBlueFirst: Bool, isReversed: Bool
+  ) -> Bool {
     guard var blob = blobs[name] else { return false }
     if past == nil { removePreprocessing(of: name) }
     if isReversed { blob = blob.reversed(axis) }
-    let isBlueFirst = isBGR != isReversed
     blobs[name] = blob.mapChannels(axis) { channel, value in
       let color = isBlueFirst ? 2 - channel : channel
       let pixel = past.map { (Double(value) - $0.offset[color]) / $0.scale[color] } ?? Double(value)
@@ -173,17 +175,11 @@ extension Trial {
     return true
   }
 
-  mutating func removePreprocessing(of name: String) {
+  private mutating func removePreprocessing(of name: String) {
     guard let network = model.neuralNetwork, !network.preprocessing.isEmpty else { return }
     model.neuralNetwork?.preprocessing.removeAll {
       $0.featureName == name || $0.featureName.isEmpty
     }
     changes.append("without the preprocessing of \(name)")
-  }
-}
-
-extension String {
-  fileprivate var trimmed: String {
-    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 }

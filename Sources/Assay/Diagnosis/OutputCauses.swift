@@ -10,39 +10,34 @@ extension DiagnosisSubject {
   }
 
   private var functionCauses: [Cause] {
-    let logits = "the expected values are logits, and the model ends with a softmax"
+    func output(_ summary: String, _ change: @escaping @Sendable ([Float]) -> [Float]) -> Cause {
+      Cause(.outputs, summary) { trial in
+        trial.output.append { $0.mapRows(change) }
+        return true
+      }
+    }
+    func expected(_ summary: String, _ change: @escaping @Sendable ([Float]) -> [Float]) -> Cause {
+      Cause(.outputs, summary) { $0.changeExpected { $0.mapRows(change) } }
+    }
     let isNormalized = trial.expected.values.allSatisfy { $0.rows().allSatisfy(\.isDistribution) }
     return [
-      Cause(.outputs, "the model lacks the final softmax") { trial in
-        trial.output.append { $0.mapRows(softmax) }
-        return true
+      output("the model lacks the final softmax", softmax),
+      expected(
+        isNormalized
+          ? "the model applies softmax twice"
+          : "the expected values are logits, and the model ends with a softmax", softmax),
+      output("the expected values are logarithms of the outputs") { $0.map { log($0) } },
+      output("the expected values are the outputs' exponentials") { $0.map { exp($0) } },
+      output("the model lacks the final sigmoid", sigmoid),
+      expected("the expected values lack the final sigmoid of the model", sigmoid),
+      expected("the outputs are images of 0 to 255, the expected values of 0 to 1") {
+        $0.map { $0 * 255 }
       },
-      Cause(
-        .outputs, isNormalized ? "the model applies softmax twice" : logits
-      ) { $0.changeExpected { $0.mapRows(softmax) } },
-      Cause(.outputs, "the expected values are logarithms of the outputs") { trial in
-        trial.output.append { $0.mapRows { $0.map { log($0) } } }
-        return true
+      expected("the outputs are images of 0 to 1, the expected values of 0 to 255") {
+        $0.map { $0 / 255 }
       },
-      Cause(.outputs, "the expected values are the outputs' exponentials") { trial in
-        trial.output.append { $0.mapRows { $0.map { exp($0) } } }
-        return true
-      },
-      Cause(.outputs, "the model lacks the final sigmoid") { trial in
-        trial.output.append { $0.mapRows { $0.map { 1 / (1 + exp(-$0)) } } }
-        return true
-      },
-      Cause(.outputs, "the expected values lack the final sigmoid of the model") {
-        $0.changeExpected { $0.mapRows { $0.map { 1 / (1 + exp(-$0)) } } }
-      },
-      Cause(.outputs, "the outputs are images of 0 to 255, the expected values of 0 to 1") {
-        $0.changeExpected { $0.mapRows { $0.map { $0 * 255 } } }
-      },
-      Cause(.outputs, "the outputs are images of 0 to 1, the expected values of 0 to 255") {
-        $0.changeExpected { $0.mapRows { $0.map { $0 / 255 } } }
-      },
-      Cause(.outputs, "the expected images are from −1 to 1, the outputs from 0 to 255") {
-        $0.changeExpected { $0.mapRows { $0.map { ($0 + 1) * 127.5 } } }
+      expected("the expected images are from −1 to 1, the outputs from 0 to 255") {
+        $0.map { ($0 + 1) * 127.5 }
       },
     ]
   }
@@ -73,19 +68,15 @@ extension DiagnosisSubject {
             ? "the items of the batch or the time steps are in reverse order"
             : "the time steps are in reverse order"
         ) { trial in
-          let shapes = trial.expected.values.map(\.shape)
-          guard shapes.contains(where: { $0.count > axis + 1 && $0[axis] > 1 }) else {
-            return false
-          }
-          return trial.changeExpected { $0.reversed(axis) }
+          trial.changeExpected { $0.shape.count > axis + 1 ? $0.reversed(axis) : $0 }
         })
     }
     causes.append(
       Cause(.outputs, "the colors of the expected image are in the other order (BGR for RGB)") {
         trial in
-        guard trial.expected.values.contains(where: { $0.shape.last == 3 && $0.shape.count > 2 })
-        else { return false }
-        return trial.changeExpected { $0.shape.last == 3 ? $0.reversed($0.shape.count - 1) : $0 }
+        trial.changeExpected {
+          $0.shape.last == 3 && $0.shape.count > 2 ? $0.reversed($0.shape.count - 1) : $0
+        }
       })
     return causes
   }
@@ -199,11 +190,12 @@ private struct ClassOrder {
   }
 }
 
-private func softmax(_ row: [Float]) -> [Float] {
-  let largest = row.max() ?? 0
-  let powers = row.map { exp(Double($0 - largest)) }
-  let sum = powers.reduce(0, +)
-  return powers.map { Float($0 / sum) }
+@Sendable private func softmax(_ row: [Float]) -> [Float] {
+  LinkFunction.softmax(row.map(Double.init)).map { Float($0) }
+}
+
+@Sendable private func sigmoid(_ row: [Float]) -> [Float] {
+  row.map { Float(LinkFunction.logistic(Double($0))) }
 }
 
 extension [Float] {

@@ -1,4 +1,4 @@
-import TensorCore
+import ImportSupport
 
 /// What is done to pixels x of 0 to 255 before a network: scale · x + offset for each color.
 struct PixelScale: Sendable {
@@ -21,9 +21,14 @@ struct PixelScale: Sendable {
     self.options = options
   }
 
-  private static let photoMean = [0.485, 0.456, 0.406]
-  private static let photoStd = [0.229, 0.224, 0.225]
-  private static let caffeMean = [123.68, 116.779, 103.939]
+  private init(_ name: String, _ preset: PreprocessingPreset) {
+    self.init(
+      name, scale: preset.scale, mean: preset.mean, std: preset.std ?? [1, 1, 1],
+      options: "--preset \(preset.rawValue)")
+  }
+
+  private static let photoMean = PreprocessingPreset.kerasTorch.mean
+  private static let caffeMean = PreprocessingPreset.caffe.mean
 
   /// The usual ones. Sources: `keras.applications.imagenet_utils.preprocess_input` (its modes tf,
   /// caffe and torch), torchvision's `Normalize`, Caffe's `ilsvrc_2012_mean.npy`, the prototxt of
@@ -31,14 +36,11 @@ struct PixelScale: Sendable {
   static let usual: [PixelScale] = [
     PixelScale("0 to 255", options: "--image-scale 1"),
     PixelScale("0 to 1", scale: 1 / 255, options: "--image-scale 1/255"),
-    PixelScale(
-      "−1 to 1", scale: 1 / 127.5, mean: [1, 1, 1], options: "--preset keras-tf"),
+    PixelScale("−1 to 1", .kerasTF),
     PixelScale(
       "−0.5 to 0.5", scale: 1 / 255, mean: [0.5, 0.5, 0.5],
       options: "--image-scale 1/255 --image-mean 0.5"),
-    PixelScale(
-      "0 to 1 less ImageNet's mean, divided by its deviation", scale: 1 / 255, mean: photoMean,
-      std: photoStd, options: "--preset keras-torch"),
+    PixelScale("0 to 1 less ImageNet's mean, divided by its deviation", .kerasTorch),
     PixelScale(
       "0 to 1 less ImageNet's mean", scale: 1 / 255, mean: photoMean,
       options: "--image-scale 1/255 --image-mean 0.485,0.456,0.406"),
@@ -82,10 +84,8 @@ struct PixelScale: Sendable {
   func isNear(_ other: PixelScale) -> Bool {
     (0..<3).allSatisfy { color in
       [0.0, 255].allSatisfy { x in
-        let (a, b) = (
-          scale[color] * x + offset[color], other.scale[color] * x + other.offset[color]
-        )
-        return abs(a - b) <= 1e-4 * max(1e-3, abs(scale[color]) * 255)
+        abs(applied(x, color) - other.applied(x, color))
+          <= 1e-4 * max(1e-3, abs(scale[color]) * 255)
       }
     }
   }

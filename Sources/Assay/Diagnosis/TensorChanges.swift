@@ -15,16 +15,6 @@ extension Tensor {
     Tensor(shape: shape, rows().flatMap(change))
   }
 
-  /// With the elements along one axis in reverse order.
-  func reversed(_ axis: Int) -> Tensor {
-    guard axis < shape.count, shape[axis] > 1 else { return self }
-    let inner = shape[(axis + 1)...].reduce(1, *)
-    return permuted { index in
-      let place = index / inner % shape[axis]
-      return index + (shape[axis] - 1 - 2 * place) * inner
-    }
-  }
-
   /// With the last three axes of more than one element in another order; arrays with fewer such axes
   /// stay.
   func withLastAxes(_ axes: [Int]) -> Tensor {
@@ -35,17 +25,6 @@ extension Tensor {
     for (place, axis) in zip(places, axes) { newShape[place] = sizes[axis] }
     let outer = shape[..<places[0]].reduce(1, *)
     return reshaped([outer] + sizes).transposed([0] + axes.map { $0 + 1 }).reshaped(newShape)
-  }
-
-  /// Element `i` of the result is element `place(i)`.
-  func permuted(_ place: (Int) -> Int) -> Tensor {
-    var result = Tensor(shape: shape)
-    withUnsafeElements { source in
-      result.withUnsafeMutableElements { target in
-        for index in target.indices { target[index] = source[place(index)] }
-      }
-    }
-    return result
   }
 
   /// With the elements at each index of `axis` changed.

@@ -36,7 +36,7 @@ package struct EditCheck {
       return
     }
     if after.usesFeatures {
-      notes.append("not run: there are no random inputs for a model that is not a network")
+      notes.append("not run: random inputs are for neural networks only")
       return
     }
     let reference: (given: [String: Tensor], taken: [String: Tensor])

@@ -9,7 +9,7 @@ package struct MILProgram: SpecificationMessage {
   package var functions: [MILFunctionEntry] = []
   package var docString = ""
   package var attributes: [MILAttribute] = []
-  /// The contents of the weight files that values name. They are no part of the message.
+  /// The contents of the weight files that values name. The message itself does not contain them.
   package var weightFiles: [String: MILWeightFile] = [:]
   package var unknownFields = UnknownFields()
 

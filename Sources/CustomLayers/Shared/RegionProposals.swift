@@ -49,6 +49,13 @@ struct RegionProposals {
     }
   }
 
+  /// A row of five numbers for each region, and their scores; blobs of rank 5 have a sequence axis.
+  func outputShapes(rank: Int, hasScores: Bool) -> [[Int]] {
+    rank == 5
+      ? [[1, count, 5, 1, 1]] + (hasScores ? [[1, count, 1, 1, 1]] : [])
+      : [[count, 5]] + (hasScores ? [[count, 1, 1, 1]] : [])
+  }
+
   /// Anchors of each ratio of height to width, in all scales, around the middle of `base` × `base`
   /// pixels.
   static func anchors(base: Int, ratios: [Float], scales: [Float]) -> [Float] {

@@ -46,11 +46,7 @@ final class Proposal: NSObject, MLCustomLayer {
       guard scores.images == 1, scores.channels == 2 * count, offsets.images == 1,
         offsets.channels == 4 * count, offsets.area == scores.area, shapes[2].reduce(1, *) >= 3
       else { throw LayerFault.shape(shapes) }
-      let regions = [proposals.count, 5]
-      guard shapes[0].count == 5 else {
-        return [regions] + (hasScores ? [[proposals.count, 1, 1, 1]] : [])
-      }
-      return [[1] + regions + [1, 1]] + (hasScores ? [[1, proposals.count, 1, 1, 1]] : [])
+      return proposals.outputShapes(rank: shapes[0].count, hasScores: hasScores)
     }
   }
 

@@ -30,7 +30,7 @@ let normalizationRules: [OperationRule] = [
   ) { call in
     let x = try call.value("x")
     let axes = try ArrayShape.axes(call.ints("axes") ?? Array(0..<x.rank), rank: x.rank)
-    try require(!axes.isEmpty, "there are no axes", field: "axes")
+    try require(!axes.isEmpty, "the axes are missing", field: "axes")
     let order = (0..<x.rank).filter { !axes.contains($0) } + axes
     var layer = LayerNormalization()
     layer.normalizedShape = axes.map { x.shape[$0] }

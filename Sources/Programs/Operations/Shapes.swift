@@ -20,7 +20,7 @@ let shapeRules: [OperationRule] = [
     let x = try call.value("x")
     var layer = ExpandDims()
     layer.axes = try call.ints("axes") ?? []
-    try require(!layer.axes.isEmpty, "there are no axes", field: "axes")
+    try require(!layer.axes.isEmpty, "the axes are missing", field: "axes")
     if x.rank == 0 { return [try call.reshaped(x, [Int](repeating: 1, count: layer.axes.count))] }
     return [try call.add(layer, x)]
   },

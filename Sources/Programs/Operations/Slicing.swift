@@ -103,7 +103,7 @@ let joiningRules: [OperationRule] = [
   OperationRule("concat", "values axis interleave?", "arrays one after the other") { call in
     let values = try call.values("values")
     guard let first = values.first else {
-      throw ModelError(.malformed, "there are no values", field: "values")
+      throw ModelError(.malformed, "the values are missing", field: "values")
     }
     if values.count == 1 { return [first] }
     var layer = ConcatND()
@@ -114,7 +114,7 @@ let joiningRules: [OperationRule] = [
   OperationRule("stack", "values axis", "arrays along a new axis") { call in
     let values = try call.values("values")
     guard let first = values.first else {
-      throw ModelError(.malformed, "there are no values", field: "values")
+      throw ModelError(.malformed, "the values are missing", field: "values")
     }
     let axis = try call.axis("axis", rank: first.rank + 1, 0)
     if first.rank == 0 || values.count == 1 {

@@ -30,7 +30,7 @@ package struct MessageMutator: Sendable {
     self.messages = messages
   }
 
-  /// One to five changes, fewer more often; of bytes that are no message, random damage.
+  /// One to five changes, fewer more often; random damage if the bytes are not a message.
   package func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
     guard var tree = try? MessageTree(bytes, schema: schema) else { return bytes.damaged(&random) }
     var names: [[UInt8]] = []
