@@ -1,5 +1,6 @@
 import ByteFormats
 import CoreMLModel
+import LibC
 import TensorCore
 import TestSupport
 import Testing
@@ -103,6 +104,31 @@ import Testing
         return set
       })
     #expect(first(reversed) == "the time steps are in reverse order")
+  }
+
+  /// A cause concerns the outputs that differ, and leaves the others as they are.
+  @Test func oneOfTwoOutputs() throws {
+    let logistic = try diagnosis(
+      "bidirectional_gru_none_last",
+      expected: { set in
+        var set = set
+        let tensor = set.arrays[1].tensor
+        let values = tensor.elements.map { Float(1 / (1 + exp(-Double($0)))) }
+        set.arrays[1].tensor = Tensor(shape: tensor.shape, values)
+        return set
+      })
+    #expect(first(logistic) == "the model lacks the final sigmoid")
+    let swapped = try diagnosis(
+      "bidirectional_gru_none_last",
+      expected: { set in
+        var set = set
+        (set.arrays[0].tensor, set.arrays[1].tensor) = (set.arrays[1].tensor, set.arrays[0].tensor)
+        return set
+      })
+    #expect(
+      first(swapped)
+        == "the values expected of 'output1' are those of the output 'output2', "
+        + "the values expected of 'output2' are those of the output 'output1'")
   }
 
   /// What differs for no usual reason is accused of nothing.

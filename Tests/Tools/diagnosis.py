@@ -289,6 +289,8 @@ class Tally:
             found = [i for i, t in enumerate(texts) if re.search(wanted, t)]
         row[1] += bool(found) and found[0] == 0
         row[2] += bool(found) and found[0] <= 1
+        print(f"{name} {case}: {'first' if found[:1] == [0] else 'second' if found[:1] == [1] else 'not named'}",
+              file=sys.stderr, flush=True)
         if not found or found[0] > 0:
             row[3].append((case, [[c["summary"] for c in e["causes"]] for e in (result or {}).get("explanations", [])][:2]))
 
@@ -296,7 +298,9 @@ class Tally:
 def diagnose(assay, model, inputs, expected, *options):
     done = run(assay, "diff", model, inputs, "--expected", expected, "--diagnose", "--json", "--budget", 60, *options)
     if done.returncode == 0: return True, None
-    if done.returncode != 1: return False, done.stderr
+    if done.returncode != 1:
+        print(f"exit {done.returncode}: {done.stderr.strip()}", file=sys.stderr, flush=True)
+        return False, None
     return True, json.loads(done.stdout).get("diagnosis")
 
 

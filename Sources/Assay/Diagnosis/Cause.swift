@@ -43,8 +43,8 @@ struct Trial: Sendable {
   var blobs: [String: Tensor]
   /// The expected values by output.
   var expected: [String: Tensor]
-  /// Changes of the predicted values, in order.
-  var output: [@Sendable (Tensor) -> Tensor] = []
+  /// Changes of the values of an output, in order.
+  var output: [@Sendable (_ name: String, Tensor) -> Tensor] = []
 
   /// Changes the layers of type `Layer`.
   ///

@@ -78,8 +78,8 @@ public struct Diagnosis: Sendable {
   /// Those whose error is near the smallest, in the order of the trials.
   private static func equallyGood(_ findings: [Finding]) -> [Finding] {
     guard let least = findings.map(\.error).min() else { return [] }
-    // Errors below 1e-6 are rounding, whose size says nothing.
-    return findings.filter { $0.error <= max(3 * least, 1e-6) }
+    // Errors below 1e-5 are rounding, whose size says nothing.
+    return findings.filter { $0.error <= max(3 * least, 1e-5) }
   }
 
   /// Causes that help a little with all others, most promising first.
@@ -125,7 +125,7 @@ private final class TrialRunner {
     var agrees = true
     for output in prediction.outputs {
       guard let expected = trial.expected[output.name] else { continue }
-      let actual = trial.output.reduce(output.value) { $1($0) }
+      let actual = trial.output.reduce(output.value) { $1(output.name, $0) }
       let comparison = OutputComparison(
         output.name, actual: actual, expected: expected,
         tolerance: options.tolerances[output.name])

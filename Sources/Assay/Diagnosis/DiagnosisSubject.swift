@@ -17,6 +17,8 @@ struct DiagnosisSubject {
   let trial: Trial
   /// The outputs, and every blob of the network.
   let prediction: Prediction
+  /// The outputs that are not as expected; what may have happened to outputs happened to these.
+  let differing: Set<String>
 
   init(
     _ model: Model, _ source: InputSource, _ expected: ArraySet, file: String,
@@ -44,6 +46,15 @@ struct DiagnosisSubject {
       expected: Dictionary(
         pairing.pairs.map { (names[$0.actual], expected.arrays[$0.expected].tensor) },
         uniquingKeysWith: { first, _ in first }))
+    let expected = trial.expected
+    differing = Set(
+      prediction.outputs.compactMap { output in
+        expected[output.name].map {
+          OutputComparison(
+            output.name, actual: output.value, expected: $0,
+            tolerance: options.tolerances[output.name])
+        }
+      }.filter { !$0.agrees }.map(\.name))
   }
 
   /// Cheapest first.

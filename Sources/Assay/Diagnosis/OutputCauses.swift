@@ -12,12 +12,14 @@ extension DiagnosisSubject {
   private var functionCauses: [Cause] {
     func output(_ summary: String, _ change: @escaping @Sendable ([Float]) -> [Float]) -> Cause {
       Cause(.outputs, summary) { trial in
-        trial.output.append { $0.mapRows(change) }
+        trial.output.append { [differing] name, value in
+          differing.contains(name) ? value.mapRows(change) : value
+        }
         return true
       }
     }
     func expected(_ summary: String, _ change: @escaping @Sendable ([Float]) -> [Float]) -> Cause {
-      Cause(.outputs, summary) { $0.changeExpected { $0.mapRows(change) } }
+      Cause(.outputs, summary) { $0.changeExpected(differing) { $0.mapRows(change) } }
     }
     let isNormalized = trial.expected.values.allSatisfy { $0.rows().allSatisfy(\.isDistribution) }
     return [
@@ -56,7 +58,9 @@ extension DiagnosisSubject {
           .outputs, "the classes of '\(output.name)' are in another order: " + order.summary,
           remedy: "pass --class-labels with the labels in the order of the training"
         ) { trial in
-          trial.output.append { $0.mapRows { order.applied($0) } }
+          trial.output.append { name, value in
+            name == output.name ? value.mapRows { order.applied($0) } : value
+          }
           return true
         })
     }
@@ -68,13 +72,13 @@ extension DiagnosisSubject {
             ? "the items of the batch or the time steps are in reverse order"
             : "the time steps are in reverse order"
         ) { trial in
-          trial.changeExpected { $0.shape.count > axis + 1 ? $0.reversed(axis) : $0 }
+          trial.changeExpected(differing) { $0.shape.count > axis + 1 ? $0.reversed(axis) : $0 }
         })
     }
     causes.append(
       Cause(.outputs, "the colors of the expected image are in the other order (BGR for RGB)") {
         trial in
-        trial.changeExpected {
+        trial.changeExpected(differing) {
           $0.shape.last == 3 && $0.shape.count > 2 ? $0.reversed($0.shape.count - 1) : $0
         }
       })
@@ -98,11 +102,11 @@ extension DiagnosisSubject {
         guard trial.expected.values.contains(where: { $0.shape.filter { $0 > 1 }.count > 1 }) else {
           return false
         }
-        return trial.changeExpected { $0.withLastAxes(order.axes) }
+        return trial.changeExpected(differing) { $0.withLastAxes(order.axes) }
       }
     } + [
       Cause(.outputs, "height and width of the expected matrix are swapped") { trial in
-        trial.changeExpected { expected in
+        trial.changeExpected(differing) { expected in
           let sizes = expected.shape.filter { $0 > 1 }
           return sizes.count == 2
             ? expected.reshaped(sizes).transposed([1, 0]).reshaped(expected.shape) : expected
@@ -111,36 +115,52 @@ extension DiagnosisSubject {
     ]
   }
 
-  /// Values of another layer, or of another output.
+  /// Values of other layers, or of other outputs.
   private var otherBlobCauses: [Cause] {
-    trial.expected.keys.sorted().flatMap { name -> [Cause] in
-      guard let expected = trial.expected[name] else { return [] }
-      let others = prediction.outputs.filter {
-        $0.name != name && $0.value.count == expected.count && $0.value.isNear(expected)
+    let names = differing.sorted()
+    let others = names.map { name in
+      prediction.outputs.filter { other in
+        guard other.name != name, let expected = trial.expected[name] else { return false }
+        return other.value.count == expected.count && other.value.isNear(expected)
       }
-      return others.prefix(3).map { other in
-        let value = other.value
-        let isBlob = if case .blob = other.kind { true } else { false }
-        return Cause(
-          .outputs,
-          "the values expected of '\(name)' are those of "
-            + (isBlob ? "the blob '\(other.name)'" : "the output '\(other.name)'"),
-          remedy: isBlob
-            ? "compare with the framework's values of '\(name)', or pass --layers"
-            : "name the arrays by the outputs"
-        ) { trial in
-          trial.expected = [name: expected]
-          trial.output = [{ _ in value.reshaped(expected.shape) }]
-          return true
+    }
+    // Each output that differs has the first, the second or the third of those that fit it.
+    let count = min(3, others.map(\.count).max() ?? 0)
+    guard others.allSatisfy({ !$0.isEmpty }) else { return [] }
+    return (0..<count).map { choice in
+      let chosen = others.map { $0[min(choice, $0.count - 1)] }
+      let isBlob = chosen.contains { if case .blob = $0.kind { true } else { false } }
+      let values = Dictionary(
+        zip(names, chosen.map(\.value)), uniquingKeysWith: { first, _ in first })
+      return Cause(
+        .outputs,
+        zip(names, chosen).map { name, other in
+          let kind = if case .blob = other.kind { "blob" } else { "output" }
+          return "the values expected of '\(name)' are those of the \(kind) '\(other.name)'"
+        }.joined(separator: ", "),
+        remedy: isBlob
+          ? "compare with the framework's values of "
+            + names.map { "'\($0)'" }.joined(separator: ", ") + ", or pass --layers"
+          : "name the arrays by the outputs"
+      ) { trial in
+        let expected = trial.expected
+        trial.output.append { name, own in
+          guard let value = values[name], let shape = expected[name]?.shape else { return own }
+          return value.reshaped(shape)
         }
+        return true
       }
     }
   }
 }
 
 extension Trial {
-  fileprivate mutating func changeExpected(_ change: (Tensor) -> Tensor) -> Bool {
-    let changed = expected.mapValues(change)
+  /// Changes the values that are expected of the outputs `names`.
+  fileprivate mutating func changeExpected(
+    _ names: Set<String>, _ change: (Tensor) -> Tensor
+  ) -> Bool {
+    var changed = expected
+    for name in names { changed[name] = changed[name].map(change) }
     guard changed != expected else { return false }
     expected = changed
     return true
