@@ -119,6 +119,12 @@ let package = Package(
         "TensorCore",
       ]),
     library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
+    .target(
+      name: "Reports",
+      dependencies: ["Verification", "Imaging", "ByteFormats", "TensorCore", "LibC"],
+      resources: [
+        .embedInCode("report.css"), .embedInCode("report.js"), .embedInCode("graph.css"),
+      ]),
     library(
       "KerasImport",
       [
@@ -152,7 +158,8 @@ let package = Package(
     library(
       "Assay",
       [
-        "ModelPrediction", "Verification", "Detection", "Imaging", "KerasImport", "CaffeImport",
+        "ModelPrediction", "Reports", "Verification", "Detection", "Imaging", "KerasImport",
+        "CaffeImport",
         "DarknetImport",
         "ImportSupport", "Engine", "Programs", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
@@ -221,6 +228,7 @@ let package = Package(
         "CoreMLModel", "TensorCore",
       ]),
     tests("Verification", ["Engine", "TensorCore"]),
+    tests("Reports", ["Verification", "Imaging", "TensorCore"]),
     tests("FuzzTargets", ["HDF5Worker", "FuzzSupport", "TensorCore"]),
     tests(
       "Assay",

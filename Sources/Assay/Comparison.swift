@@ -29,6 +29,8 @@ public struct Comparison: Sendable {
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
+    /// Whether to run each layer on the expected values before it.
+    package var runsLayersAlone = false
     /// Whether the differences of the outputs are kept.
     package var keepsDifferences = false
 
@@ -54,6 +56,8 @@ public struct Comparison: Sendable {
   public let blobs: BlobComparison?
   /// Where each differing output's difference comes from, where that was asked for.
   public let verdicts: [String: ReferenceVerdict]
+  /// What each layer adds to the error, where that was asked for.
+  package private(set) var layerErrors: LayerErrors?
   /// The outputs that are images and were compared with some of the same size.
   public var images: [ImageDifference] = []
   /// What each output is more than expected, where the shapes match and that was asked for.
@@ -104,13 +108,18 @@ public struct Comparison: Sendable {
           tolerance: options.tolerances[pair.name, isImage: isImage])
       }
     }
-    return Comparison(
+    let known = try options.layers.map { try expectedBlobs($0, of: model) }
+    var result = Comparison(
       outputs: comparisons, unexpected: unexpected,
-      blobs: try options.layers.map {
-        try compareBlobs(prediction, model, expected: $0, options: options)
-      }, verdicts: verdicts,
+      blobs: try known.map { try compareBlobs(prediction, model, expected: $0, options: options) },
+      verdicts: verdicts,
       images: pairs.filter { pair in isImage || imageOutputs.contains { $0.name == pair.name } }
         .compactMap(\.images), differences: options.differences(of: pairs))
+    if options.runsLayersAlone, let known {
+      result.layerErrors = LayerErrors(
+        model, known: known.blobs, inputs: values, options: options.predictor)
+    }
+    return result
   }
 
   /// Compares the arrays of two files; `b` is what was expected.
@@ -191,18 +200,26 @@ public struct Comparison: Sendable {
     )
   }
 
-  /// Expected blobs are named by a blob or by a layer.
+  /// The arrays of a file by the blobs that they are of; they are named by a blob or by a layer.
+  private static func expectedBlobs(
+    _ path: String, of model: Model
+  ) throws -> (file: String, blobs: [String: Tensor]) {
+    var blobs: [String: Tensor] = [:]
+    for (index, array) in try ExpectedArrays.read(path).arrays.enumerated() {
+      let name = array.name ?? "array \(index)"
+      blobs[model.blob(named: name) ?? name] = array.tensor
+    }
+    return (path, blobs)
+  }
+
   private static func compareBlobs(
-    _ prediction: Prediction, _ model: Model, expected path: String, options: Options
+    _ prediction: Prediction, _ model: Model, expected: (file: String, blobs: [String: Tensor]),
+    options: Options
   ) throws -> BlobComparison {
     let layers = model.neuralNetwork?.layers ?? []
     var values: [String: Tensor] = [:]
     for output in prediction.outputs { values[output.name] = output.value }
-    var expected: [String: Tensor] = [:]
-    for (index, array) in try ExpectedArrays.read(path).arrays.enumerated() {
-      let name = array.name ?? "array \(index)"
-      expected[model.blob(named: name) ?? name] = array.tensor
-    }
+    let (path, expected) = expected
     let comparison = BlobComparison(
       order: layers.flatMap(\.output), actual: values, expected: expected,
       tolerances: options.tolerances)

@@ -23,6 +23,15 @@ public struct ImageDifference: Sendable {
     self.expected = expected.reshaped(whole)
   }
 
+  /// What was predicted.
+  package func actualImage() throws -> Image { try Self.image(actual) }
+  /// What was expected.
+  package func expectedImage() throws -> Image { try Self.image(expected) }
+
+  private static func image(_ values: Tensor) throws -> Image {
+    try Image(values, values.shape[2] == 1 ? .grayscale : .rgb, channels: .last)
+  }
+
   /// The absolute difference of each sample, after rounding to 8 bits, times the factor that makes
   /// the largest 255, and that largest one.
   public func amplified() throws -> (image: Image, largest: Int) {
@@ -30,9 +39,8 @@ public struct ImageDifference: Sendable {
     let differences = zip(a, b).map { abs(Int(UInt8(rounding: $0)) - Int(UInt8(rounding: $1))) }
     let largest = differences.max() ?? 0
     let factor = largest == 0 ? 0 : 255 / Float(largest)
-    let order: ChannelOrder = expected.shape[2] == 1 ? .grayscale : .rgb
     let values = Tensor(shape: expected.shape, differences.map { Float($0) * factor })
-    return (try Image(values, order, channels: .last), largest)
+    return (try Self.image(values), largest)
   }
 }
 

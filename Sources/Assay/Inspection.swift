@@ -18,8 +18,8 @@ public struct Inspection: Sendable {
     public let outputs: [String]
     /// The fields of its parameters, without weights, with values of their types.
     package let attributes: JSONObject
-    /// Name, shape and storage of each weight.
-    package let weights: [(name: String, shape: [Int], storage: String?)]
+    /// The values, in whatever form the document stores them.
+    package let weights: [NamedWeights]
     /// `[Seq, Batch, C, H, W]`, or the exact shape; nil if a custom layer's class or a free size leaves it open.
     public let inputShapes: [[Int]?]
     /// Likewise.
@@ -157,7 +157,7 @@ private struct Parts {
         inputs: layer.input, outputs: layer.output,
         // A custom layer's own are those of its class.
         attributes: custom == nil ? attributes : JSONObject(),
-        weights: weights.map { ($0.name, $0.shape, $0.values.storageName) },
+        weights: weights,
         inputShapes: inputs, outputShapes: outputs,
         parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) },
         multiplyAdds: count ?? 0))

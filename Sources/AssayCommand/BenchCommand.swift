@@ -66,6 +66,8 @@ struct BenchCommand: ParsableCommand {
   @Flag(help: "Print JSON, one object per line.")
   var json = false
 
+  @OptionGroup var page: ReportArguments
+
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
@@ -99,7 +101,8 @@ struct BenchCommand: ParsableCommand {
     reader.warnsOfWeights = false
     let document = try reader.read(ModelFiles(model, weights: weights))
     let steps = StepLog()
-    if self.steps { options.engine.hooks.onStep = { steps.append($0) } }
+    let timesSteps = self.steps || page.report != nil
+    if timesSteps { options.engine.hooks.onStep = { steps.append($0) } }
     let predictor = try Predictor(model: document.model, options: options)
     let blobs = try self.blobs(predictor, document.model)
     let network = try predictor.network(for: blobs)
@@ -133,7 +136,7 @@ struct BenchCommand: ParsableCommand {
     report.warmup = warmup
     if let earlier { report.compare(with: earlier) }
     // A measurement that only reports its runs is not made longer by one of the machine.
-    if !json || self.steps { report.measurePeak() }
+    if !json || timesSteps { report.measurePeak() }
     let table = StepTable(records: shortest, peak: report.peak?.all)
     if json {
       for line in self.steps ? table.json : [] { Console.print(line.text) }
@@ -141,6 +144,11 @@ struct BenchCommand: ParsableCommand {
     } else {
       Console.write(report.text)
       if self.steps { Console.write("\n" + table.text) }
+    }
+    try page.write(model) { page in
+      page.add("Time", .facts(report.rows))
+      page.add("Steps", times: table.reported, titles: StepTable.reportedTitles)
+      page.add(document.model, customLayers: options.engine.customLayers)
     }
   }
 

@@ -94,26 +94,29 @@ struct BenchReport {
 
   // MARK: Text
 
-  var text: String {
-    func row(_ name: String, _ value: String) -> String { name.padded(to: 10) + value + "\n" }
-    func time(_ name: String, _ milliseconds: Double, _ remark: String = "") -> String {
-      row(name, fixedText(milliseconds, decimals: 3).leftPadded(to: 11) + " ms" + remark)
+  var text: String { rows.map { $0.label.padded(to: 10) + $0.text + "\n" }.joined() }
+
+  /// Names and values.
+  var rows: [(label: String, text: String)] {
+    func time(_ name: String, _ milliseconds: Double, _ remark: String = "") -> (String, String) {
+      (name, fixedText(milliseconds, decimals: 3).leftPadded(to: 11) + " ms" + remark)
     }
-    var text = row("input", inputText)
+    var rows = [(label: "input", text: inputText)]
     if hasRandomWeights {
-      text += row("weights", "random (seed \(seed)), because the file has none")
+      rows.append(("weights", "random (seed \(seed)), because the file has none"))
     }
-    text += time("load", load.milliseconds) + time("first", first.milliseconds)
-    text += time("minimum", timings.minimum, speedText)
-    text += time("median", timings.median) + time("mean", timings.mean)
-    text += time("p90", timings.percentile(0.9)) + time("p99", timings.percentile(0.99))
-    text += row(
-      "runs", "\(timings.count), after the first and \(warmup) more")
+    rows += [
+      time("load", load.milliseconds), time("first", first.milliseconds),
+      time("minimum", timings.minimum, speedText), time("median", timings.median),
+      time("mean", timings.mean), time("p90", timings.percentile(0.9)),
+      time("p99", timings.percentile(0.99)),
+      ("runs", "\(timings.count), after the first and \(warmup) more"),
+    ]
     let threads = counted(network.threadCount, "thread")
-    text += row("machine", "\(network.instructionSet.rawValue), \(threads)\(peakText)")
-    text += row("memory", memoryText)
-    if let comparison, let earlier { text += row("against", comparisonText(comparison, earlier)) }
-    return text
+    rows.append(("machine", "\(network.instructionSet.rawValue), \(threads)\(peakText)"))
+    rows.append(("memory", memoryText))
+    if let comparison, let earlier { rows.append(("against", comparisonText(comparison, earlier))) }
+    return rows
   }
 
   private var inputText: String {

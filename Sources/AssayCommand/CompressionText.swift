@@ -136,8 +136,8 @@ struct CompressionText {
     ])
   }
 
-  func report(title: String, destination: String, goal: String) -> CompressionReport {
-    CompressionReport(
+  func report(title: String, destination: String, goal: String) -> CompressionPage {
+    CompressionPage(
       title: title,
       facts: [
         ("compressed", destination), ("asked for", goal),

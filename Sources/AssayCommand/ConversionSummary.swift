@@ -10,12 +10,14 @@ struct ConversionSummary {
   var check: (comparison: Comparison, inputs: [String])?
 
   /// Names and values, a line each.
-  func text(width: Int?) -> String { InspectionText.lines(rows, indent: 0, width: width) }
+  func text(width: Int?) -> String {
+    InspectionText.lines(rows.map { ($0.label, $0.text) }, indent: 0, width: width)
+  }
 
-  private var rows: [(String, String)] {
+  var rows: [(label: String, text: String)] {
     let inspection = Inspection(model, customLayers: customLayers)
     let source = model.description?.metadata?.userDefined["assay.source"]
-    var rows = [
+    var rows: [(label: String, text: String)] = [
       ("read", files.joined(separator: ", ") + (source.map { ": \($0)" } ?? "")),
       (
         "network",

@@ -50,6 +50,8 @@ struct ConvertCommand: ParsableCommand {
     completion: .file())
   var expected: String?
 
+  @OptionGroup var report: ReportArguments
+
   @OptionGroup var plugins: PluginArguments
 
   @Flag(help: "Print what each layer becomes, and write nothing.")
@@ -100,34 +102,38 @@ struct ConvertCommand: ParsableCommand {
       options.topOfScores = 5
       if let list = try ManyInputs.list(checkInputs, for: result.model, expected: expected) {
         try check(result.model, list, expected, options)
-        try write(result.model, to: destination)
-        return Self.sayWritten(summary, destination)
+        return try write(result, summary, to: destination)
       }
-      let report = try Comparison.compare(
+      let comparison = try Comparison.compare(
         result.model, inputs: checkInputs, expected: expected, options: options)
-      guard report.matches else {
-        Console.write(ComparisonText(report).text())
+      guard comparison.matches else {
+        Console.write(ComparisonText(comparison).text())
         throw checkFailure(expected)
       }
-      summary.check = (report, checkInputs)
+      summary.check = (comparison, checkInputs)
     }
-    try write(result.model, to: destination)
-    Self.sayWritten(summary, destination)
+    try write(result, summary, to: destination)
   }
 
-  private func write(_ model: Model, to path: String) throws {
+  private func write(
+    _ result: ModelReader.Document, _ summary: ConversionSummary, to path: String
+  ) throws {
     let progress = Progress("assay convert", enabled: !global.quiet)
-    defer { progress.finish() }
     try inFile(path) {
-      try model.write(
+      defer { progress.finish() }
+      try result.model.write(
         to: path, onProgress: { progress.update($0 >> 20, of: $1 >> 20, unit: " MB") })
     }
-  }
-
-  private static func sayWritten(_ summary: ConversionSummary, _ path: String) {
-    guard Console.hasReader else { return }
-    Console.note(String(summary.text(width: Terminal.errorWidth).dropLast()))
-    Console.wrote(path)
+    if Console.hasReader {
+      Console.note(String(summary.text(width: Terminal.errorWidth).dropLast()))
+      Console.wrote(path)
+    }
+    try report.write(model) { page in
+      page.add(.facts(summary.rows))
+      if let comparison = summary.check?.comparison { page.add(comparison.outputs) }
+      page.add(result.plan, notes: result.notes)
+      page.add(result.model, customLayers: summary.customLayers)
+    }
   }
 
   /// Of several inputs.

@@ -70,10 +70,7 @@ struct DiffCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Seconds for --diagnose; default: 60.", valueName: "SECONDS"))
   var budget: Double?
 
-  @Option(
-    help: ArgumentHelp("Write a self-contained HTML page.", valueName: "FILE.html"),
-    completion: .file(extensions: ["html"]))
-  var report: String?
+  @OptionGroup var report: ReportArguments
 
   @Option(
     name: .customShort("o"),
@@ -134,10 +131,12 @@ struct DiffCommand: ParsableCommand {
     }
     let comparison: Comparison
     var diagnosis: Diagnosis?
+    var model: Model?
     if let expected {
       let files = ModelFiles(from: &words)
       reader.inputs = Array(words)
       let document = try reader.read(files).model
+      model = document
       if let list = try ManyInputs.list(Array(words), for: document, expected: expected) {
         return try inFile(files.path) {
           try compareMany(document, list, expected, options(for: document, compile))
@@ -172,8 +171,9 @@ struct DiffCommand: ParsableCommand {
         Console.note("--diagnose looks for the cause")
       }
     }
-    if let report {
-      try write(comparison.outputs + (comparison.blobs?.blobs ?? []), to: report)
+    try writeReport { page in
+      try page.add(comparison, diagnosis: diagnosis)
+      if let model { page.add(model, customLayers: compile.customLayers) }
     }
     try writeDifference(comparison)
     if !comparison.matches { throw ExitCode(1) }
@@ -210,10 +210,10 @@ struct DiffCommand: ParsableCommand {
       Console.write(text.text())
     }
     try loop?.conclude()
-    if let report {
-      try write(
-        comparison.runs.flatMap { $0.comparison.outputs + ($0.comparison.blobs?.blobs ?? []) },
-        to: report)
+    try writeReport { page in
+      for run in comparison.runs { try page.add(run.comparison, diagnosis: nil) }
+      page.add(first.model, customLayers: compile.customLayers, of: " " + files.path)
+      page.add(second.model, customLayers: compile.customLayers, of: " " + other.path)
     }
     if let run = comparison.runs.first {
       try writeDifference(run.comparison)
@@ -239,7 +239,7 @@ struct DiffCommand: ParsableCommand {
 
   private func requireNoReport() throws {
     try require(
-      report == nil && destination == nil, .usage, "--report and -o take a single input")
+      report.report == nil && destination == nil, .usage, "--report and -o take a single input")
   }
 
   private func options(
@@ -269,6 +269,7 @@ struct DiffCommand: ParsableCommand {
     options.layers = layers
     options.reference = reference
     options.keepsDifferences = destination != nil
+    options.runsLayersAlone = report.report != nil
     return options
   }
 
@@ -297,18 +298,15 @@ struct DiffCommand: ParsableCommand {
           ? ": black, as nothing differs" : ": white is a difference of \(largest) of 255"))
   }
 
-  private func write(_ comparisons: [OutputComparison], to path: String) throws {
-    let page = HTMLReport(
-      title: files.joined(separator: " "), comparisons: comparisons,
-      facts: [
-        ("actual", files.joined(separator: " ")), ("expected", expected ?? files[1]),
-        ("program", "assay \(assayVersion)"),
-      ])
-    var html = page.html
-    try html.withUTF8 { bytes in
-      try AtomicFile.write(to: path) { try $0.write(UnsafeRawBufferPointer(bytes)) }
+  private func writeReport(_ fill: (inout Report) throws -> Void) throws {
+    try report.write(files.joined(separator: " ")) { page in
+      page.add(
+        .facts([
+          ("actual", files.joined(separator: " ")), ("expected", expected ?? files[1]),
+          ("program", "assay \(assayVersion)"),
+        ]))
+      try fill(&page)
     }
-    Console.wrote(path)
   }
 }
 

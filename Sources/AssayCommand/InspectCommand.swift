@@ -42,6 +42,15 @@ struct InspectCommand: ParsableCommand {
     completion: .directory)
   var exportWeights: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Draw the network's graph: an image, Graphviz, or Markdown with Mermaid.",
+      valueName: "FILE.svg|.dot|.md"),
+    completion: .file(extensions: ["svg", "dot", "md"]))
+  var graph: String?
+
+  @OptionGroup var report: ReportArguments
+
   @OptionGroup(title: "Weights files") var weightFiles: WeightArguments
 
   @Option(
@@ -54,6 +63,12 @@ struct InspectCommand: ParsableCommand {
   @OptionGroup var plugins: PluginArguments
 
   @OptionGroup var global: GlobalOptions
+
+  func validate() throws {
+    if let graph, GraphFile(path: graph) == nil {
+      throw ValidationError("--graph writes a .svg, .dot or .md")
+    }
+  }
 
   func run() throws {
     global.apply()
@@ -77,6 +92,10 @@ struct InspectCommand: ParsableCommand {
         for file in stubs.files { Console.note("wrote \(swiftStubs)/\(file.path)") }
       }
       return
+    }
+    if graph != nil || report.report != nil {
+      if let file = graph.flatMap(GraphFile.init) { try write(document, registry, to: file) }
+      return try report.write(model) { $0.add(document, customLayers: registry) }
     }
     if spec {
       Console.write(try document.descriptionText)
@@ -113,6 +132,19 @@ struct InspectCommand: ParsableCommand {
       let text = PlanText(plan)
       if json { Console.print(text.json.text) } else { Console.write(text.text) }
     }
+  }
+
+  private func write(
+    _ document: Model, _ registry: CustomLayerRegistry, to file: GraphFile
+  ) throws {
+    let inspection = Inspection(document, customLayers: registry)
+    guard let graph = NetworkGraph(document, inspection) else {
+      throw ModelError(
+        .unsupported, "the model has no layers to draw", file: model,
+        hint: document.pipelineModels.isEmpty
+          ? nil : "draw the models of the pipeline one by one, or with --report")
+    }
+    try file.write(graph, title: model)
   }
 
   private func export(_ document: Model, to folder: String) throws {

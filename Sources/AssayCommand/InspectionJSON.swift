@@ -53,7 +53,7 @@ struct InspectionJSON {
           layer.weights.map { weight in
             .object([
               ("name", .string(weight.name)), ("shape", .ints(weight.shape)),
-              ("storage", .optional(weight.storage)),
+              ("storage", .optional(weight.values.storageName)),
             ])
           })
       ),

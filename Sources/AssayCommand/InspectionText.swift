@@ -29,6 +29,15 @@ struct InspectionText {
     return text.hasSuffix("\n\n") ? String(text.dropLast()) : text
   }
 
+  /// All names and values but those of single layers.
+  var facts: [(String, String)] {
+    modelRows()
+      + (model.description?.input ?? []).map(featureRow).map { ("input " + $0.0, $0.1) }
+      + (model.description?.output ?? []).map(featureRow).map { ("output " + $0.0, $0.1) }
+      + preprocessingRows().map { ("preprocessing of " + $0.0, $0.1) }
+      + Self.metadataRows(model) + customRows().map { ("custom layer " + $0.0, $0.1) } + totalRows()
+  }
+
   private func functionText(_ function: ProgramSummary.Function) -> String {
     func list(_ values: [(name: String, type: String)]) -> String {
       values.isEmpty ? "nothing" : values.map { "\($0.name): \($0.type)" }.joined(separator: ", ")
@@ -121,30 +130,35 @@ struct InspectionText {
         ("name", .left), ("type", .left), ("shape", .left), ("parameters", .right),
         ("multiply-adds", .right),
       ], indent: 2)
-    func list(_ names: [String]) -> String {
-      names.isEmpty ? "nothing" : names.joined(separator: ", ")
-    }
     for layer in inspection.layers {
       let attributes = AttributeText.text(layer.attributes)
-      let blobs = "\(list(layer.inputs)) → \(list(layer.outputs))"
+      let blobs = Self.blobText(layer)
       table.add(
         [
-          Console.escaped(layer.name), Console.escaped(layer.type), shapeText(layer),
+          Console.escaped(layer.name), Console.escaped(layer.type), Self.shapeText(layer),
           groupedText(layer.parameterCount), groupedText(layer.multiplyAdds),
         ], note: Console.escaped(attributes.isEmpty ? blobs : "\(blobs): \(attributes)"))
     }
     return table.text
   }
 
-  private func shapeText(_ layer: Inspection.Layer) -> String {
-    let output = layer.outputShapes.map(Self.shapeText).joined(separator: ", ")
-    let inputs = Set(layer.inputShapes.map(Self.shapeText))
+  /// The blobs that a layer reads and writes: `a, b → c`.
+  static func blobText(_ layer: Inspection.Layer) -> String {
+    func list(_ names: [String]) -> String {
+      names.isEmpty ? "nothing" : names.joined(separator: ", ")
+    }
+    return "\(list(layer.inputs)) → \(list(layer.outputs))"
+  }
+
+  static func shapeText(_ layer: Inspection.Layer) -> String {
+    let output = layer.outputShapes.map(shapeText).joined(separator: ", ")
+    let inputs = Set(layer.inputShapes.map(shapeText))
     guard inputs.count == 1, let input = inputs.first, input != output else { return output }
     return "\(input) → \(output)"
   }
 
   /// Channels last, as most sources have it: `400×400×64`, `10`.
-  private static func shapeText(_ shape: [Int]?) -> String {
+  static func shapeText(_ shape: [Int]?) -> String {
     guard let shape else { return "?" }
     guard shape.count == 5 else { return "[\(shape.map(String.init).joined(separator: ", "))]" }
     var sizes = shape[3] == 1 && shape[4] == 1 ? [shape[2]] : [shape[3], shape[4], shape[2]]

@@ -45,6 +45,9 @@ struct ModelReader {
     let isSource: Bool
     /// Whether it has other weights than its own.
     let lacksWeights: Bool
+    /// What each layer of a source network became.
+    var plan: [PlanEntry] = []
+    var notes: [String] = []
   }
 
   /// - Parameter given: options without a meaning for a Core ML model; nil for all of a conversion.
@@ -128,6 +131,8 @@ struct ModelReader {
     if let version = source.maxSpec { try model.requireVersion(atMost: version) }
     model.specificationVersion = model.minimumSpecificationVersion
     if missingWeights == nil { try model.requireWritable() }
-    return Document(model: model, isSource: true, lacksWeights: !opened.hasWeights)
+    return Document(
+      model: model, isSource: true, lacksWeights: !opened.hasWeights, plan: result.plan,
+      notes: result.notes)
   }
 }

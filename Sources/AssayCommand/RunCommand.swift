@@ -104,6 +104,8 @@ struct RunCommand: ParsableCommand {
   @Flag(help: "Print JSON, one object per line.")
   var json = false
 
+  @OptionGroup var report: ReportArguments
+
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
@@ -138,6 +140,7 @@ struct RunCommand: ParsableCommand {
     let list = try InputList(
       inputs, for: document, shard: shard, namesFiles: destination != nil
     ) { readLine() }
+    if !list.isSingle { try report.refuse(with: "several inputs") }
     var writer = PredictionWriter(isSingle: list.isSingle, json: json, quiet: global.quiet)
     writer.outputNames = try checkedOutputNames(document)
     writer.labels = try ClassNames(file: labels, model: document, keepsIdentifiers: wnid)
@@ -167,6 +170,14 @@ struct RunCommand: ParsableCommand {
       try writer.write(result.0, of: source, result.1)
       let executed = steps.take()
       if self.steps { Console.write(StepTable(records: executed).text) }
+      try report.write(model) { page in
+        page.add(
+          .facts([("input", inputs.joined(separator: " ")), ("program", "assay \(assayVersion)")]))
+        try page.add(result.0, inputs: result.1, labels: writer.labels?.names)
+        let times = StepTable(records: executed)
+        page.add("Time", times: times.reported, titles: StepTable.reportedTitles)
+        page.add(document, customLayers: compile.customLayers)
+      }
     }
     try writer.finish()
     if loop.count == 0, shard != .whole, !global.quiet {
@@ -196,7 +207,7 @@ struct RunCommand: ParsableCommand {
     var options = engine.comparison(compile, layout, try images.options(for: document)).predictor
     options.keep =
       allOutputs ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))
-    if verbose || self.steps {
+    if verbose || self.steps || report.report != nil {
       let verbose = verbose
       options.engine.hooks.onStep = { record in
         steps.append(record)

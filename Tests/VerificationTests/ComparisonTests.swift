@@ -105,26 +105,4 @@ import Testing
     #expect(verdict(1.001, 0.999, 1, exact) == .rounding)
     #expect(verdict(1.001, 0.99, 1, exact) == .model)
   }
-
-  @Test func reportIsEscapedAndSelfContained() {
-    let name = "<script>alert('x')</script>&\u{1B}[31m"
-    let comparison = OutputComparison(
-      name, actual: Tensor(shape: [2], [1, 2]), expected: Tensor(shape: [2], [1, 3]),
-      tolerance: tolerance, top: 1)
-    let html = HTMLReport(
-      title: name, comparisons: [comparison], facts: [("Model", "a \"b\" & c")]
-    ).html
-    #expect(!html.contains("<script") && !html.contains("\u{1B}"))
-    #expect(html.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;\u{FFFD}[31m"))
-    #expect(html.contains("a &quot;b&quot; &amp; c"))
-    #expect(!html.contains("http://") && !html.contains("https://") && !html.contains(" src="))
-    #expect(html.contains("<svg") && html.contains("1 of 2"))
-    #expect(html.contains("1 of 1 outputs differ."))
-  }
-
-  @Test func numbersAreShort() {
-    #expect(number(1.0 / 3) == "0.3333")
-    #expect(number(.infinity) == "inf")
-    #expect(number(1_234_567, digits: 9) == "1234567")
-  }
 }

@@ -71,7 +71,7 @@ extension Prediction {
 
 extension PredictedOutput {
   /// Whether it is a vector of scores, one a class.
-  var isScores: Bool {
+  package var isScores: Bool {
     switch kind {
     case .classes: true
     case .array: value.shape.filter { $0 != 1 }.count == 1

@@ -1,7 +1,23 @@
-/// Base64 as Python writes it, with line breaks.
-enum Base64 {
-  /// Nil for anything else.
-  static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+/// Bytes as text: RFC 4648, section 4.
+package enum Base64 {
+  package static func encode(_ bytes: [UInt8]) -> String {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = (start..<(start + 3)).reduce(0) {
+        $0 << 8 | ($1 < bytes.count ? Int(bytes[$1]) : 0)
+      }
+      for place in 0..<4 {
+        let isPadding = start + place > bytes.count
+        text.append(isPadding ? UInt8(ascii: "=") : digits[group >> (18 - 6 * place) & 63])
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// Text with line breaks, as Python writes it; nil for anything else.
+  package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
     var result: [UInt8] = []
     var bits: UInt32 = 0
     var count = 0

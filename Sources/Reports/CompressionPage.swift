@@ -1,24 +1,9 @@
 import LibC
 import TensorCore
+import Verification
 
-/// A compressed model's size and the error of its outputs.
-package struct CompressionPoint: Sendable, Equatable {
-  /// Size of the weights.
-  package var byteCount: Int
-  /// The largest absolute error of any output element.
-  package var largestError = 0.0
-  /// √(Σ (a − b)² / Σ b²) over all outputs and inputs.
-  package var relativeError = 0.0
-  /// Fraction of the inputs that keep their top class; nil if the outputs are not scores.
-  package var agreement: Double?
-  /// How many layers use each precision.
-  package var label = ""
-
-  package init(byteCount: Int) { self.byteCount = byteCount }
-}
-
-/// The curve of error against size as a self-contained HTML page.
-package struct CompressionReport: Sendable {
+/// The curve of error against size, and what each layer was compressed to.
+package struct CompressionPage: Sendable {
   package var title: String
   package var facts: [(label: String, text: String)]
   package var points: [CompressionPoint]
@@ -38,50 +23,46 @@ package struct CompressionReport: Sendable {
   }
 
   package var html: String {
-    HTMLPage(
-      title: title, style: "tr.chosen { font-weight: 600; } td span { white-space: nowrap; }",
-      body: [
-        table([], facts.map { [$0.label, $0.text] }), "<h2>Size and error</h2>",
-        "<p>The relative error of the outputs against the size of the weights. The large mark is the "
-          + "file that was written.</p>", chart, pointTable,
-        "<h2>Layers</h2>", table(layers.titles, layers.rows),
-      ]
-    ).text
+    var report = Report(title)
+    report.add(.facts(facts))
+    report.add(
+      "Size and error",
+      """
+      <p>The relative error of the outputs against the size of the weights. The large mark is the \
+      file that was written.</p>
+      \(chart)\(pointTable)
+      """)
+    report.add("Layers", .table(layers.titles, layers.rows))
+    return report.html
   }
 
-  private func table(_ titles: [String], _ rows: [[String]]) -> String {
-    func line(_ cells: [String], _ tag: String) -> String {
-      "<tr>" + cells.map { "<\(tag)>\(escaped($0))</\(tag)>" }.joined() + "</tr>"
-    }
-    let head = titles.isEmpty ? [] : [line(titles, "th")]
-    return "<table>\n\((head + rows.map { line($0, "td") }).joined(separator: "\n"))\n</table>"
-  }
-
-  private var pointTable: String {
+  private var pointTable: HTML {
     let hasClasses = points.contains { $0.agreement != nil }
-    let rows = points.map { point in
-      let mark = point == chosen ? " class=\"chosen\"" : ""
+    let rows = points.map { point -> HTML in
+      let mark: HTML = point == chosen ? " class=\"chosen\"" : ""
       let cells =
         [
           groupedText(point.byteCount), number(point.largestError), number(point.relativeError),
         ] + (hasClasses ? [point.agreement.map { "\(number($0 * 100)) %" } ?? ""] : [])
       // A line may break only between the parts of a label.
-      let label = point.label.split(separator: ", ").map { "<span>\(escaped(String($0)))</span>" }
-      return "<tr\(mark)>" + cells.map { "<td>\(escaped($0))</td>" }.joined()
-        + "<td>\(label.joined(separator: ", "))</td></tr>"
+      let label = point.label.split(separator: ", ").map { "<span>\(String($0))</span>" as HTML }
+      let last = label.dropFirst().reduce(label.first ?? "") { "\($0), \($1)" }
+      return """
+        <tr\(mark)>\(cells.map { "<td>\($0)</td>" as HTML }.joined())<td>\(last)</td></tr>
+        """
     }
     return """
       <table>
       <tr><th>Bytes of weights</th><th>Largest error</th><th>Relative error</th>\
-      \(hasClasses ? "<th>Same best class</th>" : "")<th>Layers</th></tr>
-      \(rows.joined(separator: "\n"))
+      \(hasClasses ? "<th>Same best class</th>" : "" as HTML)<th>Layers</th></tr>
+      \(rows.lines())
       </table>
       """
   }
 
   /// The logarithm of the size on the horizontal axis, that of the relative error on the vertical
   /// one; points without error are at the bottom.
-  private var chart: String {
+  private var chart: HTML {
     let (width, height, left, top) = (640.0, 300.0, 60.0, 12.0)
     let exponents = points.compactMap { point in
       point.relativeError > 0 && point.relativeError.isFinite ? log10(point.relativeError) : nil
@@ -102,40 +83,40 @@ package struct CompressionReport: Sendable {
         number(top + height - (exponent - low) / (high - low) * height, digits: 6)
       )
     }
-    let lines = stride(from: low, through: high, by: 1).map { exponent in
+    let lines = stride(from: low, through: high, by: 1).map { exponent -> HTML in
       let y = top + height - (exponent - low) / (high - low) * height
       return """
-        <line x1="\(left)" y1="\(number(y))" x2="\(left + width)" y2="\(number(y))" stroke="#ddd"/>\
+        <line x1="\(left)" y1="\(number(y))" x2="\(left + width)" y2="\(number(y))" class="axis"/>\
         <text x="\(left - 8)" y="\(number(y + 4))" text-anchor="end">1e\(Int(exponent))</text>
         """
     }
-    let ticks = Self.ticks(from: pow(10, first), to: pow(10, last)).map { bytes in
+    let ticks = Self.ticks(from: pow(10, first), to: pow(10, last)).map { bytes -> HTML in
       """
       <line x1="\(number(across(bytes)))" y1="\(top)" x2="\(number(across(bytes)))" \
-      y2="\(top + height)" stroke="#eee"/>\
+      y2="\(top + height)" class="axis"/>\
       <text x="\(number(across(bytes)))" y="\(top + height + 18)" text-anchor="middle">\
       \(bytes < 1e6 ? "\(number(bytes / 1e3)) kB" : "\(number(bytes / 1e6)) MB")</text>
       """
     }
-    let corners = points.map { point in
+    let corners = points.map { point -> String in
       let (x, y) = place(point)
       return "\(x),\(y)"
     }
-    let marks = points.map { point in
+    let marks = points.map { point -> HTML in
       let (x, y) = place(point)
       let isChosen = point == chosen
       return """
         <circle cx="\(x)" cy="\(y)" r="\(isChosen ? 7 : 3.5)" \
-        fill="\(isChosen ? "#a3161b" : "#4a78b5")"><title>\(groupedText(point.byteCount)) bytes, \
+        class="dot\(isChosen ? " chosen" : "")"><title>\(groupedText(point.byteCount)) bytes, \
         relative error \(number(point.relativeError))</title></circle>
         """
     }
     return """
       <svg width="\(left + width + 40)" height="\(top + height + 28)" role="img" \
       aria-label="Relative error of the outputs against bytes of weights">
-      \((lines + ticks).joined(separator: "\n"))
-      <polyline points="\(corners.joined(separator: " "))" fill="none" stroke="#4a78b5"/>
-      \(marks.joined(separator: "\n"))
+      \((lines + ticks).lines())
+      <polyline points="\(corners.joined(separator: " "))" class="curve"/>
+      \(marks.lines())
       </svg>
       """
   }

@@ -1,0 +1,84 @@
+import CoreMLModel
+import Engine
+import ModelPrediction
+import ModelTransforms
+import TensorCore
+import Verification
+
+/// What each part of a network adds to the error of its blob. A part begins at the blobs before it
+/// whose values are known; on these it is run by itself.
+package struct LayerErrors: Sendable {
+  /// The largest absolute error of each known blob, relative to its largest value. Blobs whose part
+  /// cannot be run alone are missing.
+  package private(set) var own: [String: Double] = [:]
+
+  /// - Parameters:
+  ///   - known: blobs with their expected values, in the source framework's layout.
+  ///   - inputs: of the network.
+  package init(
+    _ model: Model, known: [String: Tensor], inputs: [String: FeatureValue],
+    options: Predictor.Options
+  ) {
+    guard let network = model.neuralNetwork else { return }
+    let writers = Dictionary(
+      network.layers.flatMap { layer in layer.output.map { ($0, layer) } },
+      uniquingKeysWith: { first, _ in first })
+    let shapes = model.inferredBlobShapes(options.engine.customLayers)
+    for (blob, expected) in known where writers[blob] != nil {
+      let begin = Self.beginning(of: blob, writers, known)
+      let values = begin.compactMap { name in
+        (known[name].map(FeatureValue.array) ?? inputs[name]).map { (name, $0) }
+      }
+      guard values.count == begin.count,
+        let part = try? model.part(from: begin.sorted(), to: blob, shapes: shapes),
+        let predictor = try? Predictor(model: part, options: options),
+        let prediction = try? predictor.predict(
+          Dictionary(values, uniquingKeysWith: { first, _ in first })),
+        let actual = prediction.outputs.first(where: { $0.name == blob })?.value
+      else { continue }
+      let comparison = OutputComparison(
+        blob, actual: actual, expected: expected, tolerance: Tolerances().standard)
+      own[blob] = comparison.metrics?.relativeToLargest
+    }
+  }
+
+  /// The nearest known blobs, and inputs of the network, from which `blob` is computed.
+  private static func beginning(
+    of blob: String, _ writers: [String: NeuralNetworkLayer], _ known: [String: Tensor]
+  ) -> Set<String> {
+    var found = Set<String>()
+    var seen: Set<String> = [blob]
+    var open = writers[blob]?.input ?? []
+    while let name = open.popLast() {
+      guard seen.insert(name).inserted else { continue }
+      if known[name] == nil, let writer = writers[name] {
+        open += writer.input
+      } else {
+        found.insert(name)
+      }
+    }
+    return found
+  }
+}
+
+extension Model {
+  /// The network between blobs, whose arrays keep the source framework's layout.
+  fileprivate func part(
+    from inputs: [String], to output: String, shapes: [String: [Int]]
+  ) throws -> Model {
+    var part = try cut(from: inputs, to: [output], shapes: shapes, dataType: .float32)
+    let recorded = description?.metadata?.userDefined ?? [:]
+    for name in inputs + [output] {
+      let key = "assay.layout." + name
+      part.description?.metadata?.userDefined[key] = recorded[key] ?? recorded["assay.layout"]
+    }
+    return part
+  }
+}
+
+extension ErrorMetrics {
+  /// The largest absolute error, relative to the largest expected value.
+  package var relativeToLargest: Double {
+    largestExpected > 0 ? largestAbsoluteError / largestExpected : largestAbsoluteError
+  }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Assay
+
+/// The option for a page about what a command found.
+struct ReportArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Write a self-contained HTML page: the network's graph, its layers, and the results.",
+      valueName: "FILE.html"),
+    completion: .file(extensions: ["html"]))
+  var report: String?
+
+  /// - Throws: a usage error where the option has no meaning.
+  func refuse(with inputs: String) throws {
+    try require(report == nil, .usage, "--report does not take \(inputs)")
+  }
+
+  /// Writes the page, if it is asked for.
+  func write(_ title: String, _ fill: (inout Report) throws -> Void) throws {
+    guard let report else { return }
+    try inFile(report) {
+      var page = Report(title)
+      try fill(&page)
+      var html = page.html
+      try html.withUTF8 { bytes in
+        try AtomicFile.write(to: report) { try $0.write(UnsafeRawBufferPointer(bytes)) }
+      }
+    }
+    Console.wrote(report)
+  }
+}

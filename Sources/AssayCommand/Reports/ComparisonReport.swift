@@ -1,0 +1,28 @@
+import Assay
+
+extension Report {
+  /// What `diff` found: the verdicts, the errors along the network, and the images.
+  mutating func add(_ comparison: Comparison, diagnosis: Diagnosis?) throws {
+    add(comparison.outputs)
+    if let diagnosis { add("Diagnosis", "<pre>\(DiagnosisText(diagnosis).text())</pre>") }
+    if let blobs = comparison.blobs {
+      add(
+        "Errors along the network",
+        errors: ErrorPlot(
+          blobs.blobs.map { blob in
+            ErrorPlot.Point(
+              name: blob.name, error: blob.metrics?.relativeToLargest ?? .infinity,
+              own: comparison.layerErrors?.own[blob.name], agrees: blob.agrees)
+          }))
+    }
+    for images in comparison.images {
+      let (difference, largest) = try images.amplified()
+      try add(
+        "Image '\(images.name)'",
+        images: [
+          ("actual", images.actualImage()), ("expected", images.expectedImage()),
+          ("difference, white is \(largest) of 255", difference),
+        ])
+    }
+  }
+}

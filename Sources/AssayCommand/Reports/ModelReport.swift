@@ -1,0 +1,88 @@
+import Assay
+
+extension Report {
+  /// The interface, the graph and the layers of a model, and of the models of a pipeline.
+  mutating func add(_ model: Model, customLayers: CustomLayerRegistry, of place: String = "") {
+    let inspection = Inspection(model, customLayers: customLayers)
+    let text = InspectionText(model, customLayers: customLayers)
+    add("Model" + place, .facts(text.facts.map { ($0.0, $0.1) }))
+    if let graph = NetworkGraph(model, inspection) { add("Graph" + place, graph: graph) }
+    if !inspection.layers.isEmpty {
+      add("Layers" + place, layers: inspection.layers.map(ReportedLayer.init))
+    }
+    for (index, member) in model.pipelineModels.enumerated() {
+      add(member, customLayers: customLayers, of: place + " / " + model.pipelineName(index))
+    }
+  }
+
+  /// What the converter made of each layer of the source network, and its notes.
+  mutating func add(_ plan: [PlanEntry], notes: [String]) {
+    let table = HTML.table(
+      ["source layer", "class", "became"],
+      plan.map { entry in
+        [
+          entry.layer, entry.layerClass,
+          entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", "),
+        ]
+      })
+    add("Conversion", "\(table)\(notes.map { "<p>\($0)</p>" as HTML }.lines())")
+  }
+}
+
+extension NetworkGraph {
+  /// The layers between the inputs and outputs of a model, or the operations of an ML Program; nil
+  /// if it has neither.
+  init?(_ model: Model, _ inspection: Inspection) {
+    if let program = ProgramSummary(model) {
+      self.init(program.functions.flatMap(\.parts))
+      return
+    }
+    guard !inspection.layers.isEmpty else { return nil }
+    func feature(_ feature: FeatureDescription, _ kind: Kind) -> Node {
+      Node(
+        name: feature.name, kind: kind, type: FeatureText(feature: feature, model: model).typeText)
+    }
+    let custom = Set(inspection.customClasses.map(\.layer))
+    self.init(
+      (model.description?.input ?? []).map {
+        Part(feature($0, .input), inputs: [], outputs: [$0.name])
+      }
+        + inspection.layers.enumerated().map { index, layer in
+          Part(
+            Node(
+              name: layer.name, kind: custom.contains(layer.name) ? .custom : .layer,
+              type: layer.type,
+              shape: layer.outputShapes.map(InspectionText.shapeText).joined(separator: ", "),
+              layer: index), inputs: layer.inputs, outputs: layer.outputs)
+        }
+        + (model.description?.output ?? []).map {
+          Part(feature($0, .output), inputs: [model.blob(ofOutput: $0.name)], outputs: [])
+        })
+  }
+}
+
+extension Model {
+  /// The blob whose values an output has; those of a classifier are from its scores.
+  fileprivate func blob(ofOutput name: String) -> String {
+    let isOfClasses = [description?.predictedFeatureName, description?.predictedProbabilitiesName]
+      .contains(name)
+    guard isOfClasses, case .neuralNetworkClassifier(let classifier)? = type else { return name }
+    return classifier.probabilitiesBlob ?? name
+  }
+}
+
+extension ReportedLayer {
+  init(_ layer: Inspection.Layer) {
+    self.init(
+      name: layer.name, type: layer.type, shape: InspectionText.shapeText(layer),
+      parameterCount: layer.parameterCount, multiplyAdds: layer.multiplyAdds,
+      blobs: InspectionText.blobText(layer), fields: AttributeText.text(layer.attributes),
+      weights: layer.weights.map { weight in
+        ReportedWeight(
+          name: weight.name, shape: weight.shape, storage: weight.values.storageName,
+          distribution: (try? weight.decoded()).flatMap { values in
+            ValueDistribution(values.array())
+          })
+      })
+  }
+}

@@ -1,0 +1,49 @@
+import Assay
+
+extension Report {
+  /// The images that went in and came out, and the distribution of every other output.
+  ///
+  /// - Parameter labels: of the classes, if the model is a classifier.
+  mutating func add(
+    _ prediction: Prediction, inputs: [String: FeatureValue], labels: [String]?
+  ) throws {
+    var images: [(caption: String, image: Image)] = inputs.sorted { $0.key < $1.key }
+      .compactMap { name, value in
+        if case .image(let image) = value { ("input '\(name)'", image) } else { nil }
+      }
+    var rows: [HTML] = []
+    for output in prediction.outputs {
+      if case .image = output.kind, output.value.shape.count == 3 {
+        let order: ChannelOrder = output.value.shape[2] == 1 ? .grayscale : .rgb
+        images.append(
+          ("output '\(output.name)'", try Image(output.value, order, channels: .last)))
+      } else {
+        if let classes = Self.bestClasses(of: output, labels) {
+          rows.append(classes)
+          continue
+        }
+        let values = output.value.withUnsafeElements { ValueDistribution($0) }
+        rows.append(
+          """
+          <p>\(output.name) \(output.value.shape.map(String.init).joined(separator: "×"))\
+          \(output.text.map { ": \($0)" } ?? "")</p>\(values?.chart ?? "")
+          """)
+      }
+    }
+    try add("Images", images: images)
+    if !rows.isEmpty { add("Outputs", rows.lines()) }
+  }
+
+  /// The five best of scores that have labels.
+  private static func bestClasses(of output: PredictedOutput, _ labels: [String]?) -> HTML? {
+    let scores = output.value.elements
+    guard output.isScores, let labels, labels.count == scores.count else { return nil }
+    let best = scores.indices.sorted { (scores[$1], $0) < (scores[$0], $1) }.prefix(5)
+    return """
+      <p>\(output.name)</p>
+      \(HTML.table(
+        ["class", "score"], best.map { [labels[$0], numberText(Double(scores[$0]), digits: 6)] },
+        numbers: [1]))
+      """
+  }
+}

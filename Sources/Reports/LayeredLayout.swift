@@ -1,0 +1,145 @@
+/// Places the nodes of an acyclic graph in rows, so that edges point down and cross little: after
+/// Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures"
+/// (1981). Rows follow the longest path from the top, the order within a row is that of the mean
+/// place of the neighbors, and nodes stand as close to that as their widths allow.
+struct LayeredLayout {
+  /// The centers of the nodes, and of the points between them where an edge passes a row.
+  private(set) var centers: [(x: Double, y: Double)]
+  /// The points of each edge, from its first node to its last.
+  private(set) var paths: [[Int]] = []
+  /// Edges over more rows than this are drawn directly, past the nodes between.
+  private static let longestSpan = 32
+
+  private let widths: [Double]
+  private var rows: [[Int]] = []
+  private var above: [[Int]]
+  private var below: [[Int]]
+
+  private static let gap = 24.0
+
+  /// - Parameters:
+  ///   - edges: pairs of nodes, the first before the second.
+  ///   - rowHeight: between the centers of two rows.
+  init(widths: [Double], edges: [(from: Int, to: Int)], rowHeight: Double) {
+    let ranks = Self.ranks(count: widths.count, edges)
+    var widths = widths
+    var ranks2 = ranks
+    above = [[Int]](repeating: [], count: widths.count)
+    below = above
+    for edge in edges {
+      var path = [edge.from]
+      let span = ranks[edge.to] - ranks[edge.from]
+      if span <= Self.longestSpan {
+        for rank in (ranks[edge.from] + 1)..<max(ranks[edge.from] + 1, ranks[edge.to]) {
+          path.append(widths.count)
+          widths.append(8)
+          ranks2.append(rank)
+          above.append([])
+          below.append([])
+        }
+      }
+      path.append(edge.to)
+      if span <= Self.longestSpan {
+        for (a, b) in zip(path, path.dropFirst()) {
+          below[a].append(b)
+          above[b].append(a)
+        }
+      }
+      paths.append(path)
+    }
+    self.widths = widths
+    rows = [[Int]](repeating: [], count: (ranks2.max() ?? -1) + 1)
+    for node in widths.indices { rows[ranks2[node]].append(node) }
+    centers = ranks2.map { (0, Double($0) * rowHeight) }
+    pack()
+    for _ in 0..<4 {
+      order(by: above, rows.indices)
+      order(by: below, rows.indices.reversed())
+    }
+    for _ in 0..<6 {
+      place(by: above, rows.indices)
+      place(by: below, rows.indices.reversed())
+    }
+    place(by: above, rows.indices)
+  }
+
+  /// The longest path from a node without predecessors; such a node itself stands just above its
+  /// first successor.
+  private static func ranks(count: Int, _ edges: [(from: Int, to: Int)]) -> [Int] {
+    var ranks = [Int](repeating: 0, count: count)
+    var isFed = [Bool](repeating: false, count: count)
+    let sorted = edges.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
+    for edge in sorted {
+      ranks[edge.to] = max(ranks[edge.to], ranks[edge.from] + 1)
+      isFed[edge.to] = true
+    }
+    var nearest: [Int: Int] = [:]
+    for edge in sorted where !isFed[edge.from] {
+      nearest[edge.from] = min(nearest[edge.from] ?? .max, ranks[edge.to])
+    }
+    for (node, rank) in nearest { ranks[node] = rank - 1 }
+    return ranks
+  }
+
+  /// Side by side in the order of the row.
+  private mutating func pack() {
+    for row in rows {
+      var x = 0.0
+      for node in row {
+        centers[node].x = x + widths[node] / 2
+        x += widths[node] + Self.gap
+      }
+    }
+  }
+
+  private func mean(_ neighbors: [Int]) -> Double? {
+    if neighbors.isEmpty { return nil }
+    return neighbors.reduce(0) { $0 + centers[$1].x } / Double(neighbors.count)
+  }
+
+  /// Orders each row by the neighbors' mean place.
+  private mutating func order(by neighbors: [[Int]], _ order: some Sequence<Int>) {
+    for index in order {
+      let keys = rows[index].map { mean(neighbors[$0]) ?? centers[$0].x }
+      let places = rows[index].indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
+      rows[index] = places.map { rows[index][$0] }
+      var x = 0.0
+      for node in rows[index] {
+        centers[node].x = x + widths[node] / 2
+        x += widths[node] + Self.gap
+      }
+    }
+  }
+
+  /// Moves each row's nodes to the mean place of their neighbors, as closely as their order and
+  /// widths allow: the least squares under these bounds, which pooling adjacent violators finds.
+  private mutating func place(by neighbors: [[Int]], _ order: some Sequence<Int>) {
+    for index in order {
+      var offset = 0.0
+      var offsets: [Double] = []
+      var blocks: [(sum: Double, count: Int)] = []
+      for (place, node) in rows[index].enumerated() {
+        if place > 0 {
+          offset += (widths[rows[index][place - 1]] + widths[node]) / 2 + Self.gap
+        }
+        offsets.append(offset)
+        blocks.append(((mean(neighbors[node]) ?? centers[node].x) - offset, 1))
+        while blocks.count > 1,
+          blocks[blocks.count - 2].sum / Double(blocks[blocks.count - 2].count)
+            > blocks[blocks.count - 1].sum / Double(blocks[blocks.count - 1].count)
+        {
+          let last = blocks.removeLast()
+          blocks[blocks.count - 1].sum += last.sum
+          blocks[blocks.count - 1].count += last.count
+        }
+      }
+      var place = 0
+      for block in blocks {
+        for _ in 0..<block.count {
+          centers[rows[index][place]].x = block.sum / Double(block.count) + offsets[place]
+          place += 1
+        }
+      }
+    }
+  }
+}
