@@ -128,10 +128,7 @@ package struct KerasConversion: SourceConversion {
     let type: (any KerasLayer.Type)? =
       layer.isOperation ? OperationLayer.self : KerasLayerRegistry.type(named: layer.className)
     if let type {
-      let configuration = LayerConfiguration(
-        name: subject.layer, className: layer.className, fields: layer.fields,
-        version: source.version)
-      return .known(try type.init(configuration))
+      return .known(try type.init(layer.configuration(subject.layer, source.version)))
     }
     var reading: Result<PythonFormula, ModelError>?
     if layer.className == "Lambda" {
@@ -232,7 +229,8 @@ package struct KerasConversion: SourceConversion {
       switch handler {
       case .known(let layer):
         if !type(of: layer).vanishes { network.visit(node.name, node.layer.className) }
-        var outputs = try layer.convert(call, into: &network)
+        var outputs = try call.outputs(
+          of: layer, node.layer.configuration(node.name, source.version), into: &network)
         switch type(of: layer).maskPolicy {
         case .decides: break
         case .drops: for index in outputs.indices { outputs[index].mask = nil }
@@ -245,6 +243,7 @@ package struct KerasConversion: SourceConversion {
         }
         tensors[index] = outputs
       case .python(let python):
+        try call.requireNoLeadingAxes()
         network.visit(node.name, node.layer.className + (text.map { ", \($0)" } ?? ""))
         do {
           (tensors[index], text) = try python.convert(call, into: &network)
@@ -255,6 +254,7 @@ package struct KerasConversion: SourceConversion {
             call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
         }
       case .custom(let custom):
+        try call.requireNoLeadingAxes()
         network.visit(node.name, node.layer.className)
         tensors[index] = try custom.convert(
           call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
@@ -360,6 +360,7 @@ package struct KerasConversion: SourceConversion {
           layerClass: node.layer.className)
       }
       var tensor = outputs[reference.tensor]
+      try tensor.requireAllAxes(ofOutput: position, node)
       tensor = network.standard(tensor, for: "")
       if !taken.insert(tensor.blob).inserted {
         // A blob is an input or a single output, so this one needs a copy.

@@ -10,6 +10,7 @@ protocol KerasLayer: Sendable {
   /// Whether the configuration determines which weights are stored.
   static var hasKnownWeights: Bool { get }
   init(_ configuration: LayerConfiguration) throws
+  var leadingAxes: LeadingAxesPolicy { get }
   /// Names of the weights in the order in which Keras stores them.
   var weights: [WeightSlot] { get }
   /// Adds the Core ML layers to the network.
@@ -21,6 +22,7 @@ extension KerasLayer {
   static var vanishes: Bool { false }
   static var maskPolicy: MaskPolicy { .drops }
   static var hasKnownWeights: Bool { true }
+  var leadingAxes: LeadingAxesPolicy { .refuses }
   var weights: [WeightSlot] { [] }
 }
 

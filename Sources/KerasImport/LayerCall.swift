@@ -6,7 +6,7 @@ struct LayerCall: Sendable {
   /// Name of the Core ML layer.
   let name: String
   let className: String
-  let inputs: [KerasTensor]
+  var inputs: [KerasTensor]
   let version: KerasVersion
   /// The layer's weights in Keras's order.
   let weights: [StoredWeight]

@@ -1,6 +1,13 @@
 import ByteFormats
 import TensorCore
 
+extension ModelDefinition.Layer {
+  /// - Parameter name: the name of one of its calls.
+  func configuration(_ name: String, _ version: KerasVersion) -> LayerConfiguration {
+    LayerConfiguration(name: name, className: className, fields: fields, version: version)
+  }
+}
+
 /// A layer's `config`, read field by field. Keras 1's names are accepted along with Keras 2's.
 struct LayerConfiguration: Sendable {
   enum DataFormat: Sendable {
@@ -15,7 +22,7 @@ struct LayerConfiguration: Sendable {
   let className: String
   /// The class used for reading, such as `Conv2D`.
   let kind: String
-  let fields: JSONObject
+  var fields: JSONObject
   let version: KerasVersion
 
   /// - Parameter kind: the innermost class of `className` unless it is given.

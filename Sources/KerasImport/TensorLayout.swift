@@ -57,6 +57,8 @@ struct KerasTensor: Sendable {
   var sizes: KnownSizes?
   /// The steps that count; nil if all do.
   var mask: StepMask?
+  /// The axes that the blob keeps as one; nil if it has all axes.
+  var leading: LeadingAxes?
 
   var rank: Int { shape.count }
   /// The last size.

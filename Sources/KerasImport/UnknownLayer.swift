@@ -32,29 +32,16 @@ enum UnconvertedClasses {
       "from tensorflow-model-optimization; strip them before saving, or make them custom layers with a rule"
     ),
     (
-      [
-        "HQuantize", "HDense", "HConv1D", "HConv2D", "HDenseBatchNorm", "HConv1DBatchNorm",
-        "HConv2DBatchNorm", "HActivation", "HAdd", "PMaxPooling1D", "PMaxPooling2D",
-        "PAveragePooling1D", "PAveragePooling2D", "PFlatten", "PReshape", "PPermute",
-        "PConcatenate", "PDropout", "PZeroPadding1D", "PZeroPadding2D",
-      ],
-      "from HGQ, whose numbers of bits differ from element to element; build the network with QKeras or Keras, or make them custom layers with a rule"
-    ),
-    (
       ["KerasActivationQuantizationHolder"],
       "from mct-quantizers; export the network without quantizers, or make it a custom layer with a rule"
     ),
     (
-      ["Anchors", "RegressBoxes", "ClipBoxes", "FilterDetections"],
-      "from keras-retinanet's inference model; convert the training model, whose outputs are the boxes' offsets and the classes"
+      ["FilterDetections"],
+      "from keras-retinanet, selects boxes; build the model without it (in retinanet_bbox), whose outputs are the boxes and the scores of the classes"
     ),
     (
       ["AnchorBoxes", "DecodeDetections", "DecodeDetectionsFast"],
       "from SSD networks; convert the model without them, and compute the boxes, which depend only on the image's size, from its outputs"
-    ),
-    (
-      ["RelativePositionalEmbedding"],
-      "from keras-cv-attention-models: its result has six axes, Core ML's blobs have five"
     ),
     (["DepthwiseConv3D"], "not one of Keras' layers; volumes have no depthwise convolution here"),
   ]

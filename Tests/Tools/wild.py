@@ -5,7 +5,8 @@
 
 Builds the networks whose package this Python has, each with random weights that no activation
 hides: biases, scales and statistics are random, and the normalizations get the statistics of a
-batch. A network is saved with its inputs and its prediction, and `assay diff` converts and compares.
+batch. A network is saved with its inputs and its prediction, and `assay diff` converts and compares. Networks in the folder of
+`--keep` are not built again, and are compared even without their package.
 It matches where no output is off by more than 1e-4 of the largest; `dead` means that another input
 gives the same prediction, which proves nothing. Networks are listed in `wild_networks.py`.
 Exits with 1 where a network differs or breaks the program.
@@ -123,11 +124,9 @@ def make(package, name, folder):
     listed = inputs if isinstance(inputs, list) else [inputs]
     np.savez(os.path.join(folder, "inputs.npz"), **{f"input{i + 1}": a for i, a in enumerate(listed)})
     np.savez(os.path.join(folder, "expected.npz"), **{f"output{i + 1}": a for i, a in enumerate(outputs)})
-    source = os.path.join(folder, "model.keras" if keras.__version__ >= "3" else "model.h5")
-    if source.endswith(".h5"):
-        model.save(source, include_optimizer=False)
-    else:
-        model.save(source)
+    source = "model.keras" if keras.__version__ >= "3" else "model.h5"
+    settings = dict(include_optimizer=False) if source.endswith(".h5") else {}
+    model.save(os.path.join(folder, source), **settings)
     return {"source": source, "parameters": int(model.count_params()), "dead": not (lively and finite)}
 
 
@@ -137,7 +136,7 @@ def check(assay, folder, made):
     with np.load(os.path.join(folder, "expected.npz")) as arrays:
         largest = max(float(np.abs(arrays[name]).max()) for name in arrays)
     process = subprocess.run(
-        [assay, "diff", made["source"], os.path.join(folder, "inputs.npz"), "--expected",
+        [assay, "diff", os.path.join(folder, made["source"]), os.path.join(folder, "inputs.npz"), "--expected",
          os.path.join(folder, "expected.npz"), "--atol", repr(TOLERANCE * largest), "--rtol", "0", "--json"],
         capture_output=True, text=True, timeout=600)
     text = " ".join(line for line in process.stderr.splitlines() if not line.startswith(("note", "warning")))
@@ -151,6 +150,10 @@ def check(assay, folder, made):
     return verdict, f"{error:.1e}"
 
 
+def place(folder, package, name):
+    return os.path.join(folder, f"{package}-{name}".replace("/", "_"))
+
+
 def serve(package, folder):
     """Makes the networks of one package that are asked for on standard input."""
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -161,13 +164,45 @@ def serve(package, folder):
     for name in sys.stdin:
         name = name.strip()
         try:
-            target = os.path.join(folder, f"{package}-{name}".replace("/", "_"))
+            target = place(folder, package, name)
             os.makedirs(target, exist_ok=True)
             answer = make(package, name, target)
+            with open(os.path.join(target, "made.json"), "w") as file:
+                json.dump(answer, file)
         except Exception as error:
             traceback.print_exc()
             answer = {"problem": f"{type(error).__name__}: {error}".replace("\n", " ")[:300]}
         print(json.dumps(answer), file=answers, flush=True)
+
+
+class Maker:
+    """The Python that makes the networks of one package, started when the first is missing."""
+
+    def __init__(self, package, folder):
+        self.package, self.folder, self.process = package, folder, None
+
+    def made(self, name):
+        try:
+            with open(os.path.join(place(self.folder, self.package, name), "made.json")) as file:
+                return json.load(file)
+        except FileNotFoundError:
+            pass
+        if self.process is None:
+            log = open(os.path.join(self.folder, self.package + ".log"), "w")
+            self.process = subprocess.Popen(
+                [sys.executable, __file__, "--serve", self.package, self.folder],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+        print(name, file=self.process.stdin, flush=True)
+        line = self.process.stdout.readline()
+        if not line:
+            self.close()
+        return json.loads(line) if line else {"problem": "the package ended Python"}
+
+    def close(self):
+        if self.process is not None:
+            self.process.stdin.close()
+            self.process.wait()
+            self.process = None
 
 
 def main():
@@ -184,18 +219,15 @@ def main():
     wanted = options.packages.split(",") if options.packages else NETWORKS
     with tempfile.TemporaryDirectory() as scratch:
         folder = os.path.abspath(options.keep or scratch)
+        os.makedirs(folder, exist_ok=True)
         for package in wanted:
-            if importlib.util.find_spec(MODULES[package]) is None:
-                continue
             names = [name for name in NETWORKS[package] if options.networks in name]
-            log = open(os.path.join(folder, package + ".log"), "w")
-            maker = subprocess.Popen([sys.executable, __file__, "--serve", package, folder],
-                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+            if importlib.util.find_spec(MODULES[package]) is None:
+                names = [name for name in names if os.path.exists(
+                    os.path.join(place(folder, package, name), "made.json"))]
+            maker = Maker(package, folder)
             for name in names:
-                print(name, file=maker.stdin, flush=True)
-                line = maker.stdout.readline()
-                made = json.loads(line) if line else {"problem": "the package ended Python"}
-                target = os.path.join(folder, f"{package}-{name}".replace("/", "_"))
+                made, target = maker.made(name), place(folder, package, name)
                 if "problem" in made:
                     verdict, detail = "not made", made["problem"]
                 else:
@@ -204,11 +236,8 @@ def main():
                 rows.append((package, name, str(made.get("parameters", "")), verdict, detail))
                 print(f"{package:26s} {name:28s} {verdict:9s} {detail[:400]}", flush=True)
                 if not options.keep and "source" in made:
-                    os.remove(made["source"])
-                if not line:
-                    break
-            maker.stdin.close()
-            maker.wait()
+                    os.remove(os.path.join(target, made["source"]))
+            maker.close()
     if options.table:
         with open(options.table, "w") as file:
             file.write("package\tnetwork\tparameters\tresult\terror\n")

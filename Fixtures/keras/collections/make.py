@@ -6,7 +6,8 @@
 Beside `NAME.h5` are the inputs `input1`… and the predictions `output1`…. Needs tensorflow 2.15,
 keras-tcn 3.5, keras-unet-collection 0.1.13, vit-keras 0.1.2, mlp-mixer-keras 0.0.5,
 keras-self-attention 0.51, keras-multi-head 0.29, keras-pos-embd 0.13,
-keras-position-wise-feed-forward 0.8, keras-cv-attention-models 1.4.3 and qkeras 0.9.0.
+keras-position-wise-feed-forward 0.8, keras-cv-attention-models 1.4.3, qkeras 0.9.0, hgq 0.2,
+keras-octave-conv 0.8 and keras-retinanet 1.0.
 """
 import os
 import sys
@@ -29,7 +30,9 @@ def save(name, inputs, output):
     generator = np.random.default_rng(len(name))
     for weight in model.weights:
         # Biases and statistics differ from their initial zeros and ones.
-        if "kernel" not in weight.name and weight.dtype == tf.float32 and "attn_mask" not in weight.name:
+        if weight.name.endswith("_bw:0"):
+            weight.assign(generator.integers(2, 6, weight.shape))
+        elif "kernel" not in weight.name and weight.dtype == tf.float32 and "attn_mask" not in weight.name:
             matrix = "_W" in weight.name
             weight.assign(generator.normal(0, 0.4, weight.shape) if matrix
                           else generator.uniform(0.5, 1.5, weight.shape))
@@ -37,7 +40,10 @@ def save(name, inputs, output):
     path = os.path.join(HERE, name)
     model.save(path + ".h5", include_optimizer=False)
     np.savez(path + ".inputs.npz", input1=array)
-    np.savez(path + ".expected.npz", output1=model.predict(array, verbose=0))
+    predictions = model.predict(array, verbose=0)
+    if not isinstance(predictions, list):
+        predictions = [predictions]
+    np.savez(path + ".expected.npz", **{f"output{i + 1}": p for i, p in enumerate(predictions)})
 
 
 def tcn(name, **settings):
@@ -167,3 +173,81 @@ x = qkeras.QSeparableConv2D(4, 2, depthwise_quantizer="quantized_bits(6,1,1,alph
                             pointwise_quantizer="quantized_bits(6,1,1,alpha=1)", use_bias=False)(x)
 x = qkeras.QActivation("quantized_hswish(8,3)")(x)
 save("quantized_folded", image, qkeras.QAveragePooling2D(3, average_quantizer="quantized_bits(6,0,1,alpha=1)")(x))
+
+from keras_cv_attention_models.botnet.botnet import mhsa_with_relative_position_embedding
+from keras_cv_attention_models.coatnet.coatnet import mhsa_with_multi_head_relative_position_embedding
+from keras_cv_attention_models.cotnet.cotnet import cot_attention
+from keras_cv_attention_models.davit.davit import multi_head_self_attention_channel, window_attention
+from keras_cv_attention_models.halonet.halonet import halo_attention
+from keras_cv_attention_models.levit.levit import mhsa_with_multi_head_position
+from keras_cv_attention_models.mobilevit.mobilevit import transformer_post_process, transformer_pre_process
+from keras_cv_attention_models.swin_transformer_v2.swin_transformer_v2 import patch_merging, shifted_window_attention
+
+
+def windows(name, size, build):
+    keras.backend.clear_session()
+    image = keras.Input(size)
+    save("windows_" + name, image, build(image))
+
+
+def by_convolution(x, num_heads, name):
+    return mhsa_with_multi_head_relative_position_embedding(x, num_heads=num_heads, qkv_bias=True, name=name)
+
+
+def of_all(image):
+    """Every window attends with the same query, as in GCViT."""
+    query = keras.layers.MaxPool2D(2)(image)
+    query = tf.transpose(tf.reshape(query, [-1, 6, 2, 2]), [0, 2, 1, 3])
+    query = tf.repeat(query, 4, axis=0)
+    attention = lambda x, num_heads, name: mhsa_with_multi_head_relative_position_embedding(
+        x, num_heads=num_heads, global_query=query, name=name)
+    return window_attention(image, (3, 2), num_heads=2, attention_block=attention, name="a_")
+
+
+windows("of_images", (6, 4, 4), lambda x: window_attention(x, (3, 2), num_heads=2, name="a_"))
+windows("padded", (5, 7, 4), lambda x: window_attention(
+    x, 3, num_heads=2, attention_block=by_convolution, name="a_"))
+windows("in_grids", (6, 4, 4), lambda x: window_attention(
+    x, (3, 2), num_heads=2, is_grid=True, attention_block=by_convolution, name="a_"))
+windows("with_distances", (4, 4, 4), lambda x: window_attention(
+    x, 2, num_heads=2, attention_block=mhsa_with_multi_head_position, name="a_"))
+windows("with_one_query", (6, 4, 4), of_all)
+windows("of_channels", (4, 3, 6), lambda x: multi_head_self_attention_channel(x, num_heads=2, name="a_"))
+windows("of_patches", (6, 4, 4), lambda x: transformer_post_process(
+    transformer_pre_process(x, 4, patch_size=2, name="a_"), x, 4, patch_size=2, name="b_"))
+windows("shifted", (6, 4, 4), lambda x: patch_merging(shifted_window_attention(
+    shifted_window_attention(x, (3, 2), num_heads=2, name="a_"),
+    (3, 2), num_heads=2, shift_size=0.5, name="b_"), name="c_"))
+windows("with_halos", (8, 4, 4), lambda x: halo_attention(
+    x, num_heads=2, key_dim=3, block_size=4, halo_size=1, strides=2, out_shape=6, name="a_"))
+windows("with_context", (4, 5, 8), lambda x: cot_attention(x, kernel_size=3, name="a_"))
+windows("with_positions", (4, 3, 6), lambda x: mhsa_with_relative_position_embedding(
+    x, num_heads=2, relative=True, name="a_"))
+
+import HGQ.layers as granular
+
+keras.backend.clear_session()
+image = keras.Input((8, 8, 3))
+x = granular.HQuantize()(image)
+x = granular.PMaxPooling2D(2)(granular.HConv2D(4, 3, activation="relu")(x))
+x = granular.HConv2DBatchNorm(4, 2)(x)
+x = granular.HActivation("tanh")(granular.PFlatten()(x))
+save("granular", image, granular.HDense(3)(granular.HDenseBatchNorm(5, activation="relu")(x)))
+
+from keras_octave_conv import OctaveConv2D
+
+keras.backend.clear_session()
+image = keras.Input((8, 8, 3))
+x = OctaveConv2D(filters=4, kernel_size=3, activation="relu")(image)
+x = OctaveConv2D(filters=6, kernel_size=3, ratio_out=0.4)(x)
+save("octaves", image, OctaveConv2D(filters=3, kernel_size=3, ratio_out=0, use_bias=False)(x))
+
+from keras_retinanet import layers as retinanet
+
+keras.backend.clear_session()
+image = keras.Input((12, 16, 3))
+x = keras.layers.Conv2D(8, 3, 4)(image)
+anchors = retinanet.Anchors(size=6, stride=4, ratios=[0.5, 2], scales=[1])(x)
+offsets = keras.layers.Reshape((-1, 4))(x)
+boxes = retinanet.RegressBoxes(mean=[0.1, 0, 0, -0.1])([anchors, offsets])
+save("boxes", image, [boxes, retinanet.ClipBoxes()([image, boxes])])

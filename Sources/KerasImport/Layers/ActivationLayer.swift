@@ -12,6 +12,8 @@ struct ActivationLayer: KerasLayer {
 
   private let function: ActivationFunction
 
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
   init(_ configuration: LayerConfiguration) throws {
     function = try ActivationFunction(configuration)
   }
@@ -32,6 +34,8 @@ struct RectifierLayer: KerasLayer {
   static let maskPolicy = MaskPolicy.passes
 
   private let function: Activation.Function
+
+  var leadingAxes: LeadingAxesPolicy { .keeps }
 
   init(_ configuration: LayerConfiguration) throws {
     switch configuration.kind {
@@ -62,6 +66,8 @@ struct SoftmaxLayer: KerasLayer {
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]
+
+  var leadingAxes: LeadingAxesPolicy { .keeps }
 
   init(_ configuration: LayerConfiguration) throws {
     axes = try configuration.ints("axis") ?? [-1]

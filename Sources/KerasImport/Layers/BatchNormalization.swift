@@ -23,6 +23,8 @@ struct BatchNormalization: KerasLayer {
   /// Keras 1's mode 2: uses the mean and variance of the batch, which is one input here.
   private let usesInput: Bool
 
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
   init(_ configuration: LayerConfiguration) throws {
     let axes = try configuration.ints("axis") ?? [-1]
     guard axes.count == 1 else {

@@ -74,6 +74,8 @@ struct ZeroPadding: KerasLayer {
   private let borders: Borders
   private let kind: Padding.Kind
 
+  var leadingAxes: LeadingAxesPolicy { .steps }
+
   init(_ configuration: LayerConfiguration) throws {
     borders = try Borders(configuration, "padding", default: 1)
     let reflects = configuration.kind.hasPrefix("Reflect")

@@ -218,6 +218,8 @@ struct Conv: KerasLayer {
   private let groups: Int
   private let settings: ConvolutionSettings
 
+  var leadingAxes: LeadingAxesPolicy { .steps }
+
   init(_ configuration: LayerConfiguration) throws {
     filters = try configuration.int("filters", "nb_filter")
     groups = try configuration.groups(of: filters)
@@ -250,6 +252,8 @@ struct DepthwiseConv: KerasLayer {
   private let multiplier: Int
   private let settings: ConvolutionSettings
 
+  var leadingAxes: LeadingAxesPolicy { .steps }
+
   init(_ configuration: LayerConfiguration) throws {
     multiplier = try configuration.int("depth_multiplier", default: 1)
     settings = try ConvolutionSettings(configuration, allowsCausal: true)
@@ -279,6 +283,8 @@ struct SeparableConv: KerasLayer {
   private let filters: Int
   private let multiplier: Int
   private let settings: ConvolutionSettings
+
+  var leadingAxes: LeadingAxesPolicy { .steps }
 
   init(_ configuration: LayerConfiguration) throws {
     filters = try configuration.int("filters", "nb_filter")

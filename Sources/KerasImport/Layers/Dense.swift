@@ -15,6 +15,8 @@ struct Dense: KerasLayer {
   private let hasBias: Bool
   private let activation: ActivationFunction
 
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
   init(_ configuration: LayerConfiguration) throws {
     units = try configuration.int("units", "output_dim")
     hasBias = try configuration.bool("use_bias", "bias", default: true)

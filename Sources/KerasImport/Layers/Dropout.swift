@@ -18,6 +18,8 @@ struct Dropout: KerasLayer {
   static let maskPolicy = MaskPolicy.passes
   static let vanishes = true
 
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
   init(_ configuration: LayerConfiguration) throws {}
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {

@@ -82,6 +82,8 @@ struct LayerNormalization: KerasLayer {
   private let keepsMean: Bool
   private let isRootMeanSquare: Bool
 
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
   init(_ configuration: LayerConfiguration) throws {
     axes = try configuration.ints("axis") ?? [-1]
     isRootMeanSquare = configuration.className.contains("RMSNormalization")

@@ -23,7 +23,10 @@ enum KerasLayerRegistry {
     WeightedSequence.self, QuantizedLayer.self, QuantizedActivation.self,
     QuantizedFoldedConvolution.self, PositionalEmbedding.self, DistanceBias.self,
     PositionalEncodingFourier.self, ChannelAffine.self, ZeroInitGain.self, ReluWeightedSum.self,
-    StandardizedConvolution.self,
+    StandardizedConvolution.self, CompatibleExtractPatches.self, RelativePositionalEmbedding.self,
+    ExpLogitScale.self, PairwisePositionalEmbedding.self, WindowAttentionMask.self,
+    GranularLayer.self, PassiveLayer.self, OctaveConvolution.self, AnchorGrid.self,
+    RegressBoxes.self, ClipBoxes.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

@@ -118,6 +118,8 @@ struct ElementwiseLayer: KerasLayer {
 
   private let layer: any LayerParameters
 
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
   init(_ configuration: LayerConfiguration) throws {
     switch configuration.kind {
     case "Add": layer = Add()
@@ -137,6 +139,8 @@ struct ElementwiseLayer: KerasLayer {
 struct SubtractLayer: KerasLayer {
   static let classes = [SourceLayer("Subtract", becomes: "a linear activation and add")]
   static let maskPolicy = MaskPolicy.merges
+
+  var leadingAxes: LeadingAxesPolicy { .keeps }
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -158,6 +162,8 @@ struct ConcatenateLayer: KerasLayer {
   static let maskPolicy = MaskPolicy.decides
 
   private let axis: Int
+
+  var leadingAxes: LeadingAxesPolicy { .keeps }
 
   init(_ configuration: LayerConfiguration) throws {
     axis = try configuration.ints("axis")?.first ?? -1

@@ -7,6 +7,8 @@ struct PermuteLayer: KerasLayer {
 
   private let axes: [Int]
 
+  var leadingAxes: LeadingAxesPolicy { .decides }
+
   init(_ configuration: LayerConfiguration) throws {
     guard let axes = try configuration.ints("dims") else { throw configuration.missing(["dims"]) }
     guard axes.sorted() == Array(1..<axes.count + 1) else {
@@ -16,7 +18,11 @@ struct PermuteLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = network.standard(try call.input, for: call.name)
+    let given = try call.input
+    if given.leading != nil, given.fullShape.count == axes.count + 1 {
+      return [try network.transposed(leading: given, [0] + axes, call)]
+    }
+    let input = network.standard(given, for: call.name)
     try call.require(input.rank == axes.count + 1, "dims \(axes) for an input \(input.shapeText)")
     var output = input
     output.shape = [input.shape[0]] + axes.map { input.shape[$0] }

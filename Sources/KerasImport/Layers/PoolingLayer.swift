@@ -26,6 +26,8 @@ struct PoolingLayer: KerasLayer {
   private let border: LayerConfiguration.Border
   private let axes: SpatialAxes
 
+  var leadingAxes: LeadingAxesPolicy { .steps }
+
   init(_ configuration: LayerConfiguration) throws {
     type = configuration.kind.hasPrefix("Max") ? .max : .average
     axes = try SpatialAxes(configuration)

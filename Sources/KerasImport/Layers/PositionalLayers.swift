@@ -17,6 +17,8 @@ struct PositionalEmbedding: KerasLayer {
 
   private let isBias: Bool
 
+  var leadingAxes: LeadingAxesPolicy { isBias ? .keeps : .refuses }
+
   init(_ configuration: LayerConfiguration) throws {
     isBias = configuration.className.hasSuffix("BiasLayer")
     if isBias {
@@ -67,10 +69,12 @@ extension NetworkWriter {
   }
 
   /// Adds a constant `[heads, queries, keys]` to the scores of an attention.
-  fileprivate mutating func adding(
+  mutating func adding(
     scores table: FloatValues, to input: KerasTensor, _ call: LayerCall
   ) -> KerasTensor {
-    let scores = relaid(input, to: .imageChannelsFirst, for: call.name)
+    let layout =
+      input.rank == 4 ? TensorLayout.imageChannelsFirst : .imageSequenceChannelsFirst
+    let scores = relaid(input, to: layout, for: call.name)
     return scores.with(add(call.name, Bias(Weights(table), table.shape), [scores.blob]))
   }
 }
@@ -90,6 +94,8 @@ struct DistanceBias: KerasLayer {
   private let height: Int?
   private let keyHeight: Int?
 
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
   init(_ configuration: LayerConfiguration) throws {
     func given(_ name: String) throws -> Int? {
       let value = try configuration.int(name, default: -1, atLeast: -1)
@@ -105,10 +111,10 @@ struct DistanceBias: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    guard input.rank == 4 else {
+    guard input.rank >= 4 else {
       throw call.error("its input \(input.shapeText) is not the scores of several heads")
     }
-    let sizes = try call.known(input.shape.dropFirst(), of: input)
+    let sizes = try call.known(input.shape.suffix(3), of: input)
     let (heads, queries, keys) = (sizes[0], sizes[1], sizes[2])
     try call.require(queries > 0 && keys > 0, "its input \(input.shapeText) has no scores")
     _ = try checkedProduct([heads, queries, keys], limit: Limits.tensorElements)
@@ -256,6 +262,8 @@ struct ChannelAffine: KerasLayer {
   private let hasBias: Bool
   private let axes: [Int]
 
+  var leadingAxes: LeadingAxesPolicy { axes == [-1] ? .keeps : .refuses }
+
   init(_ configuration: LayerConfiguration) throws {
     hasBias = try configuration.bool("use_bias", default: true)
     axes = try configuration.ints("axis") ?? [-1]
@@ -290,6 +298,8 @@ struct ZeroInitGain: KerasLayer {
   ]
 
   private let hasBias: Bool
+
+  var leadingAxes: LeadingAxesPolicy { .keeps }
 
   init(_ configuration: LayerConfiguration) throws {
     hasBias = try configuration.bool("use_bias", default: false)

@@ -217,7 +217,7 @@ extension LayerConfiguration {
   }
 
   /// The settings of the layer without quantizers and activation.
-  fileprivate func inner(
+  func inner(
     _ kind: String, _ changes: KeyValuePairs<String, JSONValue> = [:]
   ) -> LayerConfiguration {
     var fields = fields

@@ -14,6 +14,8 @@ struct ReLU: KerasLayer {
   private let slope: Double
   private let threshold: Double
 
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
   init(_ configuration: LayerConfiguration) throws {
     maximum =
       configuration.field("max_value") == nil ? nil : try configuration.double("max_value")

@@ -98,6 +98,8 @@ struct ReshapeLayer: KerasLayer {
 
   private let target: [Int]
 
+  var leadingAxes: LeadingAxesPolicy { .decides }
+
   init(_ configuration: LayerConfiguration) throws {
     guard let target = try configuration.ints("target_shape", "dims") else {
       throw configuration.missing(["target_shape"])
@@ -110,6 +112,11 @@ struct ReshapeLayer: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
+    if !input.isGuess, let count = input.itemCount, input.leading != nil || target.count > 4 {
+      let windows = input.leading?.windows ?? 1
+      let sizes = try resolved(count / windows, call)
+      return [try network.regrouped(input, windows: windows, sizes, call.name, call)]
+    }
     let sizes = try resolved(input, call)
     return [
       try network.reshaped(input, to: sizes, preferred: call.preferredImage, call)
@@ -117,16 +124,17 @@ struct ReshapeLayer: KerasLayer {
   }
 
   private func resolved(_ input: KerasTensor, _ call: LayerCall) throws -> [Int] {
+    guard let count = input.itemCount, !input.isGuess || target.contains(-1) else { return target }
+    return try resolved(count, call)
+  }
+
+  /// The shape of so many elements.
+  private func resolved(_ count: Int, _ call: LayerCall) throws -> [Int] {
     let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)
-    guard let count = input.itemCount else { return target }
-    if target.contains(-1) {
-      try call.require(count % known == 0, "\(count) elements cannot have the shape \(target)")
-      return target.map { $0 == -1 ? count / known : $0 }
-    }
-    guard count == known || input.isGuess else {
-      throw call.error(
-        "its input \(input.shapeText) and \(target) have different numbers of elements")
-    }
-    return target
+    let isOpen = target.contains(-1)
+    try call.require(
+      isOpen ? count % known == 0 : count == known,
+      "\(count) elements cannot have the shape \(target)")
+    return target.map { $0 == -1 ? count / known : $0 }
   }
 }

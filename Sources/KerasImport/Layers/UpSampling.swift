@@ -21,6 +21,8 @@ struct UpSampling: KerasLayer {
   /// Keras 1.0 does not store the order of axes: it is that of the layers around.
   private let isUndeclared: Bool
 
+  var leadingAxes: LeadingAxesPolicy { .steps }
+
   init(_ configuration: LayerConfiguration) throws {
     let axes = try SpatialAxes(configuration)
     declaredAxes = axes

@@ -54,19 +54,7 @@ struct TimeDistributed: KerasLayer {
         input.rank == 4 ? TensorLayout(axes: [.sequence, .width, .channel]) : .imageSequence
       input = network.relaid(input, to: layout, for: call.name)
     }
-    let steps = input.shape.remove(at: 1)
-    input.layout.axes.removeFirst()
-    input.mask = nil
-    let innerCall = call.with(name: call.name, inputs: [input])
-    return try inner.convert(innerCall, into: &network).map { output in
-      guard !output.layout.axes.contains(.sequence) else {
-        throw call.unsupported("TimeDistributed(\(innerClass)): nested sequences are not supported")
-      }
-      var output = output
-      output.shape.insert(steps, at: 1)
-      output.layout.axes.insert(.sequence, at: 0)
-      return output
-    }
+    return try network.stepwise(inner, call.with(name: call.name, inputs: [input]))
   }
 
   /// Applies the layer separately to each step of a sequence of sequences.

@@ -45,6 +45,15 @@ enum KerasDocumentation {
       holds. Since Keras 3.4 the mask of a sum or similar covers the steps valid in any input; before, in
       all inputs.
 
+      ## Windows in the batch
+
+      Attention within windows puts these into the batch: `reshape` makes (N · windows, height, width,
+      channels) of (N, height, width, channels), and another one reverses it. A Core ML network takes
+      one item, so the windows become an axis of the blob, usually the sequence. Axes beyond the four
+      of a blob are kept as one in the same way. Layers and operations that work on the other axes
+      convert as usual, reshapes and transposes regroup the axes, and the rest is refused, as are
+      outputs of the model with such axes.
+
       ## Layers that are called several times
 
       A layer called twice becomes two layers, `NAME_0` and `NAME_1`, each with its weights: a layer of a

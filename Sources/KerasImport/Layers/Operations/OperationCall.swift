@@ -20,6 +20,12 @@ struct OperationCall: Sendable {
     case constant(JSONValue)
 
     var scalar: Double? { if case .constant(let value) = self { value.double } else { nil } }
+
+    /// A known size as a constant.
+    var asNumber: Operand {
+      guard case .tensor(let tensor) = self, let number = tensor.sizes?.number else { return self }
+      return .constant(.double(number))
+    }
   }
 
   /// The argument at `position` or with one of the names; nil if it is missing or null.
@@ -187,6 +193,20 @@ struct OperationCall: Sendable {
 struct KnownSizes: Sendable, Equatable {
   var values: [Int?]
   var isScalar = false
+  /// A number computed from sizes that is not a size.
+  private var fraction: Double?
+
+  init(values: [Int?], isScalar: Bool = false) {
+    (self.values, self.isScalar) = (values, isScalar)
+  }
+
+  init(number: Double) {
+    let size = Int(exactly: number).flatMap { $0.magnitude <= Limits.dimension ? $0 : nil }
+    (values, isScalar, fraction) = ([size], true, number)
+  }
+
+  /// The number of a scalar.
+  var number: Double? { isScalar ? fraction ?? values.first.flatMap { $0.map(Double.init) } : nil }
 }
 
 extension NetworkWriter {

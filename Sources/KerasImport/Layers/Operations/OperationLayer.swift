@@ -10,7 +10,7 @@ struct OperationLayer: KerasLayer {
       options: "Keras 3's operations as well", refused: "operations not listed")
   ]
 
-  private let operation: Operation
+  let operation: Operation
   private let configuration: LayerConfiguration
   /// The operation of a graph, if the layer stores one.
   private let node: GraphNode?
@@ -31,6 +31,12 @@ struct OperationLayer: KerasLayer {
     self.configuration = configuration
   }
 
+  var leadingAxes: LeadingAxesPolicy {
+    if OperationTable.decidingLeadingAxes.contains(operation.names[0]) { return .decides }
+    return operation.isElementwise || OperationTable.keepingLeadingAxes[operation.names[0]] != nil
+      ? .keeps : .refuses
+  }
+
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     var call = call
     if let node { call.arguments = try node.arguments(call) }
@@ -45,6 +51,8 @@ struct Operation: Sendable {
   /// Names in the form of `OperationTable.key`.
   let names: [String]
   let convert: Convert
+  /// Whether each element of the result depends on one element of the input only.
+  var isElementwise = false
 
   typealias Convert = @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
   typealias ConvertElements =
@@ -75,10 +83,12 @@ struct Operation: Sendable {
   }
 
   static func elements(names: [String], convert: @escaping ConvertElements) -> Operation {
-    Operation(names: names) { call, network in
+    var operation = Operation(names: names) { call, network in
       let input = try call.input
       return [input.with(try convert(call, input.blob, &network))]
     }
+    operation.isElementwise = true
+    return operation
   }
 }
 

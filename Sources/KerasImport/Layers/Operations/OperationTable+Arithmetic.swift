@@ -71,14 +71,26 @@ extension OperationTable {
 /// How two operands are combined.
 private enum Combination {
   case sum, difference, product, quotient, power, maximum, minimum
+
+  /// The result for two numbers, unless whole numbers give it as a size.
+  func number(_ a: Double, _ b: Double) -> Double? {
+    switch self {
+    case .quotient where b != 0: a / b
+    case .power where a > 0: pow(a, b)
+    default: nil
+    }
+  }
 }
 
 extension OperationCall {
   fileprivate func combine(
     _ combination: Combination, _ network: inout NetworkWriter, _ suffix: String = ""
   ) throws -> [KerasTensor] {
-    let a = try operand(0, "x", "x1", "value", "a")
-    let b = try operand(1, "y", "x2", "bias", "b")
+    var a = try operand(0, "x", "x1", "value", "a")
+    var b = try operand(1, "y", "x2", "bias", "b")
+    // A size combined with a tensor is a number.
+    if case .tensor(let tensor) = b, tensor.sizes == nil { a = a.asNumber }
+    if case .tensor(let tensor) = a, tensor.sizes == nil { b = b.asNumber }
     switch (a, b) {
     case (.tensor(let a), .tensor(let b)) where a.sizes == nil && b.sizes == nil:
       return try combine(combination, a, b, &network, name + suffix)
@@ -121,6 +133,11 @@ extension OperationCall {
         }
       }
       throw layer.unsupported("arithmetic on a shape and a tensor is not supported")
+    }
+    if let x = a.asNumber.scalar, let y = b.asNumber.scalar,
+      let number = combination.number(x, y)
+    {
+      return KerasTensor(sizes: KnownSizes(number: number))
     }
     let (x, y) = (try numbers(a), try numbers(b))
     guard x.values.count == y.values.count || x.isScalar || y.isScalar else {

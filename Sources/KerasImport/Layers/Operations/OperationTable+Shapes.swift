@@ -5,7 +5,7 @@ extension OperationTable {
   /// Reordering, regrouping and joining elements.
   static let shapes: [Operation] = [
     Operation("shape") { call, input, _ in
-      [KerasTensor(sizes: KnownSizes(values: input.shape))]
+      [KerasTensor(sizes: KnownSizes(values: input.fullShape))]
     },
     Operation("reshape") { call, input, network in
       guard let shape = try call.ints(1, "shape", "newshape", "new_shape", "target_shape") else {
@@ -18,7 +18,9 @@ extension OperationTable {
     },
     Operation("transpose", "permutedimensions") { call, input, network in
       let order = try call.ints(1, "perm", "axes", "pattern")
-      return [try call.transposed(input, order ?? (0..<input.rank).reversed(), into: &network)]
+      return [
+        try call.transposed(input, order ?? (0..<input.fullShape.count).reversed(), into: &network)
+      ]
     },
     Operation("swapaxes") { call, input, network in
       let a = try call.axis(call.int(1, "axis1", default: -1), of: input)
@@ -76,6 +78,8 @@ extension OperationTable {
       guard let named = try call.ints(2, "axis")?.first, (1...4096).contains(count) else {
         throw call.layer.unsupported("repeating elements needs an axis")
       }
+      if named == 0 { return [try call.repeatedItems(input, count, into: &network)] }
+      try call.layer.requireNoLeadingAxes()
       let axis = try call.axis(named, of: input)
       var layout = input.layout
       if let other = input.index(of: .width) { layout.axes[other - 1] = layout.axes[axis - 1] }
@@ -117,7 +121,16 @@ extension OperationTable {
     },
     Operation("expanddims") { call, input, network in
       let axis = try call.int(1, "axis", default: -1)
-      let index = axis < 0 ? input.rank + 1 + axis : axis
+      let index = axis < 0 ? input.fullShape.count + 1 + axis : axis
+      if input.leading != nil || input.rank == 5, !input.isGuess {
+        var sizes = try call.layer.known(input.fullShape.dropFirst(), of: input)
+        try call.layer.require((1...sizes.count + 1).contains(index), "it has no axis \(axis)")
+        sizes.insert(1, at: index - 1)
+        return [
+          try network.regrouped(
+            input, windows: input.leading?.windows ?? 1, sizes, call.name, call.layer)
+        ]
+      }
       guard let output = input.inserting(at: index) else {
         throw call.layer.unsupported("\(input.shapeText) cannot have one more axis at \(axis)")
       }
@@ -125,6 +138,20 @@ extension OperationTable {
     },
     Operation("squeeze") { call, input, network in
       let named = try call.ints(1, "axis", "squeeze_dims")
+      if let leading = input.leading {
+        let full = input.fullShape
+        let removed = Set(
+          named?.map { $0 < 0 ? $0 + full.count : $0 }
+            ?? (1..<full.count).filter { full[$0] == 1 })
+        try call.layer.require(
+          removed.allSatisfy { (1..<full.count).contains($0) && full[$0] == 1 },
+          "only axes of size 1 of \(KerasTensor.text(full)) can be removed")
+        let sizes = try call.layer.known(
+          (1..<full.count).filter { !removed.contains($0) }.map { full[$0] }, of: input)
+        return [
+          try network.regrouped(input, windows: leading.windows, sizes, call.name, call.layer)
+        ]
+      }
       let axes =
         try named.map { try Set($0.map { try call.axis($0, of: input) }) }
         ?? Set((1..<input.rank).filter { input.shape[$0] == 1 })
@@ -168,10 +195,10 @@ extension OperationCall {
     var target = Array(shape.dropFirst())
     let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)
     if target.isEmpty { throw layer.unsupported("reshaping the batch is not supported") }
-    // A leading −1 is the batch if the other sizes hold one item.
-    if shape[0] == -1, !target.contains(-1), let count = input.itemCount, count != known {
-      throw layer.unsupported(
-        "reshaping \(input.shapeText) to \(shape) mixes the batch, which is not supported")
+    if let count = input.itemCount, !input.isGuess, count > 0, known > 0,
+      input.leading != nil || target.count > 4 || shape[0] == -1 && !target.contains(-1)
+    {
+      return [try regrouped(input, shape[0], target, count, known, into: &network)]
     }
     if shape[0] == -1, target.filter({ $0 == -1 }).count > 1 {
       throw layer.unsupported("reshaping to \(shape) leaves more than one size unknown")
@@ -180,6 +207,44 @@ extension OperationCall {
     for index in target.indices where target[index] == 0 { target[index] = -1 }
     return try convert(
       [input], as: "Reshape", ["target_shape": .array(target.map { .int($0) })], into: &network)
+  }
+
+  /// The tensor with other axes, some of which may be part of the batch.
+  ///
+  /// - Parameters:
+  ///   - first: the size of the batch; −1 for what the other sizes leave.
+  ///   - target: the other sizes; at most one −1 if the batch does not change.
+  ///   - known: the product of the positive ones.
+  private func regrouped(
+    _ input: KerasTensor, _ first: Int, _ target: [Int], _ count: Int, _ known: Int,
+    into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let windows = input.leading?.windows ?? 1
+    let open = target.indices.filter { target[$0] <= 0 }
+    let items = open.isEmpty ? count / known : windows
+    guard open.count <= 1, count % (items * known) == 0, open.count == 1 || items * known == count
+    else {
+      throw layer.unsupported(
+        "reshaping \(KerasTensor.text(input.fullShape)) to \([first] + target) divides the items of "
+          + "the batch, which is not supported")
+    }
+    var sizes = target
+    if let open = open.first { sizes[open] = count / items / known }
+    return try network.regrouped(input, windows: items, sizes, name, layer)
+  }
+
+  /// Each item of the batch several times.
+  fileprivate func repeatedItems(
+    _ input: KerasTensor, _ count: Int, into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let sizes = try layer.known(input.fullShape.dropFirst(), of: input)
+    let windows = try checkedProduct(
+      [input.leading?.windows ?? 1, count], limit: Limits.dimension)
+    let inner = try checkedProduct(sizes, limit: Limits.dimension)
+    let rows = try network.reshaped(
+      input.gathered, to: [windows / count, 1, inner], name: name + "__items__", layer)
+    let copies = try tiled(rows, [1, 1, count, 1], into: &network)
+    return try network.regrouped(copies, windows: windows, sizes, name, layer)
   }
 
   /// The tensor repeated along each axis.
@@ -213,10 +278,13 @@ extension OperationCall {
   func transposed(
     _ input: KerasTensor, _ order: [Int], into network: inout NetworkWriter
   ) throws -> KerasTensor {
-    guard order.sorted() == Array(0..<input.rank) else {
+    guard order.sorted() == Array(0..<input.fullShape.count) else {
       throw layer.error("\(order) is not a permutation of the axes of \(input.shapeText)")
     }
     guard order[0] == 0 else { throw layer.unsupported("transposing the batch is not supported") }
+    if input.leading != nil {
+      return try network.transposed(leading: input, order, layer)
+    }
     return network.settled(input.reordered(Array(order.dropFirst())), for: name)
   }
 

@@ -23,6 +23,9 @@ extension OperationTable {
       normalization.beta = Float(try call.double(4, "beta", default: 0.5))
       return [input.with(network.add(call.name, normalization, [input.blob]))]
     },
+    Operation("extractpatches") { call, network in
+      [try call.extractedPatches(into: &network)]
+    },
     Operation("perimagestandardization") { call, network in
       // (x − mean) / max(deviation, 1 / √number of elements)
       let input = try call.input

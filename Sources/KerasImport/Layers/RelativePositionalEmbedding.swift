@@ -1,0 +1,92 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+/// Scores of each place of an image for the rows and the columns of all places, from its numbers
+/// and a stored vector for each distance: `[heads, height, width, position height, position width]`.
+///
+/// Source: keras-cv-attention-models 1.4, `botnet.py`.
+struct RelativePositionalEmbedding: KerasLayer {
+  static let classes = [
+    SourceLayer(
+      "RelativePositionalEmbedding", becomes: "innerProducts, reshapes, crops, add",
+      options:
+        "`position_height`, `position_width`, `use_absolute_pos`; from keras-cv-attention-models",
+      refused: "`dynamic_shape`")
+  ]
+
+  private let positions: [Int]
+  private let isAbsolute: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    let height = try configuration.int("position_height", default: 0, atLeast: 0)
+    let width = try configuration.int("position_width", default: 0, atLeast: 0)
+    positions = [height, width > 0 ? width : height]
+    isAbsolute = try configuration.bool("use_absolute_pos", default: false)
+    try configuration.require(
+      !configuration.bool("dynamic_shape", default: false), "dynamic_shape",
+      unsupported: "true is not supported")
+  }
+
+  var weights: [WeightSlot] { WeightSlot.named("rows", "columns") }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    guard input.rank == 5 else {
+      throw call.error("its input \(input.shapeText) is not the image of several heads")
+    }
+    let sizes = try call.known(input.shape.dropFirst(), of: input)
+    let (heads, height, width) = (sizes[0], sizes[1], sizes[2])
+    let ends = [max(positions[0], height), max(positions[1], width)]
+    let columns = try scores(input, along: width, ends[1], "columns", call, &network)
+    let turned = network.settled(input.exchanging(2, 3), for: call.name)
+    let rows = try scores(turned, along: height, ends[0], "rows", call, &network)
+    // [heads · height, width, 1, columns] + [heads · height, width, rows, 1]
+    let count = try checkedProduct([heads, height], limit: Limits.dimension)
+    let right = try network.reshaped(
+      columns, to: [count, width, 1, ends[1]], name: call.name + "__right__", call)
+    let down = try network.reshaped(
+      network.settled(rows.exchanging(2, 3), for: call.name + "_turned"),
+      to: [count, width, ends[0], 1], name: call.name + "__down__", call)
+    var sum = try call.part("Add", [right, down], "sum", &network)
+    sum.leading = LeadingAxes(sizes: [heads, height])
+    return [sum]
+  }
+
+  /// The scores along the second-to-last axis, which has `length` places: `[…, length, ends]`.
+  private func scores(
+    _ input: KerasTensor, along length: Int, _ ends: Int, _ part: String, _ call: LayerCall,
+    _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let sizes = try call.known(input.shape.dropFirst(), of: input)
+    let distances = isAbsolute ? ends : try checkedSum([checkedProduct([2, ends]), -1])
+    let table = try call.weight(part, [sizes[3], distances])
+    let name = "\(call.name)__\(part)__"
+    let all = network.channelProduct(
+      input, Weights(table.transposed([1, 0])), inputs: sizes[3], outputs: distances,
+      name + "table__")
+    if isAbsolute || ends == 1 { return all }
+    if length == 1 {
+      return try last(all, from: distances - ends, count: ends, name, call, &network)
+    }
+    // The number of a distance moves to the place of its end: a row of all places without the first
+    // length − 1 numbers is one of rows that are one number shorter.
+    let outer = [sizes[0], sizes[1]]
+    let row = try checkedProduct([length, distances], limit: Limits.dimension)
+    let flat = try network.reshaped(all, to: outer + [row], name: name + "flat__", call)
+    let shorter = try last(
+      flat, from: length - 1, count: row - length, name + "cut__", call, &network)
+    let shifted = try network.reshaped(
+      shorter, to: outer + [length, distances - 1], name: name + "shifted__", call)
+    return try last(shifted, from: ends - length, count: ends, name + "ends__", call, &network)
+  }
+
+  /// A range of the last axis.
+  private func last(
+    _ tensor: KerasTensor, from start: Int, count: Int, _ name: String, _ call: LayerCall,
+    _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    try OperationCall(call.with(name: name, inputs: [tensor]), fields: .init()).slice(
+      tensor, tensor.rank - 1, start..<start + count, "", into: &network)
+  }
+}

@@ -1,0 +1,248 @@
+import CoreMLModel
+import ImportSupport
+import LibC
+import TensorCore
+
+// Layers of keras-cv-attention-models 1.4's Swin Transformer V2.
+
+/// x · exp(min(gamma, max_value)), with a stored gamma for each index of an axis.
+struct ExpLogitScale: KerasLayer {
+  static let classes = [
+    SourceLayer(
+      "ExpLogitScale", becomes: "scale",
+      options: "`axis`, `max_value`; from keras-cv-attention-models",
+      refused: "several axes")
+  ]
+
+  private let axis: Int?
+  private let maximum: Double
+
+  init(_ configuration: LayerConfiguration) throws {
+    let axes = try configuration.ints("axis") ?? []
+    try configuration.require(axes.count < 2, "axis", unsupported: "\(axes) are several axes")
+    axis = axes.first
+    maximum = try configuration.double("max_value", default: log(100))
+  }
+
+  var weights: [WeightSlot] { [WeightSlot("gamma")] }
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = network.settled(try call.input, for: call.name)
+    let index = try axis.map { try call.axis($0, of: input) }
+    let count = try index.map { try call.known([input.shape[$0]], of: input)[0] } ?? 1
+    // Stored with all axes if it is not the last one.
+    let factors = try call.flatWeight("gamma", count).map {
+      Float(exp(min(Double($0), maximum)))
+    }
+    guard let index else {
+      return [input.with(network.affine(input.blob, factors[0], 0, call.name))]
+    }
+    let places = try ReducibleAxes([index], of: input, call)
+    let moved = network.relaid(input, to: places.layout, for: call.name)
+    let gamma = FloatValues(factors).shaped([count])
+    let result = network.scaled(moved.blob, places, gamma: gamma, beta: nil, call.name)
+    return [network.settled(moved.with(result), for: call.name + "_back")]
+  }
+}
+
+/// Scores + a number for each head and distance of two places, which a network of two matrices
+/// computes from the distance; or an image + such numbers for each place.
+struct PairwisePositionalEmbedding: KerasLayer {
+  static let classes = [
+    SourceLayer(
+      "MlpPairwisePositionalEmbedding", becomes: "bias",
+      options:
+        "`hidden_dim`, `attn_height`, `attn_width`, `pos_scale`, `is_deploy_mode`; from keras-cv-attention-models",
+      refused: "`use_absolute_pos`")
+  ]
+
+  private let hidden: Int
+  private let height: Int?
+  private let width: Int?
+  private let scale: [Int]?
+  private let isDeployed: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    func given(_ name: String) throws -> Int? {
+      let value = try configuration.int(name, default: -1, atLeast: -1)
+      return value > 0 ? value : nil
+    }
+    hidden = try configuration.int("hidden_dim", default: 512)
+    (height, width) = (try given("attn_height"), try given("attn_width"))
+    let scales = try configuration.sizes("pos_scale", count: 2, default: [-1, -1], atLeast: -1)
+    scale = scales[0] == -1 ? nil : scales
+    isDeployed = try configuration.bool("is_deploy_mode", default: false)
+    try configuration.require(
+      !configuration.bool("use_absolute_pos", default: false), "use_absolute_pos",
+      unsupported: "true is not supported")
+  }
+
+  var weights: [WeightSlot] {
+    isDeployed
+      ? [WeightSlot("deploy_bias", isTrainable: false)]
+      : WeightSlot.named("hidden_weight", "hidden_bias", "out")
+  }
+  var leadingAxes: LeadingAxesPolicy { .keeps }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    guard input.rank >= 4 else {
+      throw call.error("its input \(input.shapeText) is not the scores of several heads")
+    }
+    let sizes = try call.known(input.shape.suffix(3), of: input)
+    let count = try checkedProduct(sizes, limit: Limits.tensorElements)
+    let terms =
+      isDeployed ? try call.flatWeight("deploy_bias", count) : try numbers(sizes, call)
+    return [network.adding(scores: FloatValues(terms).shaped(sizes), to: input, call)]
+  }
+
+  private func numbers(_ sizes: [Int], _ call: LayerCall) throws -> [Float] {
+    let (heads, places) = (sizes[0], sizes[1])
+    let height = self.height ?? Int(Double(places).squareRoot())
+    let width = self.width ?? (height > 0 ? places / height : 0)
+    guard height > 0, width > 0, sizes[2] == places,
+      let grid = try? checkedProduct([height, width], limit: Limits.dimension), grid <= places
+    else { throw call.error("its input has \(places) places, not \(height) × \(width)") }
+    let table = try distances(height, width, heads, call)
+    var result = [Float](repeating: 0, count: heads * places * places)
+    // Tokens before the image get 0.
+    let tokens = places - grid
+    for query in 0..<grid {
+      for key in 0..<grid {
+        let across = query % height - key % height + height - 1
+        let along = query / height - key / height + width - 1
+        let row = across + along * (2 * height - 1)
+        for head in 0..<heads {
+          let place = (head * places + query + tokens) * places + key + tokens
+          result[place] = Float(16 / (1 + exp(-table[row * heads + head])))
+        }
+      }
+    }
+    return result
+  }
+
+  /// The number of each head for each distance, by rows and columns.
+  private func distances(
+    _ height: Int, _ width: Int, _ heads: Int, _ call: LayerCall
+  ) throws -> [Double] {
+    let first = try call.weight("hidden_weight", [2, hidden]).array()
+    let bias = try call.weight("hidden_bias", [hidden]).array()
+    let second = try call.weight("out", [hidden, heads]).array()
+    let scale = self.scale ?? [height, width]
+    try call.require(scale.allSatisfy { $0 > 1 }, "its pos_scale is \(scale), which must exceed 1")
+    func coordinate(_ distance: Int, _ size: Int) -> Double {
+      let scaled = Double(distance) * 8 / Double(size - 1)
+      let size = log(1 + abs(scaled)) / (3 * log(2))
+      return scaled < 0 ? -size : scaled > 0 ? size : scaled
+    }
+    _ = try checkedProduct(
+      [2 * height - 1, 2 * width - 1, hidden, heads], limit: Limits.tensorElements)
+    var result: [Double] = []
+    for row in 1 - height..<height {
+      for column in 1 - width..<width {
+        let (y, x) = (coordinate(row, scale[0]), coordinate(column, scale[1]))
+        let layer = (0..<hidden).map { index in
+          max(y * Double(first[index]) + x * Double(first[hidden + index]) + Double(bias[index]), 0)
+        }
+        for head in 0..<heads {
+          var sum = 0.0
+          for (index, value) in layer.enumerated() {
+            sum += value * Double(second[index * heads + head])
+          }
+          result.append(sum)
+        }
+      }
+    }
+    return result
+  }
+}
+
+/// Scores of each window − 100 between places that were no neighbors before the image was shifted.
+struct WindowAttentionMask: KerasLayer {
+  static let classes = [
+    SourceLayer(
+      "WindowAttentionMask", becomes: "bias",
+      options:
+        "`height`, `width`, `window_height`, `window_width`, `shift_height`, `shift_width`; from keras-cv-attention-models"
+    )
+  ]
+
+  private let sizes: [Int]
+  private let windows: [Int]
+  private let shifts: [Int]
+
+  init(_ configuration: LayerConfiguration) throws {
+    sizes = [try configuration.int("height"), try configuration.int("width")]
+    windows = [try configuration.int("window_height"), try configuration.int("window_width")]
+    shifts = [
+      try configuration.int("shift_height", default: 0, atLeast: 0),
+      try configuration.int("shift_width", default: 0, atLeast: 0),
+    ]
+    for axis in 0..<2 {
+      try configuration.require(
+        sizes[axis] % windows[axis] == 0 && shifts[axis] < windows[axis],
+        axis == 0 ? "window_height" : "window_width",
+        unsupported: "\(windows[axis]) does not divide \(sizes[axis])")
+    }
+  }
+
+  var leadingAxes: LeadingAxesPolicy { .decides }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    let count = (sizes[0] / windows[0]) * (sizes[1] / windows[1])
+    let places = try checkedProduct(windows, limit: Limits.dimension)
+    let full = input.fullShape
+    guard full.count == 4, (input.leading?.windows ?? 1) == count, full[2] == places,
+      full[3] == places
+    else {
+      throw call.error(
+        "its input \(input.shapeText) is not the scores of \(count) windows of \(places) places")
+    }
+    // Of a single window, axis 1 of the tensor are the heads.
+    guard input.leading != nil else {
+      return [try masked(input, [places, places], call, &network)]
+    }
+    return [try masked(input, [count, places, places], call, &network)]
+  }
+
+  private func masked(
+    _ input: KerasTensor, _ shape: [Int], _ call: LayerCall, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    _ = try checkedProduct(shape, limit: Limits.tensorElements)
+    var values: [Float] = []
+    for down in 0..<sizes[0] / windows[0] {
+      for right in 0..<sizes[1] / windows[1] {
+        let regions = (0..<windows[0] * windows[1]).map { place in
+          3 * region(down * windows[0] + place / windows[1], 0)
+            + region(right * windows[1] + place % windows[1], 1)
+        }
+        for query in regions { for key in regions { values.append(query == key ? 0 : -100) } }
+      }
+    }
+    // The windows in the channels, the heads in the sequence.
+    let layout = TensorLayout(
+      axes: shape.count == 3
+        ? [.channel, .sequence, .height, .width] : [.sequence, .height, .width])
+    let scores = network.relaid(input, to: layout, for: call.name)
+    let bias = Bias(Weights(values), shape.count == 3 ? shape : [1] + shape)
+    return scores.with(network.add(call.name, bias, [scores.blob]))
+  }
+
+  /// The part of a shifted axis that a place belongs to.
+  private func region(_ place: Int, _ axis: Int) -> Int {
+    place < sizes[axis] - windows[axis] ? 0 : place < sizes[axis] - shifts[axis] ? 1 : 2
+  }
+}
+
+extension LayerCall {
+  /// The weight `name` of any shape with so many elements.
+  func flatWeight(_ name: String, _ count: Int) throws -> [Float] {
+    let shape = weights.first { $0.name == name }?.shape ?? []
+    guard missingWeights == nil, shape.reduce(1, *) == count else {
+      return try weight(name, [count]).array()
+    }
+    return try weight(name, shape.map { Int?($0) }).array()
+  }
+}

@@ -1,0 +1,194 @@
+import CoreMLModel
+import TensorCore
+
+/// Leading axes of a tensor that its blob keeps as one, the first after the batch: axes beyond the
+/// four that a blob has, and windows that a reshape has put into the batch.
+struct LeadingAxes: Equatable, Sendable {
+  /// Windows per item: Keras's batch is N · windows.
+  var windows = 1
+  /// Sizes of the axes after the batch.
+  var sizes: [Int] = []
+}
+
+/// How a layer converts tensors with leading axes.
+enum LeadingAxesPolicy: Sendable {
+  /// Not at all.
+  case refuses
+  /// It works on other axes, so that the leading axes may be one.
+  case keeps
+  /// It works on images, so that the leading axes may be the steps of a sequence of images.
+  case steps
+  /// It moves or regroups them itself.
+  case decides
+}
+
+extension KerasTensor {
+  /// Keras's shape, with all leading axes.
+  var fullShape: [Int?] {
+    guard let leading else { return shape }
+    return [shape[0]] + leading.sizes + shape.dropFirst(2)
+  }
+
+  func requireAllAxes(ofOutput position: Int, _ node: KerasGraph.Node) throws {
+    guard leading != nil else { return }
+    throw ModelError(
+      .unsupported,
+      "output \(position + 1) of the model, \(Self.text(fullShape)), has windows in the batch, or "
+        + "more axes than Core ML's blobs", layer: node.name, layerClass: node.layer.className)
+  }
+
+  /// The tensor with its leading axes as one ordinary axis.
+  var gathered: KerasTensor {
+    var tensor = self
+    tensor.leading = nil
+    return tensor
+  }
+}
+
+extension NetworkWriter {
+  /// The same elements in Keras's order as `windows` items of these sizes per item of the batch.
+  mutating func regrouped(
+    _ tensor: KerasTensor, windows: Int, _ sizes: [Int], _ name: String, _ call: LayerCall
+  ) throws -> KerasTensor {
+    if windows == 1, sizes.count <= 4 {
+      return try reshaped(
+        tensor.gathered, to: sizes, preferred: call.preferredImage, name: name, call)
+    }
+    let leading = LeadingAxes(windows: windows, sizes: Array(sizes.dropLast(3)))
+    let count = try checkedProduct([windows] + leading.sizes, limit: Limits.dimension)
+    var result = try reshaped(
+      tensor.gathered, to: [count] + sizes.suffix(3), preferred: call.preferredImage, name: name,
+      call)
+    result.leading = leading
+    return result
+  }
+
+  /// Axes in another order; axis `i` of the result is axis `order[i]` of the tensor.
+  ///
+  /// Neighboring axes that stay neighbors move as one. More than four move one after the other.
+  mutating func transposed(
+    leading tensor: KerasTensor, _ order: [Int], _ call: LayerCall
+  ) throws -> KerasTensor {
+    if order == Array(order.indices) { return tensor }
+    let sizes = try call.known(tensor.fullShape.dropFirst(), of: tensor)
+    let windows = tensor.leading?.windows ?? 1
+    var blocks: [Range<Int>] = []
+    for axis in order {
+      if let last = blocks.last, last.upperBound == axis {
+        blocks[blocks.count - 1] = last.lowerBound..<axis + 1
+      } else {
+        blocks.append(axis..<axis + 1)
+      }
+    }
+    func count(_ axes: some Sequence<Int>) throws -> Int {
+      try checkedProduct(
+        axes.map { $0 == 0 ? windows : sizes[$0 - 1] }, limit: Limits.dimension)
+    }
+    // The blocks where they are, and where the next one has to go.
+    var present = blocks.sorted { $0.lowerBound < $1.lowerBound }
+    var result = tensor.gathered
+    for (target, block) in blocks.enumerated() {
+      guard let place = present.firstIndex(of: block), place > target else { continue }
+      let parts = [present[..<target], present[target..<place], [block], present[(place + 1)...]]
+      let name = "\(call.name)__move_\(target)__"
+      let split = try reshaped(
+        result, to: parts.map { try count($0.joined()) }, name: name + "split__", call)
+      result = relaid(
+        split.reordered([1, 3, 2, 4]), to: .imageSequenceChannelsFirst, for: name)
+      present.remove(at: place)
+      present.insert(block, at: target)
+    }
+    return try regrouped(
+      result, windows: windows, order.dropFirst().map { sizes[$0 - 1] }, call.name, call)
+  }
+}
+
+extension LayerCall {
+  /// Converts a layer whose inputs may have leading axes.
+  ///
+  /// - Parameter configuration: the layer's, to read its axes once more if they are counted from
+  ///   the start.
+  func outputs(
+    of layer: any KerasLayer, _ configuration: LayerConfiguration,
+    into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    guard let leading = inputs.lazy.compactMap(\.leading).first else {
+      return try layer.convert(self, into: &network)
+    }
+    switch layer.leadingAxes {
+    case .decides: return try layer.convert(self, into: &network)
+    case .refuses: throw leadingAxesError
+    case .keeps, .steps: break
+    }
+    let tensors = inputs.filter { $0.sizes == nil }
+    guard tensors.allSatisfy({ $0.leading == leading }),
+      Set(tensors.map(\.shape.count)).count == 1
+    else {
+      throw unsupported(
+        "its inputs \(inputs.map { KerasTensor.text($0.fullShape) }.joined(separator: ", ")) differ "
+          + "in axes that Core ML's blobs do not have")
+    }
+    let outputs: [KerasTensor]
+    if layer.leadingAxes == .steps {
+      outputs = try convertSteps(layer, tensors[0].gathered, into: &network)
+    } else {
+      let axes = AxesFromEnd(rank: tensors[0].fullShape.count, leading: leading.sizes.count)
+      var call = self
+      call.inputs = inputs.map(\.gathered)
+      var fields = configuration.fields
+      try axes.rewrite(&call.arguments, &fields, of: layer, self)
+      var adapted = configuration
+      adapted.fields = fields
+      outputs = try type(of: layer).init(adapted).convert(call, into: &network)
+    }
+    return try outputs.map { output in
+      guard output.rank > 1, output.shape[1] == tensors[0].shape[1] else { throw leadingAxesError }
+      let sizes = leading.sizes + output.shape.dropFirst(2).compactMap { $0 }
+      var result = output
+      result.leading = leading
+      // An ordinary tensor again.
+      guard leading.windows == 1, sizes.count <= 4 else { return result }
+      return try network.regrouped(output, windows: 1, sizes, name + "_axes", self)
+    }
+  }
+
+  func requireNoLeadingAxes() throws {
+    if inputs.contains(where: { $0.leading != nil }) { throw leadingAxesError }
+  }
+
+  private var leadingAxesError: ModelError {
+    unsupported(
+      "\(inputs.map { KerasTensor.text($0.fullShape) }.joined(separator: ", ")) has windows in the "
+        + "batch, or more axes than Core ML's blobs, which this layer does not support")
+  }
+
+  /// Applies a layer for images to each step of a sequence of images.
+  private func convertSteps(
+    _ layer: any KerasLayer, _ sequence: KerasTensor, into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    guard inputs.count == 1, sequence.rank == 5 else { throw leadingAxesError }
+    return try network.stepwise(
+      layer, with(name: name, inputs: [network.relaid(sequence, to: .imageSequence, for: name)]))
+  }
+}
+
+extension NetworkWriter {
+  /// Converts a layer without the sequence axis, which comes first in the layout of its input.
+  mutating func stepwise(
+    _ layer: any KerasLayer, _ call: LayerCall
+  ) throws -> [KerasTensor] {
+    var input = try call.input
+    let steps = input.shape.remove(at: 1)
+    input.layout.axes.removeFirst()
+    input.mask = nil
+    return try layer.convert(call.with(name: call.name, inputs: [input]), into: &self).map {
+      guard !$0.layout.axes.contains(.sequence) else {
+        throw call.unsupported("\(call.className): nested sequences are not supported")
+      }
+      var output = $0
+      output.shape.insert(steps, at: 1)
+      output.layout.axes.insert(.sequence, at: 0)
+      return output
+    }
+  }
+}
