@@ -6,7 +6,7 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers plugins baseline benchmark static install proto docs pictures example journeys fuzz mutants faults contracts sanitize coverage
+.PHONY: setup build test demo lint format layers plugins baseline benchmark static library wheel install proto docs pictures example journeys fuzz mutants faults contracts sanitize coverage
 
 # Installs missing libraries; does nothing if all are there.
 setup:
@@ -82,6 +82,14 @@ benchmark: setup
 # Builds binaries that need nothing but libc, in .build/static/release.
 static: setup
 	@sh Tests/Tools/static.sh
+
+# Builds the C library, shared and static, with the Swift runtime inside, in .build/library.
+library: setup
+	@sh Tests/Tools/library.sh
+
+# Builds the Python package with the C library, in .build/wheel.
+wheel: library
+	@sh Tests/Tools/wheel.sh
 
 # Tries COUNT mutants of each format on the commands' code, in process: see docs/security.md. The same
 # SEED makes the same mutants. What does harm goes to the folder `findings`.

@@ -49,6 +49,8 @@ let package = Package(
     .executable(name: "assay", targets: ["AssayCommand"]),
     .executable(name: "assay-hdf5", targets: ["HDF5Worker"]),
     .library(name: "Assay", targets: ["Assay"]),
+    // `make library` makes libassay of it.
+    .library(name: "AssayLibrary", type: .dynamic, targets: ["AssayLibrary"]),
     .library(name: "NetworkBuilder", targets: ["NetworkBuilder"]),
   ],
   dependencies: [
@@ -164,6 +166,8 @@ let package = Package(
         "ImportSupport", "Engine", "Programs", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),
+    .systemLibrary(name: "CAssay"),
+    library("AssayLibrary", ["Assay", "CAssay"], settings: optimized),
     .executableTarget(
       name: "AssayCommand",
       dependencies: [
@@ -229,6 +233,8 @@ let package = Package(
       ]),
     tests("Verification", ["Engine", "TensorCore"]),
     tests("Reports", ["Verification", "Imaging", "TensorCore"]),
+    // A program in C tests the product.
+    .testTarget(name: "AssayLibraryTests", dependencies: ["TestSupport"]),
     tests("FuzzTargets", ["HDF5Worker", "FuzzSupport", "TensorCore"]),
     tests(
       "Assay",

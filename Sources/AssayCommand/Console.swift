@@ -35,18 +35,9 @@ enum Console {
   }
 
   static func report(_ error: ModelError) {
-    for error in error.all { reportOne(error) }
-  }
-
-  private static func reportOne(_ error: ModelError) {
-    // A list has a line for each item, which is indented: a name cannot forge a line of another kind.
-    let items = error.description.split(separator: "\n ", omittingEmptySubsequences: false)
-    let text = items.map { escaped(String($0)) }.joined(separator: "\n ")
-    write(styled("error:", .red) + " " + text + "\n", to: STDERR_FILENO)
-    if let hint = error.hint {
-      for line in hint.split(separator: "\n", omittingEmptySubsequences: false) {
-        write(styled("hint:", .cyan) + " " + escaped(String(line)) + "\n", to: STDERR_FILENO)
-      }
+    for line in error.lines {
+      let label = styled(line.label + ":", line.label == "error" ? .red : .cyan)
+      write("\(label) \(line.text)\n", to: STDERR_FILENO)
     }
   }
 

@@ -21,7 +21,7 @@ package enum NumericType: String, Sendable, CaseIterable {
 
   /// Converts each element to the nearest `Value`. Precondition: `byteCount` bytes per element of
   /// `target`.
-  func convert<Value: BinaryFloatingPoint>(
+  package func convert<Value: BinaryFloatingPoint>(
     _ source: UnsafeRawBufferPointer, isBigEndian: Bool,
     to target: UnsafeMutableBufferPointer<Value>
   ) {

@@ -96,7 +96,9 @@ public final class Predictor: Sendable {
   }
 
   /// The outputs of the model by name, if it is not a network; a network's as those of a pipeline.
-  func features(_ values: [String: FeatureValue]) throws -> [String: FeatureValue] {
+  package func features(
+    _ values: [String: FeatureValue]
+  ) throws -> [String: FeatureValue] {
     try interface.requireNames(values)
     if let runner { return try runner.run(values) }
     return model.usesFeatures ? try passOnFeatures(values) : try predict(values).features(model)

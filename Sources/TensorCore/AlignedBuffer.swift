@@ -1,7 +1,8 @@
 import CSystem
 import LibC
 
-/// Uninitialized memory, aligned for the widest vectors, freed with its last reference.
+/// Uninitialized memory, aligned for the widest vectors, freed with its last reference; or memory of
+/// somebody else.
 package final class AlignedBuffer: @unchecked Sendable {
   package static let alignment = 64
 
@@ -9,6 +10,8 @@ package final class AlignedBuffer: @unchecked Sendable {
   package let byteCount: Int
   /// The buffer that owns the memory; nil if this one does.
   private let whole: AlignedBuffer?
+  /// Whether the memory is somebody else's, who frees it and must not see it changed.
+  let isBorrowed: Bool
 
   /// For sizes that the program itself chose: ends the process if the memory cannot be allocated.
   package init(byteCount: Int) {
@@ -16,6 +19,7 @@ package final class AlignedBuffer: @unchecked Sendable {
     guard let address = Self.allocate(byteCount) else { assay_out_of_memory() }
     pointer = address
     whole = nil
+    isBorrowed = false
   }
 
   /// For sizes from a file: throws if the memory cannot be allocated, or if all buffers together
@@ -23,6 +27,7 @@ package final class AlignedBuffer: @unchecked Sendable {
   package init(checkedByteCount byteCount: Int) throws {
     self.byteCount = byteCount
     whole = nil
+    isBorrowed = false
     try MemoryBudget.require(byteCount)
     guard let address = Self.allocate(byteCount) else {
       assay_forget_failed_allocation()
@@ -37,7 +42,19 @@ package final class AlignedBuffer: @unchecked Sendable {
     pointer = whole.pointer + range.lowerBound
     byteCount = range.count
     self.whole = whole
+    isBorrowed = whole.isBorrowed
   }
+
+  /// Memory of any alignment that stays valid and unchanged for as long as the buffer lives.
+  init(borrowing bytes: UnsafeRawBufferPointer) {
+    // An empty buffer needs an address, too.
+    pointer = UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? Self.nowhere)
+    byteCount = bytes.count
+    whole = nil
+    isBorrowed = true
+  }
+
+  private static var nowhere: UnsafeRawPointer { UnsafeRawPointer(bitPattern: alignment)! }
 
   /// Allocates large buffers in large pages if the system has them: fewer page faults on the first
   /// write, and fewer address translations missed when streaming.
@@ -55,7 +72,7 @@ package final class AlignedBuffer: @unchecked Sendable {
   private static let largePage = 2 << 20
 
   deinit {
-    guard whole == nil else { return }
+    guard whole == nil, !isBorrowed else { return }
     free(pointer)
     MemoryBudget.used.subtract(byteCount, ordering: .relaxed)
   }

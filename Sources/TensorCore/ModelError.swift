@@ -122,6 +122,29 @@ extension ModelError: CustomStringConvertible {
   }
 }
 
+extension ModelError {
+  /// A line of a report: an error or a hint, on one line unless it is a list.
+  package struct Line {
+    /// `error` or `hint`.
+    package let label: String
+    package let text: String
+  }
+
+  /// This error and the further ones as the command prints them, with control characters made
+  /// visible.
+  package var lines: [Line] {
+    all.flatMap { error in
+      // A list has a line for each item, which is indented: a name cannot forge a line of another
+      // kind.
+      let items = error.description.split(separator: "\n ", omittingEmptySubsequences: false)
+        .map { String($0).escapingControls() }
+      let hints = error.hint?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
+      return [Line(label: "error", text: items.joined(separator: "\n "))]
+        + hints.map { Line(label: "hint", text: String($0).escapingControls()) }
+    }
+  }
+}
+
 /// Adds the file's name to every `ModelError` from `body` that lacks one.
 package func inFile<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
   do { return try body() } catch let error as ModelError { throw error.inFile(name) }

@@ -37,6 +37,16 @@ public struct Tensor: @unchecked Sendable {
     }
   }
 
+  /// Elements of somebody else, at any alignment of a `Float`, that stay valid and unchanged for as
+  /// long as the tensor or a copy of it exists; who changes one changes a copy of the elements.
+  ///
+  /// Precondition: the number of elements is the product of `shape`.
+  package init(borrowing elements: UnsafeBufferPointer<Float>, shape: [Int]) {
+    precondition(shape.reduce(1, *) == elements.count)
+    self.shape = shape
+    storage = AlignedBuffer(borrowing: UnsafeRawBufferPointer(elements))
+  }
+
   /// The same elements with another shape. Precondition: the counts agree.
   public func reshaped(_ newShape: [Int]) -> Tensor {
     precondition(newShape.reduce(1, *) == count)
@@ -62,7 +72,7 @@ public struct Tensor: @unchecked Sendable {
   public mutating func withUnsafeMutableElements<Result>(
     _ body: (UnsafeMutableBufferPointer<Float>) throws -> Result
   ) rethrows -> Result {
-    if !isKnownUniquelyReferenced(&storage) {
+    if storage.isBorrowed || !isKnownUniquelyReferenced(&storage) {
       let copy = AlignedBuffer(byteCount: storage.byteCount)
       copy.pointer.copyMemory(from: storage.pointer, byteCount: storage.byteCount)
       storage = copy

@@ -78,7 +78,7 @@ extension Prediction {
   }
 
   /// The outputs of a network as features: a classifier's are its label and its probabilities.
-  func features(_ model: Model) -> [String: FeatureValue] {
+  package func features(_ model: Model) -> [String: FeatureValue] {
     var features: [String: FeatureValue] = [:]
     for output in outputs {
       switch output.kind {

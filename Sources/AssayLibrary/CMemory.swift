@@ -1,0 +1,20 @@
+/// Memory that C reads, freed as a whole.
+final class CMemory: @unchecked Sendable {
+  // `@unchecked`: whoever fills it does so before another thread sees it.
+  private var blocks: [UnsafeMutableRawPointer] = []
+
+  deinit { for block in blocks { block.deallocate() } }
+
+  /// A C string.
+  func text(_ text: String) -> UnsafePointer<CChar> { array(Array(text.utf8CString)) }
+
+  /// A copy of the elements; an empty one has an address, too.
+  func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
+    let copy = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))
+    elements.withUnsafeBufferPointer { source in
+      if let address = source.baseAddress { copy.initialize(from: address, count: source.count) }
+    }
+    blocks.append(UnsafeMutableRawPointer(copy))
+    return UnsafePointer(copy)
+  }
+}

@@ -1,0 +1,123 @@
+import Assay
+import CAssay
+import LibC
+
+// The functions of `assay.h`, which documents them.
+
+/// Where a function stores the text of its error.
+public typealias ErrorText = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+// `unsafe`: it is never written.
+nonisolated(unsafe) private let versionText = strdup(assayVersion)
+
+/// `assay_version` of `assay.h`.
+@_cdecl("assay_version")
+public func version() -> UnsafePointer<CChar>? { UnsafePointer(versionText) }
+
+/// `assay_open` of `assay.h`.
+@_cdecl("assay_open")
+public func open(
+  _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<assay_options>?, _ error: ErrorText?
+) -> OpaquePointer? {
+  reporting(error) {
+    try OpenModel(
+      path: String(cString: argument(path, "path")), Predictor.Options(options),
+      weights: options?.pointee.weights.map { String(cString: $0) }
+    ).retained()
+  }
+}
+
+/// `assay_close` of `assay.h`.
+@_cdecl("assay_close")
+public func close(_ model: OpaquePointer?) { OpenModel.release(model) }
+
+/// `assay_describe` of `assay.h`.
+@_cdecl("assay_describe")
+public func describe(_ model: OpaquePointer?) -> UnsafePointer<assay_description>? {
+  model.map { OpenModel.object($0).description }
+}
+
+/// `assay_predict` of `assay.h`.
+@_cdecl("assay_predict")
+public func predict(
+  _ model: OpaquePointer?, _ inputs: UnsafePointer<assay_value>?, _ count: Int,
+  _ state: OpaquePointer?, _ error: ErrorText?
+) -> OpaquePointer? {
+  reporting(error) {
+    let values = try UnsafeBufferPointer(
+      start: count > 0 ? argument(inputs, "inputs") : nil, count: max(0, count))
+    return try OpenModel.object(argument(model, "model"))
+      .predict(values, state.map(ModelState.object)).retained()
+  }
+}
+
+/// `assay_outputs` of `assay.h`.
+@_cdecl("assay_outputs")
+public func outputs(
+  _ prediction: OpaquePointer?, _ count: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<assay_value>? {
+  let values = prediction.map { PredictedValues.object($0) }
+  count?.pointee = values?.count ?? 0
+  return values?.values
+}
+
+/// `assay_release` of `assay.h`.
+@_cdecl("assay_release")
+public func release(_ prediction: OpaquePointer?) { PredictedValues.release(prediction) }
+
+/// `assay_state_create` of `assay.h`.
+@_cdecl("assay_state_create")
+public func createState(_ model: OpaquePointer?, _ error: ErrorText?) -> OpaquePointer? {
+  reporting(error) { try ModelState(of: OpenModel.object(argument(model, "model"))).retained() }
+}
+
+/// `assay_state_read` of `assay.h`.
+@_cdecl("assay_state_read")
+public func readState(
+  _ state: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ error: ErrorText?
+) -> UnsafePointer<assay_value>? {
+  reporting(error) {
+    try ModelState.object(argument(state, "state")).read(String(cString: argument(name, "name")))
+  }
+}
+
+/// `assay_state_write` of `assay.h`.
+@_cdecl("assay_state_write")
+public func writeState(
+  _ state: OpaquePointer?, _ value: UnsafePointer<assay_value>?, _ error: ErrorText?
+) -> Int32 {
+  let done: Void? = reporting(error) {
+    try ModelState.object(argument(state, "state")).write(argument(value, "value").pointee)
+  }
+  return done == nil ? 0 : 1
+}
+
+/// `assay_state_destroy` of `assay.h`.
+@_cdecl("assay_state_destroy")
+public func destroyState(_ state: OpaquePointer?) { ModelState.release(state) }
+
+/// `assay_free` of `assay.h`.
+@_cdecl("assay_free")
+public func freeText(_ text: UnsafeMutablePointer<CChar>?) { free(text) }
+
+/// The result of `body`; nil after the text of its error has been stored.
+private func reporting<Result>(_ text: ErrorText?, _ body: () throws -> Result) -> Result? {
+  text?.pointee = nil
+  do { return try body() } catch {
+    text?.pointee = strdup(message(of: error))
+    return nil
+  }
+}
+
+/// What the command prints, without `error:` in front of the first line.
+private func message(of error: any Error) -> String {
+  guard let error = error as? ModelError else { return "\(error)" }
+  let text = error.lines.map { "\($0.label): \($0.text)" }.joined(separator: "\n")
+  return String(text.dropFirst("error: ".count))
+}
+
+/// The argument, which must not be NULL.
+func argument<Value>(_ argument: Value?, _ name: String) throws -> Value {
+  guard let argument else { throw ModelError(.usage, "is NULL", field: "argument '\(name)'") }
+  return argument
+}

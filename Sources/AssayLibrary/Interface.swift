@@ -1,0 +1,102 @@
+import Assay
+import CAssay
+
+/// A model's inputs, outputs and states in C.
+final class Interface: @unchecked Sendable {
+  // `@unchecked`: the memory is not written after it has been filled here.
+  let description: UnsafePointer<assay_description>
+  private let memory = CMemory()
+
+  init(_ model: Model, layout: ArrayLayout) {
+    let memory = self.memory
+    func features(_ descriptions: [FeatureDescription]) -> UnsafePointer<assay_feature> {
+      memory.array(
+        descriptions.map { description in
+          var feature = assay_feature(description, in: memory)
+          if layout == .source, let recorded = SourceLayout(of: description.name, in: model) {
+            feature.layout = memory.text(recorded.letters)
+          }
+          return feature
+        })
+    }
+    let given = model.description ?? ModelDescription()
+    let states = model.stateDescriptions
+    description = memory.array([
+      assay_description(
+        type: memory.text(model.typeName), inputs: features(given.input),
+        input_count: given.input.count, outputs: features(given.output),
+        output_count: given.output.count, states: features(states), state_count: states.count)
+    ])
+  }
+}
+
+extension Model {
+  /// The inputs that predictions pass on.
+  var stateDescriptions: [FeatureDescription] {
+    let names = Set(recurrentStates.map(\.input))
+    return (description?.input ?? []).filter { names.contains($0.name) }
+  }
+}
+
+extension assay_feature {
+  init(_ description: FeatureDescription, in memory: CMemory) {
+    self.init()
+    name = memory.text(description.name)
+    self.description = memory.text(description.shortDescription)
+    is_optional = description.type?.isOptional == true ? 1 : 0
+    var sizes: [Int] = []
+    switch description.type?.kind {
+    case .int64: set(ASSAY_KIND_NUMBER, .int64)
+    case .double: set(ASSAY_KIND_NUMBER, .float64)
+    case .string: set(ASSAY_KIND_TEXT, nil)
+    case .dictionary(let key): set(ASSAY_KIND_DICTIONARY, key == .int64 ? .int64 : nil)
+    case .image(let image):
+      set(ASSAY_KIND_IMAGE, image.elementType)
+      sizes = [image.height, image.width, image.colorSpace.channelCount]
+      is_flexible = image.flexibility == nil ? 0 : 1
+    case .multiArray(let array):
+      set(ASSAY_KIND_ARRAY, array.dataType.elementType)
+      sizes = array.shape
+      is_flexible = array.flexibility == nil ? 0 : 1
+    case .opaque, nil: set(ASSAY_KIND_OTHER, nil)
+    }
+    rank = sizes.count
+    shape = memory.array(sizes.map(Int64.init))
+  }
+
+  private mutating func set(_ kind: Int, _ type: NumericType?) {
+    self.kind = Int32(kind)
+    self.type = type?.number ?? 0
+  }
+}
+
+extension ImageFeatureType {
+  /// The type of an output's samples.
+  var elementType: NumericType { colorSpace == .grayscaleFloat16 ? .float32 : .uint8 }
+}
+
+extension ArrayFeatureType.DataType {
+  /// The type of the elements; single precision if the model does not say.
+  var elementType: NumericType {
+    switch self {
+    case .float16: .float16
+    case .float32, .invalid: .float32
+    case .double: .float64
+    case .int8: .int8
+    case .int32: .int32
+    }
+  }
+}
+
+extension NumericType {
+  /// The type's number in `assay.h`.
+  var number: Int32 {
+    rawValue.utf8.reduce(0) { $0 << 8 | Int32($1 >= 0x40 ? $1 : $1 &- 0x30) }
+  }
+
+  /// The type with that number.
+  init?(number: Int32) {
+    guard let type = Self.allCases.first(where: { $0.number == number }) else { return nil }
+    self = type
+  }
+}

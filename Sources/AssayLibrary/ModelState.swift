@@ -1,0 +1,81 @@
+import Assay
+import CAssay
+import Synchronization
+
+/// The values that predictions of one model pass on.
+final class ModelState: Handle, Sendable {
+  private let model: OpenModel
+  private let features: [String: FeatureDescription]
+  private let content = Mutex(Content())
+
+  private struct Content: Sendable {
+    var values: [String: FeatureValue] = [:]
+    /// What has been read, by name.
+    var read: [String: StateValue] = [:]
+  }
+
+  /// - Throws: `.mismatch` if the model has no states.
+  init(of model: OpenModel) throws {
+    let states = model.predictor.model.stateDescriptions
+    try require(!states.isEmpty, .mismatch, "the model has no states")
+    self.model = model
+    features = Dictionary(states.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The values for the next prediction.
+  ///
+  /// - Throws: `.mismatch` if they are those of another model.
+  func values(for model: OpenModel) throws -> [String: FeatureValue] {
+    try require(model === self.model, .mismatch, "the state is one of another model")
+    return content.withLock { $0.values }
+  }
+
+  func set(_ values: [String: FeatureValue]) {
+    content.withLock { $0 = Content(values: values) }
+  }
+
+  func read(_ name: String) throws -> UnsafePointer<assay_value> {
+    let feature = try feature(name)
+    return try content.withLock { content in
+      if let known = content.read[name] { return known.value }
+      guard let value = content.values[name] else {
+        throw ModelError(
+          .mismatch, "the state has no value before the first prediction", field: name)
+      }
+      let read = StateValue(value, of: feature)
+      content.read[name] = read
+      return read.value
+    }
+  }
+
+  func write(_ value: assay_value) throws {
+    var reader = ValueReader(model.predictor.model)
+    let (name, content) = try reader.read(value)
+    _ = try feature(name)
+    let owned = reader.borrowed.owned(content)
+    self.content.withLock {
+      $0.values[name] = owned
+      $0.read[name] = nil
+    }
+  }
+
+  private func feature(_ name: String) throws -> FeatureDescription {
+    guard let feature = features[name] else {
+      throw ModelError(
+        .mismatch, "the model has no state '\(name)'",
+        hint: "its states are \(features.keys.sorted().joined(separator: ", "))")
+    }
+    return feature
+  }
+}
+
+/// A state's value in C.
+private final class StateValue: @unchecked Sendable {
+  // `@unchecked`: nothing is written after it has been filled here.
+  let value: UnsafePointer<assay_value>
+  private let writer = ValueWriter()
+
+  init(_ value: FeatureValue, of feature: FeatureDescription) {
+    self.value = writer.memory.array([writer.value(value, of: feature)])
+  }
+}

@@ -1,0 +1,21 @@
+import Assay
+import CAssay
+
+/// The outputs of a prediction, in C.
+final class PredictedValues: Handle {
+  /// What `assay_outputs` returns.
+  let values: UnsafePointer<assay_value>
+  let count: Int
+  private let writer = ValueWriter()
+
+  /// The outputs in the model's order.
+  init(_ outputs: [String: FeatureValue], of model: Model, _ borrowed: BorrowedMemory) {
+    var values: [assay_value] = []
+    for feature in model.description?.output ?? [] {
+      guard let value = outputs[feature.name] else { continue }
+      values.append(writer.value(borrowed.owned(value), of: feature))
+    }
+    self.values = writer.memory.array(values)
+    count = values.count
+  }
+}

@@ -1,0 +1,15 @@
+"""Predicts with Core ML models on the CPU, on Linux too.
+
+    import assay
+
+    model = assay.load("model.mlmodel")
+    outputs = model.predict({"x": numpy.zeros((1, 3))})
+
+`import assay.coremltools` lets coremltools predict where there is no Core ML.
+"""
+
+from ._library import AssayError, version as _version
+from .model import Feature, Model, State, load
+
+__all__ = ["AssayError", "Feature", "Model", "State", "load"]
+__version__ = _version()

@@ -1,0 +1,126 @@
+"""The functions and structures of libassay; `assay.h` documents them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+
+KIND_ARRAY, KIND_IMAGE, KIND_NUMBER, KIND_TEXT, KIND_DICTIONARY = 1, 2, 3, 4, 5
+LAYOUTS = {"source": 0, "coreml": 1}
+
+
+class AssayError(RuntimeError):
+    """What is wrong with a file, an input or an option, in the words of the command `assay`."""
+
+
+class Value(ctypes.Structure):
+    """`assay_value`"""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("kind", c_int32),
+        ("type", c_int32),
+        ("data", c_void_p),
+        ("rank", c_size_t),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+        ("text_keys", POINTER(c_char_p)),
+        ("number_keys", POINTER(c_int64)),
+    ]
+
+
+class FeatureStructure(ctypes.Structure):
+    """`assay_feature`"""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("description", c_char_p),
+        ("kind", c_int32),
+        ("type", c_int32),
+        ("rank", c_size_t),
+        ("shape", POINTER(c_int64)),
+        ("is_flexible", c_int32),
+        ("is_optional", c_int32),
+        ("layout", c_char_p),
+    ]
+
+
+class Description(ctypes.Structure):
+    """`assay_description`"""
+
+    _fields_ = [
+        ("type", c_char_p),
+        ("inputs", POINTER(FeatureStructure)),
+        ("input_count", c_size_t),
+        ("outputs", POINTER(FeatureStructure)),
+        ("output_count", c_size_t),
+        ("states", POINTER(FeatureStructure)),
+        ("state_count", c_size_t),
+    ]
+
+
+class Options(ctypes.Structure):
+    """`assay_options`"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("threads", c_int32),
+        ("layout", c_int32),
+        ("weights", c_char_p),
+        ("plugins", POINTER(c_char_p)),
+        ("plugin_count", c_size_t),
+        ("max_memory", c_uint64),
+    ]
+
+
+# What the caller frees comes as an address, since ctypes would copy a string and lose it.
+_ERROR = POINTER(c_void_p)
+_FUNCTIONS = {
+    "assay_version": (c_char_p, []),
+    "assay_open": (c_void_p, [c_char_p, POINTER(Options), _ERROR]),
+    "assay_close": (None, [c_void_p]),
+    "assay_describe": (POINTER(Description), [c_void_p]),
+    "assay_predict": (c_void_p, [c_void_p, POINTER(Value), c_size_t, c_void_p, _ERROR]),
+    "assay_outputs": (POINTER(Value), [c_void_p, POINTER(c_size_t)]),
+    "assay_release": (None, [c_void_p]),
+    "assay_state_create": (c_void_p, [c_void_p, _ERROR]),
+    "assay_state_read": (POINTER(Value), [c_void_p, c_char_p, _ERROR]),
+    "assay_state_write": (c_int, [c_void_p, POINTER(Value), _ERROR]),
+    "assay_state_destroy": (None, [c_void_p]),
+    "assay_free": (None, [c_void_p]),
+}
+
+
+def _load() -> ctypes.CDLL:
+    suffix = "dylib" if sys.platform == "darwin" else "so"
+    beside = os.path.join(os.path.dirname(__file__), f"libassay.{suffix}")
+    library = ctypes.CDLL(os.environ.get("ASSAY_LIBRARY", beside))
+    for name, (result, arguments) in _FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+library = _load()
+
+
+def call(name: str, *arguments):
+    """Calls a function whose last argument receives an error.
+
+    Raises:
+        AssayError: if it fails.
+    """
+    error = c_void_p()
+    result = getattr(library, name)(*arguments, ctypes.byref(error))
+    if error.value:
+        text = ctypes.string_at(error.value).decode()
+        library.assay_free(error)
+        raise AssayError(text)
+    return result
+
+
+def version() -> str:
+    """The version of the library."""
+    return library.assay_version().decode()

@@ -1,0 +1,158 @@
+"""Lets coremltools predict where there is no Core ML.
+
+    import assay.coremltools
+    import coremltools as ct
+
+    ct.models.MLModel("model.mlmodel").predict({"x": numbers})
+
+coremltools predicts through a native module that only macOS has. This module takes its place, in
+either order of the imports; on a Mac it changes nothing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .model import Model, State
+
+#: The newest macOS whose models run; coremltools asks before it uses what came with it.
+_MACOS = (15, 0)
+#: The specification version of that system.
+_SPECIFICATION = 9
+
+
+class _MLModelProxy:
+    """One model, as coremltools' native module has it."""
+
+    def __init__(
+        self,
+        path: str,
+        compute_units: str,
+        function_name: str = "",
+        optimization_hints: Mapping[str, str] | None = None,
+        asset: Any = None,
+    ):
+        start = time.perf_counter_ns()
+        self._path = _source(path)
+        self._model = Model(self._path, layout="coreml")
+        self._load_duration = time.perf_counter_ns() - start
+        self._predict_duration: int | None = None
+
+    @staticmethod
+    def maximum_supported_specification_version() -> int:
+        return _SPECIFICATION
+
+    @staticmethod
+    def auto_set_specification_version(specification: bytes) -> bytes:
+        return specification
+
+    @staticmethod
+    def compileModel(path: str) -> str:
+        return _compiled(path)
+
+    def get_compiled_model_path(self) -> str:
+        return _compiled(self._path)
+
+    def predict(self, data: Mapping[str, Any], state: _MLStateProxy | None = None) -> dict[str, Any]:
+        start = time.perf_counter_ns()
+        outputs = self._model.predict(data, None if state is None else state.state)
+        self._predict_duration = time.perf_counter_ns() - start
+        return {name: self._result(name, value) for name, value in outputs.items()}
+
+    def _result(self, name: str, value: Any) -> Any:
+        if self._model.outputs[name].kind != "image" or value.ndim > 3:
+            return value
+        import PIL.Image
+
+        return PIL.Image.fromarray(value)
+
+    def batchPredict(self, batch: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [self.predict(data) for data in batch]
+
+    def newState(self) -> _MLStateProxy:
+        return _MLStateProxy(self._model.make_state())
+
+    def get_load_duration_in_nano_seconds(self) -> int:
+        return self._load_duration
+
+    def get_last_predict_duration_in_nano_seconds(self) -> int | None:
+        return self._predict_duration
+
+
+class _MLStateProxy:
+    """States, as coremltools' native module has them."""
+
+    def __init__(self, state: State):
+        self.state = state
+
+    def read_state(self, name: str) -> np.ndarray:
+        return self.state.read(name)
+
+    def write_state(self, name: str, value: np.ndarray) -> None:
+        self.state.write(name, value)
+
+
+def _compiled(path: str) -> str:
+    """A new folder `.mlmodelc` with a copy of the model, which goes when the program ends."""
+    folder = tempfile.mkdtemp(prefix="assay-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    name, suffix = os.path.splitext(os.path.basename(os.path.normpath(path)))
+    compiled = os.path.join(folder, name + ".mlmodelc")
+    os.mkdir(compiled)
+    copy = shutil.copytree if os.path.isdir(path) else shutil.copyfile
+    copy(path, os.path.join(compiled, "model" + suffix))
+    return compiled
+
+
+def _source(path: str) -> str:
+    """The model in a folder that `_compiled` has made; another path as it is."""
+    if os.path.splitext(os.path.normpath(path))[1] != ".mlmodelc":
+        return path
+    for name in ("model.mlmodel", "model.mlpackage"):
+        if os.path.exists(os.path.join(path, name)):
+            return os.path.join(path, name)
+    raise RuntimeError(f"{path}: Core ML has compiled this model; load the .mlmodel or .mlpackage")
+
+
+def _install() -> None:
+    native = types.ModuleType("coremltools.libcoremlpython")
+    native._MLModelProxy = _MLModelProxy  # type: ignore[attr-defined]
+    # Nothing makes one of these, but coremltools asks whether something is one.
+    for name in (
+        "_MLComputePlanProxy",
+        "_MLModelAssetProxy",
+        "_MLCPUComputeDeviceProxy",
+        "_MLGPUComputeDeviceProxy",
+        "_MLNeuralEngineComputeDeviceProxy",
+    ):
+        setattr(native, name, type(name, (), {}))
+    sys.modules[native.__name__] = native
+
+    import coremltools.models.utils as utils
+
+    utils._is_macos = lambda: True
+    utils._macos_version = lambda: _MACOS
+    # Modules that were imported before have taken copies.
+    for name, module in list(sys.modules.items()):
+        if name != "coremltools" and not name.startswith("coremltools."):
+            continue
+        for attribute in ("_is_macos", "_macos_version"):
+            if hasattr(module, attribute):
+                setattr(module, attribute, getattr(utils, attribute))
+        for attribute in vars(native):
+            if attribute.endswith("Proxy") and getattr(module, attribute, native) is None:
+                setattr(module, attribute, getattr(native, attribute))
+
+
+if sys.platform != "darwin":
+    _install()

@@ -1,0 +1,200 @@
+"""Models, their features and their states."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+from . import _library, _values
+from ._library import call, library
+
+Path = Union[str, "os.PathLike[str]"]
+Output = Union[np.ndarray, int, float, str, "dict[str, float]", "dict[int, float]"]
+
+_KINDS = {1: "array", 2: "image", 3: "number", 4: "text", 5: "dictionary", 6: "other"}
+
+
+@dataclass(frozen=True)
+class Feature:
+    """An input, an output or a state of a model."""
+
+    name: str
+    #: `array`, `image`, `number`, `text`, `dictionary`, or `other`.
+    kind: str
+    #: The type of the elements; None for texts, and for dictionaries by text.
+    dtype: np.dtype | None
+    #: The declared sizes, of an image height, width and channels; empty for any shape.
+    shape: tuple[int, ...]
+    #: Whether other shapes are possible.
+    is_flexible: bool
+    #: Whether a prediction may lack it.
+    is_optional: bool
+    #: A letter for each axis of the framework that the model comes from, such as `NHWC`.
+    layout: str | None
+    #: What the author of the model says of it.
+    description: str
+
+    @classmethod
+    def _read(cls, features: Any, count: int) -> dict[str, Feature]:
+        return {
+            feature.name.decode(): cls(
+                name=feature.name.decode(),
+                kind=_KINDS[feature.kind],
+                dtype=_values.dtype(feature.type) if feature.type else None,
+                shape=_values.shape(feature),
+                is_flexible=bool(feature.is_flexible),
+                is_optional=bool(feature.is_optional),
+                layout=feature.layout.decode() if feature.layout else None,
+                description=feature.description.decode(),
+            )
+            for feature in features[:count]
+        }
+
+
+class Model:
+    """A model that predicts.
+
+    Predictions from several threads run one after the other, each on all of the model's threads.
+
+    Args:
+        path: an `.mlmodel`, an `.mlpackage`, or a network of Keras, Caffe or Darknet, which is
+            converted in memory.
+        weights: the file with the weights of a source network, if it is another.
+        threads: of one prediction; None for one per core.
+        layout: the order of the axes of arrays: `source` for that of the framework that the model
+            comes from, if the model records it, or `coreml`.
+        plugins: libraries with custom layers.
+        max_memory: bytes that weights, arrays and working memory may take together; None for 80 %
+            of the machine's.
+
+    Raises:
+        AssayError: if the model or a plug-in cannot be used.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        weights: Path | None = None,
+        threads: int | None = None,
+        layout: str = "source",
+        plugins: Sequence[Path] = (),
+        max_memory: int | None = None,
+    ):
+        if layout not in _library.LAYOUTS:
+            raise ValueError(f"layout is {layout!r}, not one of {', '.join(_library.LAYOUTS)}")
+        names = (ctypes.c_char_p * len(plugins))(*map(_values.path, plugins))
+        options = _library.Options(
+            size=ctypes.sizeof(_library.Options),
+            threads=threads or 0,
+            layout=_library.LAYOUTS[layout],
+            weights=None if weights is None else _values.path(weights),
+            plugins=names,
+            plugin_count=len(plugins),
+            max_memory=max_memory or 0,
+        )
+        self._handle = call("assay_open", _values.path(path), ctypes.byref(options))
+        _finalize(self, library.assay_close)
+        description = library.assay_describe(self._handle).contents
+        #: The type as the specification names it, such as `neuralNetworkClassifier`.
+        self.type: str = description.type.decode()
+        #: The inputs by name, in the model's order.
+        self.inputs = Feature._read(description.inputs, description.input_count)
+        #: The outputs by name, in the model's order.
+        self.outputs = Feature._read(description.outputs, description.output_count)
+        #: What predictions with a state pass on.
+        self.states = Feature._read(description.states, description.state_count)
+
+    def predict(self, inputs: Mapping[str, Any], state: State | None = None) -> dict[str, Output]:
+        """The outputs by name.
+
+        Args:
+            inputs: by name an array or what NumPy makes one of, an image of PIL, a number, a text,
+                or a dictionary of numbers. C-ordered arrays of 32-bit floats are not copied.
+            state: values that the prediction reads and changes; None for initial ones.
+
+        Returns:
+            Arrays of the declared types, of which 32-bit floats are not copied; images as bytes
+            `[height, width]` or `[height, width, 3]`, red first; numbers, texts, and dictionaries.
+
+        Raises:
+            AssayError: if the inputs do not fit the model, or the model cannot be run.
+        """
+        given = _values.Inputs(inputs)
+        prediction = _Prediction(
+            call(
+                "assay_predict", self._handle, given.array, given.count,
+                None if state is None else state._handle))
+        return prediction.outputs()
+
+    def make_state(self) -> State:
+        """New states with their initial values.
+
+        Raises:
+            AssayError: if the model has none.
+        """
+        return State(self)
+
+    def __repr__(self) -> str:
+        return f"<assay.Model {self.type}: {', '.join(self.inputs)} → {', '.join(self.outputs)}>"
+
+
+class State:
+    """What predictions of one model pass on to the next. It belongs to one prediction at a time."""
+
+    def __init__(self, model: Model):
+        self._handle = call("assay_state_create", model._handle)
+        _finalize(self, library.assay_state_destroy)
+
+    def read(self, name: str) -> np.ndarray:
+        """A copy of a state's value.
+
+        Raises:
+            AssayError: if there is no such state, or it has no value yet.
+        """
+        value = call("assay_state_read", self._handle, name.encode()).contents
+        return np.array(_values.result(value, None))
+
+    def write(self, name: str, value: Any) -> None:
+        """Copies a value to a state.
+
+        Raises:
+            AssayError: if there is no such state.
+        """
+        call("assay_state_write", self._handle, _values.Inputs({name: value}).array)
+
+
+class _Prediction:
+    """The memory of the outputs, which are released with the last array that refers to it."""
+
+    def __init__(self, handle: int):
+        self._handle = handle
+        _finalize(self, library.assay_release)
+
+    def outputs(self) -> dict[str, Output]:
+        count = ctypes.c_size_t()
+        values = library.assay_outputs(self._handle, ctypes.byref(count))
+        return {
+            value.name.decode(): _values.result(value, self) for value in values[: count.value]
+        }
+
+
+def _finalize(owner: Any, release: Any) -> None:
+    """Calls `release` with the owner's handle when the owner is gone."""
+    # At exit, arrays may outlive it.
+    weakref.finalize(owner, release, owner._handle).atexit = False
+
+
+def load(path: Path, **options: Any) -> Model:
+    """The model in a file; `Model` has the options.
+
+    Raises:
+        AssayError: if the model cannot be used.
+    """
+    return Model(path, **options)

@@ -1,0 +1,126 @@
+"""Tests of the Python package: python -m unittest discover -s Tests/Python
+
+Expected values follow from what the models of Fixtures/library compute.
+"""
+
+import gc
+import math
+import os
+import threading
+import unittest
+
+import numpy as np
+import PIL.Image
+
+import assay
+
+FIXTURES = os.path.join(os.path.dirname(__file__), "../../Fixtures/library")
+NUMBERS = np.array([[0, 1, -1], [0.5, 100, -0.25]], np.float32)
+
+
+def load(name, **options):
+    return assay.load(os.path.join(FIXTURES, name), **options)
+
+
+class Description(unittest.TestCase):
+    def test_features(self):
+        model = load("line.mlmodel")
+        self.assertEqual(model.type, "neuralNetwork")
+        x = model.inputs["x"]
+        self.assertEqual((x.kind, x.dtype, x.shape), ("array", np.float32, (2, 3)))
+        self.assertEqual(x.description, "any numbers")
+        self.assertEqual(list(model.outputs), ["y"])
+        self.assertEqual(model.states, {})
+        self.assertEqual(load("color.mlmodel").inputs["image"].shape, (2, 4, 3))
+
+
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        self.model = load("line.mlmodel", threads=1)
+
+    def line(self, x):
+        return self.model.predict({"x": x})["y"]
+
+    def test_every_form(self):
+        wide = np.zeros((2, 6), np.float32)
+        wide[:, ::2] = NUMBERS
+        for x in (
+            NUMBERS, NUMBERS.astype(np.float64), NUMBERS.astype(np.float16),
+            NUMBERS.astype(">f4"), np.asfortranarray(NUMBERS), wide[:, ::2],
+            NUMBERS[::-1].copy()[::-1], NUMBERS.tolist(),
+        ):
+            np.testing.assert_array_equal(self.line(x), 2 * NUMBERS + 1)
+        whole = np.array([[1, 2, 3], [4, 5, 6]])
+        for type in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?"):
+            x = whole.astype(type)
+            np.testing.assert_array_equal(self.line(x), 2.0 * x + 1)
+
+    def test_outputs_outlive_the_model(self):
+        outputs = [load("line.mlmodel").predict({"x": NUMBERS + i})["y"] for i in range(100)]
+        gc.collect()
+        for i, y in enumerate(outputs):
+            np.testing.assert_array_equal(y, 2 * (NUMBERS + i) + 1)
+
+    def test_errors(self):
+        with self.assertRaisesRegex(assay.AssayError, "missing.mlmodel: "):
+            assay.load("missing.mlmodel")
+        with self.assertRaisesRegex(RuntimeError, r"no input 'z'\nhint: its inputs are x"):
+            self.model.predict({"z": NUMBERS})
+        with self.assertRaisesRegex(assay.AssayError, r"shape \[6\] does not match"):
+            self.line(np.zeros(6))
+        with self.assertRaisesRegex(TypeError, "x: values of type complex128"):
+            self.line(np.zeros((2, 3), complex))
+        with self.assertRaisesRegex(ValueError, "layout is 'nchw'"):
+            load("line.mlmodel", layout="nchw")
+        with self.assertRaisesRegex(assay.AssayError, "no states"):
+            self.model.make_state()
+
+    def test_threads(self):
+        wrong = []
+
+        def predict():
+            for i in range(50):
+                if not np.array_equal(self.line(NUMBERS + i), 2 * (NUMBERS + i) + 1):
+                    wrong.append(i)
+
+        threads = [threading.Thread(target=predict) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class Images(unittest.TestCase):
+    def test_classes(self):
+        model = load("color.mlmodel")
+        pixels = np.zeros((2, 4, 3), np.uint8)
+        pixels[1, 2, 0] = 255
+        # The means are 1/8, 0 and 0.
+        red = math.exp(1 / 8) / (math.exp(1 / 8) + 2)
+        for image in (PIL.Image.fromarray(pixels), PIL.Image.fromarray(pixels).convert("RGBA"), pixels):
+            outputs = model.predict({"image": image})
+            self.assertEqual(outputs["best"], "red")
+            self.assertAlmostEqual(outputs["color"]["red"], red, places=6)
+            self.assertAlmostEqual(outputs["color"]["blue"], (1 - red) / 2, places=6)
+        with self.assertRaisesRegex(assay.AssayError, "image: "):
+            model.predict({"image": PIL.Image.new("RGB", (5, 2))})
+
+
+class States(unittest.TestCase):
+    def test_sum(self):
+        model = load("sum.mlmodel")
+        self.assertEqual(list(model.states), ["sum_in"])
+        state = model.make_state()
+        sums = [model.predict({"x": [3]}, state)["y"].item() for _ in range(3)]
+        self.assertEqual(sums, [3, 6, 9])
+        self.assertEqual(model.predict({"x": [3]})["y"].item(), 3)
+        self.assertEqual(state.read("sum_in").item(), 9)
+        state.write("sum_in", [40])
+        self.assertEqual(model.predict({"x": [3]}, state)["y"].item(), 43)
+        with self.assertRaisesRegex(assay.AssayError, "no state 'x'"):
+            state.read("x")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,271 @@
+// Tests libassay: library FIXTURES. Silent, and 0, if all is as it should be.
+#include <assay.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures = 0;
+static const char *fixtures;
+
+#define CHECK(condition) check((condition) != 0, #condition, __LINE__)
+
+static void check(int holds, const char *condition, int line) {
+  if (holds) return;
+  failures++;
+  fprintf(stderr, "library.c:%d: %s is false\n", line, condition);
+}
+
+static assay_model *open_fixture(const char *name, const assay_options *options) {
+  char path[4096], *error = NULL;
+  snprintf(path, sizeof path, "%s/%s", fixtures, name);
+  assay_model *model = assay_open(path, options, &error);
+  if (!model) fprintf(stderr, "%s\n", error);
+  CHECK(model && !error);
+  if (!model) exit(1);
+  return model;
+}
+
+static assay_value array(const char *name, int32_t type, const void *data, size_t rank,
+                         const int64_t *shape) {
+  return (assay_value){.name = name, .kind = ASSAY_KIND_ARRAY, .type = type, .data = data,
+                       .rank = rank, .shape = shape};
+}
+
+static assay_prediction *predict(const assay_model *model, assay_value input, assay_state *state) {
+  char *error = NULL;
+  assay_prediction *prediction = assay_predict(model, &input, 1, state, &error);
+  if (!prediction) fprintf(stderr, "%s\n", error);
+  CHECK(prediction && !error);
+  if (!prediction) exit(1);
+  return prediction;
+}
+
+// Whether the text of an error has the words; frees it.
+static int says(char *error, const char *words) {
+  int result = error && strstr(error, words);
+  if (error && !result) fprintf(stderr, "%s\n", error);
+  assay_free(error);
+  return result;
+}
+
+static const int64_t two_by_three[] = {2, 3};
+static const float numbers[] = {0, 1, -1, 0.5f, 100, -0.25f};
+
+static int is_line(const assay_prediction *prediction) {
+  size_t count = 0;
+  const assay_value *y = assay_outputs(prediction, &count);
+  int holds = count == 1 && strcmp(y->name, "y") == 0 && y->kind == ASSAY_KIND_ARRAY &&
+              y->type == ASSAY_TYPE_FLOAT32 && y->rank == 2 && y->shape[0] == 2 &&
+              y->shape[1] == 3 && !y->strides;
+  for (int i = 0; holds && i < 6; i++)
+    holds = ((const float *)y->data)[i] == 2 * numbers[i] + 1;
+  return holds;
+}
+
+static void test_description(const assay_model *line) {
+  const assay_description *description = assay_describe(line);
+  CHECK(strcmp(description->type, "neuralNetwork") == 0);
+  CHECK(description->input_count == 1 && description->output_count == 1);
+  CHECK(description->state_count == 0);
+  const assay_feature *x = description->inputs;
+  CHECK(strcmp(x->name, "x") == 0 && strcmp(x->description, "any numbers") == 0);
+  CHECK(x->kind == ASSAY_KIND_ARRAY && x->type == ASSAY_TYPE_FLOAT32);
+  CHECK(x->rank == 2 && x->shape[0] == 2 && x->shape[1] == 3);
+  CHECK(!x->is_optional && !x->is_flexible && !x->layout);
+}
+
+// The same numbers in several types and orders.
+static void test_arrays(const assay_model *line) {
+  assay_prediction *prediction =
+      predict(line, array("x", ASSAY_TYPE_FLOAT32, numbers, 2, two_by_three), NULL);
+  CHECK(is_line(prediction));
+  assay_release(prediction);
+
+  double doubles[6];
+  for (int i = 0; i < 6; i++) doubles[i] = numbers[i];
+  prediction = predict(line, array("x", ASSAY_TYPE_FLOAT64, doubles, 2, two_by_three), NULL);
+  CHECK(is_line(prediction));
+  assay_release(prediction);
+
+  // Column by column, and every second float.
+  float columns[12] = {0};
+  for (int i = 0; i < 6; i++) columns[2 * (i % 3 * 2 + i / 3)] = numbers[i];
+  const int64_t strides[] = {2 * sizeof(float), 4 * sizeof(float)};
+  assay_value input = array("x", ASSAY_TYPE_FLOAT32, columns, 2, two_by_three);
+  input.strides = strides;
+  prediction = predict(line, input, NULL);
+  CHECK(is_line(prediction));
+  assay_release(prediction);
+
+  // From the last to the first.
+  float backward[6];
+  for (int i = 0; i < 6; i++) backward[5 - i] = numbers[i];
+  const int64_t back[] = {-3 * (int64_t)sizeof(float), -(int64_t)sizeof(float)};
+  input = array("x", ASSAY_TYPE_FLOAT32, backward + 5, 2, two_by_three);
+  input.strides = back;
+  prediction = predict(line, input, NULL);
+  CHECK(is_line(prediction));
+  assay_release(prediction);
+
+  // 1.0, 2.0 and -0.5 as halves; the largest byte.
+  const uint16_t halves[] = {0x3c00, 0x4000, 0xb800, 0, 0, 0};
+  prediction = predict(line, array("x", ASSAY_TYPE_FLOAT16, halves, 2, two_by_three), NULL);
+  const float *y = assay_outputs(prediction, NULL)->data;
+  CHECK(y[0] == 3 && y[1] == 5 && y[2] == 0);
+  assay_release(prediction);
+  const uint8_t bytes[] = {255, 0, 0, 0, 0, 0};
+  prediction = predict(line, array("x", ASSAY_TYPE_UINT8, bytes, 2, two_by_three), NULL);
+  CHECK(*(const float *)assay_outputs(prediction, NULL)->data == 511);
+  assay_release(prediction);
+}
+
+static void test_errors(const assay_model *line) {
+  char *error = NULL;
+  CHECK(!assay_open("missing.mlmodel", NULL, &error));
+  CHECK(says(error, "missing.mlmodel: "));
+  CHECK(!assay_open(NULL, NULL, &error));
+  CHECK(says(error, "argument 'path': is NULL"));
+  CHECK(!assay_open("missing.mlmodel", NULL, NULL));
+  assay_options options = {.size = 1};
+  CHECK(!assay_open("missing.mlmodel", &options, &error));
+  CHECK(says(error, "sizeof(assay_options)"));
+
+  assay_value input = array("x", ASSAY_TYPE_FLOAT32, numbers, 2, two_by_three);
+  CHECK(!assay_predict(NULL, &input, 1, NULL, &error));
+  CHECK(says(error, "argument 'model': is NULL"));
+  CHECK(!assay_predict(line, NULL, 1, NULL, &error));
+  CHECK(says(error, "argument 'inputs': is NULL"));
+  CHECK(!assay_predict(line, NULL, 0, NULL, &error));
+  CHECK(says(error, "no value for input x"));
+  input.name = "z";
+  CHECK(!assay_predict(line, &input, 1, NULL, &error));
+  CHECK(says(error, "the model has no input 'z'\nhint: its inputs are x"));
+  input.name = "x";
+  input.rank = 9;
+  CHECK(!assay_predict(line, &input, 1, NULL, &error));
+  CHECK(says(error, "x: 9 axes"));
+  const int64_t six[] = {6};
+  input = array("x", ASSAY_TYPE_FLOAT32, numbers, 1, six);
+  CHECK(!assay_predict(line, &input, 1, NULL, &error));
+  CHECK(says(error, "an array of shape [6] does not match"));
+  const int64_t huge[] = {INT64_MAX, INT64_MAX};
+  input = array("x", ASSAY_TYPE_FLOAT32, numbers, 2, huge);
+  CHECK(!assay_predict(line, &input, 1, NULL, &error));
+  CHECK(says(error, "exceeds the limit"));
+  input = array("x", 7, numbers, 2, two_by_three);
+  CHECK(!assay_predict(line, &input, 1, NULL, &error));
+  CHECK(says(error, "x: there is no type 7"));
+  CHECK(!assay_state_create(line, &error));
+  CHECK(says(error, "the model has no states"));
+
+  assay_close(NULL);
+  assay_release(NULL);
+  assay_state_destroy(NULL);
+  assay_free(NULL);
+}
+
+// One red pixel of eight: the means are 1/8, 0 and 0.
+static void test_classifier(void) {
+  assay_model *color = open_fixture("color.mlmodel", NULL);
+  const assay_feature *image = assay_describe(color)->inputs;
+  CHECK(image->kind == ASSAY_KIND_IMAGE && image->type == ASSAY_TYPE_UINT8);
+  CHECK(image->rank == 3 && image->shape[0] == 2 && image->shape[1] == 4 && image->shape[2] == 3);
+  uint8_t pixels[2][4][3] = {0};
+  pixels[1][2][0] = 255;
+  const int64_t shape[] = {2, 4, 3};
+  assay_value input = array("image", ASSAY_TYPE_UINT8, pixels, 3, shape);
+  input.kind = ASSAY_KIND_IMAGE;
+  assay_prediction *prediction = predict(color, input, NULL);
+  assay_close(color);
+  size_t count = 0;
+  const assay_value *outputs = assay_outputs(prediction, &count);
+  CHECK(count == 2);
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(outputs[i].name, "best") == 0) {
+      CHECK(outputs[i].kind == ASSAY_KIND_TEXT && strcmp(outputs[i].data, "red") == 0);
+      continue;
+    }
+    CHECK(outputs[i].kind == ASSAY_KIND_DICTIONARY && outputs[i].shape[0] == 3);
+    double red = exp(0.125) / (exp(0.125) + 2);
+    for (int key = 0; key < 3; key++) {
+      int is_red = strcmp(outputs[i].text_keys[key], "red") == 0;
+      double expected = is_red ? red : (1 - red) / 2;
+      CHECK(fabs(((const double *)outputs[i].data)[key] - expected) < 1e-6);
+    }
+  }
+  assay_release(prediction);
+}
+
+static float sum(const assay_prediction *prediction) {
+  return *(const float *)assay_outputs(prediction, NULL)->data;
+}
+
+static void test_states(void) {
+  assay_model *model = open_fixture("sum.mlmodel", NULL);
+  const assay_description *description = assay_describe(model);
+  CHECK(description->state_count == 1 && strcmp(description->states->name, "sum_in") == 0);
+  const int64_t one[] = {1};
+  float x = 3;
+  assay_value input = array("x", ASSAY_TYPE_FLOAT32, &x, 1, one);
+  char *error = NULL;
+  assay_state *state = assay_state_create(model, &error);
+  CHECK(state && !error);
+  for (int step = 1; step <= 3; step++) {
+    assay_prediction *prediction = predict(model, input, state);
+    CHECK(sum(prediction) == 3 * step);
+    assay_release(prediction);
+  }
+  assay_prediction *prediction = predict(model, input, NULL);
+  CHECK(sum(prediction) == 3);
+  assay_release(prediction);
+  const assay_value *value = assay_state_read(state, "sum_in", &error);
+  CHECK(value && *(const float *)value->data == 9);
+  CHECK(!assay_state_read(state, "x", &error));
+  CHECK(says(error, "the model has no state 'x'\nhint: its states are sum_in"));
+  float forty = 40;
+  assay_value written = array("sum_in", ASSAY_TYPE_FLOAT32, &forty, 1, one);
+  CHECK(assay_state_write(state, &written, &error) == 1);
+  forty = 0;
+  prediction = predict(model, input, state);
+  CHECK(sum(prediction) == 43);
+  assay_release(prediction);
+  CHECK(assay_state_write(state, &input, &error) == 0);
+  CHECK(says(error, "the model has no state 'x'"));
+  assay_close(model);
+  assay_state_destroy(state);
+}
+
+static void *predict_often(void *line) {
+  for (int i = 0; i < 20; i++) {
+    assay_prediction *prediction =
+        predict(line, array("x", ASSAY_TYPE_FLOAT32, numbers, 2, two_by_three), NULL);
+    CHECK(is_line(prediction));
+    assay_release(prediction);
+  }
+  return NULL;
+}
+
+static void test_threads(assay_model *line) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; i++) pthread_create(&threads[i], NULL, predict_often, line);
+  for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+}
+
+int main(int count, char **arguments) {
+  if (count < 2) return 64;
+  fixtures = arguments[1];
+  CHECK(assay_version()[0] != 0);
+  assay_options options = {.size = sizeof options, .threads = 2, .layout = ASSAY_LAYOUT_COREML};
+  assay_model *line = open_fixture("line.mlmodel", &options);
+  test_description(line);
+  test_arrays(line);
+  test_errors(line);
+  test_threads(line);
+  assay_close(line);
+  test_classifier();
+  test_states();
+  return failures ? 1 : 0;
+}

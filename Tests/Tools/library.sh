@@ -1,0 +1,86 @@
+#!/bin/sh
+# Builds libassay, shared and static, with the Swift runtime, the codecs, protobuf-c and zlib inside,
+# and runs the test in C on both. Linux only: macOS brings the Swift runtime.
+#     library.sh [FOLDER]
+# FOLDER has the products of a build of AssayLibrary; without it a release build makes them. Writes
+# libassay.so, libassay.a and assay.h to .build/library.
+set -eu
+cd "$(dirname "$0")/../.."
+if [ "$(uname)" != Linux ]; then
+  echo "error: libassay is built on Linux; on macOS use the product AssayLibrary" >&2
+  exit 1
+fi
+build=${1:-}
+if [ -z "$build" ]; then
+  "${SWIFT:-swift}" build -c release --product AssayLibrary
+  build=.build/release
+fi
+folder=.build/library
+rm -rf "$folder"
+mkdir -p "$folder"
+cp Sources/CAssay/assay.h "$folder"
+
+runtime=$("${SWIFTC:-swiftc}" -print-target-info -static-stdlib |
+  sed -n 's|.*"\(.*/swift_static/linux\)".*|\1|p' | head -1)
+archives=$(for name in protobuf-c png16 jpeg z stdc++; do cc -print-file-name="lib$name.a"; done)
+for archive in $archives "$runtime/libswiftCore.a"; do
+  [ -e "$archive" ] || {
+    echo "error: there is no $archive; \`make setup\` installs what is needed" >&2
+    exit 1
+  }
+done
+
+# One object of all, in which only the functions of the header stay visible.
+sed -n 's/.*\b\(assay_[a-z_]*\)(.*/\1/p' Sources/CAssay/assay.h | sort -u >"$folder/functions"
+# shellcheck disable=SC2046,SC2086
+ld -r -o "$folder/all.o" $(sed 's/^/--undefined=/' "$folder/functions") \
+  $(tr -d "'\"" <"$build/AssayLibrary.product/Objects.LinkFileList") \
+  "$runtime/$(uname -m)/swiftrt.o" --start-group "$runtime"/*.a $archives --end-group
+# Archives of the system are built for programs, which may address the C library's variables; a
+# shared library may not, and gets a pointer of its own.
+objcopy --redefine-sym stderr=assay_stderr "$folder/all.o"
+cc -x c -fPIC -O2 -c -o "$folder/stderr.o" - <<'END'
+#include <stdio.h>
+FILE *assay_stderr;
+__attribute__((constructor)) static void set(void) { assay_stderr = stderr; }
+END
+ld -r -o "$folder/assay.o" "$folder/all.o" "$folder/stderr.o"
+objcopy --strip-debug --keep-global-symbols="$folder/functions" "$folder/assay.o"
+{ echo '{ global:' && sed 's/$/;/' "$folder/functions" && echo 'local: *; };'; } >"$folder/symbols"
+ar rcsD "$folder/libassay.a" "$folder/assay.o"
+cc -shared -o "$folder/libassay.so" "$folder/assay.o" -static-libgcc -Wl,-soname,libassay.so \
+  -Wl,--gc-sections -Wl,-z,defs -Wl,-z,noexecstack \
+  -Wl,--version-script="$folder/symbols" -lm -lpthread -ldl
+strip --strip-unneeded "$folder/libassay.so"
+rm "$folder"/*.o "$folder/symbols"
+
+visible=$(nm -D --defined-only "$folder/libassay.so" | awk '{ print $3 }' | sort)
+if [ "$visible" != "$(cat "$folder/functions")" ]; then
+  echo "library: libassay.so shows other symbols than assay.h declares:" >&2
+  printf '%s\n' "$visible" | diff "$folder/functions" - >&2 || true
+  exit 1
+fi
+foreign=$(ldd "$folder/libassay.so" | awk '{print $1}' |
+  grep -vE '^(linux-vdso|libc|libm|libpthread|libdl|librt|/lib.*/ld-linux.*)\.so' || true)
+if [ -n "$foreign" ]; then
+  printf 'library: libassay.so needs more than libc:\n%s\n' "$foreign" >&2
+  exit 1
+fi
+rm "$folder/functions"
+
+test_with() {
+  name=$1
+  shift
+  cc -std=c11 -Wall -Wextra -Werror -g -I"$folder" -o "$folder/$name" Tests/Tools/library.c "$@" \
+    -lm -lpthread -ldl
+  "$folder/$name" Fixtures/library
+  if command -v valgrind >/dev/null; then
+    # Optimized Swift branches on undefined values where the outcome does not matter.
+    valgrind -q --error-exitcode=9 --undef-value-errors=no --leak-check=full \
+      --show-leak-kinds=definite --errors-for-leak-kinds=definite "$folder/$name" Fixtures/library
+  fi
+  rm "$folder/$name"
+}
+test_with shared -L"$folder" -lassay -Wl,-rpath,"$PWD/$folder"
+test_with static "$folder/libassay.a"
+ls "$folder"/*
