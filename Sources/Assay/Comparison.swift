@@ -116,8 +116,15 @@ public struct Comparison: Sendable {
       images: pairs.filter { pair in isImage || imageOutputs.contains { $0.name == pair.name } }
         .compactMap(\.images), differences: options.differences(of: pairs))
     if options.runsLayersAlone, let known {
+      let names = Dictionary(
+        result.blobs?.similar.map { ($0.expected, $0.blob) } ?? [],
+        uniquingKeysWith: { first, _ in first })
       result.layerErrors = LayerErrors(
-        model, known: known.blobs, inputs: values, options: options.predictor)
+        model,
+        known: Dictionary(
+          known.blobs.map { (names[$0.name] ?? $0.name, $0.value) },
+          uniquingKeysWith: { first, _ in first }),
+        inputs: values, options: options.predictor)
     }
     return result
   }
@@ -203,18 +210,17 @@ public struct Comparison: Sendable {
   /// The arrays of a file by the blobs that they are of; they are named by a blob or by a layer.
   private static func expectedBlobs(
     _ path: String, of model: Model
-  ) throws -> (file: String, blobs: [String: Tensor]) {
-    var blobs: [String: Tensor] = [:]
-    for (index, array) in try ExpectedArrays.read(path).arrays.enumerated() {
+  ) throws -> (file: String, blobs: [(name: String, value: Tensor)]) {
+    let arrays = try ExpectedArrays.read(path).arrays.enumerated().map { index, array in
       let name = array.name ?? "array \(index)"
-      blobs[model.blob(named: name) ?? name] = array.tensor
+      return (name: model.blob(named: name) ?? name, value: array.tensor)
     }
-    return (path, blobs)
+    return (path, arrays)
   }
 
   private static func compareBlobs(
-    _ prediction: Prediction, _ model: Model, expected: (file: String, blobs: [String: Tensor]),
-    options: Options
+    _ prediction: Prediction, _ model: Model,
+    expected: (file: String, blobs: [(name: String, value: Tensor)]), options: Options
   ) throws -> BlobComparison {
     let layers = model.neuralNetwork?.layers ?? []
     var values: [String: Tensor] = [:]
@@ -228,8 +234,8 @@ public struct Comparison: Sendable {
         .mismatch,
         expected.isEmpty
           ? "the file has no arrays"
-          : "none of its arrays is a layer or blob of the model: "
-            + expected.keys.sorted().prefix(3).joined(separator: ", "),
+          : "none of its arrays is a layer or blob of the model, by name, or by shape and values: "
+            + expected.map(\.name).sorted().prefix(3).joined(separator: ", "),
         file: path, hint: "name the arrays as `assay inspect` names layers or blobs")
     }
     return comparison

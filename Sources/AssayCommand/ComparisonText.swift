@@ -93,6 +93,11 @@ struct ComparisonText {
       table.add([Console.escaped(blob.name), blob.agrees ? "agrees" : "DIFFERS", error])
     }
     var text = "\n" + table.text
+    for pair in blobs.similar {
+      text +=
+        "  '\(Console.escaped(pair.expected))' was compared with \(Console.escaped(pair.blob)), which "
+        + "it resembles\n"
+    }
     for name in blobs.unknown {
       text += "  \(Console.escaped(name)): the model has no such blob or layer\n"
     }

@@ -39,9 +39,42 @@ public struct BlobComparison: Sendable, Equatable {
   public let blobs: [OutputComparison]
   /// Expected blobs that the network does not compute.
   public let unknown: [String]
+  /// The expected names of blobs that were paired because of their shapes and values.
+  package var similar: [(expected: String, blob: String)] {
+    pairedBySimilarity.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+  }
+  private var pairedBySimilarity: [String: String] = [:]
 
   /// The first blob that differs, which shows where the error is.
   public var firstDifference: OutputComparison? { blobs.first { !$0.agrees } }
+
+  /// Pairs arrays whose names are unknown with other blobs of their shape and of similar values.
+  ///
+  /// - Parameters:
+  ///   - expected: in the order of computation.
+  ///   - order: the names of the network's blobs, in the order of computation.
+  package init(
+    order: [String], actual: [String: Tensor], expected: [(name: String, value: Tensor)],
+    tolerances: Tolerances
+  ) {
+    let blobs = Set(order).intersection(actual.keys)
+    let named = Set(expected.map(\.name)).intersection(blobs)
+    let strange = expected.filter { !blobs.contains($0.name) }
+    var seen = named
+    let free = order.filter { blobs.contains($0) && seen.insert($0).inserted }
+    let pairing = SimilarityPairing(
+      expected: strange.map(\.value), actual: free.compactMap { actual[$0] })
+    var known = Dictionary(
+      expected.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    var paired: [String: String] = [:]
+    for pair in pairing.pairs {
+      let name = strange[pair.expected].name
+      known[free[pair.actual]] = known.removeValue(forKey: name)
+      paired[name] = free[pair.actual]
+    }
+    self.init(order: order, actual: actual, expected: known, tolerances: tolerances)
+    pairedBySimilarity = paired
+  }
 
   /// - Parameter order: the names of the network's blobs, in the order of computation.
   public init(

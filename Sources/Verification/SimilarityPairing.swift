@@ -1,0 +1,70 @@
+import TensorCore
+
+/// Expected arrays and computed ones that belong together although their names differ: both in the
+/// order of computation, of the same shape, and with as similar values as possible.
+package struct SimilarityPairing: Sendable {
+  /// Places in both lists, in ascending order.
+  package private(set) var pairs: [(expected: Int, actual: Int)] = []
+
+  /// The least cosine of two arrays that belong together.
+  static let leastCosine = 0.5
+  /// Elements that are compared, spread over the arrays.
+  private static let sampleCount = 1024
+  /// More pairs than this are not compared.
+  private static let largestProduct = 1 << 22
+
+  /// The pairs with the largest sum of cosines whose order is the same in both lists.
+  package init(expected: [Tensor], actual: [Tensor]) {
+    guard !expected.isEmpty, !actual.isEmpty,
+      expected.count <= Self.largestProduct / actual.count
+    else { return }
+    let samples = (expected.map(Self.sample), actual.map(Self.sample))
+    let width = actual.count + 1
+    // The best sum for the first i expected and the first j actual arrays.
+    var best = [Double](repeating: 0, count: (expected.count + 1) * width)
+    var scores = best
+    for i in expected.indices {
+      for j in actual.indices {
+        let score =
+          expected[i].hasAxes(of: actual[j].shape) && expected[i].count > 1
+          ? Self.cosine(samples.0[i], samples.1[j]) : 0
+        let place = (i + 1) * width + j + 1
+        scores[place] = score >= Self.leastCosine ? score : 0
+        best[place] = max(
+          best[place - 1], best[place - width], best[place - width - 1] + scores[place])
+      }
+    }
+    var (i, j) = (expected.count, actual.count)
+    while i > 0, j > 0 {
+      let place = i * width + j
+      if best[place] == best[place - 1] {
+        j -= 1
+      } else if best[place] == best[place - width] {
+        i -= 1
+      } else {
+        pairs.append((i - 1, j - 1))
+        (i, j) = (i - 1, j - 1)
+      }
+    }
+    pairs.reverse()
+  }
+
+  private static func sample(_ tensor: Tensor) -> [Double] {
+    tensor.withUnsafeElements { values in
+      let step = max(1, values.count / sampleCount)
+      return stride(from: 0, to: values.count, by: step).map { Double(values[$0]) }
+    }
+  }
+
+  /// Σ a · b / √(Σ a² · Σ b²); 0 where it is no number.
+  private static func cosine(_ a: [Double], _ b: [Double]) -> Double {
+    var (product, first, second) = (0.0, 0.0, 0.0)
+    for (x, y) in zip(a, b) {
+      product += x * y
+      first += x * x
+      second += y * y
+    }
+    let cosine = product / (first * second).squareRoot()
+    return cosine.isFinite ? cosine : 0
+  }
+}
