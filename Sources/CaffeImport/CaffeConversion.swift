@@ -226,7 +226,7 @@ package struct CaffeConversion: SourceConversion {
     layer.inputs = known
     layer.blobs = blobs(layer)
     layer.topReaders = node.outputs.map { graph.versions[$0].readerTypes }
-    layer.hasWeightsFile = source.weights != nil && !options.isPlan
+    layer.weightsPath = options.isPlan ? nil : source.weights?.path
     layer.missingWeights =
       source.weights == nil || options.isPlan ? options.missingWeights : nil
     network.visit(layer.name, layer.type)
