@@ -164,9 +164,10 @@ struct RunCommand: ParsableCommand {
       if carryStates { states = prediction.states(of: document) }
       return (prediction, values)
     } then: { source, result in
-      try writer.write(result.0, of: source, result.1)
       let executed = steps.take()
-      if self.steps { Console.write(StepTable(records: executed).text) }
+      try writer.write(result.0, of: source, result.1) {
+        if self.steps { Console.write(StepTable(records: executed).text) }
+      }
     }
     try writer.finish()
     if loop.count == 0, shard != .whole, !global.quiet {
