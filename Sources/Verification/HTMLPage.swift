@@ -1,4 +1,5 @@
 import LibC
+import TensorCore
 
 /// A self-contained page: no script, no network.
 struct HTMLPage {
@@ -35,18 +36,17 @@ struct HTMLPage {
   }
 }
 
-/// `text` with HTML's special characters escaped.
+/// `text` with control characters and HTML's special characters escaped.
 func escaped(_ text: String) -> String {
   var result = ""
-  for character in text.unicodeScalars {
+  for character in text.escapingControls().unicodeScalars {
     switch character {
     case "&": result += "&amp;"
     case "<": result += "&lt;"
     case ">": result += "&gt;"
     case "\"": result += "&quot;"
     case "'": result += "&#39;"
-    default:
-      result.unicodeScalars.append(character.value < 0x20 ? "\u{FFFD}" : character)
+    default: result.unicodeScalars.append(character)
     }
   }
   return result

@@ -23,6 +23,12 @@ import Testing
       ).agrees)
   }
 
+  /// C0, C1, direction of writing, HTML.
+  @Test func pagesHaveNoControlCharacters() {
+    let page = HTMLPage(title: "a\u{1b}\u{9b}\u{202e}<b>", style: "", body: [])
+    #expect(page.text.contains("<h1>a\\u{1b}\\u{9b}\\u{202e}&lt;b&gt;</h1>"))
+  }
+
   @Test func pairsByNameThenByOrder() {
     let pairing = ArrayPairing(actual: ["x", "b", "y"], expected: ["b", "p", nil])
     #expect(
