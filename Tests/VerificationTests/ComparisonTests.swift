@@ -121,7 +121,7 @@ import Testing
       title: name, comparisons: [comparison], facts: [("Model", "a \"b\" & c")]
     ).html
     #expect(!html.contains("<script") && !html.contains("\u{1B}"))
-    #expect(html.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;\u{FFFD}[31m"))
+    #expect(html.contains("&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;\\u{1b}[31m"))
     #expect(html.contains("a &quot;b&quot; &amp; c"))
     #expect(!html.contains("http://") && !html.contains("https://") && !html.contains(" src="))
     #expect(html.contains("<svg") && html.contains("1 of 2"))

@@ -19,9 +19,8 @@ extension CaffeLayer {
   func requireSettingsRead(_ options: ConversionOptions) throws {
     try require(
       !isQuantized || options.ignoresQuantization,
-      unsupported:
-        "Intel's Caffe computes the layer in 8 bits, and its sums depend on the processor",
-      field: "quantization_param",
+      "Intel's Caffe computes the layer in 8 bits, and its sums depend on the processor",
+      code: .mismatch, field: "quantization_param",
       hint: "--ignore-quantization converts such layers in single precision")
     try requireRead(message, path: "")
   }
