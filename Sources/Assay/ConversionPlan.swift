@@ -42,9 +42,10 @@ public struct ConversionPlan: Sendable {
     rule?["activation"]?.string ?? rule?["function"]?.string ?? entry.layerClass
   }
 
+  /// Those that a custom layer remedies: what an option or another file remedies needs none.
   private var refusals: [(entry: PlanEntry, refusal: LayerRefusal)] {
     entries.compactMap { entry in
-      entry.refusal.flatMap { $0.isOpen ? nil : (entry, $0) }
+      entry.refusal.flatMap { $0.isOpen || $0.error.code == .mismatch ? nil : (entry, $0) }
     }
   }
 

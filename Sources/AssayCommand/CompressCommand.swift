@@ -109,12 +109,12 @@ struct CompressCommand: ParsableCommand {
     if !search.inputs.isEmpty, !global.quiet || json {
       text.change = try inFile(model) { try change(document, text.model, compile) }
     }
-    try inFile(destination) { try text.model.write(to: destination) }
     if json {
       Console.print(text.json.text)
     } else if !global.quiet {
       Console.write(text.text)
     }
+    try inFile(destination) { try text.model.write(to: destination) }
     Console.wrote(destination)
     if let report = search.report { Console.wrote(report) }
   }

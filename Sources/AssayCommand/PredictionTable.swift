@@ -7,7 +7,7 @@ struct PredictionTable {
   private var columns: [String] = []
   private var rows = ""
 
-  var text: String { columns.isEmpty ? "" : TextTableFile.line(columns) + rows }
+  var text: String { columns.isEmpty ? "" : Self.line(columns) + rows }
 
   /// - Throws: `.mismatch` where an input has other columns than the first.
   mutating func add(
@@ -21,11 +21,15 @@ struct PredictionTable {
         "its \(found.count - 1) values are not those of the first input, which has "
           + "\(columns.count - 1)", file: input, hint: "write a folder of files instead")
     }
-    rows += TextTableFile.line(
+    rows += Self.line(
       [input]
         + outputs.flatMap { output in
           output.text.map { [$0] } ?? output.numbers.map { numberText($0) }
         })
+  }
+
+  private static func line(_ cells: [String]) -> String {
+    TextTableFile.line(cells.map { $0.escapingControls() })
   }
 
   private static func names(_ output: PredictedOutput, _ labels: [String]?) -> [String] {

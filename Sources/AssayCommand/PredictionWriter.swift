@@ -1,6 +1,6 @@
 import Assay
 
-/// Prints predictions and writes their files.
+/// Prints predictions, then writes their files: what cannot be printed is not written.
 struct PredictionWriter {
   /// Whether there may be other predictions beside each.
   let isSingle: Bool
@@ -27,16 +27,17 @@ struct PredictionWriter {
   }
 
   mutating func write(
-    _ prediction: Prediction, of source: InputSource, _ values: [String: FeatureValue]
+    _ prediction: Prediction, of source: InputSource, _ values: [String: FeatureValue],
+    _ printed: () -> Void
   ) throws {
     let outputs = try selected(prediction)
     if let detection {
       let result = try detection.result(outputs, of: values, from: source)
-      return try write(result, outputs, of: source)
+      return try write(result, outputs, of: source, printed)
     }
     let shown = try PredictionText(outputs, labels: labels, top: top)
-    // What cannot be shown is not written either.
-    let text = json ? try shown.json(input: source.name).text + "\n" : try shown.text()
+    show(json ? try shown.json(input: source.name).text + "\n" : try shown.text(), of: source)
+    printed()
     if table != nil {
       try table?.add(outputs, of: source.name, labels: labels?.names)
     } else if let destination {
@@ -47,14 +48,16 @@ struct PredictionWriter {
       try OutputFiles.write(outputs, to: path)
       fileCount += 1
     }
-    show(text, of: source)
   }
 
   /// Boxes as text or JSON, the image with them as a `.png`; arrays remain what they are.
   private mutating func write(
-    _ result: ImageDetection.Result, _ outputs: [PredictedOutput], of source: InputSource
+    _ result: ImageDetection.Result, _ outputs: [PredictedOutput], of source: InputSource,
+    _ printed: () -> Void
   ) throws {
     let shown = DetectionText(result: result)
+    show(json ? shown.json(input: source.name).text + "\n" : shown.text(), of: source)
+    printed()
     if let destination {
       let stem = source.outputStem ?? "output"
       let path =
@@ -67,7 +70,6 @@ struct PredictionWriter {
       fileCount += 1
     }
     results?.append(contentsOf: shown.coco(input: source.name))
-    show(json ? shown.json(input: source.name).text + "\n" : shown.text(), of: source)
   }
 
   /// Takes the destination for that of several predictions: a folder, or a table of all.

@@ -167,14 +167,15 @@ struct RunCommand: ParsableCommand {
       if carryStates { states = prediction.states(of: document) }
       return (prediction, values)
     } then: { source, result in
-      try writer.write(result.0, of: source, result.1)
       let executed = steps.take()
-      if self.steps { Console.write(StepTable(records: executed).text) }
+      let times = StepTable(records: executed)
+      try writer.write(result.0, of: source, result.1) {
+        if self.steps { Console.write(times.text) }
+      }
       try report.write(model) { page in
         page.add(
           .facts([("input", inputs.joined(separator: " ")), ("program", "assay \(assayVersion)")]))
         try page.add(result.0, inputs: result.1, labels: writer.labels?.names)
-        let times = StepTable(records: executed)
         page.add("Time", times: times.reported, titles: StepTable.reportedTitles)
         page.add(document, customLayers: compile.customLayers)
       }

@@ -40,6 +40,11 @@ package struct CaffeConversion: SourceConversion {
     if let error = problemsAsOne { throw error }
     imported.outputs = try addOutputs()
     imported.hasOwnBatches = network.hasRegions
+    imported.keepsBatch = network.keepsBatch
+    let quantized = graph.nodes.filter { $0.isNeeded && $0.layer.isQuantized }.count
+    if quantized > 0 {
+      network.notes.append("\(counted(quantized, "layer")) of 8 bits: now in single precision")
+    }
     noteUnusedWeights()
     let renamings = names.renamings(network.layers)
     func renamed(_ blob: String) -> String { renamings[blob] ?? blob }
@@ -92,6 +97,7 @@ package struct CaffeConversion: SourceConversion {
         ? "give the .prototxt before the .caffemodel"
         : "declare them: input: \"data\" input_shape { dim: 1 dim: 3 dim: 224 dim: 224 }, or add an Input layer"
     )
+    try keepBatches()
     return inputs.indices.map { index in
       let input = inputs[index]
       var tensor = CaffeTensor(
@@ -105,6 +111,25 @@ package struct CaffeConversion: SourceConversion {
       feature.sourceShape = input.shape
       return feature
     }
+  }
+
+  /// Keeps the batches of all inputs if a layer splits one, as those that make sequences of the
+  /// images of several videos do.
+  private mutating func keepBatches() throws {
+    let batches = Set(inputs.filter { $0.itemShape != $0.shape }.map { $0.shape[0] })
+    guard
+      let layer = graph.nodes.first(where: { node in
+        node.isNeeded && batches.contains { ReshapeLayer.splits($0, node.layer) }
+      })?.layer
+    else { return }
+    let images = inputs.map(\.blob).filter(options.imageInputs.contains)
+    try layer.require(
+      images.isEmpty,
+      unsupported: "it splits the batch, so that input '\(images.first ?? "")' cannot be one image")
+    network.keepsBatch = true
+    for index in inputs.indices { inputs[index].keepsBatch = true }
+    network.notes.append(
+      "layer '\(layer.name)' (Reshape) splits the batch, so that the model takes the whole batch")
   }
 
   private mutating func findInputs() throws {
@@ -148,26 +173,9 @@ package struct CaffeConversion: SourceConversion {
         )
       }
       return CaffeInput(
-        blob: blob, version: input.version, shape: shape, axes: Self.axes(input.readers, shape),
+        blob: blob, version: input.version, shape: shape, axes: reading.axes(shape),
         layer: input.layer)
     }
-  }
-
-  /// The places in which all readers of an input want its axes, or the standard ones.
-  private static func axes(
-    _ readers: [(layer: CaffeLayer, bottom: Int)], _ shape: [Int]
-  ) -> [Int] {
-    let wanted = readers.map { reader in
-      CaffeLayerRegistry.type(named: reader.layer.type)?
-        .inputAxes(reader.layer, bottom: reader.bottom, shape: shape)
-    }
-    if let first = wanted.first ?? nil, wanted.allSatisfy({ $0 == first }),
-      first.count == shape.count, Set(first).count == first.count,
-      first.allSatisfy((0..<5).contains)
-    {
-      return first
-    }
-    return CaffeTensor.standardAxes(shape.count)
   }
 
   // MARK: Layers
@@ -197,8 +205,10 @@ package struct CaffeConversion: SourceConversion {
     case .silencing, .measuring, .passing:
       network.finish(node.layer.name, node.layer.type)
       guard let first = known.first else { return }
-      _ = node.layer.parameters("dropout_param")
-      do { try node.layer.requireSettingsRead() } catch { add(error, node.layer) }
+      do {
+        if let note = try Dropout.note(node.layer) { network.notes.append(note) }
+        try node.layer.requireSettingsRead(options)
+      } catch { add(error, node.layer) }
       for output in node.outputs { set(output, first) }
       return
     case .computing: break
@@ -216,7 +226,7 @@ package struct CaffeConversion: SourceConversion {
     layer.inputs = known
     layer.blobs = blobs(layer)
     layer.topReaders = node.outputs.map { graph.versions[$0].readerTypes }
-    layer.hasWeightsFile = source.weights != nil && !options.isPlan
+    layer.weightsPath = options.isPlan ? nil : source.weights?.path
     layer.missingWeights =
       source.weights == nil || options.isPlan ? options.missingWeights : nil
     network.visit(layer.name, layer.type)
@@ -293,7 +303,7 @@ package struct CaffeConversion: SourceConversion {
     }
     do {
       let outputs = try type.convert(layer, &network)
-      try layer.requireSettingsRead()
+      try layer.requireSettingsRead(options)
       return outputs
     } catch let error as ModelError where error.code == .unsupported {
       guard options.customLayers.allowsAll else { throw error }

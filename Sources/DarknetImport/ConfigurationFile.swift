@@ -20,9 +20,12 @@ package struct ConfigurationFile: Sendable {
     )
     var text = bytes.array(of: UInt8.self)[...]
     if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
-    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    for (index, line) in lines.enumerated() {
-      try read(line.filter { !Self.isSpace($0) }, line: index + 1)
+    var number = 0
+    while !text.isEmpty {
+      let line = text.prefix { $0 != UInt8(ascii: "\n") }
+      text = text.dropFirst(line.count + 1)
+      number += 1
+      try read(line.filter { !Self.isSpace($0) }, line: number)
     }
     guard !sections.isEmpty else { throw ModelError(.malformed, "it has no sections") }
   }

@@ -24,8 +24,9 @@ struct Normalization: Sendable {
     let stored = try network.weights.take("variances", [channels], layer: call.name)
     let values = stored.array()
     if let index = values.firstIndex(where: { !($0 >= Self.smallest) }) {
-      throw call.error(
-        "the variance of channel \(index) is \(values[index]) in the weights",
+      throw ModelError(
+        .malformed, "the variance of channel \(index) is \(values[index]) in the weights",
+        file: network.weights.path, layer: call.name,
         hint: "use the weights that belong to this .cfg")
     }
     variance =

@@ -20,6 +20,9 @@ struct WeightReader {
 
   init(_ source: Source) { self.source = source }
 
+  /// The file, if there is one.
+  var path: String? { if case .file(let file) = source { file.path } else { nil } }
+
   /// The next numbers as an array of `shape`, without copying them.
   ///
   /// - Parameter fanIn: inputs per output, for random weights.

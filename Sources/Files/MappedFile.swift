@@ -41,6 +41,7 @@ package enum MappedFile {
       case S_IFIFO:
         if let known = OpenedFiles.bytes(status) { return known }
         let bytes = try readStream(descriptor, limit: limit)
+        MemoryBudget.addInput(bytes.count)
         OpenedFiles.keep(bytes, status)
         return bytes
       default:
@@ -61,6 +62,7 @@ package enum MappedFile {
   private static func readStandardInput(limit: Int) throws -> Bytes {
     try standardInput.withLock { known in
       let bytes = try known ?? readStream(0, limit: Limits.fileBytes)
+      if known == nil { MemoryBudget.addInput(bytes.count) }
       known = bytes
       guard bytes.count <= limit else { throw tooLarge("\(bytes.count) bytes", limit: limit) }
       return bytes

@@ -38,7 +38,10 @@ package enum OpenedFiles {
 
   /// Notes a file that a command reads.
   package static func note(_ status: stat) {
-    record.withLock { if $0.isKept { $0.files.insert(Identity(status)) } }
+    let isNew = record.withLock {
+      $0.isKept && $0.files.insert(Identity(status)).inserted
+    }
+    if isNew { MemoryBudget.addInput(Int(status.st_size)) }
   }
 
   /// Allows a command that changes a file in place to replace it.

@@ -33,7 +33,7 @@ extension ImportedNetwork {
       leading.append(
         Self.layer(
           names.take(name + "_expand"), Self.expansion(places), source, expanded))
-      inputs[index].useOwnAxes(batch: 1)
+      inputs[index].useOwnAxes(batch: keepsBatch ? nil : 1)
     }
     layers.insert(contentsOf: leading, at: 0)
     for index in outputs.indices {

@@ -19,13 +19,15 @@ package struct ImportedNetwork: Sendable {
 
   /// Whether an output has items that are not those of the input's batch.
   package var hasOwnBatches = false
+  /// Whether the interface has the batch that the source declares.
+  package var keepsBatch = false
 
   package init(source: String) { self.source = source }
 
   /// Whether arrays must match their declarations exactly, because a layer requires it, a feature
   /// has the five axes of a sequence of images, or an output has items of its own.
   package var needsExactMapping: Bool {
-    hasOwnBatches || layers.contains(where: \.needsExactMapping)
+    hasOwnBatches || keepsBatch || layers.contains(where: \.needsExactMapping)
       || (inputs + outputs).contains { $0.shape.count == 5 }
   }
 

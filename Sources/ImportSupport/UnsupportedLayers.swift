@@ -3,20 +3,24 @@ import TensorCore
 
 /// Combines errors from several layers.
 package enum UnsupportedLayers {
-  /// The combined error: nil for no problem, the problem itself for one.
+  /// The combined error: nil for no problem, the problem itself for one. A file that all problems
+  /// have in common is named once.
   package static func error(_ problems: [ModelError], _ headline: String? = nil) -> ModelError? {
     guard problems.count > 1, let first = problems.first else { return problems.first }
+    let file = problems.allSatisfy { $0.file == first.file } ? first.file : nil
     var hints: [String] = []
     var seen: Set<String> = []
     let lines = problems.map { problem -> String in
       if let hint = problem.hint, seen.insert(hint).inserted { hints.append(hint) }
-      return "\n \(problem.description)"
+      var item = problem
+      if file != nil { item.file = nil }
+      return "\n \(item.description)"
     }
     let isUnsupported = problems.contains { $0.code == .unsupported }
     return ModelError(
       isUnsupported ? .unsupported : first.code,
       (headline ?? "\(problems.count) layers cannot be converted") + ":" + lines.joined(),
-      hint: hints.isEmpty ? nil : combined(hints))
+      file: file, hint: hints.isEmpty ? nil : combined(hints))
   }
 
   /// The hint for a layer that is a formula.

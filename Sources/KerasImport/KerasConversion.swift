@@ -161,9 +161,11 @@ package struct KerasConversion: SourceConversion {
       let key = ObjectIdentifier(node.layer)
       if slots[key] == nil { slots[key] = .some(handler?.slots) }
     }
-    let assignment = try stored.assignment(to: source.definition) {
-      // Inputs of nested models have no nodes.
-      $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
+    let assignment = try inFile(source.weightsPath ?? source.path) {
+      try stored.assignment(to: source.definition) {
+        // Inputs of nested models have no nodes.
+        $0.isInput ? [] : slots[ObjectIdentifier($0)] ?? nil
+      }
     }
     weights = assignment.weights
     network.notes += assignment.notes
@@ -222,6 +224,7 @@ package struct KerasConversion: SourceConversion {
     let call = LayerCall(
       name: node.name, className: node.layer.className, inputs: inputs, version: source.version,
       weights: weights[ObjectIdentifier(node.layer)] ?? [], preferredImage: formats[index],
+      weightsPath: source.weightsPath,
       missingWeights: source.weights == nil || options.isPlan ? options.missingWeights : nil,
       arguments: node.arguments)
     var text = handler.formula

@@ -12,6 +12,8 @@ struct LayerCall: Sendable {
   let weights: [StoredWeight]
   /// Preferred layout of an image for the layers downstream, if the layer can choose.
   let preferredImage: LayerConfiguration.DataFormat
+  /// The file of the weights, if the architecture is in another.
+  var weightsPath: String?
   /// The source of weights when there is no weights file.
   var missingWeights: MissingWeights?
   /// All arguments of the call, including `inputs`.
@@ -24,7 +26,7 @@ struct LayerCall: Sendable {
     LayerCall(
       name: name, className: className, inputs: inputs, version: version,
       weights: weights ?? self.weights, preferredImage: preferredImage,
-      missingWeights: missingWeights)
+      weightsPath: weightsPath, missingWeights: missingWeights)
   }
 
   /// The only input.
@@ -40,6 +42,11 @@ struct LayerCall: Sendable {
   /// The weight `name` with the given shape; nil matches any size.
   func weight(_ name: String, _ shape: [Int?]) throws -> FloatValues {
     if let missingWeights { return try missing(name, shape, missingWeights) }
+    guard let weightsPath else { return try stored(name, shape) }
+    return try inFile(weightsPath) { try stored(name, shape) }
+  }
+
+  private func stored(_ name: String, _ shape: [Int?]) throws -> FloatValues {
     guard let weight = weights.first(where: { $0.name == name }) else {
       throw error("weight '\(name)' is missing from the file")
     }

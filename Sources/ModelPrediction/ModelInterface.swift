@@ -122,7 +122,8 @@ package struct ModelInterface: Sendable {
             channels: feature.channelAxis))
       }
     }
-    for name in kept where !prediction.outputs.contains(where: { $0.name == name }) {
+    var names = Set(prediction.outputs.map(\.name))
+    for name in kept where names.insert(name).inserted {
       if let found = blob(name) {
         let feature = intermediate(name)
         prediction.outputs.append(

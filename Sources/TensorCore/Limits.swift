@@ -34,5 +34,8 @@ package enum Limits {
   /// `uncheckedExpansionBytes`.
   package static let totalExpansionRatio = 100
   package static let uncheckedExpansionBytes = 64 << 20
+  /// Memory for each byte of the inputs, if it is more than `uncheckedMemory`.
+  package static let memoryPerInputByte = 1 << 20
+  package static let uncheckedMemory = 192 << 20
   package static let npyHeaderBytes = 64 << 10
 }

@@ -5,10 +5,10 @@ import Synchronization
 /// The memory that the process may use.
 package enum MemoryBudget {
   /// Bytes; by default 80 % of the least of the machine's memory, the limit of the process's control
-  /// group and the process's own limit.
+  /// group and the process's own limit, and what the inputs allow if `limitByInputs` was called.
   package static var limit: Int {
     let bytes = allowed.load(ordering: .relaxed)
-    return bytes > 0 ? bytes : standard
+    return bytes > 0 ? bytes : min(standard, inputLimit ?? .max)
   }
 
   /// Sets the limit for the whole process, also for memory that is not in buffers.
@@ -17,9 +17,31 @@ package enum MemoryBudget {
     assay_limit_memory(checkedBytes(bytes))
   }
 
+  /// Keeps the default limit in proportion to the inputs: a small file that declares large arrays is
+  /// refused, whatever the machine has.
+  package static func limitByInputs() {
+    isLimitedByInputs.store(true, ordering: .relaxed)
+    assay_limit_memory(checkedBytes(standard))
+  }
+
+  /// Counts the bytes of an input.
+  package static func addInput(_ byteCount: Int) {
+    inputs.add(byteCount, ordering: .relaxed)
+  }
+
   /// Bytes that all buffers hold.
   static let used = Atomic<Int>(0)
   private static let allowed = Atomic<Int>(0)
+  private static let inputs = Atomic<Int>(0)
+  private static let isLimitedByInputs = Atomic<Bool>(false)
+
+  /// What the inputs allow; nil if they do not count.
+  private static var inputLimit: Int? {
+    guard isLimitedByInputs.load(ordering: .relaxed) else { return nil }
+    let (bytes, overflow) = inputs.load(ordering: .relaxed).multipliedReportingOverflow(
+      by: Limits.memoryPerInputByte)
+    return overflow ? nil : max(Limits.uncheckedMemory, bytes)
+  }
 
   private static let standard: Int = {
     let pages = sysconf(Int32(_SC_PHYS_PAGES))
@@ -40,8 +62,16 @@ package enum MemoryBudget {
   package static func require(_ byteCount: Int, _ what: String = "this") throws {
     let (sum, overflow) = used.load(ordering: .relaxed).addingReportingOverflow(byteCount)
     guard byteCount < 0 || overflow || sum > limit else { return }
-    throw ModelError(
-      .outOfMemory, "\(what) needs \(byteCount) bytes, but \(limit) are allowed",
+    throw refusal("\(what) needs \(byteCount) bytes", limit: limit)
+  }
+
+  /// The error for what needs more than `limit`.
+  package static func refusal(_ need: String, limit: Int) -> ModelError {
+    let reason =
+      limit == inputLimit
+      ? " for inputs of \(inputs.load(ordering: .relaxed)) bytes" : ""
+    return ModelError(
+      .outOfMemory, "\(need), but \(limit) are allowed\(reason)",
       hint: "--max-memory allows more")
   }
 }

@@ -38,6 +38,38 @@ import Testing
     }
   }
 
+  /// Without the option, one byte of a small file stands for 1 MiB of memory at most.
+  @Test(arguments: ["bench wide.cfg", "inspect wide.cfg --plan", "diff wide.cfg wide.cfg"])
+  func memoryIsInProportionToTheFile(_ command: String) throws {
+    try withTemporaryFolder { folder in
+      try writeFile(Array(Self.wide.utf8), to: folder + "/wide.cfg")
+      let result = try Self.run("$A \(command)", in: folder)
+      #expect(result.exited && result.code == 75, "\(result.code) \(result.errors)")
+      let count = Self.wide.utf8.count
+      #expect(
+        result.errors.contains("201326592 are allowed for inputs of \(count) bytes"),
+        "\(result.errors)")
+      #expect(result.errors.contains("--max-memory"))
+    }
+  }
+
+  /// A network of 512 × 512 elements and a picture, or random weights, is honest: a description of
+  /// 1,200 bytes may take 1,200 MiB.
+  @Test func aSmallFileMayHaveLargeValues() throws {
+    try withTemporaryFolder { folder in
+      let layer = "[convolutional]\nfilters=32\nsize=3\npad=1\nactivation=relu\n"
+      let text =
+        "[net]\nheight=1024\nwidth=1024\nchannels=3\n"
+        + String(repeating: layer, count: 3) + String(repeating: "# a comment\n", count: 40)
+      try writeFile(Array(text.utf8), to: folder + "/large.cfg")
+      // 32 · 1024 · 1024 values take 128 MiB, and a layer reads as much as it writes.
+      let result = try Self.run("$A inspect large.cfg --plan", in: folder)
+      #expect(result.code == 0, "\(result.errors)")
+      let refused = try Self.run("$A inspect large.cfg --plan --max-memory 192M", in: folder)
+      #expect(refused.code == 75, "\(refused.errors)")
+    }
+  }
+
   /// The limit of the process itself counts like that of the option.
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
   func respectsTheLimitOfTheProcess() throws {
@@ -65,6 +97,36 @@ import Testing
     }
     #expect(
       error?.code == .limitExceeded && error?.layer == "dense0", "\(String(describing: error))")
+  }
+
+  // MARK: Outputs
+
+  /// What cannot be printed is not written either: a command that fails leaves the old output.
+  @Test(
+    arguments: [">&-", "> /dev/full"],
+    [
+      "run swish.h5 picture.png --preset keras-tf -o out.npz",
+      "run swish.h5 picture.png --preset keras-tf --steps -q -o out.npz",
+      "run swish.h5 picture.png --preset keras-tf --json -o out.npz",
+      "compress swish.h5 --lambda auto --bits 8 -o out.mlmodel",
+      "compress swish.h5 --lambda auto --bits 8 --json -o out.mlmodel",
+    ])
+  func aFailedCommandLeavesTheOutput(_ redirection: String, _ command: String) throws {
+    guard FileManager.default.fileExists(atPath: "/dev/full") || redirection == ">&-" else {
+      return
+    }
+    try withTemporaryFolder { folder in
+      let output = folder + "/" + (command.split(separator: " ").last ?? "")
+      for name in ["swish.h5", "picture.png"] {
+        try writeFile(Fixtures("demo").bytes(name), to: "\(folder)/\(name)")
+      }
+      try writeFile(Array("old".utf8), to: output)
+      let result = try Self.run("$A \(command) \(redirection)", in: folder)
+      #expect(result.code == 74, "\(result.code) \(result.errors)")
+      #expect(try fileBytes(output) == Array("old".utf8))
+      #expect(try Self.run("$A \(command)", in: folder).code == 0)
+      #expect(try fileBytes(output) != Array("old".utf8))
+    }
   }
 
   // MARK: Faults

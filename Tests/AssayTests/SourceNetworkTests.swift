@@ -44,6 +44,42 @@ import Testing
     #expect(run.code == 0 && run.output.hasPrefix("{"), "\(files): \(run.errors)")
   }
 
+  /// Weights that are not those of the network: the file with the weights is named, not the other.
+  @Test(arguments: [
+    (keras.path("keras3-sequential.json"), keras.path("keras3-nested.weights.h5")),
+    (keras.path("keras3-sequential.json"), Fixtures("keras").path("misshapen_weights.h5")),
+    (keras.path("keras3-sequential.json"), demo.path("swish.h5")),
+    (caffe.path("v2.prototxt"), Fixtures("caffe/layers").path("scales.caffemodel")),
+    (caffe.path("v2.prototxt"), demo.path("mobilenet_yolo.caffemodel")),
+  ])
+  func theFileWithTheFaultIsNamed(_ network: String, _ weights: String) throws {
+    for command in ["convert", "inspect"] {
+      let output = command == "convert" ? ["-o", "/nowhere/m.mlmodel"] : []
+      let result = try Command.run([command, network, weights] + output)
+      #expect(result.code == 2, "\(result.errors)")
+      #expect(result.errors.hasPrefix("error: \(weights): "), "\(result.errors)")
+      #expect(
+        !result.errors.contains(network) && !result.errors.contains("(line"), "\(result.errors)")
+    }
+  }
+
+  /// A variance of −1, of the last channel of the first layer with a normalization.
+  @Test func aFaultOfDarknetsWeightsIsOfTheirFile() throws {
+    try withTemporaryFolder { folder in
+      let text =
+        "[net]\nwidth=2\nheight=2\nchannels=1\n"
+        + "[convolutional]\nbatch_normalize=1\nfilters=1\nsize=1\nactivation=linear\n"
+      try writeFile(Array(text.utf8), to: folder + "/n.cfg")
+      // Version 0.2.0 and the number of images seen; bias, scale, mean, variance, one weight.
+      let header: [UInt8] = [0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 8)
+      let values: [Float] = [0, 1, 0, -1, 1]
+      try writeFile(header + values.withUnsafeBytes { Array($0) }, to: folder + "/n.weights")
+      let result = try Command.run("inspect", folder + "/n.cfg", folder + "/n.weights")
+      #expect(result.errors.hasPrefix("error: \(folder)/n.weights: "), "\(result.errors)")
+      #expect(result.code == 2 && result.errors.contains("variance"), "\(result.errors)")
+    }
+  }
+
   @Test func theOptionsOfConversionApply() throws {
     let network = Self.demo.path("swish.h5")
     let options =

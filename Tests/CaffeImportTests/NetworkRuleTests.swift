@@ -121,6 +121,41 @@ import Testing
 
   // MARK: Inputs
 
+  /// BVLC's upgrade_proto.cpp, UpgradeNetInput: names of inputs without sizes are dropped.
+  @Test func anInputWithoutSizesMayBeThatOfALayer() throws {
+    let converted = try convert("input: 'x'\n" + input("x", 1, 3) + layer("r", "ReLU", "x", "y"))
+    #expect(converted.inputs == ["x"])
+    #expect(converted.inputShape("x") == [3])
+  }
+
+  /// Two videos of three images, as in `Fixtures/caffe/layers/videos.prototxt`.
+  @Test func aBatchThatALayerSplitsIsKept() throws {
+    let network =
+      input("x", 6, 4)
+      + layer("s", "Reshape", "x", "y", "reshape_param { shape { dim: 3 dim: 2 dim: 4 } }")
+    let converted = try convert(network)
+    #expect(converted.inputShape("x") == [6, 4])
+    #expect(converted.outputShape("y") == [3, 2, 4])
+    #expect(converted.notes.contains { $0.contains("splits the batch") })
+    // A first size that is the batch is the one item of the interface.
+    let whole = try convert(
+      input("x", 6, 4)
+        + layer("s", "Reshape", "x", "y", "reshape_param { shape { dim: 6 dim: 2 dim: 2 } }"))
+    #expect(whole.inputShape("x") == [4])
+  }
+
+  @Test func aSplitBatchIsNoImage() {
+    var options = ConversionOptions()
+    options.imageInputs = ["x"]
+    let error = #expect(throws: ModelError.self) {
+      try convert(
+        input("x", 6, 3, 4, 4)
+          + layer("s", "Reshape", "x", "y", "reshape_param { shape { dim: 3 dim: 2 dim: 48 } }"),
+        options: options)
+    }
+    #expect(error?.layer == "s")
+  }
+
   @Test func severalTopsOfOneInputHaveTheirShapes() throws {
     let text =
       "layer { name: 'in' type: 'Input' top: 'b' top: 'a' input_param { "

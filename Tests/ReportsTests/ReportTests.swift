@@ -45,6 +45,12 @@ import Verification
     #expect(html.contains("1 of 1 outputs differ.") && html.contains("1 of 2"))
   }
 
+  /// C0, C1, direction of writing, HTML.
+  @Test func controlCharactersAreVisible() {
+    let page = Report("a\u{1b}\u{9b}\u{202e}<b>").html
+    #expect(page.contains("<h1>a\\u{1b}\\u{9b}\\u{202e}&lt;b&gt;</h1>"))
+  }
+
   /// Of 0, 1, 2, 3: mean 1.5, deviation √1.25.
   @Test func distribution() throws {
     let values = try #require(ValueDistribution([0, 1, 2, 3, .nan], intervals: 2))

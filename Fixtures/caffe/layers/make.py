@@ -136,6 +136,17 @@ def activations():
           expected=x.clip(0) + a.reshape(1, 3, 1, 1) * x.clip(None, 0))
     n.add("prelu_shared", "PReLU", "x", "prelu_param { channel_shared: true }", blobs=[s],
           expected=x.clip(0) + s * x.clip(None, 0))
+    # BVLC's pull request 5921, selu_layer.cpp; the default values are those of its caffe.proto.
+    n.add("selu", "SeLu", "x",
+          expected=1.050700987 * np.where(x > 0, x, 1.67326324 * (np.exp(x) - 1)))
+    n.add("selu_all", "SeLu", "x", "selu_param { lambda: 2 alpha: 0.5 }",
+          expected=2 * np.where(x > 0, x, 0.5 * (np.exp(x) - 1)))
+    n.add("selu_dropout", "SeLuDropout", "selu_all", "selu_dropout_param { dropout_ratio: 0.2 }",
+          expected=n["selu_all"])
+    # dropout_layer.cpp of rbgirshick/caffe-fast-rcnn: in the test phase, x / scale with
+    # scale = 1 / (1 - dropout_ratio).
+    n.add("dropout_scaled", "Dropout", "x", "dropout_param { dropout_ratio: 0.3 scale_train: false }",
+          expected=0.7 * x)
     a = n.draw(6)
     n.add("prelu_vector", "PReLU", "v", blobs=[a], expected=v.clip(0) + a * v.clip(None, 0))
     n.write()
@@ -639,6 +650,27 @@ def recurrences():
     n.add("lstm", "LSTM", "embed cont", text, [wx, b, wh],
           f.lstm(n["embed"], n["cont"], wx, b, wh)[0])
     n.write()
+    # As LRCN's deploy_lstm.prototxt: two videos of three images each, in one batch.
+    n = Net("videos", data=(6, 2, 4, 4), marks=np.array([0, 0, 1, 1, 1, 0], "f8").reshape(6, 1, 1, 1))
+    w, b = n.draw(3, 2, 3, 3), n.draw(3)
+    n.add("conv", "Convolution", "data", "convolution_param { num_output: 3 kernel_size: 3 }", [w, b],
+          f.convolution(n["data"], w, b))
+    w, b = n.draw(5, 12), n.draw(5)
+    n.add("fc", "InnerProduct", "conv", "inner_product_param { num_output: 5 }", [w, b],
+          f.inner_product(n["conv"], w, b))
+    n.add("frames", "Reshape", "fc", "reshape_param { shape { dim: 3 dim: 2 dim: 5 } }",
+          expected=n["fc"].reshape(3, 2, 5))
+    n.add("cont", "Reshape", "marks", "reshape_param { shape { dim: 3 dim: 2 } }",
+          expected=n["marks"].reshape(3, 2))
+    wx, b, wh = n.draw(16, 5), n.draw(16), n.draw(16, 4)
+    n.add("lstm", "LSTM", "frames cont", text, [wx, b, wh],
+          f.lstm(n["frames"], n["cont"], wx, b, wh)[0])
+    w, b = n.draw(2, 4), n.draw(2)
+    n.add("classes", "InnerProduct", "lstm", "inner_product_param { num_output: 2 axis: 2 }", [w, b],
+          f.inner_product(n["lstm"], w, b, 2))
+    n.add("prob", "Softmax", "classes", "softmax_param { axis: 2 }",
+          expected=f.softmax(n["classes"], 2))
+    n.write()
     n = Net("lstm_unit", c=(1, 1, 4), x=(1, 1, 16), cont=(1, 1))
     n.add("unit", "LSTMUnit", "c x cont", tops="c_next h_next",
           expected=f.lstm_unit(n["c"], n["x"], n["cont"]))
@@ -657,6 +689,11 @@ def resizings():
     n.add("cut", "Interp", "x", "interp_param { height: 6 width: 4 pad_beg: -1 pad_end: -1 }",
           expected=f.interp(x[:, :, 1:-1, 1:-1], 6, 4))
     n.add("second", "Interp", "x like", expected=f.interp(x, 8, 6))
+    # soeaver/caffe-model: the size of the second bottom only if use_blob_size is true.
+    n.add("blob_size", "Interp", "x like", "interp_param { use_blob_size: true }",
+          expected=f.interp(x, 8, 6))
+    n.add("own_size", "Interp", "x like", "interp_param { use_blob_size: false zoom_factor: 2 }",
+          expected=f.interp(x, 9, 13))
     n.add("reorg", "Reorg", "g", "reorg_param { stride: 2 }", expected=f.reorg(n["g"], 2))
     n.add("reorg_back", "Reorg", "g", "reorg_param { stride: 2 reverse: true }",
           expected=f.reorg(n["g"], 2, True))

@@ -15,12 +15,17 @@ struct GlobalOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Refuse to use more memory than this, such as 500M or 2G; default: 80 % of what there is.",
+      "Refuse to use more memory than this, such as 500M or 2G; default: 80 % of what there is, and "
+        + "of small inputs 1 MiB for each byte, at least 192 MiB.",
       valueName: "SIZE"))
   var maxMemory: ByteCount?
 
   func apply() {
-    MemoryBudget.allow(maxMemory?.bytes ?? MemoryBudget.limit)
+    if let maxMemory {
+      MemoryBudget.allow(maxMemory.bytes)
+    } else {
+      MemoryBudget.limitByInputs()
+    }
     Console.colorOutput = colorOutput
     Console.isQuiet = quiet
   }

@@ -52,6 +52,20 @@ enum ELU: ElementActivation {
   }
 }
 
+/// lambda · (x > 0 ? x : alpha · (eˣ − 1)), of BVLC's pull request 5921
+enum SELU: ElementActivation {
+  static let source = SourceLayer(
+    "SeLu", "SeLU", "SELU", becomes: "activation ELU, linear",
+    options: "`selu_param.lambda`, default 1.050700987; `selu_param.alpha`, default 1.67326324")
+
+  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
+    let parameters = layer.parameters("selu_param")
+    return .scaled(
+      .elu(alpha: try parameters.float("alpha", default: 1.67326324)),
+      by: try parameters.float("lambda", default: 1.050700987))
+  }
+}
+
 /// |x|
 enum AbsVal: SingleInputConverter {
   static let source = SourceLayer("AbsVal", becomes: "unary abs")

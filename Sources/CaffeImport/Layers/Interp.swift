@@ -8,7 +8,7 @@ enum Interp: CaffeLayerConverter {
     "Interp",
     becomes: "resizeBilinear with ALIGN_ENDPOINTS, after a crop if there is (negative) padding",
     options: "`height`, `width`, `zoom_factor`, `shrink_factor`, `pad_beg`, `pad_end`; a second "
-      + "bottom gives the size", version: 3)
+      + "bottom gives the size unless `use_blob_size` is false", version: 3)
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
@@ -39,7 +39,13 @@ enum Interp: CaffeLayerConverter {
   private static func size(
     _ parameters: CaffeParameters, _ extents: [Int], _ second: CaffeTensor?
   ) throws -> [Int] {
-    if let second, second.shape.count == 4 { return Array(second.shape.suffix(2)) }
+    if try parameters.bool("use_blob_size", default: second?.shape.count == 4) {
+      guard let second, second.shape.count == 4 else {
+        throw parameters.error(
+          "use_blob_size", "it needs a second bottom with four axes, whose size it takes")
+      }
+      return Array(second.shape.suffix(2))
+    }
     let zoom = try parameters.int("zoom_factor", default: 1, atLeast: 1)
     let shrink = try parameters.int("shrink_factor", default: 1, atLeast: 1)
     let hasFactor = parameters.has("zoom_factor") || parameters.has("shrink_factor")

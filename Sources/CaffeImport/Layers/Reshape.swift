@@ -29,6 +29,22 @@ enum ReshapeLayer: SingleInputConverter {
     return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
   }
 
+  /// Whether the layer splits the batch: its first sizes, several of them, multiply to it.
+  static func splits(_ batch: Int, _ layer: CaffeLayer) -> Bool {
+    let parameters = layer.parameters("reshape_param")
+    guard layer.type == source.names[0], batch > 1,
+      (try? parameters.int("axis", default: 0)) == 0,
+      let dims = try? parameters.message("shape").ints("dim", atLeast: -1)
+    else { return false }
+    var product = 1
+    for (index, dim) in dims.enumerated() {
+      guard dim > 0, dim <= batch else { return false }
+      product *= dim
+      if product >= batch { return product == batch && index > 0 }
+    }
+    return false
+  }
+
   private static func sizes(
     _ dims: [Int], of input: CaffeTensor, _ range: Range<Int>, _ declaredBatch: Int?,
     _ parameters: CaffeParameters

@@ -40,7 +40,7 @@ struct CaffeGraph {
     let field = network["layer"]
     let values = field?.values ?? []
     guard values.count <= Limits.layers else {
-      throw ModelError(.limitExceeded, "\(values.count) layers")
+      throw ModelError(.limitExceeded, "\(values.count) layers; the limit is \(Limits.layers)")
     }
     var layers: [CaffeLayer] = []
     var others: [CaffeLayer] = []

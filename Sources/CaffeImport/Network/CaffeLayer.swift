@@ -20,8 +20,8 @@ struct CaffeLayer: Sendable {
   var blobs: [CaffeBlob] = []
   /// The source of weights when there is no weights file.
   var missingWeights: MissingWeights?
-  /// Whether there is a weights file.
-  var hasWeightsFile = false
+  /// The file of the weights, if there is one.
+  var weightsPath: String?
   /// The types of the layers that read each top; empty for an output.
   var topReaders: [[String]] = []
   /// The settings and weights that the conversion has read.
@@ -53,14 +53,25 @@ struct CaffeLayer: Sendable {
         "\(self.name)/\(name)", shape: shape,
         fanIn: fanIn ?? (shape.first.map { count / max(1, $0) } ?? 1))
     }
+    guard let weightsPath else {
+      throw error(
+        "it needs weights, but there is no weights file",
+        hint: "add the .caffemodel after the .prototxt")
+    }
+    return try inFile(weightsPath) { try stored(index, name, shape, count: count) }
+  }
+
+  private func stored(
+    _ index: Int, _ name: String, _ shape: [Int], count: Int
+  ) throws -> FloatValues {
+    func error(_ message: String) -> ModelError {
+      ModelError(.mismatch, message, layer: self.name, layerClass: type)
+    }
     guard blobs.indices.contains(index) else {
       throw error(
         blobs.isEmpty
-          ? hasWeightsFile
-            ? "the weights file contains none for it"
-            : "it needs weights, but there is no weights file"
-          : "the weights file has \(blobs.count) blobs for it; its \(name) is missing",
-        hint: hasWeightsFile ? nil : "add the .caffemodel after the .prototxt")
+          ? "the weights file contains none for it"
+          : "the weights file has \(blobs.count) blobs for it; its \(name) is missing")
     }
     let blob = blobs[index]
     guard blob.fits(shape) else {

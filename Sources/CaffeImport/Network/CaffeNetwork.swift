@@ -10,6 +10,8 @@ struct CaffeNetwork: LayerWriting {
   /// The first size of an input in the file, if the interface leaves it out; other sizes in the
   /// file may refer to it.
   var declaredBatch: Int?
+  /// Whether inputs have the batch that the file declares.
+  var keepsBatch = false
   /// Whether blobs have an item for each region of the image.
   var hasRegions = false
 

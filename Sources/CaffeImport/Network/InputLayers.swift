@@ -11,9 +11,12 @@ struct CaffeInput: Sendable {
   var axes: [Int]
   /// The layer; its `transform_param` may specify preprocessing.
   var layer: CaffeLayer
+  /// Whether the interface has the whole batch.
+  var keepsBatch = false
 
-  /// The shape that layers see; the interface has one item of a batch.
+  /// The shape that layers see; the interface has one item of a batch unless it keeps the batch.
   var itemShape: [Int] {
+    if keepsBatch { return shape }
     var shape = shape
     for (index, axis) in axes.enumerated()
     where axis == 1 && (index == 0 || shape.count < 5) { shape[index] = 1 }
@@ -172,6 +175,21 @@ struct InputReaders {
       return channels
     }
     return nil
+  }
+
+  /// The places in which all readers want the axes of the input, or the standard ones.
+  func axes(_ shape: [Int]) -> [Int] {
+    let wanted = readers.map { reader in
+      CaffeLayerRegistry.type(named: reader.layer.type)?
+        .inputAxes(reader.layer, bottom: reader.bottom, shape: shape)
+    }
+    if let first = wanted.first ?? nil, wanted.allSatisfy({ $0 == first }),
+      first.count == shape.count, Set(first).count == first.count,
+      first.allSatisfy((0..<5).contains)
+    {
+      return first
+    }
+    return CaffeTensor.standardAxes(shape.count)
   }
 
   /// The shape that the weights of an inner product take, if they alone read the input.

@@ -31,6 +31,7 @@ enum LayerRole: Sendable {
   /// Python's data layers do; one whose top counts as a loss is for training.
   init(_ layer: CaffeLayer) {
     self.init(layer.type)
+    if layer.type == "Dropout", !Dropout.scales(layer) { self = .passing }
     guard case .computing = self,
       layer.type == "Python" || CaffeLayerRegistry.type(named: layer.type) == nil
     else { return }
@@ -44,7 +45,7 @@ enum LayerRole: Sendable {
   ]
   /// Boxes from grids, whose number changes from run to run: `run --detect` finds them in the grids.
   static let gridTypes = ["YoloDetectionOutput", "Yolov3DetectionOutput"]
-  static let passingTypes = ["Split", "Dropout"]
+  static let passingTypes = ["Split", "SeLuDropout"]
   static let measuringTypes = [
     "SoftmaxWithLoss", "EuclideanLoss", "HingeLoss", "HingeLossMultiLabel",
     "SigmoidCrossEntropyLoss", "InfogainLoss", "ContrastiveLoss", "MultinomialLogisticLoss",

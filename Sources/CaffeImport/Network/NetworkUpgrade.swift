@@ -29,9 +29,14 @@ enum NetworkUpgrade {
     let sizes = network.values("input_dim")
     guard !names.isEmpty else { return }
     defer { for field in ["input", "input_shape", "input_dim"] { network.remove(field) } }
-    // Without sizes it is a weights file, whose inputs do not matter, or the user gives the sizes.
-    let bottoms = Set(network.messages("layer").flatMap { $0.strings("bottom") })
-    guard !shapes.isEmpty || !sizes.isEmpty || names.allSatisfy(bottoms.contains) else { return }
+    if shapes.isEmpty, sizes.isEmpty {
+      // It is a weights file, whose inputs do not matter, or a layer gives them, or the user gives
+      // the sizes.
+      let layers = network.messages("layer")
+      let bottoms = Set(layers.flatMap { $0.strings("bottom") })
+      let sources = Set(layers.flatMap { $0.has("bottom") ? [] : $0.strings("top") })
+      guard names.allSatisfy({ bottoms.contains($0) && !sources.contains($0) }) else { return }
+    }
     var parameters = CaffeMessage(MessageType.layer.message("input_param"))
     if shapes.isEmpty, !sizes.isEmpty {
       try require(

@@ -1,3 +1,4 @@
+import ImportSupport
 import TensorCore
 
 /// The parts of a layer that a conversion has read.
@@ -15,12 +16,18 @@ final class LayerUsage: @unchecked Sendable {
 extension CaffeLayer {
   /// Rejects settings of Caffe forks that nothing has read, unless they are known not to affect the
   /// result.
-  func requireSettingsRead() throws {
-    if let field = message["quantization_param"], field.type == nil {
-      throw unreadError("quantization_param", field, in: message)
-    }
+  func requireSettingsRead(_ options: ConversionOptions) throws {
+    try require(
+      !isQuantized || options.ignoresQuantization,
+      "Intel's Caffe computes the layer in 8 bits, and its sums depend on the processor",
+      code: .mismatch, field: "quantization_param",
+      hint: "--ignore-quantization converts such layers in single precision")
     try requireRead(message, path: "")
   }
+
+  /// Whether Intel's Caffe computes the layer on integers: `mkldnn_convolution_layer.cpp` rounds
+  /// its input, weights and output to 8 bits, by the scales in the message.
+  var isQuantized: Bool { message.has("quantization_param") }
 
   private func requireRead(_ message: CaffeMessage, path: String) throws {
     for field in message.fields {
@@ -87,7 +94,7 @@ extension CaffeLayer {
     "negative_slope", "fuse", "use_weight_bias", "coeff",
     // Training
     "moving_average_fraction", "momentum", "update_global_stats", "stats_batch_size", "frozen",
-    "freeze", "sample_weights_test", "random_seed", "fix_gradient", "bp_norm", "class_weight",
+    "freeze", "random_seed", "fix_gradient", "bp_norm", "class_weight",
     "hard_mining_label", "label_smooth_factor", "lr_mult", "decay_mult", "normalization",
     "loss_weight", "ignore_label",
   ]

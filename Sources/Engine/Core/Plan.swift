@@ -77,10 +77,10 @@ struct Plan {
 
   private static func check(_ bytes: Int, _ maxMemory: Int?) throws {
     let limit = maxMemory ?? MemoryBudget.limit
-    try require(
-      bytes <= limit, .outOfMemory,
-      "the network needs \(bytes) bytes for weights, inputs, outputs and working memory, but "
-        + "\(limit) are allowed", hint: "--max-memory allows more")
+    guard bytes > limit else { return }
+    throw MemoryBudget.refusal(
+      "the network needs \(bytes) bytes for weights, inputs, outputs and working memory",
+      limit: limit)
   }
 
   func operand(_ id: Representation.ID) -> Operand {

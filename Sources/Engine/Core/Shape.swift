@@ -60,8 +60,8 @@ struct Shape: Hashable, Sendable {
 
   /// Throws if a blob of this shape alone exceeds `byteLimit`.
   func requireMemory(_ byteLimit: Int) throws {
-    try require(
-      count <= byteLimit / 4, .outOfMemory,
-      "a blob of shape \(dimensions) takes \(count * 4) bytes; the limit is \(byteLimit)")
+    guard count > byteLimit / 4 else { return }
+    throw MemoryBudget.refusal(
+      "a blob of shape \(dimensions) needs \(count * 4) bytes", limit: byteLimit)
   }
 }

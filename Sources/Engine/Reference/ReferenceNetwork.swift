@@ -169,9 +169,8 @@ package struct ReferenceNetwork {
   private func checkMemory(_ shapes: [[Int]], taken: Int) throws {
     let counts = try shapes.map { try checkedProduct($0, limit: Limits.tensorElements) }
     let byteCount = try checkedProduct([try checkedSum(counts + [taken]), 8])
-    try require(
-      byteCount <= maxMemory, .outOfMemory,
-      "double precision takes \(byteCount) bytes, more than \(maxMemory)")
+    guard byteCount > maxMemory else { return }
+    throw MemoryBudget.refusal("double precision needs \(byteCount) bytes", limit: maxMemory)
   }
 
   /// The size of an optional input, such as the state of a recurrent layer.

@@ -37,7 +37,22 @@ enum CaffeDocumentation {
       (N, C, W). A layer along an axis other than Core ML's is wrapped in permutes.
 
       Networks with a layer of specification 4 or later use exact mapping: their features are arrays with
-      Caffe's own axes and a batch of one.
+      Caffe's own axes and a batch of one. If a Reshape splits the batch, as LRCN's does into videos of
+      several images, the inputs keep the batch that the file declares.
+
+      ## Eight bits
+
+      Intel's Caffe rounds the input, the weights and the output of a layer with `quantization_param` to 8
+      bits (`mkldnn_convolution_layer.cpp`). Its results depend on the processor: without VNNI, sums of two
+      products saturate at 16 bits, for which `first_conv_force_u8.py` halves the scales of the weights. Such
+      a layer is an error; `--ignore-quantization` converts it in single precision, with the weights of the
+      file, which are not rounded.
+
+      ## Public networks
+
+      `Tests/Tools/public_networks.txt` lists 267 networks for deployment without Python layers. 264 of them
+      (98.9 %) convert, 6 of these with `--ignore-quantization`. The other three contradict themselves: a
+      Reshape does not match its bottom.
 
       ## Differences from coremltools 4.1
 

@@ -62,7 +62,7 @@ import Testing
     ("Pooling", "pooling_param { kernel_size: 2 torch_pooling: true }", "torch_pooling"),
     ("Convolution", "convolution_param { num_output: 1 kernel_size: 1 relu: true }", "relu"),
     ("Convolution", "convolution_param { num_output: 1 kernel_size: 1 pad_type: 1 }", "pad_type"),
-    ("Dropout", "dropout_param { scale_train: false }", "scale_train"),
+    ("Dropout", "dropout_param { scale_test: true }", "scale_test"),
     ("ReLU", "quantization_param { bw_layer_out: 8 }", "quantization_param"),
   ])
   func settingsThatNothingReadsAreErrors(_ type: String, _ fields: String, _ name: String) {
@@ -83,6 +83,40 @@ import Testing
           "pooling_param { kernel_size: 2 avg_include_pad: true torch_pooling: false }")
         + layer("d", "Dropout", "y", "y", "dropout_param { scale_train: true random_seed: 3 }"))
     #expect(converted.types == ["pooling"])
+  }
+
+  /// What Intel's Caffe rounds to 8 bits is converted in single precision if that is asked for.
+  @Test func quantizationIsIgnoredOnRequestOnly() throws {
+    let network =
+      Self.image
+      + layer(
+        "c", "Convolution", "x", "y",
+        "convolution_param { num_output: 1 kernel_size: 1 } quantization_param { scale_in: 2 }")
+    var options = ConversionOptions()
+    options.missingWeights = .random(RandomWeights(seed: 1))
+    let error = #expect(throws: ModelError.self) { try convert(network, options: options) }
+    #expect(error?.hint?.contains("--ignore-quantization") == true)
+    options.ignoresQuantization = true
+    let converted = try convert(network, options: options)
+    #expect(converted.types == ["convolution"])
+    #expect(converted.notes.last == "1 layer of 8 bits: now in single precision")
+  }
+
+  /// A dropout layer of Bayesian SegNet samples in tests, too; the mean of its samples is its input.
+  @Test func samplesInTestsBecomeTheirMean() throws {
+    let converted = try convert(
+      Self.image + layer("r", "ReLU", "x", "y")
+        + layer("d", "Dropout", "y", "y", "dropout_param { sample_weights_test: true }"))
+    #expect(converted.types == ["activation"])
+    #expect(converted.notes.first?.contains("sample_weights_test") == true)
+  }
+
+  @Test func aSecondBottomIsNeededForItsSize() {
+    let error = #expect(throws: ModelError.self) {
+      try convert(
+        Self.image + layer("i", "Interp", "x", "y", "interp_param { use_blob_size: true }"))
+    }
+    #expect(error?.field == "interp_param.use_blob_size")
   }
 
   @Test func dilationHasTheNameThatDeepLabGaveIt() throws {
