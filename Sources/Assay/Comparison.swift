@@ -29,6 +29,8 @@ public struct Comparison: Sendable {
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
+    /// The precision of what a network computes.
+    public var precision = ComputePrecision.float32
     /// Whether the differences of the outputs are kept.
     package var keepsDifferences = false
 
@@ -39,6 +41,7 @@ public struct Comparison: Sendable {
     package var predictor: Predictor.Options {
       var result = Predictor.Options()
       result.forgetBias = forgetBias
+      result.precision = precision
       result.layout = layout
       result.images = images
       result.engine = engine
