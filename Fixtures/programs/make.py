@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Makes ML Programs of few operations each, and what coremltools and NumPy say that they give.
 
-    python3 -m venv v && v/bin/pip install coremltools==9.0
+    python3 -m venv v && v/bin/pip install coremltools==9.0 torch==2.13.0
     v/bin/python make.py [NAME…]
 
 Each NAME.mlpackage takes the arrays of NAME.inputs.npz and gives those of NAME.expected.npz. The expected values are
-coremltools' own value inference of the same operation on constants, or the NumPy function beside it where
-coremltools has none.
+coremltools' own value inference of the same operation on constants, or what stands beside it: a NumPy or PyTorch
+function, or the numbers in coremltools' tests and documentation.
 """
-import os, shutil, sys
+import os, shutil, sys, tempfile
 import numpy as np
 import coremltools as ct
 from coremltools.converters.mil import Builder as mb
@@ -182,6 +182,260 @@ def updated(x):
     return y
 
 
+# Images between their pixels. coremltools' own tests give what Core ML computes; the rest is PyTorch's.
+published = lambda build, values, *shape: numpy(build, lambda *_: np.array(values, np.float32).reshape(shape))
+ROW = np.array([0, 1], np.float32).reshape(1, 1, 2)
+
+
+def grid_sample(x, grid, mode, padding, align):
+    import torch
+    t = lambda v: torch.from_numpy(v).double()
+    return torch.nn.functional.grid_sample(t(x), t(grid), mode=mode, padding_mode=padding, align_corners=align).numpy()
+
+
+def affine(x, matrix, height, width):
+    import torch
+    grid = torch.nn.functional.affine_grid(torch.from_numpy(np.broadcast_to(matrix.reshape(-1, 2, 3), (len(x), 2, 3)).copy()).double(),
+                                           (len(x), x.shape[1], height, width), align_corners=True)
+    return grid_sample(x, grid.numpy(), "bilinear", "zeros", True)
+
+
+def interpolate(x, size, **settings):
+    import torch
+    return torch.nn.functional.interpolate(torch.from_numpy(x).double(), size=size, **settings).numpy()
+
+
+SMALL = dict(sampling_mode="bilinear", padding_value=6.17, padding_mode="constant", coordinates_mode="normalized_minus_one_to_one", align_corners=True)
+AFFINE = dict(sampling_mode="bilinear", padding_mode="constant", padding_value=0.0, coordinates_mode="normalized_minus_one_to_one", align_corners=True)
+
+
+def resampled(mode, padding, coordinates, align, scale=lambda g, x: g):
+    """PyTorch's reflection is Core ML's if corners are aligned, else its symmetric."""
+    name = {"constant": "zeros", "border": "border", "reflection": "reflection", "symmetric": "reflection"}[padding]
+    return numpy(lambda x, g, m, s, c, a, p: mb.resample(x=x, coordinates=g, sampling_mode=mode, padding_mode=padding, padding_value=0.0,
+                                                         coordinates_mode=coordinates, align_corners=align),
+                 lambda x, g, m, s, c, a, p: grid_sample(x, scale(g, x), mode, name, align))
+
+
+unit = lambda g, x: 2 * g - 1                                                                      # 0…1 as −1…1
+pixel = lambda g, x: 2 * g / (np.array([x.shape[3], x.shape[2]]) - 1) - 1                          # pixels as −1…1
+BOXES = np.array([[0.1, 0.3, 1.3, 1.0], [0.5, 1.8, 1.0, 0.3], [0.0, 0.4, 0.6, 0.7]], np.float32)
+CROP = dict(target_width=2, target_height=2, box_coordinate_mode="CORNERS_HEIGHT_FIRST", sampling_mode="ALIGN_CORNERS", pad_value=10.0)
+family("sampling", ct.target.iOS17,
+       {"x": r(2, 3, 5, 4), "g": (r(2, 3, 6, 2) * 1.3), "m": np.array([[1.2, -0.4, 0.3, 0.2, 0.9, -0.5], [0.7, 0.1, 0, -0.6, 1.1, 0.2]], np.float32),
+        "s": np.array([11, 22, 33, 44], np.float32).reshape(1, 1, 2, 2),
+        "c": np.array([-1, -2, -3.7, -1, 0, 0, 3.5, 1.2], np.float32).reshape(1, 2, 2, 2),
+        "a": np.array([[-1, -2, -3.7, -1, 3.5, 1.2]], np.float32), "p": np.arange(1, 17, dtype=np.float32).reshape(1, 1, 4, 4)},
+       [published(lambda x, g, m, s, c, a, p: mb.resample(x=s, coordinates=c, **SMALL), [8.585, 6.17, 27.5, 6.17], 1, 1, 2, 2),
+        published(lambda x, g, m, s, c, a, p: mb.resample(x=s, coordinates=c, **{**SMALL, "sampling_mode": "nearest", "padding_mode": "border", "coordinates_mode": "unnormalized", "align_corners": False}), [11, 11, 11, 44], 1, 1, 2, 2),
+        published(lambda x, g, m, s, c, a, p: mb.resample(x=s, coordinates=c, **{**SMALL, "padding_mode": "reflection", "coordinates_mode": "normalized_zero_to_one"}), [22, 36.3, 11, 34.1], 1, 1, 2, 2),
+        published(lambda x, g, m, s, c, a, p: mb.resample(x=s, coordinates=c, **{**SMALL, "sampling_mode": "nearest", "padding_mode": "symmetric", "coordinates_mode": "normalized_zero_to_one", "align_corners": False}), [22, 33, 11, 33], 1, 1, 2, 2),
+        resampled("bilinear", "constant", "normalized_minus_one_to_one", False), resampled("bilinear", "border", "normalized_minus_one_to_one", True),
+        resampled("bilinear", "reflection", "normalized_minus_one_to_one", True), resampled("bilinear", "symmetric", "normalized_minus_one_to_one", False),
+        resampled("nearest", "constant", "normalized_zero_to_one", True, unit), resampled("nearest", "reflection", "normalized_zero_to_one", True, unit),
+        resampled("bilinear", "symmetric", "normalized_zero_to_one", False, unit), resampled("bilinear", "constant", "unnormalized", True, pixel),
+        published(lambda x, g, m, s, c, a, p: mb.affine(x=s, transform_matrix=a, output_height=3, output_width=3, **AFFINE), [10.752501, 2.5025, 0, 1.98, 0, 0, 0, 0, 0], 1, 1, 3, 3),
+        published(lambda x, g, m, s, c, a, p: mb.affine(x=s, transform_matrix=a, output_height=2, output_width=5, **AFFINE), [10.752501, 5.94, 2.5025, 0.44, 0, 0, 0, 0, 0, 0], 1, 1, 2, 5),
+        numpy(lambda x, g, m, s, c, a, p: mb.affine(x=x, transform_matrix=m, output_height=7, output_width=3, **AFFINE), lambda x, g, m, s, c, a, p: affine(x, m, 7, 3)),
+        published(lambda x, g, m, s, c, a, p: mb.crop_resize(x=p, boxes=np.array([[1, 1, 2, 2]], np.float32), normalized_coordinates=False, **CROP), [6, 7, 10, 11], 1, 1, 2, 2),
+        published(lambda x, g, m, s, c, a, p: mb.crop_resize(x=p, boxes=BOXES, box_indices=np.zeros(3, np.int32), normalized_coordinates=True, **CROP),
+                  [3.1, 5.2, 10, 10, 10, 7.9, 10, 13.9, 2.2, 3.1, 9.4, 10.3], 3, 1, 2, 2),
+        published(lambda x, g, m, s, c, a, p: mb.resize(x=np.array([-6.174, 9.371], np.float32).reshape(1, 1, 1, 2, 1), shape=[1, 1, 3, 2], resized_dims=np.uint32(2), interpolation_mode="NEAREST_NEIGHBOR", sampling_mode="DEFAULT"),
+                  [-6.174, -6.174, 9.371, 9.371, 9.371, 9.371], 1, 1, 1, 3, 2),
+        published(lambda x, g, m, s, c, a, p: mb.resize(x=ROW, shape=[1, 1, 5], resized_dims=np.uint32(2), interpolation_mode="LINEAR", sampling_mode="DEFAULT"), [0, 0.4, 0.8, 1, 1], 1, 1, 5),
+        published(lambda x, g, m, s, c, a, p: mb.resize_bilinear(x=ROW, target_size_height=1, target_size_width=5, sampling_mode="UNALIGN_CORNERS"), [0, 0.1, 0.5, 0.9, 1], 1, 1, 5),
+        published(lambda x, g, m, s, c, a, p: mb.resize_bilinear(x=ROW, target_size_height=1, target_size_width=5, sampling_mode="OFFSET_CORNERS"), [0.1, 0.3, 0.5, 0.7, 0.9], 1, 1, 5),
+        numpy(lambda x, g, m, s, c, a, p: mb.resize_bilinear(x=x, target_size_height=7, target_size_width=3, sampling_mode="UNALIGN_CORNERS"),
+              lambda x, g, m, s, c, a, p: interpolate(x, (7, 3), mode="bilinear", align_corners=False)),
+        numpy(lambda x, g, m, s, c, a, p: mb.resize(x=x, shape=[4, 8, 2], resized_dims=np.uint32(3), sampling_mode="STRICT_ALIGN_CORNERS"),
+              lambda x, g, m, s, c, a, p: interpolate(x[:, None], (4, 8, 2), mode="trilinear", align_corners=True)[:, 0]),
+        numpy(lambda x, g, m, s, c, a, p: mb.resize_nearest_neighbor(x=x, target_size_height=7, target_size_width=3),
+              lambda x, g, m, s, c, a, p: interpolate(x, (7, 3), mode="nearest")),
+        published(lambda x, g, m, s, c, a, p: mb.upsample_nearest_neighbor(x=np.array([1.5, -2.5, 3.5], np.float32).reshape(1, 1, 1, 3), scale_factor_height=3.17, scale_factor_width=0.67), [1.5, -2.5] * 3, 1, 1, 3, 2),
+        published(lambda x, g, m, s, c, a, p: mb.upsample_bilinear(x=ROW, scale_factor_height=1.0, scale_factor_width=2.5, align_corners=False, half_pixel_centers=False), [0, 0.4, 0.8, 1, 1], 1, 1, 5)])
+ROI = np.array([1, 1, 2, 2], np.float32).reshape(1, 1, 4, 1, 1)
+ALIGNED = dict(box_coordinate_mode="CORNERS_HEIGHT_FIRST", sampling_mode="ALIGN_CORNERS")
+sized = lambda n, m: dict(target_height=n, target_width=m)
+thirds = np.arange(4) / 3
+
+
+def suppressed(boxes, scores, iou, score, count, each_class):
+    """Core ML's formula as in the tests of coremltools: in the order of the best scores, a box that no better one
+    (of the same class) covers by more than iou."""
+    out = [np.zeros((len(boxes), count, 4)), np.zeros((len(boxes), count, scores.shape[2])), -np.ones((len(boxes), count)), np.zeros(len(boxes))]
+    for b in range(len(boxes)):
+        best, classes, kept = scores[b].max(-1), scores[b].argmax(-1), []
+        for i in np.argsort(-best, kind="stable"):
+            if best[i] <= score or len(kept) == count: continue
+            def overlap(j):
+                low = np.maximum(*(boxes[b, k, :2] - boxes[b, k, 2:] / 2 for k in (i, j)))
+                high = np.minimum(*(boxes[b, k, :2] + boxes[b, k, 2:] / 2 for k in (i, j)))
+                common = np.maximum(0, high - low).prod()
+                return common / (boxes[b, i, 2:].prod() + boxes[b, j, 2:].prod() - common)
+            if all(overlap(j) <= iou or each_class and classes[i] != classes[j] for j in kept): kept.append(i)
+        n = len(kept)
+        out[0][b, :n], out[1][b, :n], out[2][b, :n], out[3][b] = boxes[b, kept], scores[b, kept], kept, n
+    return out
+
+
+NMS = dict(iou_threshold=0.3, score_threshold=0.2, max_boxes=6)
+family("boxes", ct.target.iOS15,
+       {"x": np.arange(1, 17, dtype=np.float32).reshape(1, 1, 4, 4), "b": np.concatenate([r(2, 9, 2), positive(2, 9, 2)], -1), "s": positive(2, 9, 3) - 0.9}, [
+    published(lambda x, b, s: mb.crop_resize(x=x, roi=ROI, **sized(2, 2), **ALIGNED), [6, 7, 10, 11], 1, 1, 1, 2, 2),
+    numpy(lambda x, b, s: mb.crop_resize(x=x, roi=ROI, **sized(4, 4), **ALIGNED), lambda x, b, s: (6 + thirds + 4 * thirds[:, None]).reshape(1, 1, 1, 4, 4)),
+    published(lambda x, b, s: mb.crop_resize(x=x, roi=ROI, **sized(1, 1), **ALIGNED), [8.5], 1, 1, 1, 1, 1),
+    published(lambda x, b, s: mb.crop_resize(x=x, roi=np.array([0, 0, 0, 1 / 3, 1 / 3], np.float32).reshape(1, 1, 5, 1, 1), normalized_coordinates=True, **sized(2, 2), **ALIGNED), [1, 2, 5, 6], 1, 1, 1, 2, 2),
+    published(lambda x, b, s: mb.crop_resize(x=x, roi=np.array([2, 2, 1, 1], np.float32).reshape(1, 1, 4, 1, 1), **sized(2, 2), **ALIGNED), [11, 10, 7, 6], 1, 1, 1, 2, 2),
+    # Of the box from 0 to 3, UNALIGN_CORNERS takes 0.5 and 2.5.
+    published(lambda x, b, s: mb.crop_resize(x=x, roi=np.array([0, 0, 3, 3], np.float32).reshape(1, 1, 4, 1, 1), sampling_mode="UNALIGN_CORNERS", **sized(2, 2)), [3.5, 5.5, 11.5, 13.5], 1, 1, 1, 2, 2)]
+    + [numpy(lambda x, b, s, i=i, e=e: mb.non_maximum_suppression(boxes=b, scores=s, per_class_suppression=e, **NMS)[i],
+             lambda x, b, s, i=i, e=e: suppressed(b, s, 0.3, 0.2, 6, e)[i]) for e in (False, True) for i in range(4)])
+family("boxes17", ct.target.iOS17, {"b": np.concatenate([r(2, 9, 2), positive(2, 9, 2)], -1).transpose(0, 2, 1), "s": r(2, 3, 9)}, [
+    numpy(lambda b, s, i=i: mb.non_maximum_suppression(boxes=b, scores=s, iou_threshold=0.3, max_boxes=5)[i],
+          lambda b, s, i=i: (lambda v: v.transpose(0, 2, 1) if v.ndim == 3 else v)(suppressed(b.transpose(0, 2, 1), s.transpose(0, 2, 1), 0.3, -1e9, 5, False)[i]))
+    for i in range(3)])
+
+
+# Recurrent layers: PyTorch's, and for a gate before the product the formula in the tests of coremltools.
+def state(kind, reset_after=False, reverse=False, sequence=True, part=0, activation="tanh"):
+    gates = {"gru": 3, "rnn": 1}[kind]
+    w, u, b, c = r(gates * 3, 4), r(gates * 3, 3), r(gates * 3), r(gates * 3)
+    settings = dict(reset_after=reset_after, input_bias=c) if kind == "gru" else {}
+
+    def build(x, h):
+        return getattr(mb, kind)(x=x, initial_h=h, weight_ih=w, weight_hh=u, bias=b, direction="reverse" if reverse else "forward",
+                                 output_sequence=sequence, activation=activation, **settings)[part]
+
+    def expected(x, h):
+        f = {"tanh": np.tanh, "relu": lambda v: np.maximum(v, 0)}[activation]
+        sigmoid, steps = (lambda v: 1 / (1 + np.exp(-v))), []
+        for v in x[::-1] if reverse else x:
+            if kind == "rnn":
+                h = f(v @ w.T + h @ u.T + b)
+            else:
+                W, U, B, C = (np.split(m, 3) for m in (w, u, b, c))     # reset, output, update
+                reset, update = (sigmoid(v @ W[i].T + C[i] + h @ U[i].T + B[i]) for i in (0, 2))
+                o = f(v @ W[1].T + C[1] + (reset * (h @ U[1].T + B[1]) if reset_after else (reset * h) @ U[1].T + B[1]))
+                h = (1 - update) * o + update * h
+            steps.append(h)
+        return (np.stack(steps) if sequence else h[None]) if part == 0 else h
+    return numpy(build, expected)
+
+
+family("recurrent", ct.target.iOS18, {"x": r(5, 2, 4), "h": r(2, 3)},
+       [state("gru"), state("gru", reverse=True, sequence=False), state("gru", part=1, activation="relu"), state("gru", reset_after=True),
+        state("gru", reset_after=True, reverse=True, part=1), state("gru", reset_after=True, sequence=False),
+        state("rnn"), state("rnn", reverse=True, part=1), state("rnn", sequence=False, activation="relu")])
+
+
+def listed(x, i):
+    ls = mb.make_list(init_length=3, dynamic_length=False, elem_shape=(2, 4), dtype="fp32")
+    return mb.list_write(ls=mb.list_write(ls=ls, index=2, value=x), index=0, value=mb.mul(x=x, y=np.float32(2)))
+
+
+def counted(x, i):
+    ls = mb.make_list(init_length=4, dynamic_length=False, elem_shape=(4,), dtype="fp32")
+    def body(n, total, ls):
+        row = mb.gather(x=x, indices=mb.mod(x=n, y=2), axis=0)
+        total = mb.add(x=total, y=row)
+        return mb.add(x=n, y=1), total, mb.list_write(ls=ls, index=n, value=total)
+    end = mb.while_loop(_cond=lambda n, total, ls: mb.less(x=n, y=4), _body=body, loop_vars=(0, np.zeros(4, np.float32), ls))
+    return mb.list_gather(ls=end[2], indices=[0, 1, 2, 3])
+
+
+family("lists", ct.target.iOS15, {"x": r(2, 4), "i": np.array([2, 0], np.int32)}, [
+    numpy(lambda x, i: mb.list_read(ls=listed(x, i), index=2), lambda x, i: x), numpy(lambda x, i: mb.list_read(ls=listed(x, i), index=1), lambda x, i: 0 * x),
+    numpy(lambda x, i: mb.list_gather(ls=listed(x, i), indices=i), lambda x, i: np.stack([x, 2 * x])),
+    numpy(lambda x, i: mb.list_gather(ls=mb.list_scatter(ls=listed(x, i), indices=i, value=mb.stack(values=[mb.exp(x=x), x], axis=0)), indices=[0, 1, 2]),
+          lambda x, i: np.stack([x, 0 * x, np.exp(x)])),
+    numpy(lambda x, i: mb.cast(x=mb.list_length(ls=listed(x, i)), dtype="fp32"), lambda x, i: np.array(3.0)),
+    numpy(counted, lambda x, i: np.cumsum(x[[0, 1, 0, 1]], 0))])
+
+
+def to_batch(x, block, pads):
+    n, c, h, w = np.pad(x, ((0, 0), (0, 0), *pads)).shape
+    y = np.pad(x, ((0, 0), (0, 0), *pads)).reshape(n, c, h // block[0], block[0], w // block[1], block[1])
+    return y.transpose(3, 5, 0, 1, 2, 4).reshape(-1, c, h // block[0], w // block[1])
+
+
+def reversed_sequence(x, lengths, sequence, batch):
+    y = np.moveaxis(x, (batch, sequence), (0, 1)).copy()
+    for row, n in zip(y, lengths): row[:n] = row[:n][::-1].copy()
+    return np.moveaxis(y, (0, 1), (batch, sequence))
+
+
+five = lambda build, expected: numpy(lambda x, y, v, n, z: build(x, y, v, n, z), lambda x, y, v, n, z: expected(x, y, v, n, z))
+ALPHA, BETA = r(3), positive(3)
+family("rearranged", ct.target.iOS17,
+       {"x": r(2, 3, 4, 6), "y": r(2, 6, 4, 5), "v": r(6), "n": np.array([[[1, 0], [2, 1]], [[0, -1], [1, 1]]], np.int32), "z": r(3, 4)},
+       [five(lambda x, y, v, n, z: mb.space_to_batch(x=x, block_shape=[2, 3], paddings=[[1, 1], [0, 3]]), lambda x, y, v, n, z: to_batch(x, (2, 3), ((1, 1), (0, 3)))),
+        five(lambda x, y, v, n, z: mb.batch_to_space(x=mb.space_to_batch(x=x, block_shape=[2, 3], paddings=[[1, 1], [0, 3]]), block_shape=[2, 3], crops=[[1, 1], [0, 3]]), lambda x, y, v, n, z: x),
+        five(lambda x, y, v, n, z: mb.pixel_unshuffle(x=x, downscale_factor=np.uint32(2)), lambda x, y, v, n, z: x.reshape(2, 3, 2, 2, 3, 2).transpose(0, 1, 3, 5, 2, 4).reshape(2, 12, 2, 3)),
+        five(lambda x, y, v, n, z: mb.crop(x=x, crop_height=[0, 1], crop_width=[2, 1]), lambda x, y, v, n, z: x[:, :, :3, 2:5]),
+        five(lambda x, y, v, n, z: mb.reverse_sequence(x=x, lengths=np.array([3, 2], np.int32), seq_axis=3, batch_axis=0), lambda x, y, v, n, z: reversed_sequence(x, [3, 2], 3, 0)),
+        five(lambda x, y, v, n, z: mb.reverse_sequence(x=x, lengths=np.array([3, 1, 0, 2], np.int32), seq_axis=1, batch_axis=2), lambda x, y, v, n, z: reversed_sequence(x, [3, 1, 0, 2], 1, 2)),
+        five(lambda x, y, v, n, z: mb.reshape_like(x=x, ref_tensors=(x, mb.reshape(x=x, shape=[6, 24])), begins=(0, 1), ends=(2, 0), end_masks=(False, True)),
+             lambda x, y, v, n, z: x.reshape(2, 3, 24)),
+        five(lambda x, y, v, n, z: mb.fill_like(ref_tensor=z, value=np.float32(1.5)), lambda x, y, v, n, z: np.full_like(z, 1.5)),
+        five(lambda x, y, v, n, z: mb.cast(x=mb.non_zero(x=np.array([[0, 2, 0], [1, 0, 3]], np.float32)), dtype="fp32"), lambda x, y, v, n, z: np.array([[0, 1], [1, 0], [1, 2]])),
+        five(lambda x, y, v, n, z: mb.l2_norm(x=x, epsilon=1e-3), lambda x, y, v, n, z: x / np.sqrt((x * x).sum((1, 2, 3), keepdims=True) + 1e-3)),
+        five(lambda x, y, v, n, z: mb.einsum(values=(x, y), equation="nchw,nwhu->nchu"), lambda x, y, v, n, z: np.einsum("nchw,nwhu->nchu", x, y)),
+        five(lambda x, y, v, n, z: mb.einsum(values=(mb.squeeze(x=mb.slice_by_size(x=x, begin=[1, 0, 0, 0], size=[1, 3, 4, 6]), axes=[0]), mb.squeeze(x=mb.slice_by_size(x=y, begin=[0, 0, 0, 0], size=[1, 6, 4, 5]), axes=[0])), equation="chw,whr->chr"),
+             lambda x, y, v, n, z: np.einsum("chw,whr->chr", x[1], y[0])),
+        five(lambda x, y, v, n, z: mb.softplus_parametric(x=x, alpha=ALPHA, beta=BETA), lambda x, y, v, n, z: per(ALPHA, x) * np.log1p(np.exp(x * per(BETA, x)))),
+        five(lambda x, y, v, n, z: mb.gather(x=x, indices=n, axis=2, batch_dims=1, validate_indices=False),
+             lambda x, y, v, n, z: np.stack([np.take(x[b], n[b], axis=1) for b in range(2)])),
+        five(lambda x, y, v, n, z: mb.gather_nd(x=x, indices=np.array([[[1, 0], [2, 1]], [[0, 3], [1, 1]]], np.int32), batch_dims=1),
+             lambda x, y, v, n, z: np.stack([[x[0, 1, 0], x[0, 2, 1]], [x[1, 0, 3], x[1, 1, 1]]])),
+        five(lambda x, y, v, n, z: mb.pad(x=z, pad=[2, 1, 1, 3], mode="reflect"), lambda x, y, v, n, z: np.pad(z, ((2, 1), (1, 3)), "reflect")),
+        five(lambda x, y, v, n, z: mb.pad(x=x, pad=[0, 0, 2, 1, 1, 3, 0, 2], mode="replicate"), lambda x, y, v, n, z: np.pad(x, ((0, 0), (2, 1), (1, 3), (0, 2)), "edge"))])
+SCALE, ZERO = np.array([0.02, 0.015, 0.03], np.float32), np.array([3, -5, 0], np.int8)
+CODES = G.integers(0, 256, (4, 3, 2, 2)).astype(np.uint8)
+
+
+def convolved(x, w):
+    h, k = x.shape[2] - w.shape[2] + 1, x.shape[3] - w.shape[3] + 1
+    return sum(np.einsum("nchw,oc->nohw", x[:, :, i:i + h, j:j + k], w[:, :, i, j]) for i in range(w.shape[2]) for j in range(w.shape[3]))
+
+
+bits = lambda values, kind: np.array(values).astype(types.nptype_from_builtin(types.string_to_builtin(kind)))
+family("quantized", ct.target.iOS18, {"x": r(2, 3, 4, 5)}, [
+    numpy(lambda x: mb.cast(x=mb.quantize(input=x, scale=SCALE, zero_point=ZERO, axis=1, output_dtype="int8"), dtype="fp32"),
+          lambda x: np.clip(np.around(x / per(SCALE, x)) + per(ZERO.astype(np.float32), x), -128, 127)),
+    numpy(lambda x: mb.cast(x=mb.quantize(input=x, scale=np.float32(0.013), output_dtype="uint8"), dtype="fp32"), lambda x: np.clip(np.around(x / np.float32(0.013)), 0, 255)),
+    numpy(lambda x: mb.dequantize(input=mb.quantize(input=x, scale=SCALE, zero_point=ZERO, axis=1, output_dtype="int8"), scale=2 * SCALE, zero_point=ZERO, axis=1),
+          lambda x: (np.clip(np.around(x / per(SCALE, x)) + per(ZERO.astype(np.float32), x), -128, 127) - per(ZERO.astype(np.float32), x)) * 2 * per(SCALE, x)),
+    numpy(lambda x: mb.conv_quantized(x=x, weight=CODES, quantization_type="linear", nbits=8, quant_scale=np.array([0.01, 0.02, 0.005, 0.015], np.float32), quant_bias=np.float32([-1, 0.5, 0, 1]), pad_type="valid"),
+          lambda x: convolved(x, CODES * np.float32([0.01, 0.02, 0.005, 0.015])[:, None, None, None] + np.float32([-1, 0.5, 0, 1])[:, None, None, None])),
+])
+MASK8 = [[1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 1], [0, 1, 1, 0, 1, 0], [0, 0, 0, 1, 0, 0]]
+TWO = np.array([[2, 3, 0, 0, 0, 0], [3, 2, 0, 0, 0, 3], [0, 3, 2, 0, 2, 0], [0, 0, 0, 3, 0, 0]], np.float32)
+
+
+def sparse_table(lut, **settings):
+    mask, values = mb.constexpr_lut_to_sparse(indices_mask=bits(MASK8, "uint1"), indices_nonzero_data=bits([0, 1, 1, 0, 1, 1, 0, 0, 1], "uint1"), lut=lut, **settings)
+    return mb.constexpr_sparse_to_dense(nonzero_data=values, mask=mask)
+
+
+def sparse_scaled():
+    mask, values = mb.constexpr_sparse_blockwise_shift_scale(
+        data_mask=bits([[1, 1, 0, 0], [1, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0]], "uint1"), nonzero_data=np.array([10, 11, 3, 4, 5, 6, 7, 8, 9], np.int8),
+        scale=np.float32([[0.1, 0.2, 0.3, 0.4]]), offset=np.array([[1, 2, 3, 4]], np.int8))
+    return mb.constexpr_sparse_to_dense(nonzero_data=values, mask=mask)
+
+
+# The examples in the documentation of coremltools.
+family("sparse", ct.target.iOS18, {"x": np.ones((1, 1), np.float32)}, [numpy(build, expected) for build, expected in (
+    (lambda x: mb.mul(x=x, y=sparse_table(np.float32([2, 3]).reshape(1, 1, 2, 1))), lambda x: TWO),
+    (lambda x: mb.mul(x=x, y=sparse_table(np.float32([[2, 2], [3, 3]]).reshape(1, 1, 2, 2), vector_axis=np.int32(0))), lambda x: np.repeat(TWO, 2, 0)),
+    (lambda x: mb.mul(x=x, y=sparse_table(np.float32([[2, 4], [3, 5]]).reshape(1, 1, 2, 2), vector_axis=np.int32(1))),
+     lambda x: np.stack([TWO, TWO + 2 * (TWO != 0)], -1).reshape(4, 12)),
+    (lambda x: mb.mul(x=x, y=sparse_scaled()), lambda x: np.array([[0.9, 1.8, 0, 0], [0.2, 0.4, 0.6, 0], [0, 0, 0.9, 1.2], [0.7, 1.4, 0, 0]])),
+    (lambda x: mb.mul(x=x, y=mb.constexpr_lut_to_dense(indices=bits([[0, 1, 1], [1, 0, 0]], "uint1"), lut=np.float32([[1, 5], [2, 6]]).reshape(1, 1, 2, 2), vector_axis=np.int32(0))),
+     lambda x: np.array([[1, 2, 2], [5, 6, 6], [2, 1, 1], [6, 5, 5]])),
+)])
+
+
 def make(name):
     target, inputs, operations = FAMILIES[name]
     kinds = {np.dtype(np.float32): types.fp32, np.dtype(np.int32): types.int32}
@@ -203,11 +457,7 @@ def make(name):
     # The builder names the inputs after the function's parameters.
     source = f"lambda {', '.join(inputs)}: build({', '.join(inputs)})"
     program = mb.program(input_specs=specs, opset_version=target)(eval(source, {"build": build}))
-    model = ct.convert(program, convert_to="mlprogram", minimum_deployment_target=target, compute_precision=ct.precision.FLOAT32,
-                       skip_model_load=True, pass_pipeline=ct.PassPipeline.EMPTY)
-    path = os.path.join(HERE, f"{name}.mlpackage")
-    shutil.rmtree(path, ignore_errors=True)
-    model.save(path)
+    save(converted(program, target), name)
     expected = {}
 
     @mb.program(input_specs=[mb.TensorSpec(shape=(1,))], opset_version=target)
@@ -229,5 +479,107 @@ def make(name):
     print(name, len(expected))
 
 
+def converted(program, target):
+    return ct.convert(program, convert_to="mlprogram", minimum_deployment_target=target, compute_precision=ct.precision.FLOAT32,
+                      skip_model_load=True, pass_pipeline=ct.PassPipeline.EMPTY)
+
+
+def save(model, name):
+    path = os.path.join(HERE, f"{name}.mlpackage")
+    shutil.rmtree(path, ignore_errors=True)
+    model.save(path)
+
+
+def make_functions():
+    """Two functions, of which square is the default: x² of four numbers, and three times six."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(4,))], opset_version=ct.target.iOS18)
+    def square(x):
+        return mb.mul(x=x, y=x, name="y")
+
+    @mb.program(input_specs=[mb.TensorSpec(shape=(2, 3))], opset_version=ct.target.iOS18)
+    def triple(x):
+        return mb.mul(x=x, y=np.float32(3), name="z")
+
+    descriptor = ct.utils.MultiFunctionDescriptor()
+    for name, program in (("square", square), ("triple", triple)):
+        path = os.path.join(tempfile.mkdtemp(), name + ".mlpackage")
+        converted(program, ct.target.iOS18).save(path)
+        descriptor.add_function(path, src_function_name="main", target_function_name=name)
+    descriptor.default_function_name = "square"
+    path = os.path.join(HERE, "functions.mlpackage")
+    shutil.rmtree(path, ignore_errors=True)
+    ct.utils.save_multifunction(descriptor, path)
+
+
+def make_states():
+    """A state that counts: s ← s + x, y = 2 s."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(3,)), mb.StateTensorSpec((3,), dtype=types.fp16)], opset_version=ct.target.iOS18)
+    def program(x, s):
+        total = mb.add(x=mb.read_state(input=s), y=mb.cast(x=x, dtype="fp16"))
+        total = mb.coreml_update_state(state=s, value=total)
+        return mb.mul(x=mb.cast(x=total, dtype="fp32"), y=np.float32(2), name="y")
+
+    save(converted(program, ct.target.iOS18), "states")
+
+
+def make_values():
+    """Sizes that depend on the values of the inputs: the places of what is not 0 and the elements there, the first n
+    elements, and the n largest."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(3, 4)), mb.TensorSpec(shape=(1,), dtype=types.int32)], opset_version=ct.target.iOS17)
+    def program(x, n):
+        places = mb.non_zero(x=x)
+        rows = mb.slice_by_index(x=x, begin=[0, 0], end=mb.concat(values=[n, np.array([4], np.int32)], axis=0), name="rows")
+        return mb.identity(x=places, name="places"), mb.gather_nd(x=x, indices=places, name="elements"), rows
+
+    save(converted(program, ct.target.iOS17), "values")
+    x = np.array([[0, 1.5, 0, -2], [0, 0, 0.5, 0], [3, 0, 0, 4]], np.float32)
+    np.savez(os.path.join(HERE, "values.inputs.npz"), x=x, n=np.array([2], np.int32))
+    np.savez(os.path.join(HERE, "values.expected.npz"), places=np.argwhere(x).astype(np.float32), elements=x[x != 0], rows=x[:2])
+
+
+def make_random():
+    """Means of random numbers: of 10000 each, and what they tend to."""
+    n = dict(shape=[100, 100], seed=3)
+    mean = lambda v, name: mb.reduce_mean(x=v, axes=[0, 1], keep_dims=False, name=name)
+
+    @mb.program(input_specs=[mb.TensorSpec(shape=(1,))], opset_version=ct.target.iOS15)
+    def program(x):
+        normal = mb.random_normal(mean=np.float32(3), stddev=np.float32(2), **n)
+        uniform = mb.random_uniform(low=np.float32(-1), high=np.float32(3), **n)
+        classes = mb.random_categorical(x=np.broadcast_to(np.float32([0.1, 0.3, 0.6]), (100, 3)).copy(), mode="probs", size=100, seed=3)
+        logits = mb.random_categorical(x=np.broadcast_to(np.log(np.float32([2, 6, 12])), (100, 3)).copy(), mode="logits", size=100, seed=4)
+        flips = mb.random_bernoulli(prob=np.float32(0.25), **n)
+        return (mean(normal, "normal"), mean(mb.abs(x=mb.sub(x=normal, y=np.float32(3))), "spread"), mean(uniform, "uniform"),
+                mean(mb.square(x=uniform), "squares"), mean(flips, "flips"), mean(classes, "classes"), mean(logits, "logits"),
+                mb.reduce_max(x=uniform, name="largest"), mb.reduce_min(x=uniform, name="least"), mb.identity(x=x, name="x_again"))
+
+    save(converted(program, ct.target.iOS15), "random")
+    values = dict(normal=3, spread=2 * np.sqrt(2 / np.pi), uniform=1, squares=7 / 3, flips=0.25, classes=1.5, logits=1.5, largest=3, least=-1, x_again=0)
+    np.savez(os.path.join(HERE, "random.inputs.npz"), x=np.zeros(1, np.float32))
+    np.savez(os.path.join(HERE, "random.expected.npz"), **{k: np.float32(v).reshape(1) if k == "x_again" else np.float32(v) for k, v in values.items()})
+
+
+def make_half():
+    """Single operations whose result NumPy rounds to a half as an engine does that adds in single precision."""
+    x, y, w = r(3, 40), positive(3, 40), r(40)
+    h = lambda v: v.astype(np.float16).astype(np.float32)
+
+    @mb.program(input_specs=[mb.TensorSpec(shape=x.shape), mb.TensorSpec(shape=y.shape)], opset_version=ct.target.iOS15)
+    def program(x, y):
+        s = mb.add(x=x, y=y, name="sum")
+        return (s, mb.mul(x=x, y=y, name="product"), mb.real_div(x=x, y=y, name="quotient"), mb.mul(x=s, y=w, name="scaled"),
+                mb.sqrt(x=y, name="root"), mb.relu(x=x, name="positive"), mb.mul(x=mb.square(x=x), y=np.float32(40000), name="large"))
+
+    save(converted(program, ct.target.iOS15), "half")
+    a, b, c = h(x), h(y), h(w)
+    s = h(a + b)
+    values = dict(sum=s, product=h(a * b), quotient=h(a / b), scaled=h(s * c), root=h(np.sqrt(b)), positive=np.maximum(a, 0), large=h(h(a * a) * 40000))
+    np.savez(os.path.join(HERE, "half.inputs.npz"), x=x, y=y)
+    np.savez(os.path.join(HERE, "half.expected.npz"), **values)
+
+
+SPECIAL = {"functions": make_functions, "states": make_states, "values": make_values, "random": make_random, "half": make_half}
+
+
 if __name__ == "__main__":
-    for name in sys.argv[1:] or FAMILIES: make(name)
+    for name in sys.argv[1:] or [*FAMILIES, *SPECIAL]: SPECIAL[name]() if name in SPECIAL else make(name)

@@ -29,6 +29,8 @@ public struct Comparison: Sendable {
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
+    /// The precision of what a network computes.
+    public var precision = ComputePrecision.float32
     /// Whether to run each layer on the expected values before it.
     package var runsLayersAlone = false
     /// Whether the differences of the outputs are kept.
@@ -41,6 +43,7 @@ public struct Comparison: Sendable {
     package var predictor: Predictor.Options {
       var result = Predictor.Options()
       result.forgetBias = forgetBias
+      result.precision = precision
       result.layout = layout
       result.images = images
       result.engine = engine

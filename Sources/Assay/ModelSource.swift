@@ -133,7 +133,8 @@ public enum ModelSource: Sendable {
     guard case .coreML(let model) = self else {
       return try convert(options, customLayers: customLayers).model
     }
-    try model.requireValid()
-    return model
+    let selected = try model.selectingFunction(nil)
+    try selected.requireValid()
+    return selected
   }
 }

@@ -93,9 +93,11 @@ struct BenchCommand: ParsableCommand {
     options.engine = try engine.compileOptions()
     Console.warnOfOutputs(&options.engine.hooks, file: model)
     options.forgetBias = engine.forgetBias
+    options.precision = engine.computePrecision
     var reader = ModelReader(
       source, options.engine.customLayers, global, precision: weightPrecision,
       forgetBias: engine.forgetBias, inputs: inputs)
+    reader.function = engine.program.function
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))
     // Not while the clock runs.
     reader.warnsOfWeights = false

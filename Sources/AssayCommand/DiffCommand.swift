@@ -125,6 +125,7 @@ struct DiffCommand: ParsableCommand {
     var reader = ModelReader(
       source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
       forgetBias: engine.forgetBias)
+    reader.function = engine.program.function
     var words = files[...]
     if expected == nil, let first = try ModelFiles(fromModels: &words) {
       return try compareModels(first, words, reader, compile)

@@ -99,9 +99,10 @@ struct EvalCommand: ParsableCommand {
     Console.warnOfOutputs(&compile.hooks, file: model)
     var words = ([model] + inputs)[...]
     let files = ModelFiles(from: &words)
-    let reader = ModelReader(
+    var reader = ModelReader(
       source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
       forgetBias: engine.forgetBias, inputs: Array(words))
+    reader.function = engine.program.function
     let document = try reader.read(files).model
     try inFile(files.path) {
       let options = engine.comparison(compile, layout, try images.options(for: document))

@@ -35,6 +35,8 @@ struct InspectCommand: ParsableCommand {
         + "run of a pass, with --plan=lowering the graph before all passes.", valueName: "PASS"))
   var plan: String?
 
+  @OptionGroup var program: FunctionArguments
+
   @OptionGroup var passes: PassArguments
 
   @Option(
@@ -75,6 +77,7 @@ struct InspectCommand: ParsableCommand {
     let registry = try plugins.customLayers()
     var reader = ModelReader(source, registry, global, precision: weightPrecision)
     reader.rules = .allow
+    reader.function = program.function
     if exportWeights == nil {
       reader.missingWeights = plan == nil ? .zeros : .random(RandomWeights(seed: 0))
     }

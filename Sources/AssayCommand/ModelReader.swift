@@ -13,6 +13,8 @@ struct ModelReader {
   var rules = CustomLayerRules()
   /// For an architecture without weights; nil makes that an error.
   var missingWeights: MissingWeights?
+  /// The function of an ML Program; nil for its default.
+  var function: String?
   /// Whether a Core ML model is taken whatever is wrong with it.
   var takesInvalid = false
   /// Whether to say at once which weights of a Core ML model are not finite.
@@ -55,9 +57,12 @@ struct ModelReader {
   func read(_ files: ModelFiles, refusing given: [String]? = nil) throws -> Document {
     try inFile(files.path) {
       let opened = try ModelSource(contentsOf: files.path, weights: files.weights)
-      guard let document = try opened.document(missingWeights: missingWeights) else {
+      guard var document = try opened.document(missingWeights: missingWeights) else {
+        try require(
+          function == nil, .usage, "--function is for ML Programs, and this is a source network")
         return try convert(opened, files)
       }
+      if !takesInvalid { document.model = try document.model.selectingFunction(function) }
       try Self.refuse(given ?? conversionOptions)
       if !takesInvalid { try document.model.requireValid() }
       if warnsOfWeights, !quiet { Console.warnOfWeights(document.model, file: files.path) }

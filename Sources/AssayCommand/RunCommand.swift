@@ -76,7 +76,8 @@ struct RunCommand: ParsableCommand {
   var shard = Shard.whole
 
   @Flag(
-    help: "Pass the states of recurrent layers from each input to the next, as steps of a sequence."
+    help:
+      "Pass the states of recurrent layers, or of an ML Program, from each input to the next, as steps of a sequence."
   )
   var carryStates = false
 
@@ -124,9 +125,10 @@ struct RunCommand: ParsableCommand {
       hint: "add an image or an array: assay run MODEL INPUT")
     var compile = try engine.compileOptions()
     Console.warnOfOutputs(&compile.hooks, file: model)
-    let reader = ModelReader(
+    var reader = ModelReader(
       source, compile.customLayers, global, precision: weightPrecision,
       forgetBias: engine.forgetBias, inputs: Array(words))
+    reader.function = engine.program.function
     let document = try reader.read(files).model
     try inFile(model) { try predictAll(document, Array(words), compile) }
   }
@@ -155,8 +157,8 @@ struct RunCommand: ParsableCommand {
     noteImages(predictor)
     if carryStates {
       try require(
-        !document.recurrentStates.isEmpty, .mismatch,
-        "the model has no optional inputs and outputs for states of recurrent layers")
+        !document.recurrentStates.isEmpty || predictor.hasProgramStates, .mismatch,
+        "the model has no states, nor optional inputs and outputs for states of recurrent layers")
     }
     var states: [String: FeatureValue] = [:]
     var loop = InputLoop(
@@ -206,6 +208,7 @@ struct RunCommand: ParsableCommand {
     for document: Model, _ compile: CompileOptions, steps: StepLog
   ) throws -> Predictor.Options {
     var options = engine.comparison(compile, layout, try images.options(for: document)).predictor
+    options.keepsStates = carryStates
     options.keep =
       allOutputs ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))
     if verbose || self.steps || report.report != nil {

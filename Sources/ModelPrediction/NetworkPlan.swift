@@ -30,9 +30,10 @@ extension Predictor {
       shapes[input.name] = model.typicalShape(of: input)
     }
     let options = engineOptions(for: shapes)
+    let network = try networkModel(for: shapes).model
     let steps =
-      try pass.map { try CompiledNetwork.steps(of: model, options: options, after: $0) }
-      ?? CompiledNetwork(model: model, options: options).steps
+      try pass.map { try CompiledNetwork.steps(of: network, options: options, after: $0) }
+      ?? CompiledNetwork(model: network, options: options).steps
     return [NetworkPlan(pass: pass, steps: steps)]
   }
 }

@@ -22,6 +22,11 @@ public final class Predictor: Sendable {
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
+    /// Whether the states of an ML Program last from each prediction to the next, in the order of the
+    /// calls; else, each prediction starts with zeros.
+    public var keepsStates = false
+    /// The precision of what a network or an ML Program computes.
+    public var precision = ComputePrecision.float32
 
     /// Default options: only the model's outputs, in the source framework's axis order.
     public init() {}
@@ -45,20 +50,31 @@ public final class Predictor: Sendable {
 
   /// The ML Program that `model` has been made from; nil for another model.
   private let program: Model?
+  /// What the program becomes without values of its inputs.
+  private let programNetwork: ProgramNetwork?
+  /// The states of the program after the last prediction.
+  private let states = Mutex<[String: Tensor]>([:])
 
   private struct Compiled {
     var shapes: [String: [Int]]
     var network: CompiledNetwork
+    /// The states of a program that are inputs and outputs of the network.
+    var states: [ProgramNetwork.State]
   }
 
   /// - Throws: `ModelError` if the model is not a neural network, is invalid, or needs a layer that
   ///   is not implemented.
   public init(model: Model, options: Options = Options()) throws {
     let given = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
-    let network = try given.programNetwork()
-    program = network == nil ? nil : given
-    let model = network ?? given
+    let selected = try given.selectingFunction(nil)
+    programNetwork = try selected.programNetwork()
+    program = programNetwork == nil ? nil : selected
+    let model = programNetwork?.model ?? selected
     self.model = model
+    var options = options
+    if options.precision == .float16 {
+      options.engine.customLayers.register(HalfRounding.className) { _ in HalfRounding() }
+    }
     self.options = options
     if let type = model.firstTypeThatDoesNotRun {
       throw ModelError(
@@ -115,13 +131,39 @@ public final class Predictor: Sendable {
   package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
     let results: [String: Tensor]
     if members.isEmpty {
-      let blobs = interface.completed(blobs)
-      results = try network(for: blobs).predict(blobs)
+      results = try networkBlobs(interface.completed(blobs))
     } else {
       results = try passOn(blobs)
     }
     reportNotANumber(results)
     return results
+  }
+
+  /// Runs the network, with the states of a program that last.
+  private func networkBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
+    let compiled = try compiled(forShapes: blobs.mapValues(\.shape), values: blobs)
+    if compiled.states.isEmpty { return try compiled.network.predict(blobs) }
+    return try states.withLock { states in
+      var blobs = blobs
+      for state in compiled.states {
+        blobs[state.name] = states[state.name] ?? Tensor(shape: state.shape)
+      }
+      var results = try compiled.network.predict(blobs)
+      for state in compiled.states {
+        states[state.name] = results.removeValue(forKey: state.output)
+      }
+      return results
+    }
+  }
+
+  /// Whether the model is an ML Program with buffers that may last from one prediction to the next.
+  public var hasProgramStates: Bool {
+    guard let program, case .mlProgram(let content)? = program.type,
+      let function = content.function(program.description?.programFunction ?? "")
+    else { return false }
+    return function.inputs.contains {
+      if case .state? = $0.type?.kind { true } else { false }
+    }
   }
 
   /// Says which outputs have values that are not numbers, if somebody listens.
@@ -173,7 +215,9 @@ public final class Predictor: Sendable {
       wanted[input.name] = shape
     }
     // Whether there is enough memory shows before any of it is used.
-    if members.isEmpty, !model.usesFeatures { _ = try network(forShapes: wanted) }
+    if members.isEmpty, !model.usesFeatures, !dependsOnValues {
+      _ = try compiled(forShapes: wanted)
+    }
     var generator = SplitMix64(seed: seed)
     var blobs: [String: Tensor] = [:]
     for input in inputs {
@@ -194,21 +238,38 @@ public final class Predictor: Sendable {
     try require(
       members.isEmpty, .unsupported, "a pipeline is not a single network",
       hint: "its models can be timed one by one")
-    return try network(forShapes: blobs.mapValues(\.shape))
+    return try compiled(forShapes: blobs.mapValues(\.shape), values: blobs).network
   }
 
-  private func network(forShapes shapes: [String: [Int]]) throws -> CompiledNetwork {
-    let known = compiled.withLock { $0?.shapes == shapes ? $0?.network : nil }
-    if let known { return known }
-    let network = try CompiledNetwork(
-      model: networkModel(for: shapes), options: engineOptions(for: shapes))
-    compiled.withLock { $0 = Compiled(shapes: shapes, network: network) }
-    return network
+  /// - Parameter values: the inputs, on which the sizes of some programs depend.
+  private func compiled(
+    forShapes shapes: [String: [Int]], values: [String: Tensor]? = nil
+  ) throws -> Compiled {
+    let known = compiled.withLock { $0?.shapes == shapes ? $0 : nil }
+    if let known, !dependsOnValues { return known }
+    let (model, states) = try networkModel(for: shapes, values: values)
+    let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
+    let result = Compiled(shapes: shapes, network: network, states: states)
+    compiled.withLock { $0 = result }
+    return result
   }
 
-  /// The model of the network for inputs of these shapes: a program becomes one for each.
-  func networkModel(for shapes: [String: [Int]]) throws -> Model {
-    try program?.programNetwork(shapes: shapes) ?? model
+  /// Whether the sizes of a program depend on the values of its inputs.
+  private var dependsOnValues: Bool { programNetwork?.dependsOnValues ?? false }
+
+  /// The model of the network for inputs of these shapes: a program becomes one for each, and where
+  /// sizes depend on the values of inputs, one for each of those.
+  func networkModel(
+    for shapes: [String: [Int]], values: [String: Tensor]? = nil
+  ) throws -> (model: Model, states: [ProgramNetwork.State]) {
+    let network = try program?.programNetwork(
+      shapes: shapes, values: values, keepsStates: options.keepsStates)
+    if let failure = network?.failure { throw failure }
+    var model = network?.model ?? model
+    if options.precision == .float16 {
+      model = try model.roundedToHalf(whole: network?.wholeBlobs ?? [])
+    }
+    return (model, network?.states ?? [])
   }
 
   /// How the network is compiled for inputs of these shapes.

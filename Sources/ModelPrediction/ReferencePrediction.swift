@@ -15,9 +15,10 @@ package struct ReferencePrediction {
 extension Predictor {
   /// The same prediction by the double-precision engine.
   package func referencePrediction(_ values: [String: FeatureValue]) throws -> ReferencePrediction {
-    let shapes = try interface.batchItems(interface.blobs(values)).first?.mapValues(\.shape)
+    let blobs = try interface.batchItems(interface.blobs(values)).first ?? [:]
     let network = try ReferenceNetwork(
-      model: networkModel(for: shapes ?? [:]), customLayers: options.engine.customLayers,
+      model: networkModel(for: blobs.mapValues(\.shape), values: blobs).model,
+      customLayers: options.engine.customLayers,
       seed: options.engine.seed)
     let items = try items(values) { item in
       try network.predict(interface.completed(item).mapValues { ReferenceTensor($0) })

@@ -47,8 +47,9 @@ struct OperationCall {
       guard let value = try optional(name) else { return nil }
       guard let elements = try lowering.elements(value) else {
         throw ModelError(
-          .unsupported, "the argument depends on the values of an input",
-          hint: "sizes and places must follow from the shapes of the inputs")
+          .unsupported, "the argument depends on values that only a prediction knows",
+          hint:
+            "sizes and places must follow from the shapes and values of the inputs, outside loops")
       }
       return elements
     }
@@ -97,6 +98,7 @@ struct OperationCall {
     let blobs = try inputs.map { try lowering.blob($0, named: label + "_constant") }
     let outputs = try lowering.append(
       parameters, blobs, outputs: min(shapes.count, types.count), name: label)
+    for (output, type) in zip(outputs, types) { lowering.noteType(output, type) }
     return zip(zip(outputs, types), shapes).map { ProgramValue(blob: $0.0, $0.1, $1) }
   }
 
@@ -129,10 +131,17 @@ struct OperationCall {
   }
 
   func transposed(_ value: ProgramValue, _ axes: [Int]) throws -> ProgramValue {
-    if axes == Array(0..<value.rank) { return value }
+    var (source, axes) = (value, axes)
+    // Two in a row are one, or none.
+    if let blob = value.blob, let (inner, input) = lowering.transpose(giving: blob) {
+      axes = axes.map { inner[$0] }
+      source.content = .blob(input)
+      for (axis, place) in inner.enumerated() { source.shape[place] = value.shape[axis] }
+    }
+    if axes == Array(0..<value.rank) { return source }
     var layer = Transpose()
     layer.axes = axes
-    return try add(layer, value)
+    return try add(layer, source)
   }
 
   func broadcast(_ value: ProgramValue, to shape: [Int]) throws -> ProgramValue {

@@ -32,9 +32,9 @@ package struct OperationRule: Sendable {
 /// Every operation that runs, by family.
 package let operationRules: [OperationRule] = [
   activationRules, binaryRules, comparisonRules, unaryRules, reductionRules, convolutionRules,
-  poolingRules, resizeRules, normalizationRules, linearRules, shapeRules, slicingRules,
-  joiningRules, gatherRules, orderingRules, recurrentRules, controlRules, stateRules,
-  compressionRules,
+  poolingRules, resizeRules, samplingRules, normalizationRules, linearRules, shapeRules,
+  blockRules, slicingRules, joiningRules, gatherRules, orderingRules, detectionRules, randomRules,
+  recurrentRules, controlRules, listRules, stateRules, quantizationRules, compressionRules,
 ].flatMap { $0 }
 
 let operationRulesByName = Dictionary(

@@ -7,16 +7,26 @@ final class ProgramLowering {
   let program: MILProgram
   /// The layers of the block at hand.
   private(set) var layers: [NeuralNetworkLayer] = []
-  private var values: [String: ProgramValue] = [:]
+  private var known: [String: ProgramValue] = [:]
   /// The present values of states.
   var states: [String: ProgramValue] = [:]
   /// The probabilities and labels of a classifier.
   var classes: (probabilities: String, labels: NeuralNetworkClassifier.ClassLabels)?
   private var blobs: Set<String> = []
+  /// The blobs of integers.
+  private(set) var wholeBlobs: Set<String> = []
   /// The last numbers that made names unique.
   private var numbers: [String: Int] = [:]
   /// The layers that write blobs once, for finding values that do not depend on inputs.
   private var producers: [String: NeuralNetworkLayer] = [:]
+  /// The shapes of the inputs.
+  private var inputs: [String: [Int]] = [:]
+  /// The values of the inputs, for sizes that depend on them.
+  private let values: [String: Tensor]?
+  /// Whether sizes were found to depend on the values of inputs.
+  private(set) var dependsOnValues = false
+  /// Whether states are inputs of the network.
+  let keepsStates: Bool
   private var count = 0
   /// How many blocks there are around the one at hand.
   private(set) var depth = 0
@@ -24,18 +34,31 @@ final class ProgramLowering {
   /// Bytes that the computation of one constant may take.
   private static let constantBytes = 256 << 20
 
-  init(_ program: MILProgram) { self.program = program }
+  init(_ program: MILProgram, values: [String: Tensor]?, keepsStates: Bool) {
+    self.program = program
+    self.values = values
+    self.keepsStates = keepsStates
+  }
 
   // MARK: - Values
 
   func value(_ name: String) throws -> ProgramValue {
-    guard let value = values[name] else {
+    guard let value = known[name] else {
       throw ModelError(.malformed, "neither an input nor an earlier operation gives '\(name)'")
     }
     return value
   }
 
-  func define(_ name: String, _ value: ProgramValue) { values[name] = value }
+  func define(_ name: String, _ value: ProgramValue) { known[name] = value }
+
+  /// An input of the network.
+  func input(_ name: String, _ type: MILDataType, _ shape: [Int]) throws -> ProgramValue {
+    let value = ProgramValue(blob: uniqueBlob(name), type, shape)
+    try require(value.blob == name, "two inputs are named '\(name)'")
+    inputs[name] = value.blobShape
+    noteType(name, type)
+    return value
+  }
 
   /// A name for a blob that no other has.
   func uniqueBlob(_ name: String) -> String {
@@ -54,9 +77,19 @@ final class ProgramLowering {
     case .blob(let name): return name
     case .constant(let elements):
       let layer = LoadConstantND(shape: value.blobShape, try elements.weights())
-      return try append(layer, [], name: name)[0]
+      let blob = try append(layer, [], name: name)[0]
+      noteType(blob, value.type)
+      return blob
     case .state: throw ModelError(.malformed, "a state where a value is needed")
     }
+  }
+
+  /// The axes and the input of the transpose that gives a blob, if one does, in the block at hand.
+  func transpose(giving blob: String) -> (axes: [Int], input: String)? {
+    guard let layer = producers[blob], let transpose = layer.parameters as? Transpose,
+      let input = layer.input.first, depth == 0, transpose.axes.allSatisfy({ $0 >= 0 })
+    else { return nil }
+    return (transpose.axes, input)
   }
 
   // MARK: - Layers
@@ -75,6 +108,10 @@ final class ProgramLowering {
     return names
   }
 
+  func noteType(_ blob: String, _ type: MILDataType) {
+    if !type.isFloat { wholeBlobs.insert(blob) }
+  }
+
   /// Adds a layer that may write a blob again, or is made of networks.
   func append(_ layer: NeuralNetworkLayer) {
     count += 1
@@ -84,16 +121,17 @@ final class ProgramLowering {
   /// Writes a value to a blob that others may write, too.
   func copy(_ value: ProgramValue, to target: String, name: String) throws {
     let source = try blob(value, named: name + "_value")
+    noteType(target, value.type)
     append(NeuralNetworkLayer(name, Copy(), input: [source], output: [target]))
   }
 
   /// The layers that `body` adds, apart from those here; names defined in it end with it.
   func block(_ body: () throws -> Void) rethrows -> NeuralNetwork {
-    let (outerLayers, outerValues) = (layers, values)
+    let (outerLayers, outerKnown) = (layers, known)
     layers = []
     depth += 1
     defer {
-      (layers, values) = (outerLayers, outerValues)
+      (layers, known) = (outerLayers, outerKnown)
       depth -= 1
     }
     try body()
@@ -111,6 +149,7 @@ final class ProgramLowering {
     for (old, new) in names {
       blobs.remove(old)
       blobs.insert(new)
+      if wholeBlobs.remove(old) != nil { wholeBlobs.insert(new) }
       producers[old] = nil
     }
     for layer in layers[mark...] where !(layer.parameters is Copy) {
@@ -120,15 +159,23 @@ final class ProgramLowering {
 
   // MARK: - Constants
 
-  /// The elements of a value that does not depend on inputs; nil if it does.
+  /// The elements of a value that depends neither on inputs nor on a loop, or on inputs whose values
+  /// are known; nil of others.
   func elements(_ value: ProgramValue) throws -> MILElements? {
     if let constant = value.constant { return constant }
     guard let blob = value.blob else { return nil }
     var order: [NeuralNetworkLayer] = []
     var seen: Set<String> = []
+    var used: Set<String> = []
     // Pairs of a blob and whether the layers that it needs have been found.
     var stack = [(blob, false)]
     while let (name, isReady) = stack.popLast() {
+      if inputs[name] != nil {
+        dependsOnValues = true
+        if values?[name] == nil { return nil }
+        used.insert(name)
+        continue
+      }
       guard let layer = producers[name], !(layer.parameters is any ControlLayer) else { return nil }
       if isReady {
         order.append(layer)
@@ -137,21 +184,41 @@ final class ProgramLowering {
         stack += layer.input.map { ($0, false) }
       }
     }
+    let numbers = try compute(blob, order, used)
+    // What has been computed once is a constant from now on.
+    let layer = LoadConstantND(shape: value.blobShape, Weights(numbers))
+    producers[blob] = NeuralNetworkLayer(blob, layer, input: [], output: [blob])
+    return MILElements(numbers, value.shape, value.type)
+  }
+
+  /// The elements of a blob that these layers give.
+  private func compute(
+    _ blob: String, _ layers: [NeuralNetworkLayer], _ used: Set<String>
+  ) throws -> [Float] {
     var network = NeuralNetwork()
-    network.layers = order
+    network.layers = layers
     network.arrayInputShapeMapping = .exact
     var model = Model()
+    var description = ModelDescription()
+    let given = (values ?? [:]).filter { used.contains($0.key) }
+    description.input = used.sorted().map {
+      let type = ArrayFeatureType(shape: inputs[$0] ?? [], dataType: .float32)
+      return FeatureDescription(name: $0, kind: .multiArray(type))
+    }
     var output = FeatureDescription()
     output.name = blob
-    model.description?.output = [output]
+    description.output = [output]
+    model.description = description
     model.type = .neuralNetwork(network)
+    if layers.isEmpty { return given[blob]?.elements ?? [] }
+    if !used.isEmpty {
+      var options = CompileOptions()
+      options.inputShapes = inputs.filter { used.contains($0.key) }
+      return try CompiledNetwork(model: model, options: options).predict(given)[blob]?.elements
+        ?? []
+    }
     let reference = try ReferenceNetwork(model: model, maxMemory: Self.constantBytes)
-    guard let result = try reference.predict([:])[blob] else { return nil }
-    let values = result.elements.map { Float($0) }
-    // What has been computed once is a constant from now on.
-    let layer = LoadConstantND(shape: value.blobShape, Weights(values))
-    producers[blob] = NeuralNetworkLayer(blob, layer, input: [], output: [blob])
-    return MILElements(values, value.shape, value.type)
+    return try (reference.predict([:])[blob]?.elements ?? []).map { Float($0) }
   }
 }
 
@@ -209,6 +276,11 @@ extension ProgramLowering {
 
   /// The result, after a check against the type that the file states.
   private func stated(_ output: MILNamedType, _ result: ProgramValue) throws -> ProgramValue {
+    if result.isList {
+      guard case .list(let list)? = output.type?.kind, list.type?.tensor?.dataType == result.type
+      else { throw ModelError(.malformed, "the result is a list", field: output.name) }
+      return result
+    }
     guard let tensor = output.type?.tensor else {
       if case .state = result.content { return result }
       throw ModelError(.malformed, "the result is not stated to be a tensor", field: output.name)

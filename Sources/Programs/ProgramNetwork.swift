@@ -1,15 +1,44 @@
 import CoreMLModel
 import TensorCore
 
+/// What a program becomes for inputs at hand.
+package struct ProgramNetwork: Sendable {
+  /// A buffer of a program that lasts from one prediction to the next.
+  package struct State: Sendable {
+    /// The input that has its value before a prediction.
+    package var name: String
+    /// The output that has its value afterwards.
+    package var output: String
+    package var shape: [Int]
+  }
+
+  /// The neural network; without layers if sizes depend on values that are not known.
+  package var model: Model
+  /// The states, if they are inputs and outputs of the network.
+  package var states: [State] = []
+  /// The blobs of integers.
+  package var wholeBlobs: Set<String> = []
+  /// Whether the network is for the values of the inputs, because sizes depend on them.
+  package var dependsOnValues = false
+  /// Why there are no layers.
+  package var failure: ModelError?
+}
+
 extension Model {
   /// The program as a neural network, for inputs of these shapes; nil if the model is another.
   ///
-  /// The layers compute in single precision. States start with zeros.
+  /// The layers compute in single precision.
   ///
-  /// - Parameter shapes: shapes of inputs that differ from the declared ones.
+  /// - Parameters:
+  ///   - shapes: shapes of inputs that differ from the declared ones.
+  ///   - values: values of the inputs, for sizes that depend on them.
+  ///   - keepsStates: whether states are inputs and outputs of the network; else, they start with
+  ///     zeros.
   /// - Throws: `.unsupported` with the name of the first operation that has no layers; `.malformed`
   ///   if types or shapes differ from those that the program states.
-  package func programNetwork(shapes: [String: [Int]] = [:]) throws -> Model? {
+  package func programNetwork(
+    shapes: [String: [Int]] = [:], values: [String: Tensor]? = nil, keepsStates: Bool = false
+  ) throws -> ProgramNetwork? {
     guard case .mlProgram(let program)? = type else { return nil }
     guard let description else {
       throw ModelError(.malformed, "the model has no description of its inputs and outputs")
@@ -18,36 +47,52 @@ extension Model {
     guard let function = program.function(name), let body = function.body else {
       throw ModelError(.malformed, "the program has no function '\(name)'")
     }
-    let lowering = ProgramLowering(program)
-    for input in function.inputs {
-      let feature = description.input.first { $0.name == input.name }
-      try inInput(input.name) {
-        let value = try Self.value(input, feature, shapes[input.name], lowering)
-        lowering.define(input.name, value)
-      }
-    }
-    try lowering.lower(body)
+    let lowering = ProgramLowering(program, values: values, keepsStates: keepsStates)
+    var result = ProgramNetwork(model: self)
     var network = NeuralNetwork()
-    for output in description.output where !lowering.isClass(output) {
-      let value = try lowering.value(output.name)
-      if value.blob != output.name {
-        try lowering.copy(value, to: output.name, name: output.name)
+    do {
+      for input in function.inputs {
+        let feature = description.input.first { $0.name == input.name }
+        try inInput(input.name) {
+          let value = try Self.value(input, feature, shapes[input.name], lowering)
+          lowering.define(input.name, value)
+        }
       }
+      try lowering.lower(body)
+      for output in description.output where !lowering.isClass(output) {
+        let value = try lowering.value(output.name)
+        if value.blob != output.name {
+          try lowering.copy(value, to: output.name, name: output.name)
+        }
+      }
+      if keepsStates { result.states = try lowering.keptStates() }
+    } catch let error as ModelError
+      where values == nil && lowering.dependsOnValues && description.predictedFeatureName.isEmpty
+    {
+      result.failure = error
     }
-    network.layers = lowering.layers
+    result.dependsOnValues = lowering.dependsOnValues
+    result.wholeBlobs = lowering.wholeBlobs
+    if result.failure == nil { network.layers = lowering.layers }
     network.arrayInputShapeMapping = .exact
     network.imageInputShapeMapping = .rank4
-    var model = self
+    for state in result.states {
+      let type = ArrayFeatureType(shape: state.shape, dataType: .float32)
+      result.model.description?.input.append(
+        FeatureDescription(name: state.name, kind: .multiArray(type)))
+      result.model.description?.output.append(
+        FeatureDescription(name: state.output, kind: .multiArray(type)))
+    }
     if let classes = lowering.classes {
       var classifier = NeuralNetworkClassifier()
       classifier.network = network
       classifier.classLabels = classes.labels
       classifier.labelProbabilityLayerName = classes.probabilities
-      model.type = .neuralNetworkClassifier(classifier)
+      result.model.type = .neuralNetworkClassifier(classifier)
     } else {
-      model.type = .neuralNetwork(network)
+      result.model.type = .neuralNetwork(network)
     }
-    return model
+    return result
   }
 
   private static func value(
@@ -61,10 +106,14 @@ extension Model {
       guard let shape = tensor.shape else {
         throw ModelError(.unsupported, "a state of unknown size")
       }
-      var zeros = FillStatic()
-      zeros.targetShape = shape.isEmpty ? [1] : shape
-      let blob = try lowering.append(zeros, [], name: input.name)[0]
-      lowering.states[input.name] = ProgramValue(blob: blob, tensor.dataType, shape)
+      if lowering.keepsStates {
+        lowering.states[input.name] = try lowering.input(input.name, tensor.dataType, shape)
+      } else {
+        var zeros = FillStatic()
+        zeros.targetShape = shape.isEmpty ? [1] : shape
+        let blob = try lowering.append(zeros, [], name: input.name)[0]
+        lowering.states[input.name] = ProgramValue(blob: blob, tensor.dataType, shape)
+      }
       return ProgramValue(state: input.name, tensor.dataType, shape)
     }
     guard let feature else { throw ModelError(.malformed, "the description has no such input") }
@@ -79,12 +128,20 @@ extension Model {
     try require(
       sizes.count == shape.count && zip(sizes, shape).allSatisfy { $0 == nil || $0 == $1 },
       "the interface has the shape \(shape), the function \(ProgramText.type(tensor))")
-    _ = lowering.uniqueBlob(input.name)
-    return ProgramValue(blob: input.name, tensor.dataType, shape)
+    return try lowering.input(input.name, tensor.dataType, shape)
   }
 }
 
 extension ProgramLowering {
+  /// The states with the outputs that have their values after a prediction, by name.
+  fileprivate func keptStates() throws -> [ProgramNetwork.State] {
+    try states.sorted { $0.key < $1.key }.map { name, value in
+      let output = uniqueBlob(name + "_after")
+      try copy(value, to: output, name: output)
+      return ProgramNetwork.State(name: name, output: output, shape: value.blobShape)
+    }
+  }
+
   /// Whether the output is what a classifier makes of its probabilities.
   fileprivate func isClass(_ output: FeatureDescription) -> Bool {
     guard classes != nil else { return false }

@@ -14,6 +14,8 @@ package struct ProgramValue: Sendable {
   var type: MILDataType
   var shape: [Int]
   var content: Content
+  /// Whether it is a list, whose elements are along the first axis.
+  var isList = false
 
   init(_ elements: MILElements) {
     type = elements.type
@@ -39,6 +41,12 @@ package struct ProgramValue: Sendable {
 
   var constant: MILElements? { if case .constant(let elements) = content { elements } else { nil } }
   var blob: String? { if case .blob(let name) = content { name } else { nil } }
+
+  func with(blob: String) -> ProgramValue {
+    var value = self
+    value.content = .blob(blob)
+    return value
+  }
 
   func with(type: MILDataType) -> ProgramValue {
     var value = self

@@ -12,8 +12,16 @@ struct EngineArguments: ParsableArguments {
     ))
   var forgetBias = ForgetBias.ignore
 
+  @Option(
+    help: ArgumentHelp(
+      "Round weights, inputs and the results of all layers to half precision, as a device does that computes in it; default: float32.",
+      valueName: "float16"))
+  var computePrecision = ComputePrecision.float32
+
   @Option(help: "Seed of random inputs, random weights and layers of random numbers.")
   var seed: UInt64 = 0
+
+  @OptionGroup var program: FunctionArguments
 
   @OptionGroup var passes: PassArguments
 
@@ -43,8 +51,20 @@ struct EngineArguments: ParsableArguments {
     options.images = images
     options.engine = compile
     options.forgetBias = forgetBias
+    options.precision = computePrecision
     return options
   }
+}
+
+extension ComputePrecision: ExpressibleByArgument {}
+
+/// The function of an ML Program.
+struct FunctionArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Use this function of an ML Program; default: the one that the program names.",
+      valueName: "NAME"))
+  var function: String?
 }
 
 /// Optimization passes to leave out.

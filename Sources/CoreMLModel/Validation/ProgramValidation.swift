@@ -1,12 +1,5 @@
 import TensorCore
 
-extension ModelDescription {
-  /// The name of the program's function that this interface is of.
-  package var programFunction: String {
-    defaultFunctionName.isEmpty ? "main" : defaultFunctionName
-  }
-}
-
 extension MILProgram {
   /// Levels of blocks inside operations.
   private static let depth = 16

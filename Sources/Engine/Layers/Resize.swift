@@ -123,7 +123,8 @@ extension SamplingMethod {
         case .upsample: i * (extent + 1) / n
         case .roiAlign: (i + 0.5) * max(1, extent) / n
         }
-      return start + min(extent, point)
+      // Of a box that ends before it starts, Core ML's points run backwards.
+      return start + min(max(point, min(extent, 0)), max(extent, 0))
     }
   }
 }

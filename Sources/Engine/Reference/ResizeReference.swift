@@ -98,7 +98,8 @@ extension SamplingMethod {
       let spacing = max(1, x - 1) / count
       points = linspace(0.5 * spacing, 0.5 * spacing + (count - 1) * spacing, n)
     }
-    return points.map { min(x - 1, $0) }
+    // x is less than 1 for a box that ends before it starts; its points run backwards.
+    return points.map { min(max($0, min(x - 1, 0)), max(x - 1, 0)) }
   }
 }
 

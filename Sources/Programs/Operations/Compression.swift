@@ -20,8 +20,9 @@ let compressionRules: [OperationRule] = [
     }
     let offset = try call.weightArgument("zero_point")
     return [
-      try call.scaled(
-        data, scale, stretched(scale, "scale"), offset, stretched(offset, "zero_point"))
+      ProgramValue(
+        try call.scaled(
+          data, scale, stretched(scale, "scale"), offset, stretched(offset, "zero_point")))
     ]
   },
   OperationRule(
@@ -31,14 +32,14 @@ let compressionRules: [OperationRule] = [
     let data = try call.weightArgument("data")
     let scale = try call.weightArgument("scale")
     let offset = try call.elements("offset")
-    return [try call.scaled(data, scale, scale.shape, offset, offset?.shape ?? [])]
+    return [ProgramValue(try call.scaled(data, scale, scale.shape, offset, offset?.shape ?? []))]
   },
   OperationRule(
     "constexpr_lut_to_dense", "indices lut shape? vector_axis?",
     "the entries of a table, or of one table per block, that the indices name"
   ) { call in
     if let shape = try call.ints("shape") { return [try call.tableOfiOS16(shape)] }
-    return [try call.tables()]
+    return [ProgramValue(try call.tables(call.weightArgument("indices")))]
   },
   OperationRule(
     "constexpr_sparse_to_dense", "nonzero_data mask shape?",
@@ -63,6 +64,27 @@ let compressionRules: [OperationRule] = [
     var values = try data.floats()[...]
     let dense = flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }
     return [ProgramValue(MILElements(dense, shape, data.type))]
+  },
+  OperationRule(
+    "constexpr_lut_to_sparse", "indices_mask indices_nonzero_data lut vector_axis?",
+    "the mask, and the entries of a table that the indices name"
+  ) { call in
+    let mask = try call.weightArgument("indices_mask")
+    let indices = try call.dense(mask, "indices_nonzero_data")
+    let values = try call.tables(indices)
+    let length = try call.weightArgument("lut").shape.last ?? 1
+    let isSet = try call.spread(mask.ints(), mask.shape, length)
+    return try call.sparse(isSet, values)
+  },
+  OperationRule(
+    "constexpr_sparse_blockwise_shift_scale", "data_mask nonzero_data scale offset?",
+    "the mask, and (nonzero_data − offset) · scale, with one scale and offset per block"
+  ) { call in
+    let mask = try call.weightArgument("data_mask")
+    let data = try call.dense(mask, "nonzero_data")
+    let (scale, offset) = (try call.weightArgument("scale"), try call.elements("offset"))
+    let values = try call.scaled(data, scale, scale.shape, offset, offset?.shape ?? [])
+    return try call.sparse(mask.ints(), values)
   },
   OperationRule("constexpr_cast", "source_val output_dtype", "source_val of another type") { call in
     let source = try call.weightArgument("source_val")
@@ -89,7 +111,7 @@ extension OperationCall {
   fileprivate func scaled(
     _ data: MILElements, _ scale: MILElements, _ scaleShape: [Int], _ offset: MILElements?,
     _ offsetShape: [Int]
-  ) throws -> ProgramValue {
+  ) throws -> MILElements {
     var values = try data.floats()
     if let offset {
       let offsets = try offset.floats()
@@ -97,7 +119,9 @@ extension OperationCall {
     }
     let factors = try scale.floats()
     try forEachBlock(data.shape, scaleShape) { values[$0] *= factors[$1] }
-    return ProgramValue(MILElements(values, data.shape, scale.type))
+    // Weights in half precision are products in half precision.
+    if scale.type == .float16 { values = values.map { Half.float(Half.bits($0)) } }
+    return MILElements(values, data.shape, scale.type)
   }
 
   /// Passes the place of each element of `shape`, and of the element that stands for its block in an
@@ -140,25 +164,72 @@ extension OperationCall {
   }
 
   /// A table per block: `lut` has the numbers of blocks along each axis, the entries, and the length of
-  /// an entry.
-  fileprivate func tables() throws -> ProgramValue {
-    let (indices, table) = (try weightArgument("indices"), try weightArgument("lut"))
+  /// an entry, whose elements are along an axis of the result.
+  fileprivate func tables(_ indices: MILElements) throws -> MILElements {
+    let table = try weightArgument("lut")
     let rank = indices.shape.count
     try require(
       table.shape.count == rank + 2, "the shape is \(table.shape) for indices of \(indices.shape)",
       field: "lut")
     let (entries, length) = (table.shape[rank], table.shape[rank + 1])
-    try require(
-      length == 1, .unsupported, "a table of vectors of \(length) elements", field: "lut")
     let codes = try indices.ints()
     try require(
       codes.allSatisfy { (0..<entries).contains($0) }, "an index outside the table of \(entries)",
       field: "indices")
     let values = try table.floats()
-    var result = [Float](repeating: 0, count: codes.count)
+    var first = [Int](repeating: 0, count: codes.count)
     try forEachBlock(indices.shape, Array(table.shape[..<rank])) {
-      result[$0] = values[$1 * entries + codes[$0]]
+      first[$0] = ($1 * entries + codes[$0]) * length
     }
-    return ProgramValue(MILElements(result, indices.shape, table.type))
+    let shape = try spreadShape(indices.shape, length)
+    _ = try checkedCount(shape)
+    let inner = try spreadInner(indices.shape, length)
+    let places = try spread(first, indices.shape, length)
+    return MILElements(
+      places.indices.map { values[places[$0] + $0 / inner % length] }, shape, table.type)
+  }
+
+  /// The shape in which each element is repeated along the axis of vectors.
+  private func spreadShape(_ shape: [Int], _ length: Int) throws -> [Int] {
+    if length == 1 { return shape }
+    var shape = shape
+    shape[try axis("vector_axis", rank: shape.count, 0)] *= length
+    return shape
+  }
+
+  /// The number of elements after the axis of vectors.
+  private func spreadInner(_ shape: [Int], _ length: Int) throws -> Int {
+    if length == 1 { return 1 }
+    return shape[(try axis("vector_axis", rank: shape.count, 0) + 1)...].reduce(1, *)
+  }
+
+  /// Elements, each repeated along the axis of vectors.
+  fileprivate func spread(_ values: [Int], _ shape: [Int], _ length: Int) throws -> [Int] {
+    if length == 1 { return values }
+    let inner = try spreadInner(shape, length)
+    return (0..<values.count * length).map { index in
+      values[index / (inner * length) * inner + index % inner]
+    }
+  }
+
+  /// Data at the places that a mask names, and zeros.
+  fileprivate func dense(_ mask: MILElements, _ name: String) throws -> MILElements {
+    let data = try weightArgument(name)
+    let flags = try mask.ints()
+    var values = try data.floats()[...]
+    try require(
+      flags.reduce(0, +) == values.count,
+      "\(values.count) values for a mask of \(flags.reduce(0, +))", field: name)
+    return MILElements(
+      flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }, mask.shape, data.type)
+  }
+
+  /// The mask, and the values that it names.
+  fileprivate func sparse(_ mask: [Int], _ values: MILElements) throws -> [ProgramValue] {
+    let kept = zip(mask, try values.floats()).filter { $0.0 != 0 }.map(\.1)
+    return [
+      ProgramValue(MILElements(mask, values.shape, .uint1)),
+      ProgramValue(MILElements(kept, [kept.count], values.type)),
+    ]
   }
 }

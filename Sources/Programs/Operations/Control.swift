@@ -46,7 +46,7 @@ extension OperationCall {
     var layer = Branch()
     (layer.ifBranch, layer.elseBranch) = (networks[0], networks[1])
     lowering.append(NeuralNetworkLayer(label, layer, input: [condition], output: []))
-    return zip(targets, results[0]).map { ProgramValue(blob: $0, $1.type, $1.shape) }
+    return zip(targets, results[0]).map { $1.with(blob: $0) }
   }
 
   fileprivate func loop() throws -> [ProgramValue] {
@@ -60,7 +60,7 @@ extension OperationCall {
     let variables = try zip(operation.outputs, initial).map { output, value in
       let blob = lowering.uniqueBlob(output.name)
       try lowering.copy(value, to: blob, name: blob)
-      return ProgramValue(blob: blob, value.type, value.shape)
+      return value.with(blob: blob)
     }
     let test = lowering.uniqueBlob(label + "_condition")
     var layer = Loop()
@@ -92,7 +92,7 @@ extension OperationCall {
       let places = try results.map { result in
         let place = lowering.uniqueBlob(label + "_next")
         try lowering.copy(result, to: place, name: place)
-        return ProgramValue(blob: place, result.type, result.shape)
+        return result.with(blob: place)
       }
       for (place, variable) in zip(places, variables) {
         if let blob = variable.blob { try lowering.copy(place, to: blob, name: blob) }

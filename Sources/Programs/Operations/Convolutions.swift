@@ -88,10 +88,11 @@ struct Windows {
 }
 
 extension OperationCall {
-  fileprivate func convolution(isTransposed: Bool) throws -> [ProgramValue] {
+  /// - Parameter weight: the weights, if they are not the argument.
+  func convolution(isTransposed: Bool, weight: MILElements? = nil) throws -> [ProgramValue] {
     let x = try value("x")
     try require((3...5).contains(x.rank), "the input has rank \(x.rank)", field: "x")
-    guard let weight = try elements("weight") else { return [] }
+    guard let weight = try weight ?? elements("weight") else { return [] }
     try require(
       weight.shape.count == x.rank && weight.count > 0, "the shape is \(weight.shape)",
       field: "weight")

@@ -48,6 +48,15 @@ let activationRules: [OperationRule] = [
     }
     return [try call.add(layer, call.value("x"))]
   },
+  OperationRule(
+    "softplus_parametric", "x alpha beta", "alpha · log(1 + exp(beta · x)), for each channel"
+  ) { call in
+    let x = try call.value("x")
+    let inner = try call.times(x, call.perChannel("beta", x))
+    return [
+      try call.times(call.add(Activation(.softplus), inner), call.perChannel("alpha", x))
+    ]
+  },
   OperationRule("prelu", "x alpha", "x, or alpha · x if x < 0, with alpha per channel") { call in
     let x = try call.value("x")
     try require(x.rank > 1, "the input has rank \(x.rank)", field: "x")
@@ -55,10 +64,8 @@ let activationRules: [OperationRule] = [
     if x.rank == 3 || x.rank == 4 {
       return [try call.asPlanes(x) { try call.add(Activation(.prelu(alpha: alpha)), $0) }]
     }
-    // max(x, 0) + alpha · min(x, 0), alpha along the second axis.
-    var shape = [Int](repeating: 1, count: x.rank)
-    shape[1] = x.shape[1]
-    let slopes = call.constant(try call.floats("alpha") ?? [], shape, x.type)
+    // max(x, 0) + alpha · min(x, 0)
+    let slopes = try call.perChannel("alpha", x)
     let low = try call.add(MinBroadcastable(), x, call.scalar(0, x.type))
     return [
       try call.add(
@@ -77,6 +84,17 @@ private func function(
 extension OperationCall {
   fileprivate func activation(_ function: Activation.Function) throws -> [ProgramValue] {
     [try add(Activation(function), value("x"))]
+  }
+
+  /// Constants along the second axis of x.
+  fileprivate func perChannel(_ name: String, _ x: ProgramValue) throws -> ProgramValue {
+    let values = try floats(name) ?? []
+    try require(
+      x.rank > 1 && values.count == x.shape[1],
+      "\(values.count) values for an input of shape \(x.shape)", field: name)
+    var shape = [Int](repeating: 1, count: x.rank)
+    shape[1] = values.count
+    return constant(values, shape, x.type)
   }
 
   func clipped(_ x: ProgramValue, _ low: Float, _ high: Float) throws -> ProgramValue {

@@ -7,7 +7,9 @@ let gatherRules: [OperationRule] = [
     "the parts of x along an axis that the indices name"
   ) { call in
     let (x, indices) = (try call.value("x"), try call.value("indices"))
-    try call.requireNoBatch()
+    if let count = try call.int("batch_dims"), count != 0 {
+      return [try call.gathered(x, indices, batch: count)]
+    }
     var layer = Gather()
     layer.axis = try call.axis("axis", rank: x.rank, 0)
     let result = try call.add(layer, x, indices)
@@ -20,8 +22,8 @@ let gatherRules: [OperationRule] = [
     "gather_nd", "x indices batch_dims? validate_indices?",
     "the parts of x at the places in the last axis of the indices"
   ) { call in
-    try call.requireNoBatch()
-    return [try call.add(GatherND(), call.value("x"), call.value("indices"))]
+    let (x, indices) = (try call.value("x"), try call.value("indices"))
+    return [try call.gatheredPlaces(x, indices, batch: call.int("batch_dims") ?? 0)]
   },
   OperationRule(
     "gather_along_axis", "x indices axis? validate_indices?",
@@ -74,9 +76,64 @@ let gatherRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  fileprivate func requireNoBatch() throws {
-    let count = try int("batch_dims") ?? 0
-    try require(count == 0, .unsupported, "batch_dims of \(count)", field: "batch_dims")
+  private func batchSize(_ x: ProgramValue, _ indices: ProgramValue, _ count: Int) throws -> Int {
+    try require(
+      count >= 0 && count < x.rank && count <= indices.rank
+        && x.shape[..<count] == indices.shape[..<count],
+      "\(count) for shapes \(x.shape) and \(indices.shape)", field: "batch_dims")
+    return try checkedProduct(x.shape[..<count], limit: Limits.dimension)
+  }
+
+  /// For each batch item, the parts of x along the axis that its indices name.
+  fileprivate func gathered(
+    _ x: ProgramValue, _ indices: ProgramValue, batch: Int
+  ) throws -> ProgramValue {
+    let items = try batchSize(x, indices, batch)
+    let axis = try axis("axis", rank: x.rank, 0)
+    try require(
+      axis >= batch, .unsupported, "axis \(axis) is one of the batch's \(batch)", field: "axis")
+    let length = x.shape[axis]
+    let (outer, inner) = (Array(x.shape[batch..<axis]), Array(x.shape[(axis + 1)...]))
+    let before = try checkedProduct(outer, limit: Limits.tensorElements)
+    let after = try checkedProduct(inner, limit: Limits.tensorElements)
+    let count = try checkedProduct(indices.shape[batch...], limit: Limits.tensorElements)
+    // One axis for the batch and the one of the indices.
+    let flat = try reshaped(
+      transposed(reshaped(x, [items, before, length, after]), [0, 2, 1, 3]),
+      [items * length, before, after])
+    var negative = LessThan()
+    negative.alpha = 0
+    let given = try reshaped(indices, [items, count])
+    let fromEnd = try add(
+      WhereBroadcastable(), add(negative, given, type: .bool), linear(given, 1, Float(length)),
+      given, type: indices.type)
+    let starts = constant((0..<items).map { Float($0 * length) }, [items, 1], indices.type)
+    let found = try add(Gather(), flat, plus(fromEnd, starts))
+    return try reshaped(
+      transposed(found, [0, 2, 1, 3]),
+      Array(x.shape[..<batch]) + outer + indices.shape[batch...] + inner)
+  }
+
+  /// For each batch item, the parts of x at the places in the last axis of its indices.
+  fileprivate func gatheredPlaces(
+    _ x: ProgramValue, _ indices: ProgramValue, batch: Int
+  ) throws -> ProgramValue {
+    if batch == 0 { return try add(GatherND(), x, indices) }
+    let items = try batchSize(x, indices, batch)
+    let depth = indices.shape.last ?? 0
+    try require(
+      batch < indices.rank && depth > 0 && batch + depth <= x.rank,
+      "indices of shape \(indices.shape) for an input of shape \(x.shape)", field: "indices")
+    let count = try checkedProduct(
+      indices.shape[batch..<indices.rank - 1], limit: Limits.tensorElements)
+    let numbers = try broadcast(
+      constant((0..<items).map { Float($0) }, [items, 1, 1], indices.type), to: [items, count, 1])
+    var layer = ConcatND()
+    layer.axis = 2
+    let places = try addAll(
+      layer, [numbers, reshaped(indices, [items, count, depth])], types: [indices.type])[0]
+    let found = try add(GatherND(), reshaped(x, [items] + x.shape[batch...]), places)
+    return try reshaped(found, indices.shape.dropLast() + x.shape[(batch + depth)...])
   }
 
   fileprivate func scatterMode(_ missing: String) throws -> ScatterMode {

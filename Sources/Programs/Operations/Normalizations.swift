@@ -59,6 +59,19 @@ let normalizationRules: [OperationRule] = [
     try require(layer.k != 0, .unsupported, "a k of 0", field: "k")
     return [try call.asPlanes(x) { try call.add(layer, $0) }]
   },
+  OperationRule(
+    "l2_norm", "x epsilon?", "x / √(the sum of squares over the last three axes + epsilon)"
+  ) { call in
+    let x = try call.value("x")
+    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
+    var sum = ReduceSumSquare()
+    sum.axes = [-3, -2, -1]
+    sum.keepDims = true
+    var root = Unary()
+    let squares = try call.linear(call.add(sum, x), 1, call.float("epsilon", 1e-6))
+    root.type = .sqrt
+    return [try call.add(DivideBroadcastable(), x, call.add(root, squares))]
+  },
   OperationRule("softmax", "x axis?", "eˣ, divided by the sum along the axis") { call in
     let x = try call.value("x")
     var layer = SoftmaxND()
@@ -117,6 +130,9 @@ let linearRules: [OperationRule] = [
     ]
   },
   OperationRule(
+    "einsum", "values equation", "nchw,nwhu->nchu or chw,whu->chu: a product for each n and h"
+  ) { try $0.einsum() },
+  OperationRule(
     "scaled_dot_product_attention", "query key value attn_mask?",
     "softmax(query · keyᵀ / √size + mask) · value"
   ) { call in
@@ -148,5 +164,30 @@ extension OperationCall {
     layer.transposeA = transposeX
     layer.transposeB = transposeY
     return try add(layer, x, y)
+  }
+
+  /// The product of [C, h, W] and [W, h, U] for each h, with or without a batch before.
+  fileprivate func einsum() throws -> [ProgramValue] {
+    let factors = try values("values")
+    let equation = try string("equation", "")
+    // Letters as numbers in the order of their first use.
+    var letters: [Character] = []
+    let places = equation.filter { $0 != " " }.map { letter in
+      if !letter.isLetter { return String(letter) }
+      if !letters.contains(letter) { letters.append(letter) }
+      return String(letters.firstIndex(of: letter) ?? 0)
+    }.joined()
+    try require(
+      places == "0123,0324->0124" || places == "012,213->013", .unsupported,
+      "the equation '\(equation)'", field: "equation")
+    let rank = places.first == "0" && letters.count == 5 ? 4 : 3
+    try require(
+      factors.count == 2 && factors.allSatisfy { $0.rank == rank },
+      "the equation does not fit \(factors.map(\.shape))", field: "values")
+    let order = rank == 4 ? [0, 2, 1, 3] : [1, 0, 2]
+    return [
+      try transposed(
+        product(transposed(factors[0], order), transposed(factors[1], order)), order)
+    ]
   }
 }

@@ -8,20 +8,25 @@ let recurrentRules: [OperationRule] = [
       + "bias_back? peephole_back? direction? output_sequence? recurrent_activation? "
       + "cell_activation? activation? clip?",
     "a long short-term memory, forward, backward or both"
-  ) { try $0.lstm() }
+  ) { try $0.lstm() },
+  OperationRule(
+    "gru",
+    "x initial_h weight_ih weight_hh bias? direction? output_sequence? recurrent_activation? "
+      + "activation? reset_after? input_bias?",
+    "a gated recurrent unit, forward or backward"
+  ) { try $0.gru() },
+  OperationRule(
+    "rnn", "x initial_h weight_ih weight_hh bias? direction? output_sequence? activation?",
+    "h = activation(weight_ih · x + weight_hh · h + bias), forward or backward"
+  ) { try $0.simpleRecurrent() },
 ]
 
 extension OperationCall {
   fileprivate func lstm() throws -> [ProgramValue] {
     let x = try value("x")
     try require(x.rank == 3, "the input has rank \(x.rank)", field: "x")
-    guard let recursion = try elements("weight_hh") else { return [] }
-    let (inputs, size) = (x.shape[2], recursion.shape.last ?? 0)
-    try require(size > 0, "the shape is \(recursion.shape)", field: "weight_hh")
-    let direction = try string("direction", "forward")
-    try require(
-      ["forward", "reverse", "bidirectional"].contains(direction), .unsupported,
-      "the direction '\(direction)'", field: "direction")
+    let (inputs, size) = (x.shape[2], try units())
+    let direction = try direction(["forward", "reverse", "bidirectional"])
     let isBoth = direction == "bidirectional"
     var parameters = LSTMParameters()
     parameters.sequenceOutput = try bool("output_sequence")
@@ -68,6 +73,138 @@ extension OperationCall {
     ]
   }
 
+  /// The number of units.
+  private func units() throws -> Int {
+    let shape = try elements("weight_hh")?.shape ?? []
+    let size = shape.last ?? 0
+    try require(size > 0, "the shape is \(shape)", field: "weight_hh")
+    return size
+  }
+
+  private func direction(_ names: [String]) throws -> String {
+    let direction = try string("direction", "forward")
+    try require(
+      names.contains(direction), .unsupported, "the direction '\(direction)'", field: "direction")
+    return direction
+  }
+
+  /// The output and the state of a layer with one state, as [S or 1, B, H] and [B, H].
+  private func recurrent(_ layer: some LayerParameters, _ size: Int) throws -> [ProgramValue] {
+    let x = try value("x")
+    let state = try states("initial_h", count: 1, x.shape[1], size)
+    let results = try addAll(
+      layer, [reshaped(x, x.shape + [1, 1])] + state, types: [x.type, x.type])
+    return try [
+      reshaped(results[0], Array(results[0].shape[..<3])),
+      joined([results[1]], x.shape[1], size),
+    ]
+  }
+
+  fileprivate func simpleRecurrent() throws -> [ProgramValue] {
+    let x = try value("x")
+    try require(x.rank == 3, "the input has rank \(x.rank)", field: "x")
+    let size = try units()
+    var layer = SimpleRecurrent()
+    layer.inputVectorSize = x.shape[2]
+    layer.outputVectorSize = size
+    layer.activation = try activation("activation", "tanh")
+    layer.sequenceOutput = try bool("output_sequence")
+    layer.weightMatrix = try parts("weight_ih", 1, size, x.shape[2])?[0]
+    layer.recursionMatrix = try parts("weight_hh", 1, size, size)?[0]
+    layer.biasVector = try parts("bias", 1, size, nil)?[0]
+    layer.hasBiasVector = layer.biasVector != nil
+    layer.reverseInput = try direction(["forward", "reverse"]) == "reverse"
+    return try recurrent(layer, size)
+  }
+
+  /// The gates are one below the other: reset, output, update.
+  fileprivate func gru() throws -> [ProgramValue] {
+    let x = try value("x")
+    try require(x.rank == 3, "the input has rank \(x.rank)", field: "x")
+    let size = try units()
+    let isReversed = try direction(["forward", "reverse"]) == "reverse"
+    if try bool("reset_after") { return try resetAfterGRU(x, size, isReversed: isReversed) }
+    let matrices = try parts("weight_ih", 3, size, x.shape[2]) ?? []
+    let recursions = try parts("weight_hh", 3, size, size) ?? []
+    var biases = try parts("bias", 3, size, nil)
+    if let others = try parts("input_bias", 3, size, nil) {
+      biases =
+        biases.map {
+          zip($0, others).map { Weights(zip($0.floatValue.array(), $1.floatValue.array()).map(+)) }
+        }
+        ?? others
+    }
+    let gates = (0..<3).map { RecurrentWeights(matrices[$0], recursions[$0], biases?[$0]) }
+    var layer = GRU()
+    layer.inputVectorSize = x.shape[2]
+    layer.outputVectorSize = size
+    layer.activations = try [
+      activation("recurrent_activation", "sigmoid"), activation("activation", "tanh"),
+    ]
+    layer.sequenceOutput = try bool("output_sequence")
+    layer.hasBiasVectors = biases != nil
+    (layer.resetGate, layer.outputGate, layer.updateGate) = (gates[0], gates[1], gates[2])
+    layer.reverseInput = isReversed
+    return try recurrent(layer, size)
+  }
+
+  /// o = f(W·x + c + r ∘ (R·h + b)), which the layer does not have: the layers of each step.
+  private func resetAfterGRU(
+    _ x: ProgramValue, _ size: Int, isReversed: Bool
+  ) throws -> [ProgramValue] {
+    let (steps, rows) = (x.shape[0], try checkedProduct([3, size], limit: Limits.dimension))
+    func product(
+      _ x: ProgramValue, _ matrix: String, _ columns: Int, _ bias: String
+    ) throws -> ProgramValue {
+      var layer = BatchedMatMul()
+      layer.weightMatrixFirstDimension = columns
+      layer.weightMatrixSecondDimension = rows
+      layer.matrix = try weights(matrix, shape: [rows, columns])
+      layer.bias = try weights(bias, shape: [rows])
+      layer.hasBias = layer.bias != nil
+      return try add(layer, x)
+    }
+    func gates(_ value: ProgramValue) throws -> [ProgramValue] {
+      var layer = SplitND()
+      layer.axis = 1
+      layer.numSplits = 3
+      return try addAll(layer, [value], types: [x.type, x.type, x.type])
+    }
+    let gate = try activation("recurrent_activation", "sigmoid")
+    let output = try activation("activation", "tanh")
+    let inputs = try parts(of: product(x, "weight_ih", x.shape[2], "input_bias"), along: 0)
+    var hidden = try value("initial_h")
+    try require(
+      hidden.shape == [x.shape[1], size], "the shape is \(hidden.shape)", field: "initial_h")
+    var all: [ProgramValue] = []
+    for step in 0..<steps {
+      let own = try gates(inputs[isReversed ? steps - 1 - step : step])
+      let past = try gates(product(hidden, "weight_hh", size, "bias"))
+      let reset = try add(gate, plus(own[0], past[0]))
+      let next = try add(output, plus(own[1], times(reset, past[1])))
+      let update = try add(gate, plus(own[2], past[2]))
+      hidden = try plus(next, times(update, minus(hidden, next)))
+      all.append(try reshaped(hidden, [1] + hidden.shape))
+    }
+    let isSequence = try bool("output_sequence") && all.count > 1
+    return try [isSequence ? addAll(ConcatND(), all, types: [x.type])[0] : all[steps - 1], hidden]
+  }
+
+  /// The matrices or vectors of `count` gates, which are one below the other; nil if the argument is
+  /// missing.
+  private func parts(
+    _ name: String, _ count: Int, _ size: Int, _ columns: Int?
+  ) throws -> [Weights]? {
+    let rows = try checkedProduct([count, size], limit: Limits.dimension)
+    let shape = [rows] + (columns.map { [$0] } ?? [])
+    guard let values = try elements(name) else { return nil }
+    try require(
+      values.shape == shape, "the shape is \(values.shape), not \(shape)", field: name)
+    let all = try values.floats()
+    let each = all.count / count
+    return (0..<count).map { Weights(Array(all[$0 * each..<($0 + 1) * each])) }
+  }
+
   /// The states of each direction as [1, B, H, 1, 1], from [B, H] or [B, 2H].
   private func states(
     _ name: String, count: Int, _ batch: Int, _ size: Int
@@ -102,7 +239,7 @@ extension OperationCall {
     case "tanh": return Activation(.tanh)
     case "relu": return Activation(.relu)
     case "linear": return Activation(.linear(alpha: 1, beta: 0))
-    case "hard_sigmoid": return Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
+    case "hard_sigmoid", "sigmoid_hard": return Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
     case "scaled_tanh": return Activation(.scaledTanh(alpha: 0, beta: 0))
     case let function: throw ModelError(.unsupported, "the function '\(function)'", field: name)
     }
@@ -112,18 +249,8 @@ extension OperationCall {
   private func gates(
     _ suffix: String, _ inputs: Int, _ size: Int, _ parameters: LSTMParameters
   ) throws -> LSTMWeights {
-    func parts(_ name: String, _ count: Int, _ columns: Int?) throws -> [Weights]? {
-      let rows = try checkedProduct([count, size], limit: Limits.dimension)
-      let shape = [rows] + (columns.map { [$0] } ?? [])
-      guard let values = try elements(name + suffix) else { return nil }
-      try require(
-        values.shape == shape, "the shape is \(values.shape), not \(shape)", field: name + suffix)
-      let all = try values.floats()
-      let each = all.count / count
-      return (0..<count).map { Weights(Array(all[$0 * each..<($0 + 1) * each])) }
-    }
     func required(_ name: String, _ columns: Int) throws -> [Weights] {
-      guard let weights = try parts(name, 4, columns) else {
+      guard let weights = try parts(name + suffix, 4, size, columns) else {
         throw ModelError(.malformed, "the argument is missing", field: name + suffix)
       }
       return weights
@@ -131,8 +258,9 @@ extension OperationCall {
     let zeros = Weights([Float](repeating: 0, count: size))
     let matrices = try required("weight_ih", inputs)
     let recursions = try required("weight_hh", size)
-    let biases = try parts("bias", 4, nil) ?? [Weights](repeating: zeros, count: 4)
-    let peepholes = try parts("peephole", 3, nil) ?? [Weights](repeating: zeros, count: 3)
+    let biases = try parts("bias" + suffix, 4, size, nil) ?? [Weights](repeating: zeros, count: 4)
+    let peepholes =
+      try parts("peephole" + suffix, 3, size, nil) ?? [Weights](repeating: zeros, count: 3)
     let gates = (0..<4).map { RecurrentWeights(matrices[$0], recursions[$0], biases[$0]) }
     var weights = LSTMWeights()
     (weights.inputGate, weights.forgetGate) = (gates[0], gates[1])

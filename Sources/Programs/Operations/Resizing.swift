@@ -8,41 +8,60 @@ let resizeRules: [OperationRule] = [
     "each pixel several times"
   ) { try $0.upsampled(.nearest, .default) },
   OperationRule(
-    "upsample_bilinear", "x scale_factor_height? scale_factor_width? align_corners?",
+    "upsample_bilinear",
+    "x scale_factor_height? scale_factor_width? align_corners? half_pixel_centers?",
     "an image enlarged with interpolation"
   ) { call in
     let aligns = try call.bool("align_corners", true)
-    return try call.upsampled(.bilinear, aligns ? .alignCornersTrue : .alignCornersFalse)
+    let hasCenters = try call.bool("half_pixel_centers", !aligns)
+    try require(
+      !aligns || !hasCenters, .unsupported, "aligned corners with half_pixel_centers",
+      field: "half_pixel_centers")
+    return try call.upsampled(
+      .bilinear, aligns ? .alignCornersTrue : hasCenters ? .alignCornersFalse : .default)
   },
   OperationRule(
     "resize_nearest_neighbor", "x target_size_height target_size_width",
-    "each pixel several times, to a size that is a multiple"
+    "an image of another size, of the nearest pixels"
   ) { call in
     let x = try call.value("x")
     let size = [try call.int("target_size_height") ?? 0, try call.int("target_size_width") ?? 0]
-    try require(
-      x.rank > 2 && zip(size, x.shape.suffix(2)).allSatisfy { $0 > 0 && $0 % $1 == 0 },
-      .unsupported, "resizing \(x.shape) to \(size), which is not a multiple")
-    var layer = Upsample()
-    layer.scalingFactor = zip(size, x.shape.suffix(2)).map { $0 / $1 }
-    return [try call.asImages(x) { try call.add(layer, $0) }]
+    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
+    return [try call.repeated(x, size)]
   },
   OperationRule(
-    "resize_bilinear", "x target_size_height target_size_width sampling_mode?",
+    "resize_bilinear", "x target_size_height? target_size_width? sampling_mode?",
     "an image of another size, interpolated"
   ) { call in
-    var layer = ResizeBilinear()
-    layer.targetSize = [
-      try call.int("target_size_height") ?? 0, try call.int("target_size_width") ?? 0,
-    ]
-    switch try call.string("sampling_mode", "DEFAULT") {
-    case "STRICT_ALIGN_CORNERS": layer.mode = .strictAlignEndpoints
-    case "ALIGN_CORNERS": layer.mode = .alignEndpoints
-    case "DEFAULT": layer.mode = .upsample
-    case "OFFSET_CORNERS": layer.mode = .roiAlign
-    case let mode: throw ModelError(.unsupported, "the mode '\(mode)'", field: "sampling_mode")
+    let x = try call.value("x")
+    let size = [try call.int("target_size_height") ?? 1, try call.int("target_size_width") ?? 1]
+    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
+    return [try call.resized(x, size, call.samplingGrid())]
+  },
+  OperationRule(
+    "resize", "x shape resized_dims interpolation_mode? sampling_mode?",
+    "x with other sizes of the last axes, interpolated or of the nearest elements"
+  ) { call in
+    let x = try call.value("x")
+    let (shape, count) = (try call.ints("shape") ?? [], try call.int("resized_dims") ?? 0)
+    try require(
+      count >= 0 && count <= shape.count && shape.count <= x.rank,
+      "\(count) of the sizes \(shape) for an input of rank \(x.rank)", field: "resized_dims")
+    // 0 keeps a size.
+    let sizes = zip(shape.suffix(count), x.shape.suffix(count)).map { $0 == 0 ? $1 : $0 }
+    let grid = try call.samplingGrid()
+    switch try call.string("interpolation_mode", "LINEAR") {
+    case "LINEAR": return [try call.resized(x, sizes, grid)]
+    case "NEAREST_NEIGHBOR":
+      // The lower one of two that are equally near.
+      return [
+        try call.resizedToNearest(x, sizes) {
+          Int((grid.points($1, of: $2)[$0] - 0.5).rounded(.up))
+        }
+      ]
+    case let mode:
+      throw ModelError(.unsupported, "the mode '\(mode)'", field: "interpolation_mode")
     }
-    return [try call.asImages(call.value("x")) { try call.add(layer, $0) }]
   },
   OperationRule(
     "pixel_shuffle", "x upscale_factor",
@@ -57,31 +76,42 @@ let resizeRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  /// What `body` makes of images, whose last axes are C, H and W.
-  fileprivate func asImages(
-    _ x: ProgramValue, _ body: (ProgramValue) throws -> ProgramValue
-  ) throws -> ProgramValue {
-    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
-    return try body(x)
+  /// Pixel i of `size` is pixel ⌊i · old / size⌋ of the old ones.
+  fileprivate func repeated(_ x: ProgramValue, _ sizes: [Int]) throws -> ProgramValue {
+    let pairs = zip(sizes, x.shape.suffix(2))
+    guard pairs.allSatisfy({ $0 > 0 && $0 % $1 == 0 }) else {
+      return try resizedToNearest(x, sizes) { $0 * $2 / $1 }
+    }
+    var layer = Upsample()
+    layer.scalingFactor = pairs.map { $0 / $1 }
+    return try add(layer, x)
   }
 
   fileprivate func upsampled(
     _ mode: Upsample.InterpolationMode, _ corners: Upsample.LinearUpsampleMode
   ) throws -> [ProgramValue] {
     let factors = [try float("scale_factor_height", 1), try float("scale_factor_width", 1)]
+    let x = try value("x")
+    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
     try require(
       factors.allSatisfy { $0 > 0 && $0 <= Float(1 << 16) }, "factors of \(factors)",
       field: "scale_factor_height")
+    let isWhole = factors.allSatisfy { $0 == $0.rounded() }
+    if !isWhole, mode == .nearest || corners == .default {
+      let sizes = zip(factors, x.shape.suffix(2)).map { Int($0 * Float($1)) }
+      return [
+        mode == .nearest ? try repeated(x, sizes) : try resized(x, sizes, SamplingGrid.default)
+      ]
+    }
     var layer = Upsample()
     layer.mode = mode
     layer.linearUpsampleMode = corners
-    if factors.allSatisfy({ $0 == $0.rounded() }) {
+    if isWhole {
       layer.scalingFactor = factors.map { Int($0) }
     } else {
-      try require(mode == .bilinear, .unsupported, "factors of \(factors) for the nearest neighbor")
       layer.fractionalScalingFactor = factors
     }
-    return [try asImages(value("x")) { try add(layer, $0) }]
+    return [try add(layer, x)]
   }
 
   fileprivate func reorganized(_ mode: ReorganizeData.Mode, _ size: String) throws

@@ -16,6 +16,10 @@ let shapeRules: [OperationRule] = [
     let target = try layer.blobShapes([x.blobShape])[0]
     return [try call.reshaped(x, shape.isEmpty ? [] : target)]
   },
+  OperationRule(
+    "reshape_like", "x ref_tensors begins ends end_masks",
+    "x with a shape made of parts of other arrays' shapes"
+  ) { try $0.reshapedLike() },
   OperationRule("expand_dims", "x axes", "x with axes of length 1") { call in
     let x = try call.value("x")
     var layer = ExpandDims()
@@ -60,6 +64,39 @@ let shapeRules: [OperationRule] = [
     layer.reverseDim = (0..<x.rank).map(axes.contains)
     return [try call.add(layer, x)]
   },
+  OperationRule(
+    "reverse_sequence", "x lengths seq_axis? batch_axis?",
+    "x with the first elements of each batch item backwards"
+  ) { call in
+    let (x, lengths) = (try call.value("x"), try call.value("lengths"))
+    var layer = ReverseSeq()
+    layer.sequenceAxis = try call.axis("seq_axis", rank: x.rank, 0)
+    layer.batchAxis = try call.axis("batch_axis", rank: x.rank, 0)
+    if layer.batchAxis < layer.sequenceAxis { return [try call.add(layer, x, lengths)] }
+    // The layer needs the batch first.
+    var order = Array(0..<x.rank)
+    order.swapAt(layer.batchAxis, layer.sequenceAxis)
+    swap(&layer.batchAxis, &layer.sequenceAxis)
+    return [try call.transposed(call.add(layer, call.transposed(x, order), lengths), order)]
+  },
+  OperationRule("non_zero", "x", "the places of the elements that are not 0") { call in
+    let x = try call.value("x")
+    let values = try call.floats("x") ?? []
+    var places: [Int] = []
+    for (index, value) in values.enumerated() where value != 0 {
+      var rest = index
+      var place = [Int](repeating: 0, count: x.rank)
+      for axis in (0..<x.rank).reversed() {
+        place[axis] = rest % x.shape[axis]
+        rest /= x.shape[axis]
+      }
+      places += place
+    }
+    try require(
+      !places.isEmpty, .unsupported, "all elements are 0, and an empty result is not supported",
+      field: "x")
+    return [ProgramValue(MILElements(places, [places.count / max(1, x.rank), x.rank]))]
+  },
   OperationRule("tile", "x reps", "x repeated along each axis") { call in
     let x = try call.value("x")
     var layer = Tile()
@@ -73,6 +110,14 @@ let shapeRules: [OperationRule] = [
     layer.value = try value.floats().first ?? 0
     layer.targetShape = try call.ints("shape") ?? []
     return try call.addAll(layer, [], types: [value.type])
+  },
+  OperationRule("fill_like", "ref_tensor value?", "one value in the shape of ref_tensor") { call in
+    let shape = try call.value("ref_tensor").shape
+    let value = try call.elements("value") ?? MILElements([0 as Float], [], .float32)
+    var layer = FillStatic()
+    layer.value = try value.floats().first ?? 0
+    layer.targetShape = shape.isEmpty ? [1] : shape
+    return [try call.reshaped(call.addAll(layer, [], types: [value.type])[0], shape)]
   },
   OperationRule("range_1d", "end start step", "numbers at equal distances") { call in
     var layer = RangeStatic()
@@ -104,6 +149,27 @@ let shapeRules: [OperationRule] = [
 ]
 
 extension OperationCall {
+  fileprivate func reshapedLike() throws -> [ProgramValue] {
+    let (x, references) = (try value("x"), try values("ref_tensors"))
+    func numbers(_ name: String) throws -> [Int] {
+      let numbers = try values(name).compactMap { try lowering.elements($0)?.ints().first }
+      try require(
+        numbers.count == references.count,
+        "\(numbers.count) numbers for \(references.count) arrays", field: name)
+      return numbers
+    }
+    let (begins, ends) = (try numbers("begins"), try numbers("ends"))
+    let masks = try numbers("end_masks")
+    var shape: [Int] = []
+    for (index, reference) in references.enumerated() {
+      let rank = reference.rank
+      func place(_ number: Int) -> Int { min(max(number < 0 ? number + rank : number, 0), rank) }
+      let (begin, end) = (place(begins[index]), masks[index] != 0 ? rank : place(ends[index]))
+      if begin < end { shape += reference.shape[begin..<end] }
+    }
+    return [try reshaped(x, shape)]
+  }
+
   fileprivate func padded() throws -> [ProgramValue] {
     let x = try value("x")
     let pad = try ints("pad") ?? []
@@ -122,9 +188,7 @@ extension OperationCall {
     }
     try require(
       ["reflect", "replicate"].contains(mode), .unsupported, "the mode '\(mode)'", field: "mode")
-    try require(
-      pad.dropLast(4).allSatisfy { $0 == 0 }, .unsupported,
-      "a \(mode) border of more than two axes", field: "pad")
+    if pad.dropLast(4).contains(where: { $0 != 0 }) { return [try bordered(x, amounts, mode)] }
     var layer = Padding()
     layer.kind = mode == "reflect" ? .reflection : .replication
     let edges = Array(([0, 0, 0, 0] + pad).suffix(4))
@@ -139,5 +203,25 @@ extension OperationCall {
     return [
       try reshaped(result, leading + (x.rank > 1 ? [result.shape[1]] : []) + [result.shape[2]])
     ]
+  }
+
+  /// Borders of any axes, element by element.
+  private func bordered(
+    _ x: ProgramValue, _ amounts: [Int], _ mode: String
+  ) throws -> ProgramValue {
+    var result = x
+    for (axis, length) in x.shape.enumerated() {
+      let (before, after) = (amounts[2 * axis], amounts[2 * axis + 1])
+      try require(
+        mode == "replicate" || max(before, after) < length,
+        "a border of \(max(before, after)) reflects \(length) elements", field: "pad")
+      let places = (-before..<length + after).map { place in
+        mode == "replicate"
+          ? min(max(place, 0), length - 1)
+          : place < 0 ? -place : place < length ? place : 2 * (length - 1) - place
+      }
+      result = try taken(result, places, axis: axis)
+    }
+    return result
   }
 }

@@ -26,6 +26,10 @@ enum ProgramDocumentation {
       …
       main[CoreML5](x: fp32[2, 1, 5], y: fp32[3, 1]) {
       …
+      $ assay inspect Fixtures/programs/functions.mlpackage --function triple
+      …
+      Function triple
+      …
       ```
 
       `run`, `diff`, `bench` and `inspect` take a package, a zip of one, or an `.mlmodel` with a program that has no
@@ -38,13 +42,24 @@ enum ProgramDocumentation {
         `bench --steps` and `diff --layers` say of networks holds for it. Blobs have the names of the program's
         values.
       * Everything is computed in single precision. Weights in half precision are used as stored. A device that
-        computes in half precision gives numbers that differ by its rounding.
+        computes in half precision gives numbers that differ by its rounding: `--compute-precision float16` of
+        `run`, `diff` and `bench` rounds weights, inputs and the results of all layers to half precision, in
+        programs and networks alike; sums inside a layer are in single precision. With `diff --layers` it shows
+        what each layer loses.
       * Integers are computed in single precision, too: they are exact up to 2²⁴.
       * Types and shapes of every result are derived and compared with those that the program states.
-      * Sizes and places (`shape`, `begin`, `axes`, …) may be computed from the shapes of the inputs, not from their
-        values. A value that changes its shape in a loop is refused.
-      * A state starts with zeros in each prediction.
-      * The function is the one whose interface the model has: `main`, or the default of several.
+      * Sizes and places (`shape`, `begin`, `axes`, …) may be computed from the shapes of the inputs and from their
+        values. In the latter case the program becomes a network for each prediction, which takes longer. A value
+        that changes its shape in a loop is refused.
+      * A state starts with zeros in each prediction; with `run --carry-states` it has the value that the input
+        before left.
+      * The function is the one whose interface the model has: `main`, or the default of several. `--function NAME`
+        of `run`, `diff`, `bench` and `inspect` chooses another.
+      * A list is an array with one more axis. It grows where the place of a new element is known before the
+        prediction.
+      * Of non-maximum suppression, the best box is always kept, and places without a box are −1. `resize` to the
+        nearest element takes the lower one of two that are equally near. What coremltools' tests say that Core ML
+        computes is among the tests of Assay.
       * `constexpr_…` operations expand compressed weights when the program becomes a network.
 
       ## What is checked
@@ -55,8 +70,8 @@ enum ProgramDocumentation {
 
       ## What is missing
 
-      Writing and changing programs (`edit` and `compress` refuse them), choosing a function, rounding to half
-      precision, states that last, and the operations that are not in this list.
+      Writing and changing programs (`edit` and `compress` refuse them), and empty results, such as `non_zero` of
+      zeros.
 
       ## Operations
 
