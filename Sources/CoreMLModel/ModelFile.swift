@@ -65,7 +65,7 @@ extension Model {
     onProgress: ((_ done: Int, _ total: Int) -> Void)? = nil
   ) throws {
     try inFile(path == "-" ? "standard output" : path) {
-      if case .mlProgram(let program)? = type, let file = program.weightFiles.keys.min() {
+      if let file = weightFile {
         throw ModelError(
           .unsupported, "the program has weights in '\(file)', which an .mlmodel cannot hold",
           hint: "Assay reads and runs ML Programs; coremltools can change and save them")

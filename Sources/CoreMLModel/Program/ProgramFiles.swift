@@ -59,10 +59,26 @@ extension MILValue {
 }
 
 extension Model {
-  /// Reads the weight files of the program that the model is, from its package.
+  /// Reads the weight files of the program that the model is, or of those in a pipeline, from its
+  /// package.
   mutating func readWeightFiles(_ package: ModelPackage?) throws {
-    guard case .mlProgram(var program)? = type else { return }
-    try program.readWeightFiles(package)
-    type = .mlProgram(program)
+    if case .mlProgram(var program)? = type {
+      try program.readWeightFiles(package)
+      type = .mlProgram(program)
+    } else if var pipeline = type?.pipeline {
+      for index in pipeline.models.indices {
+        try pipeline.models[index].readWeightFiles(package)
+      }
+      type?.pipeline = pipeline
+    }
+  }
+
+  /// The first weight file of the program that the model is, or of one in a pipeline; nil if all
+  /// weights are in the document.
+  var weightFile: String? {
+    guard case .mlProgram(let program)? = type else {
+      return pipelineModels.compactMap(\.weightFile).first
+    }
+    return program.weightFiles.keys.min()
   }
 }

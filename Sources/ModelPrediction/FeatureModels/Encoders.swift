@@ -28,7 +28,8 @@ extension DictVectorizer: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let keys = keys?.keys ?? []
     guard case .dictionary(let entries) = try inputs.required() else { return [:] }
-    let result = keys.map { entries[$0] ?? 0 }
+    // Around a mapping of whole numbers, coremltools declares keys that are texts.
+    let result = keys.map { entries[$0] ?? entries[.string($0.description)] ?? 0 }
     if case .dictionary? = inputs.description.output.first?.type?.kind {
       let present = result.enumerated().filter { $0.element != 0 }
       return [

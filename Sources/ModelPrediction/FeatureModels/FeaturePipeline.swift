@@ -84,8 +84,13 @@ extension Prediction {
       switch output.kind {
       case .feature(let value): features[output.name] = value
       case .image:
-        // Images between models have eight bits per color.
-        features[output.name] = .array(output.value.rounded)
+        // Images between models have eight bits per color, unless they are declared as floats.
+        let feature = model.description?.output.first { $0.name == output.name }
+        if case .image(let image)? = feature?.type?.kind, image.colorSpace == .grayscaleFloat16 {
+          features[output.name] = .array(output.value)
+        } else {
+          features[output.name] = .array(output.value.rounded)
+        }
       case .classes:
         let labels = model.classLabels?.keys ?? []
         let numbers = output.value.elements

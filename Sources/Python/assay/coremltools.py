@@ -43,6 +43,9 @@ class _MLModelProxy:
         asset: Any = None,
     ):
         start = time.perf_counter_ns()
+        if function_name not in ("", "main"):
+            raise RuntimeError(
+                f"{path}: the function '{function_name}' is not supported; only the default one is")
         self._path = _source(path)
         self._model = Model(self._path, layout="coreml")
         self._load_duration = time.perf_counter_ns() - start
@@ -74,7 +77,8 @@ class _MLModelProxy:
             return value
         import PIL.Image
 
-        return PIL.Image.fromarray(value)
+        image = PIL.Image.fromarray(value)
+        return image.convert("RGBA") if image.mode == "RGB" else image
 
     def batchPredict(self, batch: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         return [self.predict(data) for data in batch]
