@@ -2,9 +2,13 @@ import Assay
 
 /// Predictions as files.
 enum OutputFiles {
-  /// Writes `outputs` in the format that the extension of `path` names.
+  /// What writes `outputs` in the format that the extension of `path` names.
   /// `-` is standard output, which takes `.npy`, or `.npz` of several outputs.
-  static func write(_ outputs: [PredictedOutput], to path: String) throws {
+  ///
+  /// - Throws: if the format cannot hold the outputs, before anything is written.
+  static func writing(
+    _ outputs: [PredictedOutput], to path: String
+  ) throws -> () throws -> Void {
     guard path.lowercased().hasSuffix(".png") else {
       if let text = outputs.first(where: { $0.text != nil }) {
         throw ModelError(
@@ -12,34 +16,38 @@ enum OutputFiles {
           file: path, hint: "choose others with --feature NAME, or print all with --json")
       }
       let arrays = ArraySet(outputs.map { NamedArray($0.value, name: $0.name) })
-      guard path == "-" else { return try arrays.write(to: path) }
-      return try AtomicFile.write(to: path) {
-        try arrays.write(outputs.count == 1 ? .npy : .npz, to: $0.write)
-      }
+      let format =
+        path != "-" ? try arrays.format(of: path) : outputs.count == 1 ? .npy : .npz
+      return { try AtomicFile.write(to: path) { try arrays.write(format, to: $0.write) } }
     }
     let images = outputs.filter { if case .image = $0.kind { true } else { false } }
-    if images.isEmpty, outputs.count == 1 { return try writeHeatMap(outputs[0], to: path) }
+    if images.isEmpty, outputs.count == 1 { return try writingHeatMap(outputs[0], to: path) }
     guard images.count == 1, let image = images.first, image.value.shape.count == 3 else {
       throw ModelError(
         .mismatch, "a .png holds one output, but the model has \(outputs.count)",
         file: path, hint: "choose one with --feature NAME, or write .npy or .npz")
     }
     let order: ChannelOrder = image.value.shape[2] == 1 ? .grayscale : .rgb
-    try Image(image.value, order, channels: .last).writePNG(to: path)
+    let picture = try Image(image.value, order, channels: .last)
+    return { try picture.writePNG(to: path) }
   }
 
   /// An array of one to three channels in colors, its range on standard error.
-  private static func writeHeatMap(_ output: PredictedOutput, to path: String) throws {
+  private static func writingHeatMap(
+    _ output: PredictedOutput, to path: String
+  ) throws -> () throws -> Void {
     let map = try inFile(path) {
       try HeatMap(output.value, channels: output.channels)
     }
-    try map.image.writePNG(to: path)
     let range = map.range.map {
       "\(numberText(Double($0.lowerBound), digits: 6)) to "
         + numberText(Double($0.upperBound), digits: 6)
     }
-    Console.note(
-      Console.escaped("\(path): \(output.name), ") + (range ?? "no finite value"))
+    return {
+      try map.image.writePNG(to: path)
+      Console.note(
+        Console.escaped("\(path): \(output.name), ") + (range ?? "no finite value"))
+    }
   }
 
   /// The file for one of several inputs in the folder `folder`: its name and `.png` for a single

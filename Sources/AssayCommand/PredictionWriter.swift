@@ -36,8 +36,8 @@ struct PredictionWriter {
       return try write(result, outputs, of: source, printed)
     }
     let shown = try PredictionText(outputs, labels: labels, top: top)
-    show(json ? try shown.json(input: source.name).text + "\n" : try shown.text(), of: source)
-    printed()
+    let text = json ? try shown.json(input: source.name).text + "\n" : try shown.text()
+    var writing: (() throws -> Void)?
     if table != nil {
       try table?.add(outputs, of: source.name, labels: labels?.names)
     } else if let destination {
@@ -45,9 +45,12 @@ struct PredictionWriter {
         isSingle
         ? destination
         : try OutputFiles.path(in: destination, for: source.outputStem ?? "output", outputs)
-      try OutputFiles.write(outputs, to: path)
+      writing = try OutputFiles.writing(outputs, to: path)
       fileCount += 1
     }
+    show(text, of: source)
+    printed()
+    try writing?()
   }
 
   /// Boxes as text or JSON, the image with them as a `.png`; arrays remain what they are.
@@ -56,20 +59,23 @@ struct PredictionWriter {
     _ printed: () -> Void
   ) throws {
     let shown = DetectionText(result: result)
-    show(json ? shown.json(input: source.name).text + "\n" : shown.text(), of: source)
-    printed()
+    var writing: (() throws -> Void)?
     if let destination {
       let stem = source.outputStem ?? "output"
       let path =
         isSingle ? destination : try OutputFiles.path(in: destination, for: stem, extension: "png")
       if path.lowercased().hasSuffix(".png") {
-        try result.drawn().writePNG(to: path)
+        let picture = try result.drawn()
+        writing = { try picture.writePNG(to: path) }
       } else {
-        try OutputFiles.write(outputs, to: path)
+        writing = try OutputFiles.writing(outputs, to: path)
       }
       fileCount += 1
     }
     results?.append(contentsOf: shown.coco(input: source.name))
+    show(json ? shown.json(input: source.name).text + "\n" : shown.text(), of: source)
+    printed()
+    try writing?()
   }
 
   /// Takes the destination for that of several predictions: a folder, or a table of all.

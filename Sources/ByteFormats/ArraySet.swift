@@ -61,6 +61,14 @@ package struct ArraySet: Sendable, Equatable {
   /// Writes the format given by the extension of `path`: `.npy` and `.csv` hold one array, `.npz`
   /// and `.json` any number. The same arrays always produce the same bytes.
   package func write(to path: String, deflated: Bool = false) throws {
+    let format = try format(of: path)
+    try AtomicFile.write(to: path) { try write(format, deflated: deflated, to: $0.write) }
+  }
+
+  /// The format that the extension of `path` names.
+  ///
+  /// - Throws: if there is none, or if it cannot hold these arrays.
+  package func format(of path: String) throws -> Format {
     let format = Format.allCases.first { path.lowercased().hasSuffix("." + $0.rawValue) }
     guard let format else {
       throw ModelError(
@@ -71,7 +79,7 @@ package struct ArraySet: Sendable, Equatable {
       arrays.count == 1 || format == .npz || format == .json, .mismatch,
       "a .\(format.rawValue) file holds one array, not \(arrays.count)", file: path,
       hint: "use .npz")
-    try AtomicFile.write(to: path) { try write(format, deflated: deflated, to: $0.write) }
+    return format
   }
 
   package enum Format: String, CaseIterable, Sendable { case npy, npz, json, csv }
