@@ -436,6 +436,24 @@ family("sparse", ct.target.iOS18, {"x": np.ones((1, 1), np.float32)}, [numpy(bui
 )])
 
 
+def transposed_convolution(x, w, **settings):
+    import torch
+    return torch.nn.functional.conv_transpose2d(torch.from_numpy(x).double(), torch.from_numpy(w).double(), **settings).numpy()
+
+
+def local_response(x, size, alpha, beta, k):
+    padded = np.pad(x * x, ((0, 0), (size // 2, (size - 1) // 2)) + ((0, 0),) * (x.ndim - 2))
+    return x / (k + alpha / size * sum(padded[:, i:i + x.shape[1]] for i in range(size))) ** beta
+
+
+APART = r(3, 4, 3, 2)
+family("dilated", ct.target.iOS15, {"x": r(2, 3, 4, 5), "v": r(2, 6, 2, 3, 2)}, [
+    numpy(lambda x, v: mb.conv_transpose(x=x, weight=APART, dilations=[2, 3], pad_type="valid"), lambda x, v: transposed_convolution(x, APART, dilation=(2, 3))),
+    numpy(lambda x, v: mb.conv_transpose(x=x, weight=APART, dilations=[1, 2], strides=[2, 1], pad_type="custom", pad=[1, 1, 2, 2]),
+          lambda x, v: transposed_convolution(x, APART, dilation=(1, 2), stride=(2, 1), padding=(1, 2))),
+    numpy(lambda x, v: mb.local_response_norm(x=v, size=3, alpha=0.5, beta=0.75, k=1.5), lambda x, v: local_response(v, 3, 0.5, 0.75, 1.5))])
+
+
 def make(name):
     target, inputs, operations = FAMILIES[name]
     kinds = {np.dtype(np.float32): types.fp32, np.dtype(np.int32): types.int32}

@@ -92,7 +92,7 @@ extension OperationCall {
   func convolution(isTransposed: Bool, weight: MILElements? = nil) throws -> [ProgramValue] {
     let x = try value("x")
     try require((3...5).contains(x.rank), "the input has rank \(x.rank)", field: "x")
-    guard let weight = try weight ?? elements("weight") else { return [] }
+    guard var weight = try weight ?? elements("weight") else { return [] }
     try require(
       weight.shape.count == x.rank && weight.count > 0, "the shape is \(weight.shape)",
       field: "weight")
@@ -104,9 +104,10 @@ extension OperationCall {
       ? try checkedProduct([weight.shape[1], groups], limit: Limits.dimension) : weight.shape[0]
     let bias = try weights("bias", shape: [channels])
     if isTransposed {
-      try require(
-        windows.dilations.allSatisfy { $0 == 1 }, .unsupported,
-        "a transposed convolution with dilations \(windows.dilations)", field: "dilations")
+      // The layer has no dilations when transposed; zeros between the weights do the same.
+      weight = try spaced(weight, windows.dilations)
+      windows.kernel = Array(weight.shape[2...])
+      windows.dilations = windows.kernel.map { _ in 1 }
       try fit(&windows, x, channels)
     }
     if x.rank == 5 {
@@ -135,6 +136,29 @@ extension OperationCall {
     layer.hasBias = bias != nil
     layer.bias = bias
     return [try asPlanes(x) { try add(layer, $0) }]
+  }
+
+  /// Weights with zeros between those along the last axes.
+  private func spaced(_ weight: MILElements, _ steps: [Int]) throws -> MILElements {
+    if steps.allSatisfy({ $0 == 1 }) { return weight }
+    let small = Array(weight.shape[2...])
+    let large = zip(small, steps).map { ($0 - 1) * $1 + 1 }
+    let total = try checkedProduct(weight.shape[..<2] + large, limit: Limits.tensorElements)
+    let (each, room) = (small.reduce(1, *), large.reduce(1, *))
+    // Zeros may take a hundred times the room of the weights.
+    try require(
+      total / 100 <= weight.count, .limitExceeded, "dilations of \(steps)", field: "dilations")
+    var result = [Float](repeating: 0, count: total)
+    for (index, value) in try weight.floats().enumerated() {
+      var (rest, place, size) = (index % each, 0, 1)
+      for axis in small.indices.reversed() {
+        place += rest % small[axis] * steps[axis] * size
+        rest /= small[axis]
+        size *= large[axis]
+      }
+      result[index / each * room + place] = value
+    }
+    return MILElements(result, Array(weight.shape[..<2]) + large, weight.type)
   }
 
   /// Takes from the end of each axis what makes the stated output shape.

@@ -50,14 +50,14 @@ let normalizationRules: [OperationRule] = [
     "x / (k + alpha / size · the sum of squares over size channels)^beta"
   ) { call in
     let x = try call.value("x")
-    try require((3...4).contains(x.rank), "the input has rank \(x.rank)", field: "x")
+    try require((3...5).contains(x.rank), "the input has rank \(x.rank)", field: "x")
     var layer = LRN()
     layer.localSize = try call.int("size") ?? 0
     layer.alpha = try call.float("alpha", 1e-4)
     layer.beta = try call.float("beta", 0.75)
     layer.k = try call.float("k", 1)
     try require(layer.k != 0, .unsupported, "a k of 0", field: "k")
-    return [try call.asPlanes(x) { try call.add(layer, $0) }]
+    return [try call.asFourAxes(x) { try call.add(layer, $0) }]
   },
   OperationRule(
     "l2_norm", "x epsilon?", "x / √(the sum of squares over the last three axes + epsilon)"

@@ -209,8 +209,10 @@ extension OperationCall {
   private func states(
     _ name: String, count: Int, _ batch: Int, _ size: Int
   ) throws -> [ProgramValue] {
-    let state = try value(name)
+    var state = try value(name)
     let both = try checkedProduct([count, size], limit: Limits.dimension)
+    // One state may be for all items.
+    if state.shape == [1, both] { state = try broadcast(state, to: [batch, both]) }
     try require(
       state.shape == [batch, both], "the shape is \(state.shape), not \([batch, both])",
       field: name)

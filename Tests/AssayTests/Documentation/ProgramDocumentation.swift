@@ -44,8 +44,8 @@ enum ProgramDocumentation {
       * Everything is computed in single precision. Weights in half precision are used as stored. A device that
         computes in half precision gives numbers that differ by its rounding: `--compute-precision float16` of
         `run`, `diff` and `bench` rounds weights, inputs and the results of all layers to half precision, in
-        programs and networks alike; sums inside a layer are in single precision. With `diff --layers` it shows
-        what each layer loses.
+        programs and networks alike. Sums inside a layer, and the steps of recurrent layers, are in single
+        precision, and weights in few bits are not rounded. `diff --layers` shows what each layer loses.
       * Integers are computed in single precision, too: they are exact up to 2²⁴.
       * Types and shapes of every result are derived and compared with those that the program states.
       * Sizes and places (`shape`, `begin`, `axes`, …) may be computed from the shapes of the inputs and from their
