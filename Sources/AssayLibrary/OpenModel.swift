@@ -57,7 +57,7 @@ extension Predictor.Options {
     default:
       throw ModelError(.usage, "there is no layout \(options.layout)", field: "options")
     }
-    for index in 0..<options.plugin_count {
+    for index in 0..<max(0, options.plugin_count) {
       let path = try argument(options.plugins, "options.plugins")[index]
       try PluginLibrary(path: String(cString: argument(path, "options.plugins")))
         .register(in: &engine.customLayers)

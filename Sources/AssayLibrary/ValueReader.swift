@@ -38,7 +38,8 @@ struct ValueReader {
       return .int(Int(data.loadUnaligned(as: Int64.self)))
     }
     let number = try Self.doubles(view)[0]
-    return view.type.isInteger ? .int(Int(number)) : .double(number)
+    if view.type.isInteger, let whole = Int(exactly: number) { return .int(whole) }
+    return .double(number)
   }
 
   private mutating func array(_ value: assay_value) throws -> FeatureValue {

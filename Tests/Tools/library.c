@@ -158,6 +158,11 @@ static void test_errors(const assay_model *line) {
   input = array("x", 7, numbers, 2, two_by_three);
   CHECK(!assay_predict(line, &input, 1, NULL, &error));
   CHECK(says(error, "x: there is no type 7"));
+  const uint64_t largest = UINT64_MAX;
+  input = (assay_value){.name = "x", .kind = ASSAY_KIND_NUMBER, .type = ASSAY_TYPE_UINT64,
+                        .data = &largest};
+  CHECK(!assay_predict(line, &input, 1, NULL, &error));
+  CHECK(says(error, "x: an array of shape [1] does not match"));
   CHECK(!assay_state_create(line, &error));
   CHECK(says(error, "the model has no states"));
 

@@ -19,7 +19,7 @@ import tempfile
 import time
 import types
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -48,6 +48,9 @@ class _MLModelProxy:
                 f"{path}: the function '{function_name}' is not supported; only the default one is")
         self._path = _source(path)
         self._model = Model(self._path, layout="coreml")
+        # coremltools removes a temporary file after it has loaded it.
+        self._file = None if os.path.isdir(self._path) else open(self._path, "rb")
+        self._compiled: str | None = None
         self._load_duration = time.perf_counter_ns() - start
         self._predict_duration: int | None = None
 
@@ -64,7 +67,9 @@ class _MLModelProxy:
         return _compiled(path)
 
     def get_compiled_model_path(self) -> str:
-        return _compiled(self._path)
+        if self._compiled is None:
+            self._compiled = _compiled(self._path, self._file)
+        return self._compiled
 
     def predict(self, data: Mapping[str, Any], state: _MLStateProxy | None = None) -> dict[str, Any]:
         start = time.perf_counter_ns()
@@ -106,15 +111,27 @@ class _MLStateProxy:
         self.state.write(name, value)
 
 
-def _compiled(path: str) -> str:
-    """A new folder `.mlmodelc` with a copy of the model, which goes when the program ends."""
+def _compiled(path: str, file: BinaryIO | None = None) -> str:
+    """A new folder `.mlmodelc` with a copy of the model, which goes when the program ends.
+
+    Args:
+        path: the model, a file or a package.
+        file: the open file, which may have been removed.
+    """
     folder = tempfile.mkdtemp(prefix="assay-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     name, suffix = os.path.splitext(os.path.basename(os.path.normpath(path)))
     compiled = os.path.join(folder, name + ".mlmodelc")
     os.mkdir(compiled)
-    copy = shutil.copytree if os.path.isdir(path) else shutil.copyfile
-    copy(path, os.path.join(compiled, "model" + suffix))
+    target = os.path.join(compiled, "model" + suffix)
+    if os.path.isdir(path):
+        shutil.copytree(path, target)
+    elif file is None:
+        shutil.copyfile(path, target)
+    else:
+        file.seek(0)
+        with open(target, "wb") as copy:
+            shutil.copyfileobj(file, copy)
     return compiled
 
 
