@@ -34,7 +34,8 @@ extension LayerCall {
     try part(className, inputs, path, [:], &network)
   }
 
-  private func weights(under path: String) -> [StoredWeight] {
+  /// The weights whose names start with a path.
+  func weights(under path: String) -> [StoredWeight] {
     let named = weights.filter { $0.name.hasPrefix(path + "/") }
     let found = named.isEmpty ? weights.filter { $0.storedName.contains("\(path)/") } : named
     return found.map { weight in

@@ -43,7 +43,6 @@ enum UnconvertedClasses {
       ["AnchorBoxes", "DecodeDetections", "DecodeDetectionsFast"],
       "from SSD networks; convert the model without them, and compute the boxes, which depend only on the image's size, from its outputs"
     ),
-    (["DepthwiseConv3D"], "not one of Keras' layers; volumes have no depthwise convolution here"),
   ]
 }
 

@@ -80,7 +80,7 @@ struct HostileConfigurationTests {
   }
 }
 
-private struct Random {
+struct Random {
   var state: UInt64
 
   mutating func next(_ bound: Int) -> Int {
@@ -91,7 +91,7 @@ private struct Random {
 
 extension JSONValue {
   /// The document with one value changed, removed or duplicated.
-  fileprivate func mutated(_ random: inout Random, depth: Int) -> JSONValue {
+  func mutated(_ random: inout Random, depth: Int) -> JSONValue {
     switch self {
     case .array(var elements) where !elements.isEmpty && random.next(8) != 0:
       let index = random.next(elements.count)

@@ -18,7 +18,7 @@ Exits with 1 where a network differs or breaks the program.
     keras2/bin/pip install --no-deps hgq keras-cv-attention-models keras-self-attention \\
         keras-multi-head keras-octave-conv keras-unet keras-segmentation keras-efficientnets \\
         mlp-mixer-keras keras-wrn keras-layer-normalization keras-pos-embd \\
-        keras-position-wise-feed-forward keras-ocr
+        keras-position-wise-feed-forward keras-ocr essential-generators
     python3.11 -m venv keras3
     keras3/bin/pip install tensorflow-cpu keras keras-hub hgq2 keras-cv-attention-models \\
         keras-vision classification-models-3d keras-tcn
@@ -55,6 +55,9 @@ def enliven(model, generator):
         else:
             continue
         weight.assign(new.astype(value.dtype))
+    for layer in model.layers:
+        if hasattr(layer, "finalize_state"):  # It computes with numbers made of its weights.
+            layer.finalize_state()
 
 
 def settle(model, batch):
@@ -97,6 +100,8 @@ def make(package, name, folder):
         arrays = []
         for index, tensor in enumerate(model.inputs):
             kind = kinds[index] if index < len(kinds) else "unit"
+            if kinds and isinstance(kinds[0], dict):
+                kind = kinds[0][tensor.name]
             shape = (count,) + tuple(tensor.shape[1:])
             if any(size is None for size in shape):
                 raise ValueError(f"input of shape {shape}")

@@ -1,7 +1,8 @@
 """The networks that wild.py builds: for each package of PyPI the small variants of what it offers.
 
 `NETWORKS[package][name]()` returns a model and the kinds of its inputs: "unit" for numbers in
-[-1, 1], "byte" for those of images, a number N for indices below it, "ones". Nothing is pretrained.
+[-1, 1], "byte" for those of images, a number N for indices below it, "ones"; or a dictionary with the
+kinds by the names of the inputs. Nothing is pretrained.
 """
 import os
 
@@ -97,7 +98,7 @@ COLLECTION = {
     "unet_2d-snake": dict(filter_num=[8, 16], activation="Snake", stack_num_down=1),
     "unet_2d-vgg16": dict(filter_num=[8, 16, 32], backbone="VGG16", weights=None),
     "unet_2d-resnet50": dict(filter_num=[8, 16, 32, 64], backbone="ResNet50", weights=None),
-    "vnet_2d": dict(filter_num=[8, 16, 32], res_num_max=2, batch_norm=True, activation="PReLU", pool=False),
+    "vnet_2d": dict(filter_num=[16, 32, 64], res_num_max=2, batch_norm=True, activation="PReLU", pool=False),
     "unet_plus_2d": dict(filter_num=[8, 16, 32], batch_norm=True, deep_supervision=True),
     "r2_unet_2d": dict(filter_num=[8, 16, 32], recur_num=2, batch_norm=True),
     "att_unet_2d": dict(filter_num=[8, 16, 32], attention="add", batch_norm=True, atten_activation="ReLU"),
@@ -434,9 +435,9 @@ for name, side in (
         ("levit.LeViT128S", 64), ("maxvit.MaxViT_Tiny", 64), ("mlp_family.MLPMixerS16", 64),
         ("mlp_family.ResMLP12", 64), ("mlp_family.GMLPTiny16", 64), ("mobilenetv3_family.MobileNetV3Small050", 64),
         ("mobilenetv3_family.LCNet050", 64), ("mobilenetv3_family.TinyNetE", 64), ("mobilevit.MobileViT_XXS", 64),
-        ("mobilevit.MobileViT_V2_050", 64), ("moganet.MogaNetXtiny", 64), ("nfnets.NormFreeNetLight_F0", 64),
+        ("mobilevit.MobileViT_V2_050", 64), ("moganet.MogaNetXtiny", 64), ("nfnets.NFNetF0", 64),
         ("pvt.PVT_V2B0", 64), ("repvit.RepViT_M09", 64), ("resnest.ResNest50", 64),
-        ("resnet_family.RegNetY040", 64), ("resnet_family.RegNetZB16", 64), ("resnet_family.ResNet26D", 64),
+        ("resnet_family.RegNetY040", 64), ("resnet_family.RegNetZB16", 64), ("resnet_family.ResNet50D", 64),
         ("resnet_family.ResNeXt50", 64), ("swin_transformer_v2.SwinTransformerV2Tiny_window8", 64),
         ("tinyvit.TinyViT_5M", 64), ("uniformer.UniformerSmall32", 64), ("vanillanet.VanillaNet5", 64),
         ("fastvit.FastViT_T8", 64), ("iformer.IFormerSmall", 64), ("halonet.HaloNet26T", 64),
@@ -500,5 +501,4 @@ for name, settings in {
         inputs = {key: keras.Input((12,), dtype="int32", name=key) for key in backbone.input}
         flat = functional(keras, backbone)
         return keras.Model(list(inputs.values()), flat([inputs[tensor.name] for tensor in backbone.inputs]))
-    kinds = {"BertBackbone": ("ones", 2, 40), "AlbertBackbone": ("ones", 2, 40), "FNetBackbone": (2, 40)}
-    add(name, build, *kinds.get(name, ("ones", 40)))
+    add(name, build, {"token_ids": 40, "segment_ids": 2, "padding_mask": "ones"})

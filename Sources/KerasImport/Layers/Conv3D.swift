@@ -3,7 +3,8 @@ import ImportSupport
 import TensorCore
 
 /// A convolution over depth, height and width. It becomes a 2D convolution over as many slices as
-/// the kernel is deep, stacked as channels.
+/// the kernel is deep, stacked as channels; with groups, a sum of 2D convolutions, one for each
+/// depth position of the kernel.
 struct Conv3D: KerasLayer {
   static let classes = [
     SourceLayer(
@@ -23,48 +24,50 @@ struct Conv3D: KerasLayer {
     settings = try ConvolutionSettings(configuration)
   }
 
+  fileprivate init(filters: Int, groups: Int, _ settings: ConvolutionSettings) {
+    (self.filters, self.groups, self.settings) = (filters, groups, settings)
+  }
+
   var weights: [WeightSlot] { settings.slots("kernel") }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let axes = settings.axes
     let input = try axes.input(call, &network)
-    let depth = try call.known(axes.lengths(input), of: input)[0]
+    let lengths = try call.known(axes.lengths(input), of: input)
     guard let channels = input.size(of: .channel), channels % groups == 0 else {
       throw call.error(
         "the channels of its input \(input.shapeText) are not divisible by \(groups) groups")
     }
     var output = try settings.output(input, filters: filters, call)
-    let inner = channels / groups
-    let elements = try kernel(call, inner).array()
-    let bias = settings.hasBias ? try call.weight("bias", [filters]).array() : nil
-    let gathered = gather(
-      input, length: axes.lengths(output)[0] ?? 0, size: depth, call, &network)
-    let made = filters / groups
+    let kernel = try kernel(call, channels / groups)
+    let bias = try settings.bias(call, filters)
     let size = settings.kernelSize
-    let shape = [made, size[0] * inner, size[1], size[2]]
-    let count = shape.reduce(1, *)
-    var blobs: [String] = []
-    for group in 0..<groups {
-      let name = groups == 1 ? call.name : "\(call.name)__group_\(group)__"
-      // The channels of this group in every slice, slice by slice.
-      let slices =
-        groups == 1
-        ? gathered
-        : gathered.enumerated().map { index, blob in
-          network.slice(blob, group * inner..<(group + 1) * inner, "\(name)slice_\(index)")
-        }
-      let stacked = network.joined(slices, alongSequence: false, name + "__stack__")
-      var image = axes.slices(output, call, &network)
-      image.blob = stacked
-      let own = Array(elements[group * count..<(group + 1) * count])
-      let convolution = settings.convolution(
-        FloatValues(own).shaped(shape),
-        bias: bias.map { Weights(Array($0[group * made..<(group + 1) * made])) })
-      blobs.append(
-        network.add(
-          name, convolution, [network.relaid(image, to: axes.layout, for: call.name).blob]))
+    let depth = axes.lengths(output)[0] ?? 0
+    let gathered = gather(input, length: depth, size: lengths[0], call, &network)
+    var image = axes.resized(
+      axes.slices(input, call, &network), to: [depth] + lengths[1...],
+      channels: groups == 1 ? try checkedProduct([size[0], channels]) : channels)
+    if groups == 1 {
+      image.blob = network.joined(gathered, alongSequence: false, call.name + "__stack__")
+      let deep = FloatValues(kernel.array()).shaped([filters, size[0] * channels, size[1], size[2]])
+      output.blob = network.add(
+        call.name, settings.convolution(deep, bias: bias),
+        [network.relaid(image, to: axes.layout, for: call.name).blob])
+      return [try network.activate(settings.activation, output, call)]
     }
-    output.blob = network.joined(blobs, alongSequence: false, call.name)
+    let elements = kernel.transposed([1, 0, 2, 3, 4]).array()
+    let count = elements.count / max(size[0], 1)
+    let parts = gathered.enumerated().map { place, blob in
+      let own = FloatValues(Array(elements[place * count..<(place + 1) * count]))
+      image.blob = blob
+      return network.add(
+        "\(call.name)__part_\(place)__",
+        settings.convolution(
+          own.shaped([filters, channels / groups, size[1], size[2]]), groups: groups,
+          bias: place == 0 ? bias : nil),
+        [network.relaid(image, to: axes.layout, for: call.name).blob])
+    }
+    output.blob = parts.count == 1 ? parts[0] : network.sum(parts, call.name)
     return [try network.activate(settings.activation, output, call)]
   }
 
@@ -95,6 +98,53 @@ struct Conv3D: KerasLayer {
         blob, start..<start + (length - 1) * stride + 1, of: .height, stride: stride,
         "\(call.name)__depth_\(place)__")
     }
+  }
+}
+
+/// A convolution of each channel of a volume, or of groups of channels, with the weight
+/// `depthwise_kernel`, `[depth, height, width, C, multiplier]`.
+struct DepthwiseConv3D: KerasLayer {
+  static let classes = [
+    SourceLayer(
+      "DepthwiseConv3D", becomes: "convolutions with groups, one for each depth of the kernel, add",
+      options: "`depth_multiplier`, `groups`, and those of Conv3D; from classification-models-3d")
+  ]
+
+  private let multiplier: Int
+  private let groups: Int?
+  private let settings: ConvolutionSettings
+
+  init(_ configuration: LayerConfiguration) throws {
+    multiplier = try configuration.int("depth_multiplier", default: 1)
+    groups = try configuration.field("groups") == nil ? nil : configuration.int("groups")
+    settings = try ConvolutionSettings(configuration)
+  }
+
+  var weights: [WeightSlot] { settings.slots("depthwise_kernel") }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    let channels = try call.known(
+      [settings.axes.format == .channelsLast ? input.channels : input.shape[1]], of: input)[0]
+    let groups = self.groups ?? channels
+    try call.require(
+      groups <= channels && channels % groups == 0,
+      "the channels of its input \(input.shapeText) are not divisible by \(groups) groups")
+    let filters = try checkedProduct([groups, multiplier], limit: Limits.dimension)
+    let inner = channels / groups
+    let size = settings.kernelSize
+    let stored = try call.weight("depthwise_kernel", size + [channels, multiplier])
+    let kernel = FloatValues(
+      stored.shaped(size + [groups, inner, multiplier]).transposed([0, 1, 2, 4, 3, 5]).array()
+    ).shaped(size + [inner, filters])
+    let weights = call.weights.map { weight in
+      guard weight.name == "depthwise_kernel" else { return weight }
+      return StoredWeight(name: "kernel", storedName: weight.storedName, shape: kernel.shape) {
+        kernel
+      }
+    }
+    return try Conv3D(filters: filters, groups: groups, settings).convert(
+      call.with(name: call.name, inputs: call.inputs, weights: weights), into: &network)
   }
 }
 

@@ -21,8 +21,8 @@ struct ExtractPatches: Sendable {
     var image = network.relaid(given, to: .image, for: call.name)
     guard image.rank == 4 else { throw call.error("its input \(image.shapeText) is not an image") }
     try call.require(
-      try checkedProduct(sizes, limit: Limits.dimension) <= Self.limit
-        && (sizes + strides + rates).allSatisfy { $0 > 0 },
+      (sizes + strides + rates).allSatisfy { $0 > 0 }
+        && checkedProduct(sizes, limit: Limits.dimension) <= Self.limit,
       unsupported: "windows of \(sizes[0]) × \(sizes[1]) are not supported")
     for axis in [1, 0] {
       let length = try call.known([image.shape[axis + 1]], of: image)[0]
@@ -72,6 +72,8 @@ struct CompatibleExtractPatches: KerasLayer {
     }
     let size = try last("sizes")
     let rates = try configuration.ints("rates") ?? [1]
+    try configuration.require(
+      [1, 2, 4].contains(rates.count), "rates", unsupported: "\(rates) are not supported")
     windows = ExtractPatches(
       sizes: [size, size], strides: [try last("strides"), try last("strides")],
       rates: rates.count == 1

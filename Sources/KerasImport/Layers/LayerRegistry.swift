@@ -26,7 +26,9 @@ enum KerasLayerRegistry {
     StandardizedConvolution.self, CompatibleExtractPatches.self, RelativePositionalEmbedding.self,
     ExpLogitScale.self, PairwisePositionalEmbedding.self, WindowAttentionMask.self,
     GranularLayer.self, PassiveLayer.self, OctaveConvolution.self, AnchorGrid.self,
-    RegressBoxes.self, ClipBoxes.self,
+    RegressBoxes.self, ClipBoxes.self, TransformerLayer.self, TokenAndPositionEmbedding.self,
+    PatchingAndEmbedding.self, VisionTransformerEncoder.self, DepthwiseConv3D.self,
+    FourierEncoder.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

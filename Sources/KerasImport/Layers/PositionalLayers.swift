@@ -110,7 +110,10 @@ struct DistanceBias: KerasLayer {
   var weights: [WeightSlot] { [WeightSlot("table")] }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try call.input
+    var input = try call.input
+    // A single head may have no axis.
+    let isSingle = !isRelative && input.rank == 3
+    if isSingle, let raised = input.inserting(at: 1) { input = raised }
     guard input.rank >= 4 else {
       throw call.error("its input \(input.shapeText) is not the scores of several heads")
     }
@@ -133,16 +136,18 @@ struct DistanceBias: KerasLayer {
     } else {
       count = keys
       places = try absolute(queries, keys, call)
-      table = try call.weight("table", [keys, heads]).transposed([1, 0]).array()
+      table =
+        isSingle
+        ? try call.weight("table", [keys]).array()
+        : try call.weight("table", [keys, heads]).transposed([1, 0]).array()
     }
     guard places.allSatisfy({ (0..<count).contains($0) }) else {
       throw call.error("its input \(input.shapeText) does not fit its table of \(count)")
     }
     let values = (0..<heads).flatMap { head in places.map { table[head * count + $0] } }
-    return [
-      network.adding(
-        scores: FloatValues(values).shaped([heads, queries, keys]), to: input, call)
-    ]
+    let sum = network.adding(
+      scores: FloatValues(values).shaped([heads, queries, keys]), to: input, call)
+    return [isSingle ? network.settled(sum.without([1]), for: call.name) : sum]
   }
 
   /// The number for the distance of two places, counted column by column; the last three numbers

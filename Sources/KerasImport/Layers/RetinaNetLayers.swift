@@ -45,6 +45,7 @@ struct AnchorGrid: KerasLayer {
       }
     }
     let count = try checkedProduct(places + [shapes.count], limit: Limits.dimension)
+    _ = try checkedProduct([count, 4], limit: Limits.tensorElements)
     var values: [Float] = []
     values.reserveCapacity(4 * count)
     for row in 0..<places[0] {

@@ -45,15 +45,24 @@ struct PositionEmbedding: KerasLayer {
   static let classes = [
     SourceLayer(
       "PositionEmbedding", "TrigPosEmbedding", becomes: "loadConstant, add or concat",
-      options: "`mode` add and concat; from keras-pos-embd", refused: "`mode` expand")
+      options: "`mode` add and concat; from keras-pos-embd; `sequence_length`; from keras-hub",
+      refused: "`mode` expand")
   ]
   static let maskPolicy = MaskPolicy.passes
 
   private let rows: Int?
   private let width: Int?
   private let isConcatenated: Bool
+  /// Whether the table is not added, as in keras-hub's class of this name.
+  private let isTable: Bool
 
   init(_ configuration: LayerConfiguration) throws {
+    isTable = configuration.field("sequence_length") != nil
+    if isTable {
+      rows = try configuration.int("sequence_length")
+      (width, isConcatenated) = (nil, false)
+      return
+    }
     let isStored = configuration.className.hasSuffix("PositionEmbedding")
     let mode = try configuration.string("mode", default: isStored ? "expand" : "add")
     try configuration.require(
@@ -68,6 +77,11 @@ struct PositionEmbedding: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (input, steps, channels) = try call.sequence()
+    if isTable, let rows {
+      try call.requireNoPositions()
+      let table = try call.positions("embeddings", rows, channels, count: steps)
+      return [network.settled(network.constantSequence(table, call.name), for: call.name)]
+    }
     let width = isConcatenated ? self.width ?? channels : channels
     _ = try checkedProduct([steps, width], limit: Limits.tensorElements)
     let table: FloatValues

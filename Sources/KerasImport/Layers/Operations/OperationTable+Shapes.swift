@@ -222,7 +222,8 @@ extension OperationCall {
     let windows = input.leading?.windows ?? 1
     let open = target.indices.filter { target[$0] <= 0 }
     let items = open.isEmpty ? count / known : windows
-    guard open.count <= 1, count % (items * known) == 0, open.count == 1 || items * known == count
+    let inner = try checkedProduct([items, known], limit: Limits.tensorElements)
+    guard open.count <= 1, inner > 0, count % inner == 0, open.count == 1 || inner == count
     else {
       throw layer.unsupported(
         "reshaping \(KerasTensor.text(input.fullShape)) to \([first] + target) divides the items of "
