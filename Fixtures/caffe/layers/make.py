@@ -136,14 +136,14 @@ def activations():
           expected=x.clip(0) + a.reshape(1, 3, 1, 1) * x.clip(None, 0))
     n.add("prelu_shared", "PReLU", "x", "prelu_param { channel_shared: true }", blobs=[s],
           expected=x.clip(0) + s * x.clip(None, 0))
-    # BVLC's pull request 5921, selu_layer.cpp; the default values are those of its caffe.proto.
+    # selu_layer.cpp and caffe.proto of commit 3866af4 of BVLC/caffe.
     n.add("selu", "SeLu", "x",
           expected=1.050700987 * np.where(x > 0, x, 1.67326324 * (np.exp(x) - 1)))
     n.add("selu_all", "SeLu", "x", "selu_param { lambda: 2 alpha: 0.5 }",
           expected=2 * np.where(x > 0, x, 0.5 * (np.exp(x) - 1)))
     n.add("selu_dropout", "SeLuDropout", "selu_all", "selu_dropout_param { dropout_ratio: 0.2 }",
           expected=n["selu_all"])
-    # dropout_layer.cpp of rbgirshick/caffe-fast-rcnn: in the test phase, x / scale with
+    # dropout_layer.cpp of synopsys-caffe, after caffe-fast-rcnn: in the test phase, x / scale with
     # scale = 1 / (1 - dropout_ratio).
     n.add("dropout_scaled", "Dropout", "x", "dropout_param { dropout_ratio: 0.3 scale_train: false }",
           expected=0.7 * x)

@@ -52,7 +52,7 @@ enum ELU: ElementActivation {
   }
 }
 
-/// lambda · (x > 0 ? x : alpha · (eˣ − 1)), of BVLC's pull request 5921
+/// lambda · (x > 0 ? x : alpha · (eˣ − 1)), of BVLC/caffe's commit 3866af4, `selu_layer.cpp`
 enum SELU: ElementActivation {
   static let source = SourceLayer(
     "SeLu", "SeLU", "SELU", becomes: "activation ELU, linear",

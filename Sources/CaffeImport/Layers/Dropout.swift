@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// x, or (1 − dropout_ratio) · x if training does not scale what it keeps: `scale_train: false` of
-/// caffe-fast-rcnn's `dropout_layer.cpp`
+/// caffe-fast-rcnn, as in synopsys-caffe's `dropout_layer.cpp`
 enum Dropout: SingleInputConverter {
   static let source = SourceLayer(
     "Dropout", becomes: "nothing; activation linear if `scale_train` is false",
