@@ -232,7 +232,7 @@ let package = Package(
         "CoreMLModel", "TensorCore",
       ]),
     tests("Verification", ["Engine", "TensorCore"]),
-    tests("Reports", ["Verification", "Imaging", "TensorCore"]),
+    tests("Reports", ["Verification", "TensorCore"]),
     // A program in C tests the product.
     .testTarget(name: "AssayLibraryTests", dependencies: ["TestSupport"]),
     tests("FuzzTargets", ["HDF5Worker", "FuzzSupport", "TensorCore"]),

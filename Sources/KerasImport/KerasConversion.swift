@@ -232,19 +232,9 @@ package struct KerasConversion: SourceConversion {
       switch handler {
       case .known(let layer):
         if !type(of: layer).vanishes { network.visit(node.name, node.layer.className) }
-        var outputs = try call.outputs(
+        let outputs = try call.outputs(
           of: layer, node.layer.configuration(node.name, source.version), into: &network)
-        switch type(of: layer).maskPolicy {
-        case .decides: break
-        case .drops: for index in outputs.indices { outputs[index].mask = nil }
-        case .passes:
-          let mask = StepMask.common(inputs.compactMap(\.mask))
-          for index in outputs.indices { outputs[index].mask = mask }
-        case .merges:
-          let mask = StepMask.merged(inputs, source.version)
-          for index in outputs.indices { outputs[index].mask = mask }
-        }
-        tensors[index] = outputs
+        tensors[index] = type(of: layer).maskPolicy.applied(to: outputs, of: inputs, source.version)
       case .python(let python):
         try call.requireNoLeadingAxes()
         network.visit(node.name, node.layer.className + (text.map { ", \($0)" } ?? ""))

@@ -59,6 +59,24 @@ enum MaskPolicy {
   case merges
   /// The layer sets the mask of each output.
   case decides
+
+  /// The outputs of a layer with these inputs, with their masks.
+  func applied(
+    to outputs: [KerasTensor], of inputs: [KerasTensor], _ version: KerasVersion
+  ) -> [KerasTensor] {
+    let mask: StepMask?
+    switch self {
+    case .decides: return outputs
+    case .drops: mask = nil
+    case .passes: mask = StepMask.common(inputs.compactMap(\.mask))
+    case .merges: mask = StepMask.merged(inputs, version)
+    }
+    return outputs.map { output in
+      var output = output
+      output.mask = mask
+      return output
+    }
+  }
 }
 
 extension NetworkWriter {

@@ -14,7 +14,7 @@ extension Model {
   /// - Throws: `.mismatch` if there is no such function.
   package func selectingFunction(_ name: String?) throws -> Model {
     guard case .mlProgram(var program)? = type, var description else {
-      try require(name == nil, .mismatch, "only an ML Program has functions, and the model is another")
+      try require(name == nil, .mismatch, "the model has no functions, which only ML Programs have")
       return self
     }
     if name == nil, description.functions.isEmpty { return self }
