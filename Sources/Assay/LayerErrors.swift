@@ -48,11 +48,11 @@ package struct LayerErrors: Sendable {
   ) -> Set<String> {
     var found = Set<String>()
     var seen: Set<String> = [blob]
-    var open = writers[blob]?.input ?? []
-    while let name = open.popLast() {
+    var pending = writers[blob]?.input ?? []
+    while let name = pending.popLast() {
       guard seen.insert(name).inserted else { continue }
       if known[name] == nil, let writer = writers[name] {
-        open += writer.input
+        pending += writer.input
       } else {
         found.insert(name)
       }
