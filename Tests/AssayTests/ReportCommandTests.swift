@@ -27,7 +27,7 @@ import Testing
       let commands: [(words: [String], contents: [String])] = [
         (
           ["convert", Self.demo.path("swish.h5"), "-o", model] + Self.options,
-          ["source layer", "<td>Lambda</td>"]
+          ["source layer", "<td>Lambda, sigmoid(x) * x</td>"]
         ),
         (["inspect", model], ["<summary>conv</summary>", "deviation"]),
         (["run", model, picture], ["data:image/png;base64,", "<td>blue</td>", "maximum pooling"]),
