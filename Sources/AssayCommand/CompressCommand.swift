@@ -81,6 +81,11 @@ struct CompressCommand: ParsableCommand {
     let read = try reader.read(ModelFiles(model, weights: weights))
     if !read.isSource { OpenedFiles.allowReplacing(model) }
     let document = read.model
+    try require(
+      !document.networks.isEmpty, .unsupported, "the model has no neural network to compress",
+      file: model,
+      hint: document.typeName != "mlProgram"
+        ? nil : "compress ML Programs with coremltools.optimize.coreml, in Python")
     try inFile(model) { try selection.requireLayers(in: document) }
     var text: CompressionText
     if let goal = search.goals.first {

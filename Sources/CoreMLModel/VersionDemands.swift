@@ -51,6 +51,15 @@ extension Model {
       need(
         "the model", Swift.type(of: parameters).specificationVersion,
         "is of type \(parameters.typeName)")
+      if let suppression = parameters as? NonMaximumSuppressionModel {
+        for feature in (description?.input ?? []) + (description?.output ?? [])
+        where suppression.boxFeatures.contains(feature.name) {
+          guard case .multiArray(let array)? = feature.type?.kind, array.dataType != .double else {
+            continue
+          }
+          need("'\(feature.name)'", 5, "has boxes or scores of another type than double")
+        }
+      }
     }
     if case .mlProgram? = type {
       need("the model", specificationVersion, "is an ML Program")

@@ -130,6 +130,31 @@ import Testing
     }
   }
 
+  /// A model without a network has nothing to compress, and no copy passes for a smaller one.
+  @Test(arguments: ["programs/functions.mlpackage", "feature-models/suppression/model.mlmodel"])
+  func onlyNetworksAreCompressed(_ name: String) throws {
+    try withTemporaryFolder { folder in
+      let out = folder + "/out.mlmodel"
+      let result = try Command.run(
+        "compress", Fixtures("").path(name), "--bits", "8", "-o", out)
+      #expect(result.code == 2)
+      #expect(result.errors.contains("no neural network to compress"), "\(result.errors)")
+      #expect(!fileExists(out))
+    }
+  }
+
+  /// Suppression of boxes takes other types than double from version 5 on, as Apple's validator says.
+  @Test func typesOfBoxesNeedAVersion() throws {
+    try withTemporaryFolder { folder in
+      let out = folder + "/out.mlmodel"
+      let result = try Command.run(
+        "edit", Fixtures("feature-models").path("suppression/model.mlmodel"), "--array-type",
+        "float32", "-o", out)
+      #expect(result.code == 0, "\(result.errors)")
+      #expect(try Model(contentsOf: out).specificationVersion == 5)
+    }
+  }
+
   /// A program's weights are in other files, and nothing here reads its operations.
   @Test(.shared("corpus/programs")) func programsRunAndAreNotChanged() throws {
     let package = Shared.path("corpus/programs/conv_ios15_fp32/model.mlpackage")

@@ -22,6 +22,11 @@ package struct NonMaximumSuppressionModel: FeatureModelParameters {
 
   package init() {}
 
+  /// The inputs and outputs with boxes and their scores.
+  var boxFeatures: [String] {
+    [confidenceInput, coordinatesInput, confidenceOutput, coordinatesOutput]
+  }
+
   package static let fields: Fields = [
     .choice(
       \.method,
