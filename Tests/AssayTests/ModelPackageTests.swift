@@ -1,4 +1,5 @@
 import ByteFormats
+import CoreMLModel
 import Foundation
 import TestSupport
 import Testing
