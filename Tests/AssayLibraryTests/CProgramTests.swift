@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The C library as a program in C sees it, built by the system's compiler.
-@Suite struct CProgramTests {
+@Suite(.program("cc")) struct CProgramTests {
   private static let fixtures = packageRoot + "/Fixtures/library"
   /// The folder of the built library.
   private static let products = String(Command.binary.dropLast("/assay".count))
