@@ -20,7 +20,7 @@ package struct ProgramNetwork: Sendable {
   package var wholeBlobs: Set<String> = []
   /// Whether the network is for the values of the inputs, because sizes depend on them.
   package var dependsOnValues = false
-  /// Why there are no layers.
+  /// The reason the network has no layers; nil if it has them.
   package var failure: ModelError?
 }
 

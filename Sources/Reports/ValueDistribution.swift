@@ -7,7 +7,7 @@ package struct ValueDistribution: Sendable, Equatable {
   package private(set) var mean: Double
   /// √(Σ (x − mean)² / n)
   package private(set) var deviation: Double
-  /// Infinite values, and those that are no numbers, which nothing else counts.
+  /// The number of infinite and NaN values, which the other statistics leave out.
   package private(set) var invalidCount: Int
 
   /// Nil if no value is finite.

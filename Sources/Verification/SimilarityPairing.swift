@@ -56,7 +56,7 @@ package struct SimilarityPairing: Sendable {
     }
   }
 
-  /// Σ a · b / √(Σ a² · Σ b²); 0 where it is no number.
+  /// Σ a · b / √(Σ a² · Σ b²); 0 if that is NaN or infinite.
   private static func cosine(_ a: [Double], _ b: [Double]) -> Double {
     var (product, first, second) = (0.0, 0.0, 0.0)
     for (x, y) in zip(a, b) {

@@ -44,6 +44,17 @@ struct ReducibleAxes {
 }
 
 extension NetworkWriter {
+  /// gamma · x + beta, with one of each for each place along the axes `indices`.
+  mutating func scaled(
+    _ x: KerasTensor, along indices: [Int], gamma: FloatValues, beta: FloatValues? = nil,
+    _ call: LayerCall
+  ) throws -> KerasTensor {
+    let places = try ReducibleAxes(indices, of: x, call)
+    let moved = relaid(x, to: places.layout, for: call.name)
+    let result = scaled(moved.blob, places, gamma: gamma, beta: beta, call.name)
+    return settled(moved.with(result), for: call.name + "_back")
+  }
+
   /// gamma · x + beta along some axes, with constants of the same sizes.
   mutating func scaled(
     _ blob: String, _ axes: ReducibleAxes, gamma: FloatValues?, beta: FloatValues?,

@@ -285,12 +285,9 @@ struct ChannelAffine: KerasLayer {
       indices == [input.rank - 1]
       ? sizes.map { Int?($0) }
       : (1..<input.rank).map { indices.contains($0) ? input.shape[$0] : 1 }
-    let places = try ReducibleAxes(indices, of: input, call)
-    let moved = network.relaid(input, to: places.layout, for: call.name)
     let weight = try call.weight("weight", stored).shaped(sizes)
     let bias = try hasBias ? call.weight("bias", stored).shaped(sizes) : nil
-    let result = network.scaled(moved.blob, places, gamma: weight, beta: bias, call.name)
-    return [network.settled(moved.with(result), for: call.name + "_back")]
+    return [try network.scaled(input, along: indices, gamma: weight, beta: bias, call)]
   }
 }
 

@@ -38,11 +38,8 @@ struct ExpLogitScale: KerasLayer {
     guard let index else {
       return [input.with(network.affine(input.blob, factors[0], 0, call.name))]
     }
-    let places = try ReducibleAxes([index], of: input, call)
-    let moved = network.relaid(input, to: places.layout, for: call.name)
     let gamma = FloatValues(factors).shaped([count])
-    let result = network.scaled(moved.blob, places, gamma: gamma, beta: nil, call.name)
-    return [network.settled(moved.with(result), for: call.name + "_back")]
+    return [try network.scaled(input, along: [index], gamma: gamma, call)]
   }
 }
 

@@ -45,7 +45,6 @@ let compressionRules: [OperationRule] = [
     "constexpr_sparse_to_dense", "nonzero_data mask shape?",
     "zeros, and the next of nonzero_data at each bit of the mask"
   ) { call in
-    let data = try call.weightArgument("nonzero_data")
     let mask = try call.weightArgument("mask")
     let shape = try call.ints("shape") ?? mask.shape
     let count = try call.checkedCount(shape)
@@ -58,19 +57,14 @@ let compressionRules: [OperationRule] = [
     } else {
       flags = try mask.ints()
     }
-    try require(
-      flags.reduce(0, +) == data.count,
-      "\(data.count) values for a mask of \(flags.reduce(0, +))", field: "nonzero_data")
-    var values = try data.floats()[...]
-    let dense = flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }
-    return [ProgramValue(MILElements(dense, shape, data.type))]
+    return [ProgramValue(try call.dense(flags, shape, "nonzero_data"))]
   },
   OperationRule(
     "constexpr_lut_to_sparse", "indices_mask indices_nonzero_data lut vector_axis?",
     "the mask, and the entries of a table that the indices name"
   ) { call in
     let mask = try call.weightArgument("indices_mask")
-    let indices = try call.dense(mask, "indices_nonzero_data")
+    let indices = try call.dense(mask.ints(), mask.shape, "indices_nonzero_data")
     let values = try call.tables(indices)
     let length = try call.weightArgument("lut").shape.last ?? 1
     let isSet = try call.spread(mask.ints(), mask.shape, length)
@@ -81,7 +75,7 @@ let compressionRules: [OperationRule] = [
     "the mask, and (nonzero_data − offset) · scale, with one scale and offset per block"
   ) { call in
     let mask = try call.weightArgument("data_mask")
-    let data = try call.dense(mask, "nonzero_data")
+    let data = try call.dense(mask.ints(), mask.shape, "nonzero_data")
     let (scale, offset) = (try call.weightArgument("scale"), try call.elements("offset"))
     let values = try call.scaled(data, scale, scale.shape, offset, offset?.shape ?? [])
     return try call.sparse(mask.ints(), values)
@@ -213,15 +207,14 @@ extension OperationCall {
   }
 
   /// Data at the places that a mask names, and zeros.
-  fileprivate func dense(_ mask: MILElements, _ name: String) throws -> MILElements {
+  fileprivate func dense(_ flags: [Int], _ shape: [Int], _ name: String) throws -> MILElements {
     let data = try weightArgument(name)
-    let flags = try mask.ints()
     var values = try data.floats()[...]
     try require(
       flags.reduce(0, +) == values.count,
       "\(values.count) values for a mask of \(flags.reduce(0, +))", field: name)
     return MILElements(
-      flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }, mask.shape, data.type)
+      flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }, shape, data.type)
   }
 
   /// The mask, and the values that it names.
