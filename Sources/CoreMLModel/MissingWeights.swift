@@ -15,7 +15,9 @@ public enum MissingWeights: Sendable {
     switch self {
     case .random(let random): return try random.values(name, shape: shape, fanIn: fanIn)
     case .zeros:
-      _ = try checkedProduct(shape, limit: Limits.tensorElements)
+      let count = try checkedProduct(shape, limit: Limits.tensorElements)
+      // A layer may lay them out anew, which does take memory.
+      try MemoryBudget.require(count * 4, "the weight '\(name)'")
       return FloatValues(repeating: 0, shape: shape)
     }
   }

@@ -48,7 +48,9 @@ extension NeuralNetwork {
         } else if let dynamic = parameters as? any DynamicLayer,
           case let deciding = dynamic.decidingInputs(known.count), !deciding.isEmpty
         {
-          let given = deciding.compactMap { values[layer.input[$0]] }
+          // Too few inputs are reported with the layer's other faults.
+          let names = deciding.filter(layer.input.indices.contains).map { layer.input[$0] }
+          let given = names.compactMap { values[$0] }
           guard given.count == deciding.count else { continue }
           shapes = try dynamic.blobShapes(known, given)
         } else {

@@ -13,7 +13,7 @@ package enum Limits {
   package static let dimension = Int(Int32.max)
   package static let layers = 100_000
   /// Runs of all loops in one prediction.
-  package static let loopRuns = 10_000_000
+  package static let loopRuns = 1_000_000
   package static let nameBytes = 4096
   package static let protobufDepth = 64
   /// Bytes and values of a text in protobuf's text format.

@@ -60,9 +60,11 @@ package enum MemoryBudget {
 
   /// Throws `.outOfMemory` if this many bytes more would exceed the limit.
   package static func require(_ byteCount: Int, _ what: String = "this") throws {
-    let (sum, overflow) = used.load(ordering: .relaxed).addingReportingOverflow(byteCount)
+    let held = used.load(ordering: .relaxed)
+    let (sum, overflow) = held.addingReportingOverflow(byteCount)
     guard byteCount < 0 || overflow || sum > limit else { return }
-    throw refusal("\(what) needs \(byteCount) bytes", limit: limit)
+    let beside = byteCount <= limit ? " beside the \(held) in use" : ""
+    throw refusal("\(what) needs \(byteCount) bytes\(beside)", limit: limit)
   }
 
   /// The error for what needs more than `limit`.
@@ -73,5 +75,17 @@ package enum MemoryBudget {
     return ModelError(
       .outOfMemory, "\(need), but \(limit) are allowed\(reason)",
       hint: "--max-memory allows more")
+  }
+}
+
+extension Array where Element: BinaryFloatingPoint {
+  /// Zeros. The runtime ends the process where it cannot allocate an array, so sizes from a file are
+  /// checked first.
+  ///
+  /// - Throws: `.outOfMemory` if the array would exceed `MemoryBudget.limit`.
+  package init(zeros count: Int) throws {
+    let (bytes, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
+    try MemoryBudget.require(overflow ? .max : bytes)
+    self.init(repeating: 0, count: count)
   }
 }

@@ -54,6 +54,7 @@ import Testing
         ("echo error: a >&2; : > $1; exit 2", "leaves OUTPUT"),
         ("printf '\\033[2J'", "standard output has U+1b"),
         ("printf '\\342\\200\\256'", "standard output has U+202e"),
+        ("printf 'a\\033[2J' > $1", "OUTPUT has U+1b"),
         ("while :; do :; done", "takes"),
         ("sleep 60", "signal 9"),
       ]

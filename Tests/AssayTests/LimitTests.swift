@@ -147,6 +147,23 @@ import Testing
     }
   }
 
+  /// An array that declares the most elements lacks them; one more row is refused by the limit.
+  @Test(
+    arguments: [
+      ("65536,32768", false), ("65536,32769", true), ("\(Limits.dimension),", false),
+      ("\(Limits.dimension + 1),", true),
+    ])
+  func elementsOfAnArray(_ shape: String, isBeyond: Bool) throws {
+    try withTemporaryFolder { folder in
+      try writeFile(
+        [0x93] + Array("NUMPY".utf8) + [1, 0, 128, 0] + Array(Self.header(shape, 128).utf8),
+        to: folder + "/a.npy")
+      let result = try Self.run("diff", "a.npy", "a.npy", in: folder)
+      #expect(result.code == 2 && result.errors.hasPrefix("error: a.npy: "), "\(result.errors)")
+      #expect(result.errors.contains("is truncated") != isBeyond, "\(result.errors)")
+    }
+  }
+
   /// A text of the most bytes with the most values, and the longest names.
   @Test func limitsTogether() throws {
     try withTemporaryFolder { folder in

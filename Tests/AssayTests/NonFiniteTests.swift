@@ -49,25 +49,28 @@ import Testing
   }
 
   /// Whatever command meets them says so, and of outputs, too.
-  @Test(arguments: ["run", "bench", "diff", "edit", "compress"])
+  @Test(arguments: ["run", "bench", "diff", "edit", "compress", "eval"])
   func everyCommandReportsThem(_ command: String) throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       let source = try Self.patched([.nan], in: folder)
       try Command.run(["convert", source, "-o", model] + DemonstrationTests.options)
+      let picture = DemonstrationTests.picture.split(separator: "/").last ?? ""
+      try writeFile(Array("file,label\n\(picture),0\n".utf8), to: folder + "/truth.csv")
       let words =
         switch command {
         case "run": [DemonstrationTests.picture]
         case "bench": ["--runs", "1", "--warmup", "0"]
         case "diff": [model, DemonstrationTests.picture]
         case "edit": ["-o", folder + "/out.mlmodel", "--author", "A"]
+        case "eval": [DemonstrationTests.picture, "--truth", folder + "/truth.csv"]
         default: ["-o", folder + "/out.mlmodel", "--bits", "8", "--min-count", "1000000"]
         }
       let result = try Command.run([command, model] + words)
       #expect(result.code == 0, "\(result.errors)")
       #expect(
         result.errors.contains("bias: 1 of 3 values is NaN or infinite\n"), "\(result.errors)")
-      guard ["run", "bench"].contains(command) else { return }
+      guard ["run", "bench", "eval"].contains(command) else { return }
       #expect(
         result.errors.contains("output 'color': 3 values of 3 are NaN\n"), "\(result.errors)")
     }

@@ -100,6 +100,8 @@ import Testing
     #expect(errorCode { try liar.contents(liar.members[0]) } == .malformed)
     let many = try archive((0...Limits.zipMembers).map { ("\($0)", []) })
     #expect(errorCode { try ZipArchive(Bytes(many)) } == .limitExceeded)
+    let most = try archive((0..<Limits.zipMembers).map { ("\($0)", []) })
+    #expect(try ZipArchive(Bytes(most)).members.count == Limits.zipMembers)
   }
 
   @Test func survivesEveryTruncation() throws {

@@ -168,7 +168,7 @@ extension Directions<RecurrentLayer> {
         stateSuffix: "_rev"),
       initial: initial.map { Array($0.dropFirst(count)) }, to: &network)
     if backward.path.returnsSequences {
-      second.blob = network.reversed(
+      second.blob = try network.reversed(
         second.blob, channels: backward.cell.units,
         beside: (secondInitial[0], backward.cell.states[0].units), call.name + "_reverse")
     }
@@ -256,8 +256,8 @@ extension NetworkWriter {
   ///   it serves as the state that Core ML requires.
   mutating func reversed(
     _ blob: String, channels: Int, beside state: (blob: String, units: Int), _ name: String
-  ) -> String {
-    var matrix = [Float](repeating: 0, count: channels * channels)
+  ) throws -> String {
+    var matrix = try [Float](zeros: channels * channels)
     // Core ML clips the argument of a recurrent function to −50 to 50.
     let scale: Float = 1 / 4096
     for channel in 0..<channels { matrix[channel * (channels + 1)] = scale }
@@ -268,7 +268,7 @@ extension NetworkWriter {
     layer.sequenceOutput = true
     layer.reverseInput = true
     layer.weightMatrix = Weights(matrix)
-    layer.recursionMatrix = Weights([Float](repeating: 0, count: channels * channels))
+    layer.recursionMatrix = Weights(try [Float](zeros: channels * channels))
     let part =
       state.units == channels
       ? state.blob : slice(state.blob, 0..<channels, name + "_slice")

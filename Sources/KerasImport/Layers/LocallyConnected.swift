@@ -87,7 +87,7 @@ struct LocallyConnected: KerasLayer {
     _ = try checkedProduct([window, window], limit: Self.elementLimit)
     let kernel = try kernel(call, geometry)
     // Each channel of the result is one element of the window.
-    var unit = [Float](repeating: 0, count: window * window)
+    var unit = try [Float](zeros: window * window)
     let area = kernelSize[0] * kernelSize[1]
     for position in 0..<area {
       for channel in 0..<channels {
@@ -130,7 +130,7 @@ struct LocallyConnected: KerasLayer {
       isSparse
       ? [nil] : geometry.input.suffix(rank) + [channels] + geometry.output.suffix(rank) + [filters]
     let stored = try call.weight("kernel", shape).array()
-    var kernel = [Float](repeating: 0, count: count * window * filters)
+    var kernel = try [Float](zeros: count * window * filters)
     var next = 0
     for place in 0..<count {
       for filter in 0..<filters {

@@ -57,9 +57,9 @@ struct PhasedCell {
   func weights() throws -> LSTMWeights {
     let rows = try checkedProduct([units, blocks.count], limit: 1 << 14)
     let columns = inputs + phases + 1
-    func matrices(_ part: (Block) -> Sum) -> RecurrentWeights {
-      var input = [Float](repeating: 0, count: rows * columns)
-      var recurrent = [Float](repeating: 0, count: rows * rows)
+    func matrices(_ part: (Block) -> Sum) throws -> RecurrentWeights {
+      var input = try [Float](zeros: rows * columns)
+      var recurrent = try [Float](zeros: rows * rows)
       var bias = [Float](repeating: 0, count: rows)
       for (index, block) in blocks.enumerated() {
         let sum = part(block)
@@ -85,10 +85,10 @@ struct PhasedCell {
       return RecurrentWeights(Weights(input), Weights(recurrent), Weights(bias))
     }
     var weights = LSTMWeights()
-    weights.inputGate = matrices { $0.i }
-    weights.forgetGate = matrices { $0.f }
-    weights.blockInput = matrices { $0.z }
-    weights.outputGate = matrices { _ in
+    weights.inputGate = try matrices { $0.i }
+    weights.forgetGate = try matrices { $0.f }
+    weights.blockInput = try matrices { $0.z }
+    weights.outputGate = try matrices { _ in
       Sum(bias: [Float](repeating: Self.large, count: units))
     }
     return weights

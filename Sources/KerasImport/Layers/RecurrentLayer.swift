@@ -96,7 +96,7 @@ struct RecurrentLayer: KerasLayer {
         if path.zeroesIgnored, let mask = input.mask {
           var counts = network.steps(of: mask).blob
           if path.isReversed {
-            counts = network.reversed(
+            counts = try network.reversed(
               counts, channels: 1, beside: (initialStates[0], cell.states[0].units),
               names.layer + "__reversed__")
           }

@@ -64,10 +64,15 @@ extension LayerCall {
 
   /// The largest centered part of an image with the aspect ratio of `target`, as `smart_resize`
   /// takes it: its sizes, first row and first column.
-  func centralPart(_ sizes: [Int], like target: [Int]) -> (sizes: [Int], top: Int, left: Int) {
+  func centralPart(
+    _ sizes: [Int], like target: [Int]
+  ) throws -> (sizes: [Int], top: Int, left: Int) {
     let height = min(
       sizes[0], Int(Float(sizes[1] * target[0]) / Float(target[1])))
     let width = min(sizes[1], Int(Float(sizes[0] * target[1]) / Float(target[0])))
+    try require(
+      height > 0 && width > 0,
+      "an image of \(sizes[0]) × \(sizes[1]) has no part in the proportions \(target[0]) × \(target[1])")
     return (
       [height, width], Int(Float(sizes[0] - height) / 2), Int(Float(sizes[1] - width) / 2)
     )
@@ -110,7 +115,7 @@ struct Resizing: KerasLayer {
     var image = try network.image(call.input, format, call)
     let sizes = try call.sizes(image)
     if crops {
-      let part = call.centralPart(sizes, like: size)
+      let part = try call.centralPart(sizes, like: size)
       image = network.cropped(
         image, top: part.top, left: part.left, to: part.sizes, call.name + "__crop__")
     } else if pads {
@@ -170,7 +175,7 @@ struct CenterCrop: KerasLayer {
           call.name)
       ]
     }
-    let part = call.centralPart(sizes, like: size)
+    let part = try call.centralPart(sizes, like: size)
     image = network.cropped(
       image, top: part.top, left: part.left, to: part.sizes, call.name + "__crop__")
     return [try network.resampled(image, to: size, .bilinear, call)]

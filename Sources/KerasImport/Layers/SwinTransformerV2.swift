@@ -102,7 +102,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
       let grid = try? checkedProduct([height, width], limit: Limits.dimension), grid <= places
     else { throw call.error("its input has \(places) places, not \(height) × \(width)") }
     let table = try distances(height, width, heads, call)
-    var result = [Float](repeating: 0, count: heads * places * places)
+    var result = try [Float](zeros: heads * places * places)
     // Tokens before the image get 0.
     let tokens = places - grid
     for query in 0..<grid {

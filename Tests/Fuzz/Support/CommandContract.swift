@@ -45,6 +45,10 @@ package struct CommandContract: Sendable {
       ["edit", path, "-o", output, "--author", "a"], ["diff", path, path],
       ["bench", path, "--runs", "1", "--warmup", "0"],
       ["record", path, "-o", output + ".py"],
+      ["inspect", path, "--graph", output + ".svg"], ["inspect", path, "--graph", output + ".dot"],
+      ["inspect", path, "--graph", output + ".md"],
+      ["inspect", path, "--report", output + ".html"],
+      ["plugin", "new", output + ".layers", "--for", path],
     ]
     guard let companions else { return model }
     let other = [
@@ -94,6 +98,7 @@ package struct CommandContract: Sendable {
     if result.code != 0, !left.isEmpty {
       breaches.append("leaves \(left.sorted().joined(separator: ", "))")
     }
+    breaches += Self.controls(below: outputs)
     if result.seconds > seconds { breaches.append("takes \(result.seconds) s") }
     if result.peakBytes > megabytes << 20 + Self.memoryRatio * size {
       breaches.append("takes \(result.peakBytes >> 20) MiB")
@@ -105,6 +110,20 @@ package struct CommandContract: Sendable {
   private func names(in words: [String], _ path: String) -> [String] {
     ([path, companions?.model, companions?.image].compactMap { $0 }).filter(words.contains)
       .compactMap { $0.split(separator: "/").last.map(String.init) }
+  }
+
+  /// Texts that a command wrote with control characters in them.
+  private static func controls(below folder: String) -> [String] {
+    let files = FileManager.default
+    let names = files.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+    return names.sorted().compactMap { name in
+      guard let bytes = files.contents(atPath: "\(folder)/\(name)"),
+        let text = String(validating: bytes, as: UTF8.self),
+        !text.unicodeScalars.contains("\0"),
+        let scalar = text.unicodeScalars.first(where: isControl)
+      else { return nil }
+      return "\(name) has U+\(String(scalar.value, radix: 16))"
+    }
   }
 
   private static func breaches(

@@ -100,7 +100,7 @@ package struct JSONMutator: Sendable {
       switch value {
       case .int(let old):
         return .int(
-          random.below(4) == 0 ? old &+ random.below(5) - 2 : HostileValues.integer(&random))
+          random.below(4) == 0 ? old &+ (random.below(5) - 2) : HostileValues.integer(&random))
       case .double: return .double(HostileValues.number(&random))
       case .string: return .string(HostileValues.string(&random, words))
       case .bool(let old): return .bool(!old)
