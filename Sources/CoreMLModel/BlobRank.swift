@@ -60,12 +60,16 @@ extension LayerParameters {
       inputs.allSatisfy({ $0.count >= Self.minimumRank }),
       "an input has the shape \(first); the rank must be at least \(Self.minimumRank)",
       field: "input")
+    // A single number may have any rank.
+    let rank = inputs.map(\.count).max() ?? 0
+    let whole = inputs.first { $0.count == rank } ?? first
     try require(
-      inputs.allSatisfy({ $0.count == first.count }), "the inputs have different ranks: \(inputs)",
-      field: "input")
+      inputs.allSatisfy {
+        $0.count == rank || self is any ElementwiseLayer && $0.allSatisfy { $0 == 1 }
+      }, "the inputs have different ranks: \(inputs)", field: "input")
     let five = try inputs.map { try BlobRank.fiveAxes($0, vectorRank: Self.vectorRank) }
     return try outputShapes(five).map {
-      try BlobRank.restored($0, like: first, vectorRank: Self.vectorRank)
+      try BlobRank.restored($0, like: whole, vectorRank: Self.vectorRank)
     }
   }
 }

@@ -6,7 +6,7 @@ enum Confinement {
   /// Address space allowed beyond what the process has at start and twice the bytes of file and
   /// values.
   private static let freeMemory = 256 << 20
-  private static let freeSeconds = 3
+  private static let freeSeconds = 1
   private static let bytesPerSecond = 32 << 20
 
   /// - Parameters:

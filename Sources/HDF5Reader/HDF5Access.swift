@@ -15,7 +15,7 @@ package struct HDF5Access: Sendable {
   /// - Parameters:
   ///   - worker: path of the `assay-hdf5` executable; if nil, see `WorkerLocation`.
   ///   - timeout: seconds of wall-clock time for one pass over the file; if nil, 60 plus one for
-  ///     every 4 MiB of the file. The worker itself stops after three seconds of processor time
+  ///     every 4 MiB of the file. The worker itself stops after one second of processor time
   ///     plus one for every 32 MiB.
   package static func isolated(worker: String? = nil, timeout: Double? = nil) -> HDF5Access {
     HDF5Access(backend: WorkerBackend(explicitPath: worker, timeout: timeout))

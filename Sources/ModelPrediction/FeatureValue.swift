@@ -88,12 +88,13 @@ package struct Feature: Sendable {
     }
   }
 
-  /// The batch axis of the feature's blob; nil if there is none.
+  /// The batch axis of the feature's blob; nil if there is none, as where the network itself takes
+  /// more than one item along it.
   var batchAxis: Int? {
     guard isExact else { return 1 }
     guard case .multiArray(let declared) = type.kind else { return 0 }
     let axis = exactLayout?.batchAxis ?? 0
-    return axis < declared.shape.count && declared.shape[axis] != 1 ? nil : axis
+    return declared.allowsOnlyOne(at: axis) ? axis : nil
   }
 
   /// The blob for `value`: `[Seq, Batch, C, H, W]`, or the declared shape with exact mapping.

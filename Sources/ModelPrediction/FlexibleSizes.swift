@@ -2,6 +2,17 @@ import CoreMLModel
 import TensorCore
 
 extension ArrayFeatureType {
+  /// Whether all shapes that are declared have length 1 along an axis, or lack it.
+  func allowsOnlyOne(at axis: Int) -> Bool {
+    func isOne(_ shape: [Int]) -> Bool { !shape.indices.contains(axis) || shape[axis] == 1 }
+    guard isOne(shape) else { return false }
+    switch flexibility {
+    case nil: return true
+    case .enumerated(let shapes)?: return shapes.allSatisfy(isOne)
+    case .range(let ranges)?: return isOne(ranges.map { $0.upperBound })
+    }
+  }
+
   /// - Throws: `.mismatch` if the array is flexible and `shape` is none of its shapes.
   func requireAllowed(_ shape: [Int], feature: String) throws {
     switch flexibility {

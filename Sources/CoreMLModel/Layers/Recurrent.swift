@@ -78,11 +78,13 @@ extension LayerParameters {
 }
 
 extension Activation {
-  /// The function as recurrent layers compute it: two functions have fixed constants, which may be
-  /// left out.
+  /// The function as recurrent layers compute it. coremltools leaves the constants of three functions
+  /// out, which then have those of Keras: tanh(x), 0.2x + 0.5 within 0 and 1, and x. So do Apple's
+  /// tests of LSTM in coremltools.
   package var recurrentFunction: Function? {
     switch function {
-    case .scaledTanh(alpha: 0, beta: 0): .scaledTanh(alpha: 1.7159, beta: 2.0 / 3)
+    case .linear(alpha: 0, beta: 0): .linear(alpha: 1, beta: 0)
+    case .scaledTanh(alpha: 0, beta: 0): .tanh
     case .sigmoidHard(alpha: 0, beta: 0): .sigmoidHard(alpha: 0.2, beta: 0.5)
     default: function
     }

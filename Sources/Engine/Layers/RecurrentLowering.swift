@@ -135,25 +135,16 @@ extension LayerLowering {
 private func gateFunction(
   _ activation: Activation?, _ field: String
 ) throws -> RecurrentCell.Function {
-  guard let function = activation?.function else {
+  guard let function = activation?.recurrentFunction else {
     throw ModelError(.malformed, "no function is set", field: field)
   }
-  func either(_ alpha: Float, _ beta: Float, _ a: Float, _ b: Float) -> (Float, Float) {
-    alpha == 0 && beta == 0 ? (a, b) : (alpha, beta)
-  }
   switch function {
-  case .linear(let alpha, let beta):
-    let (a, b) = either(alpha, beta, 1, 0)
-    return { a * $0 + b }
+  case .linear(let a, let b): return { a * $0 + b }
   case .relu: return { max($0, 0) }
   case .tanh: return { tanhf($0) }
-  case .scaledTanh(let alpha, let beta):
-    let (a, b) = either(alpha, beta, 1.7159, 2 / 3)
-    return { a * tanhf(b * $0) }
+  case .scaledTanh(let a, let b): return { a * tanhf(b * $0) }
   case .sigmoid: return { 1 / (1 + expf(-$0)) }
-  case .sigmoidHard(let alpha, let beta):
-    let (a, b) = either(alpha, beta, 0.2, 0.5)
-    return { min(max(a * $0 + b, 0), 1) }
+  case .sigmoidHard(let a, let b): return { min(max(a * $0 + b, 0), 1) }
   default:
     throw ModelError(
       .unsupported, "the function is not available in recurrent layers", field: field)

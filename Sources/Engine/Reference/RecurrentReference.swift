@@ -118,8 +118,8 @@ struct RecurrentGate {
 /// The specification clips every argument of an activation to −50 to 50.
 func clip(_ value: Double, to limit: Double = 50) -> Double { min(max(value, -limit), limit) }
 
-/// The function of a gate. The reference converter leaves the parameters of `sigmoidHard` and
-/// `linear` unset; inside recurrent layers they mean 0.2x + 0.5 and x.
+/// The function of a gate. The reference converter leaves the parameters of `sigmoidHard`,
+/// `scaledTanh` and `linear` unset; inside recurrent layers they mean 0.2x + 0.5, tanh(x) and x.
 func recurrentFunction(
   _ activation: Activation?, _ field: String
 ) throws -> (Double) -> Double {
@@ -128,8 +128,7 @@ func recurrentFunction(
   case .sigmoidHard(alpha: 0, beta: 0):
     return { min(max(0.2 * $0 + 0.5, 0), 1) }
   case .linear(alpha: 0, beta: 0): return { $0 }
-  case .scaledTanh(alpha: 0, beta: 0):
-    return scalarFunction(.scaledTanh(alpha: 1.7159, beta: 2 / 3))
+  case .scaledTanh(alpha: 0, beta: 0): return scalarFunction(.tanh)
   case let function?: return scalarFunction(function)
   }
 }

@@ -242,7 +242,7 @@ extension OperationCall {
     case "relu": return Activation(.relu)
     case "linear": return Activation(.linear(alpha: 1, beta: 0))
     case "hard_sigmoid", "sigmoid_hard": return Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
-    case "scaled_tanh": return Activation(.scaledTanh(alpha: 0, beta: 0))
+    case "scaled_tanh": return Activation(.tanh)
     case let function: throw ModelError(.unsupported, "the function '\(function)'", field: name)
     }
   }

@@ -9,6 +9,8 @@ private let sets: [[[Int]]] = [
   [[1, 2, 19, 3, 5], [1, 2, 19, 1, 1]],
   [[1, 2, 6, 3, 5], [1, 2, 1, 3, 5], [1, 2, 6, 3, 5]],
   [[1, 1, 6, 3, 5], [1, 1, 1, 1, 1]],
+  // A single number of another rank.
+  [[2, 7, 5], [1]], [[1], [1, 2, 6, 3, 5]], [[4, 6, 3, 5], [1, 1]],
 ]
 
 private func trials(_ layer: any LayerParameters) -> [LayerTrial] {

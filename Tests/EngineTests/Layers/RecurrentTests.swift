@@ -6,7 +6,7 @@ import TestSupport
 private let sizes = [(1, 1, 3, 4), (5, 1, 9, 8), (4, 2, 7, 5), (3, 1, 17, 33)]
 private let functions: [Activation.Function] = [
   .sigmoid, .tanh, .relu, .sigmoidHard(alpha: 0, beta: 0), .linear(alpha: 0, beta: 0),
-  .scaledTanh(alpha: 0.5, beta: 1.5),
+  .scaledTanh(alpha: 0.5, beta: 1.5), .scaledTanh(alpha: 0, beta: 0),
 ]
 
 extension SplitMix64 {

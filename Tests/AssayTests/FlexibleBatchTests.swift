@@ -1,0 +1,64 @@
+import ByteFormats
+import CoreMLModel
+import TensorCore
+import TestSupport
+import Testing
+
+/// A first axis that the network takes whole is not a batch of predictions.
+@Suite struct FlexibleBatchTests {
+  /// Σ over the rows of an array of three columns.
+  private static func model(_ flexibility: ArrayFeatureType.Flexibility?) -> Model {
+    var sum = ReduceSum()
+    sum.axes = [0]
+    sum.keepDims = true
+    var network = NeuralNetwork()
+    network.arrayInputShapeMapping = .exact
+    network.layers = [NeuralNetworkLayer("sum", sum, input: ["rows"], output: ["sum"])]
+    var array = ArrayFeatureType(shape: [1, 3], dataType: .float32)
+    array.flexibility = flexibility
+    var description = ModelDescription()
+    description.input = [FeatureDescription(name: "rows", kind: .multiArray(array))]
+    description.output = [
+      FeatureDescription(
+        name: "sum", kind: .multiArray(ArrayFeatureType(shape: [], dataType: .float32)))
+    ]
+    var model = Model()
+    model.specificationVersion = 4
+    model.description = description
+    model.type = .neuralNetwork(network)
+    return model
+  }
+
+  /// Two rows: a batch of two sums where the model declares one row, one sum where it takes more.
+  @Test(
+    arguments: [
+      (nil, [1, 2, 3, 10, 20, 30]),
+      (.range([SizeRange(1, -1), SizeRange(3, 3)]), [11, 22, 33]),
+      (.range([SizeRange(1, 1), SizeRange(1, -1)]), [1, 2, 3, 10, 20, 30]),
+      (.enumerated([[1, 3], [2, 3]]), [11, 22, 33]),
+    ] as [(ArrayFeatureType.Flexibility?, [Double])])
+  func rows(_ flexibility: ArrayFeatureType.Flexibility?, _ sums: [Double]) throws {
+    try withTemporaryFolder { folder in
+      try Self.model(flexibility).write(to: folder + "/m.mlmodel")
+      let rows = Tensor(shape: [2, 3], [1, 2, 3, 10, 20, 30])
+      try ArraySet([NamedArray(rows)]).write(to: folder + "/rows.npy")
+      let run = try Command.run(
+        "run", folder + "/m.mlmodel", folder + "/rows.npy", "--all-outputs", "-o",
+        folder + "/out.json")
+      #expect(run.code == 0, "\(run.errors)")
+      let json = try JSONValue(parsing: fileBytes(folder + "/out.json"))
+      #expect(json.numbers == sums, "\(json)")
+    }
+  }
+}
+
+extension JSONValue {
+  /// All numbers, in order.
+  fileprivate var numbers: [Double] {
+    switch self {
+    case .array(let elements): elements.flatMap(\.numbers)
+    case .object(let object): object.members.flatMap(\.value.numbers)
+    default: double.map { [$0] } ?? []
+    }
+  }
+}
