@@ -74,9 +74,22 @@ import Testing
     var deconvolution = try layer(
       golden, outputs: 6, kernelChannels: 4, [3, 2], stride: [2, 3], groups: 2, valid(1, 0, 0, 1))
     deconvolution.isDeconvolution = true
-    // The specification ignores a deconvolution's dilation.
-    deconvolution.dilationFactor = [2, 2]
     try golden.check(deconvolution)
+  }
+
+  /// Input i times weight k is added to output i + 2k: the inputs 1, 10 and the weights 1, 2 give
+  /// 1, 10, 2, 20.
+  @Test func dilatedDeconvolution() throws {
+    var layer = Convolution()
+    (layer.outputChannels, layer.kernelChannels, layer.kernelSize) = (1, 1, [1, 2])
+    (layer.stride, layer.dilationFactor) = ([1, 1], [1, 2])
+    layer.padding = .valid(ValidPadding())
+    layer.isDeconvolution = true
+    layer.kernel = Weights([1, 2])
+    let input = ReferenceTensor(shape: [1, 1, 1, 1, 2], [1, 10])
+    let output = try layer.referenceOutputs([input])
+    #expect(output.map(\.shape) == [[1, 1, 1, 1, 4]])
+    #expect(output.first?.elements == [1, 10, 2, 20])
   }
 
   @Test func deconvolutionWithSmallKernel() throws {

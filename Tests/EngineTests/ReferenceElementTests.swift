@@ -30,10 +30,20 @@ import Testing
     var layer = Unary()
     layer.type = operation
     layer.alpha = 1.5
-    layer.epsilon = 0.5
+    // The golden logarithm has none.
+    layer.epsilon = operation == .log ? 0 : 0.5
     layer.scale = operation == .abs ? -2 : 2
     layer.shift = 0.25
     try Goldens("unary").check(layer, ["input"], ["\(operation)"])
+  }
+
+  /// log(2 · 1 + 0.25 + 0.75) = log 3
+  @Test func logarithmWithEpsilon() throws {
+    var layer = Unary()
+    (layer.type, layer.scale, layer.shift, layer.epsilon) = (.log, 2, 0.25, 0.75)
+    let input = ReferenceTensor(shape: [1, 1, 1, 1, 1], [1])
+    let output = try layer.referenceOutputs([input], ReferenceSettings())[0].elements
+    #expect(abs((output.first ?? 0) - 1.0986122886681098) < 1e-15)
   }
 
   @Test func unaryDefaults() throws {

@@ -63,11 +63,12 @@ package struct Convolution: DynamicLayer {
 
   package var effectiveGroups: Int { nGroups == 0 ? 1 : nGroups }
 
-  /// Kernel, strides and dilations `[h, w]`; a deconvolution has no dilation.
+  /// Kernel, strides and dilations `[h, w]`. The specification says that a deconvolution ignores its
+  /// dilation; Apple's tests of coremltools (`TestConvTranspose`) expect Core ML to apply it.
   package func effectiveSizes() throws -> (kernel: [Int], strides: [Int], dilations: [Int]) {
     (
       try sizePair(kernelSize, 3, "kernelSize"), try sizePair(stride, 1, "stride"),
-      isDeconvolution ? [1, 1] : try sizePair(dilationFactor, 1, "dilationFactor")
+      try sizePair(dilationFactor, 1, "dilationFactor")
     )
   }
 

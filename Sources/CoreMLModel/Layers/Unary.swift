@@ -10,6 +10,8 @@ package struct Unary: LayerParameters, ShapeKeepingLayer {
     /// z ^ α
     case power = 3
     case exp = 4
+    /// log(z + ε), with ε = 0 where the file states none. The specification omits it; Apple's tests of
+    /// coremltools (`TestElementwiseUnary`) expect Core ML to add it.
     case log = 5
     case abs = 6
     /// max(α, z)
@@ -20,7 +22,7 @@ package struct Unary: LayerParameters, ShapeKeepingLayer {
 
   package var type = Operation.sqrt
   package var alpha: Float = 0
-  /// 0 means 1e-6.
+  /// 0 means 1e-6, but for `log`.
   package var epsilon: Float = 0
   package var shift: Float = 0
   /// 0 means 1.

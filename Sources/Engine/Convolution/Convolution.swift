@@ -14,11 +14,15 @@ extension Convolution: EngineLayer {
       inputs == input.channels && inputs % groups == 0,
       "\(kernelChannels) with \(groups) groups for \(input.channels) input channels",
       field: "kernelChannels")
-    let window = try WindowGeometry(self, input: input)
+    var window = try WindowGeometry(self, input: input)
+    var values = try layer.stored(
+      kernel, kernelShape, channelAxis: isDeconvolution ? 1 : 0, "weights")
+    if isDeconvolution, window.dilation != [1, 1] {
+      values = .floats(
+        try spread(layer.values(kernel, kernelShape, channelAxis: 1, "weights"), &window))
+    }
     let weights = ConvolutionWeights(
-      values: try layer.stored(
-        kernel, kernelShape, channelAxis: isDeconvolution ? 1 : 0, "weights"), groups: groups,
-      groupInputs: inputs / groups, groupOutputs: outputChannels / groups,
+      values: values, groups: groups, groupInputs: inputs / groups, groupOutputs: outputChannels / groups,
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
     if isDeconvolution {
       let operation = TransposedConvolutionOperation(weights: weights, window: window)
@@ -27,5 +31,24 @@ extension Convolution: EngineLayer {
     return [
       layer.add(ConvolutionOperation(weights: weights, window: window), layer.inputs, output)
     ]
+  }
+
+  /// The kernel of a dilated deconvolution with zeros between its rows and columns, which is the same
+  /// without dilation.
+  private func spread(
+    _ kernel: FloatValues, _ window: inout WindowGeometry
+  ) throws -> FloatValues {
+    let (height, width) = (window.extent(0), window.extent(1))
+    let shape = kernelShape.dropLast(2) + [height, width]
+    var result = try [Float](zeros: checkedProduct(shape, limit: Limits.tensorElements))
+    let (rows, columns) = (window.kernel[0], window.kernel[1])
+    for (index, value) in kernel.array().enumerated() {
+      let (matrix, place) = index.quotientAndRemainder(dividingBy: rows * columns)
+      let (row, column) = place.quotientAndRemainder(dividingBy: columns)
+      result[(matrix * height + row * window.dilation[0]) * width + column * window.dilation[1]] =
+        value
+    }
+    (window.kernel, window.dilation) = ([height, width], [1, 1])
+    return FloatValues(result).shaped(Array(shape))
   }
 }

@@ -9,9 +9,6 @@ extension Convolution3D: EngineLayer {
     let input = layer.inputShapes[0].dimensions
     let output = try layer.outputShape()
     let windows = try windows(Array(input[2...]))
-    try require(
-      !isDeconvolution || windows.allSatisfy({ $0.dilation == 1 }), .unsupported,
-      "dilated deconvolutions are not supported", field: "dilationDepth")
     let depth = windows[0]
     let steps = output.dimensions[2]
     let stacked = try layer.checked([

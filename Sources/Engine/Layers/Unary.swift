@@ -16,7 +16,7 @@ extension Unary: ElementwiseLayer {
       case .threshold: ScaledFunction(.threshold, alpha: alpha)
       }
     function.scale = effectiveScale
-    function.shift = shift
+    function.shift = type == .log ? shift + epsilon : shift
     return function
   }
 }

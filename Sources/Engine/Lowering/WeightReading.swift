@@ -5,13 +5,15 @@ extension LayerLowering {
   /// The values of a weight, in file order.
   ///
   /// - Throws: `ModelError` if the weight is missing or its size does not match `shape`.
-  func values(_ weights: Weights?, _ shape: [Int], _ field: String) throws -> FloatValues {
+  func values(
+    _ weights: Weights?, _ shape: [Int], channelAxis: Int = 0, _ field: String
+  ) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     guard let weights else {
       throw ModelError(.malformed, "the values are missing; \(count) are needed", field: field)
     }
     do {
-      return try weights.values(shape: shape)
+      return try weights.values(shape: shape, channelAxis: channelAxis)
     } catch var error as ModelError {
       error.field = error.field ?? field
       throw error

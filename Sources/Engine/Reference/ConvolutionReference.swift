@@ -13,7 +13,7 @@ extension Convolution: ReferenceFormula {
     let weights = try self.kernel.values(
       filters + kernel, "weights", channelAxis: isDeconvolution ? 1 : 0)
     let offsets = try bias.biases(outputChannels, areUsed: hasBias)
-    let extents = (0..<2).map { (kernel[$0] - 1) * (isDeconvolution ? 1 : dilations[$0]) + 1 }
+    let extents = (0..<2).map { (kernel[$0] - 1) * dilations[$0] + 1 }
     let (top, left) = leadingPadding(
       input: (input.height, input.width), output: (shape[3], shape[4]),
       kernel: (extents[0], extents[1]), stride: (strides[0], strides[1]))

@@ -11,7 +11,7 @@ extension Unary: ElementTwin {
     case .inverse: 1 / (z + stabilizer)
     case .power: pow(z, Double(alpha))
     case .exp: exp(z)
-    case .log: log(z)
+    case .log: log(z + Double(epsilon))
     case .abs: abs(z)
     case .threshold: max(Double(alpha), z)
     }

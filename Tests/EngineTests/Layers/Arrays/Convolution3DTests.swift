@@ -35,6 +35,9 @@ extension Convolution3D: TestedLayer {
       Case(
         shape: [1, 3, 4, 3, 3], outputs: 2, padding: .custom, custom: [1, 0, 1, 1, 0, 1],
         isDeconvolution: true),
+      Case(
+        shape: [1, 4, 3, 4, 3], outputs: 2, kernel: [2, 3, 2], stride: [2, 1, 2],
+        dilation: [2, 3, 2], groups: 2, isDeconvolution: true),
     ]
     return cases.enumerated().map { index, example in
       var layer = Convolution3D()
