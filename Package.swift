@@ -142,6 +142,9 @@ let package = Package(
     library(
       "DarknetImport",
       ["ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
+    // The source networks once more, by the frameworks' semantics, for comparison: `diff` and
+    // `convert --prove`.
+    library("Interpretation", ["TensorCore"], settings: optimized),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"]),
