@@ -145,6 +145,9 @@ let package = Package(
     // The source networks once more, by the frameworks' semantics, for comparison: `diff` and
     // `convert --prove`.
     library("Interpretation", ["TensorCore"], settings: optimized),
+    library(
+      "CaffeInterpretation", ["Interpretation", "CaffeImport", "TensorCore", "LibC"],
+      settings: optimized),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"]),
@@ -218,6 +221,9 @@ let package = Package(
     tests(
       "CaffeImport",
       ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "TensorCore", "Files"]),
+    tests(
+      "CaffeInterpretation",
+      ["CaffeImport", "Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
     tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore", "ByteFormats"]),
     tests(
       "Engine",

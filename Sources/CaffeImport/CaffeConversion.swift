@@ -57,6 +57,7 @@ package struct CaffeConversion: SourceConversion {
     for index in imported.outputs.indices {
       imported.outputs[index].name = renamed(imported.outputs[index].name)
     }
+    imported.sourceBlobs = network.sourceBlobs.mapValues(renamed)
     for tensor in tensors.lazy.compactMap({ $0 }) {
       let blob = renamed(tensor.blob)
       imported.blobLayouts[blob] = imported.blobLayouts[blob] ?? FeatureLayout.letters(tensor)
@@ -242,6 +243,7 @@ package struct CaffeConversion: SourceConversion {
             "its top would have the shape \(tensor.shapeText)", code: .limitExceeded)
         }
       }
+      network.noteBlobs(of: layer, outputs)
       for (version, tensor) in zip(node.outputs, outputs) {
         set(version, tensor)
         names.made(
