@@ -148,6 +148,9 @@ let package = Package(
     library(
       "CaffeInterpretation", ["Interpretation", "CaffeImport", "TensorCore", "LibC"],
       settings: optimized),
+    library(
+      "DarknetInterpretation", ["Interpretation", "DarknetImport", "TensorCore", "LibC"],
+      settings: optimized),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"]),
@@ -168,7 +171,8 @@ let package = Package(
       [
         "ModelPrediction", "Reports", "Verification", "Detection", "Imaging", "KerasImport",
         "CaffeImport",
-        "DarknetImport",
+        "DarknetImport", "Interpretation", "CaffeInterpretation",
+        "DarknetInterpretation",
         "ImportSupport", "Engine", "Programs", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),
@@ -224,6 +228,9 @@ let package = Package(
     tests(
       "CaffeInterpretation",
       ["CaffeImport", "Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
+    tests(
+      "DarknetInterpretation",
+      ["DarknetImport", "Interpretation", "ByteFormats", "TensorCore"]),
     tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore", "ByteFormats"]),
     tests(
       "Engine",

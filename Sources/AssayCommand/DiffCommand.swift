@@ -205,10 +205,12 @@ struct DiffCommand: ParsableCommand {
     }
     if loop != nil { try requireNoReport() }
     let text = ModelDifferenceText(comparison)
+    let proof = try proof(of: second, from: first, comparison, Array(words), compile)
     if json {
-      Console.print(text.json(failed: loop?.json).text)
+      Console.print(text.json(failed: loop?.json, proof: proof).text)
     } else {
       Console.write(text.text())
+      if let proof { Console.write("\n" + ProofText(proof).text()) }
     }
     try loop?.conclude()
     try writeReport { page in
@@ -221,7 +223,24 @@ struct DiffCommand: ParsableCommand {
     } else if destination != nil, let error = comparison.notRun {
       throw error
     }
-    if !comparison.matches { throw ExitCode(1) }
+    if !comparison.matches || proof?.finding != nil { throw ExitCode(1) }
+  }
+
+  /// Of a model against the source network that the first of both is.
+  private func proof(
+    of second: ModelReader.Document, from first: ModelReader.Document,
+    _ comparison: ModelComparison, _ words: [String], _ compile: CompileOptions
+  ) throws -> Proof? {
+    guard let origin = first.origin, !second.isSource, !models.structure else { return nil }
+    var options = Proof.Options()
+    options.seed = engine.seed
+    options.predictor = try self.options(for: second.model, compile).predictor
+    do {
+      return try origin.proof(
+        of: second.model, renamed: comparison.difference.blobs, inputs: words, options: options)
+    } catch let error as ModelError where error.code == .unsupported {
+      return nil
+    }
   }
 
   private func compareMany(

@@ -194,8 +194,7 @@ package struct CaffeConversion: SourceConversion {
   }
 
   private func rule(_ layer: CaffeLayer) -> CustomLayerRule? {
-    options.customLayers.rule(
-      for: CustomLayerSubject(layer: layer.name, layerClass: layer.type))
+    options.customLayers.rule(for: CustomLayerSubject(layer: layer.name, layerClass: layer.type))
   }
 
   private mutating func convert(_ index: Int) {
@@ -382,6 +381,8 @@ package struct CaffeConversion: SourceConversion {
         tensor.blob = network.add(
           "\(blob)_copy", Activation(.linear(alpha: 1, beta: 0)), [tensor.blob], to: blob)
         taken.insert(tensor.blob)
+        let (layer, top) = graph.producer(of: version)
+        network.noteBlob(tensor.blob, top: top, of: layer)
         names.made(blob, tensor.blob, by: "copy", position: network.layers.count, replacing: nil)
         network.finish(blob, "output")
       }

@@ -27,10 +27,15 @@ struct CaffeNetwork: LayerWriting {
   mutating func noteBlobs(of layer: CaffeLayer, _ outputs: [CaffeTensor]) {
     for (index, tensor) in outputs.enumerated() {
       let isBottom = layer.inputs.contains { $0.blob == tensor.blob }
-      if isBottom, layer.type != "Scale" { continue }
+      // The blob of a pooling layer's positions has them as planes of zeros and ones.
+      if isBottom && layer.type != "Scale" || tensor.maxima != nil { continue }
       for (other, blob) in sourceBlobs where blob == tensor.blob { sourceBlobs[other] = nil }
-      sourceBlobs[index == 0 ? layer.name : "\(layer.name):\(index)"] = tensor.blob
+      noteBlob(tensor.blob, top: index, of: layer)
     }
+  }
+
+  mutating func noteBlob(_ blob: String, top index: Int, of layer: CaffeLayer) {
+    sourceBlobs[index == 0 ? layer.name : "\(layer.name):\(index)"] = blob
   }
 
   /// Adds the layer that computes the top of `layer` from `input`.

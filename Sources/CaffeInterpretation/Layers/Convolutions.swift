@@ -73,165 +73,46 @@ private struct Windows {
     layer.input.shape[..<channelAxis] + [channels] + size.suffix(count)
   }
 
-  /// The outputs that tap `tap` of the kernel reaches along an axis, and the input of the first one.
-  private func reach(_ axis: Int, _ tap: Int, _ length: Int) -> (range: Range<Int>, first: Int) {
-    let offset = tap * dilation[axis] - pad[axis]
-    // 0 ≤ i · stride + offset < size
-    let low = offset >= 0 ? 0 : (-offset + stride[axis] - 1) / stride[axis]
-    let most = size[axis] - 1 - offset
-    let high = most < 0 ? 0 : min(length, most / stride[axis] + 1)
-    return low < high ? (low..<high, low * stride[axis] + offset) : (0..<0, 0)
+  private func correlation(_ out: [Int]) -> Correlation {
+    Correlation(
+      channels: channels, outputs: outputs, groups: groups, size: size, out: out, kernel: kernel,
+      stride: stride, pad: pad, dilation: dilation)
+  }
+
+  /// A result with the bias, to which the products are added.
+  private func biases(_ out: [Int]) throws -> DoubleArray {
+    var result = try DoubleArray(shape: shape(outputs, out))
+    guard hasBias else { return result }
+    let bias = try layer.weight(1, shape: [outputs]).values
+    let target = out.reduce(1, *)
+    for index in result.values.indices { result.values[index] = bias[index / target % outputs] }
+    return result
   }
 
   /// conv_layer.cpp: Σ w · x over the windows of each group.
   func convolution() throws -> DoubleArray {
     let out = try convolvedSize()
-    let (own, seen) = (outputs / groups, channels / groups)
-    let taps = kernel.reduce(1, *)
     let weights = try layer.rawWeight(
-      0, count: checkedProduct([outputs, seen, taps], limit: Limits.tensorElements)
+      0,
+      count: checkedProduct(
+        [outputs, channels / groups] + kernel, limit: Limits.tensorElements)
     ).array()
-    let bias = hasBias ? try layer.weight(1, shape: [outputs]).values : nil
-    var result = try DoubleArray(shape: shape(outputs, out))
-    let (plane, target) = (size.reduce(1, *), out.reduce(1, *))
-    result.values.withUnsafeMutableBufferPointer { y in
-      layer.input.values.withUnsafeBufferPointer { x in
-        for item in 0..<items {
-          for output in 0..<outputs {
-            let start = (item * outputs + output) * target
-            if let bias { for index in 0..<target { y[start + index] = bias[output] } }
-          }
-          // Channels of a group together, so that a row is read once for four of them.
-          var output = 0
-          while output < outputs {
-            let group = output / own
-            let block = min(4, (group + 1) * own - output)
-            for channel in 0..<seen {
-              let from = (item * channels + group * seen + channel) * plane
-              var tap = 0
-              for kz in 0..<kernel[0] {
-                for ky in 0..<kernel[1] {
-                  for kx in 0..<kernel[2] {
-                    var factors = (0.0, 0.0, 0.0, 0.0)
-                    func factor(_ index: Int) -> Double {
-                      index < block
-                        ? Double(weights[((output + index) * seen + channel) * taps + tap]) : 0
-                    }
-                    factors = (factor(0), factor(1), factor(2), factor(3))
-                    tap += 1
-                    let z = reach(0, kz, out[0])
-                    let v = reach(1, ky, out[1])
-                    let h = reach(2, kx, out[2])
-                    guard !h.range.isEmpty else { continue }
-                    let step = stride[2]
-                    for (dz, oz) in z.range.enumerated() {
-                      for (dy, oy) in v.range.enumerated() {
-                        let source =
-                          from
-                          + ((z.first + dz * stride[0]) * size[1] + v.first + dy * stride[1])
-                          * size[2] + h.first
-                        let row =
-                          (item * outputs + output) * target + (oz * out[1] + oy) * out[2]
-                          + h.range.lowerBound
-                        Self.add(
-                          x.baseAddress! + source, step, h.range.count, factors,
-                          y.baseAddress! + row, target, block)
-                      }
-                    }
-                  }
-                }
-              }
-            }
-            output += block
-          }
-        }
-      }
-    }
+    var result = try biases(out)
+    correlation(out).add(layer.input, weights, to: &result)
     return result
-  }
-
-  /// Adds a row, times a factor for each, to the same row of up to four planes.
-  @inline(__always) private static func add(
-    _ x: UnsafePointer<Double>, _ step: Int, _ count: Int,
-    _ factors: (Double, Double, Double, Double), _ y: UnsafeMutablePointer<Double>, _ plane: Int,
-    _ block: Int
-  ) {
-    if block == 4 {
-      let (a, b, c, d) = (y, y + plane, y + 2 * plane, y + 3 * plane)
-      if step == 1 {
-        for index in 0..<count {
-          let value = x[index]
-          a[index] += factors.0 * value
-          b[index] += factors.1 * value
-          c[index] += factors.2 * value
-          d[index] += factors.3 * value
-        }
-      } else {
-        for index in 0..<count {
-          let value = x[index * step]
-          a[index] += factors.0 * value
-          b[index] += factors.1 * value
-          c[index] += factors.2 * value
-          d[index] += factors.3 * value
-        }
-      }
-      return
-    }
-    for index in 0..<count { y[index] += factors.0 * x[index * step] }
-    if block > 1 { for index in 0..<count { y[plane + index] += factors.1 * x[index * step] } }
-    if block > 2 { for index in 0..<count { y[2 * plane + index] += factors.2 * x[index * step] } }
   }
 
   /// deconv_layer.cpp, col2im: every element spreads its kernel over the output.
   func deconvolution() throws -> DoubleArray {
     let out = (0..<3).map { stride[$0] * (size[$0] - 1) + extent[$0] - 2 * pad[$0] }
     try layer.require(out.allSatisfy { $0 > 0 }, "its top would have the size \(out)")
-    let (own, seen) = (outputs / groups, channels / groups)
-    let taps = kernel.reduce(1, *)
     let weights = try layer.rawWeight(
-      0, count: checkedProduct([channels, own, taps], limit: Limits.tensorElements)
+      0,
+      count: checkedProduct(
+        [channels, outputs / groups] + kernel, limit: Limits.tensorElements)
     ).array()
-    let bias = hasBias ? try layer.weight(1, shape: [outputs]).values : nil
-    var result = try DoubleArray(shape: shape(outputs, out))
-    let (plane, target) = (size.reduce(1, *), out.reduce(1, *))
-    result.values.withUnsafeMutableBufferPointer { y in
-      layer.input.values.withUnsafeBufferPointer { x in
-        for item in 0..<items {
-          for channel in 0..<channels {
-            let from = (item * channels + channel) * plane
-            for index in 0..<own {
-              let output = channel / seen * own + index
-              let start = (item * outputs + output) * target
-              for tap in 0..<taps {
-                let factor = Double(weights[(channel * own + index) * taps + tap])
-                let (kz, ky, kx) = (
-                  tap / (kernel[1] * kernel[2]), tap / kernel[2] % kernel[1], tap % kernel[2]
-                )
-                for z in 0..<size[0] {
-                  let oz = z * stride[0] + kz * dilation[0] - pad[0]
-                  guard oz >= 0, oz < out[0] else { continue }
-                  for v in 0..<size[1] {
-                    let oy = v * stride[1] + ky * dilation[1] - pad[1]
-                    guard oy >= 0, oy < out[1] else { continue }
-                    let row = start + (oz * out[1] + oy) * out[2]
-                    let source = from + (z * size[1] + v) * size[2]
-                    for h in 0..<size[2] {
-                      let ox = h * stride[2] + kx * dilation[2] - pad[2]
-                      if ox >= 0, ox < out[2] { y[row + ox] += factor * x[source + h] }
-                    }
-                  }
-                }
-              }
-            }
-          }
-          guard let bias else { continue }
-          for output in 0..<outputs {
-            let start = (item * outputs + output) * target
-            for index in 0..<target { y[start + index] += bias[output] }
-          }
-        }
-      }
-    }
+    var result = try biases(out)
+    correlation(out).spread(layer.input, weights, to: &result)
     return result
   }
 
@@ -239,6 +120,7 @@ private struct Windows {
   func columns() throws -> DoubleArray {
     let out = try convolvedSize()
     let taps = kernel.reduce(1, *)
+    let windows = correlation(out)
     let number = try checkedProduct([channels, taps], limit: Limits.dimension)
     var result = try DoubleArray(shape: shape(number, out))
     let (plane, target) = (size.reduce(1, *), out.reduce(1, *))
@@ -250,9 +132,9 @@ private struct Windows {
         )
         let from = (item * channels + channel / taps) * plane
         let start = (item * number + channel) * target
-        let z = reach(0, kz, out[0])
-        let v = reach(1, ky, out[1])
-        let h = reach(2, kx, out[2])
+        let z = windows.reach(0, kz)
+        let v = windows.reach(1, ky)
+        let h = windows.reach(2, kx)
         for (dz, oz) in z.range.enumerated() {
           for (dy, oy) in v.range.enumerated() {
             for (dx, ox) in h.range.enumerated() {
