@@ -256,7 +256,7 @@ let package = Package(
       "Assay",
       [
         "AssayCommand", "HDF5Worker", "FuzzSupport", "KerasImport", "Engine", "CustomLayers",
-        "CoreMLModel",
+        "CoreMLModel", "CaffeInterpretation", "DarknetInterpretation",
         "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
         "LayerTemplates", "ModelPrediction", "Programs", "TensorCore",
       ]),

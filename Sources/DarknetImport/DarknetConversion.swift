@@ -271,6 +271,7 @@ package struct DarknetConversion: SourceConversion {
   /// The states of recurrent sections are inputs and outputs after the others.
   private mutating func addStates() {
     for state in network.states {
+      imported.sourceBlobs[state.output] = state.output
       let tensor = state.tensor
       func feature(_ name: String) -> ImportedFeature {
         var feature = ImportedFeature(

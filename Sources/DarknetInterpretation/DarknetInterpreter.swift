@@ -7,8 +7,8 @@ import TensorCore
 ///
 /// Written from `src/*_layer.c`, `src/blas.c` and `src/parser.c` of pjreddie/darknet and
 /// AlexeyAB/darknet. A section's result is known by its name and its number, such as `convolutional_3`.
-/// Recurrent sections begin with the states `NAME_state_in` and `NAME_cell_in`, if there are such inputs,
-/// else with zeros.
+/// The states of recurrent sections are the further inputs `NAME_state_in` and `NAME_cell_in`; without
+/// values they are zeros. What they become is known as `NAME_state_out` and `NAME_cell_out`.
 package struct DarknetInterpreter: SourceInterpreter {
   package let inputs: [SourceInput]
   private let file: String
@@ -35,11 +35,15 @@ package struct DarknetInterpreter: SourceInterpreter {
     }
     sections = plan.sections
     inputShape = plan.inputShape
-    inputs = [
-      SourceInput(
-        name: "data",
-        shape: [nil] + (plan.isImage ? plan.inputShape : [plan.inputShape[0]]))
-    ]
+    let data = SourceInput(
+      name: "data", shape: [nil] + (plan.isImage ? plan.inputShape : [plan.inputShape[0]]))
+    inputs =
+      [data]
+      + plan.sections.flatMap { section in
+        section.states.map {
+          SourceInput(name: "\(section.name)_\($0.name)_in", shape: [nil] + $0.shape)
+        }
+      }
     var last = Array(sections.indices)
     for (index, section) in sections.enumerated() {
       for read in section.reads { last[read] = max(last[read], index) }
@@ -76,7 +80,12 @@ package struct DarknetInterpreter: SourceInterpreter {
         throw error.inLayer(section.name, class: section.kind).inFile(file)
       }
       results[index] = previous
-      for (name, state) in call.states { named["\(section.name)_\(name)_out"] = state }
+      for state in section.states {
+        guard let value = call.states[state.name] else { continue }
+        let name = "\(section.name)_\(state.name)_out"
+        named[name] = try value.reshaped([1] + value.shape)
+        _ = try named[name].flatMap { try visit(name, $0) }
+      }
       if outputs.contains(index) { named[section.name] = try previous.reshaped([1] + previous.shape) }
       for place in results.keys where lastReader[place] <= index && place < index {
         results[place] = nil
@@ -95,6 +104,8 @@ struct DarknetSection {
   let kind: String
   /// Channels, rows and columns of its result.
   let shape: [Int]
+  /// What it keeps from one image to the next.
+  var states: [(name: String, shape: [Int])] = []
   /// Sections before it, other than the last, that it reads.
   var reads: [Int] = []
   var isHead = false

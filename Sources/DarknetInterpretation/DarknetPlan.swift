@@ -70,12 +70,12 @@ struct SectionMaker {
   var count: Int { input.reduce(1, *) }
 
   func made(
-    _ shape: [Int], reads: [Int] = [],
+    _ shape: [Int], reads: [Int] = [], states: [(name: String, shape: [Int])] = [],
     _ forward: @escaping (inout SectionRun) throws -> DoubleArray
   ) throws -> DarknetSection {
     _ = try checkedProduct(shape, limit: Limits.tensorElements)
     return DarknetSection(
-      name: name, kind: section.kind, shape: shape, reads: reads, forward: forward)
+      name: name, kind: section.kind, shape: shape, states: states, reads: reads, forward: forward)
   }
 
   func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {

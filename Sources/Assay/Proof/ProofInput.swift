@@ -5,6 +5,8 @@ import TensorCore
 /// An input of a proof.
 struct ProofInput {
   let name: String
+  /// Whether its numbers are so large that single precision may overflow.
+  var mayOverflow = false
   /// What the predictor keeps, in the source framework's layout.
   let predict: (Predictor) throws -> [String: Tensor]
 
@@ -39,15 +41,15 @@ extension ProofRun {
     inputs.append(ProofInput("zeros", blobs: blobs.mapValues { Tensor(shape: $0.shape) }))
     let images = Set(
       predictor.inputs.filter { if case .image? = $0.type?.kind { true } else { false } }.map(\.name))
-    inputs.append(
-      ProofInput(
+    var large = ProofInput(
         "large numbers",
         blobs: Dictionary(
           uniqueKeysWithValues: blobs.map { name, blob in
             if let count = words[name] { return (name, blob.map { _ in Float(count - 1) }) }
             return (name, blob.map { images.contains(name) ? 255 : 1000 * $0 })
-          })))
-    return inputs
+          }))
+    large.mayOverflow = true
+    return inputs + [large]
   }
 
   /// Those of a command line.

@@ -20,6 +20,9 @@ package struct ProofOrigin: Sendable {
     }
   }
 
+  /// The model's blobs that have a counterpart.
+  package var comparedBlobs: Set<String> { Set(blobs.values) }
+
   /// Compares the model with what the interpreter of its source computes.
   ///
   /// - Parameters:

@@ -97,7 +97,7 @@ struct ProofRun {
       }
       result.compared.insert(layer)
       result.openOutputs.remove(blob)
-      let difference = LayerDifference(actual, value)
+      let difference = LayerDifference(actual, value, mayOverflow: input.mayOverflow)
       if difference.largest > Self.rounding * difference.scale + Self.smallest {
         result.suspects.append(
           .init(layer: layer, blob: blob, difference: difference, value: value, allowed: 0))

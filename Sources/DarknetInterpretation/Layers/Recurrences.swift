@@ -21,7 +21,7 @@ extension DarknetOperations {
     let activation = try maker.activation("logistic")
     let names = [1: "logistic", 2: "loggy"]
     let own = try names[maker.int("logistic", 0)].map { try DarknetActivations.function($0) }
-    return try maker.made([outputs, 1, 1]) { call in
+    return try maker.made([outputs, 1, 1], states: [("state", [hidden, 1, 1])]) { call in
       let state = try call.state("state", [hidden, 1, 1])
       let parts = [
         try activation(matrices[0].applied(to: call.input)),
@@ -54,7 +54,7 @@ extension DarknetOperations {
         })
     }
     let (ofInput, ofState) = inputFirst ? (stored[0], stored[1]) : (stored[1], stored[0])
-    return try maker.made([outputs, 1, 1]) { call in
+    return try maker.made([outputs, 1, 1], states: [("state", [outputs, 1, 1])]) { call in
       let state = try call.state("state", [outputs, 1, 1])
       func sum(_ gate: Int, _ state: DoubleArray) throws -> [Double] {
         zip(
@@ -91,7 +91,8 @@ extension DarknetOperations {
       stored.append(matrices)
     }
     let matrices = stored
-    return try maker.made([outputs, 1, 1]) { call in
+    let states = ["state", "cell"].map { (name: $0, shape: [outputs, 1, 1]) }
+    return try maker.made([outputs, 1, 1], states: states) { call in
       let state = try call.state("state", [outputs, 1, 1])
       let cell = try call.state("cell", [outputs, 1, 1])
       func sum(_ gate: String) throws -> [Double] {
@@ -139,7 +140,7 @@ extension DarknetOperations {
     }
     let keepsState = try maker.section.bool("shortcut")
     let activation = try maker.activation("logistic")
-    return try maker.made([outputs] + plane) { call in
+    return try maker.made([outputs] + plane, states: [("state", [hidden] + plane)]) { call in
       func convolved(_ index: Int, _ x: DoubleArray) throws -> DoubleArray {
         let (windows, weights) = parts[index]
         var result = try DoubleArray(shape: [windows.outputs] + plane)
