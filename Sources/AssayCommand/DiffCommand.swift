@@ -21,7 +21,8 @@ struct DiffCommand: ParsableCommand {
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
-      ones. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
+      ones. If the first is a network of Caffe or Darknet, an interpreter of it also runs beside the \
+      second, layer by layer. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
       something differs; for models that run, that an output differs.
 
       \(ModelHelp.discussion)

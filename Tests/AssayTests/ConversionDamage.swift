@@ -149,9 +149,9 @@ struct ConversionDamage: Sendable {
 extension Model {
   /// Whether a blob of the layer is another one on the proof's random numbers, by more than 1e-3 of its
   /// largest value: by the engine alone. False if the model does not run.
-  func differs(from other: Model, in blobs: [String]) throws -> Bool {
+  func differs(from other: Model, in blobs: Set<String>) throws -> Bool {
     var options = Predictor.Options()
-    options.keep = .named(Set(blobs))
+    options.keep = .named(blobs)
     guard (try? requireValid()) != nil, let own = try? Predictor(model: self, options: options)
     else { return false }
     let predictor = try Predictor(model: other, options: options)

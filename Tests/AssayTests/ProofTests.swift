@@ -52,8 +52,11 @@ import Testing
     + networks("darknet/layers", ".cfg", ".weights")
     + corpus(Fixtures("corpus").path("caffe"))
 
-  /// Blobs that hold something else than the source's: positions of maxima as planes of zeros and ones.
-  private static let other: [String: Set<String>] = ["unpoolings": ["seen_mask"]]
+  /// Outputs that have no counterpart: the positions of maxima, which are planes of zeros and ones, and
+  /// the copy of an output that two layers share.
+  private static let other: [String: Set<String>] = [
+    "unpoolings": ["seen_mask"], "shapes": ["permute_some_"],
+  ]
 
   @Test(arguments: fixtures) func networksAreProved(_ network: Network) throws {
     let (model, origin) = try network.converted()
@@ -87,26 +90,29 @@ import Testing
     for network in Self.fixtures {
       let (model, origin) = try network.converted()
       let layers = model.neuralNetwork?.layers ?? []
+      var left = 1_000_000
       for index in layers.indices {
-        for damage in ConversionDamage.all {
+        for damage in ConversionDamage.all where left > 0 {
           var damaged = model
+          let nearest = model.nearest(origin.comparedBlobs, behind: index)
           guard try damage.apply(to: &damaged, at: index),
-            try damaged.differs(from: model, in: layers[index].output)
+            try damaged.differs(from: model, in: nearest)
           else { continue }
           count += 1
+          left -= 1
           let proof = try origin.proof(of: damaged)
           let comment = "\(network.name): \(damage.name) of layer '\(layers[index].name)'"
           guard let finding = proof.finding else {
             Issue.record("\(comment) is not found")
             continue
           }
-          let nearest = model.nearest(origin.comparedBlobs, behind: index)
           #expect(
             nearest.contains(finding.blob), "\(comment): '\(finding.blob)' of \(nearest.sorted())")
         }
       }
     }
-    #expect(count >= 100)
+    print("damages", count)
+    #expect(count >= 500)
   }
 
   @Test func commands() throws {

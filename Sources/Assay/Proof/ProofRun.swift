@@ -18,15 +18,13 @@ struct ProofRun {
   /// of thousands of products, and functions by polynomials. What changes with the last bits of the
   /// layer's inputs comes in addition; see `compared`.
   private static let rounding = 1e-5
-  /// What an engine may take for zero.
-  private static let smallest = Double(Float.leastNormalMagnitude)
 
   /// The result for one input.
   struct Result {
     struct Suspect {
       let layer: String
       let blob: String
-      let difference: LayerDifference
+      var difference: LayerDifference
       let value: DoubleArray
       var allowed: Double
     }
@@ -98,7 +96,7 @@ struct ProofRun {
       result.compared.insert(layer)
       result.openOutputs.remove(blob)
       let difference = LayerDifference(actual, value, mayOverflow: input.mayOverflow)
-      if difference.largest > Self.rounding * difference.scale + Self.smallest {
+      if difference.largest > Self.rounding * difference.scale + LayerDifference.smallest {
         result.suspects.append(
           .init(layer: layer, blob: blob, difference: difference, value: value, allowed: 0))
       } else {
@@ -106,7 +104,7 @@ struct ProofRun {
       }
       return difference.fits ? try DoubleArray(actual).reshaped(value.shape) : nil
     }
-    if !result.suspects.isEmpty { try judge(&result, kept, sources) }
+    if !result.suspects.isEmpty { try judge(&result, kept, sources, input) }
     return result
   }
 
@@ -139,42 +137,66 @@ struct ProofRun {
 
   /// Finds out which suspects rounding explains.
   private func judge(
-    _ result: inout Result, _ values: [String: Tensor], _ sources: [String: DoubleArray]
+    _ result: inout Result, _ values: [String: Tensor], _ sources: [String: DoubleArray],
+    _ input: ProofInput
   ) throws {
-    var generator = SplitMix64(seed: seed)
-    func nudged(_ array: DoubleArray) -> DoubleArray {
-      let largest = array.values.reduce(0) { max($0, $1.isFinite ? abs($1) : 0) }
-      return array.map { value in
-        guard value.isFinite else { return value }
-        let unit = Double(generator.next() >> 11) / Double(1 << 53) * 2 - 1
-        return value + unit * (0x1p-23 * max(abs(value), 1e-3 * largest) + 1e-30)
+    let changes = try changes(of: result.suspects, values, sources)
+    for suspect in result.suspects {
+      guard let actual = values[suspect.blob], suspect.difference.fits else {
+        result.differing = result.differing ?? suspect
+        continue
+      }
+      let own = changes[suspect.layer] ?? []
+      // Where the last bits decide between two values, as the positions of equal maxima, either is right.
+      let jump = 1e-3 * suspect.difference.scale
+      var judged = suspect
+      judged.difference = LayerDifference(
+        actual, suspect.value, mayOverflow: input.mayOverflow
+      ) { own.indices.contains($0) && own[$0] > jump }
+      judged.allowed =
+        Self.rounding * suspect.difference.scale + LayerDifference.smallest
+        + 64 * own.reduce(0) { $1 > jump ? $0 : max($0, $1) }
+      if judged.difference.largest <= judged.allowed {
+        result.largest = max(result.largest, judged.difference.relative)
+      } else if result.differing == nil {
+        result.differing = judged
       }
     }
-    var changes: [String: Double] = [:]
-    let suspects = Dictionary(
-      result.suspects.map { ($0.layer, $0.value) }, uniquingKeysWith: { first, _ in first })
-    var ignored = Result()
-    try run(sources.mapValues(nudged), &ignored) { layer, value, _ in
-      if let first = suspects[layer] {
-        changes[layer] = zip(first.values, value.values).reduce(0) {
-          max($0, $1.0.isFinite && $1.1.isFinite ? abs($1.0 - $1.1) : 0)
+  }
+
+  /// How far the elements of each suspect change if all that layers get changes in its last bits, in one
+  /// direction and in the other.
+  private func changes(
+    of suspects: [Result.Suspect], _ values: [String: Tensor], _ sources: [String: DoubleArray]
+  ) throws -> [String: [Double]] {
+    let expected = Dictionary(
+      suspects.map { ($0.layer, $0.value.values) }, uniquingKeysWith: { first, _ in first })
+    var changes: [String: [Double]] = [:]
+    for sign in [1.0, -1] {
+      var generator = SplitMix64(seed: seed)
+      func nudged(_ array: DoubleArray) -> DoubleArray {
+        let largest = array.values.reduce(0) { max($0, $1.isFinite ? abs($1) : 0) }
+        return array.map { value in
+          guard value.isFinite else { return value }
+          let unit = sign * (Double(generator.next() >> 11) / Double(1 << 53) * 2 - 1)
+          return value + unit * (0x1p-23 * max(abs(value), 1e-3 * largest) + 1e-30)
         }
       }
-      guard let blob = blobs[layer], let actual = values[blob], actual.count == value.count else {
-        return nil
+      var ignored = Result()
+      let inputs = sources.sorted { $0.key < $1.key }.map { ($0.key, nudged($0.value)) }
+      try run(Dictionary(uniqueKeysWithValues: inputs), &ignored) { layer, value, _ in
+        if let first = expected[layer], first.count == value.count {
+          let before = changes[layer] ?? [Double](repeating: 0, count: first.count)
+          changes[layer] = before.indices.map { index in
+            let change = abs(first[index] - value.values[index])
+            return max(before[index], change.isFinite ? change : 0)
+          }
+        }
+        guard let blob = blobs[layer], let actual = values[blob], actual.count == value.count
+        else { return nil }
+        return nudged(try DoubleArray(actual).reshaped(value.shape))
       }
-      return nudged(try DoubleArray(actual).reshaped(value.shape))
     }
-    for index in result.suspects.indices {
-      let suspect = result.suspects[index]
-      let allowed =
-        Self.rounding * suspect.difference.scale + Self.smallest + 64 * (changes[suspect.layer] ?? 0)
-      result.suspects[index].allowed = allowed
-      if suspect.difference.largest <= allowed {
-        result.largest = max(result.largest, suspect.difference.relative)
-      } else if result.differing == nil {
-        result.differing = result.suspects[index]
-      }
-    }
+    return changes
   }
 }
