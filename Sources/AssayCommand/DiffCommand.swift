@@ -239,7 +239,10 @@ struct DiffCommand: ParsableCommand {
     do {
       return try origin.proof(
         of: second.model, renamed: comparison.difference.blobs, inputs: words, options: options)
-    } catch let error as ModelError where error.code == .unsupported {
+    } catch let error as ModelError where error.code != .outOfMemory {
+      if error.code != .unsupported, !global.quiet {
+        Console.note("not proved: \(Console.escaped(error.description))")
+      }
       return nil
     }
   }

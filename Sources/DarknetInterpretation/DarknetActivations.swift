@@ -11,7 +11,8 @@ enum DarknetActivations {
     case "normalize_channels":
       return { shares($0) { x, _ in max(x, 0) } }
     case "normalize_channels_softmax": return { shares($0) { x, _ in exp(x) } }
-    case "normalize_channels_softmax_maxval": return { shares($0) { x, largest in exp(x - largest) } }
+    case "normalize_channels_softmax_maxval":
+      return { shares($0) { x, largest in exp(x - largest) } }
     default: throw ModelError(.unsupported, "the activation '\(name)' is not interpreted")
     }
   }

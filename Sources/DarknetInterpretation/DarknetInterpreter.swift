@@ -86,7 +86,9 @@ package struct DarknetInterpreter: SourceInterpreter {
         named[name] = try value.reshaped([1] + value.shape)
         _ = try named[name].flatMap { try visit(name, $0) }
       }
-      if outputs.contains(index) { named[section.name] = try previous.reshaped([1] + previous.shape) }
+      if outputs.contains(index) {
+        named[section.name] = try previous.reshaped([1] + previous.shape)
+      }
       for place in results.keys where lastReader[place] <= index && place < index {
         results[place] = nil
       }

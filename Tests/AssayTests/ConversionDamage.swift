@@ -18,8 +18,9 @@ struct ConversionDamage: Sendable {
     return true
   }
 
-  private init(_ name: String, _ change: @escaping @Sendable (inout NeuralNetworkLayer) throws -> Bool)
-  {
+  private init(
+    _ name: String, _ change: @escaping @Sendable (inout NeuralNetworkLayer) throws -> Bool
+  ) {
     self.name = name
     self.change = change
   }

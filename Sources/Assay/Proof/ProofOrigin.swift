@@ -53,7 +53,8 @@ package struct ProofOrigin: Sendable {
     var counterparts = blobs.mapValues(own)
     if counterparts.isEmpty {
       for layer in model.neuralNetwork?.layers ?? [] {
-        let name = layer.name.hasSuffix("__activation__") ? String(layer.name.dropLast(14)) : layer.name
+        let name =
+          layer.name.hasSuffix("__activation__") ? String(layer.name.dropLast(14)) : layer.name
         counterparts[name] = model.blob(named: name)
       }
     }

@@ -105,7 +105,9 @@ extension CaffeOperations {
     var mean = [Double](repeating: 0, count: channels)
     var variance = mean
     let count = Double(max(1, input.count / max(1, channels)))
-    for (index, value) in input.values.enumerated() { mean[index / inner % channels] += value / count }
+    for (index, value) in input.values.enumerated() {
+      mean[index / inner % channels] += value / count
+    }
     for (index, value) in input.values.enumerated() {
       let difference = value - mean[index / inner % channels]
       variance[index / inner % channels] += difference * difference / count

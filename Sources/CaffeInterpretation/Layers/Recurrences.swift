@@ -4,7 +4,9 @@ import TensorCore
 
 extension CaffeOperations {
   static let recurrences: [String: CaffeOperation] = [
-    "LSTM": CaffeOperation(bottoms: 2...5) { try Recurrence($0, states: 2, gates: 4).longShortTermMemory() },
+    "LSTM": CaffeOperation(bottoms: 2...5) {
+      try Recurrence($0, states: 2, gates: 4).longShortTermMemory()
+    },
     "RNN": CaffeOperation(bottoms: 2...4) { try Recurrence($0, states: 1, gates: 1).simple() },
     "LSTMUnit": CaffeOperation(bottoms: 3...3) { layer in
       let (c, x, cont) = (layer.bottoms[0], layer.bottoms[1], layer.bottoms[2])

@@ -95,7 +95,8 @@ extension CaffeOperations {
     for axis in start..<result.rank {
       let offset = offsets.count > 1 ? offsets[axis - start] : offsets.first ?? 0
       try layer.require(
-        offset >= 0 && offset + like[axis] <= result.shape[axis], "offset \(offset) of axis \(axis)")
+        offset >= 0 && offset + like[axis] <= result.shape[axis], "offset \(offset) of axis \(axis)"
+      )
       result = result.slice(axis, offset..<offset + like[axis])
     }
     return result

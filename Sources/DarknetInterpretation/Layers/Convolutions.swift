@@ -185,7 +185,8 @@ struct ChannelAffine {
       let channel = index / area
       var value = array.values[index]
       if let (scales, means, variances) = normalization {
-        value = scales[channel] * (value - means[channel])
+        value =
+          scales[channel] * (value - means[channel])
           / (variances[channel] + 1e-5).squareRoot()
       }
       array.values[index] = value + biases[channel]
