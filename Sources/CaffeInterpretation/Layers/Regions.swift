@@ -84,6 +84,7 @@ extension CaffeOperations {
     let (_, channels, height, width) = try layer.imageShape()
     let (rows, columns) = (try settings.size("pooled_h"), try settings.size("pooled_w"))
     let scale = try settings.number("spatial_scale")
+    try layer.require(scale.isFinite, "spatial_scale is \(scale)")
     let count = layer.bottoms[1].count / 5
     var result = try DoubleArray(shape: [count, channels, rows, columns])
     for index in 0..<count {
@@ -121,6 +122,7 @@ extension CaffeOperations {
       try checkedProduct([outputs, group, group], limit: Limits.dimension) == channels,
       "\(outputs) outputs of \(group) × \(group) windows and \(channels) channels")
     let scale = try settings.number("spatial_scale")
+    try layer.require(scale.isFinite, "spatial_scale is \(scale)")
     let count = layer.bottoms[1].count / 5
     var result = try DoubleArray(shape: [count, outputs, group, group])
     for index in 0..<count {
