@@ -76,6 +76,23 @@ import Testing
     #expect(proof.isComplete, "\(String(describing: proof.finding)) \(proof.openOutputs)")
   }
 
+  /// A proof found that these took the middle row or column; interp.cpp takes the first, as its scale is
+  /// 0 for a size of 1.
+  @Test(arguments: ["height: 1 width: 4", "height: 3 width: 1", "shrink_factor: 7"])
+  func resizingToOneRow(_ settings: String) throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/net.prototxt"
+      let text = """
+        layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 3 dim: 5 dim: 7 } } }
+        layer { name: "y" type: "Interp" bottom: "x" top: "y" interp_param { \(settings) } }
+        """
+      try writeFile(Array(text.utf8), to: path)
+      let (model, origin) = try Network(name: settings, files: [path]).converted()
+      let proof = try origin.proof(of: model)
+      #expect(proof.isComplete, "\(String(describing: proof.finding))")
+    }
+  }
+
   /// What the converters know, the interpreters know.
   @Test func everyTypeIsInterpreted() {
     let caffe = Set(CaffeImporter.supportedTypes.flatMap(\.names))
