@@ -142,6 +142,15 @@ let package = Package(
     library(
       "DarknetImport",
       ["ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
+    // The source networks once more, by the frameworks' semantics, for comparison: `diff` and
+    // `convert --prove`.
+    library("Interpretation", ["TensorCore"], settings: optimized),
+    library(
+      "CaffeInterpretation", ["Interpretation", "CaffeImport", "TensorCore", "LibC"],
+      settings: optimized),
+    library(
+      "DarknetInterpretation", ["Interpretation", "DarknetImport", "TensorCore", "LibC"],
+      settings: optimized),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"]),
@@ -162,7 +171,8 @@ let package = Package(
       [
         "ModelPrediction", "Reports", "Verification", "Detection", "Imaging", "KerasImport",
         "CaffeImport",
-        "DarknetImport",
+        "DarknetImport", "Interpretation", "CaffeInterpretation",
+        "DarknetInterpretation",
         "ImportSupport", "Engine", "Programs", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),
@@ -215,6 +225,12 @@ let package = Package(
     tests(
       "CaffeImport",
       ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "TensorCore", "Files"]),
+    tests(
+      "CaffeInterpretation",
+      ["CaffeImport", "Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
+    tests(
+      "DarknetInterpretation",
+      ["DarknetImport", "Interpretation", "ByteFormats", "TensorCore"]),
     tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore", "ByteFormats"]),
     tests(
       "Engine",
@@ -240,7 +256,7 @@ let package = Package(
       "Assay",
       [
         "AssayCommand", "HDF5Worker", "FuzzSupport", "KerasImport", "Engine", "CustomLayers",
-        "CoreMLModel",
+        "CoreMLModel", "CaffeInterpretation", "DarknetInterpretation",
         "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
         "LayerTemplates", "ModelPrediction", "Programs", "TensorCore",
       ]),

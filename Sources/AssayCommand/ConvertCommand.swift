@@ -50,6 +50,12 @@ struct ConvertCommand: ParsableCommand {
     completion: .file())
   var expected: String?
 
+  @Flag(
+    help:
+      "Run each layer of the result beside an interpreter of the source network, on the inputs of --check or on random ones, before writing."
+  )
+  var prove = false
+
   @OptionGroup var report: ReportArguments
 
   @OptionGroup var plugins: PluginArguments
@@ -64,7 +70,8 @@ struct ConvertCommand: ParsableCommand {
 
   func validate() throws {
     if destination == nil && !dryRun { throw ValidationError("add -o OUT.mlmodel, or --dry-run") }
-    if checkInputs.isEmpty != (expected == nil) {
+    if prove && dryRun { throw ValidationError("--prove runs what --dry-run only plans") }
+    if checkInputs.isEmpty != (expected == nil), !prove || checkInputs.isEmpty {
       throw ValidationError("--check INPUT and --expected FILE need each other")
     }
   }
@@ -95,6 +102,7 @@ struct ConvertCommand: ParsableCommand {
     guard let destination, !dryRun else { return }
     var summary = ConversionSummary(
       model: result.model, files: [model] + (weights.map { [$0] } ?? []), customLayers: registry)
+    if prove { try proveResult(result, registry) }
     if let expected {
       var options = Comparison.Options()
       options.forgetBias = forgetBias
@@ -133,6 +141,25 @@ struct ConvertCommand: ParsableCommand {
       if let comparison = summary.check?.comparison { page.add(comparison.outputs) }
       page.add(result.plan, notes: result.notes)
       page.add(result.model, customLayers: summary.customLayers)
+    }
+  }
+
+  /// Compares the result with what the interpreter of the source computes.
+  private func proveResult(
+    _ result: ModelReader.Document, _ registry: CustomLayerRegistry
+  ) throws {
+    guard let origin = result.origin else { return }
+    var options = Proof.Options()
+    options.predictor.forgetBias = forgetBias
+    options.predictor.engine.customLayers = registry
+    let proof = try origin.proof(of: result.model, inputs: checkInputs, options: options)
+    Console.write(ProofText(proof).text())
+    guard proof.finding == nil else {
+      Console.report(
+        ModelError(
+          .mismatch, "the converted network does not compute what the source does", file: model,
+          hint: "nothing was written; omit --prove to write the model anyway"))
+      throw ExitCode(1)
     }
   }
 

@@ -21,7 +21,8 @@ struct DiffCommand: ParsableCommand {
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
-      ones. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
+      ones. If the first is a network of Caffe or Darknet, an interpreter of it also runs beside the \
+      second, layer by layer. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
       something differs; for models that run, that an output differs.
 
       \(ModelHelp.discussion)
@@ -205,10 +206,12 @@ struct DiffCommand: ParsableCommand {
     }
     if loop != nil { try requireNoReport() }
     let text = ModelDifferenceText(comparison)
+    let proof = try proof(of: second, from: first, comparison, Array(words), compile)
     if json {
-      Console.print(text.json(failed: loop?.json).text)
+      Console.print(text.json(failed: loop?.json, proof: proof).text)
     } else {
       Console.write(text.text())
+      if let proof { Console.write("\n" + ProofText(proof).text()) }
     }
     try loop?.conclude()
     try writeReport { page in
@@ -221,7 +224,27 @@ struct DiffCommand: ParsableCommand {
     } else if destination != nil, let error = comparison.notRun {
       throw error
     }
-    if !comparison.matches { throw ExitCode(1) }
+    if !comparison.matches || proof?.finding != nil { throw ExitCode(1) }
+  }
+
+  /// Of a model against the source network that the first of both is.
+  private func proof(
+    of second: ModelReader.Document, from first: ModelReader.Document,
+    _ comparison: ModelComparison, _ words: [String], _ compile: CompileOptions
+  ) throws -> Proof? {
+    guard let origin = first.origin, !second.isSource, !models.structure else { return nil }
+    var options = Proof.Options()
+    options.seed = engine.seed
+    options.predictor = try self.options(for: second.model, compile).predictor
+    do {
+      return try origin.proof(
+        of: second.model, renamed: comparison.difference.blobs, inputs: words, options: options)
+    } catch let error as ModelError where error.code != .outOfMemory {
+      if error.code != .unsupported, !global.quiet {
+        Console.note("not proved: \(Console.escaped(error.description))")
+      }
+      return nil
+    }
   }
 
   private func compareMany(

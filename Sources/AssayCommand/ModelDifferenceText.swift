@@ -70,8 +70,10 @@ struct ModelDifferenceText {
     return escaped.count > 80 ? escaped.prefix(79) + "…" : escaped
   }
 
-  /// - Parameter failed: of many inputs those that failed.
-  func json(failed: JSONText? = nil) -> JSONText {
+  /// - Parameters:
+  ///   - failed: of many inputs those that failed.
+  ///   - proof: of the second model, where the first is its source.
+  func json(failed: JSONText? = nil, proof: Proof? = nil) -> JSONText {
     let difference = comparison.difference
     return .versioned([
       ("matches", .bool(comparison.matches)),
@@ -115,6 +117,7 @@ struct ModelDifferenceText {
         comparison.summary.map { SummaryText(summary: $0).json(failed: failed ?? .array([])) }
           ?? .null
       ),
+      ("proof", proof.map { ProofText($0).json() } ?? .null),
     ])
   }
 }

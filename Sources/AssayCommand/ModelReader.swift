@@ -49,6 +49,8 @@ struct ModelReader {
     let lacksWeights: Bool
     /// What each layer of a source network became.
     var plan: [PlanEntry] = []
+    /// The source network, and what is known about its conversion.
+    var origin: ProofOrigin?
     var notes: [String] = []
   }
 
@@ -138,6 +140,6 @@ struct ModelReader {
     if missingWeights == nil { try model.requireWritable() }
     return Document(
       model: model, isSource: true, lacksWeights: !opened.hasWeights, plan: result.plan,
-      notes: result.notes)
+      origin: ProofOrigin(opened, options, result), notes: result.notes)
   }
 }

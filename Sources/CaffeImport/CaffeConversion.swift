@@ -57,6 +57,7 @@ package struct CaffeConversion: SourceConversion {
     for index in imported.outputs.indices {
       imported.outputs[index].name = renamed(imported.outputs[index].name)
     }
+    imported.sourceBlobs = network.sourceBlobs.mapValues(renamed)
     for tensor in tensors.lazy.compactMap({ $0 }) {
       let blob = renamed(tensor.blob)
       imported.blobLayouts[blob] = imported.blobLayouts[blob] ?? FeatureLayout.letters(tensor)
@@ -193,8 +194,7 @@ package struct CaffeConversion: SourceConversion {
   }
 
   private func rule(_ layer: CaffeLayer) -> CustomLayerRule? {
-    options.customLayers.rule(
-      for: CustomLayerSubject(layer: layer.name, layerClass: layer.type))
+    options.customLayers.rule(for: CustomLayerSubject(layer: layer.name, layerClass: layer.type))
   }
 
   private mutating func convert(_ index: Int) {
@@ -242,6 +242,7 @@ package struct CaffeConversion: SourceConversion {
             "its top would have the shape \(tensor.shapeText)", code: .limitExceeded)
         }
       }
+      network.noteBlobs(of: layer, outputs)
       for (version, tensor) in zip(node.outputs, outputs) {
         set(version, tensor)
         names.made(
@@ -380,6 +381,8 @@ package struct CaffeConversion: SourceConversion {
         tensor.blob = network.add(
           "\(blob)_copy", Activation(.linear(alpha: 1, beta: 0)), [tensor.blob], to: blob)
         taken.insert(tensor.blob)
+        let (layer, top) = graph.producer(of: version)
+        network.noteBlob(tensor.blob, top: top, of: layer)
         names.made(blob, tensor.blob, by: "copy", position: network.layers.count, replacing: nil)
         network.finish(blob, "output")
       }

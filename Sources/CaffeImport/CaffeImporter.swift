@@ -18,7 +18,9 @@ package enum CaffeImporter {
         if options.metadata.userDefined[key] == nil { options.metadata.userDefined[key] = value }
       }
       let model = try InterfaceBuilder.model(imported, options: options, notes: &notes)
-      return ConversionResult(model: model, plan: conversion.network.plan, notes: notes)
+      return ConversionResult(
+        model: model, plan: conversion.network.plan, notes: notes,
+        sourceBlobs: try imported.renamedSourceBlobs(options))
     }
   }
 

@@ -6,8 +6,8 @@ import TensorCore
 public struct CaffeSource: Sendable {
   package let path: String
   /// `NetParameter`, upgraded to the current version of the format.
-  let network: CaffeMessage
-  let weights: CaffeWeights?
+  package let network: CaffeMessage
+  package let weights: CaffeWeights?
   /// Notes about unknown fields and upgrades.
   let notes: [String]
   /// Whether the network comes with weights.

@@ -2,14 +2,14 @@ import HDF5Reader
 import TensorCore
 
 /// The weights in a file, by layer name.
-struct CaffeWeights: Sendable {
-  let path: String
+package struct CaffeWeights: Sendable {
+  package let path: String
   /// In file order; the first layer with a name counts.
   let layers: [(name: String, blobs: [CaffeBlob])]
   private let byName: [String: Int]
   private(set) var notes: [String] = []
 
-  subscript(layer: String) -> [CaffeBlob]? { byName[layer].map { layers[$0].blobs } }
+  package subscript(layer: String) -> [CaffeBlob]? { byName[layer].map { layers[$0].blobs } }
 
   private init(path: String, layers: [(name: String, blobs: [CaffeBlob])], notes: [String] = []) {
     self.path = path

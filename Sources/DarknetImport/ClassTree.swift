@@ -3,9 +3,9 @@ import TensorCore
 
 /// A hierarchy of classes in a file, a name and the number of the parent on each line, from the
 /// root's −1 on. Classes with the same parent that follow each other are a group.
-struct ClassTree: Sendable {
+package struct ClassTree: Sendable {
   /// The numbers of classes in each group, in order.
-  let groups: [Int]
+  package let groups: [Int]
 
   private static let byteLimit = 1 << 24
 

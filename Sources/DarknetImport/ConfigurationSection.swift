@@ -21,7 +21,7 @@ package struct ConfigurationSection: Sendable {
   }
 
   /// The name that decides the kind of section, in lower case.
-  var kind: String { name.lowercased() }
+  package var kind: String { name.lowercased() }
 
   /// Adds an option, or returns the earlier one with the same key.
   mutating func add(_ key: String, _ value: String, line: Int) -> Option? {
@@ -32,12 +32,12 @@ package struct ConfigurationSection: Sendable {
   }
 
   /// The option `key`, ignoring case.
-  subscript(key: String) -> Option? { places[key.lowercased()].map { options[$0] } }
+  package subscript(key: String) -> Option? { places[key.lowercased()].map { options[$0] } }
 
   // MARK: Values
 
   /// An integer. Anything after the digits, as in `1.5`, is ignored, as in C's `atoi`.
-  func int(
+  package func int(
     _ key: String, default value: Int, in range: ClosedRange<Int> = 0...Limits.dimension
   ) throws -> Int {
     guard let option = self[key] else { return value }
@@ -50,19 +50,19 @@ package struct ConfigurationSection: Sendable {
     return number
   }
 
-  func bool(_ key: String) throws -> Bool {
+  package func bool(_ key: String) throws -> Bool {
     try int(key, default: 0, in: -Limits.dimension...Limits.dimension) != 0
   }
 
-  func double(_ key: String, default value: Double) throws -> Double {
+  package func double(_ key: String, default value: Double) throws -> Double {
     guard let option = self[key] else { return value }
     return try Self.double(option.value, option)
   }
 
-  func string(_ key: String) -> String? { self[key]?.value }
+  package func string(_ key: String) -> String? { self[key]?.value }
 
   /// Integers separated by commas.
-  func ints(_ key: String) throws -> [Int]? {
+  package func ints(_ key: String) throws -> [Int]? {
     guard let option = self[key] else { return nil }
     return try Self.parts(option).map { try Self.int($0, option) }
   }

@@ -76,6 +76,7 @@ package struct DarknetConversion: SourceConversion {
     try network.weights.finish()
     try addOutputs()
     imported.layers = network.layers
+    noteSourceBlobs()
     for tensor in outputs {
       imported.blobLayouts[tensor.blob] = imported.blobLayouts[tensor.blob] ?? tensor.layout
     }
@@ -182,6 +183,19 @@ package struct DarknetConversion: SourceConversion {
       section, known: Set((known + CommonOptions.refused).map { $0.lowercased() }))
   }
 
+  /// Notes the blob with each section's result; a blob that only passes through it remains that of the
+  /// section before.
+  private mutating func noteSourceBlobs() {
+    var taken: Set<String> = [imported.inputs[0].name]
+    for (index, tensor) in outputs.enumerated() where taken.insert(tensor.blob).inserted {
+      imported.sourceBlobs[name(index)] = tensor.blob
+    }
+    for (index, feature) in zip(outputIndices, imported.outputs)
+    where !imported.sourceBlobs.values.contains(feature.name) {
+      imported.sourceBlobs[name(index)] = feature.name
+    }
+  }
+
   // MARK: Interface
 
   private mutating func makeInput() throws -> DarknetTensor {
@@ -257,6 +271,7 @@ package struct DarknetConversion: SourceConversion {
   /// The states of recurrent sections are inputs and outputs after the others.
   private mutating func addStates() {
     for state in network.states {
+      imported.sourceBlobs[state.output] = state.output
       let tensor = state.tensor
       func feature(_ name: String) -> ImportedFeature {
         var feature = ImportedFeature(

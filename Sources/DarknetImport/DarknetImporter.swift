@@ -20,7 +20,9 @@ package enum DarknetImporter {
           "--respect-trainable has no effect: a .cfg does not say which layers are trainable")
       }
       let model = try InterfaceBuilder.model(conversion.imported, options: options, notes: &notes)
-      return ConversionResult(model: model, plan: conversion.network.plan, notes: notes)
+      return ConversionResult(
+        model: model, plan: conversion.network.plan, notes: notes,
+        sourceBlobs: try conversion.imported.renamedSourceBlobs(options))
     }
   }
 

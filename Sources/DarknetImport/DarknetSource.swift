@@ -8,9 +8,9 @@ public struct DarknetSource: Sendable {
   package let configuration: ConfigurationFile
   package let weights: WeightsFile?
   /// The whole weights file, in case its header must be read in another way.
-  let weightBytes: Bytes?
+  package let weightBytes: Bytes?
   /// The hierarchies of classes that sections name.
-  let trees: [String: Result<ClassTree, any Error>]
+  package let trees: [String: Result<ClassTree, any Error>]
 
   package var hasWeights: Bool { weights != nil }
 }

@@ -26,12 +26,20 @@ extension ImportedNetwork {
     }
     blobLayouts = Dictionary(
       blobLayouts.map { (names[$0.key] ?? $0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
+    sourceBlobs = sourceBlobs.mapValues { names[$0] ?? $0 }
     for index in inputs.indices {
       inputs[index].name = names[inputs[index].name] ?? inputs[index].name
     }
     for index in outputs.indices {
       outputs[index].name = names[outputs[index].name] ?? outputs[index].name
     }
+  }
+
+  /// `sourceBlobs` with the names that the user gives to features.
+  package func renamedSourceBlobs(_ options: ConversionOptions) throws -> [String: String] {
+    var renamed = self
+    try renamed.rename(inputs: options.inputNames, outputs: options.outputNames)
+    return renamed.sourceBlobs
   }
 
   private static func checkCount(

@@ -17,6 +17,10 @@ package struct ImportedNetwork: Sendable {
   /// Batch, C, H, W]`, such as `NHWC` or `NTC`.
   package var blobLayouts: [String: String] = [:]
 
+  /// The blob that holds what each layer of the source computes, by the layer's name; of Caffe's layers
+  /// with several tops, the further ones are `LAYER:1`, `LAYER:2`, …
+  package var sourceBlobs: [String: String] = [:]
+
   /// Whether an output has items that are not those of the input's batch.
   package var hasOwnBatches = false
   /// Whether the interface has the batch that the source declares.
@@ -147,12 +151,18 @@ public struct ConversionResult: Sendable {
   /// The Core ML document.
   public var model: Model
   package var plan: [PlanEntry]
+  /// The blob that holds what each layer of the source computes, if the conversion says; see
+  /// `ImportedNetwork`.
+  package var sourceBlobs: [String: String] = [:]
   /// Notes for the user: assumptions and options without effect.
   public var notes: [String]
 
-  package init(model: Model, plan: [PlanEntry], notes: [String]) {
+  package init(
+    model: Model, plan: [PlanEntry], notes: [String], sourceBlobs: [String: String] = [:]
+  ) {
     self.model = model
     self.plan = plan
     self.notes = notes
+    self.sourceBlobs = sourceBlobs
   }
 }

@@ -15,6 +15,9 @@ CaffeImport: KerasImport DarknetImport Engine Imaging
 DarknetImport: KerasImport CaffeImport Engine Imaging HDF5Reader
 Engine: KerasImport CaffeImport DarknetImport ImportSupport Imaging
 NetworkBuilder: KerasImport CaffeImport DarknetImport ImportSupport
+Interpretation: CoreMLModel ImportSupport Formulas Engine
+CaffeInterpretation: KerasImport DarknetImport Engine Imaging
+DarknetInterpretation: KerasImport CaffeImport Engine Imaging
 Assay: HDF5Library CHDF5
 AssayCommand: HDF5Library CHDF5
 '

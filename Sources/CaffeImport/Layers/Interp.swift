@@ -22,14 +22,17 @@ enum Interp: CaffeLayerConverter {
     try parameters.require(
       extents.allSatisfy({ $0 > 0 }), "pad_beg",
       "the result of cropping \(input.shapeText) is empty")
-    if begin + end > 0 {
+    let size = try size(parameters, extents, layer.inputs.dropFirst().first)
+    // For a single row or column Caffe takes the first one, Core ML the middle.
+    let rest = zip(size, extents).map { $0 == 1 ? $1 - 1 : 0 }
+    if begin + end + rest[0] + rest[1] > 0 {
       var crop = Crop()
-      crop.cropAmounts = BorderAmounts(top: begin, bottom: end, left: begin, right: end)
+      crop.cropAmounts = BorderAmounts(
+        top: begin, bottom: end + rest[0], left: begin, right: end + rest[1])
       image = image.with(
         network.add(layer.part("crop"), crop, [image.blob]),
-        shape: Array(input.shape.prefix(2)) + extents)
+        shape: Array(input.shape.prefix(2)) + zip(extents, rest).map { $0 - $1 })
     }
-    let size = try size(parameters, extents, layer.inputs.dropFirst().first)
     var resize = ResizeBilinear()
     resize.targetSize = size
     resize.mode = .alignEndpoints

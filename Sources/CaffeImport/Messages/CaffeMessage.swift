@@ -1,7 +1,7 @@
 import TensorCore
 
 /// One value of a field of a protobuf message.
-indirect enum CaffeValue: Sendable {
+package indirect enum CaffeValue: Sendable {
   case integer(Int)
   /// Single or double precision; single precision keeps the 32 bits of the file.
   case number(Double)
@@ -18,21 +18,21 @@ indirect enum CaffeValue: Sendable {
 }
 
 /// A position in a text.
-struct TextPosition: Sendable, Equatable, CustomStringConvertible {
-  var line: Int
-  var column: Int
+package struct TextPosition: Sendable, Equatable, CustomStringConvertible {
+  package var line: Int
+  package var column: Int
 
-  var description: String { "line \(line), column \(column)" }
+  package var description: String { "line \(line), column \(column)" }
 }
 
 /// A protobuf message with fields by name, in file order. Unknown fields are kept among the others.
-struct CaffeMessage: Sendable {
-  struct Field: Sendable {
+package struct CaffeMessage: Sendable {
+  package struct Field: Sendable {
     /// For an unknown field of a binary message, `#` and its number.
-    var name: String
+    package var name: String
     /// Nil if the schema lacks the field.
     var type: FieldType?
-    var values: [CaffeValue]
+    package var values: [CaffeValue]
     /// The position of the field's first occurrence in a text.
     var position: TextPosition?
   }
@@ -45,9 +45,9 @@ struct CaffeMessage: Sendable {
   init(_ type: MessageType?) { self.type = type }
 
   /// The field, if the message has it.
-  subscript(name: String) -> Field? { indices[name].map { fields[$0] } }
+  package subscript(name: String) -> Field? { indices[name].map { fields[$0] } }
 
-  func has(_ name: String) -> Bool { indices[name] != nil }
+  package func has(_ name: String) -> Bool { indices[name] != nil }
 
   /// Adds a value to a repeated field, or replaces the value of another field.
   mutating func add(
@@ -77,32 +77,32 @@ struct CaffeMessage: Sendable {
   }
 
   /// The values of a field, or only the schema's default.
-  func values(_ name: String) -> [CaffeValue] {
+  package func values(_ name: String) -> [CaffeValue] {
     if let field = self[name] { return field.values }
     guard let type = type?[name], !type.isRepeated, let standard = type.standard else { return [] }
     return [standard]
   }
 
   /// The last value of a field, or its default.
-  func value(_ name: String) -> CaffeValue? { values(name).last }
+  package func value(_ name: String) -> CaffeValue? { values(name).last }
 
-  func message(_ name: String) -> CaffeMessage? { self[name]?.values.last?.message }
-  func messages(_ name: String) -> [CaffeMessage] { values(name).compactMap(\.message) }
-  func string(_ name: String) -> String? { value(name)?.string }
-  func strings(_ name: String) -> [String] { values(name).compactMap(\.string) }
-  func integer(_ name: String) -> Int? { value(name)?.integer }
-  func bool(_ name: String) -> Bool? { value(name)?.bool }
-  func number(_ name: String) -> Double? { value(name)?.number }
-  func symbol(_ name: String) -> String? { value(name)?.symbol }
+  package func message(_ name: String) -> CaffeMessage? { self[name]?.values.last?.message }
+  package func messages(_ name: String) -> [CaffeMessage] { values(name).compactMap(\.message) }
+  package func string(_ name: String) -> String? { value(name)?.string }
+  package func strings(_ name: String) -> [String] { values(name).compactMap(\.string) }
+  package func integer(_ name: String) -> Int? { value(name)?.integer }
+  package func bool(_ name: String) -> Bool? { value(name)?.bool }
+  package func number(_ name: String) -> Double? { value(name)?.number }
+  package func symbol(_ name: String) -> String? { value(name)?.symbol }
 
   /// Fields that the schema lacks.
   var unknownFields: [Field] { fields.filter { $0.type == nil } }
 }
 
 extension CaffeValue {
-  var message: CaffeMessage? { if case .message(let value) = self { value } else { nil } }
+  package var message: CaffeMessage? { if case .message(let value) = self { value } else { nil } }
 
-  var string: String? {
+  package var string: String? {
     switch self {
     case .string(let value): value
     case .bytes(let bytes): String(decoding: bytes.array(of: UInt8.self), as: UTF8.self)
@@ -110,7 +110,7 @@ extension CaffeValue {
     }
   }
 
-  var integer: Int? {
+  package var integer: Int? {
     switch self {
     case .integer(let value): value
     case .number(let value): Int(exactly: value)
@@ -118,7 +118,7 @@ extension CaffeValue {
     }
   }
 
-  var number: Double? {
+  package var number: Double? {
     switch self {
     case .integer(let value): Double(value)
     case .number(let value): value
@@ -131,7 +131,7 @@ extension CaffeValue {
     }
   }
 
-  var bool: Bool? {
+  package var bool: Bool? {
     switch self {
     case .bool(let value): value
     case .integer(0): false
@@ -142,7 +142,7 @@ extension CaffeValue {
     }
   }
 
-  var symbol: String? {
+  package var symbol: String? {
     switch self {
     case .symbol(let name, _): name
     case .string(let name): name
@@ -151,7 +151,7 @@ extension CaffeValue {
   }
 
   /// The numbers in the value; nil if it is not numeric.
-  var numbers: [Double]? {
+  package var numbers: [Double]? {
     switch self {
     case .floats(let bytes): bytes.array(of: Float.self).map(Double.init)
     case .doubles(let bytes): bytes.array(of: Double.self)
@@ -160,7 +160,7 @@ extension CaffeValue {
   }
 
   /// The value as in a text, on one line and truncated if long.
-  var text: String {
+  package var text: String {
     switch self {
     case .integer(let value): "\(value)"
     case .number(let value): Int(exactly: value).map { "\($0)" } ?? "\(Float(value))"
@@ -188,5 +188,15 @@ extension CaffeMessage {
           }
         }.joined(separator: " ")
       }.joined(separator: " ") + " }"
+  }
+}
+
+extension CaffeMessage {
+  /// The message in a field; if it is missing, an empty one of the field's type, with the schema's
+  /// defaults.
+  package func messageOrDefaults(_ field: String) -> CaffeMessage {
+    if let message = message(field) { return message }
+    if case .message(let inner)? = type?[field]?.kind { return CaffeMessage(inner) }
+    return CaffeMessage(nil)
   }
 }

@@ -1,7 +1,7 @@
 import TensorCore
 
 /// A weight as stored in the file.
-struct CaffeBlob: Sendable {
+package struct CaffeBlob: Sendable {
   enum Storage: Sendable {
     case single(FloatValues)
     case double(Bytes)
@@ -10,7 +10,7 @@ struct CaffeBlob: Sendable {
     case deferred(@Sendable () throws -> FloatValues)
   }
 
-  let shape: [Int]
+  package let shape: [Int]
   /// Whether the shape is the four numbers that Caffe stored before it had shapes of any rank.
   let isLegacy: Bool
   let storage: Storage
@@ -24,7 +24,7 @@ struct CaffeBlob: Sendable {
   }
 
   /// The values in row-major order; single precision is read in place.
-  func values() throws -> FloatValues {
+  package func values() throws -> FloatValues {
     switch storage {
     case .single(let values): return values
     case .deferred(let read): return try read()

@@ -226,6 +226,12 @@ struct CaffeGraph {
     }
   }
 
+  /// The layer that makes the version, and the index of its top.
+  func producer(of version: Int) -> (layer: CaffeLayer, top: Int) {
+    let node = nodes[versions[version].producer]
+    return (node.layer, node.outputs.firstIndex(of: version) ?? 0)
+  }
+
   /// The needed layers that read the version, each with the index of its bottom.
   func readers(of version: Int) -> [(layer: CaffeLayer, bottom: Int)] {
     nodes.filter(\.isNeeded).flatMap { node in

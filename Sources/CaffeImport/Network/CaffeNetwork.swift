@@ -14,10 +14,28 @@ struct CaffeNetwork: LayerWriting {
   var keepsBatch = false
   /// Whether blobs have an item for each region of the image.
   var hasRegions = false
+  /// The blob that holds what each layer computes; see `ImportedNetwork`.
+  private(set) var sourceBlobs: [String: String] = [:]
 
   init(rules: CustomLayerRules, onVisit: (@Sendable (String) -> Void)?) {
     self.rules = rules
     writer = LayerWriter(onVisit: onVisit)
+  }
+
+  /// Notes the blobs with a layer's results. A blob that only passes through it remains that of the
+  /// layer before; a Scale that a BatchNorm has taken in has the BatchNorm's.
+  mutating func noteBlobs(of layer: CaffeLayer, _ outputs: [CaffeTensor]) {
+    for (index, tensor) in outputs.enumerated() {
+      let isBottom = layer.inputs.contains { $0.blob == tensor.blob }
+      // The blob of a pooling layer's positions has them as planes of zeros and ones.
+      if isBottom && layer.type != "Scale" || tensor.maxima != nil { continue }
+      for (other, blob) in sourceBlobs where blob == tensor.blob { sourceBlobs[other] = nil }
+      noteBlob(tensor.blob, top: index, of: layer)
+    }
+  }
+
+  mutating func noteBlob(_ blob: String, top index: Int, of layer: CaffeLayer) {
+    sourceBlobs[index == 0 ? layer.name : "\(layer.name):\(index)"] = blob
   }
 
   /// Adds the layer that computes the top of `layer` from `input`.

@@ -91,10 +91,8 @@ struct CaffeParameters: Sendable {
   /// The message in a field; if missing, an empty message with all defaults.
   func message(_ field: String) -> CaffeParameters {
     layer.usage.read(joined(field))
-    var inner = CaffeMessage(nil)
-    if case .message(let type)? = message.type?[field]?.kind { inner = CaffeMessage(type) }
     return CaffeParameters(
-      layer: layer, path: joined(field), message: message.message(field) ?? inner)
+      layer: layer, path: joined(field), message: message.messageOrDefaults(field))
   }
 
   func messages(_ field: String) -> [CaffeParameters] {

@@ -76,6 +76,10 @@ import Testing
       let half = folder + "/half.mlmodel"
       try Command.run("compress", model, "-o", half, "--precision", "float16", "--no-fold")
       try check(["diff", model, half, "--json"], as: "modelComparison")
+      let net = ["v2.prototxt", "single.caffemodel"].map(Fixtures("caffe").path)
+      let converted = folder + "/net.mlmodel"
+      try Command.run(["convert"] + net + ["-o", converted])
+      try check(["diff"] + net + [converted, "--json"], as: "modelComparison")
       let images = folder + "/images"
       for name in ["blue", "green"] {
         let place = "\(images)/\(name)"

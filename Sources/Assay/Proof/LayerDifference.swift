@@ -1,0 +1,67 @@
+import Interpretation
+import TensorCore
+
+/// How a blob of the model differs from what the interpreter computes.
+package struct LayerDifference: Sendable {
+  /// max |model − interpreter|; infinite if the shapes differ, or one is not a number.
+  package private(set) var largest = 0.0
+  /// The largest finite value of the interpreter.
+  package private(set) var scale = 0.0
+  /// The element with the largest difference, by its index along each axis.
+  package private(set) var index: [Int] = []
+  package private(set) var actual = 0.0
+  package private(set) var expected = 0.0
+  package let actualShape: [Int]
+  package let expectedShape: [Int]
+
+  /// Whether they have the same axes, but for those of length 1.
+  package var fits: Bool {
+    actualShape.filter { $0 != 1 } == expectedShape.filter { $0 != 1 }
+  }
+
+  /// What an engine may take for zero.
+  static let smallest = Double(Float.leastNormalMagnitude)
+
+  /// Relative to the largest value.
+  package var relative: Double {
+    largest <= Self.smallest ? 0 : scale > 0 ? largest / scale : largest
+  }
+
+  /// - Parameters:
+  ///   - mayOverflow: whether numbers are so large that single precision may overflow on the way to what
+  ///     is finite.
+  ///   - isOpen: whether an element may have any value.
+  init(
+    _ actual: Tensor, _ expected: DoubleArray, mayOverflow: Bool = false,
+    isOpen: (Int) -> Bool = { _ in false }
+  ) {
+    actualShape = actual.shape
+    expectedShape = expected.shape
+    guard fits else {
+      largest = .infinity
+      return
+    }
+    var worst: Int?
+    actual.withUnsafeElements { a in
+      for (place, value) in expected.values.enumerated() {
+        if value.isFinite { scale = max(scale, abs(value)) }
+        if mayOverflow && !a[place].isFinite || isOpen(place) { continue }
+        let difference = Self.difference(Double(a[place]), value)
+        if difference > largest { (largest, worst) = (difference, place) }
+      }
+      guard let worst else { return }
+      (self.actual, self.expected) = (Double(a[worst]), expected.values[worst])
+      index = DoubleArray.strides(of: expectedShape).enumerated().map {
+        worst / $1 % max(1, expectedShape[$0])
+      }
+    }
+  }
+
+  /// Not finite in single precision is what exceeds it in double precision.
+  private static func difference(_ actual: Double, _ expected: Double) -> Double {
+    if actual.isFinite, expected.isFinite { return abs(actual - expected) }
+    if actual.isNaN, expected.isNaN { return 0 }
+    let isBeyond = !expected.isFinite || abs(expected) > 1e30
+    return !actual.isFinite && isBeyond ? 0 : .infinity
+  }
+}

@@ -1,0 +1,116 @@
+import CoreMLModel
+import ModelPrediction
+import TensorCore
+
+/// An input of a proof.
+struct ProofInput {
+  let name: String
+  /// Whether its numbers are so large that single precision may overflow.
+  var mayOverflow = false
+  /// What the predictor keeps, in the source framework's layout.
+  let predict: (Predictor) throws -> [String: Tensor]
+
+  init(_ name: String, _ prediction: @escaping (Predictor) throws -> Prediction) {
+    self.name = name
+    predict = { predictor in
+      Dictionary(
+        try prediction(predictor).outputs.map { ($0.name, $0.value) },
+        uniquingKeysWith: { first, _ in first })
+    }
+  }
+
+  init(_ name: String, blobs: [String: Tensor]) {
+    self.init(name) { predictor in
+      predictor.assembled([try predictor.outputBlobs(blobs)])
+    }
+  }
+}
+
+extension ProofRun {
+  /// Random numbers, zeros and large numbers: pixels from 0 to 255 where the model takes an image, indices
+  /// where it takes words.
+  func artificialInputs() throws -> [ProofInput] {
+    let words = wordCounts
+    var inputs: [ProofInput] = []
+    for seed in [seed, seed == .max ? 0 : seed + 1] {
+      var blobs = try predictor.randomBlobs(seed: seed)
+      for (name, count) in words { blobs[name] = blobs[name]?.asIndices(below: count) }
+      inputs.append(ProofInput("random numbers of seed \(seed)", blobs: blobs))
+    }
+    let blobs = try predictor.randomBlobs(seed: seed)
+    inputs.append(ProofInput("zeros", blobs: blobs.mapValues { Tensor(shape: $0.shape) }))
+    let images = Set(
+      predictor.inputs.filter { if case .image? = $0.type?.kind { true } else { false } }.map(
+        \.name))
+    var large = ProofInput(
+      "large numbers",
+      blobs: Dictionary(
+        uniqueKeysWithValues: blobs.map { name, blob in
+          if let count = words[name] { return (name, blob.map { _ in Float(count - 1) }) }
+          return (name, blob.map { images.contains(name) ? 255 : 1000 * $0 })
+        }))
+    large.mayOverflow = true
+    return inputs + [large]
+  }
+
+  /// The first of those on a command line.
+  func inputs(_ words: [String], _ images: ImageOptions?) throws -> [ProofInput] {
+    try InputList(words, for: model).prefix(8).map { source in
+      let values = try source.read(for: model, images: images)
+      return ProofInput(source.name) { predictor in
+        try source.blamed { try predictor.predict(values) }
+      }
+    }
+  }
+
+  /// The number of words of each input that an embedding reads, perhaps behind layers that move numbers
+  /// only.
+  private var wordCounts: [String: Int] {
+    var counts: [String: Int] = [:]
+    let shapes = model.inferredBlobShapes()
+    for input in predictor.inputs {
+      var reached: Set<String> = [input.name]
+      for layer in model.neuralNetwork?.layers ?? []
+      where !reached.isDisjoint(with: layer.input) {
+        let count: Int?
+        switch layer.parameters {
+        case let gather as Gather:
+          let shape = layer.input.first.flatMap { shapes[$0] } ?? []
+          let axis = gather.axis < 0 ? gather.axis + shape.count : gather.axis
+          let isIndex = layer.input.dropFirst().contains(where: reached.contains)
+          count = isIndex && shape.indices.contains(axis) ? shape[axis] : nil
+        case let embedding as Embedding: count = embedding.inputDim
+        case let embedding as EmbeddingND: count = embedding.vocabSize
+        default: count = nil
+        }
+        if let count {
+          counts[input.name] = min(counts[input.name] ?? count, count)
+        } else if layer.parameters.map({ Self.moves($0) }) == true {
+          reached.formUnion(layer.output)
+        }
+      }
+    }
+    return counts.filter { $0.value > 0 }
+  }
+
+  private static func moves(_ parameters: any LayerParameters) -> Bool {
+    parameters is Permute || parameters is Reshape || parameters is Flatten
+      || parameters is Squeeze || parameters is ExpandDims || parameters is Transpose
+      || parameters is ReshapeStatic || parameters is Slice
+  }
+}
+
+extension Tensor {
+  fileprivate func map(_ function: (Float) -> Float) -> Tensor {
+    var result = self
+    result.withUnsafeMutableElements { elements in
+      for index in elements.indices { elements[index] = function(elements[index]) }
+    }
+    return result
+  }
+
+  /// Numbers from −1 to 1 as whole ones from 0 to `count` − 1.
+  fileprivate func asIndices(below count: Int) -> Tensor {
+    map { min(Float(count - 1), (($0 + 1) / 2 * Float(count)).rounded(.down)) }
+  }
+}

@@ -1,0 +1,202 @@
+import CoreMLModel
+import Interpretation
+import ModelPrediction
+import TensorCore
+import Verification
+
+/// A model and the interpreter of its source, ready to run side by side.
+struct ProofRun {
+  private let interpreter: any SourceInterpreter
+  private let blobs: [String: String]
+  /// The model's input for each of the source's.
+  private let inputNames: [String: String]
+  let predictor: Predictor
+  let model: Model
+  let seed: UInt64
+
+  /// What an engine in single precision may differ by in one layer, relative to its largest value: sums
+  /// of thousands of products, and functions by polynomials. What changes with the last bits of the
+  /// layer's inputs comes in addition; see `compared`.
+  private static let rounding = 1e-5
+
+  /// The result for one input.
+  struct Result {
+    struct Suspect {
+      let layer: String
+      let blob: String
+      var difference: LayerDifference
+      let value: DoubleArray
+      var allowed: Double
+    }
+
+    var layers: Set<String> = []
+    var compared: Set<String> = []
+    var largest = 0.0
+    var missing: InterpretationError?
+    /// Outputs of the model that were not compared.
+    var openOutputs: Set<String> = []
+    /// Layers beyond `rounding`, in their order.
+    var suspects: [Suspect] = []
+    /// The first layer whose difference rounding does not explain.
+    var differing: Suspect?
+  }
+
+  init(
+    _ interpreter: any SourceInterpreter, _ model: Model, _ blobs: [String: String],
+    _ options: Proof.Options
+  ) throws {
+    self.interpreter = interpreter
+    let images = Set(
+      (model.description?.output ?? []).filter {
+        if case .image? = $0.type?.kind { true } else { false }
+      }.map(\.name))
+    let made = Set(model.neuralNetwork?.layers.flatMap(\.output) ?? [])
+    self.blobs = blobs.filter { made.contains($0.value) && !images.contains($0.value) }
+    self.model = model
+    seed = options.seed
+    let required = (model.description?.input ?? []).filter { $0.type?.isOptional != true }
+    let pairing = ArrayPairing(
+      actual: required.map { Optional($0.name) },
+      expected: interpreter.inputs.map { Optional($0.name) })
+    let names = Dictionary(
+      pairing.pairs.map { (interpreter.inputs[$0.expected].name, required[$0.actual].name) },
+      uniquingKeysWith: { first, _ in first })
+    if let open = interpreter.inputs.first(where: { names[$0.name] == nil }) {
+      throw ModelError(
+        .mismatch, "the model has no input for '\(open.name)' of the source network",
+        hint: "its inputs are \(required.map(\.name).joined(separator: ", "))")
+    }
+    inputNames = names
+    var predictorOptions = options.predictor
+    predictorOptions.layout = .source
+    predictorOptions.keep = .named(Set(self.blobs.values).union(required.map(\.name)))
+    predictor = try Predictor(model: model, options: predictorOptions)
+  }
+
+  /// Compares every layer on one input.
+  ///
+  /// A layer beyond `rounding` is run once more with its inputs changed in their last bits: an engine in
+  /// single precision may differ by a multiple of what that changes.
+  func compared(_ input: ProofInput) throws -> Result {
+    var values = try input.predict(predictor)
+    var sources: [String: DoubleArray] = [:]
+    for (name, feature) in inputNames {
+      guard let value = values[feature] else {
+        throw ModelError(.internal, "input '\(feature)' was not kept")
+      }
+      sources[name] = DoubleArray(value)
+    }
+    var result = Result()
+    let kept = values
+    result.openOutputs = outputs
+    try run(sources, &result) { layer, value, result in
+      guard let blob = blobs[layer], let actual = values.removeValue(forKey: blob) else {
+        return nil
+      }
+      result.compared.insert(layer)
+      result.openOutputs.remove(blob)
+      let difference = LayerDifference(actual, value, mayOverflow: input.mayOverflow)
+      if difference.largest > Self.rounding * difference.scale + LayerDifference.smallest {
+        result.suspects.append(
+          .init(layer: layer, blob: blob, difference: difference, value: value, allowed: 0))
+      } else {
+        result.largest = max(result.largest, difference.relative)
+      }
+      return difference.fits ? try DoubleArray(actual).reshaped(value.shape) : nil
+    }
+    if !result.suspects.isEmpty { try judge(&result, kept, sources, input) }
+    return result
+  }
+
+  /// The blobs of the model's outputs.
+  private var outputs: Set<String> {
+    Set(
+      (model.description?.output ?? []).compactMap { output in
+        switch output.type?.kind {
+        case .multiArray, .image: output.name
+        case .dictionary: model.probabilitiesBlob ?? output.name
+        default: nil
+        }
+      })
+  }
+
+  /// Runs the interpreter as far as it goes.
+  private func run(
+    _ sources: [String: DoubleArray], _ result: inout Result,
+    _ visit: (String, DoubleArray, inout Result) throws -> DoubleArray?
+  ) throws {
+    do {
+      _ = try interpreter.run(sources) { layer, value in
+        result.layers.insert(layer)
+        return try visit(layer, value, &result)
+      }
+    } catch let error as InterpretationError {
+      result.missing = error
+    }
+  }
+
+  /// Finds out which suspects rounding explains.
+  private func judge(
+    _ result: inout Result, _ values: [String: Tensor], _ sources: [String: DoubleArray],
+    _ input: ProofInput
+  ) throws {
+    let changes = try changes(of: result.suspects, values, sources)
+    for suspect in result.suspects {
+      guard let actual = values[suspect.blob], suspect.difference.fits else {
+        result.differing = result.differing ?? suspect
+        continue
+      }
+      let own = changes[suspect.layer] ?? []
+      // Where the last bits decide between two values, as the positions of equal maxima, either is right.
+      let jump = 1e-3 * suspect.difference.scale
+      var judged = suspect
+      judged.difference = LayerDifference(
+        actual, suspect.value, mayOverflow: input.mayOverflow
+      ) { own.indices.contains($0) && own[$0] > jump }
+      judged.allowed =
+        Self.rounding * suspect.difference.scale + LayerDifference.smallest
+        + 64 * own.reduce(0) { $1 > jump ? $0 : max($0, $1) }
+      if judged.difference.largest <= judged.allowed {
+        result.largest = max(result.largest, judged.difference.relative)
+      } else if result.differing == nil {
+        result.differing = judged
+      }
+    }
+  }
+
+  /// How far the elements of each suspect change if all that layers get changes in its last bits, in one
+  /// direction and in the other.
+  private func changes(
+    of suspects: [Result.Suspect], _ values: [String: Tensor], _ sources: [String: DoubleArray]
+  ) throws -> [String: [Double]] {
+    let expected = Dictionary(
+      suspects.map { ($0.layer, $0.value.values) }, uniquingKeysWith: { first, _ in first })
+    var changes: [String: [Double]] = [:]
+    for sign in [1.0, -1] {
+      var generator = SplitMix64(seed: seed)
+      func nudged(_ array: DoubleArray) -> DoubleArray {
+        let largest = array.values.reduce(0) { max($0, $1.isFinite ? abs($1) : 0) }
+        return array.map { value in
+          guard value.isFinite else { return value }
+          let unit = sign * (Double(generator.next() >> 11) / Double(1 << 53) * 2 - 1)
+          return value + unit * (0x1p-23 * max(abs(value), 1e-3 * largest) + 1e-30)
+        }
+      }
+      var ignored = Result()
+      let inputs = sources.sorted { $0.key < $1.key }.map { ($0.key, nudged($0.value)) }
+      try run(Dictionary(uniqueKeysWithValues: inputs), &ignored) { layer, value, _ in
+        if let first = expected[layer], first.count == value.count {
+          let before = changes[layer] ?? [Double](repeating: 0, count: first.count)
+          changes[layer] = before.indices.map { index in
+            let change = abs(first[index] - value.values[index])
+            return max(before[index], change.isFinite ? change : 0)
+          }
+        }
+        guard let blob = blobs[layer], let actual = values[blob], actual.count == value.count
+        else { return nil }
+        return nudged(try DoubleArray(actual).reshaped(value.shape))
+      }
+    }
+    return changes
+  }
+}

@@ -1,0 +1,76 @@
+import CaffeImport
+import Interpretation
+import TensorCore
+
+/// Runs a Caffe network as BVLC's Caffe and its forks do in the phase TEST, layer by layer.
+///
+/// Written from `src/caffe/net.cpp` and `src/caffe/layers` of BVLC/caffe, and for types that it lacks
+/// from the forks that the layers name. A layer's result is known by the name of the layer; of several
+/// tops, the further ones are known as `LAYER:1`, `LAYER:2`, …
+package struct CaffeInterpreter: SourceInterpreter {
+  package let inputs: [SourceInput]
+  private let file: String
+  private let layers: [PlacedLayer]
+  /// Nil if no file of weights came with the network.
+  private let weights: CaffeWeights?
+  private let outputs: Set<String>
+
+  /// - Parameter state: which layers there are.
+  package init(_ source: CaffeSource, state: CaffeState = CaffeState()) throws {
+    file = source.path
+    weights = source.weights
+    let list = try CaffeLayerList(source, state)
+    (inputs, layers, outputs) = (list.inputs, list.layers, list.outputs)
+  }
+
+  package func run(
+    _ inputs: [String: DoubleArray], visit: Visitor
+  ) throws -> [String: DoubleArray] {
+    var blobs: [String: DoubleArray] = [:]
+    var results: [String: DoubleArray] = [:]
+    for input in self.inputs {
+      guard let value = inputs[input.name] else {
+        throw ModelError(.mismatch, "input '\(input.name)' has no value", file: file)
+      }
+      blobs[input.name] = value
+    }
+    for layer in layers {
+      let bottoms = try layer.bottoms.map { name in
+        guard let value = blobs[name] else {
+          throw ModelError(
+            .malformed, "no layer produces its bottom '\(name)'", file: file, layer: layer.name,
+            layerClass: layer.type)
+        }
+        return value
+      }
+      let tops = try run(layer, bottoms)
+      for name in layer.lastRead { blobs[name] = nil }
+      for (index, name) in layer.tops.enumerated() where index < tops.count {
+        let label = index == 0 ? layer.name : "\(layer.name):\(index)"
+        let value = try visit(label, tops[index]) ?? tops[index]
+        if layer.keptTops.contains(index) { blobs[name] = value }
+        if outputs.contains(name) { results[name] = value }
+      }
+    }
+    return results
+  }
+
+  private func run(_ layer: PlacedLayer, _ bottoms: [DoubleArray]) throws -> [DoubleArray] {
+    let run = LayerRun(
+      file: file, name: layer.name, type: layer.type, message: layer.message, bottoms: bottoms,
+      topCount: layer.tops.count, weights: layer.weights(in: weights))
+    guard let operation = CaffeOperations.byType[layer.type] else {
+      throw run.missing("this layer type is not interpreted")
+    }
+    try run.require(
+      operation.bottoms.contains(bottoms.count), "it has \(bottoms.count) bottoms")
+    do {
+      return try operation.run(run)
+    } catch let error as ModelError {
+      throw error.inLayer(layer.name, class: layer.type).inFile(file)
+    }
+  }
+
+  /// The layer types that it runs.
+  package static var types: Set<String> { Set(CaffeOperations.byType.keys) }
+}

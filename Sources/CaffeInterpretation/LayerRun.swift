@@ -1,0 +1,158 @@
+import CaffeImport
+import Interpretation
+import TensorCore
+
+/// A layer with the values that it gets.
+struct LayerRun {
+  let file: String
+  let name: String
+  let type: String
+  /// The complete `LayerParameter`.
+  let message: CaffeMessage
+  let bottoms: [DoubleArray]
+  let topCount: Int
+  /// Its weights, in Caffe's order.
+  let weights: [CaffeBlob]
+
+  /// The first bottom; the registry says how many there must be.
+  var input: DoubleArray { bottoms[0] }
+
+  /// The settings in field `name`, such as `convolution_param`; missing fields have the schema's
+  /// defaults.
+  func settings(_ name: String) -> CaffeSettings { CaffeSettings(self, message).message(name) }
+
+  func fault(_ message: String) -> ModelError {
+    ModelError(.malformed, message, file: file, layer: name, layerClass: type)
+  }
+
+  func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+    if !condition { throw fault(message()) }
+  }
+
+  func missing(_ message: String) -> InterpretationError {
+    InterpretationError(file: file, layer: name, layerClass: type, message)
+  }
+
+  /// The axis that a setting names; negative ones count from the end.
+  func axis(_ index: Int, of array: DoubleArray) throws -> Int {
+    guard let axis = array.axis(index) else {
+      throw fault("axis \(index) of \(array.shape)")
+    }
+    return axis
+  }
+
+  /// A weight with `count` values, as an array of that shape.
+  func weight(_ index: Int, shape: [Int]) throws -> DoubleArray {
+    let values = try rawWeight(index, count: checkedProduct(shape, limit: Limits.tensorElements))
+    return DoubleArray(shape: shape, values.array().map(Double.init))
+  }
+
+  /// A weight as the file has it.
+  func rawWeight(_ index: Int, count: Int) throws -> FloatValues {
+    guard weights.indices.contains(index) else {
+      throw fault("weight \(index) is missing in the weights file")
+    }
+    let values = try weights[index].values()
+    try require(values.count == count, "weight \(index) has \(values.count) values, not \(count)")
+    return values
+  }
+}
+
+/// The settings of a layer, such as its `convolution_param`.
+struct CaffeSettings {
+  let layer: LayerRun
+  let fields: CaffeMessage?
+
+  init(_ layer: LayerRun, _ fields: CaffeMessage?) {
+    self.layer = layer
+    self.fields = fields
+  }
+
+  func has(_ field: String) -> Bool { fields?.has(field) ?? false }
+
+  func message(_ field: String) -> CaffeSettings {
+    CaffeSettings(layer, fields.map { $0.messageOrDefaults(field) })
+  }
+
+  func messages(_ field: String) -> [CaffeSettings] {
+    (fields?.messages(field) ?? []).map { CaffeSettings(layer, $0) }
+  }
+
+  /// - Parameter standard: where the schema lacks the field.
+  func int(_ field: String, default standard: Int? = nil) throws -> Int {
+    let value = try scalar(field, standard, fields?.integer(field))
+    try layer.require(abs(value) <= Limits.dimension, "\(field) is \(value)")
+    return value
+  }
+
+  /// A number that is at least 1.
+  func size(_ field: String, default standard: Int? = nil) throws -> Int {
+    let value = try int(field, default: standard)
+    try layer.require(value >= 1, "\(field) is \(value)")
+    return value
+  }
+
+  func number(_ field: String, default standard: Double? = nil) throws -> Double {
+    try scalar(field, standard, fields?.number(field))
+  }
+
+  func bool(_ field: String, default standard: Bool? = nil) throws -> Bool {
+    try scalar(field, standard, fields?.bool(field))
+  }
+
+  func string(_ field: String, default standard: String? = nil) throws -> String {
+    try scalar(field, standard, fields?.string(field))
+  }
+
+  func symbol(_ field: String, default standard: String? = nil) throws -> String {
+    try scalar(field, standard, fields?.symbol(field))
+  }
+
+  /// Every value of a repeated field.
+  func ints(_ field: String) throws -> [Int] {
+    try numbers(field).map { number in
+      guard let value = Int(exactly: number), abs(value) <= Limits.dimension else {
+        throw layer.fault("\(field) is \(number)")
+      }
+      return value
+    }
+  }
+
+  func numbers(_ field: String) throws -> [Double] {
+    guard let fields, fields.has(field) else { return [] }
+    return try fields.values(field).flatMap { value in
+      guard let numbers = value.numbers else { throw layer.fault("\(field) is \(value.text)") }
+      return numbers
+    }
+  }
+
+  /// Sizes along `count` axes: one number for all, a number for each, or, of two axes, `NAME_h` and
+  /// `NAME_w`, of which a missing one has the default.
+  func sizes(
+    _ field: String, named name: String? = nil, count: Int = 2, default standard: Int?,
+    atLeast least: Int = 0
+  ) throws -> [Int] {
+    let name = name ?? field
+    var values: [Int]
+    if count == 2, has("\(name)_h") || has("\(name)_w") {
+      values = try ["\(name)_h", "\(name)_w"].map {
+        if has($0) { return try int($0) }
+        guard let standard else { throw layer.fault("\($0) is missing") }
+        return standard
+      }
+    } else {
+      values = try ints(field)
+      if values.isEmpty, let standard { values = [standard] }
+      if values.count == 1 { values = [Int](repeating: values[0], count: count) }
+    }
+    try layer.require(
+      values.count == count && values.allSatisfy { $0 >= least }, "\(field) is \(values)")
+    return values
+  }
+
+  private func scalar<Value>(_ field: String, _ standard: Value?, _ value: Value?) throws -> Value {
+    if let standard, !has(field) { return standard }
+    guard let value else { throw layer.fault("\(field) is missing") }
+    return value
+  }
+}

@@ -1,0 +1,113 @@
+import DarknetImport
+import Interpretation
+import TensorCore
+
+/// The sections of a configuration with their weights; parser.c, `parse_network_cfg`.
+struct DarknetPlan {
+  private(set) var sections: [DarknetSection] = []
+  let inputShape: [Int]
+  let isImage: Bool
+  var weights: WeightCursor
+  let storesBatchnormBiases: Bool
+  let file: String
+  /// Weights of convolutions by their sections, for those that share them.
+  var convolutions: [Int: ConvolutionWeights] = [:]
+  /// Sizes of the groups of classes in the trees that sections name.
+  let trees: [String: [Int]]
+
+  init(
+    _ source: DarknetSource, _ weights: WeightCursor, storesBatchnormBiases: Bool
+  ) throws {
+    file = source.path
+    self.weights = weights
+    self.storesBatchnormBiases = storesBatchnormBiases
+    trees = source.trees.compactMapValues { try? $0.get().groups }
+    guard let net = source.configuration.sections.first else {
+      throw ModelError(.malformed, "it has no sections", file: source.path)
+    }
+    let sizes = try ["channels", "height", "width"].map { try net.int($0, default: 0) }
+    isImage = sizes.allSatisfy { $0 > 0 }
+    inputShape = isImage ? sizes : [try net.int("inputs", default: 0), 1, 1]
+    _ = try checkedProduct(inputShape, limit: Limits.tensorElements)
+    for (index, section) in source.configuration.sections.dropFirst().enumerated() {
+      let name = "\(section.name)_\(index)"
+      let kind = section.kind
+      do {
+        let maker = SectionMaker(
+          section: section, index: index, name: name,
+          input: sections.last?.shape ?? inputShape, shapes: sections.map(\.shape))
+        guard let operation = DarknetOperations.byKind[kind] else {
+          // Nothing is known of its size, nor of its weights.
+          sections.append(
+            DarknetSection(name: name, kind: kind, shape: maker.input, forward: nil))
+          return
+        }
+        sections.append(try operation(maker, &self))
+      } catch let error as ModelError {
+        throw error.inLayer(name, class: kind).inFile(source.path)
+      }
+    }
+    guard weights.isUsedUp == false || self.weights.isUsedUp else {
+      throw ModelError(.malformed, "the weights do not end with it", file: source.path)
+    }
+    guard self.weights.isUsedUp else {
+      throw ModelError(
+        .malformed, "numbers are left over in the weights", file: source.weights?.path)
+    }
+  }
+}
+
+/// A section to be made ready.
+struct SectionMaker {
+  let section: ConfigurationSection
+  let index: Int
+  let name: String
+  /// Channels, rows and columns of the result before it.
+  let input: [Int]
+  /// Those of all results before it.
+  let shapes: [[Int]]
+
+  var count: Int { input.reduce(1, *) }
+
+  func made(
+    _ shape: [Int], reads: [Int] = [], states: [(name: String, shape: [Int])] = [],
+    _ forward: @escaping (inout SectionRun) throws -> DoubleArray
+  ) throws -> DarknetSection {
+    _ = try checkedProduct(shape, limit: Limits.tensorElements)
+    return DarknetSection(
+      name: name, kind: section.kind, shape: shape, states: states, reads: reads, forward: forward)
+  }
+
+  func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+    if !condition { throw ModelError(.malformed, message()) }
+  }
+
+  /// An option as C's `atoi` reads it.
+  func int(_ key: String, _ standard: Int) throws -> Int {
+    try section.int(key, default: standard, in: -Limits.dimension...Limits.dimension)
+  }
+
+  /// An option that is at least 1.
+  func size(_ key: String, _ standard: Int) throws -> Int {
+    let value = try int(key, standard)
+    try require(value >= 1, "\(key) is \(value)")
+    return value
+  }
+
+  func number(_ key: String, _ standard: Double) throws -> Double {
+    try section.double(key, default: standard)
+  }
+
+  /// Earlier sections; negative numbers count back from this one.
+  func earlier(_ key: String) throws -> [Int] {
+    let places = try (section.ints(key) ?? []).map { $0 < 0 ? index + $0 : $0 }
+    try require(
+      !places.isEmpty && places.allSatisfy { (0..<index).contains($0) }, "\(key) is \(places)")
+    return places
+  }
+
+  /// The function that `activation` names.
+  func activation(_ standard: String) throws -> (DoubleArray) throws -> DoubleArray {
+    try DarknetActivations.function(section.string("activation") ?? standard)
+  }
+}

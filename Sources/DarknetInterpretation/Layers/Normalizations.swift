@@ -1,0 +1,117 @@
+import Interpretation
+import LibC
+import TensorCore
+
+extension DarknetOperations {
+  static let normalizations: [String: DarknetOperation] = [
+    "batchnorm": { maker, plan in
+      // load_batchnorm_weights; Redmon's leaves out the biases.
+      let channels = maker.input[0]
+      let biases =
+        plan.storesBatchnormBiases
+        ? try plan.weights.numbers(channels) : [Double](repeating: 0, count: channels)
+      let affine = try ChannelAffine(normalizing: channels, biases: biases, &plan)
+      return try maker.made(maker.input) { call in
+        var result = call.input
+        affine.apply(to: &result)
+        return result
+      }
+    },
+    "normalization": localResponse, "lrn": localResponse,
+    "l2norm": { maker, _ in
+      // l2normalize_cpu: each place over its channels.
+      let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
+      return try maker.made(maker.input) { call in
+        var result = call.input
+        for place in 0..<area {
+          let line = (0..<channels).map { $0 * area + place }
+          let length = line.reduce(0) { $0 + result.values[$1] * result.values[$1] }.squareRoot()
+          for index in line { result.values[index] /= length }
+        }
+        return result
+      }
+    },
+    "softmax": softmax, "soft": softmax,
+  ]
+
+  /// normalization_layer.c: the sum of squares runs along the channels, as it does there; the first sum
+  /// has size / 2 terms.
+  @Sendable private static func localResponse(
+    _ maker: SectionMaker, _ plan: inout DarknetPlan
+  ) throws -> DarknetSection {
+    let size = try maker.size("size", 5)
+    let (alpha, beta) = (try maker.number("alpha", 0.0001), try maker.number("beta", 0.75))
+    let kappa = try maker.number("kappa", 1)
+    let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
+    try maker.require(size / 2 <= channels, "a size of \(size) of \(channels) channels")
+    return try maker.made(maker.input) { call in
+      var result = call.input
+      for place in 0..<area {
+        func square(_ channel: Int) -> Double {
+          let value = call.input.values[channel * area + place]
+          return value * value
+        }
+        var norm = (0..<size / 2).reduce(kappa) { $0 + alpha * square($1) }
+        for channel in 0..<channels {
+          if channel > 0 {
+            let (before, behind) = (channel - (size - 1) / 2 - 1, channel + size / 2)
+            if before >= 0 { norm -= alpha * square(before) }
+            if behind < channels { norm += alpha * square(behind) }
+          }
+          result.values[channel * area + place] *= pow(norm, -beta)
+        }
+      }
+      return result
+    }
+  }
+
+  /// softmax_layer.c
+  @Sendable private static func softmax(
+    _ maker: SectionMaker, _ plan: inout DarknetPlan
+  ) throws -> DarknetSection {
+    let groups = try maker.size("groups", 1)
+    let temperature = try maker.number("temperature", 1)
+    let count = maker.count
+    if try maker.number("spatial", 0) != 0 {
+      let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
+      return try maker.made(maker.input) { call in
+        var result = call.input
+        for place in 0..<area {
+          share(&result.values, (0..<channels).map { $0 * area + place }, temperature)
+        }
+        return result
+      }
+    }
+    var sizes: [Int]
+    if let name = maker.section.string("tree") {
+      guard let tree = plan.trees[name] else {
+        throw ModelError(.unsupported, "the file of classes '\(name)' is not there")
+      }
+      sizes = tree
+    } else {
+      try maker.require(count % groups == 0, "\(groups) groups of \(count) numbers")
+      sizes = [Int](repeating: count / groups, count: groups)
+    }
+    try maker.require(sizes.reduce(0, +) == count, "groups of \(sizes) in \(count) numbers")
+    return try maker.made([count, 1, 1]) { call in
+      var values = call.input.values
+      var start = 0
+      for size in sizes {
+        share(&values, Array(start..<start + size), temperature)
+        start += size
+      }
+      return DoubleArray(shape: [count, 1, 1], values)
+    }
+  }
+
+  /// Softmax over some places.
+  private static func share(_ values: inout [Double], _ places: [Int], _ temperature: Double) {
+    let largest = places.map { values[$0] }.max() ?? 0
+    var sum = 0.0
+    for place in places {
+      values[place] = exp((values[place] - largest) / temperature)
+      sum += values[place]
+    }
+    for place in places { values[place] /= sum }
+  }
+}

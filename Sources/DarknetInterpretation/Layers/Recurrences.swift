@@ -1,0 +1,161 @@
+import Interpretation
+import LibC
+import TensorCore
+
+extension DarknetOperations {
+  static let recurrences: [String: DarknetOperation] = [
+    "rnn": simple, "gru": gated, "lstm": longShortTermMemory, "crnn": convolutionalRecurrent,
+  ]
+
+  /// rnn_layer.c: s = f(U · x) + g(W · s), out = f(V · s)
+  @Sendable private static func simple(
+    _ maker: SectionMaker, _ plan: inout DarknetPlan
+  ) throws -> DarknetSection {
+    let outputs = try maker.size("output", 1)
+    let hidden = try maker.size("hidden", outputs)
+    let isNormalized = try maker.section.bool("batch_normalize")
+    let matrices = try [(maker.count, hidden), (hidden, hidden), (hidden, outputs)].map {
+      try ConnectedProduct($0, $1, isNormalized: isNormalized, &plan)
+    }
+    let keepsState = try maker.section.bool("shortcut")
+    let activation = try maker.activation("logistic")
+    let names = [1: "logistic", 2: "loggy"]
+    let own = try names[maker.int("logistic", 0)].map { try DarknetActivations.function($0) }
+    return try maker.made([outputs, 1, 1], states: [("state", [hidden, 1, 1])]) { call in
+      let state = try call.state("state", [hidden, 1, 1])
+      let parts = [
+        try activation(matrices[0].applied(to: call.input)),
+        try (own ?? activation)(matrices[1].applied(to: state)),
+      ]
+      let next = DoubleArray(
+        shape: state.shape,
+        state.values.indices.map {
+          parts[0].values[$0] + parts[1].values[$0] + (keepsState ? state.values[$0] : 0)
+        })
+      call.states["state"] = next
+      return try activation(matrices[2].applied(to: next))
+    }
+  }
+
+  /// gru_layer.c. Redmon's stores the matrices of the state first, Bochkovskiy's those of the input.
+  @Sendable private static func gated(
+    _ maker: SectionMaker, _ plan: inout DarknetPlan
+  ) throws -> DarknetSection {
+    let outputs = try maker.size("output", 1)
+    let isNormalized = try maker.section.bool("batch_normalize")
+    let isTanh = try maker.section.bool("tanh")
+    let sizes = [outputs, maker.count]
+    let inputFirst = plan.weights.isOfBochkovskiy
+    var stored: [[ConnectedProduct]] = []
+    for inputs in inputFirst ? sizes.reversed() : sizes {
+      stored.append(
+        try (0..<3).map { _ in
+          try ConnectedProduct(inputs, outputs, isNormalized: isNormalized, &plan)
+        })
+    }
+    let (ofInput, ofState) = inputFirst ? (stored[0], stored[1]) : (stored[1], stored[0])
+    return try maker.made([outputs, 1, 1], states: [("state", [outputs, 1, 1])]) { call in
+      let state = try call.state("state", [outputs, 1, 1])
+      func sum(_ gate: Int, _ state: DoubleArray) throws -> [Double] {
+        zip(
+          try ofInput[gate].applied(to: call.input).values,
+          try ofState[gate].applied(to: state).values
+        ).map(+)
+      }
+      let z = try sum(0, state).map(DarknetActivations.logistic)
+      let r = try sum(1, state).map(DarknetActivations.logistic)
+      let forgotten = DoubleArray(shape: state.shape, zip(r, state.values).map(*))
+      let h = try sum(2, forgotten).map { isTanh ? tanh($0) : DarknetActivations.logistic($0) }
+      let next = DoubleArray(
+        shape: state.shape,
+        z.indices.map { z[$0] * state.values[$0] + (1 - z[$0]) * h[$0] })
+      call.states["state"] = next
+      return next
+    }
+  }
+
+  /// lstm_layer.c. The gates are stored in the order i, f, o, g by Redmon's and f, i, g, o by
+  /// Bochkovskiy's, first those of the state.
+  @Sendable private static func longShortTermMemory(
+    _ maker: SectionMaker, _ plan: inout DarknetPlan
+  ) throws -> DarknetSection {
+    let outputs = try maker.size("output", 1)
+    let isNormalized = try maker.section.bool("batch_normalize")
+    let gates = plan.weights.isOfBochkovskiy ? ["f", "i", "g", "o"] : ["i", "f", "o", "g"]
+    var stored: [[String: ConnectedProduct]] = []
+    for inputs in [outputs, maker.count] {
+      var matrices: [String: ConnectedProduct] = [:]
+      for gate in gates {
+        matrices[gate] = try ConnectedProduct(inputs, outputs, isNormalized: isNormalized, &plan)
+      }
+      stored.append(matrices)
+    }
+    let matrices = stored
+    let states = ["state", "cell"].map { (name: $0, shape: [outputs, 1, 1]) }
+    return try maker.made([outputs, 1, 1], states: states) { call in
+      let state = try call.state("state", [outputs, 1, 1])
+      let cell = try call.state("cell", [outputs, 1, 1])
+      func sum(_ gate: String) throws -> [Double] {
+        zip(
+          try matrices[0][gate]?.applied(to: state).values ?? [],
+          try matrices[1][gate]?.applied(to: call.input).values ?? []
+        ).map(+)
+      }
+      let i = try sum("i").map(DarknetActivations.logistic)
+      let f = try sum("f").map(DarknetActivations.logistic)
+      let o = try sum("o").map(DarknetActivations.logistic)
+      let g = try sum("g").map { tanh($0) }
+      let next = i.indices.map { f[$0] * cell.values[$0] + i[$0] * g[$0] }
+      let result = DoubleArray(shape: state.shape, i.indices.map { o[$0] * tanh(next[$0]) })
+      call.states["state"] = result
+      call.states["cell"] = DoubleArray(shape: state.shape, next)
+      return result
+    }
+  }
+
+  /// crnn_layer.c: the same as rnn with convolutions. Redmon's have a size of 3 and a padding of 1.
+  @Sendable private static func convolutionalRecurrent(
+    _ maker: SectionMaker, _ plan: inout DarknetPlan
+  ) throws -> DarknetSection {
+    let (outputs, hidden) = (try maker.size("output", 1), try maker.size("hidden", 1))
+    let isNormalized = try maker.section.bool("batch_normalize")
+    let size = try maker.size("size", 3)
+    let own = try maker.int("padding", size == 3 ? 1 : 0)
+    let pad = try maker.section.bool("pad") ? size / 2 : own
+    for key in ["stride", "dilation", "groups"] where try maker.int(key, 1) > 1 {
+      throw ModelError(.unsupported, "\(key) is not interpreted")
+    }
+    try maker.require(2 * pad == size - 1, "windows of \(size) with a padding of \(pad)")
+    let plane = Array(maker.input[1...])
+    let parts = try [(maker.input[0], hidden), (hidden, hidden), (hidden, outputs)].map {
+      inputs, filters in
+      (
+        Correlation(
+          channels: inputs, outputs: filters, groups: 1, size: [1] + plane, out: [1] + plane,
+          kernel: [1, size, size], stride: [1, 1, 1], pad: [0, pad, pad], dilation: [1, 1, 1]),
+        try ConvolutionWeights(
+          [filters, inputs, size, size], filters, isNormalized: isNormalized, isFlipped: false,
+          &plan)
+      )
+    }
+    let keepsState = try maker.section.bool("shortcut")
+    let activation = try maker.activation("logistic")
+    return try maker.made([outputs] + plane, states: [("state", [hidden] + plane)]) { call in
+      func convolved(_ index: Int, _ x: DoubleArray) throws -> DoubleArray {
+        let (windows, weights) = parts[index]
+        var result = try DoubleArray(shape: [windows.outputs] + plane)
+        windows.add(x, weights.kernel, to: &result)
+        weights.affine.apply(to: &result)
+        return try activation(result)
+      }
+      let state = try call.state("state", [hidden] + plane)
+      var next = try convolved(0, call.input)
+      let own = try convolved(1, state)
+      for index in next.values.indices {
+        next.values[index] += own.values[index] + (keepsState ? state.values[index] : 0)
+      }
+      call.states["state"] = next
+      return try convolved(2, next)
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import TensorCore
+
+/// A dense array of `Double`, row-major, with any number of axes.
+package struct DoubleArray: Sendable {
+  /// Sizes of the axes, outermost first; empty for a single number.
+  package private(set) var shape: [Int]
+  package var values: [Double]
+
+  package var count: Int { values.count }
+  package var rank: Int { shape.count }
+
+  /// Precondition: the number of values is the product of `shape`.
+  package init(shape: [Int], _ values: [Double]) {
+    precondition(shape.reduce(1, *) == values.count)
+    self.shape = shape
+    self.values = values
+  }
+
+  /// All elements the same; throws if there are more than the limit or the memory that is allowed.
+  package init(shape: [Int], repeating value: Double = 0) throws {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    try MemoryBudget.require(count * MemoryLayout<Double>.stride)
+    self.shape = shape
+    values = [Double](repeating: value, count: count)
+  }
+
+  /// The elements in double precision.
+  package init(_ tensor: Tensor) {
+    shape = tensor.shape
+    values = tensor.withUnsafeElements { $0.map(Double.init) }
+  }
+
+  /// Distances between neighbors along each axis.
+  package var strides: [Int] { Self.strides(of: shape) }
+
+  package static func strides(of shape: [Int]) -> [Int] {
+    var strides = [Int](repeating: 1, count: shape.count)
+    for axis in shape.indices.dropLast().reversed() {
+      strides[axis] = strides[axis + 1] * shape[axis + 1]
+    }
+    return strides
+  }
+
+  /// The product of the sizes of some axes.
+  package func count(_ axes: Range<Int>) -> Int { shape[axes].reduce(1, *) }
+
+  /// The sizes before an axis, of the axis, and after it, as products: the array is
+  /// `[outer, size, inner]`.
+  package func split(at axis: Int) -> (outer: Int, size: Int, inner: Int) {
+    (count(0..<axis), shape[axis], count(axis + 1..<rank))
+  }
+
+  /// The index of an axis; negative ones count from the end, starting with −1. Nil if there is none.
+  package func axis(_ index: Int) -> Int? {
+    guard index >= -rank, index < rank else { return nil }
+    return index < 0 ? index + rank : index
+  }
+
+  /// The same values with another shape; throws `.mismatch` if the counts differ.
+  package func reshaped(_ newShape: [Int]) throws -> DoubleArray {
+    guard try checkedProduct(newShape) == count else {
+      throw ModelError(.mismatch, "\(shape) cannot be reshaped to \(newShape)")
+    }
+    return DoubleArray(shape: newShape, values)
+  }
+
+  /// The array whose axis i is axis `order[i]` of this one.
+  ///
+  /// Precondition: `order` is a permutation of the axes.
+  package func transposed(_ order: [Int]) -> DoubleArray {
+    if order == Array(shape.indices) { return self }
+    let newShape = order.map { shape[$0] }
+    let steps = order.map { strides[$0] }
+    var result = [Double]()
+    result.reserveCapacity(count)
+    guard count > 0, let innermost = steps.last, let length = newShape.last else { return self }
+    var index = [Int](repeating: 0, count: rank)
+    var start = 0
+    while result.count < count {
+      for step in 0..<length { result.append(values[start + step * innermost]) }
+      var axis = rank - 2
+      while axis >= 0 {
+        index[axis] += 1
+        start += steps[axis]
+        if index[axis] < newShape[axis] { break }
+        start -= steps[axis] * newShape[axis]
+        index[axis] = 0
+        axis -= 1
+      }
+    }
+    return DoubleArray(shape: newShape, result)
+  }
+
+  package func map(_ function: (Double) throws -> Double) rethrows -> DoubleArray {
+    DoubleArray(shape: shape, try values.map(function))
+  }
+
+  /// The elements from `range` along one axis.
+  ///
+  /// Precondition: the range lies within the axis.
+  package func slice(_ axis: Int, _ range: Range<Int>) -> DoubleArray {
+    let (outer, size, inner) = split(at: axis)
+    var result = [Double]()
+    result.reserveCapacity(outer * range.count * inner)
+    for block in 0..<outer {
+      let start = block * size * inner
+      result += values[start + range.lowerBound * inner..<start + range.upperBound * inner]
+    }
+    var newShape = shape
+    newShape[axis] = range.count
+    return DoubleArray(shape: newShape, result)
+  }
+
+  /// The arrays one behind the other along an axis.
+  ///
+  /// Precondition: there is one at least, and they differ in size along that axis only.
+  package static func concatenated(_ arrays: [DoubleArray], axis: Int) -> DoubleArray {
+    var newShape = arrays[0].shape
+    newShape[axis] = arrays.reduce(0) { $0 + $1.shape[axis] }
+    let outer = arrays[0].count(0..<axis)
+    var result = [Double]()
+    result.reserveCapacity(newShape.reduce(1, *))
+    for block in 0..<outer {
+      for array in arrays {
+        let length = array.count(axis..<array.rank)
+        result += array.values[block * length..<(block + 1) * length]
+      }
+    }
+    return DoubleArray(shape: newShape, result)
+  }
+}

@@ -1,0 +1,19 @@
+/// A layer or an option of one that the interpreter lacks: what lies behind it was not computed.
+///
+/// Prints as `FILE: layer 'NAME' (CLASS): MESSAGE`.
+package struct InterpretationError: Error, Sendable, Equatable, CustomStringConvertible {
+  package var file: String
+  package var layer: String
+  package var layerClass: String
+  /// What is missing.
+  package var message: String
+
+  package init(file: String, layer: String, layerClass: String, _ message: String) {
+    self.file = file
+    self.layer = layer
+    self.layerClass = layerClass
+    self.message = message
+  }
+
+  package var description: String { "\(file): layer '\(layer)' (\(layerClass)): \(message)" }
+}

@@ -1,0 +1,161 @@
+import Assay
+import CaffeImport
+import CaffeInterpretation
+import CoreMLModel
+import DarknetImport
+import DarknetInterpretation
+import ImportSupport
+import TestSupport
+import Testing
+
+/// Converted networks against the interpreters of their sources.
+@Suite struct ProofTests {
+  struct Network: CustomTestStringConvertible, Sendable {
+    let name: String
+    let files: [String]
+
+    var testDescription: String { name }
+
+    func converted() throws -> (model: Model, origin: ProofOrigin) {
+      let source = try ModelSource(contentsOf: files[0], weights: files.dropFirst().first)
+      let options = ConversionOptions()
+      let result = try source.convert(options)
+      return (result.model, ProofOrigin(source, options, result))
+    }
+  }
+
+  /// The networks of a folder of files with the same names but for their endings.
+  private static func networks(_ folder: String, _ ending: String, _ weights: String) -> [Network] {
+    let fixtures = Fixtures(folder)
+    let names = Set(fixtures.names)
+    return fixtures.names.filter { $0.hasSuffix(ending) && names.contains($0) }.map { file in
+      let name = String(file.dropLast(ending.count))
+      return Network(
+        name: name,
+        files: [file, name + weights].filter(names.contains).map(fixtures.path))
+    }
+  }
+
+  /// The networks of a corpus in Caffe's files that can be converted.
+  private static func corpus(_ folder: String) -> [Network] {
+    fileNames(in: folder).compactMap { name in
+      let files = ["deploy.prototxt", "model.caffemodel"].map { "\(folder)/\(name)/\($0)" }
+        .filter(fileExists)
+      let network = Network(name: name, files: files)
+      return files.first?.hasSuffix("prototxt") == true && (try? network.converted()) != nil
+        ? network : nil
+    }
+  }
+
+  static let fixtures =
+    networks("caffe/layers", ".prototxt", ".caffemodel")
+    + networks("darknet/layers", ".cfg", ".weights")
+    + corpus(Fixtures("corpus").path("caffe"))
+
+  /// Outputs that have no counterpart: the positions of maxima, which are planes of zeros and ones, and
+  /// the copy of an output that two layers share.
+  private static let other: [String: Set<String>] = [
+    "unpoolings": ["seen_mask"], "shapes": ["permute_some_"],
+  ]
+
+  @Test(arguments: fixtures) func networksAreProved(_ network: Network) throws {
+    let (model, origin) = try network.converted()
+    let proof = try origin.proof(of: model)
+    #expect(proof.finding == nil, "\(String(describing: proof.finding))")
+    #expect(proof.missing == nil)
+    #expect(proof.openOutputs == Self.other[network.name] ?? [])
+    #expect(!proof.agreeing.isEmpty)
+    // What the bound allows is an order above what the engine's rounding makes.
+    #expect(proof.largest < 1e-4)
+  }
+
+  @Test(.shared("corpus/caffe"), arguments: corpus(Shared.path("corpus/caffe")))
+  func corpusIsProved(_ network: Network) throws {
+    let (model, origin) = try network.converted()
+    let proof = try origin.proof(of: model)
+    #expect(proof.isComplete, "\(String(describing: proof.finding)) \(proof.openOutputs)")
+  }
+
+  /// A proof found that these took the middle row or column; interp.cpp takes the first, as its scale is
+  /// 0 for a size of 1.
+  @Test(arguments: ["height: 1 width: 4", "height: 3 width: 1", "shrink_factor: 7"])
+  func resizingToOneRow(_ settings: String) throws {
+    try withTemporaryFolder { folder in
+      let path = folder + "/net.prototxt"
+      let text = """
+        layer { name: "x" type: "Input" top: "x" input_param { shape { dim: 1 dim: 3 dim: 5 dim: 7 } } }
+        layer { name: "y" type: "Interp" bottom: "x" top: "y" interp_param { \(settings) } }
+        """
+      try writeFile(Array(text.utf8), to: path)
+      let (model, origin) = try Network(name: settings, files: [path]).converted()
+      let proof = try origin.proof(of: model)
+      #expect(proof.isComplete, "\(String(describing: proof.finding))")
+    }
+  }
+
+  /// What the converters know, the interpreters know.
+  @Test func everyTypeIsInterpreted() {
+    let caffe = Set(CaffeImporter.supportedTypes.flatMap(\.names))
+    #expect(caffe.subtracting(CaffeInterpreter.types) == [])
+    let darknet = Set(LayerCatalog.entries.flatMap(\.layer.names))
+    #expect(darknet.subtracting(DarknetInterpreter.kinds) == [])
+  }
+
+  /// One thing is changed in a converted network, and the proof names the layer.
+  @Test func damagesAreNamed() throws {
+    var count = 0
+    for network in Self.fixtures {
+      let (model, origin) = try network.converted()
+      let layers = model.neuralNetwork?.layers ?? []
+      var left = 12
+      for index in layers.indices {
+        for damage in ConversionDamage.all where left > 0 {
+          var damaged = model
+          let nearest = model.nearest(origin.comparedBlobs, behind: index)
+          guard try damage.apply(to: &damaged, at: index),
+            try damaged.differs(from: model, in: nearest)
+          else { continue }
+          count += 1
+          left -= 1
+          let proof = try origin.proof(of: damaged)
+          let comment = "\(network.name): \(damage.name) of layer '\(layers[index].name)'"
+          guard let finding = proof.finding else {
+            Issue.record("\(comment) is not found")
+            continue
+          }
+          #expect(
+            nearest.contains(finding.blob), "\(comment): '\(finding.blob)' of \(nearest.sorted())")
+        }
+      }
+    }
+    #expect(count >= 500)
+  }
+
+  @Test func commands() throws {
+    try withTemporaryFolder { folder in
+      let fixtures = Fixtures("caffe")
+      let files = ["v2.prototxt", "single.caffemodel"].map(fixtures.path)
+      let path = folder + "/net.mlmodel"
+      let converted = try Command.run(["convert"] + files + ["-o", path, "--prove"])
+      #expect(converted.code == 0)
+      #expect(converted.output.hasPrefix("proved: "))
+      let same = try Command.run(["diff"] + files + [path, fixtures.path("input.npy")])
+      #expect(same.code == 0)
+      #expect(same.output.contains("\nproved: "))
+      #expect(same.output.contains("on 1 input,"))
+
+      var model = try Model(contentsOf: path)
+      let index = try #require(
+        model.neuralNetwork?.layers.firstIndex { $0.parameters is InnerProduct })
+      let name = try #require(model.neuralNetwork?.layers[index].name)
+      #expect(try ConversionDamage.swappedWeights.apply(to: &model, at: index))
+      try model.write(to: path)
+      let different = try Command.run(["diff"] + files + [path])
+      #expect(different.code == 1)
+      #expect(different.output.contains("not proved: "))
+      #expect(different.output.contains("layer '\(name)' differs on random numbers of seed 0"))
+      let json = try Command.run(["diff"] + files + [path, "--json"])
+      #expect(json.output.contains("\"differs\""))
+    }
+  }
+}
