@@ -39,7 +39,8 @@ public enum ModelSource: Sendable {
     case .coreML, .unknown:
       self = .coreML(
         try inFile(path == "-" ? "standard input" : path) {
-          let model = try Model(bytes: bytes, package: package)
+          var model = try Model(bytes: bytes, package: package)
+          try model.connectVGSLNetwork()
           try require(
             weights == nil, .mismatch, "a Core ML model has its weights, and takes no second file")
           return model

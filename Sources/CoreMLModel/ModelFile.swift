@@ -8,7 +8,10 @@ extension Model {
   /// - Throws: `ModelError` with the file, the layer and the field, listing all faults at once.
   public init(contentsOf path: String) throws {
     try self.init(uncheckedContentsOf: path)
-    try inFile(path == "-" ? "standard input" : path) { try requireValid() }
+    try inFile(path == "-" ? "standard input" : path) {
+      try connectVGSLNetwork()
+      try requireValid()
+    }
   }
 
   /// Reads an `.mlmodel` even if its content is invalid, such as a model without its weights.

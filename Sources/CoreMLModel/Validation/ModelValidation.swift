@@ -24,7 +24,7 @@ extension Model {
       faults.require(false, "description", "the model has no description")
       return faults
     }
-    if checkStore(description, &faults) { return faults }
+    if checkStore(&faults) { return faults }
     description.check(version: specificationVersion, &faults)
     switch type {
     case nil: faults.require(false, "type", "the model's type is missing")
@@ -42,22 +42,14 @@ extension Model {
   }
 
   /// Says what a file of kraken is, which has the form of a Core ML model but no network that runs:
-  /// kraken builds its network from the description in the metadata, and takes the weights of layers
-  /// by their names. Inputs have the axes N, C, H and W, of which 0 is any size; LSTMs run along the
-  /// width or the height; blobs are not always those of the layer before.
-  private func checkStore(_ description: ModelDescription, _ faults: inout Faults) -> Bool {
-    guard let network = neuralNetwork,
-      let specification = description.metadata?.userDefined["vgsl"],
-      description.metadata?.userDefined["kraken_meta"] != nil
-    else { return false }
-    let made = Set(network.layers.flatMap(\.output) + description.input.map(\.name))
-    let missing = description.output.map(\.name).filter { !made.contains($0) }
+  /// its layers store the weights of the network that `connectVGSLNetwork` builds.
+  private func checkStore(_ faults: inout Faults) -> Bool {
+    guard let specification = storedVGSLNetwork else { return false }
     faults.require(
       false, "description.metadata.vgsl",
       "a file of kraken, whose layers store the weights of the network '\(specification)' and are "
-        + "not connected to one"
-        + (missing.first.map { ": no layer produces '\($0)'" } ?? ""),
-      hint: "run it with kraken, which builds the network from that description")
+        + "not connected to one",
+      hint: "Core ML cannot load it; Assay runs it as that network, and `assay edit` writes it so")
     return true
   }
 
