@@ -22,7 +22,8 @@ extension Convolution: EngineLayer {
         try spread(layer.values(kernel, kernelShape, channelAxis: 1, "weights"), &window))
     }
     let weights = ConvolutionWeights(
-      values: values, groups: groups, groupInputs: inputs / groups, groupOutputs: outputChannels / groups,
+      values: values, groups: groups, groupInputs: inputs / groups,
+      groupOutputs: outputChannels / groups,
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
     if isDeconvolution {
       let operation = TransposedConvolutionOperation(weights: weights, window: window)
