@@ -2,6 +2,10 @@ import TensorCore
 
 /// Adds borders.
 package struct Padding: LayerParameters {
+  package static let minimumRank = 2
+  /// Two axes are H and W.
+  package static let vectorRank = 1
+
   package enum Kind: Sendable, Equatable {
     case constant(value: Float)
     /// Mirrored without repeating the edge.

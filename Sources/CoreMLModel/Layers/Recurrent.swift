@@ -68,7 +68,9 @@ extension LayerParameters {
       "the input has \(try shape.itemCount) values per item, not \(inputSize)",
       field: "inputVectorSize")
     let state = try BlobShape([1, shape.batch, outputSize, 1, 1]).checked
-    for input in inputs.dropFirst() where input != state {
+    // As in Core ML, only the number of its elements counts: coremltools gives [B, H, 1, 1, 1].
+    let count = try checkedProduct(state)
+    for input in inputs.dropFirst() where try checkedProduct(input) != count {
       throw ModelError(.malformed, "a state has the shape \(input), not \(state)", field: "input")
     }
     var output = state

@@ -66,11 +66,9 @@ extension LayerLowering {
     try require(
       input.itemCount == inputCount,
       "\(inputCount), but an input item has \(input.itemCount) elements", field: "inputVectorSize")
-    for state in inputShapes.dropFirst() {
-      try require(
-        state.itemCount == units && (state.images == 1 || state.images == input.batch),
-        "a state has the shape \(state.dimensions); \(units) elements per item are needed",
-        field: "input")
+    let state = try checked([[1, input.batch, units, 1, 1]])[0]
+    let inputs = [self.inputs[0]] + zip(self.inputs, inputShapes).dropFirst().map { value, shape in
+      shape == state ? value : add(ViewOperation(), [value], state)
     }
     let operation = RecurrentOperation(
       cells: cells, isReversed: isReversed, givesSequence: givesSequence, inputCount: inputCount,

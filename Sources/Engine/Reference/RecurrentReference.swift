@@ -83,7 +83,7 @@ func recurrentOutputs(
 func state(_ inputs: [ReferenceTensor], _ index: Int, _ size: Int) -> [[Double]] {
   (0..<inputs[0].batch).map { batch in
     index < inputs.count
-      ? Array(inputs[index].item(inputs[index].batch == 1 ? 0 : batch))
+      ? Array(inputs[index].elements[batch * size..<(batch + 1) * size])
       : [Double](repeating: 0, count: size)
   }
 }

@@ -72,7 +72,10 @@ extension SimpleRecurrent: TestedLayer {
         layer.biasVector = random.weights(units)
         return LayerTrial(
           "\(steps) × \(batch), \(inputs) to \(units)", layer,
-          shapes(steps, batch, inputs, units, states: 1, true))
+          // coremltools gives states a shape of their own.
+          isSequence
+            ? shapes(steps, batch, inputs, units, states: 1, true)
+            : [[steps, batch, inputs, 1, 1], [batch, units, 1, 1, 1]])
       }
     }
   }
