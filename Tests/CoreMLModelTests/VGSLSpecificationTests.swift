@@ -56,6 +56,7 @@ struct VGSLSpecificationTests {
       ("[1,12,0,1 Cr{C_0}4,4,7]", "has 6 outputs"), ("[1,12,0,1 Cr{C_0}4,4,0]", "a size is 0"),
       ("[1,12,0,1 Cr{C_0}4,99999999999999999999,6]", "does not start with a size"),
       ("[1,12,0,1 Cr{C_0}4,4,6,2,2x]", "'x' is left"), ("[1,12,0,1 Cr{C_0", "in brackets"),
+      ("[1,12,0,1 Cr{C_0}4,4,6 Cr{C_0}4,4,6]", "no layer 'C_0_conv' has its weights"),
       ("[1,12,0,1 CTr{C_0}4,4,6]", "a transposed convolution is not supported"),
       ("[1,12,0,1 Lrx{L_5}7]", "this direction is not supported"),
       ("[1,12,0,1 Lbxo{L_5}7]", "column of ones is not supported"),

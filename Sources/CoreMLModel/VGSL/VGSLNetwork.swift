@@ -63,7 +63,7 @@ extension FeatureType {
 
 /// Makes Core ML's layers of blocks, with the weights of a store. Blobs are `[1, C, H, W]`.
 private struct VGSLNetworkBuilder {
-  private let store: [String: NeuralNetworkLayer]
+  private var store: [String: NeuralNetworkLayer]
   private var layers: [NeuralNetworkLayer] = []
   private var names: Set<String>
   private var blob: String
@@ -187,10 +187,13 @@ private struct VGSLNetworkBuilder {
     append("\(name)_image", transpose)
   }
 
-  private func stored<Layer: LayerParameters>(
+  /// The stored layer of a block, which no other block has: a short text cannot multiply weights.
+  private mutating func stored<Layer: LayerParameters>(
     _ name: String, _ type: Layer.Type, _ block: VGSLSpecification.Block
   ) throws -> Layer {
-    guard let layer = store[name]?.parameters as? Layer else { throw missing(name, block) }
+    guard let layer = store.removeValue(forKey: name)?.parameters as? Layer else {
+      throw missing(name, block)
+    }
     return layer
   }
 

@@ -67,8 +67,9 @@ extension LayerLowering {
       input.itemCount == inputCount,
       "\(inputCount), but an input item has \(input.itemCount) elements", field: "inputVectorSize")
     let state = try checked([[1, input.batch, units, 1, 1]])[0]
-    let inputs = [self.inputs[0]] + zip(self.inputs, inputShapes).dropFirst().map { value, shape in
-      shape == state ? value : add(ViewOperation(), [value], state)
+    var inputs = self.inputs
+    for index in inputs.indices.dropFirst() where inputShapes[index] != state {
+      inputs[index] = add(ViewOperation(), [inputs[index]], state)
     }
     let operation = RecurrentOperation(
       cells: cells, isReversed: isReversed, givesSequence: givesSequence, inputCount: inputCount,

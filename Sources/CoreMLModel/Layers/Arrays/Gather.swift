@@ -96,8 +96,9 @@ package struct EmbeddingND: ArrayLayer {
 }
 
 /// `onValue` along a new axis at the index that the input holds, `offValue` elsewhere.
-package struct OneHot: ArrayLayer {
+package struct OneHot: ArrayLayer, DynamicLayer {
   package static let specificationVersion = 5
+  package static let inputCount = 1...2
 
   package var oneHotVectorSize = 0
   /// Axis of the output; negative values count from the end.
@@ -114,6 +115,14 @@ package struct OneHot: ArrayLayer {
     .float("offValue", \.offValue),
   ]
 
+  package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
+
+  package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
+    var layer = self
+    layer.oneHotVectorSize = try values[0].wholes("input").first ?? 0
+    return layer
+  }
+
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try arrayInput(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count + 1)
@@ -122,6 +131,6 @@ package struct OneHot: ArrayLayer {
   }
 
   package func check(_ faults: inout Faults) {
-    faults.require(oneHotVectorSize > 0, "oneHotVectorSize", "\(oneHotVectorSize)")
+    faults.require(oneHotVectorSize >= 0, "oneHotVectorSize", "\(oneHotVectorSize)")
   }
 }

@@ -159,6 +159,20 @@ extension WhereNonZero: TestedLayer {
     #expect(network.steps.count { $0.layerType == "fillDynamic" || $0.kernel == "multiply" } == 0)
   }
 
+  /// One of 3 for the places 0 and 2.
+  @Test func oneHotOfAGivenSize() throws {
+    var layer = OneHot()
+    (layer.axis, layer.onValue) = (-1, 1)
+    let network = try CompiledNetwork(
+      model: TestNetwork.exactModel(
+        [[2], [1]],
+        [NeuralNetworkLayer("one", layer, input: ["in0", "in1"], output: ["out"])]))
+    let result = try network.predict([
+      "in0": Tensor(shape: [2], [0, 2]), "in1": Tensor(shape: [1], [3]),
+    ])
+    #expect(result["out"] == Tensor(shape: [2, 3], [1, 0, 0, 0, 0, 1]))
+  }
+
   /// Only what depends on values waits for them, and other values make other shapes.
   @Test func valuesDecideOnTheWay() throws {
     let layers = [
