@@ -11,6 +11,16 @@ struct FormulaConversion {
   func convert(
     _ call: LayerCall, into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
+    // Each element of the result depends on the elements in its place.
+    let leading = call.inputs.lazy.compactMap(\.leading).first
+    if let leading,
+      !formula.expression.isElementwise || !formula.weights.isEmpty
+        || call.inputs.contains(where: {
+          $0.leading != leading || $0.shape != call.inputs[0].shape
+        })
+    {
+      try call.requireNoLeadingAxes()
+    }
     var inputs: [KerasTensor] = []
     for input in call.inputs {
       guard input.sizes == nil else {
@@ -25,8 +35,19 @@ struct FormulaConversion {
         "the result of the formula \(formula.expression) has the shape \(Expression.text(placement.shape)), which has no "
           + "batch or too many axes")
     }
+    result.leading = leading
     result.isGuess = inputs.contains(where: \.isGuess)
     return [network.settled(result, for: call.name)]
+  }
+}
+
+extension Expression {
+  fileprivate var isElementwise: Bool {
+    switch node {
+    case .number, .name: true
+    case .apply(_, let operands): operands.allSatisfy(\.isElementwise)
+    case .reduce, .slice: false
+    }
   }
 }
 

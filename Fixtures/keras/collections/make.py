@@ -251,3 +251,26 @@ anchors = retinanet.Anchors(size=6, stride=4, ratios=[0.5, 2], scales=[1])(x)
 offsets = keras.layers.Reshape((-1, 4))(x)
 boxes = retinanet.RegressBoxes(mean=[0.1, 0, 0, -0.1])([anchors, offsets])
 save("boxes", image, [boxes, retinanet.ClipBoxes()([image, boxes])])
+
+# Windows whose number is computed from the size of the batch: by operations, and in a Lambda.
+keras.backend.clear_session()
+image = keras.Input((4, 6, 2))
+count = tf.shape(image)[0]
+x = tf.transpose(tf.reshape(image, [count, 2, 2, 3, 4]), [0, 1, 3, 2, 4])
+x = tf.nn.softmax(tf.reshape(x, [count * 6, 2, 4]), axis=1)
+x = tf.reshape(x, [tf.shape(x)[0] // 6, -1, 4])
+save("windows_by_batch", image, keras.layers.Conv1D(3, 2)(x))
+
+
+def windowed(x):
+    import tensorflow as tf
+    count = tf.shape(x)[0]
+    x = tf.transpose(tf.reshape(x, (count, 2, 2, 3, 4)), (0, 1, 3, 2, 4))
+    x = tf.reshape(x, (6 * count, 2, 4))
+    x = tf.transpose(x * tf.sigmoid(x), (0, 2, 1))
+    return tf.reshape(x, (tf.shape(x)[0] // 6, -1, 4))
+
+
+keras.backend.clear_session()
+image = keras.Input((4, 6, 2))
+save("windows_by_lambda", image, keras.layers.Conv1D(3, 2)(keras.layers.Lambda(windowed)(image)))

@@ -66,12 +66,16 @@ extension PythonMachine {
 
   /// The sizes of a tensor as `K.int_shape` has them.
   private func shape(of expression: Expression, _ name: String) throws -> [PythonSymbol] {
+    try sizes(of: expression, name).map { $0.known.map { .int($0) } ?? .none }
+  }
+
+  private func sizes(of expression: Expression, _ name: String) throws -> [SymbolicSize] {
     guard let tensors else { throw Self.unsupported("it uses '.\(name)' of a tensor") }
     let tensor = try tensors.tensor(expression, self)
     guard tensor.sizes == nil, !tensor.isGuess else {
       throw Self.unsupported("it needs the shape of a tensor whose shape is unknown")
     }
-    return tensor.shape.map { $0.map { .int($0) } ?? .none }
+    return tensor.symbolicShape
   }
 
   private func method(
@@ -241,12 +245,13 @@ extension PythonMachine {
       guard case .expression(let expression)? = arguments.first ?? named, tensors != nil else {
         throw PythonLibraries.refusal(path)
       }
-      let sizes = try shape(of: expression, path)
+      let sizes = try sizes(of: expression, path)
       switch path {
-      case "keras.backend.int_shape", "keras.ops.shape", "np.shape": return .tuple(sizes)
+      case "keras.backend.int_shape", "keras.ops.shape", "np.shape":
+        return .tuple(try shape(of: expression, path))
       case "keras.backend.ndim", "tf.rank": return .int(sizes.count)
-      case "tf.size": return .unknownSize
-      default: return .sizes(sizes.map(\.int))
+      case "tf.size": return PythonSymbol(sizes.reduce(.known(1), SymbolicSize.product))
+      default: return .sizes(sizes)
       }
     default: return nil
     }
@@ -269,7 +274,7 @@ extension PythonMachine {
       guard let first, first.elements != nil, let array = first.array else { return nil }
       let ints = (first.elements ?? []).map(\.int)
       return ints.contains(nil) || name == "variable" || array.shape.count != 1
-        ? .array(array) : .sizes(ints)
+        ? .array(array) : .sizes(ints.compactMap { $0 }.map { .known($0) })
     case "concat", "concatenate":
       guard let parts = first?.elements, !parts.isEmpty else { return nil }
       let all = parts.map(\.elements)
@@ -292,11 +297,10 @@ extension PythonMachine {
       guard let elements = first?.elements, let sizes = PythonSymbol.sizes(of: elements),
         case .sizes(let factors) = sizes
       else { return nil }
-      if factors.contains(nil) { return .unknownSize }
-      return .int(try checkedProduct(factors.compactMap { $0 }, limit: Limits.dimension))
+      return PythonSymbol(factors.reduce(.known(1), SymbolicSize.product))
     case "range", "arange":
-      return try builtIn("python.range", arguments, []).map {
-        .sizes(($0.elements ?? []).map(\.int))
+      return try builtIn("python.range", arguments, []).flatMap {
+        PythonSymbol.sizes(of: $0.elements ?? [])
       }
     case "linspace":
       guard arguments.count == 3, let start = first?.double, let end = arguments[1].double,
@@ -331,17 +335,8 @@ extension PythonMachine {
 extension PythonSymbol {
   /// Whole numbers and unknown sizes as sizes; nil if anything else is among them.
   static func sizes(of elements: [PythonSymbol]) -> PythonSymbol? {
-    var sizes: [Int?] = []
-    for element in elements {
-      if case .unknownSize = element {
-        sizes.append(nil)
-      } else if let int = element.int {
-        sizes.append(int)
-      } else {
-        return nil
-      }
-    }
-    return .sizes(sizes)
+    let sizes = elements.compactMap(\.size)
+    return sizes.count == elements.count ? .sizes(sizes) : nil
   }
 
   /// As `isinstance` names the type.

@@ -152,40 +152,30 @@ extension PythonMachine {
   private func sizes(
     _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
   ) throws -> PythonSymbol? {
-    func values(_ symbol: PythonSymbol) -> (values: [Int?], isScalar: Bool)? {
-      if case .unknownSize = symbol { return ([nil], true) }
-      if let int = symbol.int { return ([int], true) }
-      guard let elements = symbol.elements else { return nil }
-      let ints = elements.map(\.int)
-      return zip(ints, elements).allSatisfy({ $0 != nil || $1.isUnknownSize }) ? (ints, false) : nil
-    }
     guard left.isSizes || right.isSizes else { return nil }
-    if left.double != nil && left.int == nil || right.double != nil && right.int == nil {
-      if left.isUnknownSize || right.isUnknownSize { return .unknownSize }
-      return nil
+    func values(_ symbol: PythonSymbol) -> KnownSizes? {
+      if let size = symbol.size ?? symbol.double.map({ SymbolicSize($0) }) {
+        return KnownSizes(size)
+      }
+      let sizes = symbol.elements?.map(\.size)
+      guard let sizes, !sizes.contains(nil) else { return nil }
+      return KnownSizes(values: sizes.compactMap { $0 })
     }
     guard let a = values(left), let b = values(right),
       a.isScalar || b.isScalar || a.values.count == b.values.count
     else { return nil }
-    var results: [Int?] = []
-    for index in 0..<max(a.values.count, b.values.count) {
-      guard let x = a.values[a.isScalar ? 0 : index], let y = b.values[b.isScalar ? 0 : index]
-      else {
-        results.append(nil)
-        continue
-      }
-      let number = function.value([Double(x), Double(y)])
-      guard let whole = Int(exactly: number), whole.magnitude <= UInt(Limits.dimension) else {
-        return nil
-      }
-      results.append(whole)
+    let results = (0..<max(a.values.count, b.values.count)).map { index in
+      function.size(a.scalar ?? a.values[index], b.scalar ?? b.values[index])
     }
-    guard a.isScalar && b.isScalar else { return .sizes(results) }
-    guard let number = results[0] else {
-      if function.isComparison { throw Self.unsupported("it branches by a size that is unknown") }
-      return .unknownSize
+    guard a.isScalar && b.isScalar else {
+      return results.contains { if case .number = $0 { true } else { false } }
+        ? nil : .sizes(results)
     }
-    return function.isComparison ? .bool(number != 0) : .int(number)
+    guard function.isComparison else { return PythonSymbol(results[0]) }
+    guard let number = results[0].number else {
+      throw Self.unsupported("it branches by a size that is unknown")
+    }
+    return .bool(number != 0)
   }
 
   func element(_ index: PythonSymbol, of value: PythonSymbol) throws -> PythonSymbol {
@@ -242,8 +232,6 @@ extension PythonMachine {
 }
 
 extension PythonSymbol {
-  fileprivate var isUnknownSize: Bool { if case .unknownSize = self { true } else { false } }
-
   fileprivate var isSizes: Bool {
     switch self {
     case .sizes, .unknownSize: true
@@ -253,6 +241,16 @@ extension PythonSymbol {
 }
 
 extension ElementFunction {
+  /// The result for two sizes.
+  fileprivate func size(_ a: SymbolicSize, _ b: SymbolicSize) -> SymbolicSize {
+    switch self {
+    case .multiply: .product(a, b)
+    case .divide: .quotient(a, b, isWhole: false)
+    case .floorDivide: .quotient(a, b, isWhole: true)
+    default: .combined(a, b) { value([$0, $1]) }
+    }
+  }
+
   fileprivate var isComparison: Bool {
     switch self {
     case .less, .lessEqual, .greater, .greaterEqual, .equal, .notEqual: true

@@ -15,9 +15,10 @@ indirect enum PythonSymbol {
   case tuple([PythonSymbol])
   case list(PythonList)
   case dictionary([(key: String, value: PythonSymbol)])
-  /// The sizes that a tensor holds, as `tf.shape` gives them; nil is the batch or another unknown.
-  case sizes([Int?])
-  case unknownSize
+  /// The sizes that a tensor holds, as `tf.shape` gives them.
+  case sizes([SymbolicSize])
+  /// A size that is not known, or a number computed from it.
+  case unknownSize(SymbolicSize)
   /// Numbers that are known at once.
   case array(FormulaArray)
   case slice(PythonSymbol, PythonSymbol, PythonSymbol)
@@ -43,6 +44,14 @@ indirect enum PythonSymbol {
     case .code(let code): self = .code(code)
     case .bytes, .other:
       throw ModelError(.unsupported, "it contains a constant of an unsupported kind")
+    }
+  }
+
+  init(_ size: SymbolicSize) {
+    switch size {
+    case .known(let size): self = .int(size)
+    case .number(let number): self = .double(number)
+    case .batch, .ofBatch, .unknown: self = .unknownSize(size)
     }
   }
 
@@ -92,6 +101,11 @@ indirect enum PythonSymbol {
 
   var string: String? { if case .string(let text) = self { text } else { nil } }
 
+  /// A whole number or an unknown size; nil for anything else.
+  var size: SymbolicSize? {
+    if case .unknownSize(let size) = self { size } else { int.map { .known($0) } }
+  }
+
   var isNone: Bool { if case .none = self { true } else { false } }
 
   var isNull: Bool { if case .null = self { true } else { false } }
@@ -101,7 +115,7 @@ indirect enum PythonSymbol {
     switch self {
     case .tuple(let elements): elements
     case .list(let list): list.elements
-    case .sizes(let sizes): sizes.map { $0.map { .int($0) } ?? .unknownSize }
+    case .sizes(let sizes): sizes.map { PythonSymbol($0) }
     case .dictionary(let members): members.map { .string($0.key) }
     case .array(let array) where array.shape.count == 1: array.elements.map { .double($0) }
     default: nil

@@ -101,8 +101,7 @@ final class PythonTensors {
     let isList = ["split", "unstack", "moments", "top_k"].contains(short)
     let symbols = outputs.enumerated().map { index, tensor -> PythonSymbol in
       if let sizes = tensor.sizes {
-        return sizes.isScalar
-          ? (sizes.values.first ?? nil).map { .int($0) } ?? .unknownSize : .sizes(sizes.values)
+        return sizes.scalar.map { PythonSymbol($0) } ?? .sizes(sizes.values)
       }
       return .expression(add(tensor, text + (isList ? "[\(index)]" : ""), machine))
     }
@@ -158,7 +157,9 @@ final class PythonTensors {
     case .int(let value): return .value(.int(value))
     case .double(let value): return .value(.double(value))
     case .string(let text): return .value(.string(text))
-    case .unknownSize: return .value(.int(-1))
+    case .unknownSize(let size):
+      inputs.append(KerasTensor(sizes: KnownSizes(size)))
+      return .tensor(inputs.count - 1)
     case .expression(let expression):
       inputs.append(try tensor(machine.settled(expression), machine))
       return .tensor(inputs.count - 1)
@@ -190,7 +191,11 @@ final class PythonTensors {
       if layer.className == "dot", layer.inputs.count > 1 {
         throw PythonMachine.unsupported("a product of two tensors mixes their batches")
       }
-      return try operation.convert(OperationCall(layer, fields: JSONObject()), &network)
+      var fields = JSONObject()
+      fields["function"] = .string(operation.names[0])
+      let configuration = LayerConfiguration(
+        name: layer.name, className: layer.className, fields: fields, version: layer.version)
+      return try layer.outputs(of: OperationLayer(configuration), configuration, into: &network)
     case .layer(let className):
       let operation = OperationCall(layer, fields: JSONObject())
       var fields = JSONObject()
@@ -205,8 +210,17 @@ final class PythonTensors {
       if className == "Dot", fields["axes"]?.isNull ?? true {
         fields["axes"] = .array(layer.inputs.enumerated().map { .int($1.rank - 1 - $0) })
       }
+      guard layer.inputs.allSatisfy({ $0.sizes == nil }) else {
+        throw PythonMachine.unsupported("it calls a layer with a size that is unknown")
+      }
       return try operation.convert(layer.inputs, as: className, fields, into: &network)
     }
+  }
+
+  /// Whether a slice takes the whole batch.
+  private static func isBatch(_ axis: Int, _ begin: PythonSymbol, _ end: PythonSymbol) -> Bool {
+    guard axis == 0, begin.int == 0, case .unknownSize(.batch(times: 1)) = end else { return false }
+    return true
   }
 
   /// Functions that no operation of Keras is.
@@ -223,13 +237,16 @@ final class PythonTensors {
       guard let x = value(0, "input_", "x"), let begin = value(1, "begin", "start")?.elements,
         let size = value(2, "size")?.elements, begin.count == size.count
       else { return nil }
-      let items = try zip(begin, size).map { begin, size -> PythonSymbol in
+      let items = try zip(begin, size).enumerated().map { axis, bounds -> PythonSymbol in
+        let (begin, size) = bounds
+        if Self.isBatch(axis, begin, size) { return .slice(.none, .none, .none) }
         guard let start = begin.int else {
           throw PythonMachine.unsupported("its slice bounds are not integers")
         }
-        guard let count = size.int, count >= 0 else {
-          return .slice(start == 0 ? .none : .int(start), .none, .none)
+        guard let count = size.int else {
+          throw PythonMachine.unsupported("its slice bounds are not integers")
         }
+        if count < 0 { return .slice(start == 0 ? .none : .int(start), .none, .none) }
         return .slice(.int(start), .int(start &+ count), .none)
       }
       return try machine.element(.tuple(items), of: x)
@@ -241,9 +258,12 @@ final class PythonTensors {
       else { return nil }
       let steps = value(3, "strides")?.elements ?? begin.map { _ in .int(1) }
       guard steps.count == begin.count else { return nil }
-      let items = zip(zip(begin, end), steps).map { bounds, step -> PythonSymbol in
+      let items = zip(zip(begin, end), steps).enumerated().map { axis, item -> PythonSymbol in
+        let (bounds, step) = item
         // Ends that nothing reaches stand for the whole axis.
-        if bounds.0.int == 0, bounds.1.int ?? Int.max >= 1 << 24 {
+        if Self.isBatch(axis, bounds.0, bounds.1)
+          || bounds.0.int == 0 && bounds.1.int ?? 0 >= 1 << 24
+        {
           return .slice(.none, .none, step)
         }
         return .slice(bounds.0, bounds.1, step)

@@ -91,16 +91,18 @@ struct OperationCall: Sendable {
     try argument(position, names).map(constant)
   }
 
-  /// The value of an argument. A tensor that contains sizes counts as these sizes, with −1 for an
-  /// unknown size.
+  /// The value of an argument. A tensor that contains known sizes counts as these sizes.
   private func constant(_ argument: CallArgument) throws -> JSONValue {
     switch argument {
     case .value(let value): return value
     case .tensor(let position):
-      guard let sizes = layer.inputs[position].sizes else {
+      let sizes = layer.inputs[position].sizes
+      let numbers = sizes?.values.compactMap { size -> JSONValue? in
+        size.known.map { .int($0) } ?? size.number.map { .double($0) }
+      }
+      guard let sizes, let numbers, numbers.count == sizes.values.count else {
         throw layer.unsupported("an argument computed at run time is not supported")
       }
-      let numbers = sizes.values.map { JSONValue.int($0 ?? -1) }
       return sizes.isScalar ? numbers.first ?? .null : .array(numbers)
     case .list(let elements): return .array(try elements.map(constant))
     case .object(let members):
@@ -147,6 +149,25 @@ struct OperationCall: Sendable {
     return numbers
   }
 
+  /// A shape: whole numbers and sizes that may be unknown; nil if the argument is missing.
+  func shape(_ position: Int?, _ names: String...) throws -> [SymbolicSize]? {
+    guard let argument = argument(position, names) else { return nil }
+    func sizes(_ argument: CallArgument) throws -> [SymbolicSize] {
+      if case .tensor(let position) = argument, let sizes = layer.inputs[position].sizes {
+        return sizes.values
+      }
+      if case .list(let elements) = argument { return try elements.flatMap(sizes) }
+      let value = try constant(argument)
+      return try (value.array ?? [value]).map { element in
+        guard let int = element.int, int.magnitude <= Limits.dimension else {
+          throw bad(names, value)
+        }
+        return .known(int)
+      }
+    }
+    return try sizes(argument)
+  }
+
   private func bad(_ names: [String], _ value: JSONValue) -> ModelError {
     layer.unsupported(
       "\(names.first ?? "an argument") = \(String(value.text.prefix(60))) is not supported")
@@ -178,35 +199,15 @@ struct OperationCall: Sendable {
     guard let type = KerasLayerRegistry.type(named: className) else {
       throw layer.unsupported("the layer '\(className)' is not supported")
     }
-    let converted = try type.init(
-      LayerConfiguration(
-        name: name, className: layer.className, kind: className, fields: object,
-        version: layer.version))
-    return try converted.convert(call(inputs), into: &network)
+    let configuration = LayerConfiguration(
+      name: name, className: layer.className, kind: className, fields: object,
+      version: layer.version)
+    return try call(inputs).outputs(
+      of: type.init(configuration), configuration, into: &network)
   }
 
   /// The axis counted from 0; negative ones count from the end. Throws for the batch axis.
   func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int { try layer.axis(axis, of: tensor) }
-}
-
-/// The known contents of a tensor: sizes of another tensor, nil if unknown.
-struct KnownSizes: Sendable, Equatable {
-  var values: [Int?]
-  var isScalar = false
-  /// A number computed from sizes that is not a size.
-  private var fraction: Double?
-
-  init(values: [Int?], isScalar: Bool = false) {
-    (self.values, self.isScalar) = (values, isScalar)
-  }
-
-  init(number: Double) {
-    let size = Int(exactly: number).flatMap { $0.magnitude <= Limits.dimension ? $0 : nil }
-    (values, isScalar, fraction) = ([size], true, number)
-  }
-
-  /// The number of a scalar.
-  var number: Double? { isScalar ? fraction ?? values.first.flatMap { $0.map(Double.init) } : nil }
 }
 
 extension NetworkWriter {
@@ -220,12 +221,5 @@ extension NetworkWriter {
       relaid(tensor, to: .imageSequence, for: name)
     default: tensor
     }
-  }
-}
-
-extension KerasTensor {
-  /// Known numbers that are not in a blob.
-  init(sizes: KnownSizes) {
-    self.init(blob: "", shape: [], layout: TensorLayout(axes: []), sizes: sizes)
   }
 }

@@ -35,8 +35,9 @@ extension OperationTable {
     },
     Operation("maximum") { try $0.combine(.maximum, &$1) },
     Operation("minimum") { try $0.combine(.minimum, &$1) },
-    Operation("floordiv", "floordivide", "rfloordiv") {
-      try $0.stretched(FloorDivBroadcastable(), &$1)
+    Operation("floordiv", "floordivide", "rfloordiv") { call, network in
+      if let sizes = try call.sizeQuotient() { return [sizes] }
+      return try call.stretched(FloorDivBroadcastable(), &network)
     },
     Operation("mod", "floormod", "remainder", "rmod") {
       try $0.stretched(ModBroadcastable(), &$1)
@@ -72,12 +73,16 @@ extension OperationTable {
 private enum Combination {
   case sum, difference, product, quotient, power, maximum, minimum
 
-  /// The result for two numbers, unless whole numbers give it as a size.
-  func number(_ a: Double, _ b: Double) -> Double? {
+  /// The result for two sizes.
+  func size(_ a: SymbolicSize, _ b: SymbolicSize) -> SymbolicSize {
     switch self {
-    case .quotient where b != 0: a / b
-    case .power where a > 0: pow(a, b)
-    default: nil
+    case .sum: .combined(a, b, +)
+    case .difference: .combined(a, b, -)
+    case .product: .product(a, b)
+    case .quotient: .quotient(a, b, isWhole: false)
+    case .power: .combined(a, b, pow)
+    case .maximum: .combined(a, b, max)
+    case .minimum: .combined(a, b, min)
     }
   }
 }
@@ -122,49 +127,39 @@ extension OperationCall {
   private func combineSizes(_ combination: Combination, _ a: Operand, _ b: Operand) throws
     -> KerasTensor
   {
-    func numbers(_ operand: Operand) throws -> KnownSizes {
+    func sizes(_ operand: Operand) throws -> KnownSizes {
       switch operand {
       case .tensor(let tensor):
         if let sizes = tensor.sizes { return sizes }
       case .constant(let value):
-        if let int = value.int { return KnownSizes(values: [int], isScalar: true) }
+        if let number = value.double { return KnownSizes(SymbolicSize(number)) }
         if let values = value.array?.map(\.int), !values.contains(nil) {
-          return KnownSizes(values: values)
+          return KnownSizes(values: values.compactMap { $0 }.map { .known($0) })
         }
       }
       throw layer.unsupported("arithmetic on a shape and a tensor is not supported")
     }
-    if let x = a.asNumber.scalar, let y = b.asNumber.scalar,
-      let number = combination.number(x, y)
-    {
-      return KerasTensor(sizes: KnownSizes(number: number))
-    }
-    let (x, y) = (try numbers(a), try numbers(b))
+    let (x, y) = (try sizes(a), try sizes(b))
     guard x.values.count == y.values.count || x.isScalar || y.isScalar else {
       throw layer.error("shapes of \(x.values.count) and \(y.values.count) sizes")
     }
-    var result = KnownSizes(
-      values: [], isScalar: x.isScalar && y.isScalar)
-    for index in 0..<max(x.values.count, y.values.count) {
-      guard let a = x.values[x.isScalar ? 0 : index], let b = y.values[y.isScalar ? 0 : index]
-      else {
-        result.values.append(nil)
-        continue
-      }
-      let (value, overflow): (Int, Bool)
-      switch combination {
-      case .sum: (value, overflow) = a.addingReportingOverflow(b)
-      case .difference: (value, overflow) = a.subtractingReportingOverflow(b)
-      case .product: (value, overflow) = a.multipliedReportingOverflow(by: b)
-      default: throw layer.unsupported("this arithmetic on shapes is not supported")
-      }
-      try layer.require(
-        !overflow && value.magnitude <= Limits.dimension, "a size is out of bounds",
-        code: .limitExceeded
-      )
-      result.values.append(value)
+    if let x = x.scalar, let y = y.scalar {
+      return KerasTensor(sizes: KnownSizes(combination.size(x, y)))
     }
-    return KerasTensor(sizes: result)
+    return KerasTensor(
+      sizes: KnownSizes(
+        values: (0..<max(x.values.count, y.values.count)).map { index in
+          combination.size(x.scalar ?? x.values[index], y.scalar ?? y.values[index])
+        }))
+  }
+
+  /// The quotient of a size and a number, rounded down; nil for tensors.
+  fileprivate func sizeQuotient() throws -> KerasTensor? {
+    guard case .tensor(let tensor) = try operand(0, "x", "x1"), let size = tensor.sizes?.scalar,
+      let divisor = try operand(1, "y", "x2").asNumber.scalar
+    else { return nil }
+    return KerasTensor(
+      sizes: KnownSizes(.quotient(size, SymbolicSize(divisor), isWhole: true)))
   }
 
   private func combine(

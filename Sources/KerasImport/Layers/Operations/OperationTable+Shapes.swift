@@ -5,10 +5,10 @@ extension OperationTable {
   /// Reordering, regrouping and joining elements.
   static let shapes: [Operation] = [
     Operation("shape") { call, input, _ in
-      [KerasTensor(sizes: KnownSizes(values: input.fullShape))]
+      [KerasTensor(sizes: KnownSizes(values: input.symbolicShape))]
     },
     Operation("reshape") { call, input, network in
-      guard let shape = try call.ints(1, "shape", "newshape", "new_shape", "target_shape") else {
+      guard let shape = try call.shape(1, "shape", "newshape", "new_shape", "target_shape") else {
         throw call.layer.error("its shape is missing")
       }
       return try call.reshaped(input, shape, into: &network)
@@ -92,13 +92,7 @@ extension OperationTable {
       return [network.settled(output, for: call.name)]
     },
     Operation("broadcastto") { call, input, network in
-      guard let shape = try call.ints(1, "shape"), shape.count == input.rank else {
-        throw call.layer.unsupported("its shape and \(input.shapeText) have different ranks")
-      }
-      let counts = input.shape.indices.map { axis in
-        axis > 0 && input.shape[axis] == 1 ? max(shape[axis], 1) : 1
-      }
-      return [try call.tiled(input, counts, into: &network)]
+      [try call.broadcast(input, into: &network)]
     },
     Operation("tril", "triu") { call, network in
       let isLower = call.layer.className.lowercased().contains("tril")
@@ -188,52 +182,6 @@ extension OperationTable {
 }
 
 extension OperationCall {
-  /// The tensor with another shape, including the batch.
-  func reshaped(
-    _ input: KerasTensor, _ shape: [Int], into network: inout NetworkWriter
-  ) throws -> [KerasTensor] {
-    var target = Array(shape.dropFirst())
-    let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)
-    if target.isEmpty { throw layer.unsupported("reshaping the batch is not supported") }
-    if let count = input.itemCount, !input.isGuess, count > 0, known > 0,
-      input.leading != nil || target.count > 4 || shape[0] == -1 && !target.contains(-1)
-    {
-      return [try regrouped(input, shape[0], target, count, known, into: &network)]
-    }
-    if shape[0] == -1, target.filter({ $0 == -1 }).count > 1 {
-      throw layer.unsupported("reshaping to \(shape) leaves more than one size unknown")
-    }
-    // Axes of unknown size keep their size.
-    for index in target.indices where target[index] == 0 { target[index] = -1 }
-    return try convert(
-      [input], as: "Reshape", ["target_shape": .array(target.map { .int($0) })], into: &network)
-  }
-
-  /// The tensor with other axes, some of which may be part of the batch.
-  ///
-  /// - Parameters:
-  ///   - first: the size of the batch; −1 for what the other sizes leave.
-  ///   - target: the other sizes; at most one −1 if the batch does not change.
-  ///   - known: the product of the positive ones.
-  private func regrouped(
-    _ input: KerasTensor, _ first: Int, _ target: [Int], _ count: Int, _ known: Int,
-    into network: inout NetworkWriter
-  ) throws -> KerasTensor {
-    let windows = input.leading?.windows ?? 1
-    let open = target.indices.filter { target[$0] <= 0 }
-    let items = open.isEmpty ? count / known : windows
-    let inner = try checkedProduct([items, known], limit: Limits.tensorElements)
-    guard open.count <= 1, inner > 0, count % inner == 0, open.count == 1 || inner == count
-    else {
-      throw layer.unsupported(
-        "reshaping \(KerasTensor.text(input.fullShape)) to \([first] + target) divides the items of "
-          + "the batch, which is not supported")
-    }
-    var sizes = target
-    if let open = open.first { sizes[open] = count / items / known }
-    return try network.regrouped(input, windows: items, sizes, name, layer)
-  }
-
   /// Each item of the batch several times.
   fileprivate func repeatedItems(
     _ input: KerasTensor, _ count: Int, into network: inout NetworkWriter
@@ -292,7 +240,7 @@ extension OperationCall {
   /// Concatenated sizes; nil if some inputs are tensors.
   func joinedSizes() throws -> KerasTensor? {
     guard case .list(let elements)? = argument(0, "values", "xs") else { return nil }
-    var joined: [Int?] = []
+    var joined: [SymbolicSize] = []
     for element in elements {
       switch try operand(element) {
       case .tensor(let tensor):
@@ -300,9 +248,14 @@ extension OperationCall {
         joined += sizes.values
       case .constant(let value):
         if let int = value.int {
-          joined.append(int)
+          joined.append(.known(int))
         } else {
-          joined += (value.array ?? []).map(\.int)
+          joined += try (value.array ?? []).map { element in
+            guard let int = element.int else {
+              throw layer.unsupported("joining \(value.text) to a shape is not supported")
+            }
+            return .known(int)
+          }
         }
       }
     }

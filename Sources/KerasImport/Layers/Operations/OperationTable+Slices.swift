@@ -267,11 +267,10 @@ extension OperationCall {
       throw layer.unsupported("this index of a shape is not supported")
     }
     let count = sizes.values.count
-    var result: KnownSizes
+    let result: KnownSizes
     if let index = items[0].int {
       try layer.require((-count..<count).contains(index), "index \(index) of \(count) sizes")
-      result = KnownSizes(
-        values: [sizes.values[index < 0 ? index + count : index]], isScalar: true)
+      result = KnownSizes(sizes.values[index < 0 ? index + count : index])
     } else if let bounds = Self.bounds(items[0]), (bounds.2 ?? 1) == 1 {
       func clamped(_ value: Int) -> Int { min(max(value < 0 ? value + count : value, 0), count) }
       let (start, end) = (clamped(bounds.0 ?? 0), clamped(bounds.1 ?? count))

@@ -1,0 +1,136 @@
+import ByteFormats
+import CoreMLModel
+import TensorCore
+
+extension OperationCall {
+  /// The tensor with another shape, including the batch.
+  ///
+  /// Core ML's network takes one item of the batch, so a reshape converts only if each item of the
+  /// input becomes a fixed number of items. A first size computed from the batch says that number;
+  /// a first size of −1 must be shown to be the batch's.
+  func reshaped(
+    _ input: KerasTensor, _ shape: [SymbolicSize], into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    guard let first = shape.first, shape.count > 1 else {
+      throw layer.unsupported("reshaping the batch is not supported")
+    }
+    var target = try shape.dropFirst().map { size -> Int in
+      switch size {
+      case .known(let size): return size
+      case .unknown: return -1
+      case .number, .batch, .ofBatch: throw batchError(input, shape)
+      }
+    }
+    let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)
+    let open = target.indices.filter { target[$0] <= 0 }
+    if open.count > 1 {
+      throw layer.unsupported("reshaping to \(Self.text(shape)) leaves more than one size unknown")
+    }
+    let count = input.isGuess ? nil : input.itemCount
+    // How many items each item of the batch becomes; nil for what the other sizes leave.
+    var items: Int?
+    switch first {
+    case .batch(let times): items = times
+    case .known(let size) where !open.isEmpty:
+      if size == -1 {
+        try requireBatch(input, shape, known)
+      } else if size != 1 || input.leading != nil {
+        throw batchError(input, shape)
+      }
+      items = 1
+    case .known: break
+    case .number, .ofBatch, .unknown:
+      if !open.isEmpty || count == nil { throw batchError(input, shape) }
+    }
+    if let count, count > 0, known > 0,
+      input.leading != nil || target.count > 4 || items ?? 1 > 1 || first.known ?? -1 == -1
+    {
+      return [try regrouped(input, shape, items: items, target, count, known, into: &network)]
+    }
+    if let items, items > 1 || input.leading != nil { throw batchError(input, shape) }
+    // Axes of unknown size keep their size.
+    for index in open { target[index] = -1 }
+    return try convert(
+      [input], as: "Reshape", ["target_shape": .array(target.map { .int($0) })], into: &network)
+  }
+
+  /// Throws unless a reshape whose first size is −1 leaves the batch as it is: the other sizes are
+  /// all of the input's, in whatever order or product.
+  private func requireBatch(_ input: KerasTensor, _ shape: [SymbolicSize], _ known: Int) throws {
+    var factors = 0
+    for size in shape.dropFirst() {
+      guard case .unknown(let count) = size else { continue }
+      guard let count else { throw batchError(input, shape) }
+      factors += count
+    }
+    let sizes = input.shape.dropFirst()
+    let product = try checkedProduct(sizes.compactMap { $0 }, limit: Limits.tensorElements)
+    guard !input.isGuess, input.leading == nil, product == known,
+      factors == sizes.count(where: { $0 == nil })
+    else { throw batchError(input, shape) }
+  }
+
+  private func batchError(_ input: KerasTensor, _ shape: [SymbolicSize]) -> ModelError {
+    layer.unsupported(
+      "reshaping \(KerasTensor.text(input.fullShape)) to \(Self.text(shape)) may move items of the "
+        + "batch, which is not supported")
+  }
+
+  private static func text(_ shape: [SymbolicSize]) -> String {
+    let sizes = shape.map { size in
+      switch size {
+      case .known(let size): "\(size)"
+      case .number(let number): "\(number)"
+      case .batch(times: 1): "batch"
+      case .batch(let times): "batch · \(times)"
+      case .ofBatch: "a number computed from the batch"
+      case .unknown: "unknown"
+      }
+    }
+    return "[" + sizes.joined(separator: ", ") + "]"
+  }
+
+  /// The tensor with other axes, some of which may be part of the batch.
+  ///
+  /// - Parameters:
+  ///   - items: how many items each item of the batch becomes; nil for what the other sizes leave.
+  ///   - target: the sizes after the first of `shape`, with at most one −1.
+  ///   - count: the elements of an item of the input.
+  ///   - known: the product of the positive sizes.
+  private func regrouped(
+    _ input: KerasTensor, _ shape: [SymbolicSize], items: Int?, _ target: [Int], _ count: Int,
+    _ known: Int, into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    let open = target.firstIndex { $0 <= 0 }
+    let items = items ?? count / known
+    let inner = try checkedProduct([items, known], limit: Limits.tensorElements)
+    guard inner > 0, count % inner == 0, open != nil || inner == count else {
+      throw layer.unsupported(
+        "reshaping \(KerasTensor.text(input.fullShape)) to \(Self.text(shape)) divides the items of "
+          + "the batch, which is not supported")
+    }
+    var sizes = target
+    if let open { sizes[open] = count / inner }
+    return try network.regrouped(input, windows: items, sizes, name, layer)
+  }
+
+  /// The tensor with its axes of size 1 repeated.
+  func broadcast(
+    _ input: KerasTensor, into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    guard let shape = try shape(1, "shape"), shape.count == input.rank, input.leading == nil else {
+      throw layer.unsupported("its shape and \(input.shapeText) have different ranks")
+    }
+    try layer.require(
+      shape[0] == .batch(times: 1) || shape[0] == .known(1),
+      unsupported: "repeating the items of the batch is not supported")
+    let counts = try zip(shape, input.shape).enumerated().map { axis, sizes -> Int in
+      guard axis > 0, sizes.1 == 1 else { return 1 }
+      guard let count = sizes.0.known, count > 0 else {
+        throw layer.unsupported("a shape computed at run time is not supported")
+      }
+      return count
+    }
+    return try tiled(input, counts, into: &network)
+  }
+}
