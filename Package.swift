@@ -149,6 +149,10 @@ let package = Package(
       "CaffeInterpretation", ["Interpretation", "CaffeImport", "TensorCore", "LibC"],
       settings: optimized),
     library(
+      "KerasInterpretation",
+      ["Interpretation", "KerasImport", "ByteFormats", "HDF5Reader", "TensorCore", "LibC"],
+      settings: optimized),
+    library(
       "DarknetInterpretation", ["Interpretation", "DarknetImport", "TensorCore", "LibC"],
       settings: optimized),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
@@ -172,7 +176,7 @@ let package = Package(
         "ModelPrediction", "Reports", "Verification", "Detection", "Imaging", "KerasImport",
         "CaffeImport",
         "DarknetImport", "Interpretation", "CaffeInterpretation",
-        "DarknetInterpretation",
+        "DarknetInterpretation", "KerasInterpretation",
         "ImportSupport", "Engine", "Programs", "ModelTransforms", "CustomLayers", "LayerTemplates",
         "CoreMLModel", "HDF5Reader", "ByteFormats", "Files", "TensorCore",
       ]),
@@ -228,6 +232,9 @@ let package = Package(
     tests(
       "CaffeInterpretation",
       ["CaffeImport", "Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
+    tests(
+      "KerasInterpretation",
+      ["KerasImport", "Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
     tests(
       "DarknetInterpretation",
       ["DarknetImport", "Interpretation", "ByteFormats", "TensorCore"]),

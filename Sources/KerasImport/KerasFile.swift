@@ -3,18 +3,18 @@ import HDF5Reader
 import TensorCore
 
 /// A file written by Keras, detected from its content, not its name.
-struct KerasFile {
+package struct KerasFile {
   private enum Content {
     case architecture(JSONValue)
     case hdf5(HDF5File)
     case archive(KerasArchive)
   }
 
-  let path: String
+  package let path: String
   private let content: Content
   private let access: HDF5Access
 
-  init(_ path: String, access: HDF5Access) throws {
+  package init(_ path: String, access: HDF5Access) throws {
     self.path = path
     self.access = access
     let (bytes, format) = try FileFormat.read(path)
@@ -33,7 +33,7 @@ struct KerasFile {
   }
 
   /// The architecture; nil if the file has none.
-  var configuration: JSONValue? {
+  package var configuration: JSONValue? {
     get throws {
       switch content {
       case .architecture(let json): return json
@@ -59,7 +59,7 @@ struct KerasFile {
   }
 
   /// `keras_version` or `backend`, which may be stored in several places.
-  func setting(_ name: String) -> String? {
+  package func setting(_ name: String) -> String? {
     switch content {
     case .architecture(let json): return json[name]?.string
     case .archive(let archive): return name == "keras_version" ? archive.version : nil
@@ -86,6 +86,32 @@ struct KerasFile {
       case .hdf5(let file): try Self.weights(file)
       }
     }
+  }
+
+  /// The weights as they lie in the file: for each group, in order, its arrays, in order. Nil if there are
+  /// none, or if they are not grouped by layer.
+  package func groupedWeights() throws -> [StoredGroup]? {
+    guard let weights = try weights as? any LayerWeights else { return nil }
+    return try weights.layerNames.map { name in
+      StoredGroup(
+        name: name,
+        arrays: try weights.weights(of: name).map {
+          StoredArray(name: $0.storedName, shape: $0.shape, values: $0.values)
+        })
+    }
+  }
+
+  /// An array of a file of weights.
+  package struct StoredArray: Sendable {
+    package let name: String
+    package let shape: [Int]
+    package let values: @Sendable () throws -> FloatValues
+  }
+
+  /// What a file stores under the name of a layer.
+  package struct StoredGroup: Sendable {
+    package let name: String
+    package let arrays: [StoredArray]
   }
 
   private static func weights(_ file: HDF5File) throws -> any KerasWeights {

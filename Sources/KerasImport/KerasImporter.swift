@@ -16,7 +16,9 @@ package enum KerasImporter {
         TrainingParameters(source.training, notes: &notes)?.apply(
           to: &model, updatableLayers: conversion.network.trainableLayers, notes: &notes)
       }
-      return ConversionResult(model: model, plan: conversion.network.plan, notes: notes)
+      return ConversionResult(
+        model: model, plan: conversion.network.plan, notes: notes,
+        sourceBlobs: try imported.renamedSourceBlobs(options))
     }
   }
 }

@@ -13,7 +13,7 @@ public struct KerasSource: Sendable {
   let definition: ModelDefinition
   let weights: (any KerasWeights)?
   /// The weights file, if it differs from the architecture file.
-  let weightsPath: String?
+  package let weightsPath: String?
   /// Loss and optimizer, if the model was saved with them.
   let training: JSONValue?
 }

@@ -18,6 +18,7 @@ NetworkBuilder: KerasImport CaffeImport DarknetImport ImportSupport
 Interpretation: CoreMLModel ImportSupport Formulas Engine
 CaffeInterpretation: KerasImport DarknetImport Engine Imaging
 DarknetInterpretation: KerasImport CaffeImport Engine Imaging
+KerasInterpretation: CaffeImport DarknetImport Engine Imaging
 Assay: HDF5Library CHDF5
 AssayCommand: HDF5Library CHDF5
 '

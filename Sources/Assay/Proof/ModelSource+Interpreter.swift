@@ -2,9 +2,10 @@ import CaffeInterpretation
 import DarknetInterpretation
 import ImportSupport
 import Interpretation
+import KerasInterpretation
 
 extension ModelSource {
-  /// The interpreter of a source network; nil of a Core ML model, and of a framework without one.
+  /// The interpreter of a source network; nil of a Core ML model.
   package func interpreter(_ options: ConversionOptions) throws -> (any SourceInterpreter)? {
     switch self {
     case .caffe(let source):
@@ -14,7 +15,9 @@ extension ModelSource {
       state.stages = options.networkState.stages
       return try CaffeInterpreter(source, state: state)
     case .darknet(let source): return try DarknetInterpreter(source)
-    case .keras, .coreML: return nil
+    case .keras(let source):
+      return try KerasInterpreter(source.path, weights: source.weightsPath)
+    case .coreML: return nil
     }
   }
 }

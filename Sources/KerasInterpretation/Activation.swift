@@ -1,0 +1,75 @@
+import ByteFormats
+import Interpretation
+import LibC
+import TensorCore
+
+/// An activation function of keras/activations.py.
+struct Activation {
+  private let name: String
+  private let run: LayerRun
+
+  init(_ value: JSONValue, _ run: LayerRun) throws {
+    name =
+      value.string ?? value["config"]?.string ?? value["class_name"]?.string ?? ""
+    self.run = run
+    try run.require(
+      name == "softmax" || Self.function(name, run.generation) != nil,
+      "the activation \(value.text.prefix(60)) is not interpreted")
+  }
+
+  func apply(_ array: DoubleArray, axis: Int = -1) throws -> DoubleArray {
+    if name == "softmax" { return Self.softmax(array, axis: axis) }
+    guard let function = Self.function(name, run.generation) else { return array }
+    return array.map(function)
+  }
+
+  static func softmax(_ array: DoubleArray, axis: Int) -> DoubleArray {
+    guard let axis = array.axis(axis) else { return array }
+    let (outer, size, inner) = array.split(at: axis)
+    var result = array
+    for block in 0..<outer {
+      for column in 0..<inner {
+        let start = block * size * inner + column
+        var largest = -Double.infinity
+        for index in 0..<size { largest = max(largest, array.values[start + index * inner]) }
+        var sum = 0.0
+        for index in 0..<size {
+          let value = exp(array.values[start + index * inner] - largest)
+          result.values[start + index * inner] = value
+          sum += value
+        }
+        for index in 0..<size { result.values[start + index * inner] /= sum }
+      }
+    }
+    return result
+  }
+
+  static func function(
+    _ name: String, _ generation: KerasGeneration
+  ) -> (@Sendable (Double) -> Double)? {
+    switch name {
+    case "linear": { $0 }
+    case "relu": { max(0, $0) }
+    case "relu6": { min(6, max(0, $0)) }
+    case "sigmoid": { 1 / (1 + exp(-$0)) }
+    // Keras 3 changed it to relu6(x + 3) / 6.
+    case "hard_sigmoid":
+      hardSigmoid(slope: generation.major >= 3 ? 1.0 / 6 : 0.2)
+    case "tanh": { tanh($0) }
+    case "softplus": { max($0, 0) + log1p(exp(-abs($0))) }
+    case "softsign": { $0 / (1 + abs($0)) }
+    case "elu": { $0 > 0 ? $0 : expm1($0) }
+    case "selu":
+      { 1.0507009873554805 * ($0 > 0 ? $0 : 1.6732632423543772 * expm1($0)) }
+    case "exponential", "exp": { exp($0) }
+    case "swish", "silu": { $0 / (1 + exp(-$0)) }
+    case "gelu": { 0.5 * $0 * (1 + erf($0 / 2.0.squareRoot())) }
+    case "mish": { $0 * tanh(max($0, 0) + log1p(exp(-abs($0)))) }
+    default: nil
+    }
+  }
+
+  private static func hardSigmoid(slope: Double) -> @Sendable (Double) -> Double {
+    { min(1, max(0, slope * $0 + 0.5)) }
+  }
+}

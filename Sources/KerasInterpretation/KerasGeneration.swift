@@ -1,0 +1,21 @@
+import ByteFormats
+
+/// What differs between the versions of Keras.
+struct KerasGeneration: Sendable {
+  /// 1, 2 or 3.
+  let major: Int
+  let isTheano: Bool
+  /// Whether images are resized bilinearly with half-pixel centers.
+  let hasHalfPixelCenters: Bool
+
+  init(version: String?, backend: String?, _ configuration: JSONValue) {
+    let numbers = (version ?? "").split { $0 == "." || $0 == "-" }.map { Int($0) ?? 0 }
+    let text = configuration.text
+    major =
+      numbers.first
+      ?? (text.contains("keras_history")
+        ? 3 : text.contains("border_mode") || text.contains("output_dim\":") && !text.contains("units") ? 1 : 2)
+    isTheano = backend == "theano"
+    hasHalfPixelCenters = major > 2 || major == 2 && numbers.count > 1 && numbers[1] >= 3
+  }
+}

@@ -1,0 +1,152 @@
+import ByteFormats
+import HDF5Reader
+import Interpretation
+import KerasImport
+import TensorCore
+
+/// Runs a Keras network as Keras does at inference, layer by layer, straight from its files.
+///
+/// Written from keras-team/keras (1.2.2, 2.2.4, 2.15, 3). A layer's result is known by the layer's
+/// name; a call of several by `NAME_CALL`; a layer of a nested model by `MODEL_NAME`.
+package struct KerasInterpreter: SourceInterpreter {
+  package let inputs: [SourceInput]
+  /// The names of the outputs' layers, in the order of the model.
+  package let outputNames: [String]
+  private let file: String
+  private let model: KerasModel
+  private let weights: [ObjectIdentifier: [DoubleArray]]
+  private let generation: KerasGeneration
+
+  /// - Parameter weightsPath: a file of weights, if `path` has only the architecture.
+  package init(
+    _ path: String, weights weightsPath: String? = nil, access: HDF5Access = .isolated
+  ) throws {
+    let source = try KerasFile(path, access: access)
+    guard let configuration = try source.configuration else {
+      throw ModelError(.unsupported, "the file has no architecture", file: path)
+    }
+    let other = try weightsPath.map { try KerasFile($0, access: access) }
+    func setting(_ name: String) -> String? {
+      source.setting(name) ?? configuration[name]?.string ?? other?.setting(name)
+    }
+    file = path
+    generation = KerasGeneration(
+      version: setting("keras_version"), backend: setting("backend"), configuration)
+    let model = try KerasModel(configuration, depth: 0)
+    self.model = model
+    guard let groups = try (other ?? source).groupedWeights() else {
+      throw ModelError(
+        .unsupported, "the interpreter reads weights of HDF5 files that group them by layer",
+        file: weightsPath ?? path)
+    }
+    weights = try StoredWeights.assigned(groups, to: model, file: weightsPath ?? path)
+    inputs = model.inputs.map { reference in
+      let layer = model.layers[reference.layer]
+      return SourceInput(name: layer.name, shape: layer.declaredShape)
+    }
+    var seen: [String: Int] = [:]
+    outputNames = model.outputs.map { reference in
+      let name = model.layers[reference.layer].name
+      seen[name, default: -1] += 1
+      return seen[name] == 0 ? name : "\(name):\(seen[name] ?? 0)"
+    }
+  }
+
+  package func run(
+    _ inputs: [String: DoubleArray], visit: Visitor
+  ) throws -> [String: DoubleArray] {
+    let values = try self.inputs.map { input in
+      guard let value = inputs[input.name] else {
+        throw ModelError(.mismatch, "input '\(input.name)' has no value", file: file)
+      }
+      return KerasValue(array: value)
+    }
+    let results = try run(model, values, prefix: "", visit)
+    return Dictionary(
+      zip(outputNames, results.map(\.array)), uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The classes that it runs.
+  package static var classes: Set<String> { Set(KerasOperations.byClass.keys) }
+
+  private struct Call: Hashable {
+    let layer: Int
+    let call: Int
+  }
+
+  private func run(
+    _ model: KerasModel, _ arguments: [KerasValue], prefix: String, _ visit: Visitor
+  ) throws -> [KerasValue] {
+    guard arguments.count == model.inputs.count else {
+      throw ModelError(
+        .malformed, "a model with \(model.inputs.count) inputs gets \(arguments.count)", file: file)
+    }
+    var results: [Call: [KerasValue]] = [:]
+    for (reference, value) in zip(model.inputs, arguments) {
+      results[Call(layer: reference.layer, call: reference.call)] = [value]
+    }
+    var uses: [Call: Int] = [:]
+    for reference in model.layers.flatMap(\.calls).joined() + model.outputs {
+      uses[Call(layer: reference.layer, call: reference.call), default: 0] += 1
+    }
+    func value(_ reference: KerasModel.Reference) throws -> KerasValue? {
+      guard let found = results[Call(layer: reference.layer, call: reference.call)] else {
+        return nil
+      }
+      guard found.indices.contains(reference.tensor) else {
+        throw ModelError(
+          .malformed, "it has no output \(reference.tensor)", file: file,
+          layer: model.layers[reference.layer].name)
+      }
+      return found[reference.tensor]
+    }
+    var pending = model.layers.indices.flatMap { index in
+      model.layers[index].calls.indices.map { Call(layer: index, call: $0) }
+    }.filter { results[$0] == nil }
+    while !pending.isEmpty {
+      var waiting: [Call] = []
+      for call in pending {
+        let layer = model.layers[call.layer]
+        let sources = layer.calls[call.call]
+        let inputs = try sources.compactMap { try value($0) }
+        guard inputs.count == sources.count else {
+          waiting.append(call)
+          continue
+        }
+        let name = prefix + layer.name + (layer.calls.count > 1 ? "_\(call.call)" : "")
+        var outputs: [KerasValue]
+        if let nested = layer.nested {
+          outputs = try run(nested, inputs, prefix: name + "_", visit)
+        } else {
+          outputs = try LayerRun(
+            file: file, name: layer.name, className: layer.className, fields: layer.fields,
+            inputs: inputs, weights: weights[ObjectIdentifier(layer)] ?? [],
+            generation: generation
+          ).outputs()
+          for index in outputs.indices {
+            let label = index == 0 ? name : "\(name):\(index)"
+            if let other = try visit(label, outputs[index].array) { outputs[index].array = other }
+          }
+        }
+        results[call] = outputs
+        for source in sources {
+          let used = Call(layer: source.layer, call: source.call)
+          uses[used, default: 0] -= 1
+          if uses[used] == 0 { results[used] = nil }
+        }
+      }
+      guard waiting.count < pending.count else {
+        throw ModelError(
+          .malformed, "its inputs are never computed", file: file,
+          layer: model.layers[waiting[0].layer].name)
+      }
+      pending = waiting
+    }
+    return try model.outputs.map { reference in
+      guard let result = try value(reference) else {
+        throw ModelError(.malformed, "an output of the model is never computed", file: file)
+      }
+      return result
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import ByteFormats
+import TensorCore
+
+/// A model as its configuration says: layers, their calls, inputs and outputs.
+struct KerasModel: Sendable {
+  /// One output of one call of a layer.
+  struct Reference: Sendable, Hashable {
+    var layer: Int
+    var call: Int
+    var tensor: Int
+  }
+
+  final class Layer: Sendable {
+    let name: String
+    let className: String
+    let fields: JSONValue
+    let calls: [[Reference]]
+    let nested: KerasModel?
+
+    init(
+      name: String, className: String, fields: JSONValue, calls: [[Reference]],
+      nested: KerasModel?
+    ) {
+      self.name = name
+      self.className = className
+      self.fields = fields
+      self.calls = calls
+      self.nested = nested
+    }
+
+    var declaredShape: [Int?] {
+      for field in ["batch_input_shape", "batch_shape"] {
+        if let sizes = fields[field]?.array ?? fields[field]?["items"]?.array {
+          return sizes.map(\.int)
+        }
+      }
+      return nested?.inputs.first.map { nested?.layers[$0.layer].declaredShape ?? [] } ?? []
+    }
+  }
+
+  let layers: [Layer]
+  let inputs: [Reference]
+  let outputs: [Reference]
+
+  private static let classes: Set<String> = [
+    "Model", "Functional", "Sequential", "Container", "Network",
+  ]
+
+  init(_ json: JSONValue, depth: Int) throws {
+    guard depth < 32 else { throw ModelError(.limitExceeded, "models nested more than 32 deep") }
+    let className = json["class_name"]?.string.map(Self.plain)
+    guard let className, Self.classes.contains(className), let config = json["config"] else {
+      throw ModelError(.unsupported, "the configuration is not a Sequential or functional model")
+    }
+    if className == "Sequential" {
+      try self.init(sequence: config.array ?? config["layers"]?.array ?? [], depth: depth)
+    } else {
+      try self.init(functional: config, depth: depth)
+    }
+  }
+
+  static func plain(_ name: String) -> String {
+    name.lastIndex(of: ">").map { String(name[name.index(after: $0)...]) } ?? name
+  }
+
+  /// A chain; the first layer's input shape makes an input of it.
+  private init(sequence: [JSONValue], depth: Int) throws {
+    var layers: [Layer] = []
+    func add(_ json: JSONValue, _ calls: [[Reference]]) throws {
+      let className = Self.plain(json["class_name"]?.string ?? "")
+      let nested = try Self.classes.contains(className) ? KerasModel(json, depth: depth + 1) : nil
+      let config = json["config"] ?? .null
+      layers.append(
+        Layer(
+          name: config["name"]?.string ?? json["name"]?.string ?? "sequential_\(layers.count + 1)",
+          className: className, fields: config, calls: calls, nested: nested))
+    }
+    for json in sequence {
+      let isInput = json["class_name"]?.string == "InputLayer"
+      if layers.isEmpty && !isInput {
+        let config = json["config"] ?? .null
+        let nested = Self.classes.contains(Self.plain(json["class_name"]?.string ?? ""))
+          ? try KerasModel(json, depth: depth + 1) : nil
+        let shape =
+          config["batch_input_shape"] ?? nested?.inputs.first.map { reference in
+            .array(
+              (nested?.layers[reference.layer].declaredShape ?? []).map {
+                $0.map { .int($0) } ?? .null
+              })
+          } ?? .null
+        var fields = JSONObject()
+        fields["batch_input_shape"] = shape
+        layers.append(
+          Layer(
+            name: (config["name"]?.string ?? "sequential") + "_input", className: "InputLayer",
+            fields: .object(fields), calls: [], nested: nil))
+      }
+      try add(
+        json, isInput ? [] : [[Reference(layer: layers.count - 1, call: 0, tensor: 0)]])
+    }
+    guard !layers.isEmpty else { throw ModelError(.malformed, "the model has no layers") }
+    self.layers = layers
+    inputs = [Reference(layer: 0, call: 0, tensor: 0)]
+    outputs = [Reference(layer: layers.count - 1, call: 0, tensor: 0)]
+  }
+
+  private init(functional config: JSONValue, depth: Int) throws {
+    let elements = config["layers"]?.array ?? []
+    var positions: [String: Int] = [:]
+    let names = elements.map { $0["name"]?.string ?? $0["config"]?["name"]?.string ?? "" }
+    for (index, name) in names.enumerated() { positions[name] = index }
+    func reference(_ json: JSONValue) throws -> Reference? {
+      guard let parts = json.array, parts.count >= 3, let name = parts[0].string,
+        let call = parts[1].int, let tensor = parts[2].int
+      else { return nil }
+      guard let layer = positions[name], call >= 0, tensor >= 0 else {
+        throw ModelError(.malformed, "it refers to a layer '\(name)', which does not exist")
+      }
+      return Reference(layer: layer, call: call, tensor: tensor)
+    }
+    func references(_ json: JSONValue, _ depth: Int = 0) throws -> [Reference] {
+      guard depth < 64 else { throw ModelError(.limitExceeded, "references nested too deep") }
+      if let single = try reference(json) { return [single] }
+      if let history = json["config"]?["keras_history"] {
+        return try references(history, depth + 1)
+      }
+      if let list = json.array { return try list.flatMap { try references($0, depth + 1) } }
+      if let object = json.object {
+        return try object.members.flatMap { try references($0.value, depth + 1) }
+      }
+      return []
+    }
+    var calls = try elements.map { element in
+      try (element["inbound_nodes"]?.array ?? []).map { try references($0) }
+    }
+    var inputs = try references(config["input_layers"] ?? .null)
+    var outputs = try references(config["output_layers"] ?? .null)
+    // Some versions count the construction of a nested model as its first call.
+    var highest = [Int](repeating: 0, count: elements.count)
+    for reference in Array(calls.joined().joined()) + inputs + outputs {
+      highest[reference.layer] = max(highest[reference.layer], reference.call)
+    }
+    func adjusted(_ reference: Reference) throws -> Reference {
+      var result = reference
+      let extra = highest[result.layer] - max(0, calls[result.layer].count - 1)
+      if extra == 1 { result.call = max(0, result.call - 1) }
+      guard extra <= 1, result.call < max(1, calls[result.layer].count) else {
+        throw ModelError(.malformed, "call \(reference.call) of it does not exist")
+      }
+      return result
+    }
+    inputs = try inputs.map(adjusted)
+    outputs = try outputs.map(adjusted)
+    calls = try calls.map { try $0.map { try $0.map(adjusted) } }
+    var layers: [Layer] = []
+    for (index, element) in elements.enumerated() {
+      let className = Self.plain(element["class_name"]?.string ?? "")
+      layers.append(
+        Layer(
+          name: names[index], className: className, fields: element["config"] ?? .null,
+          calls: calls[index],
+          nested: try Self.classes.contains(className)
+            ? KerasModel(element, depth: depth + 1) : nil))
+    }
+    self.layers = layers
+    self.inputs = inputs
+    self.outputs = outputs
+  }
+}

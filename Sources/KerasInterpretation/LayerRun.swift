@@ -1,0 +1,134 @@
+import ByteFormats
+import Interpretation
+import TensorCore
+
+/// A tensor with the mask of its steps, `[batch, steps]`, ones where a step counts.
+struct KerasValue: Sendable {
+  var array: DoubleArray
+  var mask: DoubleArray?
+
+  init(array: DoubleArray, mask: DoubleArray? = nil) {
+    self.array = array
+    self.mask = mask
+  }
+}
+
+/// One call of a layer: its settings, inputs and weights.
+struct LayerRun {
+  let file: String
+  let name: String
+  var className: String
+  var fields: JSONValue
+  var inputs: [KerasValue]
+  var weights: [DoubleArray]
+  let generation: KerasGeneration
+
+  var input: DoubleArray { inputs[0].array }
+
+  func outputs() throws -> [KerasValue] {
+    guard let operation = KerasOperations.byClass[className] else {
+      throw missing("this layer class is not interpreted")
+    }
+    try require(!inputs.isEmpty, "it has no inputs")
+    do {
+      return try operation(self)
+    } catch let error as ModelError {
+      throw error.inLayer(name, class: className).inFile(file)
+    }
+  }
+
+  func missing(_ message: String) -> InterpretationError {
+    InterpretationError(file: file, layer: name, layerClass: className, message)
+  }
+
+  func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+    if !condition { throw missing(message()) }
+  }
+
+  // MARK: Settings
+
+  func field(_ names: String...) -> JSONValue? {
+    for name in names {
+      if let value = fields[name], !value.isNull { return value["value"] ?? value }
+    }
+    return nil
+  }
+
+  func bool(_ name: String, default standard: Bool = false) -> Bool {
+    field(name)?.bool ?? field(name)?.int.map { $0 != 0 } ?? standard
+  }
+
+  func double(_ names: String..., default standard: Double) -> Double {
+    for name in names { if let value = field(name)?.double { return value } }
+    return standard
+  }
+
+  /// As many positive sizes as axes; a single number stands for all.
+  func sizes(_ names: String..., count: Int, default standard: Int = 1) throws -> [Int] {
+    for name in names {
+      guard let value = field(name) else { continue }
+      let found = value.array?.compactMap(\.int) ?? value["items"]?.array?.compactMap(\.int)
+      let numbers = found ?? value.int.map { [Int](repeating: $0, count: count) } ?? []
+      let all = numbers.count == 1 ? [Int](repeating: numbers[0], count: count) : numbers
+      try require(
+        all.count == count && all.allSatisfy { $0 >= 1 && $0 <= 1 << 20 }, "its field '\(name)'")
+      return all
+    }
+    return [Int](repeating: standard, count: count)
+  }
+
+  /// The number of axes that the class name says.
+  var axes: Int { className.contains("1D") ? 1 : className.contains("3D") ? 3 : 2 }
+
+  var isChannelsFirst: Bool {
+    ["channels_first", "th"].contains(field("data_format", "dim_ordering")?.string ?? "")
+  }
+
+  func require(rank: Int) throws {
+    try require(input.rank == rank, "an input of shape \(input.shape)")
+  }
+
+  func weight(_ index: Int, rank: Int? = nil) throws -> DoubleArray {
+    guard weights.indices.contains(index) else {
+      throw ModelError(.mismatch, "the file has no weight \(index + 1) of it")
+    }
+    if let rank, weights[index].rank != rank {
+      throw ModelError(.mismatch, "its weight \(index + 1) has the shape \(weights[index].shape)")
+    }
+    return weights[index]
+  }
+
+  /// A vector of a weight, of `count` values.
+  func vector(_ index: Int, _ count: Int) throws -> [Double] {
+    let values = try weight(index).values
+    guard values.count == count else {
+      throw ModelError(.mismatch, "its weight \(index + 1) has \(values.count) values, not \(count)")
+    }
+    return values
+  }
+
+  /// Applies the layer's activation.
+  func activated(_ array: DoubleArray, _ names: String..., axis: Int = -1) throws -> DoubleArray {
+    for name in names {
+      if let value = field(name) { return try Activation(value, self).apply(array, axis: axis) }
+    }
+    return array
+  }
+
+  /// Channels behind the batch.
+  func planes(_ array: DoubleArray) -> DoubleArray {
+    if isChannelsFirst { return array }
+    return array.transposed([0, array.rank - 1] + Array(1..<array.rank - 1))
+  }
+
+  /// The layout of the layer from `planes`.
+  func layout(_ array: DoubleArray) -> DoubleArray {
+    if isChannelsFirst { return array }
+    return array.transposed([0] + Array(2..<array.rank) + [1])
+  }
+}
+
+extension JSONValue {
+  /// A list of integers, or a tuple of Keras 3.
+  var list: [Int]? { (array ?? self["items"]?.array)?.compactMap(\.int) }
+}

@@ -1,0 +1,143 @@
+import Interpretation
+import TensorCore
+
+/// Layers of several inputs.
+enum Merges {
+  static let operations: [String: KerasOperations.Operation] = {
+    var table: [String: KerasOperations.Operation] = [
+      "Concatenate": { [KerasValue(array: try concatenated($0, "axis"))] },
+      "Dot": dot, "Merge": merge,
+    ]
+    for name in ["Add", "Multiply", "Subtract", "Average", "Maximum", "Minimum"] {
+      table[name] = { [KerasValue(array: try combined($0, name))] }
+    }
+    return table
+  }()
+
+  /// Keras 1: one class, with a mode.
+  private static func merge(_ run: LayerRun) throws -> [KerasValue] {
+    let modes = ["sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum"]
+    let mode = run.field("mode")?.string ?? ""
+    if mode == "concat" { return [KerasValue(array: try concatenated(run, "concat_axis"))] }
+    if mode == "dot" || mode == "cos" { return try dot(run) }
+    guard let name = modes[mode] else { throw run.missing("the mode '\(mode)'") }
+    return [KerasValue(array: try combined(run, name))]
+  }
+
+  private static func combined(_ run: LayerRun, _ name: String) throws -> DoubleArray {
+    let function: (Double, Double) -> Double =
+      switch name {
+      case "Multiply": { $0 * $1 }
+      case "Subtract": { $0 - $1 }
+      case "Maximum": { max($0, $1) }
+      case "Minimum": { min($0, $1) }
+      default: { $0 + $1 }
+      }
+    var result = run.input
+    for other in run.inputs.dropFirst() {
+      // Keras puts axes of length 1 behind the batch of the smaller one.
+      let rank = max(result.rank, other.array.rank)
+      result = try broadcast(grown(result, rank), grown(other.array, rank), function)
+    }
+    let count = Double(run.inputs.count)
+    return name == "Average" ? result.map { $0 / count } : result
+  }
+
+  private static func grown(_ array: DoubleArray, _ rank: Int) throws -> DoubleArray {
+    guard array.rank < rank, let batch = array.shape.first else { return array }
+    return try array.reshaped(
+      [batch] + [Int](repeating: 1, count: rank - array.rank) + array.shape.dropFirst())
+  }
+
+  /// Two arrays of one rank, axes of length 1 repeated.
+  static func broadcast(
+    _ a: DoubleArray, _ b: DoubleArray, _ function: (Double, Double) -> Double
+  ) throws -> DoubleArray {
+    guard a.rank == b.rank, zip(a.shape, b.shape).allSatisfy({ $0 == $1 || $0 == 1 || $1 == 1 })
+    else { throw ModelError(.mismatch, "the shapes \(a.shape) and \(b.shape)") }
+    let shape = zip(a.shape, b.shape).map { $0 == 1 ? $1 : $0 }
+    var result = try DoubleArray(shape: shape)
+    let steps = zip(a.shape, a.strides).map { $0 == 1 ? 0 : $1 }
+    let others = zip(b.shape, b.strides).map { $0 == 1 ? 0 : $1 }
+    var index = [Int](repeating: 0, count: shape.count)
+    var (first, second) = (0, 0)
+    for position in 0..<result.count {
+      result.values[position] = function(a.values[first], b.values[second])
+      for axis in shape.indices.reversed() {
+        index[axis] += 1
+        first += steps[axis]
+        second += others[axis]
+        if index[axis] < shape[axis] { break }
+        first -= steps[axis] * shape[axis]
+        second -= others[axis] * shape[axis]
+        index[axis] = 0
+      }
+    }
+    return result
+  }
+
+  private static func concatenated(_ run: LayerRun, _ field: String) throws -> DoubleArray {
+    guard let axis = run.input.axis(run.field(field)?.int ?? -1) else {
+      throw run.missing("its axis")
+    }
+    let arrays = run.inputs.map(\.array)
+    func others(_ shape: [Int]) -> [Int] {
+      shape.indices.filter { $0 != axis }.map { shape[$0] }
+    }
+    try run.require(
+      arrays.allSatisfy { $0.rank > axis && others($0.shape) == others(run.input.shape) },
+      "inputs of the shapes \(arrays.map(\.shape))")
+    return DoubleArray.concatenated(arrays, axis: axis)
+  }
+
+  /// Σ over one axis of each, batch by batch; the first's other axes before the second's.
+  private static func dot(_ run: LayerRun) throws -> [KerasValue] {
+    try run.require(run.inputs.count == 2, "\(run.inputs.count) inputs")
+    let field = run.field("axes", "dot_axes")
+    let given = field?.list ?? field?.int.map { [$0, $0] } ?? [-1, -1]
+    var arrays = run.inputs.map(\.array)
+    guard given.count == 2, let a = arrays[0].axis(given[0]), let b = arrays[1].axis(given[1]),
+      a > 0, b > 0, arrays[0].shape[a] == arrays[1].shape[b],
+      arrays[0].shape[0] == arrays[1].shape[0]
+    else { throw run.missing("its axes \(given)") }
+    let length = arrays[0].shape[a]
+    var shape = [arrays[0].shape[0]]
+    var widths: [Int] = []
+    for (position, axis) in [a, b].enumerated() {
+      let array = arrays[position]
+      let others = Array(1..<array.rank).filter { $0 != axis }
+      arrays[position] = array.transposed([0] + others + [axis])
+      shape += others.map { array.shape[$0] }
+      widths.append(others.reduce(1) { $0 * array.shape[$1] })
+      if run.bool("normalize") || run.field("mode")?.string == "cos" {
+        arrays[position] = normalized(arrays[position], length)
+      }
+    }
+    if shape.count == 1 { shape.append(1) }
+    var result = try DoubleArray(shape: shape)
+    for item in 0..<shape[0] {
+      for row in 0..<widths[0] {
+        for column in 0..<widths[1] {
+          var sum = 0.0
+          for index in 0..<length {
+            sum +=
+              arrays[0].values[(item * widths[0] + row) * length + index]
+              * arrays[1].values[(item * widths[1] + column) * length + index]
+          }
+          result.values[(item * widths[0] + row) * widths[1] + column] = sum
+        }
+      }
+    }
+    return [KerasValue(array: result)]
+  }
+
+  private static func normalized(_ array: DoubleArray, _ length: Int) -> DoubleArray {
+    var result = array
+    for row in 0..<array.count / max(1, length) {
+      let range = row * length..<(row + 1) * length
+      let sum = array.values[range].reduce(0) { $0 + $1 * $1 }
+      for index in range { result.values[index] /= max(sum, 1e-12).squareRoot() }
+    }
+    return result
+  }
+}

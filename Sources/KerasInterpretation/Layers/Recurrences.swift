@@ -1,0 +1,143 @@
+import Interpretation
+import TensorCore
+
+/// SimpleRNN, LSTM and GRU.
+enum Recurrences {
+  static let operations: [String: KerasOperations.Operation] = [
+    "SimpleRNN": run, "LSTM": run, "GRU": run,
+  ]
+
+  /// Weights in the order of Keras 2: `[in, gates · units]`, `[units, gates · units]`, bias.
+  private struct Cell {
+    let kind: String
+    let units: Int
+    let kernel: DoubleArray
+    let recurrent: DoubleArray
+    /// Of the input's product, and of the state's, which `reset_after` adds.
+    var bias: [Double]
+    var recurrentBias: [Double]?
+    let activation: Activation
+    let gate: Activation
+    let resetsAfter: Bool
+
+    init(_ run: LayerRun) throws {
+      kind = run.className
+      let gates = kind == "LSTM" ? 4 : kind == "GRU" ? 3 : 1
+      var weights = run.weights
+      if run.generation.major == 1, weights.count == 3 * gates, gates > 1 {
+        // Keras 1 stores gate by gate; the LSTM's as i, c, f, o.
+        let order = gates == 4 ? [0, 2, 1, 3] : [0, 1, 2]
+        weights = (0..<3).map { part in
+          let parts = order.map { run.weights[$0 * 3 + part] }
+          return DoubleArray.concatenated(parts, axis: parts[0].rank - 1)
+        }
+      }
+      guard weights.count >= 2, weights[0].rank == 2, weights[1].rank == 2 else {
+        throw ModelError(.mismatch, "its weights have the shapes \(weights.map(\.shape))")
+      }
+      (kernel, recurrent) = (weights[0], weights[1])
+      units = recurrent.shape[0]
+      let width = gates * units
+      guard kernel.shape[1] == width, recurrent.shape[1] == width else {
+        throw ModelError(.mismatch, "its weights have the shapes \(weights.map(\.shape))")
+      }
+      bias = weights.count > 2 ? weights[2].values : [Double](repeating: 0, count: width)
+      if bias.count == 2 * width {
+        recurrentBias = Array(bias[width...])
+        bias = Array(bias[..<width])
+      }
+      guard bias.count == width else { throw ModelError(.mismatch, "its bias has another length") }
+      resetsAfter = run.bool("reset_after")
+      activation = try Activation(run.field("activation") ?? .string("tanh"), run)
+      gate = try Activation(
+        run.field("recurrent_activation", "inner_activation") ?? .string("sigmoid"), run)
+    }
+
+    /// The next states from `[batch, features]`.
+    func step(_ x: DoubleArray, _ states: [DoubleArray]) throws -> [DoubleArray] {
+      let h = states[0]
+      let fromInput = Elements.adding(try Products.product(x, kernel), bias)
+      func part(_ array: DoubleArray, _ index: Int) -> DoubleArray {
+        array.slice(1, index * units..<(index + 1) * units)
+      }
+      func joined(
+        _ a: DoubleArray, _ b: DoubleArray, _ function: (Double, Double) -> Double
+      ) -> DoubleArray {
+        DoubleArray(shape: a.shape, zip(a.values, b.values).map(function))
+      }
+      if kind == "GRU" && !resetsAfter {
+        let gates = recurrent.slice(1, 0..<2 * units)
+        let inner = try Products.product(h, gates)
+        let z = try gate.apply(joined(part(fromInput, 0), part(inner, 0), +))
+        let r = try gate.apply(joined(part(fromInput, 1), part(inner, 1), +))
+        let last = try Products.product(
+          joined(r, h, *), recurrent.slice(1, 2 * units..<3 * units))
+        let candidate = try activation.apply(joined(part(fromInput, 2), last, +))
+        return [joined(joined(z, h, *), joined(z, candidate) { (1 - $0) * $1 }, +)]
+      }
+      var inner = try Products.product(h, recurrent)
+      if let recurrentBias { inner = Elements.adding(inner, recurrentBias) }
+      if kind == "GRU" {
+        let z = try gate.apply(joined(part(fromInput, 0), part(inner, 0), +))
+        let r = try gate.apply(joined(part(fromInput, 1), part(inner, 1), +))
+        let candidate = try activation.apply(
+          joined(part(fromInput, 2), joined(r, part(inner, 2), *), +))
+        return [joined(joined(z, h, *), joined(z, candidate) { (1 - $0) * $1 }, +)]
+      }
+      let sum = joined(fromInput, inner, +)
+      if kind == "SimpleRNN" { return [try activation.apply(sum)] }
+      let i = try gate.apply(part(sum, 0))
+      let f = try gate.apply(part(sum, 1))
+      let candidate = try activation.apply(part(sum, 2))
+      let o = try gate.apply(part(sum, 3))
+      let c = joined(joined(f, states[1], *), joined(i, candidate, *), +)
+      return [joined(o, try activation.apply(c), *), c]
+    }
+  }
+
+  static func run(_ run: LayerRun) throws -> [KerasValue] {
+    try run.require(rank: 3)
+    let cell = try Cell(run)
+    let (batch, steps) = (run.input.shape[0], run.input.shape[1])
+    let count = cell.kind == "LSTM" ? 2 : 1
+    var states: [DoubleArray]
+    if run.inputs.count == 1 {
+      states = try (0..<count).map { _ in try DoubleArray(shape: [batch, cell.units]) }
+    } else {
+      states = run.inputs.dropFirst().map(\.array)
+      try run.require(
+        states.count == count && states.allSatisfy { $0.shape == [batch, cell.units] },
+        "initial states of the shapes \(states.map(\.shape))")
+    }
+    let mask = run.inputs[0].mask
+    try run.require(mask.map { $0.shape == [batch, steps] } ?? true, "a mask of another shape")
+    var output = try DoubleArray(shape: [batch, cell.units])
+    var outputs: [DoubleArray] = []
+    for index in 0..<steps {
+      let step = run.bool("go_backwards") ? steps - 1 - index : index
+      let x = try run.input.slice(1, step..<step + 1).reshaped([batch, run.input.shape[2]])
+      var next = try cell.step(x, states)
+      var shown = next[0]
+      if let mask {
+        // A masked step keeps the states and repeats the last output, zeros at first.
+        for item in 0..<batch where mask.values[item * steps + step] == 0 {
+          let range = item * cell.units..<(item + 1) * cell.units
+          shown.values.replaceSubrange(range, with: output.values[range])
+          for state in next.indices {
+            next[state].values.replaceSubrange(range, with: states[state].values[range])
+          }
+        }
+      }
+      (states, output) = (next, shown)
+      outputs.append(try shown.reshaped([batch, 1, cell.units]))
+    }
+    let isSequence = run.bool("return_sequences")
+    var results = [
+      KerasValue(
+        array: isSequence ? DoubleArray.concatenated(outputs, axis: 1) : output,
+        mask: isSequence ? mask : nil)
+    ]
+    if run.bool("return_state") { results += states.map { KerasValue(array: $0) } }
+    return results
+  }
+}

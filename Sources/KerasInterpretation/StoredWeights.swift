@@ -1,0 +1,109 @@
+import ByteFormats
+import Interpretation
+import KerasImport
+import TensorCore
+
+/// Which stored arrays belong to which layer: by name where the file has all names, else by order; the
+/// arrays of a nested model by Keras' order, the trainable ones of all layers first.
+enum StoredWeights {
+  static func assigned(
+    _ groups: [KerasFile.StoredGroup], to model: KerasModel, file: String
+  ) throws -> [ObjectIdentifier: [DoubleArray]] {
+    var result: [ObjectIdentifier: [DoubleArray]] = [:]
+    let named = Dictionary(groups.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let owners = model.layers.filter { $0.nested != nil || ParameterCount($0).total > 0 }
+    let filled = groups.filter { !$0.arrays.isEmpty }
+    let isByName = owners.allSatisfy { named[$0.name] != nil }
+    guard isByName || owners.count == filled.count || groups.isEmpty else {
+      throw ModelError(
+        .mismatch, "\(owners.count) layers have weights, the file has \(filled.count)", file: file)
+    }
+    guard !groups.isEmpty else { return result }
+    let pairs =
+      isByName
+      ? model.layers.compactMap { layer in named[layer.name].map { (layer, $0) } }
+      : Array(zip(owners, filled))
+    for (layer, group) in pairs {
+      let arrays = try group.arrays.map { array in
+        try DoubleArray(shape: [array.values().count], array.values().array().map(Double.init))
+          .reshaped(array.shape)
+      }
+      if let nested = layer.nested {
+        try distribute(arrays, nested, layer, &result)
+      } else {
+        result[ObjectIdentifier(layer)] = arrays
+      }
+    }
+    return result
+  }
+
+  private static func distribute(
+    _ arrays: [DoubleArray], _ model: KerasModel, _ owner: KerasModel.Layer,
+    _ result: inout [ObjectIdentifier: [DoubleArray]]
+  ) throws {
+    var layers: [(layer: KerasModel.Layer, count: ParameterCount)] = []
+    func collect(_ model: KerasModel, _ isFrozen: Bool) {
+      for layer in model.layers {
+        let frozen = isFrozen || layer.fields["trainable"]?.bool == false
+        if let nested = layer.nested {
+          collect(nested, frozen)
+        } else {
+          layers.append((layer, ParameterCount(layer, isFrozen: frozen)))
+        }
+      }
+    }
+    collect(model, owner.fields["trainable"]?.bool == false)
+    guard layers.reduce(0, { $0 + $1.count.total }) == arrays.count else {
+      throw ModelError(
+        .mismatch, "its layers need another number of weights than the file's \(arrays.count)",
+        layer: owner.name, layerClass: owner.className)
+    }
+    var position = 0
+    for isTrainable in [true, false] {
+      for (layer, count) in layers {
+        let length = isTrainable ? count.trainable : count.fixed
+        result[ObjectIdentifier(layer), default: []] += arrays[position..<position + length]
+        position += length
+      }
+    }
+  }
+}
+
+/// The number of arrays that Keras stores of a layer.
+struct ParameterCount {
+  var trainable = 0
+  var fixed = 0
+  var total: Int { trainable + fixed }
+
+  init(_ layer: KerasModel.Layer, isFrozen: Bool = false) {
+    self.init(layer.className, layer.fields)
+    if isFrozen { (trainable, fixed) = (0, total) }
+  }
+
+  init(_ className: String, _ fields: JSONValue) {
+    let hasBias = fields["use_bias"]?.bool ?? fields["bias"]?.bool ?? true
+    let isKeras1 = fields["inner_activation"] != nil || fields["consume_less"] != nil
+    switch className {
+    case "TimeDistributed", "Bidirectional":
+      let inner = fields["layer"] ?? .null
+      self = ParameterCount(
+        KerasModel.plain(inner["class_name"]?.string ?? ""), inner["config"] ?? .null)
+      if className == "Bidirectional" { (trainable, fixed) = (2 * trainable, 2 * fixed) }
+    case "BatchNormalization":
+      let isScaled = fields["scale"]?.bool ?? true
+      let isCentered = fields["center"]?.bool ?? true
+      (trainable, fixed) = ((isScaled ? 1 : 0) + (isCentered ? 1 : 0), 2)
+    case "Embedding", "PReLU": trainable = 1
+    case "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D":
+      trainable = hasBias ? 3 : 2
+    case "LSTM" where isKeras1: trainable = fields["consume_less"]?.string == "gpu" ? 3 : 12
+    case "GRU" where isKeras1: trainable = fields["consume_less"]?.string == "gpu" ? 3 : 9
+    case "LSTM", "GRU", "SimpleRNN": trainable = hasBias ? 3 : 2
+    case "Dense", "TimeDistributedDense", "Conv1D", "Conv2D", "Conv3D", "Convolution1D",
+      "Convolution2D", "Convolution3D", "AtrousConvolution1D", "AtrousConvolution2D",
+      "Deconvolution2D", "Conv2DTranspose", "DepthwiseConv2D":
+      trainable = hasBias ? 2 : 1
+    default: break
+    }
+  }
+}
