@@ -75,7 +75,35 @@ struct KerasModel: Sendable {
           name: config["name"]?.string ?? json["name"]?.string ?? "sequential_\(layers.count + 1)",
           className: className, fields: config, calls: calls, nested: nested))
     }
-    for json in sequence {
+    var merged: [Reference] = []
+    if let first = sequence.first, first["class_name"]?.string == "Merge",
+      let branches = first["config"]?["layers"]?.array
+    {
+      // Keras 1: the branches are models of one input each.
+      for branch in branches {
+        let nested = try KerasModel(branch, depth: depth + 1)
+        guard nested.inputs.count == 1, let input = nested.inputs.first else {
+          throw ModelError(.unsupported, "a Merge of models with several inputs")
+        }
+        let number = merged.count + 1
+        let declared = nested.layers[input.layer]
+        layers.append(
+          Layer(
+            name: "\(declared.name)_\(number)", className: "InputLayer", fields: declared.fields,
+            calls: [], nested: nil))
+        layers.append(
+          Layer(
+            name: branch["config"]?["name"]?.string ?? "sequential_\(number)",
+            className: "Sequential", fields: .null,
+            calls: [[Reference(layer: layers.count - 1, call: 0, tensor: 0)]], nested: nested))
+        merged.append(Reference(layer: layers.count - 1, call: 0, tensor: 0))
+      }
+      layers.append(
+        Layer(
+          name: first["config"]?["name"]?.string ?? "merge_1", className: "Merge",
+          fields: first["config"] ?? .null, calls: [merged], nested: nil))
+    }
+    for json in merged.isEmpty ? sequence[...] : sequence.dropFirst() {
       let isInput = json["class_name"]?.string == "InputLayer"
       if layers.isEmpty && !isInput {
         let config = json["config"] ?? .null
@@ -100,7 +128,10 @@ struct KerasModel: Sendable {
     }
     guard !layers.isEmpty else { throw ModelError(.malformed, "the model has no layers") }
     self.layers = layers
-    inputs = [Reference(layer: 0, call: 0, tensor: 0)]
+    inputs =
+      merged.isEmpty
+      ? [Reference(layer: 0, call: 0, tensor: 0)]
+      : merged.map { Reference(layer: $0.layer - 1, call: 0, tensor: 0) }
     outputs = [Reference(layer: layers.count - 1, call: 0, tensor: 0)]
   }
 

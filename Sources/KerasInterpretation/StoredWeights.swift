@@ -11,7 +11,16 @@ enum StoredWeights {
   ) throws -> [ObjectIdentifier: [DoubleArray]] {
     var result: [ObjectIdentifier: [DoubleArray]] = [:]
     let named = Dictionary(groups.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    let owners = model.layers.filter { $0.nested != nil || ParameterCount($0).total > 0 }
+    // Keras 1 stores the layers of a model in a Sequential one on their own.
+    func flat(_ model: KerasModel) -> [KerasModel.Layer] {
+      model.layers.flatMap { layer in
+        guard let nested = layer.nested, named[layer.name] == nil else { return [layer] }
+        return flat(nested)
+      }
+    }
+    let isFlat = model.layers.contains { $0.nested != nil && named[$0.name] == nil }
+    let layers = isFlat && groups.contains { !$0.arrays.isEmpty } ? flat(model) : model.layers
+    let owners = layers.filter { $0.nested != nil || ParameterCount($0).total > 0 }
     let filled = groups.filter { !$0.arrays.isEmpty }
     let isByName = owners.allSatisfy { named[$0.name] != nil }
     guard isByName || owners.count == filled.count || groups.isEmpty else {
@@ -21,7 +30,7 @@ enum StoredWeights {
     guard !groups.isEmpty else { return result }
     let pairs =
       isByName
-      ? model.layers.compactMap { layer in named[layer.name].map { (layer, $0) } }
+      ? layers.compactMap { layer in named[layer.name].map { (layer, $0) } }
       : Array(zip(owners, filled))
     for (layer, group) in pairs {
       let arrays = try group.arrays.map { array in

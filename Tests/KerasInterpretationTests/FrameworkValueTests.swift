@@ -20,10 +20,39 @@ import Testing
         .filter { fileExists("\($0.folder)/expected.npz") }
     }
 
-    /// Input or output names in the order of the model.
-    func order(_ field: String) throws -> [String] {
-      let meta = try JSONValue(parsing: fileBytes("\(folder)/meta.json"))
-      return meta[field]?.array?.compactMap(\.string) ?? []
+    private var meta: JSONValue {
+      get throws { try JSONValue(parsing: fileBytes("\(folder)/meta.json")) }
+    }
+
+    /// Input or output names in the order of the model; if the case does not tell, `input1`, `input2`, ….
+    func order(_ field: String, _ arrays: [String: Tensor]) throws -> [String] {
+      let names = try meta[field]?.array?.compactMap(\.string) ?? []
+      return names.isEmpty ? arrays.keys.sorted() : names
+    }
+
+    /// Images are stored as RGB before the scale and the biases that the converter is asked for; the
+    /// expected values are Keras' behind them.
+    func preprocessed(_ image: DoubleArray, _ name: String) throws -> DoubleArray {
+      let request = try meta["convert_kwargs"] ?? .null
+      let images = request["image_input_names"]
+      guard images?.string == name || images?.array?.contains(where: { $0.string == name }) == true
+      else { return image }
+      func setting(_ field: String, _ standard: Double) -> Double {
+        let value = request[field]
+        return (value?.object == nil ? value : value?[name])?.double ?? standard
+      }
+      let isBGR = (request["is_bgr"]?.object == nil ? request["is_bgr"] : request["is_bgr"]?[name])?.bool
+      let channels = image.shape.last ?? 1
+      let colors = channels == 1 ? ["gray"] : ["red", "green", "blue"]
+      var result = image
+      for index in image.values.indices {
+        let place = index % channels
+        let color = isBGR == true ? channels - 1 - place : place
+        result.values[index] =
+          image.values[index - place + color] * setting("image_scale", 1)
+          + setting("\(colors[color])_bias", 0)
+      }
+      return result
     }
   }
 
@@ -31,11 +60,11 @@ import Testing
   func corpus(_ network: Network) throws {
     let interpreter = try KerasInterpreter("\(network.folder)/model.h5", access: .inProcess)
     let given = try arrays("\(network.folder)/inputs.npz")
-    let names = try network.order("input_order")
+    let names = try network.order("input_order", given)
     try #require(names.count == interpreter.inputs.count)
     var inputs: [String: DoubleArray] = [:]
     for (name, input) in zip(names, interpreter.inputs) {
-      inputs[input.name] = DoubleArray(try #require(given[name]))
+      inputs[input.name] = try network.preprocessed(DoubleArray(try #require(given[name])), name)
     }
     let results: [String: DoubleArray]
     do {
@@ -46,7 +75,7 @@ import Testing
       return
     }
     let expected = try arrays("\(network.folder)/expected.npz")
-    for (name, output) in zip(try network.order("output_order"), interpreter.outputNames) {
+    for (name, output) in zip(try network.order("output_order", expected), interpreter.outputNames) {
       let wanted = try #require(expected[name])
       let result = try #require(results[output])
       #expect(result.shape == wanted.shape)

@@ -131,23 +131,27 @@ enum Convolutions {
   private static func transposed(_ run: LayerRun) throws -> [KerasValue] {
     let axes = run.axes
     try run.require(rank: axes + 2)
-    try run.require(run.generation.major > 1, "Keras 1's Deconvolution2D is not interpreted")
     let x = run.planes(run.input)
-    // [axes…, out, in]
-    let stored = try run.weight(0, rank: axes + 2)
-    let kernel = stored.transposed([axes + 1, axes] + Array(0..<axes))
+    let isKeras1 = run.generation.major == 1
+    // [axes…, out, in]; [axes…, in, out] in Keras 1.
+    let stored = try isKeras1 ? self.kernel(run, 0) : run.weight(0, rank: axes + 2)
+    let kernel = stored.transposed(
+      (isKeras1 ? [axes, axes + 1] : [axes + 1, axes]) + Array(0..<axes))
     guard kernel.shape[0] == x.shape[1] else {
       throw ModelError(.mismatch, "the kernel \(stored.shape) does not fit \(x.shape[1]) channels")
     }
-    let stride = try run.sizes("strides", count: axes)
+    let stride = try run.sizes("strides", "subsample", count: axes)
     let dilation = try run.sizes("dilation_rate", count: axes)
-    let isSame = run.field("padding")?.string == "same"
+    let isSame = run.field("padding", "border_mode")?.string == "same"
+    let declared = isKeras1 ? try outputSizes(run) : nil
     let extra = run.field("output_padding")?.list
     var (out, pad) = ([Int](), [Int]())
     for axis in 0..<axes {
       let reach = (kernel.shape[axis + 2] - 1) * dilation[axis] + 1
       let length = x.shape[axis + 2]
-      if let extra, extra.indices.contains(axis) {
+      if let declared {
+        out.append(declared[axis])
+      } else if let extra, extra.indices.contains(axis) {
         let cut = isSame ? reach / 2 : 0
         out.append((length - 1) * stride[axis] + reach - 2 * cut + extra[axis])
       } else {
@@ -167,6 +171,18 @@ enum Convolutions {
       dilation: full(dilation, 1)
     ).spread(x, kernel.values.map(Float.init), to: &result)
     return [KerasValue(array: try biased(run, result, 1))]
+  }
+}
+
+extension Convolutions {
+  /// The sizes that Keras 1's Deconvolution2D declares: the shape may be larger than the products reach.
+  private static func outputSizes(_ run: LayerRun) throws -> [Int] {
+    let shape = run.field("output_shape")?.array?.map(\.int) ?? []
+    let sizes = shape.count == 4 ? (run.isChannelsFirst ? shape[2...] : shape[1..<3]) : []
+    let known = sizes.compactMap { $0 }
+    try run.require(
+      known.count == 2 && known.allSatisfy { (1...1 << 20).contains($0) }, "its field 'output_shape'")
+    return known
   }
 }
 

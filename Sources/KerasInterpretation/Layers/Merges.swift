@@ -19,7 +19,13 @@ enum Merges {
     let modes = ["sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum"]
     let mode = run.field("mode")?.string ?? ""
     if mode == "concat" { return [KerasValue(array: try concatenated(run, "concat_axis"))] }
-    if mode == "dot" || mode == "cos" { return try dot(run) }
+    if mode == "dot" { return try dot(run) }
+    if mode == "cos" {
+      // Keras 1 puts an axis of length 1 behind the batch.
+      return try dot(run).map {
+        KerasValue(array: try $0.array.reshaped([$0.array.shape[0], 1] + $0.array.shape.dropFirst()))
+      }
+    }
     guard let name = modes[mode] else { throw run.missing("the mode '\(mode)'") }
     return [KerasValue(array: try combined(run, name))]
   }
