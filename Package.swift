@@ -234,7 +234,7 @@ let package = Package(
       ["CaffeImport", "Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
     tests(
       "KerasInterpretation",
-      ["KerasImport", "Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
+      ["Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
     tests(
       "DarknetInterpretation",
       ["DarknetImport", "Interpretation", "ByteFormats", "TensorCore"]),

@@ -62,7 +62,7 @@ package struct KerasConversion: SourceConversion {
       imported.blobLayouts[tensor.blob] =
         imported.blobLayouts[tensor.blob] ?? tensor.layout.letters(isImage: true)
     }
-    imported.sourceBlobs = sourceBlobs
+    imported.sourceBlobs = graph.sourceBlobs(tensors)
     imported.trainableParameterCount = source.weights == nil ? nil : trainableParameters
     try imported.rename(
       inputs: [], outputs: imported.outputs.indices.map { "output\($0 + 1)" })
@@ -71,20 +71,6 @@ package struct KerasConversion: SourceConversion {
       .state($0.blob, units: $0.units, isInput: false)
     }
     return imported
-  }
-
-  /// The blob that holds what each node computes; one that only passes through a node remains that of
-  /// the node before.
-  private var sourceBlobs: [String: String] {
-    var result: [String: String] = [:]
-    var seen = Set(graph.inputs.compactMap { tensors[$0]?.first?.blob })
-    for (node, outputs) in zip(graph.nodes, tensors) {
-      for (index, tensor) in (outputs ?? []).enumerated() where seen.insert(tensor.blob).inserted {
-        if tensor.isGuess || tensor.sizes != nil || tensor.leading != nil { continue }
-        result[index == 0 ? node.name : "\(node.name):\(index)"] = tensor.blob
-      }
-    }
-    return result
   }
 
   // MARK: Layers

@@ -14,7 +14,9 @@ struct KerasGeneration: Sendable {
     major =
       numbers.first
       ?? (text.contains("keras_history")
-        ? 3 : text.contains("border_mode") || text.contains("output_dim\":") && !text.contains("units") ? 1 : 2)
+        ? 3
+        : text.contains("border_mode")
+          || text.contains("output_dim\":") && !text.contains("units") ? 1 : 2)
     isTheano = backend == "theano"
     hasHalfPixelCenters = major > 2 || major == 2 && numbers.count > 1 && numbers[1] >= 3
   }

@@ -107,7 +107,8 @@ struct KerasModel: Sendable {
       let isInput = json["class_name"]?.string == "InputLayer"
       if layers.isEmpty && !isInput {
         let config = json["config"] ?? .null
-        let nested = Self.classes.contains(Self.plain(json["class_name"]?.string ?? ""))
+        let nested =
+          Self.classes.contains(Self.plain(json["class_name"]?.string ?? ""))
           ? try KerasModel(json, depth: depth + 1) : nil
         let shape =
           config["batch_input_shape"] ?? nested?.inputs.first.map { reference in

@@ -102,7 +102,8 @@ struct LayerRun {
   func vector(_ index: Int, _ count: Int) throws -> [Double] {
     let values = try weight(index).values
     guard values.count == count else {
-      throw ModelError(.mismatch, "its weight \(index + 1) has \(values.count) values, not \(count)")
+      throw ModelError(
+        .mismatch, "its weight \(index + 1) has \(values.count) values, not \(count)")
     }
     return values
   }

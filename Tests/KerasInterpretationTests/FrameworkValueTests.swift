@@ -41,7 +41,8 @@ import Testing
         let value = request[field]
         return (value?.object == nil ? value : value?[name])?.double ?? standard
       }
-      let isBGR = (request["is_bgr"]?.object == nil ? request["is_bgr"] : request["is_bgr"]?[name])?.bool
+      let isBGR = (request["is_bgr"]?.object == nil ? request["is_bgr"] : request["is_bgr"]?[name])?
+        .bool
       let channels = image.shape.last ?? 1
       let colors = channels == 1 ? ["gray"] : ["red", "green", "blue"]
       var result = image
@@ -75,7 +76,8 @@ import Testing
       return
     }
     let expected = try arrays("\(network.folder)/expected.npz")
-    for (name, output) in zip(try network.order("output_order", expected), interpreter.outputNames) {
+    for (name, output) in zip(try network.order("output_order", expected), interpreter.outputNames)
+    {
       let wanted = try #require(expected[name])
       let result = try #require(results[output])
       #expect(result.shape == wanted.shape)

@@ -24,7 +24,9 @@ enum Convolutions {
     if run.generation.major == 1 {
       // Keras 1 in one dimension stores a kernel of two.
       if run.axes == 1, kernel.rank == 4 {
-        if kernel.shape[1] == 1 { return try kernel.reshaped([kernel.shape[0]] + kernel.shape[2...]) }
+        if kernel.shape[1] == 1 {
+          return try kernel.reshaped([kernel.shape[0]] + kernel.shape[2...])
+        }
         kernel = kernel.transposed([2, 3, 1, 0])
         return try kernel.reshaped([kernel.shape[0]] + kernel.shape[2...])
       }
@@ -75,7 +77,9 @@ enum Convolutions {
     if run.weights.count > index {
       let bias = try run.vector(index, planes.shape[1])
       let inner = planes.count(2..<planes.rank)
-      for index in result.values.indices { result.values[index] += bias[index / inner % bias.count] }
+      for index in result.values.indices {
+        result.values[index] += bias[index / inner % bias.count]
+      }
     }
     return try run.activated(run.layout(result), "activation")
   }
@@ -181,7 +185,8 @@ extension Convolutions {
     let sizes = shape.count == 4 ? (run.isChannelsFirst ? shape[2...] : shape[1..<3]) : []
     let known = sizes.compactMap { $0 }
     try run.require(
-      known.count == 2 && known.allSatisfy { (1...1 << 20).contains($0) }, "its field 'output_shape'")
+      known.count == 2 && known.allSatisfy { (1...1 << 20).contains($0) },
+      "its field 'output_shape'")
     return known
   }
 }

@@ -59,7 +59,8 @@ enum Elements {
     let slopes = try run.weight(0)
     // Shared axes have length 1, so the slopes are broadcast.
     let array = try Merges.broadcast(
-      run.input, slopes.reshaped([1] + slopes.shape)) { $0 > 0 ? $0 : $0 * $1 }
+      run.input, slopes.reshaped([1] + slopes.shape)
+    ) { $0 > 0 ? $0 : $0 * $1 }
     return same(run, array)
   }
 

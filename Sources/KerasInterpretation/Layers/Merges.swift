@@ -23,7 +23,8 @@ enum Merges {
     if mode == "cos" {
       // Keras 1 puts an axis of length 1 behind the batch.
       return try dot(run).map {
-        KerasValue(array: try $0.array.reshaped([$0.array.shape[0], 1] + $0.array.shape.dropFirst()))
+        KerasValue(
+          array: try $0.array.reshaped([$0.array.shape[0], 1] + $0.array.shape.dropFirst()))
       }
     }
     guard let name = modes[mode] else { throw run.missing("the mode '\(mode)'") }

@@ -28,7 +28,9 @@ enum Products {
 
   private static func dense(_ run: LayerRun) throws -> [KerasValue] {
     var result = try product(run.input, run.weight(0, rank: 2))
-    if run.weights.count > 1 { result = Elements.adding(result, try run.vector(1, result.shape.last ?? 0)) }
+    if run.weights.count > 1 {
+      result = Elements.adding(result, try run.vector(1, result.shape.last ?? 0))
+    }
     return [KerasValue(array: try run.activated(result, "activation"), mask: run.inputs[0].mask)]
   }
 

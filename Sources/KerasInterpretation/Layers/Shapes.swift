@@ -74,7 +74,8 @@ enum Shapes {
       pairs = [[Int]](repeating: value?.int.map { [$0, $0] } ?? [1, 1], count: axes)
     }
     try run.require(
-      pairs.count == axes && pairs.allSatisfy { $0.count == 2 && $0.allSatisfy { (0...1 << 20).contains($0) } },
+      pairs.count == axes
+        && pairs.allSatisfy { $0.count == 2 && $0.allSatisfy { (0...1 << 20).contains($0) } },
       "its field '\(field)'")
     var array = run.planes(run.input)
     for (axis, pair) in pairs.enumerated() {
