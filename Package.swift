@@ -263,7 +263,7 @@ let package = Package(
       "Assay",
       [
         "AssayCommand", "HDF5Worker", "FuzzSupport", "KerasImport", "Engine", "CustomLayers",
-        "CoreMLModel", "CaffeInterpretation", "DarknetInterpretation",
+        "CoreMLModel", "CaffeInterpretation", "DarknetInterpretation", "KerasInterpretation",
         "ByteFormats", "CaffeImport", "DarknetImport", "Files", "Imaging", "ImportSupport",
         "LayerTemplates", "ModelPrediction", "Programs", "TensorCore",
       ]),

@@ -12,6 +12,8 @@ package struct KerasConversion: SourceConversion {
   private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
   /// Outputs of each node; nil until it is converted.
   private var tensors: [[KerasTensor]?]
+  /// The blobs of the model's outputs for the states of recurrent nodes.
+  private var states: [Int: [String]] = [:]
   private var problems: [ModelError] = []
   /// Why layers have no handler, by their index.
   private var refusals: [Int: ModelError] = [:]
@@ -62,7 +64,8 @@ package struct KerasConversion: SourceConversion {
       imported.blobLayouts[tensor.blob] =
         imported.blobLayouts[tensor.blob] ?? tensor.layout.letters(isImage: true)
     }
-    imported.sourceBlobs = graph.sourceBlobs(tensors)
+    imported.sourceBlobs = graph.sourceBlobs(
+      tensors, states: states, outputs: imported.outputs.map(\.name))
     imported.trainableParameterCount = source.weights == nil ? nil : trainableParameters
     try imported.rename(
       inputs: [], outputs: imported.outputs.indices.map { "output\($0 + 1)" })
@@ -229,6 +232,7 @@ package struct KerasConversion: SourceConversion {
       missingWeights: source.weights == nil || options.isPlan ? options.missingWeights : nil,
       arguments: node.arguments)
     var text = handler.formula
+    let stateCount = network.stateOutputs.count
     do {
       switch handler {
       case .known(let layer):
@@ -259,6 +263,7 @@ package struct KerasConversion: SourceConversion {
       }
       try network.requireRanks(call)
       try call.requireSizes(of: tensors[index] ?? [])
+      states[index] = network.stateOutputs.dropFirst(stateCount).map(\.blob)
       network.finish(
         node.name, node.layer.className + (text.map { ", \($0)" } ?? ""),
         isTrainable: node.layer.isTrainable)

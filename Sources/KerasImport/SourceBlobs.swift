@@ -1,14 +1,33 @@
 extension KerasGraph {
   /// The blob that holds what each node computes; one that only passes through a node remains that of
-  /// the node before.
-  func sourceBlobs(_ tensors: [[KerasTensor]?]) -> [String: String] {
+  /// the node before. The further results of a node are known as `NAME:1`, `NAME:2`, …; the last ones of
+  /// a recurrent layer are its states, whether the network uses them or not.
+  ///
+  /// - Parameters:
+  ///   - states: the blobs of the model's outputs for the states of each recurrent node.
+  ///   - outputs: the blobs of the model's outputs, which may be copies in another layout.
+  func sourceBlobs(
+    _ tensors: [[KerasTensor]?], states: [Int: [String]], outputs: [String]
+  ) -> [String: String] {
+    func label(_ node: Int, _ index: Int) -> String {
+      index == 0 ? nodes[node].name : "\(nodes[node].name):\(index)"
+    }
     var result: [String: String] = [:]
     var seen = Set(inputs.compactMap { tensors[$0]?.first?.blob })
-    for (node, outputs) in zip(nodes, tensors) {
-      for (index, tensor) in (outputs ?? []).enumerated() where seen.insert(tensor.blob).inserted {
+    for (node, results) in tensors.enumerated() {
+      let results = results ?? []
+      for (index, tensor) in results.enumerated() where seen.insert(tensor.blob).inserted {
         if tensor.isGuess || tensor.sizes != nil || tensor.leading != nil { continue }
-        result[index == 0 ? node.name : "\(node.name):\(index)"] = tensor.blob
+        result[label(node, index)] = tensor.blob
       }
+      let states = states[node] ?? []
+      let first = results.count > states.count ? results.count - states.count : results.count
+      for (index, state) in states.enumerated() { result[label(node, first + index)] = state }
+      seen.formUnion(states)
+    }
+    for (reference, blob) in zip(self.outputs, outputs) where seen.insert(blob).inserted {
+      if tensors[reference.node]?[reference.tensor].isGuess == true { continue }
+      result[label(reference.node, reference.tensor)] = blob
     }
     return result
   }

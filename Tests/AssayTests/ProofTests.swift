@@ -5,6 +5,8 @@ import CoreMLModel
 import DarknetImport
 import DarknetInterpretation
 import ImportSupport
+import KerasImport
+import KerasInterpretation
 import TestSupport
 import Testing
 
@@ -47,8 +49,17 @@ import Testing
     }
   }
 
+  /// The networks of a corpus in Keras' files that can be converted.
+  private static func kerasCorpus(_ folder: String) -> [Network] {
+    fileNames(in: folder).compactMap { name in
+      let network = Network(name: name, files: ["\(folder)/\(name)/model.h5"])
+      return (try? network.converted()) != nil ? network : nil
+    }
+  }
+
   static let fixtures =
-    networks("caffe/layers", ".prototxt", ".caffemodel")
+    kerasCorpus(Fixtures("corpus").path("keras")) + kerasCorpus(Fixtures("corpus").path("keras1"))
+    + networks("caffe/layers", ".prototxt", ".caffemodel")
     + networks("darknet/layers", ".cfg", ".weights")
     + corpus(Fixtures("corpus").path("caffe"))
 
@@ -76,6 +87,29 @@ import Testing
     #expect(proof.isComplete, "\(String(describing: proof.finding)) \(proof.openOutputs)")
   }
 
+  private static let kerasCorpora = ["keras", "keras-variants", "keras1"].flatMap {
+    kerasCorpus(Shared.path("corpus/\($0)"))
+  }
+
+  @Test(.shared("corpus/keras")) func kerasCorporaAreConverted() {
+    #expect(Self.kerasCorpora.count >= 530)
+  }
+
+  /// Whole but for what only Keras' own code computes, and for outputs that two layers share.
+  @Test(
+    .shared("corpus/keras"),
+    arguments: kerasCorpora)
+  func kerasCorpusIsProved(_ network: Network) throws {
+    let (model, origin) = try network.converted()
+    let proof = try origin.proof(of: model)
+    #expect(proof.finding == nil, "\(String(describing: proof.finding))")
+    if let missing = proof.missing {
+      #expect(missing.layerClass == "Lambda", "\(missing)")
+    } else if !network.name.contains("return_state") {
+      #expect(proof.openOutputs == [])
+    }
+  }
+
   /// A proof found that these took the middle row or column; interp.cpp takes the first, as its scale is
   /// 0 for a size of 1.
   @Test(arguments: ["height: 1 width: 4", "height: 3 width: 1", "shrink_factor: 7"])
@@ -99,6 +133,8 @@ import Testing
     #expect(caffe.subtracting(CaffeInterpreter.types) == [])
     let darknet = Set(LayerCatalog.entries.flatMap(\.layer.names))
     #expect(darknet.subtracting(DarknetInterpreter.kinds) == [])
+    let keras = Set(KerasImporter.supportedClasses.joined())
+    #expect(keras.subtracting(KerasInterpreter.classes) == UninterpretedClasses.keras)
   }
 
   /// One thing is changed in a converted network, and the proof names the layer.

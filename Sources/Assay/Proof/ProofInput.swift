@@ -28,7 +28,7 @@ struct ProofInput {
 
 extension ProofRun {
   /// Random numbers, zeros and large numbers: pixels from 0 to 255 where the model takes an image, indices
-  /// where it takes words.
+  /// where it takes words. No large numbers where Core ML would clip them and the source does not.
   func artificialInputs() throws -> [ProofInput] {
     let words = wordCounts
     var inputs: [ProofInput] = []
@@ -39,6 +39,8 @@ extension ProofRun {
     }
     let blobs = try predictor.randomBlobs(seed: seed)
     inputs.append(ProofInput("zeros", blobs: blobs.mapValues { Tensor(shape: $0.shape) }))
+    let layers = model.neuralNetwork?.layers ?? []
+    if layers.contains(where: { $0.parameters?.clipsArguments == true }) { return inputs }
     let images = Set(
       predictor.inputs.filter { if case .image? = $0.type?.kind { true } else { false } }.map(
         \.name))

@@ -69,6 +69,8 @@ struct ProofRun {
     inputNames = names
     var predictorOptions = options.predictor
     predictorOptions.layout = .source
+    // As in the definition: the tiles of faster algorithms round by what comes in, not by what goes out.
+    predictorOptions.engine.convolution = .direct
     predictorOptions.keep = .named(Set(self.blobs.values).union(required.map(\.name)))
     predictor = try Predictor(model: model, options: predictorOptions)
   }

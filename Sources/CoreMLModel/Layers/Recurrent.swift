@@ -91,4 +91,28 @@ extension Activation {
     default: function
     }
   }
+
+  /// Whether the values of a recurrent layer's function are unbounded.
+  package var isUnbounded: Bool {
+    switch function {
+    case .linear, .relu: true
+    default: false
+    }
+  }
+}
+
+extension LayerParameters {
+  /// Whether it is a recurrent layer with a function that the limits of ±50 for its arguments change.
+  package var clipsArguments: Bool {
+    let activations: [Activation] =
+      switch self {
+      case let layer as SimpleRecurrent: layer.activation.map { [$0] } ?? []
+      case let layer as GRU: layer.activations
+      case let layer as UniDirectionalLSTM: layer.activations
+      case let layer as BiDirectionalLSTM:
+        layer.activationsForwardLSTM + layer.activationsBackwardLSTM
+      default: []
+      }
+    return activations.contains(where: \.isUnbounded)
+  }
 }

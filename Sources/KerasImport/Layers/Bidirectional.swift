@@ -188,6 +188,8 @@ extension Directions<RecurrentLayer> {
       first.parameters(forward.path) == second.parameters(backward.path)
     else { return nil }
     let call = weights[0].call
+    if forward.unclips(input, call) || backward.unclips(input, call) { return nil }
+    (forward.cell.isClipped ? forward : backward).noteClip(call, &network)
     let units = first.units
     var layer = BiDirectionalLSTM()
     let (firstWeights, inputSize) = try first.nativeWeights(weights[0])

@@ -34,6 +34,10 @@ struct LSTMCell: RecurrentCell {
       configuration, gates: Self.storedGates, hasBias: settings.hasBias)
   }
 
+  var isClipped: Bool {
+    settings.isUnbounded || nativeGate.activation?.isUnbounded == true
+  }
+
   var units: Int { settings.units }
   var states: [RecurrentStateSize] {
     ["h", "c"].map { RecurrentStateSize(name: $0, units: units) }

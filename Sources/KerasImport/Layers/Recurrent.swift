@@ -60,16 +60,6 @@ extension LayerConfiguration {
   }
 }
 
-extension Activation {
-  /// Whether the values of a recurrent layer's function are unbounded.
-  var isUnbounded: Bool {
-    switch function {
-    case .linear, .relu: true
-    default: false
-    }
-  }
-}
-
 extension ActivationFunction {
   /// The function for Core ML's recurrent layers, with its parameters written out.
   func native(_ version: KerasVersion) -> Activation? {

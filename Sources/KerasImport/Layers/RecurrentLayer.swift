@@ -73,15 +73,8 @@ struct RecurrentLayer: KerasLayer {
     let stateNames = cell.states.map { "\(names.states)_\($0.name)_out\(names.stateSuffix)" }
     var output = path.output(input, units: cell.units)
     var states: [String]
-    let unclips =
-      cell.isClipped && Self.canUnroll(input, call) && (input.shape[1] ?? 0) <= Self.unclippedSteps
-    if input.mask == nil, !unclips, let layer = try cell.native(weights, path) {
-      if cell.isClipped {
-        network.notes.append(
-          "layer '\(call.name)' (\(call.className)): Core ML clips its states to −50 to 50, "
-            + "Keras does not; with at most \(Self.unclippedSteps) steps, which --input-shape "
-            + "can fix, it is unrolled and exact")
-      }
+    if input.mask == nil, !unclips(input, call), let layer = try cell.native(weights, path) {
+      noteClip(call, &network)
       let blobs = network.add(
         names.layer, layer, [input.blob] + initialStates, states: stateNames, units: cell.units)
       output.blob = blobs[0]
@@ -117,6 +110,20 @@ struct RecurrentLayer: KerasLayer {
       },
       initialStates
     )
+  }
+
+  /// Whether it is unrolled only because Core ML's layer clips its states.
+  func unclips(_ input: KerasTensor, _ call: LayerCall) -> Bool {
+    cell.isClipped && Self.canUnroll(input, call) && (input.shape[1] ?? 0) <= Self.unclippedSteps
+  }
+
+  /// Says that Core ML's layer clips the states, if it does.
+  func noteClip(_ call: LayerCall, _ network: inout NetworkWriter) {
+    guard cell.isClipped else { return }
+    network.notes.append(
+      "layer '\(call.name)' (\(call.className)): Core ML clips its states to −50 to 50, "
+        + "Keras does not; with at most \(Self.unclippedSteps) steps, which --input-shape "
+        + "can fix, it is unrolled and exact")
   }
 
   /// Whether the steps can be unrolled in a file of reasonable size.

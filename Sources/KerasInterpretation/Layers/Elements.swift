@@ -27,6 +27,8 @@ enum Elements {
     for name in [
       "InputLayer", "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise",
       "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ActivityRegularization",
+      "Identity", "RandomFlip", "RandomRotation", "RandomZoom", "RandomTranslation",
+      "RandomContrast", "RandomBrightness",
     ] {
       table[name] = { same($0, $0.input) }
     }

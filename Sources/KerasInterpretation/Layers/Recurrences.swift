@@ -132,12 +132,11 @@ enum Recurrences {
       outputs.append(try shown.reshaped([batch, 1, cell.units]))
     }
     let isSequence = run.bool("return_sequences")
-    var results = [
+    // The states come last, with or without return_state, which the converter makes outputs of the model.
+    return [
       KerasValue(
         array: isSequence ? DoubleArray.concatenated(outputs, axis: 1) : output,
         mask: isSequence ? mask : nil)
-    ]
-    if run.bool("return_state") { results += states.map { KerasValue(array: $0) } }
-    return results
+    ] + states.map { KerasValue(array: $0) }
   }
 }
