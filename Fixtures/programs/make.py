@@ -453,6 +453,21 @@ family("dilated", ct.target.iOS15, {"x": r(2, 3, 4, 5), "v": r(2, 6, 2, 3, 2)}, 
           lambda x, v: transposed_convolution(x, APART, dilation=(1, 2), stride=(2, 1), padding=(1, 2))),
     numpy(lambda x, v: mb.local_response_norm(x=v, size=3, alpha=0.5, beta=0.75, k=1.5), lambda x, v: local_response(v, 3, 0.5, 0.75, 1.5))])
 
+# Operands of two types, vectors, whole numbers, and an epsilon that half precision rounds to 0; the generator of
+# other families stays as it is.
+H = np.random.default_rng(8)
+COUNTS, VECTOR, MATRIX = H.integers(-9, 10, (5, 4)).astype(np.int32), H.uniform(-2, 2, 4).astype(np.float32), H.uniform(-2, 2, (3, 4)).astype(np.float32)
+family("mixed", ct.target.iOS17, {"x": H.uniform(-2, 2, (3, 5)).astype(np.float32), "i": H.integers(-20, 20, (2, 5)).astype(np.int32), "v": H.uniform(-2, 2, 3).astype(np.float32),
+                                  "image": H.uniform(-2, 2, (2, 3, 2, 2)).astype(np.float32)}, [
+    numpy(lambda x, i, v, image: mb.matmul(x=x, y=COUNTS), lambda x, i, v, image: x @ COUNTS),
+    numpy(lambda x, i, v, image: mb.matmul(x=i, y=COUNTS.astype(np.float32)), lambda x, i, v, image: i @ COUNTS),
+    numpy(lambda x, i, v, image: mb.matmul(x=v, y=x), lambda x, i, v, image: v @ x),
+    numpy(lambda x, i, v, image: mb.matmul(x=v, y=MATRIX.T.copy(), transpose_y=True), lambda x, i, v, image: v @ MATRIX),
+    numpy(lambda x, i, v, image: mb.real_div(x=i, y=np.int32([3, -3, 7, 1, -4])), lambda x, i, v, image: np.trunc(i / np.int32([3, -3, 7, 1, -4]))),
+    numpy(lambda x, i, v, image: mb.instance_norm(x=image, gamma=VECTOR[:3], beta=VECTOR[1:], epsilon=np.float32(0)),
+          lambda x, i, v, image: (image - image.mean((2, 3), keepdims=True)) / image.std((2, 3), keepdims=True) * per(VECTOR[:3], image) + per(VECTOR[1:], image)),
+])
+
 
 def make(name):
     target, inputs, operations = FAMILIES[name]
@@ -596,7 +611,39 @@ def make_half():
     np.savez(os.path.join(HERE, "half.expected.npz"), **values)
 
 
-SPECIAL = {"functions": make_functions, "states": make_states, "values": make_values, "random": make_random, "half": make_half}
+def make_growing():
+    """A list that a loop makes longer: it starts with one element and has k · x at each place k < n."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(2,)), mb.TensorSpec(shape=(1,))], opset_version=ct.target.iOS15)
+    def program(x, n):
+        def body(i, n, ls, x):
+            return mb.add(x=i, y=1), n, mb.list_write(ls=ls, index=i, value=mb.mul(x=x, y=mb.cast(x=i, dtype="fp32"))), x
+
+        def cond(i, n, ls, x):
+            return mb.less(x=mb.cast(x=i, dtype="fp32"), y=n)
+
+        _, _, ls, _ = mb.while_loop(_cond=cond, _body=body, loop_vars=(0, n, mb.make_list(init_length=1, elem_shape=(2,)), x))
+        return mb.list_gather(ls=ls, indices=mb.range_1d(start=0, end=mb.list_length(ls=ls), step=1), name="multiples")
+
+    save(converted(program, ct.target.iOS15), "growing")
+    x = np.float32([1.5, -2])
+    np.savez(os.path.join(HERE, "growing.inputs.npz"), x=x, n=np.float32([4]))
+    np.savez(os.path.join(HERE, "growing.expected.npz"), multiples=np.outer(np.arange(4, dtype=np.float32), x))
+
+
+def make_validated():
+    """Operations that check their indices: at `places` 1 is added to a row of x, and the rows of x are taken."""
+    @mb.program(input_specs=[mb.TensorSpec(shape=(3, 2)), mb.TensorSpec(shape=(2,), dtype=types.int32)], opset_version=ct.target.iOS17)
+    def program(x, places):
+        added = mb.scatter(data=x, indices=places, updates=np.ones((2, 2), np.float32), mode="add", validate_indices=True, name="added")
+        return added, mb.gather(x=x, indices=places, axis=0, validate_indices=True, name="rows")
+
+    save(converted(program, ct.target.iOS17), "validated")
+    x, places = np.arange(6, dtype=np.float32).reshape(3, 2), np.array([2, 0], np.int32)
+    np.savez(os.path.join(HERE, "validated.inputs.npz"), x=x, places=places)
+    np.savez(os.path.join(HERE, "validated.expected.npz"), added=x + np.float32([[1], [0], [1]]), rows=x[places])
+
+
+SPECIAL = {"growing": make_growing, "validated": make_validated, "functions": make_functions, "states": make_states, "values": make_values, "random": make_random, "half": make_half}
 
 
 if __name__ == "__main__":

@@ -119,22 +119,25 @@ public enum ModelSource: Sendable {
   /// The document with all its weights: a source network as it converts with every unknown layer
   /// custom.
   ///
+  /// - Parameter function: the function of an ML Program; nil for its default.
   /// - Throws: as `convert` does, where an architecture came without its weights.
   public func weightedModel(
-    customLayers: CustomLayerRegistry = CustomLayerRegistry()
+    customLayers: CustomLayerRegistry = CustomLayerRegistry(), function: String? = nil
   ) throws -> Model {
     var options = ConversionOptions()
     options.customLayers = .allow
-    return try validModel(options, customLayers)
+    return try validModel(options, customLayers, function: function)
   }
 
   private func validModel(
-    _ options: ConversionOptions, _ customLayers: CustomLayerRegistry
+    _ options: ConversionOptions, _ customLayers: CustomLayerRegistry, function: String? = nil
   ) throws -> Model {
     guard case .coreML(let model) = self else {
+      try require(
+        function == nil, .mismatch, "functions are for ML Programs, and this is a source network")
       return try convert(options, customLayers: customLayers).model
     }
-    let selected = try model.selectingFunction(nil)
+    let selected = try model.selectingFunction(function)
     try selected.requireValid()
     return selected
   }

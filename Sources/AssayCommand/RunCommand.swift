@@ -157,17 +157,15 @@ struct RunCommand: ParsableCommand {
     noteImages(predictor)
     if carryStates {
       try require(
-        !document.recurrentStates.isEmpty || predictor.hasProgramStates, .mismatch,
+        !predictor.states.isEmpty, .mismatch,
         "the model has no states, nor optional inputs and outputs for states of recurrent layers")
     }
     var states: [String: FeatureValue] = [:]
     var loop = InputLoop(
       "assay run", quiet: global.quiet || Progress.isDisturbed(by: json), json: json)
     try loop.run(list, for: document, images: predictor.images) { source, given, _ in
-      let values = given.merging(states) { given, _ in given }
-      let prediction = try source.blamed { try predictor.predict(values) }
-      if carryStates { states = prediction.states(of: document) }
-      return (prediction, values)
+      if !carryStates { states = [:] }
+      return (try source.blamed { try predictor.predict(given, &states) }, given)
     } then: { source, result in
       let executed = steps.take()
       let times = StepTable(records: executed)

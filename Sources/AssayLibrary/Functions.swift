@@ -20,9 +20,11 @@ public func open(
   _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<assay_options>?, _ error: ErrorText?
 ) -> OpaquePointer? {
   reporting(error) {
-    try OpenModel(
+    let options = try assay_options(at: options)
+    return try OpenModel(
       path: String(cString: argument(path, "path")), Predictor.Options(options),
-      weights: options?.pointee.weights.map { String(cString: $0) }
+      weights: options.weights.map { String(cString: $0) },
+      function: options.function.map { String(cString: $0) }
     ).retained()
   }
 }

@@ -7,7 +7,8 @@ final class Interface: @unchecked Sendable {
   let description: UnsafePointer<assay_description>
   private let memory = CMemory()
 
-  init(_ model: Model, layout: ArrayLayout) {
+  init(_ predictor: Predictor, layout: ArrayLayout) {
+    let model = predictor.model
     let memory = self.memory
     func features(_ descriptions: [FeatureDescription]) -> UnsafePointer<assay_feature> {
       memory.array(
@@ -20,21 +21,13 @@ final class Interface: @unchecked Sendable {
         })
     }
     let given = model.description ?? ModelDescription()
-    let states = model.stateDescriptions
+    let states = predictor.states
     description = memory.array([
       assay_description(
-        type: memory.text(model.typeName), inputs: features(given.input),
+        type: memory.text(predictor.typeName), inputs: features(given.input),
         input_count: given.input.count, outputs: features(given.output),
         output_count: given.output.count, states: features(states), state_count: states.count)
     ])
-  }
-}
-
-extension Model {
-  /// The inputs that predictions pass on.
-  var stateDescriptions: [FeatureDescription] {
-    let names = Set(recurrentStates.map(\.input))
-    return (description?.input ?? []).filter { names.contains($0.name) }
   }
 }
 

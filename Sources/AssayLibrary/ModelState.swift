@@ -6,7 +6,7 @@ import Synchronization
 final class ModelState: Handle, Sendable {
   private let model: OpenModel
   private let features: [String: FeatureDescription]
-  private let content = Mutex(Content())
+  private let content: Mutex<Content>
 
   private struct Content: Sendable {
     var values: [String: FeatureValue] = [:]
@@ -16,9 +16,10 @@ final class ModelState: Handle, Sendable {
 
   /// - Throws: `.mismatch` if the model has no states.
   init(of model: OpenModel) throws {
-    let states = model.predictor.model.stateDescriptions
+    let states = model.predictor.states
     try require(!states.isEmpty, .mismatch, "the model has no states")
     self.model = model
+    content = Mutex(Content(values: try model.predictor.initialStates()))
     features = Dictionary(states.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 

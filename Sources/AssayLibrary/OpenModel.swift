@@ -8,13 +8,20 @@ final class OpenModel: Handle, Sendable {
   var description: UnsafePointer<assay_description> { interface.description }
   private let interface: Interface
 
-  init(path: String, _ options: Predictor.Options, weights: String?) throws {
+  /// - Parameter function: the function of an ML Program; nil for its default.
+  init(
+    path: String, _ options: Predictor.Options, weights: String?, function: String?
+  ) throws {
+    var options = options
+    options.keepsStates = true
     predictor = try inFile(path) {
       let source = try ModelSource(contentsOf: path, weights: weights)
       return try Predictor(
-        model: source.weightedModel(customLayers: options.engine.customLayers), options: options)
+        model: source.weightedModel(
+          customLayers: options.engine.customLayers, function: function),
+        options: options)
     }
-    interface = Interface(predictor.model, layout: options.layout)
+    interface = Interface(predictor, layout: options.layout)
   }
 
   /// One prediction, which reads and changes `state`.
@@ -23,7 +30,8 @@ final class OpenModel: Handle, Sendable {
   ) throws -> PredictedValues {
     let model = predictor.model
     var reader = ValueReader(model)
-    var values = try state?.values(for: self) ?? [:]
+    var states = try state?.values(for: self) ?? [:]
+    var values: [String: FeatureValue] = [:]
     for input in inputs {
       let (name, value) = try reader.read(input)
       values[name] = value
@@ -32,21 +40,37 @@ final class OpenModel: Handle, Sendable {
     guard !model.usesFeatures else {
       return PredictedValues(try predictor.features(values), of: model, borrowed)
     }
-    let prediction = try predictor.predict(values)
-    state?.set(prediction.states(of: model).mapValues(borrowed.owned))
+    let prediction = try predictor.predict(values, &states)
+    state?.set(states.mapValues(borrowed.owned))
     return PredictedValues(prediction.features(model), of: model, borrowed)
+  }
+}
+
+extension assay_options {
+  /// The options at an address, of this version of the header or an earlier one; zeros where there
+  /// are none.
+  ///
+  /// - Throws: `.usage` if no version has this size.
+  init(at given: UnsafePointer<assay_options>?) throws {
+    self.init()
+    guard let given else { return }
+    let size = UnsafeRawPointer(given).loadUnaligned(as: Int.self)
+    // The fields after `max_memory` came later.
+    let first = MemoryLayout<assay_options>.offset(of: \.function) ?? 0
+    let whole = MemoryLayout<assay_options>.size
+    try require(
+      size == first || size == whole, .usage, "size is \(size), not sizeof(assay_options)",
+      field: "options")
+    withUnsafeMutableBytes(of: &self) {
+      $0.copyMemory(from: UnsafeRawBufferPointer(start: given, count: size))
+    }
   }
 }
 
 extension Predictor.Options {
   /// - Throws: `.usage` if a field has no meaning; whatever a plug-in that cannot be loaded throws.
-  init(_ given: UnsafePointer<assay_options>?) throws {
+  init(_ options: assay_options) throws {
     self.init()
-    guard let given else { return }
-    try require(
-      given.pointee.size == MemoryLayout<assay_options>.size, .usage,
-      "size is \(given.pointee.size), not sizeof(assay_options)", field: "options")
-    let options = given.pointee
     try require(
       options.threads >= 0, .usage, "threads is \(options.threads)", field: "options")
     engine.threads = options.threads == 0 ? nil : Int(options.threads)

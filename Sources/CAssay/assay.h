@@ -133,6 +133,8 @@ typedef struct {
   size_t plugin_count;
   /// Bytes that weights, arrays and working memory may take together; 0 for 80 % of the machine's.
   uint64_t max_memory;
+  /// The function of an ML Program; or NULL for the default one.
+  const char *function;
 } assay_options;
 
 typedef struct assay_model assay_model;
@@ -167,7 +169,7 @@ const assay_value *assay_outputs(const assay_prediction *prediction, size_t *cou
 /// Frees a prediction and its outputs.
 void assay_release(assay_prediction *prediction);
 
-/// New states of the model with their initial values.
+/// New states of the model with their initial values: those of an ML Program are zeros.
 assay_state *assay_state_create(const assay_model *model, char **error);
 
 /// The value of a state, valid until the state changes or is destroyed; NULL if there is none of

@@ -21,6 +21,21 @@ public struct FeatureType: SpecificationMessage {
   public var isOptional = false
   package var unknownFields = UnknownFields()
 
+  /// Whether it has several shapes or sizes.
+  package var isFlexible: Bool {
+    switch kind {
+    case .multiArray(let array): array.flexibility != nil
+    case .image(let image): image.flexibility != nil
+    default: false
+    }
+  }
+
+  /// Whether it is an array of whole numbers.
+  package var isWhole: Bool {
+    guard case .multiArray(let array)? = kind else { return false }
+    return [.int8, .int32].contains(array.dataType)
+  }
+
   /// Creates a feature without a type.
   public init() {}
 

@@ -22,7 +22,7 @@ final class HalfRounding: CustomLayerImplementation {
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) {
     for (input, output) in zip(inputs, outputs) {
       for index in input.elements.indices {
-        output.elements[index] = Half.float(Half.bits(input.elements[index]))
+        output.elements[index] = Half.rounded(input.elements[index])
       }
     }
   }
@@ -147,6 +147,6 @@ extension Weights {
   /// Single precision rounded to half precision.
   fileprivate mutating func round() {
     if floatValue.count == 0 { return }
-    floatValue = FloatValues(floatValue.array().map { Half.float(Half.bits($0)) })
+    floatValue = FloatValues(floatValue.array().map(Half.rounded))
   }
 }

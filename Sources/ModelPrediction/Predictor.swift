@@ -22,8 +22,7 @@ public final class Predictor: Sendable {
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
-    /// Whether the states of an ML Program last from each prediction to the next, in the order of the
-    /// calls; else, each prediction starts with zeros.
+    /// Whether predictions take and give the states of an ML Program; else, each starts with zeros.
     public var keepsStates = false
     /// The precision of what a network or an ML Program computes.
     public var precision = ComputePrecision.float32
@@ -34,6 +33,8 @@ public final class Predictor: Sendable {
 
   /// The loaded model; of an ML Program, the neural network that computes the same.
   public let model: Model
+  /// The model's type as the specification names it.
+  public var typeName: String { (program ?? model).typeName }
   /// The inputs in the model's order.
   public var inputs: [FeatureDescription] { interface.inputs }
   /// How images are prepared for the model.
@@ -49,12 +50,9 @@ public final class Predictor: Sendable {
   private let customLayerInstances = CustomLayerInstances()
 
   /// The ML Program that `model` has been made from; nil for another model.
-  private let program: Model?
+  let program: Model?
   /// What the program becomes without values of its inputs.
   private let programNetwork: ProgramNetwork?
-  /// The states of the program after the last prediction.
-  private let states = Mutex<[String: Tensor]>([:])
-
   private struct Compiled {
     var shapes: [String: [Int]]
     var network: CompiledNetwork
@@ -105,10 +103,18 @@ public final class Predictor: Sendable {
 
   /// Predicts every batch item of the inputs; for ten crops of an image, returns the mean.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
+    var states: [String: Tensor] = [:]
+    return try predict(values, programStates: &states)
+  }
+
+  /// Predicts with the states of an ML Program that last.
+  func predict(
+    _ values: [String: FeatureValue], programStates states: inout [String: Tensor]
+  ) throws -> Prediction {
     guard !model.usesFeatures else {
       return Prediction(try features(values), of: model.description ?? ModelDescription(), model)
     }
-    return try assembled(items(values, outputBlobs), of: values)
+    return try assembled(items(values) { try outputBlobs($0, &states) }, of: values)
   }
 
   /// The outputs of the model by name, if it is not a network; a network's as those of a pipeline.
@@ -129,9 +135,16 @@ public final class Predictor: Sendable {
 
   /// The outputs of one item, and the blobs kept in addition.
   package func outputBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
+    var states: [String: Tensor] = [:]
+    return try outputBlobs(blobs, &states)
+  }
+
+  private func outputBlobs(
+    _ blobs: [String: Tensor], _ states: inout [String: Tensor]
+  ) throws -> [String: Tensor] {
     let results: [String: Tensor]
     if members.isEmpty {
-      results = try networkBlobs(interface.completed(blobs))
+      results = try networkBlobs(interface.completed(blobs), &states)
     } else {
       results = try passOn(blobs)
     }
@@ -140,30 +153,20 @@ public final class Predictor: Sendable {
   }
 
   /// Runs the network, with the states of a program that last.
-  private func networkBlobs(_ blobs: [String: Tensor]) throws -> [String: Tensor] {
+  private func networkBlobs(
+    _ blobs: [String: Tensor], _ states: inout [String: Tensor]
+  ) throws -> [String: Tensor] {
     let compiled = try compiled(forShapes: blobs.mapValues(\.shape), values: blobs)
-    if compiled.states.isEmpty { return try compiled.network.predict(blobs) }
-    return try states.withLock { states in
-      var blobs = blobs
-      for state in compiled.states {
-        blobs[state.name] = states[state.name] ?? Tensor(shape: state.shape)
-      }
-      var results = try compiled.network.predict(blobs)
-      for state in compiled.states {
-        states[state.name] = results.removeValue(forKey: state.output)
-      }
-      return results
+    var blobs = blobs
+    for state in compiled.states {
+      blobs[state.name] =
+        try states[state.name] ?? Tensor(checkedShape: state.shape) { $0.initialize(repeating: 0) }
     }
-  }
-
-  /// Whether the model is an ML Program with buffers that may last from one prediction to the next.
-  public var hasProgramStates: Bool {
-    guard let program, case .mlProgram(let content)? = program.type,
-      let function = content.function(program.description?.programFunction ?? "")
-    else { return false }
-    return function.inputs.contains {
-      if case .state? = $0.type?.kind { true } else { false }
+    var results = try compiled.network.predict(blobs)
+    for state in compiled.states {
+      states[state.name] = results.removeValue(forKey: state.output)
     }
+    return results
   }
 
   /// Says which outputs have values that are not numbers, if somebody listens.
@@ -199,7 +202,7 @@ public final class Predictor: Sendable {
   }
 
   /// Random values for every required input, uniform in 0...255 for an image and in −1...1 for an
-  /// array; the same seed gives the same values. A sequence gets the number of steps that the
+  /// array, 1 or 2 for one of whole numbers; the same seed gives the same values. A sequence gets the number of steps that the
   /// source framework takes.
   ///
   /// - Parameter shapes: shapes for inputs that should not have the default one.
@@ -224,9 +227,13 @@ public final class Predictor: Sendable {
       guard let shape = wanted[input.name] else { continue }
       let isImage = if case .image = input.type?.kind { true } else { false }
       let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
+      let isWhole = input.type?.isWhole == true
       blobs[input.name] = try Tensor(checkedShape: shape) { elements in
         for index in elements.indices {
-          elements[index] = Float.random(in: range, using: &generator)
+          elements[index] =
+            isWhole
+            ? Float(Int.random(in: 1...2, using: &generator))
+            : Float.random(in: range, using: &generator)
         }
       }
     }

@@ -28,6 +28,7 @@ final class ProgramLowering {
   /// Whether states are inputs of the network.
   let keepsStates: Bool
   private var count = 0
+  private var unrolledSteps = 0
   /// How many blocks there are around the one at hand.
   private(set) var depth = 0
 
@@ -106,6 +107,14 @@ final class ProgramLowering {
     layers.append(layer)
     for output in names { producers[output] = layer }
     return names
+  }
+
+  /// Counts a step of a loop that becomes layers of its own.
+  func countStep() throws {
+    unrolledSteps += 1
+    try require(
+      unrolledSteps <= Limits.unrolledSteps, .limitExceeded,
+      "loops in which a value changes its shape have more than \(Limits.unrolledSteps) steps")
   }
 
   func noteType(_ blob: String, _ type: MILDataType) {

@@ -15,7 +15,15 @@ package struct ProgramValue: Sendable {
   var shape: [Int]
   var content: Content
   /// Whether it is a list, whose elements are along the first axis.
-  var isList = false
+  var isList: Bool { list != nil }
+  /// What a list does; nil of other values.
+  var list: ListLength?
+
+  enum ListLength: Sendable {
+    case fixed
+    /// An element that is written behind the end makes the list longer.
+    case growing
+  }
 
   init(_ elements: MILElements) {
     type = elements.type

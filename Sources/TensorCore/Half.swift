@@ -33,6 +33,10 @@ package enum Half {
     return UInt16(truncatingIfNeeded: result | (sign >> 16))
   }
 
+  /// The value of the nearest half, ties to even; infinity from 65520 up.
+  @inlinable @inline(__always)
+  package static func rounded(_ value: Float) -> Float { float(bits(value)) }
+
   /// Converts little-endian halves, at any alignment, to floats. Precondition: two bytes per
   /// element.
   package static func convert(

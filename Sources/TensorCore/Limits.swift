@@ -14,6 +14,8 @@ package enum Limits {
   package static let layers = 100_000
   /// Runs of all loops in one prediction.
   package static let loopRuns = 1_000_000
+  /// Steps of all loops of a program that become layers one after the other.
+  package static let unrolledSteps = 1000
   package static let nameBytes = 4096
   package static let protobufDepth = 64
   /// Bytes and values of a text in protobuf's text format.

@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: [
     "unary", "binary", "logical", "reductions", "shapes", "normalizations", "sampling", "boxes",
     "boxes17", "recurrent", "lists", "rearranged", "quantized", "sparse",
-    "values", "dilated",
+    "values", "dilated", "mixed", "growing", "validated",
   ])
   func operationsGiveTheirValues(family: String) throws {
     let path = Self.programs.path(family)
@@ -89,6 +89,21 @@ import Testing
       #expect(other.code == 64 && other.errors.contains("--function is for ML Programs"))
       let shown = try Command.run("inspect", package, "--function", "triple")
       #expect(shown.code == 0 && !shown.output.contains("square"), "\(shown.output)")
+    }
+  }
+
+  /// `validate_indices` of a program: 3 is no row of three, and −1 is none either.
+  @Test(arguments: [3, -1]) func indicesAreCheckedWhereTheProgramAsks(index: Float) throws {
+    try withTemporaryFolder { folder in
+      let input = folder + "/input.npz"
+      try ArraySet([
+        NamedArray(Tensor(shape: [3, 2]), name: "x", type: .float32),
+        NamedArray(Tensor(shape: [2], [0, index]), name: "places", type: .int32),
+      ]).write(to: input)
+      let result = try Command.run("run", Self.programs.path("validated.mlpackage"), input)
+      #expect(result.code == 2)
+      #expect(
+        result.errors.contains("the index \(Int(index)) is not within 0 and 2"), "\(result.errors)")
     }
   }
 

@@ -121,6 +121,40 @@ class States(unittest.TestCase):
         with self.assertRaisesRegex(assay.AssayError, "no state 'x'"):
             state.read("x")
 
+    def test_program(self):
+        """s ← s + x, y = 2 s, with s in half precision."""
+        model = load("../programs/states.mlpackage")
+        feature = model.states["s"]
+        self.assertEqual((feature.kind, feature.dtype, feature.shape), ("array", np.float16, (3,)))
+        x = np.array([1, 2, -0.5], np.float32)
+        state = model.make_state()
+        np.testing.assert_array_equal(state.read("s"), np.zeros(3, np.float16))
+        for step in (1, 2, 3):
+            np.testing.assert_array_equal(model.predict({"x": x}, state)["y"], 2 * step * x)
+        np.testing.assert_array_equal(model.predict({"x": x})["y"], 2 * x)
+        self.assertEqual(state.read("s").dtype, np.float16)
+        np.testing.assert_array_equal(state.read("s"), 3 * x)
+        state.write("s", [10, 20, 30])
+        np.testing.assert_array_equal(model.predict({"x": x}, state)["y"], [22, 44, 59])
+        state.write("s", [1, 2])
+        with self.assertRaisesRegex(assay.AssayError, r"s: .* does not have its shape \[3\]"):
+            model.predict({"x": x}, state)
+
+
+class Functions(unittest.TestCase):
+    def test_functions(self):
+        """square, the default, and triple."""
+        path = "../programs/functions.mlpackage"
+        x = np.arange(4, dtype=np.float32)
+        for options in ({}, {"function": "square"}):
+            np.testing.assert_array_equal(load(path, **options).predict({"x": x})["y"], x**2)
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        np.testing.assert_array_equal(load(path, function="triple").predict({"x": x})["z"], 3 * x)
+        with self.assertRaisesRegex(assay.AssayError, "no function 'cube'"):
+            load(path, function="cube")
+        with self.assertRaisesRegex(assay.AssayError, "the model has no functions"):
+            load("line.mlmodel", function="main")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,8 @@
 """Tests of coremltools over the package."""
 
 import os
+import shutil
+import tempfile
 import unittest
 
 import numpy as np
@@ -16,6 +18,14 @@ except ModuleNotFoundError as error:
     raise unittest.SkipTest("coremltools is not installed")
 
 FIXTURES = os.path.join(os.path.dirname(__file__), "../../Fixtures/library")
+
+
+def package(name, folder):
+    """A copy of a package with its empty folder of weights, which Git does not keep."""
+    path = os.path.join(folder, name)
+    shutil.copytree(os.path.join(FIXTURES, "../programs", name), path)
+    os.makedirs(os.path.join(path, "Data/com.apple.CoreML/weights"), exist_ok=True)
+    return path
 
 
 class Predictions(unittest.TestCase):
@@ -47,6 +57,29 @@ class Predictions(unittest.TestCase):
         for form in ("neuralnetwork", "mlprogram"):
             model = ct.convert(program, convert_to=form)
             np.testing.assert_array_equal(model.predict({"x": x})["y"], 2 * x + 1)
+
+    def test_states(self):
+        """s ← s + x, y = 2 s."""
+        with tempfile.TemporaryDirectory() as folder:
+            model = ct.models.MLModel(package("states.mlpackage", folder))
+        x = np.array([1, 2, -0.5], np.float32)
+        state = model.make_state()
+        for step in (1, 2, 3):
+            np.testing.assert_array_equal(model.predict({"x": x}, state=state)["y"], 2 * step * x)
+        np.testing.assert_array_equal(state.read_state("s"), 3 * x)
+        state.write_state("s", np.array([10, 20, 30], np.float16))
+        np.testing.assert_array_equal(model.predict({"x": x}, state=state)["y"], [22, 44, 59])
+
+    def test_functions(self):
+        """square, the default, and triple."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = package("functions.mlpackage", folder)
+            square = ct.models.MLModel(path)
+            triple = ct.models.MLModel(path, function_name="triple")
+        x = np.arange(4, dtype=np.float32)
+        np.testing.assert_array_equal(square.predict({"x": x})["y"], x**2)
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        np.testing.assert_array_equal(triple.predict({"x": x})["z"], 3 * x)
 
 
 if __name__ == "__main__":

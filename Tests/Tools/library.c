@@ -243,6 +243,82 @@ static void test_states(void) {
   assay_state_destroy(state);
 }
 
+// s = s + x, y = 2 s, with s in half precision.
+static void test_program_states(void) {
+  assay_model *model = open_fixture("../programs/states.mlpackage", NULL);
+  const assay_description *description = assay_describe(model);
+  CHECK(description->input_count == 1 && description->output_count == 1);
+  CHECK(description->state_count == 1 && strcmp(description->states->name, "s") == 0);
+  CHECK(description->states->kind == ASSAY_KIND_ARRAY);
+  CHECK(description->states->type == ASSAY_TYPE_FLOAT16);
+  CHECK(description->states->rank == 1 && description->states->shape[0] == 3);
+  const int64_t three[] = {3}, two[] = {2};
+  const float x[] = {1, 2, -0.5f};
+  assay_value input = array("x", ASSAY_TYPE_FLOAT32, x, 1, three);
+  char *error = NULL;
+  assay_state *state = assay_state_create(model, &error), *other = assay_state_create(model, NULL);
+  CHECK(state && other && !error);
+  const uint16_t *halves = assay_state_read(state, "s", &error)->data;
+  CHECK(halves[0] == 0 && halves[1] == 0 && halves[2] == 0);
+  for (int step = 1; step <= 3; step++) {
+    assay_prediction *prediction = predict(model, input, state);
+    CHECK(sum(prediction) == 2 * step);
+    assay_release(prediction);
+  }
+  assay_prediction *prediction = predict(model, input, other);
+  CHECK(sum(prediction) == 2);
+  assay_release(prediction);
+  prediction = predict(model, input, NULL);
+  CHECK(sum(prediction) == 2);
+  assay_release(prediction);
+  const assay_value *value = assay_state_read(state, "s", &error);
+  CHECK(value && value->type == ASSAY_TYPE_FLOAT16 && value->rank == 1 && value->shape[0] == 3);
+  // 3, 6 and -1.5 as halves.
+  halves = value->data;
+  CHECK(halves[0] == 0x4200 && halves[1] == 0x4600 && halves[2] == 0xbe00);
+  const float written[] = {10, 20, 30};
+  assay_value content = array("s", ASSAY_TYPE_FLOAT32, written, 1, three);
+  CHECK(assay_state_write(state, &content, &error) == 1);
+  prediction = predict(model, input, state);
+  const float *y = assay_outputs(prediction, NULL)->data;
+  CHECK(y[0] == 22 && y[1] == 44 && y[2] == 59);
+  assay_release(prediction);
+  content = array("s", ASSAY_TYPE_FLOAT32, written, 1, two);
+  CHECK(assay_state_write(state, &content, &error) == 1);
+  CHECK(!assay_predict(model, &input, 1, state, &error));
+  CHECK(says(error, "s: the value of the state does not have its shape [3]"));
+  assay_close(model);
+  assay_state_destroy(state);
+  assay_state_destroy(other);
+}
+
+// The default function is x * x of four numbers; triple is 3 x of six.
+static void test_functions(void) {
+  const int64_t four[] = {4};
+  const float x[] = {1, 2, 3, -0.5f, 4, 5};
+  // As with a header of before there were functions.
+  assay_options options = {.size = offsetof(assay_options, function),
+                           .function = "not to be read"};
+  assay_model *model = open_fixture("../programs/functions.mlpackage", &options);
+  assay_prediction *prediction = predict(model, array("x", ASSAY_TYPE_FLOAT32, x, 1, four), NULL);
+  const float *y = assay_outputs(prediction, NULL)->data;
+  CHECK(y[0] == 1 && y[1] == 4 && y[2] == 9 && y[3] == 0.25f);
+  assay_release(prediction);
+  assay_close(model);
+  options = (assay_options){.size = sizeof options, .function = "triple"};
+  model = open_fixture("../programs/functions.mlpackage", &options);
+  CHECK(assay_describe(model)->inputs->rank == 2);
+  prediction = predict(model, array("x", ASSAY_TYPE_FLOAT32, x, 2, two_by_three), NULL);
+  y = assay_outputs(prediction, NULL)->data;
+  CHECK(y[0] == 3 && y[3] == -1.5f && y[5] == 15);
+  assay_release(prediction);
+  assay_close(model);
+  char path[4096], *error = NULL;
+  snprintf(path, sizeof path, "%s/line.mlmodel", fixtures);
+  CHECK(!assay_open(path, &options, &error));
+  CHECK(says(error, "the model has no functions"));
+}
+
 static void *predict_often(void *line) {
   for (int i = 0; i < 20; i++) {
     assay_prediction *prediction =
@@ -272,5 +348,7 @@ int main(int count, char **arguments) {
   assay_close(line);
   test_classifier();
   test_states();
+  test_program_states();
+  test_functions();
   return failures ? 1 : 0;
 }

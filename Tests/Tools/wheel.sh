@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the Python package as a wheel that carries libassay, in .build/wheel, and tests it in a new
-# environment, with coremltools too. Takes the library of `make library`.
+# environment, with coremltools too. Takes the library of `make library`, and assay-hdf5 of static.sh
+# if it is there.
 set -eu
 cd "$(dirname "$0")/../.."
 library=.build/library/libassay.so
@@ -9,6 +10,9 @@ rm -rf "$folder"
 mkdir -p "$folder"
 cp -R Sources/Python "$folder/source"
 cp "$library" "$folder/source/assay"
+# The program that reads HDF5 files, if it was built to need nothing but libc.
+worker=.build/static/release/assay-hdf5
+[ ! -x "$worker" ] || cp "$worker" "$folder/source/assay"
 sed -n 's/.*assayVersion = "\(.*\)"/\1/p' Sources/Assay/Version.swift >"$folder/source/VERSION"
 # The oldest libc with every symbol that the library needs names the platform.
 libc=$(objdump -T "$library" | sed -n 's/.*GLIBC_\([0-9]*\)\.\([0-9]*\).*/\1 \2/p' |

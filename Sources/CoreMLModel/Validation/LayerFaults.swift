@@ -31,6 +31,13 @@ package struct Faults {
 
   mutating func append(_ errors: [ModelError]) { self.errors += errors }
 
+  /// The same findings, which Core ML accepts.
+  var asDoubts: Faults {
+    var faults = Faults()
+    faults.doubts = errors + doubts
+    return faults
+  }
+
   /// Adds the findings from a part of the model, after `place` adds the part's location to each.
   mutating func append(_ part: Faults, _ place: (ModelError) -> ModelError) {
     errors += part.errors.map(place)

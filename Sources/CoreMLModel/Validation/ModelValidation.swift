@@ -98,7 +98,8 @@ extension Model {
     let alsoLong = Set(long.errors.compactMap(\.layer))
     let layers = Dictionary(
       network.layers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    faults.append(
+    var own = Faults()
+    own.append(
       short.errors.filter { error in
         guard let layer = layers[error.layer ?? ""], !named.contains(layer.name),
           alsoLong.contains(layer.name)
@@ -108,6 +109,9 @@ extension Model {
           shapes[$0] != nil && (!isAboutSequence || short.shapes[$0] == long.shapes[$0])
         }
       })
+    // The default of an input with several shapes need not be one that fits.
+    let isFlexible = description.input.contains { $0.type?.isFlexible == true }
+    faults.append(isFlexible ? own.asDoubts : own) { $0 }
     checkOutputs(network, description, shapes, &faults)
   }
 

@@ -114,7 +114,7 @@ extension OperationCall {
     let factors = try scale.floats()
     try forEachBlock(data.shape, scaleShape) { values[$0] *= factors[$1] }
     // Weights in half precision are products in half precision.
-    if scale.type == .float16 { values = values.map { Half.float(Half.bits($0)) } }
+    if scale.type == .float16 { values = values.map(Half.rounded) }
     return MILElements(values, data.shape, scale.type)
   }
 

@@ -57,6 +57,9 @@ extension OperationCall {
         block.inputs.count == initial.count,
         "a block takes \(counted(block.inputs.count, "value")), the loop has \(initial.count)")
     }
+    if initial.contains(where: { $0.list == .growing }) {
+      return try unrolled(condition, body, initial)
+    }
     let variables = try zip(operation.outputs, initial).map { output, value in
       let blob = lowering.uniqueBlob(output.name)
       try lowering.copy(value, to: blob, name: blob)
@@ -75,6 +78,7 @@ extension OperationCall {
       }
       try lowering.copy(lowering.value(condition.outputs[0]), to: test, name: test)
     }
+    var changes = false
     layer.bodyNetwork = try lowering.block {
       for (input, variable) in zip(body.inputs, variables) { lowering.define(input.name, variable) }
       try lowering.lower(body)
@@ -82,11 +86,12 @@ extension OperationCall {
       try require(
         results.count == variables.count,
         "the body gives \(counted(results.count, "value")), the loop has \(variables.count)")
+      changes = zip(results, variables).contains { $0.blobShape != $1.blobShape }
+      if changes { return }
       for (result, variable) in zip(results, variables) {
         try require(
-          result.blobShape == variable.blobShape && result.type == variable.type, .unsupported,
-          "a value of the loop changes from \(ProgramText.type(variable.type, variable.shape)) to "
-            + ProgramText.type(result.type, result.shape))
+          result.type == variable.type,
+          "a value of the loop changes from \(variable.type.name) to \(result.type.name)")
       }
       // All results are read before any variable changes.
       let places = try results.map { result in
@@ -98,8 +103,42 @@ extension OperationCall {
         if let blob = variable.blob { try lowering.copy(place, to: blob, name: blob) }
       }
     }
+    if changes { return try unrolled(condition, body, initial) }
     lowering.append(NeuralNetworkLayer(label, layer, input: [], output: []))
     return variables
+  }
+
+  /// The loop as its blocks, one after the other, where shapes change: the condition must follow from
+  /// the inputs.
+  private func unrolled(
+    _ condition: MILBlock, _ body: MILBlock, _ initial: [ProgramValue]
+  ) throws -> [ProgramValue] {
+    var variables = initial
+    func run(_ block: MILBlock) throws -> [ProgramValue] {
+      for (input, variable) in zip(block.inputs, variables) {
+        lowering.define(input.name, variable)
+      }
+      try lowering.lower(block)
+      return try block.outputs.map { try lowering.value($0) }
+    }
+    while true {
+      try lowering.countStep()
+      guard let test = try run(condition).first else {
+        throw ModelError(.malformed, "the condition gives no value")
+      }
+      guard let holds = try lowering.elements(test)?.ints().first else {
+        throw ModelError(
+          .unsupported,
+          "a value of the loop changes its shape, and its steps depend on values that only a "
+            + "prediction knows")
+      }
+      if holds == 0 { return variables }
+      let results = try run(body)
+      try require(
+        results.count == variables.count,
+        "the body gives \(counted(results.count, "value")), the loop has \(variables.count)")
+      variables = results
+    }
   }
 
   fileprivate func classify() throws -> [ProgramValue] {

@@ -194,7 +194,11 @@ private func element(_ name: String, _ summary: String, _ layer: some LayerParam
 let binaryRules: [OperationRule] = [
   binary("add", "x + y", AddBroadcastable()), binary("sub", "x − y", SubtractBroadcastable()),
   binary("mul", "x · y", MultiplyBroadcastable()),
-  binary("real_div", "x / y", DivideBroadcastable()),
+  OperationRule("real_div", "x y", "x / y; of integers, toward 0") { call in
+    let (x, y) = try call.pair()
+    let quotient = try call.add(DivideBroadcastable(), x, y)
+    return [x.type.isFloat ? quotient : try call.truncated(quotient)]
+  },
   binary("floor_div", "x / y, to the next integer below", FloorDivBroadcastable()),
   binary("mod", "x − y · floor(x / y)", ModBroadcastable()),
   binary("maximum", "max(x, y)", MaxBroadcastable()),
@@ -208,9 +212,17 @@ private func binary(_ name: String, _ summary: String, _ layer: some LayerParame
   -> OperationRule
 {
   OperationRule(name, "x y", summary) { call in
-    let (x, y) = (try call.value("x"), try call.value("y"))
-    try require(x.type == y.type, "the types are \(x.type.name) and \(y.type.name)", field: "y")
+    let (x, y) = try call.pair()
     return [try call.add(layer, x, y)]
+  }
+}
+
+extension OperationCall {
+  /// Two arrays of one type.
+  fileprivate func pair() throws -> (x: ProgramValue, y: ProgramValue) {
+    let (x, y) = (try value("x"), try value("y"))
+    try require(x.type == y.type, "the types are \(x.type.name) and \(y.type.name)", field: "y")
+    return (x, y)
   }
 }
 

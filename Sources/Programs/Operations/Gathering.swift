@@ -7,6 +7,7 @@ let gatherRules: [OperationRule] = [
     "the parts of x along an axis that the indices name"
   ) { call in
     let (x, indices) = (try call.value("x"), try call.value("indices"))
+    try call.validateIndices(indices, [x.shape[call.axis("axis", rank: x.rank, 0)]])
     if let count = try call.int("batch_dims"), count != 0 {
       return [try call.gathered(x, indices, batch: count)]
     }
@@ -23,7 +24,9 @@ let gatherRules: [OperationRule] = [
     "the parts of x at the places in the last axis of the indices"
   ) { call in
     let (x, indices) = (try call.value("x"), try call.value("indices"))
-    return [try call.gatheredPlaces(x, indices, batch: call.int("batch_dims") ?? 0)]
+    let batch = try call.int("batch_dims") ?? 0
+    try call.validateIndices(indices, Array(x.shape.dropFirst(max(0, batch))))
+    return [try call.gatheredPlaces(x, indices, batch: batch)]
   },
   OperationRule(
     "gather_along_axis", "x indices axis? validate_indices?",
@@ -32,7 +35,9 @@ let gatherRules: [OperationRule] = [
     let x = try call.value("x")
     var layer = GatherAlongAxis()
     layer.axis = try call.axis("axis", rank: x.rank, 0)
-    return [try call.add(layer, x, call.value("indices"))]
+    let indices = try call.value("indices")
+    try call.validateIndices(indices, [x.shape[layer.axis]])
+    return [try call.add(layer, x, indices)]
   },
   OperationRule(
     "scatter", "data indices updates axis? mode? validate_indices?",
@@ -43,6 +48,7 @@ let gatherRules: [OperationRule] = [
     var layer = Scatter()
     layer.axis = try call.axis("axis", rank: data.rank, 0)
     layer.mode = try call.scatterMode("add")
+    try call.validateIndices(indices, [data.shape[layer.axis]])
     if indices.rank == 0 {
       var shape = updates.shape
       try require(
@@ -59,9 +65,9 @@ let gatherRules: [OperationRule] = [
   ) { call in
     var layer = ScatterND()
     layer.mode = try call.scatterMode("add")
-    return [
-      try call.add(layer, call.value("data"), call.value("indices"), call.value("updates"))
-    ]
+    let (data, indices) = (try call.value("data"), try call.value("indices"))
+    try call.validateIndices(indices, data.shape)
+    return [try call.add(layer, data, indices, call.value("updates"))]
   },
   OperationRule(
     "scatter_along_axis", "data indices updates axis? mode? validate_indices?",
@@ -71,11 +77,29 @@ let gatherRules: [OperationRule] = [
     var layer = ScatterAlongAxis()
     layer.axis = try call.axis("axis", rank: data.rank, 0)
     layer.mode = try call.scatterMode("add")
-    return [try call.add(layer, data, call.value("indices"), call.value("updates"))]
+    let indices = try call.value("indices")
+    try call.validateIndices(indices, [data.shape[layer.axis]])
+    return [try call.add(layer, data, indices, call.value("updates"))]
   },
 ]
 
 extension OperationCall {
+  /// Refuses indices that are negative or too large, if the operation asks for it; the program
+  /// then becomes a network for the values of its inputs. Inside loops they are not known.
+  ///
+  /// - Parameter sizes: of one axis, or of those that the last axis of the indices names.
+  fileprivate func validateIndices(_ indices: ProgramValue, _ sizes: [Int]) throws {
+    guard try bool("validate_indices"), let places = try lowering.elements(indices)?.ints()
+    else { return }
+    let depth = sizes.count == 1 ? 1 : max(1, indices.shape.last ?? 1)
+    for (index, place) in places.enumerated() where index % depth < sizes.count {
+      let size = sizes[index % depth]
+      try require(
+        (0..<size).contains(place), .mismatch, "the index \(place) is not within 0 and \(size - 1)",
+        field: "indices")
+    }
+  }
+
   private func batchSize(_ x: ProgramValue, _ indices: ProgramValue, _ count: Int) throws -> Int {
     try require(
       count >= 0 && count < x.rank && count <= indices.rank

@@ -17,7 +17,7 @@ let listRules: [OperationRule] = [
   },
   OperationRule("list_gather", "ls indices", "elements of a list as an array") { call in
     var result = try call.add(Gather(), call.list("ls"), call.value("indices"))
-    result.isList = false
+    result.list = nil
     return [result]
   },
   OperationRule("list_write", "ls index value", "a list with another element") { call in
@@ -54,7 +54,7 @@ extension OperationCall {
     var layer = FillStatic()
     layer.targetShape = [try int("init_length") ?? 1] + sizes
     var list = try addAll(layer, [], types: [dataType("dtype", .float32)])[0]
-    list.isList = true
+    list.list = try bool("dynamic_length", true) ? .growing : .fixed
     return [list]
   }
 
@@ -75,11 +75,13 @@ extension OperationCall {
         var rest = FillStatic()
         rest.targetShape = [length - list.shape[0]] + list.shape.dropFirst()
         let zeros = try addAll(rest, [], types: [list.type])
+        let length = list.list
         list = try addAll(ConcatND(), [list] + zeros, types: [list.type])[0]
+        list.list = length
       }
     }
     var result = try add(Scatter(), list, places, values)
-    result.isList = true
+    result.list = list.list
     return result
   }
 }

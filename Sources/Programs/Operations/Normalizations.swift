@@ -89,8 +89,8 @@ extension OperationCall {
   fileprivate func normalization(_ x: ProgramValue) throws -> Batchnorm {
     var layer = Batchnorm()
     layer.channels = x.shape[1]
-    layer.epsilon = try float("epsilon", 1e-5)
-    try require(layer.epsilon > 0, .unsupported, "an epsilon of \(layer.epsilon)", field: "epsilon")
+    // A layer takes 0 for an epsilon that is not set; coremltools rounds small ones to it.
+    layer.epsilon = try max(float("epsilon", 1e-5), .leastNormalMagnitude)
     layer.gamma = try weights("gamma", shape: [layer.channels]) ?? repeated(1, [layer.channels])
     layer.beta = try weights("beta", shape: [layer.channels]) ?? repeated(0, [layer.channels])
     return layer
@@ -124,10 +124,10 @@ let linearRules: [OperationRule] = [
     "matmul", "x y transpose_x? transpose_y?", "the product of the matrices in the last two axes"
   ) { call in
     let (x, y) = (try call.value("x"), try call.value("y"))
-    return [
-      try call.product(
-        x, y, transposeX: call.bool("transpose_x"), transposeY: call.bool("transpose_y"))
-    ]
+    let result = try call.product(
+      x, y, transposeX: call.bool("transpose_x"), transposeY: call.bool("transpose_y"))
+    // Since iOS 17, a constant adapts to the other's type.
+    return [result.with(type: x.constant != nil && y.constant == nil ? y.type : x.type)]
   },
   OperationRule(
     "einsum", "values equation", "nchw,nwhu->nchu or chw,whu->chu: a product for each n and h"
@@ -159,11 +159,18 @@ extension OperationCall {
     _ x: ProgramValue, _ y: ProgramValue, transposeX: Bool = false, transposeY: Bool = false
   ) throws -> ProgramValue {
     try require(
-      x.rank > 1 && y.rank > 1, .unsupported, "a product of ranks \(x.rank) and \(y.rank)")
+      x.rank > 0 && y.rank > 0, "a product of ranks \(x.rank) and \(y.rank)")
     var layer = BatchedMatMul()
-    layer.transposeA = transposeX
-    layer.transposeB = transposeY
-    return try add(layer, x, y)
+    layer.transposeA = transposeX && x.rank > 1
+    layer.transposeB = transposeY && y.rank > 1
+    // A vector is a row on the left and a column on the right.
+    let left = x.rank > 1 ? x : try reshaped(x, [1] + x.shape)
+    let right = y.rank > 1 ? y : try reshaped(y, y.shape + [1])
+    let result = try add(layer, left, right)
+    var shape = result.shape
+    if y.rank == 1 { shape.removeLast() }
+    if x.rank == 1 { shape.remove(at: shape.count - (y.rank == 1 ? 1 : 2)) }
+    return try reshaped(result, shape)
   }
 
   /// The product of [C, h, W] and [W, h, U] for each h, with or without a batch before.

@@ -72,6 +72,7 @@ class Options(ctypes.Structure):
         ("plugins", POINTER(c_char_p)),
         ("plugin_count", c_size_t),
         ("max_memory", c_uint64),
+        ("function", c_char_p),
     ]
 
 

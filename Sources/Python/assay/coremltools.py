@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ._library import AssayError
 from .model import Model, State
 
 #: The newest macOS whose models run; coremltools asks before it uses what came with it.
@@ -43,11 +44,8 @@ class _MLModelProxy:
         asset: Any = None,
     ):
         start = time.perf_counter_ns()
-        if function_name not in ("", "main"):
-            raise RuntimeError(
-                f"{path}: the function '{function_name}' is not supported; only the default one is")
         self._path = _source(path)
-        self._model = Model(self._path, layout="coreml")
+        self._model = Model(self._path, layout="coreml", function=function_name or None)
         # coremltools removes a temporary file after it has loaded it.
         self._file = None if os.path.isdir(self._path) else open(self._path, "rb")
         self._compiled: str | None = None
@@ -73,7 +71,11 @@ class _MLModelProxy:
 
     def predict(self, data: Mapping[str, Any], state: _MLStateProxy | None = None) -> dict[str, Any]:
         start = time.perf_counter_ns()
-        outputs = self._model.predict(data, None if state is None else state.state)
+        try:
+            outputs = self._model.predict(data, None if state is None else state.state)
+        except AssayError as error:
+            kind = "ML Program" if self._model.type == "mlProgram" else "a neural network model"
+            raise RuntimeError(f"Unable to compute the prediction using {kind}. {error}") from error
         self._predict_duration = time.perf_counter_ns() - start
         return {name: self._result(name, value) for name, value in outputs.items()}
 

@@ -72,6 +72,7 @@ class Model:
         plugins: libraries with custom layers.
         max_memory: bytes that weights, arrays and working memory may take together; None for 80 %
             of the machine's.
+        function: the function of an ML Program; None for the default one.
 
     Raises:
         AssayError: if the model or a plug-in cannot be used.
@@ -86,6 +87,7 @@ class Model:
         layout: str = "source",
         plugins: Sequence[Path] = (),
         max_memory: int | None = None,
+        function: str | None = None,
     ):
         if layout not in _library.LAYOUTS:
             raise ValueError(f"layout is {layout!r}, not one of {', '.join(_library.LAYOUTS)}")
@@ -98,6 +100,7 @@ class Model:
             plugins=names,
             plugin_count=len(plugins),
             max_memory=max_memory or 0,
+            function=None if function is None else function.encode(),
         )
         self._handle = call("assay_open", _values.path(path), ctypes.byref(options))
         _finalize(self, library.assay_close)

@@ -49,10 +49,12 @@ enum ProgramDocumentation {
       * Integers are computed in single precision, too: they are exact up to 2²⁴.
       * Types and shapes of every result are derived and compared with those that the program states.
       * Sizes and places (`shape`, `begin`, `axes`, …) may be computed from the shapes of the inputs and from their
-        values. In the latter case the program becomes a network for each prediction, which takes longer. A value
-        that changes its shape in a loop is refused.
+        values. In the latter case the program becomes a network for each prediction, which takes longer.
+      * A loop in which a value changes its shape, or a list becomes longer, becomes its steps one after the other,
+        at most 1000 of all loops; their number must follow from the inputs.
+      * `validate_indices` refuses indices out of range outside of loops, which takes a network for each prediction.
       * A state starts with zeros in each prediction; with `run --carry-states` it has the value that the input
-        before left.
+        before left. The [C library](c-library.md) and the [Python package](python.md) have states, too.
       * The function is the one whose interface the model has: `main`, or the default of several. `--function NAME`
         of `run`, `diff`, `bench` and `inspect` chooses another.
       * A list is an array with one more axis. It grows where the place of a new element is known before the

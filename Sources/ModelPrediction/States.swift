@@ -1,0 +1,108 @@
+import CoreMLModel
+import Programs
+import TensorCore
+
+extension Predictor {
+  /// What predictions may pass on to the next: the states of an ML Program, and the optional inputs
+  /// that are states of recurrent layers.
+  public var states: [FeatureDescription] {
+    if let function = program?.programFunction {
+      return function.inputs.compactMap { input in
+        guard case .state? = input.type?.kind, let tensor = input.type?.tensor,
+          let shape = tensor.shape
+        else { return nil }
+        let type = ArrayFeatureType(shape: shape, dataType: tensor.dataType.arrayDataType)
+        return FeatureDescription(name: input.name, kind: .multiArray(type))
+      }
+    }
+    let names = Set(model.recurrentStates.map(\.input))
+    return inputs.filter { names.contains($0.name) }
+  }
+
+  /// The values of states before the first prediction: zeros of an ML Program's; recurrent layers say
+  /// themselves what they start with.
+  public func initialStates() throws -> [String: FeatureValue] {
+    guard program != nil else { return [:] }
+    var values: [String: FeatureValue] = [:]
+    for state in states {
+      guard case .multiArray(let type)? = state.type?.kind else { continue }
+      values[state.name] = .array(
+        try Tensor(checkedShape: type.shape) { $0.initialize(repeating: 0) })
+    }
+    return values
+  }
+
+  /// Predicts from the values of states, by name, and sets their next ones. Those of an ML Program
+  /// need `Options.keepsStates`, and are zeros where there is no value.
+  public func predict(
+    _ values: [String: FeatureValue], _ states: inout [String: FeatureValue]
+  ) throws -> Prediction {
+    guard program != nil else {
+      let prediction = try predict(values.merging(states) { given, _ in given })
+      states = prediction.states(of: model)
+      return prediction
+    }
+    var tensors: [String: Tensor] = [:]
+    for state in self.states {
+      guard let value = states[state.name], case .multiArray(let type)? = state.type?.kind
+      else { continue }
+      guard case .array(let tensor) = value, tensor.shape == type.shape else {
+        throw ModelError(
+          .mismatch, "the value of the state does not have its shape \(type.shape)",
+          field: state.name)
+      }
+      tensors[state.name] = tensor
+    }
+    let prediction = try predict(values, programStates: &tensors)
+    states = tensors.mapValues { .array($0) }
+    return prediction
+  }
+}
+
+extension Model {
+  /// The function of an ML Program that the interface is of; nil of another model.
+  fileprivate var programFunction: MILFunction? {
+    guard case .mlProgram(let program)? = type else { return nil }
+    return program.function(description?.programFunction ?? "")
+  }
+
+  /// The optional inputs that are states of recurrent layers, each with the output that has the
+  /// state afterwards.
+  package var recurrentStates: [(input: String, output: String)] {
+    let inputs = Set(
+      (description?.input ?? []).filter { $0.type?.isOptional == true }.map(\.name))
+    let outputs = Set((description?.output ?? []).map(\.name))
+    return (neuralNetwork?.layers ?? []).flatMap { layer -> [(input: String, output: String)] in
+      switch layer.parameters {
+      case is SimpleRecurrent, is GRU, is UniDirectionalLSTM, is BiDirectionalLSTM:
+        return zip(layer.input.dropFirst(), layer.output.dropFirst())
+          .filter { inputs.contains($0) && outputs.contains($1) }
+          .map { (input: $0, output: $1) }
+      default: return []
+      }
+    }
+  }
+}
+
+extension MILDataType {
+  /// The type of an array of such elements: floats keep their precision, all others are whole numbers.
+  fileprivate var arrayDataType: ArrayFeatureType.DataType {
+    switch self {
+    case .float16: .float16
+    case .float32, .bfloat16: .float32
+    case .float64: .double
+    case .int8: .int8
+    default: .int32
+    }
+  }
+}
+
+extension Prediction {
+  /// Values for the states of recurrent layers in the next prediction.
+  fileprivate func states(of model: Model) -> [String: FeatureValue] {
+    Dictionary(
+      model.recurrentStates.compactMap { state in
+        outputs.first { $0.name == state.output }.map { (state.input, .array($0.value)) }
+      }, uniquingKeysWith: { first, _ in first })
+  }
+}
