@@ -111,7 +111,6 @@ public enum ModelSource: Sendable {
   ) throws -> Model {
     var options = ConversionOptions()
     options.customLayers = .allow
-    options.ignoresQuantization = true
     options.missingWeights = .zeros
     return try validModel(options, customLayers)
   }

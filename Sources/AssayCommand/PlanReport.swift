@@ -54,9 +54,6 @@ struct PlanReport {
     if let own = plan.error?.hint, own.contains("--lambda auto") {
       hints.append("convert formulas with --lambda auto")
     }
-    if let own = plan.error?.hint, own.contains("--ignore-quantization") {
-      hints.append("--ignore-quantization converts layers of 8 bits in single precision")
-    }
     return hints + [
       "if a layer is a formula, write \"expression\": \"x * sigmoid(x)\" into its rule in place of "
         + "\"className\"",

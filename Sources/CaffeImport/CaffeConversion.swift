@@ -207,7 +207,7 @@ package struct CaffeConversion: SourceConversion {
       guard let first = known.first else { return }
       do {
         if let note = try Dropout.note(node.layer) { network.notes.append(note) }
-        try node.layer.requireSettingsRead(options)
+        try node.layer.requireSettingsRead()
       } catch { add(error, node.layer) }
       for output in node.outputs { set(output, first) }
       return
@@ -304,7 +304,7 @@ package struct CaffeConversion: SourceConversion {
     }
     do {
       let outputs = try type.convert(layer, &network)
-      try layer.requireSettingsRead(options)
+      try layer.requireSettingsRead()
       return outputs
     } catch let error as ModelError where error.code == .unsupported {
       guard options.customLayers.allowsAll else { throw error }

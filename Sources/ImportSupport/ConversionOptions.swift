@@ -29,9 +29,6 @@ public struct ConversionOptions: Sendable {
   package var customLayerShapes: CustomLayerShapes = { _, _ in nil }
   /// The state that determines which layers of a Caffe network are included.
   public var networkState = NetworkState()
-  /// Whether layers that Intel's Caffe computes in 8 bits are converted in single precision;
-  /// otherwise they are an error.
-  public var ignoresQuantization = false
   /// Whether trainable layers become updatable.
   public var respectTrainable = false
   /// The latest version of the specification that the model may require; layers of later versions

@@ -86,10 +86,6 @@ def plan(assay, folder, entry):
     if done.returncode and placeholder:
         command += ["--input-shape", placeholder[1].decode() + "=1,3,368,368"]
         done = subprocess.run(command, capture_output=True, timeout=300)
-    # Intel's networks of 8 bits convert in single precision only, which the message says.
-    if done.returncode and b"--ignore-quantization" in done.stderr:
-        command.append("--ignore-quantization")
-        done = subprocess.run(command, capture_output=True, timeout=300)
     errors = [line for line in done.stderr.decode(errors="replace").splitlines()
               if line.startswith(("error", " ")) and not line.startswith(" no layer")]
     reason = re.sub(r"^error: |\S*" + re.escape(os.path.basename(file)) + r":? ?", "",

@@ -60,7 +60,7 @@ def enliven(model, generator):
             layer.finalize_state()
 
 
-def settle(model, batch):
+def settle(model, batch, damping, floor):
     """Normalizations get the statistics of a batch, so that no layer's output vanishes."""
     import keras
     flatten = getattr(model, "_flatten_layers", None)
@@ -78,7 +78,7 @@ def settle(model, batch):
         layer.momentum = momentum
         # A channel that hardly varies in the batch would grow without bounds on another input.
         variance = layer.moving_variance.numpy()
-        layer.moving_variance.assign(variance + 0.3 * variance.mean() + 1e-3)
+        layer.moving_variance.assign(variance + damping * variance.mean() + floor)
     for layer in model.layers:
         # Behind softmax or sigmoid, most errors could not be seen.
         name = getattr(getattr(layer, "activation", None), "__name__", "")
@@ -96,7 +96,7 @@ def make(package, name, folder):
     model, kinds = NETWORKS[package][name]()
     enliven(model, generator)
 
-    def batch(count):
+    def batch(count, contrast):
         arrays = []
         for index, tensor in enumerate(model.inputs):
             kind = kinds[index] if index < len(kinds) else "unit"
@@ -110,12 +110,13 @@ def make(package, name, folder):
             elif kind == "ones":
                 array = np.ones(shape)
             else:
-                array = generator.uniform(0, 255, shape) if kind == "byte" else generator.uniform(-1, 1, shape)
+                low, high = (0, 255) if kind == "byte" else (-1, 1)
+                array = generator.uniform(low, high, shape)
+                if contrast:
+                    # Averages of noise are alike. Each item gets its own gray, and half of the noise.
+                    array = (array + generator.uniform(low, high, (count,) + (1,) * (array.ndim - 1))) / 2
             arrays.append(array.astype("float32"))
         return arrays if len(arrays) > 1 else arrays[0]
-
-    settle(model, batch(4))
-    inputs, others = batch(1), batch(1)
 
     def predict(arrays):
         outputs = model(arrays, training=False)
@@ -123,8 +124,14 @@ def make(package, name, folder):
             outputs = list(outputs.values())
         return [np.asarray(a) for a in (outputs if isinstance(outputs, (list, tuple)) else [outputs])]
 
-    outputs = predict(inputs)
-    lively = any(np.abs(a - b).max() > 1e-3 * np.abs(a).max() for a, b in zip(outputs, predict(others)))
+    for contrast in False, True:
+        # In a deep network the damping of all its normalizations hides the input.
+        settle(model, batch(4, contrast), *((0.03, 1e-8) if contrast else (0.3, 1e-3)))
+        inputs, others = batch(1, contrast), batch(1, contrast)
+        outputs = predict(inputs)
+        lively = any(np.abs(a - b).max() > 1e-3 * np.abs(a).max() for a, b in zip(outputs, predict(others)))
+        if lively:
+            break
     finite = all(np.isfinite(a).all() for a in outputs)
     listed = inputs if isinstance(inputs, list) else [inputs]
     np.savez(os.path.join(folder, "inputs.npz"), **{f"input{i + 1}": a for i, a in enumerate(listed)})

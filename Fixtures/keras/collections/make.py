@@ -274,3 +274,12 @@ def windowed(x):
 keras.backend.clear_session()
 image = keras.Input((4, 6, 2))
 save("windows_by_lambda", image, keras.layers.Conv1D(3, 2)(keras.layers.Lambda(windowed)(image)))
+
+# As in keras-unet-collection, `image` is a module of TensorFlow 1, and the size is in the closure.
+keras.backend.clear_session()
+module = {"image": tf.compat.v1.image}
+exec("def resizing(size):\n"
+     "    return lambda X: image.resize(X, size[1:3], method='bilinear', align_corners=True)", module)
+image = keras.Input((3, 4, 2))
+x = keras.layers.Lambda(module["resizing"]([None, 5, 9, 2]))(image)
+save("resized_to_corners", image, keras.layers.Conv2D(3, 2)(x))

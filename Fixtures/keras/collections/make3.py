@@ -72,3 +72,10 @@ save("volume_by_channel", volume, x)
 volume = keras.Input((5, 5, 5, 4))
 x = layers.Conv3D(6, 3, groups=2, padding="same")(volume)
 save("volume_to_one", volume, layers.Conv3D(3, 5, strides=2)(x))
+
+# The file has this function's name alone.
+from classification_models_3D.models._common_blocks import expand_dims
+
+volume = keras.Input((3, 2, 4, 5))
+x = layers.Lambda(expand_dims, arguments={"channels_axis": 4})(layers.GlobalAveragePooling3D()(volume))
+save("volume_with_excitation", volume, layers.multiply([volume, layers.Conv3D(5, 1, activation="sigmoid")(x)]))

@@ -30,7 +30,6 @@ extension SourceArguments {
       ("--input-shape", !inputShapes.isEmpty), ("--phase", phase != nil),
       ("--level", level != nil), ("--stage", !stages.isEmpty),
       ("--custom-layers", customLayers != nil), ("--lambda", lambda != nil),
-      ("--ignore-quantization", ignoreQuantization),
       ("--max-spec", maxSpec != nil), ("--respect-trainable", respectTrainable),
     ].filter(\.1).map(\.0)
   }
@@ -50,7 +49,6 @@ extension SourceArguments {
     options.networkState.stages = Set(stages)
     options.classifier = try classifier
     options.metadata = metadata
-    options.ignoresQuantization = ignoreQuantization
     options.respectTrainable = respectTrainable
     options.maximumVersion = maxSpec
     options.readsFormulas = lambda.map { $0 == .auto } ?? (customLayers != "allow")

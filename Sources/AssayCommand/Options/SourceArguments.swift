@@ -111,9 +111,6 @@ struct SourceArguments: ParsableArguments {
     help: "Include the layers of this stage of a Caffe network; repeatable.")
   var stages: [String] = []
 
-  @Flag(help: "Convert layers that Intel's Caffe computes in 8 bits in single precision.")
-  var ignoreQuantization = false
-
   @Option(
     help: ArgumentHelp(
       "Convert unknown layers to custom layers: by a JSON file of rules, or all (allow).",

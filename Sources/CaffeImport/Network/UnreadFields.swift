@@ -16,17 +16,11 @@ final class LayerUsage: @unchecked Sendable {
 extension CaffeLayer {
   /// Rejects settings of Caffe forks that nothing has read, unless they are known not to affect the
   /// result.
-  func requireSettingsRead(_ options: ConversionOptions) throws {
-    try require(
-      !isQuantized || options.ignoresQuantization,
-      "Intel's Caffe computes the layer in 8 bits, and its sums depend on the processor",
-      code: .mismatch, field: "quantization_param",
-      hint: "--ignore-quantization converts such layers in single precision")
-    try requireRead(message, path: "")
-  }
+  func requireSettingsRead() throws { try requireRead(message, path: "") }
 
   /// Whether Intel's Caffe computes the layer on integers: `mkldnn_convolution_layer.cpp` rounds
-  /// its input, weights and output to 8 bits, by the scales in the message.
+  /// `scale_in` · input and `scale_params` · weights, which are numbers of single precision in the
+  /// file, to 8 bits, and divides by the scales again. The layer is the same, but for the rounding.
   var isQuantized: Bool { message.has("quantization_param") }
 
   private func requireRead(_ message: CaffeMessage, path: String) throws {

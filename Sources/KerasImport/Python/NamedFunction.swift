@@ -40,7 +40,7 @@ struct NamedFunction {
   private static let known: [String: Known] = [
     // image-classifiers
     "slice_tensor": { x, arguments, machine in
-      guard let axis = arguments["axis"]?.int, (1...3).contains(axis),
+      guard let axis = arguments["axis"]?.int, (1...4).contains(axis),
         let start = arguments["start"],
         let stop = arguments["stop"]
       else { return nil }
@@ -49,10 +49,17 @@ struct NamedFunction {
         .tuple([PythonSymbol](repeating: whole, count: axis) + [.slice(start, stop, .none)]), of: x)
     },
     "expand_dims": { x, arguments, machine in
-      guard let axis = arguments["channels_axis"]?.int, axis == 1 || axis == 3 else { return nil }
+      guard let argument = arguments["channels_axis"] else { return nil }
       let whole = PythonSymbol.slice(.none, .none, .none)
-      return try machine.element(
-        .tuple(axis == 3 ? [whole, .none, .none, whole] : [whole, whole, .none, .none]), of: x)
+      switch argument.int {
+      case 1: return try machine.element(.tuple([whole, whole, .none, .none]), of: x)
+      case 3: return try machine.element(.tuple([whole, .none, .none, whole]), of: x)
+      // classification-models-3d
+      case 4: return try machine.element(.tuple([whole, .none, .none, .none, whole]), of: x)
+      default:
+        throw PythonMachine.unsupported(
+          "it is called with channels_axis=\(PythonText.text(argument))")
+      }
     },
     // YAD2K
     "space_to_depth_x2": { x, _, machine in

@@ -8,7 +8,7 @@ enum PythonLibraries {
     "K": "keras.backend", "backend": "keras.backend", "keras": "keras", "tf": "tf",
     "tensorflow": "tf", "np": "np", "numpy": "np", "math": "math", "ops": "keras.ops",
     "nn": "tf.nn", "activations": "keras.activations", "KTF": "keras.backend",
-    "keras_backend": "keras.backend",
+    "keras_backend": "keras.backend", "image": "image",
   ]
 
   /// Functions and types of Python itself.

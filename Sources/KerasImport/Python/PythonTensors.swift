@@ -74,7 +74,7 @@ final class PythonTensors {
     _ machine: PythonMachine
   ) throws -> PythonSymbol? {
     if let other = try special(path, positional, keywords, machine) { return other }
-    guard let signature = signature(path) else { return nil }
+    guard let signature = signature(path, keywords) else { return nil }
     let values = positional + keywords.map(\.value)
     guard values.contains(where: \.holdsTensor) else { return nil }
     var arguments = CallArguments()
@@ -108,7 +108,13 @@ final class PythonTensors {
     return isList ? .list(PythonList(symbols)) : symbols.first
   }
 
-  private func signature(_ path: String) -> PythonSignature? {
+  private func signature(
+    _ path: String, _ keywords: PythonMachine.Keywords
+  ) -> PythonSignature? {
+    // Of the modules named `image`, TensorFlow 1's alone has a function that takes the corners.
+    if path == "image.resize", keywords.contains(where: { $0.name == "align_corners" }) {
+      return .of("tf.image1.resize")
+    }
     // Keras before 2.3 ran on TensorFlow 1 alone, whose function samples at the corners of pixels.
     let isVersion1 = !call.version.isTensorFlowKeras && !call.version.isAtLeast(2, 3)
     if path == "tf.image.resize", isVersion1 { return .of("tf.image.resize_images") }

@@ -42,17 +42,17 @@ enum CaffeDocumentation {
 
       ## Eight bits
 
-      Intel's Caffe rounds the input, the weights and the output of a layer with `quantization_param` to 8
-      bits (`mkldnn_convolution_layer.cpp`). Its results depend on the processor: without VNNI, sums of two
-      products saturate at 16 bits, for which `first_conv_force_u8.py` halves the scales of the weights. Such
-      a layer is an error; `--ignore-quantization` converts it in single precision, with the weights of the
-      file, which are not rounded.
+      Intel's Caffe rounds `scale_in` times the input and `scale_params` times the weights of a layer with
+      `quantization_param` to 8 bits, and divides the result by these scales (`mkldnn_convolution_layer.cpp`).
+      Weights and biases are numbers of single precision in the file, and other engines compute with these.
+      So does the converted layer, which a note says: the scales describe an approximation of the same
+      network, whose results depend on the processor. Without VNNI, sums of two products saturate at 16
+      bits, for which `first_conv_force_u8.py` halves the scales of the weights.
 
       ## Public networks
 
       `Tests/Tools/public_networks.txt` lists 267 networks for deployment without Python layers. 264 of them
-      (98.9 %) convert, 6 of these with `--ignore-quantization`. The other three contradict themselves: a
-      Reshape does not match its bottom.
+      (98.9 %) convert. The other three contradict themselves: a Reshape does not match its bottom.
 
       ## Differences from coremltools 4.1
 

@@ -63,7 +63,6 @@ import Testing
     ("Convolution", "convolution_param { num_output: 1 kernel_size: 1 relu: true }", "relu"),
     ("Convolution", "convolution_param { num_output: 1 kernel_size: 1 pad_type: 1 }", "pad_type"),
     ("Dropout", "dropout_param { scale_test: true }", "scale_test"),
-    ("ReLU", "quantization_param { bw_layer_out: 8 }", "quantization_param"),
   ])
   func settingsThatNothingReadsAreErrors(_ type: String, _ fields: String, _ name: String) {
     var options = ConversionOptions()
@@ -85,8 +84,9 @@ import Testing
     #expect(converted.types == ["pooling"])
   }
 
-  /// What Intel's Caffe rounds to 8 bits is converted in single precision if that is asked for.
-  @Test func quantizationIsIgnoredOnRequestOnly() throws {
+  /// What Intel's Caffe rounds to 8 bits has weights in single precision, and is converted with
+  /// these: `mkldnn_convolution_layer.cpp` multiplies by the scales, and divides by them again.
+  @Test func layersOfEightBitsAreOnesOfSinglePrecision() throws {
     let network =
       Self.image
       + layer(
@@ -94,12 +94,11 @@ import Testing
         "convolution_param { num_output: 1 kernel_size: 1 } quantization_param { scale_in: 2 }")
     var options = ConversionOptions()
     options.missingWeights = .random(RandomWeights(seed: 1))
-    let error = #expect(throws: ModelError.self) { try convert(network, options: options) }
-    #expect(error?.hint?.contains("--ignore-quantization") == true)
-    options.ignoresQuantization = true
     let converted = try convert(network, options: options)
-    #expect(converted.types == ["convolution"])
     #expect(converted.notes.last == "1 layer of 8 bits: now in single precision")
+    let plain = try convert(
+      network.replacing("quantization_param { scale_in: 2 }", with: ""), options: options)
+    #expect(try converted.result.model.encoded() == plain.result.model.encoded())
   }
 
   /// A dropout layer of Bayesian SegNet samples in tests, too; the mean of its samples is its input.
