@@ -36,6 +36,10 @@ enum UnconvertedClasses {
       "from mct-quantizers; export the network without quantizers, or make it a custom layer with a rule"
     ),
     (
+      ["ConvLayer", "InvertedResidualBlock", "MobileViT_v1_Block", "MobileViT_v2_Block"],
+      "from keras-vision; its inner layers are in its Python code, not in the file"
+    ),
+    (
       ["FilterDetections"],
       "from keras-retinanet, selects boxes; build the model without it (in retinanet_bbox), whose outputs are the boxes and the scores of the classes"
     ),

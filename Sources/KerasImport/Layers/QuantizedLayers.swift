@@ -13,7 +13,8 @@ struct QuantizedLayer: KerasLayer {
       "QSeparableConv2D", "QBatchNormalization", "QAveragePooling2D", "QGlobalAveragePooling2D",
       becomes: "the layer without Q, with quantized weights; the activation as a formula",
       options: "of QKeras: every quantizer but `bernoulli`",
-      refused: "an activation whose `alpha` is computed from the batch")
+      refused: "an activation whose `alpha` is computed from the batch; "
+        + "HGQ 2's classes of these names")
   ]
 
   private static let quantizers = [
