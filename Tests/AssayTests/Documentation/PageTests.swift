@@ -32,7 +32,7 @@ import Testing
   @Test(arguments: Page.all)
   func optionsExist(_ page: Page) throws {
     let others: Set = [
-      "--array", "--assay", "--build-tests", "--depth", "--exclude-libs", "--filter",
+      "--array", "--assay", "--build-tests", "--depth", "--every", "--exclude-libs", "--filter",
       "--gc-sections", "--help", "--package-path", "--partitions", "--pipe", "--skip-build",
       "--static-swift-stdlib", "--version", "--wrap", "--center_only",
       // Misspelled ones, for their messages.
