@@ -28,7 +28,8 @@ struct AssayCommand: ParsableCommand {
       ConvertCommand.self, RunCommand.self, DiffCommand.self, InspectCommand.self,
       CheckCommand.self, EvalCommand.self,
       RecordCommand.self,
-      CompressCommand.self, EditCommand.self, BenchCommand.self, PluginCommand.self,
+      CompressCommand.self, EditCommand.self, UpgradeCommand.self, BenchCommand.self,
+      PluginCommand.self,
     ])
 }
 

@@ -1,6 +1,11 @@
 import ArgumentParser
 import Assay
 
+/// The kinds of Core ML model that a conversion gives.
+enum ModelFormat: String, CaseIterable, ExpressibleByArgument {
+  case network, program
+}
+
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert", abstract: "Converts a Keras, Caffe or Darknet network to an .mlmodel.",
@@ -8,6 +13,7 @@ struct ConvertCommand: ParsableCommand {
       EXAMPLES:
         assay convert model.h5 -o model.mlmodel --image-input image
         assay convert deploy.prototxt net.caffemodel -o net.mlmodel --class-labels labels.txt
+        assay convert model.h5 -o model.mlpackage --target iOS17 --precision float16
         assay convert model.h5 --dry-run
 
       The format is detected from the content: a Keras .h5 or .keras file, or an architecture .json \
@@ -23,13 +29,22 @@ struct ConvertCommand: ParsableCommand {
   var weights: String?
 
   @Option(
-    name: .customShort("o"), help: ArgumentHelp("The .mlmodel to write.", valueName: "OUT.mlmodel"),
-    completion: .file(extensions: ["mlmodel"]))
+    name: .customShort("o"),
+    help: ArgumentHelp(
+      "The .mlmodel, or the .mlpackage of an ML Program, to write.", valueName: "OUT"),
+    completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String?
 
   @OptionGroup(title: "Conversion") var source: SourceArguments
   @OptionGroup(title: "Conversion") var weightPrecision: WeightPrecisionArguments
   @OptionGroup(title: "Conversion") var recipe: RecipeArguments
+  @OptionGroup(title: "Program") var program: MLProgramArguments
+
+  @Option(
+    help: ArgumentHelp(
+      "What to write: network or program; default: a program into an .mlpackage.",
+      valueName: "FORMAT"))
+  var format: ModelFormat?
 
   @Option(
     help: ArgumentHelp(
@@ -70,6 +85,9 @@ struct ConvertCommand: ParsableCommand {
 
   func validate() throws {
     if destination == nil && !dryRun { throw ValidationError("add -o OUT.mlmodel, or --dry-run") }
+    if program.isGiven, !writesProgram {
+      throw ValidationError("--target and --keep-float32 are for programs: write an .mlpackage")
+    }
     if prove && dryRun { throw ValidationError("--prove runs what --dry-run only plans") }
     if checkInputs.isEmpty != (expected == nil), !prove || checkInputs.isEmpty {
       throw ValidationError("--check INPUT and --expected FILE need each other")
@@ -98,11 +116,16 @@ struct ConvertCommand: ParsableCommand {
     let progress = Progress("assay convert", enabled: !global.quiet && !verbose && !dryRun)
     defer { progress.finish() }
     reader.progress = progress
-    let result = try reader.converted(ModelFiles(model, weights: weights))
+    var result = try reader.converted(ModelFiles(model, weights: weights))
     guard let destination, !dryRun else { return }
     var summary = ConversionSummary(
       model: result.model, files: [model] + (weights.map { [$0] } ?? []), customLayers: registry)
     if prove { try proveResult(result, registry) }
+    if writesProgram {
+      result.model = try program.program(
+        of: result.model, isHalf: weightPrecision.precision == .float16,
+        addsForgetBias: forgetBias == .add)
+    }
     if let expected {
       var options = Comparison.Options()
       options.forgetBias = forgetBias
@@ -121,6 +144,10 @@ struct ConvertCommand: ParsableCommand {
       summary.check = (comparison, checkInputs)
     }
     try write(result, summary, to: destination)
+  }
+
+  private var writesProgram: Bool {
+    format.map { $0 == .program } ?? destination.map(ModelPackage.isPackage) ?? false
   }
 
   private func write(

@@ -126,3 +126,11 @@ int assay_rehearse_loading(const char *path, int mode, const char *entry, unsign
   if (status == 0) return -1;
   return status == survived << 8 ? 0 : status;
 }
+
+int assay_exchange_files(const char *a, const char *b) {
+#ifdef __linux__
+  return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+#else
+  return renamex_np(a, b, RENAME_SWAP);
+#endif
+}

@@ -54,7 +54,7 @@ extension Model {
     self = model
   }
 
-  /// Writes an `.mlmodel` atomically. The same model always gives the same bytes.
+  /// Writes an `.mlmodel`, or a package if the path ends with `.mlpackage`, atomically. The same model always gives the same bytes.
   /// - Throws: `ModelError`; `.limitExceeded` if the model exceeds the format's 2 GiB − 1,
   ///   `.unsupported` for an ML Program whose weights are in files of their own.
   public func write(to path: String) throws { try write(to: path, verify: nil) }
@@ -67,11 +67,12 @@ extension Model {
     to path: String, verify: ((Bytes) throws -> Void)? = nil,
     onProgress: ((_ done: Int, _ total: Int) -> Void)? = nil
   ) throws {
+    if ModelPackage.isPackage(path) { return try writePackage(to: path) }
     try inFile(path == "-" ? "standard output" : path) {
       if let file = weightFile {
         throw ModelError(
           .unsupported, "the program has weights in '\(file)', which an .mlmodel cannot hold",
-          hint: "Assay reads and runs ML Programs; coremltools can change and save them")
+          hint: "write an .mlpackage")
       }
       let encoding = try encoding()
       try AtomicFile.write(to: path, byteCount: encoding.byteCount, verify: verify) { file in
@@ -84,6 +85,12 @@ extension Model {
         }
       }
     }
+  }
+
+  /// Writes the model and its weight files as a package.
+  private func writePackage(to path: String) throws {
+    let bytes = try inFile(path) { Bytes(try encoded()) }
+    try ModelPackage.write(bytes, files: weightFiles, to: path)
   }
 
   /// What is written between two reports of progress, at most.

@@ -18,6 +18,9 @@ const char *assay_argument(int index);
 /// Returns -1 and sets errno where there is none.
 int assay_shared_memory(void);
 
+/// Gives two files or folders each other's names in one step. Returns -1 and sets errno on failure.
+int assay_exchange_files(const char *a, const char *b);
+
 /// A pipe that is not inherited.
 int assay_pipe(int ends[2]);
 

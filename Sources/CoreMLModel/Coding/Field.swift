@@ -279,7 +279,7 @@ struct Choice<Value>: @unchecked Sendable {
 }
 
 /// Adds the field's name to errors.
-func inField<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
+package func inField<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
   do { return try body() } catch let error as ModelError { throw error.inside(name) }
 }
 

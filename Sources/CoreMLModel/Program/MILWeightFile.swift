@@ -3,8 +3,9 @@ import TensorCore
 /// A file of weights beside a program (`weight.bin`): a header of 64 bytes, and for each value 64
 /// bytes that describe it and its bytes, both at multiples of 64.
 package struct MILWeightFile: Sendable, Equatable {
-  private static let alignment = 64
-  private static let sentinel: UInt32 = 0xDEAD_BEEF
+  static let alignment = 64
+  static let sentinel: UInt32 = 0xDEAD_BEEF
+  static let version: UInt32 = 2
 
   /// The numbers of types in the file.
   private static let types: [UInt32: MILDataType] = [
@@ -13,7 +14,11 @@ package struct MILWeightFile: Sendable, Equatable {
     16: .float8E4M3FN, 17: .float8E5M2,
   ]
 
-  private let bytes: Bytes
+  /// The whole file.
+  package let bytes: Bytes
+
+  /// The number of a type in the file; nil for types that are never in one.
+  static func number(of type: MILDataType) -> UInt32? { types.first { $0.value == type }?.key }
 
   /// - Throws: `.malformed` if the header is not one of version 2.
   package init(_ bytes: Bytes) throws {
@@ -22,7 +27,8 @@ package struct MILWeightFile: Sendable, Equatable {
       bytes.count >= Self.alignment, "the weight file has \(bytes.count) bytes, less than a header")
     let version = number(4, UInt32.self)
     try require(
-      version == 2, .unsupported, "the weight file has version \(version); version 2 is supported")
+      version == Self.version, .unsupported,
+      "the weight file has version \(version); version \(Self.version) is supported")
   }
 
   /// The elements described at `offset`, checked to be `count` of `type`.

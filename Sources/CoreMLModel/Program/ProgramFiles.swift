@@ -81,4 +81,12 @@ extension Model {
     }
     return program.weightFiles.keys.min()
   }
+
+  /// The weight files of the program that the model is, and of those in a pipeline, by their paths.
+  var weightFiles: [String: Bytes] {
+    guard case .mlProgram(let program)? = type else {
+      return pipelineModels.reduce(into: [:]) { $0.merge($1.weightFiles) { first, _ in first } }
+    }
+    return program.weightFiles.mapValues(\.bytes)
+  }
 }

@@ -70,9 +70,26 @@ enum ProgramDocumentation {
       stay in the package; names, which must be defined once and before their use; the depth of blocks. Weight files
       are mapped, not copied. [Hostile files](security.md) says what holds for every input.
 
+      ## Writing a program
+
+      `convert -o model.mlpackage` and `upgrade old.mlmodel -o new.mlpackage` write a network as a program:
+
+      * `--target iOS15` … `iOS18` chooses the specification and the operations; by default the oldest that
+        can hold the weights. `--precision float16` computes in half precision, but for layers whose weights
+        exceed it and those that `--keep-float32` names.
+      * Inputs, outputs, classes, metadata and preprocessing stay. Arrays of doubles become arrays of floats,
+        and names that are no identifiers change. A sequence has the length that the source states; one of any
+        length is refused.
+      * Weights in few bits stay so: in tables, or as integers with a scale. Those of recurrent layers are
+        expanded.
+      * Custom layers, branches, loops, flexible shapes (the default one is written), three-dimensional
+        convolutions and pooling, scattering, random numbers, `nonMaximumSuppression`, `cropResize`, parts of
+        sequences in reverse, triangles and sliding windows, sizes that depend on values, coupled gates of an LSTM and functions that the operations of recurrence lack have no
+        operations yet: one error lists all such layers.
+
       ## What is missing
 
-      Writing and changing programs (`edit` and `compress` refuse them), and empty results, such as `non_zero` of
+      Changing programs (`edit` and `compress` refuse them), and empty results, such as `non_zero` of
       zeros.
 
       ## Operations

@@ -1,0 +1,32 @@
+import ArgumentParser
+import Assay
+
+extension ProgramTarget: ExpressibleByArgument {}
+
+/// How a network is written as an ML Program.
+struct MLProgramArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The oldest system that runs the program; default: iOS15, or what the weights need.",
+      valueName: "SYSTEM"))
+  var target: ProgramTarget?
+
+  @Option(
+    name: .customLong("keep-float32"),
+    help: ArgumentHelp(
+      "With --precision float16, compute this layer in single precision; repeatable.",
+      valueName: "LAYER"))
+  var keptInFloat32: [String] = []
+
+  var isGiven: Bool { target != nil || !keptInFloat32.isEmpty }
+
+  /// The model as a program, for the oldest system that can hold it.
+  func program(of model: Model, isHalf: Bool, addsForgetBias: Bool) throws -> Model {
+    var options = ProgramOptions()
+    options.precision = isHalf ? .float16 : .float32
+    options.keptInFloat32 = Set(keptInFloat32)
+    options.addsForgetBias = addsForgetBias
+    options.target = target
+    return try model.mlProgram(options)
+  }
+}

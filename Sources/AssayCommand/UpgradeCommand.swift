@@ -1,0 +1,50 @@
+import ArgumentParser
+import Assay
+
+struct UpgradeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "upgrade", abstract: "Writes the network of an .mlmodel as an ML Program.",
+    discussion: """
+      EXAMPLES:
+        assay upgrade old.mlmodel -o new.mlpackage
+        assay upgrade old.mlmodel -o new.mlpackage --target iOS17 --precision float16
+        assay diff old.mlmodel new.mlpackage
+
+      Interface, classes, metadata and preprocessing stay. Weights in few bits stay in few bits. One \
+      error lists all layers that programs have no operations for.
+      """)
+
+  @Argument(
+    help: "The model: a neural network, classifier, regressor or pipeline.", completion: .file())
+  var model: String
+
+  @Option(
+    name: .customShort("o"),
+    help: ArgumentHelp("The .mlpackage to write.", valueName: "OUT.mlpackage"),
+    completion: .file(extensions: ["mlpackage"]))
+  var destination: String
+
+  @OptionGroup(title: "Program") var program: MLProgramArguments
+
+  @Option(help: "Precision of weights and computations; default: float32.")
+  var precision: PrecisionArguments.Floats?
+
+  @Option(
+    help: ArgumentHelp(
+      "Whether the forget gates of LSTMs get the bias of 1 that forgetBias states (add), or not (ignore)."
+    ))
+  var forgetBias = ForgetBias.ignore
+
+  @OptionGroup var global: GlobalOptions
+
+  func run() throws {
+    global.apply()
+    let upgraded = try inFile(model) {
+      try program.program(
+        of: Model(contentsOf: model), isHalf: precision == .float16,
+        addsForgetBias: forgetBias == .add)
+    }
+    try upgraded.write(to: destination)
+    Console.wrote(destination)
+  }
+}

@@ -1,0 +1,133 @@
+import CoreMLModel
+import TensorCore
+
+/// A value of the program that is being written.
+struct Variable: Equatable {
+  var name: String
+  var type: MILDataType
+  var shape: [Int]
+
+  var rank: Int { shape.count }
+}
+
+/// What an argument of an operation is bound to.
+enum Argument {
+  case variable(Variable)
+  case variables([Variable])
+  case int(Int)
+  case ints([Int])
+  /// A number of the type in which the operation computes.
+  case number(Float)
+  case flag(Bool)
+  case flags([Bool])
+  case text(String)
+}
+
+extension MILValue {
+  /// A text.
+  init(_ text: String) { self.init(.string, [], .strings([text])) }
+
+  init(ints values: [Int], _ shape: [Int]) { self.init(.int32, shape, .ints(values)) }
+
+  init(flags values: [Bool], _ shape: [Int]) { self.init(.bool, shape, .bools(values)) }
+
+  /// Numbers in the message, in single or half precision.
+  init(numbers values: [Float], _ shape: [Int], _ type: MILDataType) {
+    let content: MILTensorValue.Content =
+      type == .float16 ? .bytes(Bytes(values.map(Half.bits))) : .floats(FloatValues(values))
+    self.init(type, shape, content)
+  }
+
+  init(_ type: MILDataType, _ shape: [Int], _ elements: MILTensorValue.Content) {
+    self.init()
+    var tensor = MILTensorValue()
+    tensor.content = elements
+    var immediate = MILImmediate()
+    immediate.content = .tensor(tensor)
+    self.type = MILValueType(type, shape)
+    content = .immediate(immediate)
+  }
+
+  /// A list of texts.
+  init(list texts: [String]) {
+    self.init()
+    let values = texts.map { MILValue($0) }
+    self.init(list: values, of: .string)
+  }
+
+  /// A list of scalars of one type.
+  init(list values: [MILValue], of type: MILDataType) {
+    self.init()
+    var list = MILValues()
+    list.values = values
+    var immediate = MILImmediate()
+    immediate.content = .list(list)
+    content = .immediate(immediate)
+    var length = MILDimension()
+    length.kind = .constant(values.count)
+    var listType = MILListType()
+    listType.type = MILValueType(type, [])
+    listType.length = length
+    var valueType = MILValueType()
+    valueType.kind = .list(listType)
+    self.type = valueType
+  }
+
+  /// Elements in the weight file.
+  init(_ type: MILDataType, _ shape: [Int], file: String, offset: Int) {
+    self.init()
+    self.type = MILValueType(type, shape)
+    var place = MILFileValue()
+    place.fileName = file
+    place.offset = offset
+    content = .file(place)
+  }
+}
+
+extension MILValueType {
+  /// A tensor; sizes that are nil are known when the program runs.
+  init(_ type: MILDataType, _ sizes: [Int?]) {
+    self.init()
+    var tensor = MILTensorType()
+    tensor.dataType = type
+    tensor.rank = sizes.count
+    tensor.dimensions = sizes.map { size in
+      var dimension = MILDimension()
+      dimension.kind = size.map { .constant($0) } ?? .unknown(isVariadic: false)
+      return dimension
+    }
+    kind = .tensor(tensor)
+  }
+
+  init(_ variable: Variable) { self.init(variable.type, variable.shape) }
+}
+
+extension MILNamedType {
+  init(_ name: String, _ type: MILValueType) {
+    self.init()
+    self.name = name
+    self.type = type
+  }
+}
+
+extension MILAttribute {
+  init(_ key: String, _ value: MILValue) {
+    self.init()
+    self.key = key
+    self.value = value
+  }
+}
+
+extension MILArgumentEntry {
+  init(_ key: String, _ bindings: [MILBinding.Content]) {
+    self.init()
+    self.key = key
+    var argument = MILArgument()
+    argument.arguments = bindings.map { content in
+      var binding = MILBinding()
+      binding.content = content
+      return binding
+    }
+    value = argument
+  }
+}

@@ -1,0 +1,134 @@
+import CoreMLModel
+import TensorCore
+
+extension Convolution: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.planes()
+    let (_, strides, dilations) = try effectiveSizes()
+    let size = Array(x.shape[2...])
+    let border = try explicitPadding(size)
+    let amounts = [border.top, border.bottom, border.left, border.right]
+    let weight =
+      call.inputs.count > 1
+      ? try call.builder.reshape(call.number(1), to: kernelShape)
+      : try call.weight(
+        kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
+    let offsets = hasBias ? try call.weight(bias, [outputChannels], "bias") : nil
+    let output = try LayerCall.merged(call.fiveOutput())
+    var arguments: [(String, Argument)] = [("weight", .variable(weight))]
+    if let offsets { arguments.append(("bias", .variable(offsets))) }
+    arguments += [
+      ("strides", .ints(strides)), ("pad_type", .text("custom")), ("pad", .ints(amounts)),
+      ("dilations", .ints(dilations)), ("groups", .int(effectiveGroups)),
+    ]
+    if !isDeconvolution { return [try call.add("conv", x, arguments, shape: output)] }
+    // What the transposed convolution gives by itself; rows and columns after it have the bias alone.
+    let kernel = try effectiveSizes().kernel
+    let natural = (0..<2).map { axis -> Int in
+      let reach: Int = (size[axis] - 1) * strides[axis]
+      let extent: Int = (kernel[axis] - 1) * dilations[axis] + 1
+      return reach + extent - amounts[axis * 2] - amounts[axis * 2 + 1]
+    }
+    let missing = (0..<2).map { output[$0 + 2] - natural[$0] }
+    if missing == [0, 0] { return [try call.add("conv_transpose", x, arguments, shape: output)] }
+    arguments.removeAll { $0.0 == "bias" }
+    let inner = try call.add(
+      "conv_transpose", x, arguments, shape: Array(output[..<2]) + natural)
+    try require(
+      missing.allSatisfy { $0 >= 0 }, .unsupported,
+      "an output of \(Array(output[2...])), smaller than what the kernel gives")
+    let padded = try call.add(
+      "pad", inner,
+      [
+        ("pad", .ints([0, missing[0], 0, missing[1]])), ("mode", .text("constant")),
+        ("constant_val", .number(0)),
+      ], shape: output)
+    guard let offsets else { return [padded] }
+    return [try call.combine("add", padded, call.reshape(offsets, to: [1, outputChannels, 1, 1]))]
+  }
+}
+
+extension InnerProduct: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let five = try call.five()
+    let rows = five[0] * five[1]
+    let x = try call.reshape(call.number(), to: [rows, inputChannels])
+    return [
+      try call.linear(
+        x, matrix, inputs: inputChannels, outputs: outputChannels, hasBias ? bias : nil)
+    ]
+  }
+}
+
+extension BatchedMatMul: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    if call.inputs.count == 1 {
+      return [
+        try call.linear(
+          call.array(), matrix, inputs: weightMatrixFirstDimension,
+          outputs: weightMatrixSecondDimension, hasBias ? bias : nil)
+      ]
+    }
+    var (a, b) = (try call.array(0), try call.array(1))
+    if a.rank == 1 { a = try call.reshape(a, to: [1] + a.shape) }
+    if b.rank == 1 { b = try call.reshape(b, to: b.shape + [1]) }
+    let (m, n) = (a.shape[a.rank - (transposeA ? 1 : 2)], b.shape[b.rank - (transposeB ? 2 : 1)])
+    let leading = broadcastShape(Array(a.shape.dropLast(2)), Array(b.shape.dropLast(2)))
+    return [
+      try call.add(
+        "matmul", a,
+        [
+          ("y", .variable(b)), ("transpose_x", .flag(transposeA)),
+          ("transpose_y", .flag(transposeB)),
+        ], shape: leading + [m, n])
+    ]
+  }
+}
+
+extension LayerCall {
+  /// x · weightᵀ + bias
+  fileprivate func linear(
+    _ x: Variable, _ matrix: Weights?, inputs: Int, outputs: Int, _ bias: Weights?
+  ) throws -> Variable {
+    let weight = try weight(matrix, [outputs, inputs], "weight")
+    var arguments: [(String, Argument)] = [("weight", .variable(weight))]
+    if let bias { arguments.append(("bias", .variable(try self.weight(bias, [outputs], "bias")))) }
+    return try add("linear", x, arguments, shape: x.shape.dropLast() + [outputs])
+  }
+}
+
+extension Embedding: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let five = try call.five()
+    return [
+      try call.embedding(
+        call.reshape(call.builder.cast(call.input(0), to: .int32), to: [five[0] * five[1]]),
+        matrix, entries: inputDim, size: outputChannels, hasBias ? bias : nil)
+    ]
+  }
+}
+
+extension EmbeddingND: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let indices = try call.integers(0)
+    return [
+      try call.embedding(
+        call.reshape(indices, to: Array(indices.shape.dropLast())), matrix, entries: vocabSize,
+        size: embeddingSize, hasBias ? bias : nil)
+    ]
+  }
+}
+
+extension LayerCall {
+  /// The columns of the matrix that the indices name, plus the bias.
+  fileprivate func embedding(
+    _ indices: Variable, _ matrix: Weights?, entries: Int, size: Int, _ bias: Weights?
+  ) throws -> Variable {
+    let table = try weight(matrix, [size, entries], "weight", transposed: [1, 0])
+    let rows = try add(
+      "gather", table, [("indices", .variable(indices)), ("axis", .int(0))],
+      shape: indices.shape + [size])
+    guard let bias else { return rows }
+    return try combine("add", rows, weight(bias, [size], "bias"))
+  }
+}

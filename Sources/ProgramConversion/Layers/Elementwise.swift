@@ -1,0 +1,213 @@
+import CoreMLModel
+import TensorCore
+
+extension LayerCall {
+  /// All inputs, in shapes that broadcast.
+  fileprivate func operands() throws -> [Variable] {
+    let numbers = try inputs.indices.map { try number($0) }
+    if numbers.allSatisfy({ $0.shape == numbers[0].shape }) { return numbers }
+    let shapes = try inputs.indices.map { try five($0) }
+    let isFour = shapes.allSatisfy { $0[0] * $0[1] == 1 || $0[..<2] == shapes[0][..<2] }
+    return try zip(numbers, shapes).map {
+      try reshape($0, to: isFour ? Self.merged($1) : $1)
+    }
+  }
+
+  /// One operation after the other over all inputs.
+  fileprivate func fold(_ operation: String) throws -> Variable {
+    let operands = try operands()
+    return try operands.dropFirst().reduce(operands[0]) { try combine(operation, $0, $1) }
+  }
+}
+
+extension Add: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    call.inputs.count == 1
+      ? [try call.combine("add", call.number(), alpha)] : [try call.fold("add")]
+  }
+}
+
+extension Multiply: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    call.inputs.count == 1
+      ? [try call.combine("mul", call.number(), alpha)] : [try call.fold("mul")]
+  }
+}
+
+extension Average: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let sum = try call.fold("add")
+    if call.inputs.count == 1 { return [sum] }
+    return [try call.combine("mul", sum, 1 / Float(call.inputs.count))]
+  }
+}
+
+extension Max: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] { [try call.fold("maximum")] }
+}
+
+extension Min: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] { [try call.fold("minimum")] }
+}
+
+extension DotProduct: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.planes(0)
+    let y = try call.planes(1)
+    func product(_ x: Variable, _ y: Variable) throws -> Variable {
+      try call.reduce("reduce_sum", call.combine("mul", x, y), [1])
+    }
+    let sum = try product(x, y)
+    if !cosineSimilarity { return [sum] }
+    let lengths = try [x, y].map {
+      try call.add("sqrt", call.combine("maximum", product($0, $0), 1e-12))
+    }
+    return [try call.combine("real_div", sum, call.combine("mul", lengths[0], lengths[1]))]
+  }
+}
+
+extension Reduce: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    var x = try call.planes()
+    var axes =
+      switch axis {
+      case .chw: [1, 2, 3]
+      case .hw: [2, 3]
+      case .c: [1]
+      case .h: [2]
+      case .w: [3]
+      }
+    switch mode {
+    case .sum: return [try call.reduce("reduce_sum", x, axes)]
+    case .avg: return [try call.reduce("reduce_mean", x, axes)]
+    case .prod: return [try call.reduce("reduce_prod", x, axes)]
+    case .logsum:
+      x = try call.add("log", x, [("epsilon", .number(effectiveEpsilon))])
+      return [try call.reduce("reduce_sum", x, axes)]
+    case .sumsquare: return [try call.reduce("reduce_sum_square", x, axes)]
+    case .l1: return [try call.reduce("reduce_l1_norm", x, axes)]
+    case .l2: return [try call.reduce("reduce_l2_norm", x, axes)]
+    case .max: return [try call.reduce("reduce_max", x, axes)]
+    case .min: return [try call.reduce("reduce_min", x, axes)]
+    case .argmax:
+      if axes.count > 1 {
+        let kept = Array(x.shape[..<axes[0]])
+        x = try call.reshape(x, to: kept + [x.shape[axes[0]...].reduce(1, *)])
+        axes = [x.rank - 1]
+      }
+      return [try call.extremum("reduce_argmax", x, axes[0], keepDims: true)]
+    }
+  }
+}
+
+extension Concat: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let values: [Variable]
+    if sequenceConcat {
+      values = try call.inputs.indices.map { try call.planes($0) }
+    } else {
+      let narrow = try call.inputs.indices.map { try call.channels($0) }
+      values =
+        narrow.allSatisfy({ $0.rank == narrow[0].rank })
+        ? narrow : try call.inputs.indices.map { try call.planes($0) }
+    }
+    return [try call.concat(values, sequenceConcat ? 0 : 1)]
+  }
+}
+
+extension LayerCall {
+  func concat(_ values: [Variable], _ axis: Int, interleave: Bool = false) throws -> Variable {
+    if values.count == 1 { return values[0] }
+    var shape = values[0].shape
+    shape[axis] = values.reduce(0) { $0 + $1.shape[axis] }
+    return try builder.add(
+      "concat", name,
+      [("values", .variables(values)), ("axis", .int(axis)), ("interleave", .flag(interleave))],
+      type: type, outputs: [(values[0].type, shape)])[0]
+  }
+
+  /// Parts of an axis, of these sizes.
+  func split(_ x: Variable, _ axis: Int, _ sizes: [Int]) throws -> [Variable] {
+    if sizes.count == 1 { return [x] }
+    let isEven = sizes.allSatisfy { $0 == sizes[0] }
+    return try builder.add(
+      "split", name,
+      [
+        ("x", .variable(x)),
+        isEven ? ("num_splits", .int(sizes.count)) : ("split_sizes", .ints(sizes)),
+        ("axis", .int(axis)),
+      ], type: type,
+      outputs: sizes.map { size in
+        var shape = x.shape
+        shape[axis] = size
+        return (x.type, shape)
+      })
+  }
+
+  /// The places of the largest or smallest elements, as integers.
+  func extremum(
+    _ operation: String, _ x: Variable, _ axis: Int, keepDims: Bool
+  ) throws -> Variable {
+    var shape = x.shape
+    if keepDims { shape[axis] = 1 } else { shape.remove(at: axis) }
+    return try add(
+      operation, x, [("axis", .int(axis)), ("keep_dims", .flag(keepDims))], shape: shape,
+      type: .int32)
+  }
+}
+
+extension Split: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.channels()
+    let size = x.shape[1] / max(1, nOutputs)
+    return try call.split(x, 1, [Int](repeating: size, count: nOutputs))
+  }
+}
+
+extension SequenceRepeat: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.planes()
+    return [
+      try call.add(
+        "tile", x, [("reps", .ints([effectiveRepetitions, 1, 1, 1]))],
+        shape: [x.shape[0] * effectiveRepetitions] + x.shape[1...])
+    ]
+  }
+}
+
+extension ReorganizeData: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.planes()
+    let output = try LayerCall.merged(call.fiveOutput())
+    let (operation, argument) =
+      switch mode {
+      case .spaceToDepth: ("space_to_depth", "block_size")
+      case .depthToSpace: ("depth_to_space", "block_size")
+      case .pixelShuffle: ("pixel_shuffle", "upscale_factor")
+      }
+    return [try call.add(operation, x, [(argument, .int(blockSize))], shape: output)]
+  }
+}
+
+extension Slice: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.planes()
+    let output = try LayerCall.merged(call.fiveOutput())
+    let place = axis.rawValue + 1
+    let start = startIndex < 0 ? startIndex + x.shape[place] : startIndex
+    var (begin, end, stride) = ([0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1])
+    var mask = [true, true, true, true]
+    begin[place] = start
+    end[place] = start + (output[place] - 1) * effectiveStride + 1
+    stride[place] = effectiveStride
+    mask[place] = false
+    return [
+      try call.add(
+        "slice_by_index", x,
+        [
+          ("begin", .ints(begin)), ("end", .ints(end)), ("stride", .ints(stride)),
+          ("begin_mask", .flags(mask)), ("end_mask", .flags(mask)),
+        ], shape: output)
+    ]
+  }
+}

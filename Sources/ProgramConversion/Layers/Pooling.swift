@@ -1,0 +1,157 @@
+import CoreMLModel
+import TensorCore
+
+extension Pooling: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.planes()
+    if globalPooling {
+      let operation =
+        switch type {
+        case .max: "reduce_max"
+        case .average: "reduce_mean"
+        case .l2: "reduce_l2_norm"
+        }
+      return [try call.reduce(operation, x, [2, 3])]
+    }
+    let (kernel, strides) = try effectiveSizes()
+    let output = try LayerCall.merged(call.fiveOutput())
+    let border = try explicitPadding(Array(x.shape[2...]))
+    let before = [border.top, border.left]
+    // After the image there is as much as the last window needs.
+    let after = (0..<2).map { axis -> Int in
+      let end: Int = (output[axis + 2] - 1) * strides[axis] + kernel[axis]
+      return max(0, end - x.shape[axis + 2] - before[axis])
+    }
+    var arguments: [(String, Argument)] = [
+      ("kernel_sizes", .ints(kernel)), ("strides", .ints(strides)), ("pad_type", .text("custom")),
+      ("pad", .ints([before[0], after[0], before[1], after[1]])), ("ceil_mode", .flag(false)),
+    ]
+    switch type {
+    case .max: return [try call.add("max_pool", x, arguments, shape: output)]
+    case .l2: return [try call.add("l2_pool", x, arguments, shape: output)]
+    case .average: break
+    }
+    arguments.append(("exclude_padding_from_average", .flag(avgPoolExcludePadding)))
+    let mean = try call.add("avg_pool", x, arguments, shape: output)
+    if avgPoolExcludePadding { return [mean] }
+    // Of a window that ends after the padding, only what is before that end counts.
+    let stated = [border.bottom, border.right]
+    let shares = (0..<2).map { axis in
+      (0..<output[axis + 2]).map { index in
+        let start = index * strides[axis] - before[axis]
+        let end = min(start + kernel[axis], x.shape[axis + 2] + stated[axis])
+        return Float(kernel[axis]) / Float(max(1, end - start))
+      }
+    }
+    if shares.allSatisfy({ $0.allSatisfy { $0 == 1 } }) { return [mean] }
+    let factors = shares[0].flatMap { row in shares[1].map { row * $0 } }
+    return [
+      try call.combine(
+        "mul", mean, call.constant(factors, [1, 1, output[2], output[3]], "shares"))
+    ]
+  }
+}
+
+extension Padding: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.planes()
+    let border = try explicitPadding()
+    let output = [
+      x.shape[0], x.shape[1], x.shape[2] + border.top + border.bottom,
+      x.shape[3] + border.left + border.right,
+    ]
+    let (mode, value): (String, Float) =
+      switch kind {
+      case .reflection: ("reflect", 0)
+      case .replication: ("replicate", 0)
+      case .constant(let value): ("constant", value)
+      case nil: ("constant", 0)
+      }
+    return [
+      try call.add(
+        "pad", x,
+        [
+          ("pad", .ints([border.top, border.bottom, border.left, border.right])),
+          ("mode", .text(mode)), ("constant_val", .number(value)),
+        ], shape: output)
+    ]
+  }
+}
+
+extension Crop: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.planes()
+    let output = try LayerCall.merged(call.fiveOutput())
+    let top = call.inputs.count == 1 ? cropAmounts?.top ?? 0 : offset.first ?? 0
+    let left = call.inputs.count == 1 ? cropAmounts?.left ?? 0 : offset.last ?? 0
+    return [
+      try call.add(
+        "slice_by_index", x,
+        [
+          ("begin", .ints([0, 0, top, left])),
+          ("end", .ints([0, 0, top + output[2], left + output[3]])),
+          ("begin_mask", .flags([true, true, false, false])),
+          ("end_mask", .flags([true, true, false, false])),
+        ], shape: output)
+    ]
+  }
+}
+
+extension Upsample: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.planes()
+    let output = try LayerCall.merged(call.fiveOutput())
+    let factors = try effectiveFactors()
+    let scales: [(String, Argument)] = zip(["height", "width"], factors).map { axis, factor in
+      (
+        "scale_factor_\(axis)",
+        factor == factor.rounded() ? .int(Int(factor)) : .number(factor)
+      )
+    }
+    if mode == .nearest {
+      return [try call.add("upsample_nearest_neighbor", x, scales, shape: output)]
+    }
+    if linearUpsampleMode == .default {
+      return [try call.resizeBilinear(x, output, "DEFAULT")]
+    }
+    let aligns = linearUpsampleMode == .alignCornersTrue
+    return [
+      try call.add(
+        "upsample_bilinear", x, scales + [("align_corners", .flag(aligns))], shape: output)
+    ]
+  }
+}
+
+extension ResizeBilinear: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [
+      try call.resizeBilinear(
+        call.planes(), LayerCall.merged(call.fiveOutput()), effectiveMode.operationName)
+    ]
+  }
+}
+
+extension SamplingMethod {
+  /// The name of the mode in programs.
+  var operationName: String {
+    switch self {
+    case .strictAlignEndpoints: "STRICT_ALIGN_CORNERS"
+    case .alignEndpoints: "ALIGN_CORNERS"
+    case .upsample: "DEFAULT"
+    case .roiAlign: "OFFSET_CORNERS"
+    }
+  }
+}
+
+extension LayerCall {
+  fileprivate func resizeBilinear(
+    _ x: Variable, _ shape: [Int], _ mode: String
+  ) throws -> Variable {
+    try add(
+      "resize_bilinear", x,
+      [
+        ("target_size_height", .int(shape[2])), ("target_size_width", .int(shape[3])),
+        ("sampling_mode", .text(mode)),
+      ], shape: shape)
+  }
+}

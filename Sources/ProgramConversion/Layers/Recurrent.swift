@@ -1,0 +1,233 @@
+import CoreMLModel
+import TensorCore
+
+extension SimpleRecurrent: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    try call.recurrence(
+      "rnn", size: outputVectorSize, sequenceOutput,
+      [
+        (
+          "weight_ih",
+          .variable(try call.stack([weightMatrix], outputVectorSize, inputVectorSize, "weight_ih"))
+        ),
+        (
+          "weight_hh",
+          .variable(
+            try call.stack([recursionMatrix], outputVectorSize, outputVectorSize, "weight_hh"))
+        ),
+        (
+          "bias",
+          .variable(
+            try call.stack([hasBiasVector ? biasVector : nil], outputVectorSize, nil, "bias"))
+        ),
+        ("direction", .text(reverseInput ? "reverse" : "forward")),
+        ("output_sequence", .flag(sequenceOutput)),
+        ("activation", .text(try call.functionName(activation, "activation"))),
+      ])
+  }
+}
+
+extension GRU: OperationLayer {
+  /// The gates are one below the other: reset, output, update.
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let gates = [resetGate, outputGate, updateGate]
+    return try call.recurrence(
+      "gru", size: outputVectorSize, sequenceOutput,
+      [
+        (
+          "weight_ih",
+          .variable(
+            try call.stack(gates.map(\.matrix), outputVectorSize, inputVectorSize, "weight_ih"))
+        ),
+        (
+          "weight_hh",
+          .variable(
+            try call.stack(gates.map(\.recursion), outputVectorSize, outputVectorSize, "weight_hh"))
+        ),
+        (
+          "bias",
+          .variable(
+            try call.stack(
+              gates.map { hasBiasVectors ? $0.bias : nil }, outputVectorSize, nil, "bias"))
+        ),
+        ("direction", .text(reverseInput ? "reverse" : "forward")),
+        ("output_sequence", .flag(sequenceOutput)),
+        ("recurrent_activation", .text(try call.functionName(activations.first, "activations"))),
+        ("activation", .text(try call.functionName(activations.last, "activations"))),
+      ])
+  }
+}
+
+extension UniDirectionalLSTM: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let parameters = params ?? LSTMParameters()
+    let arguments =
+      try call.gates(
+        weightParams, parameters, inputVectorSize, outputVectorSize, "")
+      + call.settings(parameters, activations)
+      + [("direction", .text(reverseInput ? "reverse" : "forward"))]
+    return try call.lstm(
+      size: outputVectorSize, parameters.sequenceOutput, isBoth: false, arguments)
+  }
+}
+
+extension BiDirectionalLSTM: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let parameters = params ?? LSTMParameters()
+    let functions = try activationsForwardLSTM.map { try call.functionName($0, "activations") }
+    let others = try activationsBackwardLSTM.map { try call.functionName($0, "activations") }
+    try require(
+      functions == others, .unsupported, "other functions backward than forward",
+      field: "activationsBackwardLSTM")
+    try require(weightParams.count == 2, "two directions are needed", field: "weightParams")
+    let arguments =
+      try call.gates(weightParams[0], parameters, inputVectorSize, outputVectorSize, "")
+      + call.gates(weightParams[1], parameters, inputVectorSize, outputVectorSize, "_back")
+      + call.settings(parameters, activationsForwardLSTM)
+      + [("direction", .text("bidirectional"))]
+    let all = try call.lstm(
+      size: outputVectorSize, parameters.sequenceOutput, isBoth: true, arguments)
+    if call.outputShapes.count == 1 { return [all[0]] }
+    let size = outputVectorSize
+    let (hidden, cell) = (
+      try call.split(all[1], 1, [size, size]), try call.split(all[2], 1, [size, size])
+    )
+    return [all[0], hidden[0], cell[0], hidden[1], cell[1]]
+  }
+}
+
+extension LayerCall {
+  /// Matrices `[rows, columns]` or vectors, one below the other; missing ones are zeros.
+  fileprivate func stack(
+    _ parts: [Weights?], _ rows: Int, _ columns: Int?, _ field: String
+  ) throws -> Variable {
+    let shape = [rows] + (columns.map { [$0] } ?? [])
+    var all: [Float] = []
+    for part in parts {
+      all +=
+        part == nil
+        ? try [Float](zeros: checkedProduct(shape, limit: Limits.tensorElements))
+        : try values(part, shape, field)
+    }
+    return try constant(all, [rows * parts.count] + shape.dropFirst(), field)
+  }
+
+  fileprivate func gates(
+    _ weights: LSTMWeights?, _ parameters: LSTMParameters, _ inputs: Int, _ size: Int,
+    _ suffix: String
+  ) throws -> [(String, Argument)] {
+    guard let weights else { throw ModelError(.malformed, "is missing", field: "weightParams") }
+    if parameters.coupledInputAndForgetGate {
+      throw unsupported("coupled input and forget gates", field: "coupledInputAndForgetGate")
+    }
+    let gates = [weights.inputGate, weights.forgetGate, weights.outputGate, weights.blockInput]
+    var biases = try gates.flatMap { gate in
+      parameters.hasBiasVectors
+        ? try values(gate.bias, [size], "bias") : [Float](repeating: 0, count: size)
+    }
+    if parameters.forgetBias && addsForgetBias {
+      for index in size..<2 * size { biases[index] += 1 }
+    }
+    var result: [(String, Argument)] = [
+      (
+        "weight_ih" + suffix,
+        .variable(try stack(gates.map(\.matrix), size, inputs, "weight_ih" + suffix))
+      ),
+      (
+        "weight_hh" + suffix,
+        .variable(try stack(gates.map(\.recursion), size, size, "weight_hh" + suffix))
+      ),
+      ("bias" + suffix, .variable(try constant(biases, [4 * size], "bias" + suffix))),
+    ]
+    if parameters.hasPeepholeVectors {
+      let peepholes = try stack(
+        gates[..<3].map(\.peephole), size, nil, "peephole" + suffix)
+      result.append(("peephole" + suffix, .variable(peepholes)))
+    }
+    return result
+  }
+
+  fileprivate func settings(
+    _ parameters: LSTMParameters, _ activations: [Activation]
+  ) throws -> [(String, Argument)] {
+    try require(activations.count == 3, "three functions are needed", field: "activations")
+    let names = try activations.map { try functionName($0, "activations") }
+    var result: [(String, Argument)] = [
+      ("output_sequence", .flag(parameters.sequenceOutput)),
+      ("recurrent_activation", .text(names[0])), ("cell_activation", .text(names[1])),
+      ("activation", .text(names[2])),
+    ]
+    let clip = parameters.effectiveCellClipThreshold.magnitude
+    // Half precision has no larger number.
+    if clip < 65504 { result.append(("clip", .number(clip))) }
+    return result
+  }
+
+  fileprivate func functionName(_ activation: Activation?, _ field: String) throws -> String {
+    switch activation?.recurrentFunction {
+    case .sigmoid: return "sigmoid"
+    case .tanh: return "tanh"
+    case .relu: return "relu"
+    case .linear(alpha: 1, beta: 0): return "linear"
+    case .sigmoidHard(alpha: 0.2, beta: 0.5): return "sigmoid_hard"
+    default:
+      throw unsupported("a function that operations of recurrence do not have", field: field)
+    }
+  }
+
+  /// The sequence as [S, B, I].
+  private func sequence() throws -> Variable {
+    let five = try five(0)
+    return try reshape(number(), to: [five[0], five[1], five[2] * five[3] * five[4]])
+  }
+
+  /// A state as [B, H], or zeros.
+  private func state(_ index: Int, _ batch: Int, _ size: Int, _ field: String) throws -> Variable {
+    if inputs.indices.contains(index) { return try reshape(number(index), to: [batch, size]) }
+    let count = try checkedProduct([batch, size], limit: Limits.tensorElements)
+    return try constant([Float](zeros: count), [batch, size], field)
+  }
+
+  /// A recurrence with one state: its output and the state.
+  fileprivate func recurrence(
+    _ operation: String, size: Int, _ isSequence: Bool,
+    _ arguments: [(String, Argument)]
+  ) throws -> [Variable] {
+    let x = try sequence()
+    let (steps, batch) = (x.shape[0], x.shape[1])
+    return try builder.add(
+      operation, name,
+      [
+        ("x", .variable(x)),
+        ("initial_h", .variable(try state(1, batch, size, "initial_h"))),
+      ] + arguments, type: type,
+      outputs: [(type, [isSequence ? steps : 1, batch, size]), (type, [batch, size])])
+  }
+
+  fileprivate func lstm(
+    size: Int, _ isSequence: Bool, isBoth: Bool, _ arguments: [(String, Argument)]
+  ) throws -> [Variable] {
+    let x = try sequence()
+    let (steps, batch) = (x.shape[0], x.shape[1])
+    func joined(_ places: [Int], _ field: String) throws -> Variable {
+      try concat(places.map { try state($0, batch, size, "\(field)_\($0)") }, 1)
+    }
+    let hidden =
+      isBoth && inputs.count == 1
+      ? try state(1, batch, 2 * size, "initial_h")
+      : try joined(isBoth ? [1, 3] : [1], "initial_h")
+    let cell =
+      isBoth && inputs.count == 1
+      ? try state(1, batch, 2 * size, "initial_c")
+      : try joined(isBoth ? [2, 4] : [2], "initial_c")
+    let width = isBoth ? 2 * size : size
+    return try builder.add(
+      "lstm", name,
+      [("x", .variable(x)), ("initial_h", .variable(hidden)), ("initial_c", .variable(cell))]
+        + arguments, type: type,
+      outputs: [
+        (type, [isSequence ? steps : 1, batch, width]), (type, [batch, width]),
+        (type, [batch, width]),
+      ])
+  }
+}

@@ -1,0 +1,187 @@
+import CoreMLModel
+import TensorCore
+
+/// A reduction of an array.
+protocol ReductionOperationLayer: OperationLayer, AxesReductionLayer {
+  var operation: String { get }
+}
+
+extension ReductionOperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let all = reduceAll || axes.isEmpty
+    let places =
+      all
+      ? Array(0..<x.rank) : try axes.map { try ArrayShape.axis($0, rank: x.rank, "axes") }
+    let result = try call.reduce(operation, x, places, keepDims: all ? false : keepDims)
+    return [try call.reshape(result, to: call.outputShapes[0])]
+  }
+}
+
+extension ReduceL1: ReductionOperationLayer { var operation: String { "reduce_l1_norm" } }
+extension ReduceL2: ReductionOperationLayer { var operation: String { "reduce_l2_norm" } }
+extension ReduceMax: ReductionOperationLayer { var operation: String { "reduce_max" } }
+extension ReduceMin: ReductionOperationLayer { var operation: String { "reduce_min" } }
+extension ReduceSum: ReductionOperationLayer { var operation: String { "reduce_sum" } }
+extension ReduceProd: ReductionOperationLayer { var operation: String { "reduce_prod" } }
+extension ReduceMean: ReductionOperationLayer { var operation: String { "reduce_mean" } }
+extension ReduceLogSum: ReductionOperationLayer { var operation: String { "reduce_log_sum" } }
+extension ReduceSumSquare: ReductionOperationLayer { var operation: String { "reduce_sum_square" } }
+extension ReduceLogSumExp: ReductionOperationLayer {
+  var operation: String { "reduce_log_sum_exp" }
+}
+
+/// The place of an extremum.
+protocol ExtremumOperationLayer: OperationLayer, ExtremumLayer {
+  var operation: String { get }
+}
+
+extension ExtremumOperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let result = try call.extremum(operation, x, place, keepDims: !removeDim)
+    return [try call.reshape(result, to: call.outputShapes[0])]
+  }
+}
+
+extension ArgMax: ExtremumOperationLayer { var operation: String { "reduce_argmax" } }
+extension ArgMin: ExtremumOperationLayer { var operation: String { "reduce_argmin" } }
+
+extension TopK: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let shape = call.outputShapes[0]
+    return try call.builder.add(
+      "topk", call.name,
+      [
+        ("x", .variable(x)), ("k", .int(shape[place])), ("axis", .int(place)),
+        ("ascending", .flag(useBottomK)),
+      ], type: call.type, outputs: [(x.type, shape), (.int32, shape)])
+  }
+}
+
+extension ArgSort: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    return [
+      try call.add(
+        "argsort", x, [("axis", .int(place)), ("ascending", .flag(!descending))], type: .int32)
+    ]
+  }
+}
+
+extension CumSum: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    return [
+      try call.add(
+        "cumsum", x,
+        [
+          ("axis", .int(place)), ("exclusive", .flag(excludeFinalSum)), ("reverse", .flag(reverse)),
+        ])
+    ]
+  }
+}
+
+extension Gather: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.anyArray(0)
+    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let indices = try call.integers(1)
+    let result = try call.add(
+      "gather", x, [("indices", .variable(indices)), ("axis", .int(place))],
+      shape: Array(x.shape[..<place]) + indices.shape + x.shape[(place + 1)...])
+    return [try call.reshape(result, to: call.outputShapes[0])]
+  }
+}
+
+extension GatherAlongAxis: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.anyArray(0)
+    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    return [
+      try call.add(
+        "gather_along_axis", x,
+        [("indices", .variable(try call.integers(1))), ("axis", .int(place))],
+        shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension GatherND: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [
+      try call.add(
+        "gather_nd", call.anyArray(0), [("indices", .variable(try call.integers(1)))],
+        shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension OneHot: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let indices = try call.integers(0)
+    let shape = call.outputShapes[0]
+    let place = try ArrayShape.axis(axis, rank: shape.count, "axis")
+    return [
+      try call.make(
+        "one_hot",
+        [
+          ("indices", .variable(indices)), ("one_hot_vector_size", .int(shape[place])),
+          ("axis", .int(place)), ("on_value", .number(onValue)), ("off_value", .number(offValue)),
+        ], shape: shape)
+    ]
+  }
+}
+
+extension FillStatic: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [
+      try call.make(
+        "fill", [("shape", .ints(call.outputShapes[0])), ("value", .number(value))],
+        shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension FillLike: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [
+      try call.make(
+        "fill_like", [("ref_tensor", .variable(try call.array())), ("value", .number(value))],
+        shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension RangeStatic: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [
+      try call.make(
+        "range_1d",
+        [
+          ("start", .number(startValue)), ("end", .number(endValue)),
+          ("step", .number(stepSizeValue)),
+        ], shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension GetShape: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [try call.add("shape", call.anyArray(), shape: [call.inputShapes[0].count], type: .int32)]
+  }
+}
+
+extension MatrixBandPart: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [
+      try call.add(
+        "band_part", call.array(), [("lower", .int(numLower)), ("upper", .int(numUpper))])
+    ]
+  }
+}

@@ -1,0 +1,204 @@
+import CoreMLModel
+import TensorCore
+
+extension Reshape: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let (from, to) = (try call.five(), try call.fiveOutput())
+    return [
+      try call.reordered(
+        from, to, fromLast: mode == .channelLast, toLast: mode == .channelLast)
+    ]
+  }
+}
+
+extension Flatten: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let (from, to) = (try call.five(), try call.fiveOutput())
+    return [try call.reordered(from, to, fromLast: mode == .channelLast, toLast: false)]
+  }
+}
+
+extension LayerCall {
+  /// The elements of each batch item, in the order [Seq, C, H, W] or [Seq, H, W, C] before and after.
+  fileprivate func reordered(
+    _ from: [Int], _ to: [Int], fromLast: Bool, toLast: Bool
+  ) throws -> Variable {
+    let isVector = to[3] == 1 && to[4] == 1
+    if !fromLast && !toLast, from[0] == to[0] || from[1] == 1 {
+      return try reshape(number(), to: isVector ? [to[0] * to[1], to[2]] : Self.merged(to))
+    }
+    // With several items the batch comes first.
+    let isSwapped = from[0] > 1 && from[1] > 1 || to[0] > 1 && to[1] > 1
+    let first = isSwapped ? [1, 0] : [0, 1]
+    var x = try reshape(number(), to: from)
+    x = try transpose(x, first + (fromLast ? [3, 4, 2] : [2, 3, 4]))
+    let sizes = isSwapped ? [to[1], to[0]] : [to[0], to[1]]
+    x = try reshape(x, to: sizes + (toLast ? [to[3], to[4], to[2]] : Array(to[2...])))
+    return try transpose(x, first + (toLast ? [4, 2, 3] : [2, 3, 4]))
+  }
+}
+
+extension Permute: OperationLayer {
+  /// Of [Seq, C, H, W].
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let five = try call.five()
+    let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
+    if axes[0] == 0 || five[1] == 1 {
+      return [try call.transpose(call.planes(), axes)]
+    }
+    let x = try call.reshape(call.number(), to: five)
+    func place(_ axis: Int) -> Int { axis == 0 ? 0 : axis + 1 }
+    return [
+      try call.transpose(x, [place(axes[0]), 1, place(axes[1]), place(axes[2]), place(axes[3])])
+    ]
+  }
+}
+
+extension LoadConstant: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let five = try call.fiveOutput()
+    return [try call.weight(data, Array(five[2...]), "data", newShape: LayerCall.merged(five))]
+  }
+}
+
+extension LoadConstantND: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [try call.weight(data, shape, "data")]
+  }
+}
+
+extension Copy: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] { [try call.input(0)] }
+}
+
+extension Transpose: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.anyArray()
+    return [try call.transpose(x, axes.map { $0 < 0 ? $0 + x.rank : $0 })]
+  }
+}
+
+/// A layer that gives its input another shape.
+protocol ReshapingLayer: OperationLayer {}
+
+extension ReshapingLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [try call.reshape(call.anyArray(), to: call.outputShapes[0])]
+  }
+}
+
+extension Squeeze: ReshapingLayer {}
+extension ExpandDims: ReshapingLayer {}
+extension FlattenTo2D: ReshapingLayer {}
+extension ReshapeLike: ReshapingLayer {}
+extension ReshapeStatic: ReshapingLayer {}
+extension ReshapeDynamic: ReshapingLayer {}
+extension RankPreservingReshape: ReshapingLayer {}
+
+/// A layer that repeats its input.
+protocol BroadcastingToLayer: OperationLayer {}
+
+extension BroadcastingToLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [try call.broadcast(call.array(), to: call.outputShapes[0])]
+  }
+}
+
+extension BroadcastToLike: BroadcastingToLayer {}
+extension BroadcastToStatic: BroadcastingToLayer {}
+extension BroadcastToDynamic: BroadcastingToLayer {}
+
+extension ConcatND: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let values = try call.inputs.indices.map { try call.array($0) }
+    let axis = try ArrayShape.axis(axis, rank: values[0].rank, "axis")
+    return [try call.concat(values, axis, interleave: interleave)]
+  }
+}
+
+extension Stack: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let values = try call.inputs.indices.map { try call.array($0) }
+    let axis = try ArrayShape.axis(axis, rank: values[0].rank + 1, "axis")
+    return [
+      try call.make(
+        "stack", [("values", .variables(values)), ("axis", .int(axis))],
+        shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension SplitND: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.anyArray()
+    let axis = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let count = splitSizes.isEmpty ? numSplits : splitSizes.count
+    let sizes =
+      splitSizes.isEmpty
+      ? [Int](repeating: x.shape[axis] / max(1, count), count: count) : splitSizes
+    return try call.split(x, axis, sizes)
+  }
+}
+
+extension Tile: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let (x, shape) = (try call.array(), call.outputShapes[0])
+    let full = try call.reshape(
+      x, to: [Int](repeating: 1, count: max(0, shape.count - x.rank)) + x.shape)
+    let repetitions = zip(shape, full.shape).map { $0 / max(1, $1) }
+    return [try call.add("tile", full, [("reps", .ints(repetitions))], shape: shape)]
+  }
+}
+
+extension Reverse: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let axes = reverseDim.indices.filter { reverseDim[$0] }
+    if axes.isEmpty { return [x] }
+    return [try call.add("reverse", x, [("axes", .ints(axes))])]
+  }
+}
+
+extension SliceStatic: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.anyArray()
+    func mask(_ flags: [Bool]) -> Argument {
+      .flags(flags + [Bool](repeating: false, count: max(0, x.rank - flags.count)))
+    }
+    let shape = call.outputShapes[0]
+    let isScalar = squeezeMasks.count == x.rank && squeezeMasks.allSatisfy { $0 }
+    let slice = try call.add(
+      "slice_by_index", x,
+      [
+        ("begin", .ints(beginIds)), ("end", .ints(endIds)), ("stride", .ints(strides)),
+        ("begin_mask", mask(beginMasks)), ("end_mask", mask(endMasks)),
+        ("squeeze_mask", mask(squeezeMasks)),
+      ], shape: isScalar ? [] : shape)
+    return [try call.reshape(slice, to: shape)]
+  }
+}
+
+extension ConstantPad: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let (x, shape) = (try call.array(), call.outputShapes[0])
+    try require(
+      padAmounts.count == 2 * x.rank, .unsupported,
+      "\(padAmounts.count) amounts for \(x.rank) axes")
+    var amounts = padAmounts
+    if padToGivenOutputSizeMode {
+      for axis in 0..<x.rank {
+        let (before, size) = (amounts[axis * 2], amounts[axis * 2 + 1])
+        if before > 0, size > 0 { throw call.unsupported("amounts and sizes for one axis") }
+        let total = shape[axis] - x.shape[axis]
+        (amounts[axis * 2], amounts[axis * 2 + 1]) =
+          before > 0 ? (total, 0) : (0, total)
+      }
+    }
+    return [
+      try call.add(
+        "pad", x,
+        [("pad", .ints(amounts)), ("mode", .text("constant")), ("constant_val", .number(value))],
+        shape: shape)
+    ]
+  }
+}

@@ -1,0 +1,271 @@
+import CoreMLModel
+import TensorCore
+
+/// Writes the operations of a function, one after the other.
+final class ProgramBuilder {
+  /// From this many elements on, a constant is in the weight file.
+  private static let storedElements = 10
+
+  let target: ProgramTarget
+  private let isTargetFixed: Bool
+  /// The path of the weight file in a package.
+  let weightFile: String
+  private(set) var operations: [MILOperation] = []
+  var weights = MILWeightFileWriter()
+  private var names: Set<String> = []
+  /// What has been made of a variable with a cast or a change of shape.
+  private var views: [ViewKey: Variable] = [:]
+
+  private struct ViewKey: Hashable {
+    var name: String
+    var type: MILDataType
+    var shape: [Int]
+  }
+
+  init(_ target: ProgramTarget, isFixed: Bool, weightFile: String) {
+    (self.target, isTargetFixed) = (target, isFixed)
+    self.weightFile = "@model_path/weights/" + weightFile
+  }
+
+  /// Throws if `what` needs a newer target than this.
+  func requireTarget(_ needed: ProgramTarget, _ what: String) throws {
+    if target >= needed { return }
+    if !isTargetFixed { throw NewerTargetNeeded(target: needed) }
+    throw ModelError(
+      .unsupported, "a program for \(target.rawValue) cannot hold \(what)",
+      hint: "--target \(needed.rawValue) can")
+  }
+
+  // MARK: - Names
+
+  /// An identifier that no other value has: letters, digits and underscores, no digit first.
+  func uniqueName(_ name: String) -> String {
+    let name = Self.identifier(name)
+    if names.insert(name).inserted { return name }
+    var number = 1
+    while !names.insert("\(name)_\(number)").inserted { number += 1 }
+    return "\(name)_\(number)"
+  }
+
+  static func identifier(_ name: String) -> String {
+    var result = ""
+    for byte in name.utf8 {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      default: result += "_"
+      }
+    }
+    if result.isEmpty || result.utf8.first.map({ (48...57).contains($0) }) == true {
+      result = "_" + result
+    }
+    return result
+  }
+
+  /// Gives a variable that was written since `mark` another name.
+  func rename(_ variable: Variable, to name: String, since mark: Int = 0) -> Variable {
+    names.remove(variable.name)
+    let name = uniqueName(name)
+    for index in operations.indices[mark...] {
+      for place in operations[index].outputs.indices
+      where operations[index].outputs[place].name == variable.name {
+        operations[index].outputs[place].name = name
+      }
+      for place in operations[index].inputs.indices {
+        operations[index].inputs[place].rename(variable.name, to: name)
+      }
+    }
+    var renamed = variable
+    renamed.name = name
+    for (key, view) in views {
+      var (key, view) = (key, view)
+      views[key] = nil
+      if key.name == variable.name { key.name = name }
+      if view.name == variable.name { view.name = name }
+      views[key] = view
+    }
+    return renamed
+  }
+
+  /// Whether an operation since `mark` gives the variable.
+  func wrote(_ variable: Variable, since mark: Int) -> Bool {
+    operations[mark...].contains { $0.outputs.contains { $0.name == variable.name } }
+  }
+
+  // MARK: - Operations
+
+  /// Adds an operation and returns its results.
+  ///
+  /// - Parameters:
+  ///   - label: the name of the layer, from which names are made.
+  ///   - type: the type of number arguments.
+  ///   - outputs: the types and shapes of the results.
+  func add(
+    _ operation: String, _ label: String, _ arguments: [(String, Argument)], type: MILDataType,
+    outputs: [(type: MILDataType, shape: [Int])]
+  ) throws -> [Variable] {
+    var result = MILOperation()
+    result.type = operation
+    let name = uniqueName("\(label)_\(operation)")
+    result.inputs = try arguments.map { key, argument in
+      let bindings = try bindings(argument, name: "\(name)_\(key)", type)
+      return MILArgumentEntry(key, bindings)
+    }
+    result.attributes = [MILAttribute("name", MILValue(name))]
+    let variables = outputs.enumerated().map { index, output in
+      Variable(
+        name: index == 0 ? name : uniqueName("\(name)_\(index)"), type: output.type,
+        shape: output.shape)
+    }
+    result.outputs = variables.map { MILNamedType($0.name, MILValueType($0)) }
+    try append(result)
+    return variables
+  }
+
+  func append(_ operation: MILOperation) throws {
+    try require(
+      operations.count < Limits.layers, .limitExceeded,
+      "the program has more than \(Limits.layers) operations")
+    operations.append(operation)
+  }
+
+  private func bindings(
+    _ argument: Argument, name: String, _ type: MILDataType
+  ) throws -> [MILBinding.Content] {
+    let value: MILValue
+    switch argument {
+    case .variable(let variable): return [.name(variable.name)]
+    case .variables(let variables): return variables.map { .name($0.name) }
+    case .int(let int): value = MILValue(ints: [int], [])
+    case .ints(let ints): value = MILValue(ints: ints, [ints.count])
+    case .number(let number): value = MILValue(numbers: [number], [], type)
+    case .flag(let flag): value = MILValue(flags: [flag], [])
+    case .flags(let flags): value = MILValue(flags: flags, [flags.count])
+    case .text(let text): value = MILValue(text)
+    }
+    return [.name(try constant(value, name: name))]
+  }
+
+  /// A `const` operation; returns the name of its value.
+  func constant(_ value: MILValue, name: String) throws -> String {
+    let name = uniqueName(name)
+    var operation = MILOperation()
+    operation.type = "const"
+    operation.attributes = [MILAttribute("name", MILValue(name)), MILAttribute("val", value)]
+    operation.outputs = [MILNamedType(name, value.type ?? MILValueType())]
+    try append(operation)
+    return name
+  }
+
+  /// Numbers as a constant, in the weight file if they are many.
+  func constant(
+    _ values: FloatValues, _ shape: [Int], _ type: MILDataType, name: String
+  ) throws -> Variable {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    let value: MILValue
+    if count < Self.storedElements {
+      value = MILValue(numbers: values.array(), shape, type)
+    } else {
+      let bytes: Bytes
+      if type == .float16 {
+        bytes = Bytes(values.array().map(Half.bits))
+      } else {
+        bytes = values.contiguousBytes ?? Bytes(values.array())
+      }
+      value = try stored(bytes, type, shape, count: count)
+    }
+    return Variable(name: try constant(value, name: name), type: type, shape: shape)
+  }
+
+  /// Elements as the weight file stores them.
+  func stored(
+    _ bytes: Bytes, _ type: MILDataType, _ shape: [Int], count: Int
+  ) throws -> MILValue {
+    let offset = try weights.append(bytes, type, count: count)
+    return MILValue(type, shape, file: weightFile, offset: offset)
+  }
+
+  // MARK: - Views
+
+  /// The variable with elements of another type.
+  func cast(_ variable: Variable, to type: MILDataType) throws -> Variable {
+    if variable.type == type { return variable }
+    return try view(variable, type, variable.shape) {
+      try add(
+        "cast", "\(variable.name)_to_\(type.name)",
+        [("x", .variable(variable)), ("dtype", .text(type.name))], type: type,
+        outputs: [(type, variable.shape)])[0]
+    }
+  }
+
+  /// The variable's elements in the same order with another shape.
+  func reshape(_ variable: Variable, to shape: [Int]) throws -> Variable {
+    if variable.shape == shape { return variable }
+    try require(
+      checkedProduct(variable.shape) == checkedProduct(shape), .internal,
+      "\(variable.shape) as \(shape)")
+    return try view(variable, variable.type, shape) {
+      let change = ShapeChange(from: variable.shape, to: shape)
+      return try add(
+        change.operation, variable.name, [("x", .variable(variable)), change.argument],
+        type: variable.type, outputs: [(variable.type, shape)])[0]
+    }
+  }
+
+  private func view(
+    _ variable: Variable, _ type: MILDataType, _ shape: [Int], _ make: () throws -> Variable
+  ) rethrows -> Variable {
+    let key = ViewKey(name: variable.name, type: type, shape: shape)
+    if let view = views[key] { return view }
+    let view = try make()
+    views[key] = view
+    return view
+  }
+}
+
+/// The operation that changes a shape: of axes of length 1 where that is enough.
+private struct ShapeChange {
+  var operation: String
+  var argument: (String, Argument)
+
+  init(from old: [Int], to new: [Int]) {
+    if let axes = Self.addedAxes(from: old, to: new) {
+      (operation, argument) = ("expand_dims", ("axes", .ints(axes)))
+    } else if let axes = Self.addedAxes(from: new, to: old) {
+      (operation, argument) = ("squeeze", ("axes", .ints(axes)))
+    } else {
+      (operation, argument) = ("reshape", ("shape", .ints(new)))
+    }
+  }
+
+  /// The axes of length 1 in `new` that make it of `old`; nil if that is not the difference.
+  private static func addedAxes(from old: [Int], to new: [Int]) -> [Int]? {
+    guard new.count > old.count else { return nil }
+    var axes: [Int] = []
+    var place = 0
+    for (axis, size) in new.enumerated() {
+      // The last axes of length 1 are the new ones, if there is a choice.
+      if place < old.count, old[place] == size {
+        place += 1
+      } else if size == 1 {
+        axes.append(axis)
+      } else {
+        return nil
+      }
+    }
+    return place == old.count ? axes : nil
+  }
+}
+
+extension MILArgumentEntry {
+  fileprivate mutating func rename(_ old: String, to new: String) {
+    guard var argument = value else { return }
+    for index in argument.arguments.indices {
+      if case .name(old)? = argument.arguments[index].content {
+        argument.arguments[index].content = .name(new)
+      }
+    }
+    value = argument
+  }
+}

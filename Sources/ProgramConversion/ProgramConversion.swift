@@ -1,0 +1,250 @@
+import CoreMLModel
+import TensorCore
+
+/// How a neural network is written as an ML Program.
+package struct ProgramOptions: Sendable {
+  /// The oldest system that runs the program; nil: the oldest that can hold the weights.
+  package var target: ProgramTarget?
+  /// The type of weights and computations: float32 or float16.
+  package var precision = MILDataType.float32
+  /// Layers that compute in single precision where the others do not.
+  package var keptInFloat32: Set<String> = []
+  /// Whether forget gates of LSTMs get the bias of 1 that `forgetBias` states.
+  package var addsForgetBias = false
+  /// The file of the weights in a package.
+  var weightFile = "weight.bin"
+
+  package init() {}
+}
+
+extension Model {
+  /// The neural network as an ML Program that computes the same, or the pipeline with each of its
+  /// networks as one.
+  ///
+  /// Names of inputs and outputs that are no identifiers change, and arrays of doubles become arrays of
+  /// floats, because a program has neither.
+  ///
+  /// - Throws: `.unsupported` with all layers that no operation expresses; `.mismatch` for models that
+  ///   are not networks.
+  package func mlProgram(_ options: ProgramOptions = ProgramOptions()) throws -> Model {
+    if case .mlProgram? = type {
+      throw ModelError(.mismatch, "the model is an ML Program already")
+    }
+    if var pipeline = type?.pipeline {
+      try require(
+        pipeline.models.contains(where: \.isConvertible), .mismatch,
+        "no model of the pipeline is a neural network")
+      for index in pipeline.models.indices where pipeline.models[index].isConvertible {
+        var own = options
+        own.weightFile = "\(index)-" + options.weightFile
+        pipeline.models[index] = try pipeline.models[index].mlProgram(own)
+      }
+      var model = self
+      model.type?.pipeline = pipeline
+      model.specificationVersion = max(
+        specificationVersion, pipeline.models.map(\.specificationVersion).max() ?? 0)
+      return model
+    }
+    guard let network = neuralNetwork, let description else {
+      throw ModelError(
+        .mismatch, "the model is not a neural network",
+        hint: "neural networks, classifiers, regressors and pipelines of them become programs")
+    }
+    func program(_ target: ProgramTarget) throws -> Model {
+      try ProgramConversion(self, network, description, options, target).program()
+    }
+    if let target = options.target { return try program(target) }
+    var target = ProgramTarget.iOS15
+    while true {
+      do { return try program(target) } catch let error as NewerTargetNeeded {
+        target = error.target
+      }
+    }
+  }
+
+  private var isConvertible: Bool { neuralNetwork != nil || type?.pipeline != nil }
+}
+
+/// Thrown where no target is given and an operation needs a newer one.
+struct NewerTargetNeeded: Error {
+  var target: ProgramTarget
+}
+
+/// The conversion of one network.
+private struct ProgramConversion {
+  let model: Model
+  let network: NeuralNetwork
+  let description: ModelDescription
+  let options: ProgramOptions
+  let builder: ProgramBuilder
+
+  init(
+    _ model: Model, _ network: NeuralNetwork, _ description: ModelDescription,
+    _ options: ProgramOptions, _ target: ProgramTarget
+  ) {
+    (self.model, self.network, self.description) = (model, network, description)
+    self.options = options
+    builder = ProgramBuilder(
+      target, isFixed: options.target != nil, weightFile: options.weightFile)
+  }
+
+  func program() throws -> Model {
+    var interface = ProgramInterface(model, description, network, builder)
+    var blobs = try interface.inputs(network.preprocessing)
+    let inferred = network.inferredShapes(inputs: interface.inputShapes)
+    if let error = inferred.errors.first { throw error }
+    try lower(&blobs, inferred.shapes)
+    let outputs = try interface.outputs(model, blobs, inferred.shapes)
+    var block = MILBlock()
+    block.operations = builder.operations
+    block.outputs = outputs
+    return try package(block, interface)
+  }
+
+  /// Adds the operations of all layers.
+  private func lower(_ blobs: inout [String: Variable], _ shapes: [String: [Int]]) throws {
+    var failures: [(layer: String, type: String, error: ModelError)] = []
+    var values: [String: [Float]] = [:]
+    var shapes = shapes
+    // A blob may be written again; its shape at the end is the one that is known.
+    for (index, layer) in network.layers.enumerated() {
+      let type = layer.parameters?.specificationTypeName ?? ""
+      let label = layer.label(at: index)
+      do {
+        let mark = builder.operations.count
+        let results = try results(layer, label, blobs, &shapes, values)
+        for (name, var result) in zip(layer.output, results) {
+          if builder.wrote(result, since: mark) {
+            result = builder.rename(result, to: name, since: mark)
+          }
+          blobs[name] = result
+        }
+        values[layer.output.first ?? ""] = layer.parameters.flatMap {
+          Self.knownValues($0, layer.input.compactMap { shapes[$0] })
+        }
+      } catch let error as ModelError where error.code == .unsupported {
+        failures.append((label, type, error))
+        // The layers after it are looked at with what they would get.
+        for name in layer.output {
+          guard let shape = shapes[name] else { throw error.inLayer(label, class: type) }
+          blobs[name] = Variable(name: name, type: options.precision, shape: shape)
+        }
+      } catch let error as ModelError {
+        throw error.inLayer(label, class: type)
+      }
+    }
+    try report(failures)
+  }
+
+  private func results(
+    _ layer: NeuralNetworkLayer, _ label: String, _ blobs: [String: Variable],
+    _ shapes: inout [String: [Int]], _ values: [String: [Float]]
+  ) throws -> [Variable] {
+    guard var parameters = layer.parameters else {
+      throw ModelError(.malformed, "the layer has no type")
+    }
+    if parameters is Custom {
+      throw ModelError(.unsupported, "a program cannot hold a custom layer")
+    }
+    var names = layer.input
+    var inputShapes = try names.map { name in
+      guard let shape = shapes[name] else {
+        throw ModelError(.unsupported, "the shape of '\(name)' depends on values")
+      }
+      return shape
+    }
+    if let dynamic = parameters as? any DynamicLayer {
+      let deciding = dynamic.decidingInputs(names.count)
+      let known = deciding.compactMap { values[names[$0]] }
+      if !deciding.isEmpty, known.count == deciding.count {
+        parameters = try dynamic.resolved(inputShapes, known)
+        names = dynamic.keptInputs(names.count).map { names[$0] }
+        inputShapes = names.compactMap { shapes[$0] }
+      } else if !deciding.isEmpty, !(parameters is Convolution) {
+        throw ModelError(.unsupported, "sizes that depend on values")
+      }
+    }
+    let outputShapes = try layer.output.map { name in
+      guard let shape = shapes[name] else {
+        throw ModelError(.unsupported, "the shape of '\(name)' is not known")
+      }
+      return shape
+    }
+    guard let operation = parameters as? any OperationLayer else {
+      throw ModelError(.unsupported, "no operation of programs computes it")
+    }
+    let variables = try names.map { name in
+      guard let variable = blobs[name] else {
+        throw ModelError(.malformed, "no layer gives '\(name)'", field: "input")
+      }
+      return variable
+    }
+    return try operation.operations(
+      LayerCall(
+        name: label, builder: builder, inputs: variables, inputShapes: inputShapes,
+        outputShapes: outputShapes, vectorRank: Swift.type(of: parameters).vectorRank,
+        type: type(layer, label),
+        addsForgetBias: options.addsForgetBias))
+  }
+
+  /// The type in which the layer computes: single precision, too, where half precision cannot hold a
+  /// weight.
+  private func type(_ layer: NeuralNetworkLayer, _ label: String) throws -> MILDataType {
+    if options.precision == .float32 || options.keptInFloat32.contains(label) { return .float32 }
+    for weight in layer.parameters?.weights ?? [] {
+      let values = try weight.decoded().array()
+      if values.contains(where: { $0.magnitude >= 65520 && $0.isFinite }) { return .float32 }
+    }
+    return options.precision
+  }
+
+  /// The few values of a constant, which may decide sizes.
+  private static func knownValues(
+    _ parameters: any LayerParameters, _ inputs: [[Int]]
+  ) -> [Float]? {
+    switch parameters {
+    case let constant as LoadConstantND:
+      guard let count = try? checkedProduct(constant.shape, limit: 1024) else { return nil }
+      return try? constant.data?.values(shape: [count]).array()
+    case is GetShape: return inputs.first?.map { Float($0) }
+    default: return nil
+    }
+  }
+
+  private func report(_ failures: [(layer: String, type: String, error: ModelError)]) throws {
+    guard let first = failures.first else { return }
+    if failures.count == 1 { throw first.error.inLayer(first.layer, class: first.type) }
+    let lines = failures.prefix(20).map { "'\($0.layer)' (\($0.type)): \($0.error.message)" }
+    let rest = failures.count > 20 ? " and \(failures.count - 20) more" : ""
+    throw ModelError(
+      .unsupported,
+      "\(failures.count) layers have no operations: " + lines.joined(separator: "; ") + rest,
+      hint: "write an .mlmodel, which can hold them")
+  }
+
+  /// The model around the operations.
+  private func package(_ block: MILBlock, _ interface: ProgramInterface) throws -> Model {
+    let target = builder.target
+    var entry = MILBlockEntry()
+    entry.key = target.opset
+    entry.value = block
+    var function = MILFunction()
+    function.inputs = interface.functionInputs
+    function.opset = target.opset
+    function.specializations = [entry]
+    var main = MILFunctionEntry()
+    main.key = "main"
+    main.value = function
+    var program = MILProgram()
+    program.version = 1
+    program.functions = [main]
+    if !builder.weights.isEmpty {
+      program.weightFiles = [builder.weightFile: try builder.weights.file()]
+    }
+    var result = model
+    result.specificationVersion = target.specificationVersion
+    result.description = interface.description
+    result.type = .mlProgram(program)
+    return result
+  }
+}

@@ -1,0 +1,323 @@
+import CoreMLModel
+import ModelPrediction
+import TensorCore
+
+/// Inputs and outputs of a network as those of a program.
+struct ProgramInterface {
+  private(set) var description: ModelDescription
+  private(set) var functionInputs: [MILNamedType] = []
+  /// The shapes of the inputs as the network has them.
+  private(set) var inputShapes: [String: [Int]] = [:]
+  private let model: Model
+  private let network: NeuralNetwork
+  private let builder: ProgramBuilder
+
+  init(
+    _ model: Model, _ description: ModelDescription, _ network: NeuralNetwork,
+    _ builder: ProgramBuilder
+  ) {
+    (self.model, self.network, self.builder) = (model, network, builder)
+    self.description = description
+    // The layouts of blobs inside the network are those of its shapes.
+    self.description.metadata?.userDefined = (description.metadata?.userDefined ?? [:]).filter {
+      !$0.key.hasPrefix(SourceLayout.blobKey)
+    }
+  }
+
+  // MARK: - Inputs
+
+  /// The variables of the inputs, by their blobs, after the network's preprocessing.
+  mutating func inputs(_ preprocessing: [NeuralNetworkPreprocessing]) throws -> [String: Variable] {
+    var blobs: [String: Variable] = [:]
+    for index in description.input.indices {
+      let feature = description.input[index]
+      let name = builder.uniqueName(feature.name)
+      description.input[index].name = name
+      var variable: Variable
+      switch feature.type?.kind {
+      case .image(var image):
+        image.flexibility = nil
+        description.input[index].type?.kind = .image(image)
+        variable = Variable(
+          name: name, type: .float32,
+          shape: [1, image.colorSpace.channelCount, image.height, image.width])
+        inputShapes[feature.name] = feature.type?.networkShape(in: network)
+      case .multiArray(var array):
+        let type: MILDataType
+        switch array.dataType {
+        case .int32: type = .int32
+        case .float16 where builder.target >= .iOS16: type = .float16
+        default:
+          type = .float32
+          array.dataType = .float32
+        }
+        if feature.type?.isOptional == true, array.defaultValue == nil {
+          array.defaultValue = type == .int32 ? .int(0) : .float(0)
+        }
+        (array.shape, inputShapes[feature.name]) = try shapes(of: feature, array)
+        array.flexibility = nil
+        description.input[index].type?.kind = .multiArray(array)
+        variable = Variable(name: name, type: type, shape: array.shape)
+      default:
+        throw ModelError(
+          .unsupported, "a program accepts only images and arrays",
+          field: "input '\(feature.name)'")
+      }
+      functionInputs.append(MILNamedType(name, MILValueType(variable)))
+      if case .image(let image)? = feature.type?.kind {
+        for step in preprocessing
+        where step.featureName == feature.name || step.featureName.isEmpty {
+          variable = try preprocess(variable, step, image.colorSpace)
+        }
+      }
+      blobs[feature.name] = variable
+    }
+    return blobs
+  }
+
+  /// The shape of an array in the program and in the network.
+  private mutating func shapes(
+    of feature: FeatureDescription, _ array: ArrayFeatureType
+  ) throws -> (own: [Int], network: [Int]) {
+    guard let shape = feature.type?.networkShape(in: network) else {
+      throw ModelError(
+        .unsupported, "an input without a fixed shape", field: "input '\(feature.name)'")
+    }
+    let layout = SourceLayout(of: feature.name, in: model)
+    let isSequence =
+      layout?.axes.contains(.sequence) ?? (array.shape.count == 1 && network.readsSequences)
+    if network.arrayInputShapeMapping == .exact || !isSequence {
+      let sizes = model.description?.metadata?.userDefined[SourceLayout.shapePrefix + feature.name]
+      if network.arrayInputShapeMapping == .exact,
+        sizes?.split(separator: ",").dropFirst().contains("?") == true
+      {
+        throw Self.anyLength(feature.name)
+      }
+      record(feature.name, [1: "C", 3: "CHW", 5: "TNCHW"][array.shape.count])
+      return (array.shape, shape)
+    }
+    guard let steps = layout?.steps(of: feature.name, in: model) else {
+      throw Self.anyLength(feature.name)
+    }
+    let five = [steps, 1] + shape[2...]
+    if array.shape.count == 1 {
+      record(feature.name, "TNC")
+      return ([steps, 1, array.shape[0]], five)
+    }
+    record(feature.name, "TNCHW")
+    return (five, five)
+  }
+
+  private static func anyLength(_ input: String) -> ModelError {
+    ModelError(
+      .unsupported, "a sequence of any length", field: "input '\(input)'",
+      hint: "a program is written for one length: give it when you convert the source")
+  }
+
+  /// Records how a feature's axes, of these letters, are ordered in the source framework.
+  private mutating func record(_ feature: String, _ axes: String?) {
+    let key = SourceLayout.metadataPrefix + feature
+    guard let recorded = model.description?.metadata?.userDefined[key] else { return }
+    guard let layout = recorded.contains(":") ? recorded : axes.map({ "\(recorded):\($0)" })
+    else { return }
+    guard ExactLayout(layout) != nil else { return }
+    description.metadata?.userDefined[
+      SourceLayout.metadataPrefix + ProgramBuilder.identifier(feature)] = layout
+  }
+
+  /// channelScale · x + bias of the channel's color, or x − mean.
+  private func preprocess(
+    _ image: Variable, _ step: NeuralNetworkPreprocessing, _ colors: ImageFeatureType.ColorSpace
+  ) throws -> Variable {
+    func combine(_ operation: String, _ x: Variable, _ y: Variable) throws -> Variable {
+      try builder.add(
+        operation, image.name, [("x", .variable(x)), ("y", .variable(y))], type: .float32,
+        outputs: [(.float32, x.shape)])[0]
+    }
+    func constant(_ values: [Float], _ shape: [Int], _ name: String) throws -> Variable {
+      try builder.constant(
+        FloatValues(values), shape, .float32, name: "\(image.name)_\(name)")
+    }
+    switch step.preprocessor {
+    case .scaler(let scaler):
+      let biases: [Float] =
+        switch colors {
+        case .rgb: [scaler.redBias, scaler.greenBias, scaler.blueBias]
+        case .bgr: [scaler.blueBias, scaler.greenBias, scaler.redBias]
+        default: [scaler.grayBias]
+        }
+      var result = image
+      if scaler.channelScale != 1 {
+        result = try combine("mul", result, constant([scaler.channelScale], [], "scale"))
+      }
+      if biases.contains(where: { $0 != 0 }) {
+        result = try combine("add", result, constant(biases, [1, biases.count, 1, 1], "bias"))
+      }
+      return result
+    case .meanImage(let mean):
+      return try combine("sub", image, constant(mean.meanImage, image.shape, "mean"))
+    case nil: return image
+    }
+  }
+
+  // MARK: - Outputs
+
+  /// Adds what gives the outputs their names, types and shapes; returns their names.
+  mutating func outputs(
+    _ model: Model, _ blobs: [String: Variable], _ shapes: [String: [Int]]
+  ) throws -> [String] {
+    var names: [String] = []
+    if case .neuralNetworkClassifier(let classifier)? = model.type {
+      names += try classify(classifier, blobs, shapes)
+    }
+    for index in description.output.indices {
+      let feature = description.output[index]
+      let shape: [Int]
+      switch feature.type?.kind {
+      case .image(let image):
+        shape = [1, image.colorSpace.channelCount, image.height, image.width]
+      case .multiArray(var array):
+        guard let blob = shapes[feature.name] else {
+          throw ModelError(
+            .unsupported, "its shape is not known", field: "output '\(feature.name)'")
+        }
+        shape = try outputShape(array, blob)
+        let letters = shape == blob ? "TNCHW" : ["", "C", "", "CHW"][min(shape.count, 3)]
+        record(feature.name, letters.isEmpty ? nil : letters)
+        array.shape = shape
+        array.flexibility = nil
+        if array.dataType != .int32 { array.dataType = .float32 }
+        description.output[index].type?.kind = .multiArray(array)
+      case .double where !description.predictedFeatureName.isEmpty:
+        // A regressor's value.
+        shape = [1]
+        var type = ArrayFeatureType(shape: [1], dataType: .float32)
+        type.flexibility = nil
+        description.output[index].type?.kind = .multiArray(type)
+        description.predictedFeatureName = ""
+      default: continue
+      }
+      guard let blob = blobs[feature.name] else {
+        throw ModelError(
+          .malformed, "no layer gives it", field: "output '\(feature.name)'")
+      }
+      var type = MILDataType.float32
+      if case .multiArray(let array)? = description.output[index].type?.kind,
+        array.dataType == .int32
+      {
+        type = .int32
+      }
+      let name = try output(blob, type, shape, feature.name)
+      description.output[index].name = name
+      names.append(name)
+    }
+    return names
+  }
+
+  /// The declared shape if it has as many elements, else the network's without leading unit axes.
+  private func outputShape(_ array: ArrayFeatureType, _ blob: [Int]) throws -> [Int] {
+    let count = try checkedProduct(blob)
+    if !array.shape.isEmpty, array.shape.count <= 3, try checkedProduct(array.shape) == count {
+      return array.shape
+    }
+    if network.arrayInputShapeMapping == .exact || blob.count != 5 { return blob }
+    if blob[0] == 1, blob[1] == 1 {
+      return blob[3] == 1 && blob[4] == 1 ? [blob[2]] : Array(blob[2...])
+    }
+    return blob
+  }
+
+  /// The variable with the output's name.
+  private func output(
+    _ blob: Variable, _ type: MILDataType, _ shape: [Int], _ name: String
+  ) throws -> String {
+    let mark = builder.operations.count
+    var result = try builder.reshape(builder.cast(blob, to: type), to: shape)
+    let wanted = ProgramBuilder.identifier(name)
+    if result.name == wanted { return wanted }
+    if !builder.wrote(result, since: mark) {
+      result = try builder.add(
+        "identity", name, [("x", .variable(result))], type: type, outputs: [(type, shape)])[0]
+    }
+    // The variable that has the name now gives it up.
+    if blob.name == wanted { _ = builder.rename(blob, to: name + "_blob") }
+    return builder.rename(result, to: name).name
+  }
+
+  /// The label and the probabilities of a classifier.
+  private mutating func classify(
+    _ classifier: NeuralNetworkClassifier, _ blobs: [String: Variable], _ shapes: [String: [Int]]
+  ) throws -> [String] {
+    guard let blob = classifier.probabilitiesBlob, let variable = blobs[blob] else {
+      throw ModelError(.malformed, "no layer gives the probabilities")
+    }
+    guard let labels = classifier.classLabels else {
+      throw ModelError(.malformed, "the classifier has no labels")
+    }
+    let (list, type): (MILValue, MILDataType)
+    switch labels {
+    case .string(let texts): (list, type) = (MILValue(list: texts), .string)
+    case .int64(let numbers):
+      let values = numbers.map { MILValue(.int64, [], .longInts([$0])) }
+      (list, type) = (MILValue(list: values, of: .int64), .int64)
+    }
+    let count = try checkedProduct(variable.shape)
+    let probabilities = try builder.reshape(
+      builder.cast(variable, to: .float32), to: [1, count])
+    func rename(_ name: inout String) -> String {
+      let old = name
+      name = builder.uniqueName(name.isEmpty ? "classLabel_probs" : name)
+      for index in description.output.indices where description.output[index].name == old {
+        description.output[index].name = name
+      }
+      return name
+    }
+    let label = rename(&description.predictedFeatureName)
+    if description.predictedProbabilitiesName.isEmpty {
+      description.predictedProbabilitiesName =
+        description.output.first {
+          if case .dictionary? = $0.type?.kind { true } else { false }
+        }?.name ?? ""
+    }
+    let hasProbabilities = !description.predictedProbabilitiesName.isEmpty
+    let scores = rename(&description.predictedProbabilitiesName)
+    if !hasProbabilities {
+      description.output.append(
+        FeatureDescription(name: scores, kind: .dictionary(type == .string ? .string : .int64)))
+    }
+    var operation = MILOperation()
+    operation.type = "classify"
+    operation.inputs = [
+      MILArgumentEntry("probabilities", [.name(probabilities.name)]),
+      MILArgumentEntry("classes", [.value(list)]),
+    ]
+    var dictionary = MILDictionaryType()
+    dictionary.keyType = MILValueType(type, [])
+    dictionary.valueType = MILValueType(.float64, [])
+    var scoresType = MILValueType()
+    scoresType.kind = .dictionary(dictionary)
+    operation.outputs = [
+      MILNamedType(label, MILValueType(type, [])), MILNamedType(scores, scoresType),
+    ]
+    operation.attributes = [MILAttribute("name", MILValue("classify"))]
+    try builder.append(operation)
+    return [label, scores]
+  }
+}
+
+extension NeuralNetwork {
+  /// Whether a layer works along the sequence.
+  fileprivate var readsSequences: Bool {
+    layers.contains { layer in
+      switch layer.parameters {
+      case is SimpleRecurrent, is GRU, is UniDirectionalLSTM, is BiDirectionalLSTM,
+        is SequenceRepeat:
+        true
+      case let concat as Concat: concat.sequenceConcat
+      case let permute as Permute: permute.axis.first ?? 0 != 0
+      case let reshape as Reshape: reshape.targetShape.count == 4
+      default: false
+      }
+    }
+  }
+}

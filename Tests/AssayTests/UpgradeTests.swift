@@ -1,0 +1,80 @@
+import Assay
+import TestSupport
+import Testing
+
+/// Networks as ML Programs.
+@Suite struct UpgradeTests {
+  /// The answers are the source framework's, as in `LayerNetworkTests`.
+  @Test(
+    arguments: LayerNetworkTests.networks("caffe/layers") + LayerNetworkTests.networks("networks")
+      + LayerNetworkTests.networks("keras/layers/tf2")
+  )
+  func programPredictsWhatTheFrameworkDid(_ network: LayerNetworkTests.Network) throws {
+    let converted = try network.converted()
+    let program: Model
+    do { program = try converted.mlProgram() } catch let error as ModelError {
+      #expect(error.code == .unsupported, "\(error)")
+      return
+    }
+    let comparison = try Comparison.compare(
+      program, inputs: network.inputs, expected: network.expected, options: Comparison.Options())
+    #expect(comparison.matches)
+  }
+
+  private static func network(_ name: String) throws -> LayerNetworkTests.Network {
+    try #require(
+      LayerNetworkTests.networks("caffe/layers").first { $0.testDescription.hasSuffix("/" + name) })
+  }
+
+  /// All become programs but those with custom layers, such as proposals of regions.
+  @Test func mostNetworksBecomePrograms() throws {
+    var (count, refused) = (0, 0)
+    for network in LayerNetworkTests.networks("caffe/layers") {
+      count += 1
+      do { _ = try network.converted().mlProgram() } catch is ModelError { refused += 1 }
+    }
+    #expect(count >= 20)
+    #expect(refused <= 7)
+  }
+
+  @Test func customLayersAreNamed() throws {
+    let model = try Self.network("faster_rcnn").converted()
+    let error = #expect(throws: ModelError.self) { try model.mlProgram() }
+    #expect(error?.message.contains("a program cannot hold a custom layer") == true)
+  }
+
+  /// A package is written as a whole, the same bytes each time, and read again.
+  @Test func packagesAreDeterministic() throws {
+    let network = try Self.network("convolutions")
+    let program = try network.converted().mlProgram()
+    try withTemporaryFolder { folder in
+      let paths = ["a", "b", "a"].map { "\(folder)/\($0).mlpackage" }
+      for path in paths { try program.write(to: path) }
+      let files = [
+        "Manifest.json", "Data/com.apple.CoreML/model.mlmodel",
+        "Data/com.apple.CoreML/weights/weight.bin",
+      ]
+      for file in files {
+        #expect(
+          try MappedFile.read("\(paths[0])/\(file)") == MappedFile.read("\(paths[1])/\(file)"))
+      }
+      let comparison = try Comparison.compare(
+        Model(contentsOf: paths[0]), inputs: network.inputs, expected: network.expected,
+        options: Comparison.Options())
+      #expect(comparison.matches)
+    }
+  }
+
+  /// Half precision rounds weights and steps to 11 bits.
+  @Test func halfPrecisionIsNear() throws {
+    let network = try Self.network("convolutions")
+    var options = ProgramOptions()
+    options.precision = .float16
+    let program = try network.converted().mlProgram(options)
+    var tolerances = Comparison.Options()
+    tolerances.tolerances = Tolerances(Tolerance(relative: 1e-2, absolute: 1e-2))
+    let comparison = try Comparison.compare(
+      program, inputs: network.inputs, expected: network.expected, options: tolerances)
+    #expect(comparison.matches)
+  }
+}
