@@ -37,6 +37,15 @@ package struct NeuralNetworkImageScaler: SpecificationMessage {
 
   package init() {}
 
+  /// The bias of each channel, in the order of the color space.
+  package func biases(_ colorSpace: ImageFeatureType.ColorSpace) -> [Float] {
+    switch colorSpace {
+    case .rgb: [redBias, greenBias, blueBias]
+    case .bgr: [blueBias, greenBias, redBias]
+    default: [grayBias]
+    }
+  }
+
   package static let fields: Fields = [
     .float("channelScale", \.channelScale),
     .float("blueBias", \.blueBias),

@@ -124,7 +124,7 @@ extension NeuralNetworkLayer {
 
 extension LayerParameters {
   /// The few values of a constant, from which sizes may be computed.
-  fileprivate func knownValues(_ inputs: [[Int]]) -> [Float]? {
+  package func knownValues(_ inputs: [[Int]]) -> [Float]? {
     switch self {
     case let constant as LoadConstantND:
       guard let count = try? checkedProduct(constant.shape, limit: 1024) else { return nil }

@@ -108,4 +108,13 @@ package struct Expression: Sendable, Hashable {
       return try Expression(.slice(operand.replacing(replacements), items))
     }
   }
+
+  /// Whether each element of the result depends on the elements at its own place alone.
+  package var isElementwise: Bool {
+    switch node {
+    case .number, .name: true
+    case .apply(_, let operands): operands.allSatisfy(\.isElementwise)
+    case .reduce, .slice: false
+    }
+  }
 }

@@ -41,16 +41,6 @@ struct FormulaConversion {
   }
 }
 
-extension Expression {
-  fileprivate var isElementwise: Bool {
-    switch node {
-    case .number, .name: true
-    case .apply(_, let operands): operands.allSatisfy(\.isElementwise)
-    case .reduce, .slice: false
-    }
-  }
-}
-
 extension KerasTensor {
   var placement: Placement { Placement(shape, [Placement.batch] + layout.axes.map(\.blobIndex)) }
 

@@ -72,13 +72,3 @@ extension ClassExpression {
       }
   }
 }
-
-extension Expression {
-  fileprivate var isElementwise: Bool {
-    switch node {
-    case .number, .name: true
-    case .apply(_, let operands): operands.allSatisfy(\.isElementwise)
-    case .reduce, .slice: false
-    }
-  }
-}

@@ -106,7 +106,7 @@ struct LayerCall {
   ) throws -> Variable {
     try builder.add(
       operation, name, [("x", .variable(x)), ("y", .variable(y))], type: type,
-      outputs: [(resultType ?? x.type, broadcastShape(x.shape, y.shape))])[0]
+      outputs: [(resultType ?? x.type, try ArrayShape.broadcast([x.shape, y.shape]))])[0]
   }
 
   /// An operation on an array and a number.
@@ -186,11 +186,4 @@ struct LayerCall {
   func unsupported(_ reason: String, field: String? = nil) -> ModelError {
     ModelError(.unsupported, reason, field: field)
   }
-}
-
-/// NumPy's rule, for shapes that fit.
-func broadcastShape(_ a: [Int], _ b: [Int]) -> [Int] {
-  let rank = max(a.count, b.count)
-  let (x, y) = ([a, b].map { [Int](repeating: 1, count: rank - $0.count) + $0 }, rank)
-  return (0..<y).map { x[0][$0] == 1 ? x[1][$0] : x[0][$0] }
 }

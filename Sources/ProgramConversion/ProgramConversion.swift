@@ -21,8 +21,8 @@ extension Model {
   /// The neural network as an ML Program that computes the same, or the pipeline with each of its
   /// networks as one.
   ///
-  /// Names of inputs and outputs that are no identifiers change, and arrays of doubles become arrays of
-  /// floats, because a program has neither.
+  /// Names of inputs and outputs that are not identifiers change, and arrays of doubles become arrays
+  /// of floats, because a program has neither.
   ///
   /// - Throws: `.unsupported` with all layers that no operation expresses; `.mismatch` for models that
   ///   are not networks.
@@ -105,14 +105,12 @@ private struct ProgramConversion {
   private func lower(_ blobs: inout [String: Variable], _ shapes: [String: [Int]]) throws {
     var failures: [(layer: String, type: String, error: ModelError)] = []
     var values: [String: [Float]] = [:]
-    var shapes = shapes
-    // A blob may be written again; its shape at the end is the one that is known.
     for (index, layer) in network.layers.enumerated() {
       let type = layer.parameters?.specificationTypeName ?? ""
       let label = layer.label(at: index)
       do {
         let mark = builder.operations.count
-        let results = try results(layer, label, blobs, &shapes, values)
+        let results = try results(layer, label, blobs, shapes, values)
         for (name, var result) in zip(layer.output, results) {
           if builder.wrote(result, since: mark) {
             result = builder.rename(result, to: name, since: mark)
@@ -120,7 +118,7 @@ private struct ProgramConversion {
           blobs[name] = result
         }
         values[layer.output.first ?? ""] = layer.parameters.flatMap {
-          Self.knownValues($0, layer.input.compactMap { shapes[$0] })
+          $0.knownValues(layer.input.compactMap { shapes[$0] })
         }
       } catch let error as ModelError where error.code == .unsupported {
         failures.append((label, type, error))
@@ -138,7 +136,7 @@ private struct ProgramConversion {
 
   private func results(
     _ layer: NeuralNetworkLayer, _ label: String, _ blobs: [String: Variable],
-    _ shapes: inout [String: [Int]], _ values: [String: [Float]]
+    _ shapes: [String: [Int]], _ values: [String: [Float]]
   ) throws -> [Variable] {
     guard var parameters = layer.parameters else {
       throw ModelError(.malformed, "the layer has no type")
@@ -196,19 +194,6 @@ private struct ProgramConversion {
       if values.contains(where: { $0.magnitude >= 65520 && $0.isFinite }) { return .float32 }
     }
     return options.precision
-  }
-
-  /// The few values of a constant, which may decide sizes.
-  private static func knownValues(
-    _ parameters: any LayerParameters, _ inputs: [[Int]]
-  ) -> [Float]? {
-    switch parameters {
-    case let constant as LoadConstantND:
-      guard let count = try? checkedProduct(constant.shape, limit: 1024) else { return nil }
-      return try? constant.data?.values(shape: [count]).array()
-    case is GetShape: return inputs.first?.map { Float($0) }
-    default: return nil
-    }
   }
 
   private func report(_ failures: [(layer: String, type: String, error: ModelError)]) throws {

@@ -140,12 +140,7 @@ struct ProgramInterface {
     }
     switch step.preprocessor {
     case .scaler(let scaler):
-      let biases: [Float] =
-        switch colors {
-        case .rgb: [scaler.redBias, scaler.greenBias, scaler.blueBias]
-        case .bgr: [scaler.blueBias, scaler.greenBias, scaler.redBias]
-        default: [scaler.grayBias]
-        }
+      let biases = scaler.biases(colors)
       var result = image
       if scaler.channelScale != 1 {
         result = try combine("mul", result, constant([scaler.channelScale], [], "scale"))

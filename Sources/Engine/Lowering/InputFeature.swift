@@ -113,12 +113,7 @@ struct InputFeature {
     }
     switch preprocessor {
     case .scaler(let scaler):
-      let bias: [Float] =
-        switch space {
-        case .bgr: [scaler.blueBias, scaler.greenBias, scaler.redBias]
-        case .rgb: [scaler.redBias, scaler.greenBias, scaler.blueBias]
-        default: [scaler.grayBias]
-        }
+      let bias = scaler.biases(space)
       if scaler.channelScale == 1, bias.allSatisfy({ $0 == 0 }) { return nil }
       return Preprocessing(scale: scaler.channelScale, bias: bias, mean: [])
     case .meanImage(let mean):

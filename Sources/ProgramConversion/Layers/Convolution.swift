@@ -73,7 +73,7 @@ extension BatchedMatMul: OperationLayer {
     if a.rank == 1 { a = try call.reshape(a, to: [1] + a.shape) }
     if b.rank == 1 { b = try call.reshape(b, to: b.shape + [1]) }
     let (m, n) = (a.shape[a.rank - (transposeA ? 1 : 2)], b.shape[b.rank - (transposeB ? 2 : 1)])
-    let leading = broadcastShape(Array(a.shape.dropLast(2)), Array(b.shape.dropLast(2)))
+    let leading = try ArrayShape.broadcast([a.shape.dropLast(2), b.shape.dropLast(2)])
     return [
       try call.add(
         "matmul", a,

@@ -78,7 +78,7 @@ enum ProgramDocumentation {
         can hold the weights. `--precision float16` computes in half precision, but for layers whose weights
         exceed it and those that `--keep-float32` names.
       * Inputs, outputs, classes, metadata and preprocessing stay. Arrays of doubles become arrays of floats,
-        and names that are no identifiers change. A sequence has the length that the source states; one of any
+        and names that are not identifiers change. A sequence has the length that the source states; one of any
         length is refused.
       * Weights in few bits stay so: in tables, or as integers with a scale. Those of recurrent layers are
         expanded.

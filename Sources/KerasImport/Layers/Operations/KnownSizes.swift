@@ -3,7 +3,7 @@ import TensorCore
 /// A size of a tensor, or a number computed from sizes, as far as it is known at conversion time.
 enum SymbolicSize: Sendable, Equatable {
   case known(Int)
-  /// A number that is no size: a fraction, or one beyond all limits.
+  /// A number that is not a size: a fraction, or one beyond all limits.
   case number(Double)
   /// The size of the batch times a number.
   case batch(times: Int)
