@@ -112,7 +112,9 @@ let package = Package(
       ["CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "CSystem", "TensorCore"],
       settings: optimized),
     library("Programs", ["Engine", "CoreMLModel", "TensorCore"]),
-    library("ProgramConversion", ["ModelPrediction", "CoreMLModel", "TensorCore"]),
+    library(
+      "ProgramConversion",
+      ["ModelPrediction", "Engine", "CustomLayers", "Formulas", "CoreMLModel", "TensorCore"]),
     .target(name: "PluginSupport", exclude: ["Support", "Layers", "embed.sh"]),
     library(
       "LayerTemplates",

@@ -193,12 +193,8 @@ extension Model {
       (description?.input ?? []).compactMap { input in
         typicalShape(of: input).map { (input.name, $0) }
       }, uniquingKeysWith: { first, _ in first })
-    let inferred = neuralNetwork?.inferredShapes(inputs: inputs) { custom, shapes in
-      guard let layer = try customLayers.implementation(of: custom) else {
-        throw ModelError(.unsupported, "the class \(custom.className) is unknown")
-      }
-      return try layer.outputShapes(forInputShapes: shapes)
-    }
+    let inferred = neuralNetwork?.inferredShapes(
+      inputs: inputs, custom: customLayers.outputShapes(of:_:))
     return inferred ?? InferredShapes(shapes: inputs)
   }
 }
@@ -211,12 +207,5 @@ extension Weights {
     if rawValue.count > 0 { return "\(quantization?.numberOfBits ?? 0) bits" }
     if int8RawValue.count > 0 { return "int8" }
     return nil
-  }
-}
-
-extension CustomLayerRegistry {
-  /// An implementation of `layer` with its parameters and weights, to ask it for shapes.
-  func implementation(of layer: Custom) throws -> (any CustomLayerImplementation)? {
-    try factory(of: layer).map { try layer.instantiate($0) }
   }
 }

@@ -63,7 +63,8 @@ public enum ModelSource: Sendable {
   ) throws -> ConversionResult {
     var options = options
     options.customLayerShapes = { layer, shapes in
-      try customLayers.implementation(of: layer)?.outputShapes(forInputShapes: shapes)
+      guard customLayers.factory(of: layer) != nil else { return nil }
+      return try customLayers.outputShapes(of: layer, shapes)
     }
     switch self {
     case .coreML(let model):

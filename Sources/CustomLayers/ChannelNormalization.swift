@@ -1,8 +1,9 @@
+import Formulas
 import TensorCore
 
 /// gamma · (x − mean) / √(variance + ε) + beta, mean and variance over groups of channels and all
 /// places of an image, gamma and beta one per channel.
-class ChannelNormalization: CustomLayerImplementation {
+class ChannelNormalization: CustomLayerWithFormula {
   static let parameterNotes = [
     "`epsilon` or `eps` (1e-5)", "`in_channels`, checked",
     "`scale`, `center`: whether there is a γ, a β (true)",
@@ -60,6 +61,30 @@ class ChannelNormalization: CustomLayerImplementation {
         .malformed, "\(values.count) values of \(name) for \(shape.channels) channels",
         field: "weights")
     }
+  }
+
+  /// Only for groups of one channel or of all.
+  func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula? {
+    let (shape, rank) = (PlaneShape(shapes[0]), shapes[0].count)
+    let isInstance = groups == -1 || groups == shape.channels
+    guard rank >= 3, isInstance || groups == 1 else { return nil }
+    let axes = isInstance ? [-2, -1] : [-3, -2, -1]
+    let x = Expression.name("x")
+    let centered = try Expression.apply(.subtract, x, x.reduced(.mean, axes))
+    let variance = try Expression.apply(.square, centered).reduced(.mean, axes)
+    let factor = try Expression.apply(
+      .rsqrt, .apply(.add, variance, .number(Double(epsilon))))
+    var result = try Expression.apply(.multiply, centered, factor)
+    var weights: [String: FormulaArray] = [:]
+    if !gamma.isEmpty {
+      result = try .apply(.multiply, result, .name("gamma"))
+      weights["gamma"] = FormulaArray(perChannel: gamma, rank: rank)
+    }
+    if !beta.isEmpty {
+      result = try .apply(.add, result, .name("beta"))
+      weights["beta"] = FormulaArray(perChannel: beta, rank: rank)
+    }
+    return CustomLayerFormula(result, weights: weights)
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {

@@ -70,7 +70,7 @@ public protocol CustomLayerImplementation: AnyObject {
 }
 
 /// A layer for which the engine may have an operation of its own, and then need not call `evaluate`.
-package protocol CustomLayerWithEquivalent: CustomLayerImplementation {
+package protocol CustomLayerWithEquivalent: CustomLayerWithFormula {
   /// What the layer does to its only input; asked for after `setWeights(_:)`.
   var equivalent: CustomLayerEquivalent? { get }
 }

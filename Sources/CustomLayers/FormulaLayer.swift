@@ -7,7 +7,7 @@ import TensorCore
 ///
 /// The parameter `inputs` names the inputs, `weights` the weights with their shapes, as
 /// `beta[1,1,6,1,1]`; other numbers are parameters of the formula by their names.
-package final class FormulaLayer: BuiltInCustomLayer {
+package final class FormulaLayer: BuiltInCustomLayer, CustomLayerWithFormula {
   package static let className = "Formula"
   package static let notes = CustomLayerNotes(
     "the `expression`; see [formulas](formulas.md)",
@@ -100,6 +100,10 @@ package final class FormulaLayer: BuiltInCustomLayer {
     let shape = try program(inputShapes).outputShape
     try require(!shape.isEmpty, "the formula's result is a number; an array is needed")
     return [shape]
+  }
+
+  package func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula? {
+    CustomLayerFormula(expression, inputs: inputs, weights: weights)
   }
 
   package func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {

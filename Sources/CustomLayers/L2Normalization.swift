@@ -1,7 +1,8 @@
+import Formulas
 import TensorCore
 
 /// γ · x / √max(Σ x², ε), the sum along one axis.
-final class L2Normalization: BuiltInCustomLayer {
+final class L2Normalization: BuiltInCustomLayer, CustomLayerWithFormula {
   static let className = "L2Normalization"
   static let otherNames = ["L2Normalize", "L2Norm"]
   static let notes = CustomLayerNotes(
@@ -35,6 +36,19 @@ final class L2Normalization: BuiltInCustomLayer {
       gamma.count <= 1 || gamma.count == length,
       "\(gamma.count) values of gamma for an axis of \(length)", field: "weights")
     return [shape]
+  }
+
+  func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula? {
+    let x = Expression.name("x")
+    let index = try AxisShape(shapes[0], axis: axis).index
+    let sum = try Expression.apply(.square, x).reduced(.sum, [index])
+    let factor = try Expression.apply(.rsqrt, .apply(.maximum, sum, .number(epsilon)))
+    let result = try Expression.apply(.multiply, x, factor)
+    if gamma.isEmpty { return CustomLayerFormula(result) }
+    let inner = [Int](repeating: 1, count: shapes[0].count - 1 - index)
+    return CustomLayerFormula(
+      try .apply(.multiply, result, .name("gamma")),
+      weights: ["gamma": FormulaArray([gamma.count] + inner, gamma.map { Double($0) })])
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {

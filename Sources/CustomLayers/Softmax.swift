@@ -1,8 +1,9 @@
+import Formulas
 import Kernels
 import TensorCore
 
 /// exp(x − max) / Σ exp(x − max) along one axis.
-final class Softmax: BuiltInCustomLayer {
+final class Softmax: BuiltInCustomLayer, CustomLayerWithFormula {
   static let className = "Softmax"
   static let notes = CustomLayerNotes(
     "exp(x) / Σ exp(x) along an axis",
@@ -20,6 +21,13 @@ final class Softmax: BuiltInCustomLayer {
     let shape = try onlyInput(inputShapes)
     _ = try AxisShape(shape, axis: axis)
     return [shape]
+  }
+
+  func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula? {
+    let x = Expression.name("x")
+    let axes = [try AxisShape(shapes[0], axis: axis).index]
+    let power = try Expression.apply(.exp, .apply(.subtract, x, x.reduced(.max, axes)))
+    return CustomLayerFormula(try .apply(.divide, power, power.reduced(.sum, axes)))
   }
 
   func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) throws {

@@ -23,9 +23,8 @@ struct LayerCall {
   /// Up to this rank an input's last axis is C.
   let vectorRank: Int
   /// The type in which the layer computes.
-  let type: MILDataType
-  /// Whether the forget gates of LSTMs get the bias of 1 that `forgetBias` states.
-  let addsForgetBias: Bool
+  var type: MILDataType
+  let options: ProgramOptions
 
   var target: ProgramTarget { builder.target }
 

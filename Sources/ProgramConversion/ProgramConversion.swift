@@ -1,4 +1,5 @@
 import CoreMLModel
+import CustomLayers
 import TensorCore
 
 /// How a neural network is written as an ML Program.
@@ -11,6 +12,10 @@ package struct ProgramOptions: Sendable {
   package var keptInFloat32: Set<String> = []
   /// Whether forget gates of LSTMs get the bias of 1 that `forgetBias` states.
   package var addsForgetBias = false
+  /// Whether flexible inputs have their default sizes alone.
+  package var hasFixedSizes = false
+  /// The classes of custom layers: those with a formula become operations.
+  package var customLayers = CustomLayerRegistry()
   /// The file of the weights in a package.
   var weightFile = "weight.bin"
 
@@ -51,7 +56,15 @@ extension Model {
         hint: "neural networks, classifiers, regressors and pipelines of them become programs")
     }
     func program(_ target: ProgramTarget) throws -> Model {
-      try ProgramConversion(self, network, description, options, target).program()
+      func program(_ probe: SizeProbe?) throws -> (model: Model, hasAnyLength: Bool) {
+        var fixed = self
+        fixed.description = description.fixed(probe)
+        return try ProgramConversion(fixed, network, options, target, probe).program()
+      }
+      if options.hasFixedSizes { return try program(nil).model }
+      let first = try program(.first)
+      if !description.hasFlexibleInputs && !first.hasAnyLength { return first.model }
+      return try Model.program(first.model, program(.second).model, of: description)
     }
     if let target = options.target { return try program(target) }
     var target = ProgramTarget.iOS15
@@ -72,38 +85,54 @@ struct NewerTargetNeeded: Error {
 
 /// The conversion of one network.
 private struct ProgramConversion {
+  /// A layer that has no operations, and why.
+  typealias Failure = (layer: String, type: String, error: ModelError)
+
   let model: Model
   let network: NeuralNetwork
-  let description: ModelDescription
   let options: ProgramOptions
+  let probe: SizeProbe?
   let builder: ProgramBuilder
 
   init(
-    _ model: Model, _ network: NeuralNetwork, _ description: ModelDescription,
-    _ options: ProgramOptions, _ target: ProgramTarget
+    _ model: Model, _ network: NeuralNetwork, _ options: ProgramOptions, _ target: ProgramTarget,
+    _ probe: SizeProbe?
   ) {
-    (self.model, self.network, self.description) = (model, network, description)
-    self.options = options
+    (self.model, self.network, self.options, self.probe) = (model, network, options, probe)
     builder = ProgramBuilder(
       target, isFixed: options.target != nil, weightFile: options.weightFile)
   }
 
-  func program() throws -> Model {
-    var interface = ProgramInterface(model, description, network, builder)
+  func program() throws -> (model: Model, hasAnyLength: Bool) {
+    try checkCustomLayers()
+    var interface = ProgramInterface(model, network, builder, probe)
     var blobs = try interface.inputs(network.preprocessing)
-    let inferred = network.inferredShapes(inputs: interface.inputShapes)
+    let inferred = network.inferredShapes(
+      inputs: interface.inputShapes, custom: options.customLayers.outputShapes(of:_:))
     if let error = inferred.errors.first { throw error }
     try lower(&blobs, inferred.shapes)
     let outputs = try interface.outputs(model, blobs, inferred.shapes)
     var block = MILBlock()
     block.operations = builder.operations
     block.outputs = outputs
-    return try package(block, interface)
+    return (try package(block, interface), interface.hasAnyLength)
+  }
+
+  /// Reports all custom layers that no formula can replace.
+  private func checkCustomLayers() throws {
+    var failures: [Failure] = []
+    for (index, layer) in network.layers.enumerated() {
+      guard let custom = layer.parameters as? Custom else { continue }
+      do { _ = try options.customLayers.layerWithFormula(custom) } catch let error as ModelError {
+        failures.append((layer.label(at: index), custom.className, error))
+      }
+    }
+    try report(failures)
   }
 
   /// Adds the operations of all layers.
   private func lower(_ blobs: inout [String: Variable], _ shapes: [String: [Int]]) throws {
-    var failures: [(layer: String, type: String, error: ModelError)] = []
+    var failures: [Failure] = []
     var values: [String: [Float]] = [:]
     for (index, layer) in network.layers.enumerated() {
       let type = layer.parameters?.specificationTypeName ?? ""
@@ -140,9 +169,6 @@ private struct ProgramConversion {
   ) throws -> [Variable] {
     guard var parameters = layer.parameters else {
       throw ModelError(.malformed, "the layer has no type")
-    }
-    if parameters is Custom {
-      throw ModelError(.unsupported, "a program cannot hold a custom layer")
     }
     var names = layer.input
     var inputShapes = try names.map { name in
@@ -181,8 +207,7 @@ private struct ProgramConversion {
       LayerCall(
         name: label, builder: builder, inputs: variables, inputShapes: inputShapes,
         outputShapes: outputShapes, vectorRank: Swift.type(of: parameters).vectorRank,
-        type: type(layer, label),
-        addsForgetBias: options.addsForgetBias))
+        type: type(layer, label), options: options))
   }
 
   /// The type in which the layer computes: single precision, too, where half precision cannot hold a
@@ -196,7 +221,7 @@ private struct ProgramConversion {
     return options.precision
   }
 
-  private func report(_ failures: [(layer: String, type: String, error: ModelError)]) throws {
+  private func report(_ failures: [Failure]) throws {
     guard let first = failures.first else { return }
     if failures.count == 1 { throw first.error.inLayer(first.layer, class: first.type) }
     let lines = failures.prefix(20).map { "'\($0.layer)' (\($0.type)): \($0.error.message)" }

@@ -11,17 +11,21 @@ struct ProgramInterface {
   private let model: Model
   private let network: NeuralNetwork
   private let builder: ProgramBuilder
+  private let probe: SizeProbe?
+  /// Whether an input is a sequence that may have any length.
+  private(set) var hasAnyLength = false
 
   init(
-    _ model: Model, _ description: ModelDescription, _ network: NeuralNetwork,
-    _ builder: ProgramBuilder
+    _ model: Model, _ network: NeuralNetwork, _ builder: ProgramBuilder, _ probe: SizeProbe?
   ) {
-    (self.model, self.network, self.builder) = (model, network, builder)
-    self.description = description
+    (self.model, self.network, self.builder, self.probe) = (model, network, builder, probe)
+    var description = model.description ?? ModelDescription()
     // The layouts of blobs inside the network are those of its shapes.
-    self.description.metadata?.userDefined = (description.metadata?.userDefined ?? [:]).filter {
+    let metadata = description.metadata?.userDefined ?? [:]
+    description.metadata?.userDefined = metadata.filter {
       !$0.key.hasPrefix(SourceLayout.blobKey)
     }
+    self.description = description
   }
 
   // MARK: - Inputs
@@ -35,9 +39,7 @@ struct ProgramInterface {
       description.input[index].name = name
       var variable: Variable
       switch feature.type?.kind {
-      case .image(var image):
-        image.flexibility = nil
-        description.input[index].type?.kind = .image(image)
+      case .image(let image):
         variable = Variable(
           name: name, type: .float32,
           shape: [1, image.colorSpace.channelCount, image.height, image.width])
@@ -55,7 +57,6 @@ struct ProgramInterface {
           array.defaultValue = type == .int32 ? .int(0) : .float(0)
         }
         (array.shape, inputShapes[feature.name]) = try shapes(of: feature, array)
-        array.flexibility = nil
         description.input[index].type?.kind = .multiArray(array)
         variable = Variable(name: name, type: type, shape: array.shape)
       default:
@@ -91,14 +92,16 @@ struct ProgramInterface {
       if network.arrayInputShapeMapping == .exact,
         sizes?.split(separator: ",").dropFirst().contains("?") == true
       {
-        throw Self.anyLength(feature.name)
+        throw Self.anyLength(feature.name, "give the size when you convert the source")
       }
       record(feature.name, [1: "C", 3: "CHW", 5: "TNCHW"][array.shape.count])
       return (array.shape, shape)
     }
-    guard let steps = layout?.steps(of: feature.name, in: model) else {
-      throw Self.anyLength(feature.name)
+    let known = layout?.steps(of: feature.name, in: model)
+    guard let steps = known ?? probe?.steps else {
+      throw Self.anyLength(feature.name, "without --fixed-sizes the program accepts any length")
     }
+    if known == nil { hasAnyLength = true }
     let five = [steps, 1] + shape[2...]
     if array.shape.count == 1 {
       record(feature.name, "TNC")
@@ -108,10 +111,10 @@ struct ProgramInterface {
     return (five, five)
   }
 
-  private static func anyLength(_ input: String) -> ModelError {
+  private static func anyLength(_ input: String, _ hint: String) -> ModelError {
     ModelError(
       .unsupported, "a sequence of any length", field: "input '\(input)'",
-      hint: "a program is written for one length: give it when you convert the source")
+      hint: hint)
   }
 
   /// Records how a feature's axes, of these letters, are ordered in the source framework.
@@ -161,9 +164,9 @@ struct ProgramInterface {
   mutating func outputs(
     _ model: Model, _ blobs: [String: Variable], _ shapes: [String: [Int]]
   ) throws -> [String] {
-    var names: [String] = []
+    var (blobs, names): ([String: Variable], [String]) = (blobs, [])
     if case .neuralNetworkClassifier(let classifier)? = model.type {
-      names += try classify(classifier, blobs, shapes)
+      names += try classify(classifier, &blobs)
     }
     for index in description.output.indices {
       let feature = description.output[index]
@@ -180,15 +183,13 @@ struct ProgramInterface {
         let letters = shape == blob ? "TNCHW" : ["", "C", "", "CHW"][min(shape.count, 3)]
         record(feature.name, letters.isEmpty ? nil : letters)
         array.shape = shape
-        array.flexibility = nil
         if array.dataType != .int32 { array.dataType = .float32 }
         description.output[index].type?.kind = .multiArray(array)
       case .double where !description.predictedFeatureName.isEmpty:
         // A regressor's value.
         shape = [1]
-        var type = ArrayFeatureType(shape: [1], dataType: .float32)
-        type.flexibility = nil
-        description.output[index].type?.kind = .multiArray(type)
+        description.output[index].type?.kind = .multiArray(
+          ArrayFeatureType(shape: [1], dataType: .float32))
         description.predictedFeatureName = ""
       default: continue
       }
@@ -202,7 +203,7 @@ struct ProgramInterface {
       {
         type = .int32
       }
-      let name = try output(blob, type, shape, feature.name)
+      let name = try output(blob, type, shape, feature.name, &blobs)
       description.output[index].name = name
       names.append(name)
     }
@@ -224,7 +225,8 @@ struct ProgramInterface {
 
   /// The variable with the output's name.
   private func output(
-    _ blob: Variable, _ type: MILDataType, _ shape: [Int], _ name: String
+    _ blob: Variable, _ type: MILDataType, _ shape: [Int], _ name: String,
+    _ blobs: inout [String: Variable]
   ) throws -> String {
     let mark = builder.operations.count
     var result = try builder.reshape(builder.cast(blob, to: type), to: shape)
@@ -234,15 +236,25 @@ struct ProgramInterface {
       result = try builder.add(
         "identity", name, [("x", .variable(result))], type: type, outputs: [(type, shape)])[0]
     }
-    // The variable that has the name now gives it up.
-    if blob.name == wanted { _ = builder.rename(blob, to: name + "_blob") }
+    release(wanted, &blobs)
     return builder.rename(result, to: name).name
+  }
+
+  /// Gives the variable that has a name another one.
+  private func release(_ name: String, _ blobs: inout [String: Variable]) {
+    guard let owner = blobs.values.first(where: { $0.name == name }) else { return }
+    let renamed = builder.rename(owner, to: name + "_blob")
+    for (key, blob) in blobs where blob == owner { blobs[key] = renamed }
   }
 
   /// The label and the probabilities of a classifier.
   private mutating func classify(
-    _ classifier: NeuralNetworkClassifier, _ blobs: [String: Variable], _ shapes: [String: [Int]]
+    _ classifier: NeuralNetworkClassifier, _ blobs: inout [String: Variable]
   ) throws -> [String] {
+    let outputs = [description.predictedFeatureName, description.predictedProbabilitiesName]
+    for name in outputs where !name.isEmpty {
+      release(ProgramBuilder.identifier(name), &blobs)
+    }
     guard let blob = classifier.probabilitiesBlob, let variable = blobs[blob] else {
       throw ModelError(.malformed, "no layer gives the probabilities")
     }

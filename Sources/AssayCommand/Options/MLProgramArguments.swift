@@ -18,7 +18,12 @@ struct MLProgramArguments: ParsableArguments {
       valueName: "LAYER"))
   var keptInFloat32: [String] = []
 
-  var isGiven: Bool { target != nil || !keptInFloat32.isEmpty }
+  @Flag(
+    name: .customLong("fixed-sizes"),
+    help: "Write the default sizes of flexible inputs alone.")
+  var hasFixedSizes = false
+
+  var isGiven: Bool { target != nil || !keptInFloat32.isEmpty || hasFixedSizes }
 
   /// The model as a program, for the oldest system that can hold it.
   func program(of model: Model, isHalf: Bool, addsForgetBias: Bool) throws -> Model {
@@ -27,6 +32,7 @@ struct MLProgramArguments: ParsableArguments {
     options.keptInFloat32 = Set(keptInFloat32)
     options.addsForgetBias = addsForgetBias
     options.target = target
+    options.hasFixedSizes = hasFixedSizes
     return try model.mlProgram(options)
   }
 }

@@ -27,6 +27,8 @@ struct PlaneShape: Equatable {
 
 /// A shape seen along one axis: what is before it, its length, what is after it.
 struct AxisShape {
+  /// The axis, counted from the first one.
+  let index: Int
   let outer: Int
   let length: Int
   let inner: Int
@@ -38,6 +40,7 @@ struct AxisShape {
     let axis = axis ?? (shape.count < 3 ? -1 : -3)
     let index = axis < 0 ? axis + shape.count : axis
     guard shape.indices.contains(index) else { return nil }
+    self.index = index
     outer = shape[..<index].reduce(1, *)
     length = shape[index]
     inner = shape[(index + 1)...].reduce(1, *)

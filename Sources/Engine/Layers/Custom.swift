@@ -63,6 +63,19 @@ extension CustomLayerRegistry {
     guard case .string?? = layer.parameters["expression"] else { return nil }
     return self[FormulaLayer.className]
   }
+
+  /// The layer with its parameters and weights.
+  package func implementation(of layer: Custom) throws -> any CustomLayerImplementation {
+    guard let factory = factory(of: layer) else {
+      throw ModelError(.unsupported, "the class \(layer.className) is unknown")
+    }
+    return try layer.instantiate(factory)
+  }
+
+  /// The shapes of the layer's outputs for those of its inputs.
+  package func outputShapes(of layer: Custom, _ inputShapes: [[Int]]) throws -> [[Int]] {
+    try implementation(of: layer).outputShapes(forInputShapes: inputShapes)
+  }
 }
 
 extension Custom: EngineLayer {

@@ -3,7 +3,8 @@ import TensorCore
 
 extension SimpleRecurrent: OperationLayer {
   func operations(_ call: LayerCall) throws -> [Variable] {
-    try call.recurrence(
+    let call = call.recurrent
+    return try call.recurrence(
       "rnn", size: outputVectorSize, sequenceOutput,
       [
         (
@@ -22,7 +23,7 @@ extension SimpleRecurrent: OperationLayer {
         ),
         ("direction", .text(reverseInput ? "reverse" : "forward")),
         ("output_sequence", .flag(sequenceOutput)),
-        ("activation", .text(try call.functionName(activation, "activation"))),
+        ("activation", .text(try functionName(activation, "rnn"))),
       ])
   }
 }
@@ -30,6 +31,7 @@ extension SimpleRecurrent: OperationLayer {
 extension GRU: OperationLayer {
   /// The gates are one below the other: reset, output, update.
   func operations(_ call: LayerCall) throws -> [Variable] {
+    let call = call.recurrent
     let gates = [resetGate, outputGate, updateGate]
     return try call.recurrence(
       "gru", size: outputVectorSize, sequenceOutput,
@@ -52,14 +54,15 @@ extension GRU: OperationLayer {
         ),
         ("direction", .text(reverseInput ? "reverse" : "forward")),
         ("output_sequence", .flag(sequenceOutput)),
-        ("recurrent_activation", .text(try call.functionName(activations.first, "activations"))),
-        ("activation", .text(try call.functionName(activations.last, "activations"))),
+        ("recurrent_activation", .text(try functionName(activations.first, "gru"))),
+        ("activation", .text(try functionName(activations.last, "gru"))),
       ])
   }
 }
 
 extension UniDirectionalLSTM: OperationLayer {
   func operations(_ call: LayerCall) throws -> [Variable] {
+    let call = call.recurrent
     let parameters = params ?? LSTMParameters()
     let arguments =
       try call.gates(
@@ -73,9 +76,10 @@ extension UniDirectionalLSTM: OperationLayer {
 
 extension BiDirectionalLSTM: OperationLayer {
   func operations(_ call: LayerCall) throws -> [Variable] {
+    let call = call.recurrent
     let parameters = params ?? LSTMParameters()
-    let functions = try activationsForwardLSTM.map { try call.functionName($0, "activations") }
-    let others = try activationsBackwardLSTM.map { try call.functionName($0, "activations") }
+    let functions = try activationsForwardLSTM.map { try functionName($0, "lstm") }
+    let others = try activationsBackwardLSTM.map { try functionName($0, "lstm") }
     try require(
       functions == others, .unsupported, "other functions backward than forward",
       field: "activationsBackwardLSTM")
@@ -96,7 +100,30 @@ extension BiDirectionalLSTM: OperationLayer {
   }
 }
 
+/// What an operation of recurrence calls a function.
+private func functionName(_ activation: Activation?, _ operation: String) throws -> String {
+  switch activation?.recurrentFunction {
+  case .sigmoid: return "sigmoid"
+  case .tanh: return "tanh"
+  case .relu: return "relu"
+  case .linear(alpha: 1, beta: 0): return "linear"
+  case .sigmoidHard(alpha: 0.2, beta: 0.5):
+    return operation == "lstm" ? "hard_sigmoid" : "sigmoid_hard"
+  default:
+    throw ModelError(
+      .unsupported, "a function that the operation \(operation) does not have",
+      field: operation == "rnn" ? "activation" : "activations")
+  }
+}
+
 extension LayerCall {
+  /// The call in the type in which recurrences compute: before iOS17 they have single precision only.
+  fileprivate var recurrent: LayerCall {
+    var call = self
+    if target < .iOS17 { call.type = .float32 }
+    return call
+  }
+
   /// Matrices `[rows, columns]` or vectors, one below the other; missing ones are zeros.
   fileprivate func stack(
     _ parts: [Weights?], _ rows: Int, _ columns: Int?, _ field: String
@@ -125,7 +152,7 @@ extension LayerCall {
       parameters.hasBiasVectors
         ? try values(gate.bias, [size], "bias") : [Float](repeating: 0, count: size)
     }
-    if parameters.forgetBias && addsForgetBias {
+    if parameters.forgetBias && options.addsForgetBias {
       for index in size..<2 * size { biases[index] += 1 }
     }
     var result: [(String, Argument)] = [
@@ -151,7 +178,7 @@ extension LayerCall {
     _ parameters: LSTMParameters, _ activations: [Activation]
   ) throws -> [(String, Argument)] {
     try require(activations.count == 3, "three functions are needed", field: "activations")
-    let names = try activations.map { try functionName($0, "activations") }
+    let names = try activations.map { try functionName($0, "lstm") }
     var result: [(String, Argument)] = [
       ("output_sequence", .flag(parameters.sequenceOutput)),
       ("recurrent_activation", .text(names[0])), ("cell_activation", .text(names[1])),
@@ -161,18 +188,6 @@ extension LayerCall {
     // Half precision has no larger number.
     if clip < 65504 { result.append(("clip", .number(clip))) }
     return result
-  }
-
-  fileprivate func functionName(_ activation: Activation?, _ field: String) throws -> String {
-    switch activation?.recurrentFunction {
-    case .sigmoid: return "sigmoid"
-    case .tanh: return "tanh"
-    case .relu: return "relu"
-    case .linear(alpha: 1, beta: 0): return "linear"
-    case .sigmoidHard(alpha: 0.2, beta: 0.5): return "sigmoid_hard"
-    default:
-      throw unsupported("a function that operations of recurrence do not have", field: field)
-    }
   }
 
   /// The sequence as [S, B, I].

@@ -1,0 +1,76 @@
+import Formulas
+import Kernels
+import TensorCore
+
+/// What a custom layer computes, as a formula of its inputs' arrays.
+package struct CustomLayerFormula: Sendable {
+  package let expression: Expression
+  /// The names of the inputs in the expression.
+  package let inputs: [String]
+  /// The arrays of the other names.
+  package let weights: [String: FormulaArray]
+
+  init(_ expression: Expression, inputs: [String] = ["x"], weights: [String: FormulaArray] = [:]) {
+    (self.expression, self.inputs, self.weights) = (expression, inputs, weights)
+  }
+}
+
+/// A layer that operations on whole arrays can replace.
+package protocol CustomLayerWithFormula: CustomLayerImplementation {
+  /// The formula for inputs of these shapes; nil if none states what the layer computes. Asked for
+  /// after `setWeights(_:)`.
+  func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula?
+}
+
+extension CustomLayerWithEquivalent {
+  package func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula? {
+    let x = Expression.name("x")
+    switch equivalent {
+    case .function(let function, let alpha, let beta, let scale, let shift):
+      let z = try x.line(.number(Double(scale)), Double(shift))
+      let isOne = alpha == [1]
+      let a = alpha.count == 1 ? Expression.number(Double(alpha[0])) : .name("alpha")
+      let expression: Expression
+      switch function {
+      case .linear: expression = try z.line(a, Double(beta))
+      case .swish:
+        expression =
+          try isOne ? .apply(.swish, z) : .apply(.multiply, z, .apply(.sigmoid, z.line(a, 0)))
+      case .hardSwish:
+        expression = try .apply(
+          .multiply, z, .apply(.clip, z.line(a, Double(beta)), .number(0), .number(1)))
+      case .mish: expression = try .apply(.mish, z)
+      case .gelu: expression = try .apply(.gelu, z)
+      case .tanhGelu: expression = try .apply(.tanhGelu, z)
+      default: return nil
+      }
+      let weights =
+        alpha.count == 1 ? [:] : ["alpha": FormulaArray(perChannel: alpha, rank: shapes[0].count)]
+      return CustomLayerFormula(expression, weights: weights)
+    case .crop(let border):
+      let inner = Expression.SliceItem.range(start: border, end: -border, step: 1)
+      return CustomLayerFormula(try Expression(.slice(x, [.ellipsis, inner, inner])))
+    case nil: return nil
+    }
+  }
+}
+
+extension Expression {
+  /// factor · self + shift
+  func line(_ factor: Expression, _ shift: Double) throws -> Expression {
+    let product = factor.number == 1 ? self : try .apply(.multiply, factor, self)
+    return shift == 0 ? product : try .apply(.add, product, .number(shift))
+  }
+
+  /// The reduction over an axis, which keeps one element.
+  func reduced(_ reduction: Reduction, _ axes: [Int]) throws -> Expression {
+    try Expression(.reduce(reduction, self, axes: axes, keepsAxes: true))
+  }
+}
+
+extension FormulaArray {
+  /// One value per channel: before rows and columns, or along the last of fewer than three axes.
+  init(perChannel values: [Float], rank: Int) {
+    self.init(rank < 3 ? [values.count] : [values.count, 1, 1], values.map { Double($0) })
+  }
+}

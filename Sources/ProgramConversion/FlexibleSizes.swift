@@ -1,0 +1,145 @@
+import CoreMLModel
+import TensorCore
+
+/// One of the two sizes with which a network with flexible inputs is written. What differs between
+/// the two programs is not known before the program runs.
+enum SizeProbe {
+  case first, second
+
+  /// The length of sequences that may have any.
+  var steps: Int { self == .first ? 16 : 24 }
+
+  /// A size within the bounds; the two probes differ if the bounds do. A size of 1 would look like an
+  /// axis that is not there.
+  func size(_ lower: Int, _ upper: Int?, default: Int) -> Int {
+    let upper = upper ?? Limits.dimension
+    let first = `default` > 1 ? `default` : min(max(lower, steps), upper)
+    if self == .first { return first }
+    if first * 2 <= upper { return first * 2 }
+    return upper > first ? upper : lower > 1 ? lower : first
+  }
+
+  func size(_ range: SizeRange, default: Int) -> Int {
+    size(range.lowerBound, range.upperBound < 0 ? nil : range.upperBound, default: `default`)
+  }
+
+  /// One of several sizes.
+  func size(of sizes: [Int], default: Int) -> Int {
+    let others = sizes.filter { $0 > 1 }
+    let first = `default` > 1 ? `default` : others.first ?? `default`
+    return self == .first ? first : others.first { $0 != first } ?? first
+  }
+}
+
+extension ModelDescription {
+  var hasFlexibleInputs: Bool { input.contains { $0.type?.isFlexible == true } }
+
+  /// The description with one size for each flexible feature; nil: the default one.
+  func fixed(_ probe: SizeProbe?) -> ModelDescription {
+    var description = self
+    for index in input.indices { description.input[index].type?.fix(probe) }
+    for index in output.indices { description.output[index].type?.fix(probe) }
+    return description
+  }
+}
+
+extension FeatureType {
+  fileprivate mutating func fix(_ probe: SizeProbe?) {
+    switch kind {
+    case .multiArray(var array):
+      if let probe { array.shape = array.sizes(probe) }
+      array.flexibility = nil
+      kind = .multiArray(array)
+    case .image(var image):
+      switch image.flexibility {
+      case .enumerated(let sizes)?:
+        let (widths, heights) = (sizes.map(\.width), sizes.map(\.height))
+        image.width = probe?.size(of: widths, default: image.width) ?? image.width
+        image.height = probe?.size(of: heights, default: image.height) ?? image.height
+      case .range(let width, let height)?:
+        let any = SizeRange(1, -1)
+        image.width = probe?.size(width ?? any, default: image.width) ?? image.width
+        image.height = probe?.size(height ?? any, default: image.height) ?? image.height
+      case nil: break
+      }
+      image.flexibility = nil
+      kind = .image(image)
+    default: break
+    }
+  }
+}
+
+extension ArrayFeatureType {
+  fileprivate func sizes(_ probe: SizeProbe) -> [Int] {
+    switch flexibility {
+    case .enumerated(let shapes)?:
+      shape.indices.map { axis in
+        probe.size(
+          of: shapes.compactMap { $0.indices.contains(axis) ? $0[axis] : nil }, default: shape[axis]
+        )
+      }
+    case .range(let ranges)?:
+      ranges.enumerated().map { axis, range in
+        probe.size(range, default: shape.indices.contains(axis) ? shape[axis] : 1)
+      }
+    case nil: shape
+    }
+  }
+
+  /// The array of a program with its sizes as the network states them; those that are nil may be any.
+  fileprivate mutating func restore(_ sizes: [Int?], _ original: ArrayFeatureType) {
+    if case .enumerated? = original.flexibility, original.shape.count == sizes.count {
+      (shape, flexibility) = (original.shape, original.flexibility)
+      return
+    }
+    var ranges = [SizeRange](repeating: SizeRange(1, -1), count: sizes.count)
+    if case .range(let own)? = original.flexibility, own.count == sizes.count {
+      ranges = own
+      if original.shape.count == sizes.count { shape = original.shape }
+    }
+    flexibility = .range(
+      zip(sizes, ranges).map { size, range in
+        size.map { SizeRange($0, $0) } ?? range
+      })
+    for (axis, size) in sizes.enumerated() { if let size { shape[axis] = size } }
+  }
+}
+
+extension Model {
+  /// The program for all sizes, of those for two.
+  ///
+  /// - Throws: `.unsupported` if more than the sizes of values depends on the sizes of the inputs.
+  static func program(_ first: Model, _ second: Model, of network: ModelDescription) throws -> Model
+  {
+    guard case .mlProgram(let one)? = first.type, case .mlProgram(let other)? = second.type,
+      var description = first.description, let others = second.description
+    else { return first }
+    var union = ProgramUnion()
+    var model = first
+    let program = try union.program(one, other)
+    model.type = .mlProgram(program)
+    for (index, original) in network.input.enumerated() {
+      let sizes = union.sizes[description.input[index].name] ?? []
+      switch (description.input[index].type?.kind, original.type?.kind) {
+      case (.multiArray(var array)?, .multiArray(let declared)?) where sizes.contains(nil):
+        array.restore(sizes, declared)
+        description.input[index].type?.kind = .multiArray(array)
+      case (.image?, .image?): description.input[index].type = original.type
+      default: break
+      }
+    }
+    for (index, original) in network.output.enumerated()
+    where description.output.indices.contains(index)
+      && description.output[index].type != others.output[index].type
+    {
+      if case .multiArray(var array)? = description.output[index].type?.kind {
+        array.shape = []
+        description.output[index].type?.kind = .multiArray(array)
+      } else {
+        description.output[index].type = original.type
+      }
+    }
+    model.description = description
+    return model
+  }
+}

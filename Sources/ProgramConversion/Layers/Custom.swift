@@ -1,0 +1,230 @@
+import CoreMLModel
+import CustomLayers
+import Engine
+import Formulas
+import TensorCore
+
+extension Custom: OperationLayer {
+  /// The operations of the layer's formula.
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let layer = try call.options.customLayers.layerWithFormula(self)
+    guard let formula = try layer.formula(forInputShapes: call.inputShapes),
+      formula.inputs.count == call.inputs.count, call.outputShapes.count == 1
+    else {
+      throw call.unsupported("no operations compute the class \(className) with these settings")
+    }
+    var operations = FormulaOperations(call, formula)
+    let result = try operations.array(operations.value(formula.expression))
+    return [try call.broadcast(call.builder.cast(result, to: call.type), to: call.outputShapes[0])]
+  }
+}
+
+extension CustomLayerRegistry {
+  /// The layer, if operations can compute what its class computes.
+  func layerWithFormula(_ custom: Custom) throws -> any CustomLayerWithFormula {
+    guard let layer = try implementation(of: custom) as? any CustomLayerWithFormula else {
+      throw ModelError(
+        .unsupported, "a program cannot hold a custom layer whose class has no formula",
+        hint:
+          "write an .mlmodel, which can hold it, or give the layer a formula with --custom-layers")
+    }
+    return layer
+  }
+}
+
+/// The operations of a formula.
+private struct FormulaOperations {
+  enum Value {
+    case number(Double)
+    case variable(Variable)
+
+    var shape: [Int] { if case .variable(let variable) = self { variable.shape } else { [] } }
+  }
+
+  private let call: LayerCall
+  private let formula: CustomLayerFormula
+  /// What has been computed already.
+  private var known: [Expression: Value] = [:]
+
+  init(_ call: LayerCall, _ formula: CustomLayerFormula) {
+    (self.call, self.formula) = (call, formula)
+  }
+
+  mutating func value(_ expression: Expression) throws -> Value {
+    if let value = known[expression] { return value }
+    let value: Value
+    switch expression.node {
+    case .number(let number): value = .number(number)
+    case .name(let name): value = .variable(try self.name(name))
+    case .apply(let function, let operands):
+      value = try apply(function, operands.map { try self.value($0) })
+    case .reduce(let reduction, let operand, let axes, let keepsAxes):
+      let x = try number(self.value(operand))
+      value = .variable(
+        try call.reduce(
+          "reduce_\(reduction.rawValue)", x, Expression.axes(axes, rank: x.rank),
+          keepDims: keepsAxes))
+    case .slice(let operand, let items):
+      value = .variable(try slice(number(self.value(operand)), items))
+    }
+    known[expression] = value
+    return value
+  }
+
+  private func name(_ name: String) throws -> Variable {
+    if let index = formula.inputs.firstIndex(of: name) { return try call.array(index) }
+    guard let array = formula.weights[name] else {
+      throw ModelError(.malformed, "unknown name '\(name)'", field: "parameters.expression")
+    }
+    return try call.constant(array.elements.map { Float($0) }, array.shape, name)
+  }
+
+  // MARK: - Values
+
+  func array(_ value: Value) throws -> Variable {
+    switch value {
+    case .variable(let variable): variable
+    case .number(let number): try call.constant([Float(number)], [], "number")
+    }
+  }
+
+  /// The value as numbers of the layer's type; a condition becomes 1 and 0.
+  private func number(_ value: Value) throws -> Variable {
+    try call.builder.cast(array(value), to: call.type)
+  }
+
+  /// The value as flags: whether it is not 0.
+  private func flag(_ value: Value) throws -> Variable {
+    let variable = try array(value)
+    return variable.type == .bool
+      ? variable : try call.combine("not_equal", variable, 0, type: .bool)
+  }
+
+  private func argument(_ value: Value) throws -> Argument {
+    if case .number(let number) = value { return .number(Float(number)) }
+    return .variable(try number(value))
+  }
+
+  // MARK: - Functions
+
+  private func combine(
+    _ operation: String, _ operands: [Value], type: MILDataType? = nil
+  ) throws -> Value {
+    .variable(
+      try call.make(
+        operation, [("x", argument(operands[0])), ("y", argument(operands[1]))], type,
+        shape: ArrayShape.broadcast([operands[0].shape, operands[1].shape])))
+  }
+
+  private func unary(
+    _ operation: String, _ operand: Value, _ arguments: [(String, Argument)] = []
+  ) throws -> Value {
+    .variable(try call.add(operation, number(operand), arguments))
+  }
+
+  private func apply(_ function: ElementFunction, _ operands: [Value]) throws -> Value {
+    let numbers = operands.compactMap { if case .number(let number) = $0 { number } else { nil } }
+    if numbers.count == operands.count { return .number(function.value(numbers)) }
+    let x = operands[0]
+    switch function {
+    case .add: return try combine("add", operands)
+    case .subtract: return try combine("sub", operands)
+    case .multiply: return try combine("mul", operands)
+    case .divide: return try combine("real_div", operands)
+    case .floorDivide: return try combine("floor_div", operands)
+    case .modulo: return try combine("mod", operands)
+    case .power: return try combine("pow", operands)
+    case .minimum, .maximum: return try combine(function.rawValue, operands)
+    case .less, .greater, .equal: return try combine(function.rawValue, operands, type: .bool)
+    case .lessEqual: return try combine("less_equal", operands, type: .bool)
+    case .greaterEqual: return try combine("greater_equal", operands, type: .bool)
+    case .notEqual: return try combine("not_equal", operands, type: .bool)
+    case .logicalAnd, .logicalOr:
+      return .variable(
+        try call.combine(
+          function == .logicalAnd ? "logical_and" : "logical_or", flag(x), flag(operands[1])))
+    case .logicalNot: return .variable(try call.add("logical_not", flag(x)))
+    case .negative: return try combine("mul", [x, .number(-1)])
+    case .abs, .sign, .floor, .ceil, .round, .sqrt, .square, .exp, .sin, .cos, .tan, .asin, .acos,
+      .atan, .sinh, .cosh, .tanh, .erf, .sigmoid, .relu, .softplus, .softsign:
+      return try unary(function.rawValue, x)
+    case .rsqrt: return try unary("rsqrt", x, [("epsilon", .number(0))])
+    case .reciprocal: return try unary("inverse", x, [("epsilon", .number(0))])
+    case .expm1: return try combine("sub", [unary("exp", x), .number(1)])
+    case .log: return try unary("log", x, [("epsilon", .number(0))])
+    // The operation computes log(x + epsilon).
+    case .log1p: return try unary("log", x, [("epsilon", .number(1))])
+    case .swish: return try unary("silu", x)
+    case .mish: return try combine("mul", [x, unary("tanh", unary("softplus", x))])
+    case .gelu: return try unary("gelu", x, [("mode", .text("EXACT"))])
+    case .tanhGelu: return try unary("gelu", x, [("mode", .text("TANH_APPROXIMATION"))])
+    case .elu:
+      if case .number(let alpha) = operands[1] {
+        return try unary("elu", x, [("alpha", .number(Float(alpha)))])
+      }
+      let power = try combine("sub", [unary("exp", x), .number(1)])
+      return try select(
+        combine("greater", [x, .number(0)], type: .bool), x, combine("mul", [operands[1], power]))
+    case .clip:
+      if case .number(let low) = operands[1], case .number(let high) = operands[2] {
+        return try unary(
+          "clip", x, [("alpha", .number(Float(low))), ("beta", .number(Float(high)))])
+      }
+      return try combine("minimum", [combine("maximum", [x, operands[1]]), operands[2]])
+    case .choose: return try select(x, operands[1], operands[2])
+    }
+  }
+
+  private func select(_ condition: Value, _ a: Value, _ b: Value) throws -> Value {
+    let shape = try ArrayShape.broadcast([condition.shape, a.shape, b.shape])
+    return .variable(
+      try call.make(
+        "select",
+        [
+          ("cond", .variable(call.broadcast(flag(condition), to: shape))),
+          ("a", .variable(call.broadcast(number(a), to: shape))),
+          ("b", .variable(call.broadcast(number(b), to: shape))),
+        ], shape: shape))
+  }
+
+  // MARK: - Parts
+
+  private func slice(_ x: Variable, _ items: [Expression.SliceItem]) throws -> Variable {
+    var (begin, end, stride): ([Int], [Int], [Int]) = ([], [], [])
+    var (endMask, squeezeMask): ([Bool], [Bool]) = ([], [])
+    var (cut, shape): ([Int], [Int]) = ([], [])
+    let items = try Expression.items(items, rank: x.rank)
+    for item in items {
+      if item == .newAxis {
+        shape.append(1)
+        continue
+      }
+      let part = try Expression.part(item, length: x.shape[begin.count])
+      let count = part.count ?? 1
+      let last: Int = part.start + part.step * count
+      begin.append(part.start)
+      end.append(max(0, last))
+      stride.append(part.step)
+      // Before the first element there is no place that a number names.
+      endMask.append(last < 0)
+      if case .index = item {
+        squeezeMask.append(true)
+      } else {
+        squeezeMask.append(false)
+        cut.append(count)
+        shape.append(count)
+      }
+    }
+    var result = x
+    if cut != x.shape || stride.contains(where: { $0 != 1 }) {
+      result = try call.add(
+        "slice_by_index", x,
+        [
+          ("begin", .ints(begin)), ("end", .ints(end)), ("stride", .ints(stride)),
+          ("begin_mask", .flags([Bool](repeating: false, count: begin.count))),
+          ("end_mask", .flags(endMask)), ("squeeze_mask", .flags(squeezeMask)),
+        ], shape: cut)
+    }
+    return try call.reshape(result, to: shape)
+  }
+}

@@ -1,0 +1,154 @@
+import CoreMLModel
+import TensorCore
+
+/// Makes one program of two that were written for different sizes of the inputs: sizes that differ
+/// become unknown.
+struct ProgramUnion {
+  /// The sizes of each value; nil where they differ.
+  private(set) var sizes: [String: [Int?]] = [:]
+  /// The sizes in the two programs.
+  private var own: [String: ([Int], [Int])] = [:]
+  /// Whole numbers that differ, by the names of the constants: their places and values.
+  private var differing: [String: (index: Int, ([Int], [Int]))] = [:]
+
+  mutating func program(_ a: MILProgram, _ b: MILProgram) throws -> MILProgram {
+    guard var function = a.functions.first?.value, let other = b.functions.first?.value,
+      var block = function.body, let otherBlock = other.body
+    else { throw ModelError(.internal, "a program without a function") }
+    try require(
+      a.weightFiles == b.weightFiles, .unsupported, "constants depend on the sizes of the inputs",
+      hint: Self.hint)
+    function.inputs = try zip(function.inputs, other.inputs).map { try union($0, $1) }
+    for index in 0..<max(block.operations.count, otherBlock.operations.count) {
+      guard block.operations.indices.contains(index), otherBlock.operations.indices.contains(index),
+        Self.isSame(block.operations[index], otherBlock.operations[index])
+      else {
+        let places = block.operations.indices
+        throw Self.error(places.contains(index) ? block.operations[index] : block.operations.last)
+      }
+      try unite(&block.operations, index, otherBlock.operations[index])
+    }
+    if let (index, _) = differing.values.min(by: { $0.index < $1.index }) {
+      throw Self.error(block.operations[index])
+    }
+    function.specializations[0].value = block
+    var program = a
+    program.functions[0].value = function
+    return program
+  }
+
+  private static let hint = "--fixed-sizes writes the program for the default sizes alone"
+
+  private static func error(_ operation: MILOperation?) -> ModelError {
+    ModelError(
+      .unsupported,
+      "the operation '\(operation?.outputs.first?.name ?? "")' depends on the sizes of the inputs",
+      hint: hint)
+  }
+
+  private static func isSame(_ a: MILOperation, _ b: MILOperation) -> Bool {
+    a.type == b.type && a.inputs == b.inputs && a.outputs.map(\.name) == b.outputs.map(\.name)
+  }
+
+  private mutating func union(_ a: MILNamedType, _ b: MILNamedType) throws -> MILNamedType {
+    guard case .tensor(var tensor)? = a.type?.kind, case .tensor(let other)? = b.type?.kind else {
+      return a
+    }
+    try require(
+      tensor.dimensions.count == other.dimensions.count, .unsupported,
+      "the rank of '\(a.name)' depends on the sizes of the inputs", hint: Self.hint)
+    for axis in tensor.dimensions.indices where tensor.dimensions[axis] != other.dimensions[axis] {
+      tensor.dimensions[axis].kind = .unknown(isVariadic: false)
+    }
+    sizes[a.name] = tensor.dimensions.map(\.size)
+    own[a.name] = (a.sizes, b.sizes)
+    var result = a
+    result.type?.kind = .tensor(tensor)
+    return result
+  }
+
+  /// Makes one operation of two.
+  private mutating func unite(
+    _ operations: inout [MILOperation], _ index: Int, _ other: MILOperation
+  ) throws {
+    let operation = operations[index]
+    if operation.type == "const" {
+      guard operation.attributes != other.attributes else { return }
+      guard let a = operation.wholeNumbers, let b = other.wholeNumbers, a.count == b.count,
+        let name = operation.outputs.first?.name
+      else { throw Self.error(operation) }
+      differing[name] = (index, (a, b))
+      return
+    }
+    operations[index].outputs = try zip(operation.outputs, other.outputs).map { try union($0, $1) }
+    for input in operation.inputs {
+      guard let name = input.name, let (place, values) = differing[name] else { continue }
+      guard let numbers = resolved(input.key, operation, values) else {
+        throw Self.error(operation)
+      }
+      operations[place].setWholeNumbers(numbers)
+      differing[name] = nil
+    }
+  }
+
+  /// Numbers that say the same for all sizes.
+  private func resolved(
+    _ argument: String, _ operation: MILOperation, _ values: ([Int], [Int])
+  ) -> [Int]? {
+    var numbers = values.0
+    let places = numbers.indices.filter { values.0[$0] != values.1[$0] }
+    switch (operation.type, argument) {
+    case ("reshape", "shape"):
+      guard places.count == 1 else { return nil }
+      numbers[places[0]] = -1
+      return numbers
+    case ("slice_by_index", "end"):
+      // The distance from the end of the axis.
+      guard let x = operation.inputs.first(where: { $0.key == "x" })?.name, let sizes = own[x]
+      else { return nil }
+      for place in places {
+        let distance = values.0[place] - sizes.0[place]
+        guard distance < 0, distance == values.1[place] - sizes.1[place] else { return nil }
+        numbers[place] = distance
+      }
+      return numbers
+    default: return nil
+    }
+  }
+}
+
+extension MILDimension {
+  fileprivate var size: Int? { if case .constant(let size)? = kind { size } else { nil } }
+}
+
+extension MILNamedType {
+  fileprivate var sizes: [Int] {
+    guard case .tensor(let tensor)? = type?.kind else { return [] }
+    return tensor.dimensions.map { $0.size ?? 0 }
+  }
+}
+
+extension MILArgumentEntry {
+  /// The value that the argument is bound to.
+  fileprivate var name: String? {
+    if case .name(let name)? = value?.arguments.first?.content { name } else { nil }
+  }
+}
+
+extension MILOperation {
+  /// The elements of a constant in the message.
+  fileprivate var wholeNumbers: [Int]? {
+    guard
+      case .immediate(let immediate)? = attributes.first(where: { $0.key == "val" })?.value?.content,
+      case .tensor(let tensor)? = immediate.content, case .ints(let numbers)? = tensor.content
+    else { return nil }
+    return numbers
+  }
+
+  fileprivate mutating func setWholeNumbers(_ numbers: [Int]) {
+    guard let place = attributes.firstIndex(where: { $0.key == "val" }),
+      let type = attributes[place].value?.type, case .tensor(let tensor)? = type.kind
+    else { return }
+    attributes[place].value = MILValue(ints: numbers, tensor.rank == 0 ? [] : [numbers.count])
+  }
+}
