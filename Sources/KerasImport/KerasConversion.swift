@@ -326,6 +326,8 @@ package struct KerasConversion: SourceConversion {
     // Inputs to lookup tables are sequences of indices.
     let indices = Set(
       graph.nodes.filter { $0.layer.className == "Embedding" }.flatMap { $0.inputs.map(\.node) })
+    var batches: Set<Int?> = []
+    defer { network.declaredBatch = batches.count == 1 ? batches.first ?? nil : nil }
     return try graph.inputs.enumerated().map { position, index in
       let node = graph.nodes[index]
       let name =
@@ -334,6 +336,7 @@ package struct KerasConversion: SourceConversion {
       let shape = try InputShape(
         declared: node.layer.declaredShape, requested: options.inputShapes[name], name: name,
         layer: node.name)
+      batches.insert(shape.batch)
       let layout = try shape.layout(formats[index], isIndices: indices.contains(index))
       let blob = network.reserve("input\(position + 1)")
       let tensor = KerasTensor(blob: blob, shape: shape.sizes, layout: layout)

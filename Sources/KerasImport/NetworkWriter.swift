@@ -13,6 +13,8 @@ struct NetworkWriter: LayerWriting {
   let maximumVersion: Int
   /// Whether layers depend on the lengths of sequences of images.
   var fixesSequences = false
+  /// The size of the batch that all inputs declare; operations may state it as a number.
+  var declaredBatch: Int?
   /// Masks computed so far.
   var masks: [String: KerasTensor] = [:]
   /// Names of the layers that Core ML can train and that are trainable in the source.
