@@ -50,6 +50,7 @@ package struct KerasConversion: SourceConversion {
       throw UnsupportedLayers.error(problems) ?? error
     }
     for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
+    noteUnknownBackend()
     if let error = UnsupportedLayers.error(problems) { throw error }
     imported.outputs = try addOutputs()
     if network.fixesSequences {
@@ -74,6 +75,19 @@ package struct KerasConversion: SourceConversion {
       .state($0.blob, units: $0.units, isInput: false)
     }
     return imported
+  }
+
+  /// Theano's convolutions flip their kernels, and Keras 1 does not write which backend it ran on.
+  private mutating func noteUnknownBackend() {
+    guard source.version.backend == nil, source.weights != nil,
+      let layer = graph.nodes.first(where: {
+        $0.layer.fields["dim_ordering"]?.string == "th" && $0.layer.fields["nb_filter"] != nil
+      })
+    else { return }
+    network.notes.append(
+      "layer '\(layer.name)' (\(layer.layer.className)): its kernel is taken as it is stored, as Keras "
+        + "does; if the network was trained with Theano, add an attribute 'backend' with the text "
+        + "'theano' to the file")
   }
 
   // MARK: Layers

@@ -64,7 +64,7 @@ struct BatchSizeTests {
     ("6, -1", "3, 8", "windows in the batch"), ("2, -1", "3, 8", "may move items"),
     ("4, -1", "3, 8", "may move items"), ("1, -1", "3, 8", "may move items"),
     ("3, -1", "null, 8", "may move items"),
-  ] as [(String, String, String?)])
+  ])
   func aDeclaredBatchIsANumber(_ shape: String, _ input: String, _ message: String?) {
     let error = modelError {
       try converted("reshape", #""shape": [\#(shape)]"#, input: input)

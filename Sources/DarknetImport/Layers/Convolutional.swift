@@ -6,7 +6,8 @@ import TensorCore
 struct ConvolutionalLayer: DarknetLayer {
   static let source = SourceLayer(
     "convolutional", "conv",
-    becomes: "convolution, batchnorm, activation; with `xnor` first greaterThan of specification 4",
+    becomes: "convolution, batchnorm, activation; with `xnor` first greaterThan of "
+      + "specification 4",
     refused: "`sway`, `rotate`, `stretch`, `stretch_sway`, `coordconv`: kernels computed at run "
       + "time; `antialiasing`: undefined in Darknet")
   static let options = [

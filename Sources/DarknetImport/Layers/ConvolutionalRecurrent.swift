@@ -114,8 +114,8 @@ struct ConvolutionalRecurrentLayer: DarknetLayer {
 struct ConvolutionalLongMemoryLayer: DarknetLayer {
   static let source = SourceLayer(
     "conv_lstm",
-    becomes: "eight convolutions with batchnorm and activation, sums, sigmoid, tanh, products; both "
-      + "states are inputs and outputs", refused: "windows that change the size")
+    becomes: "eight convolutions with batchnorm and activation, sums, sigmoid, tanh, products; "
+      + "both states are inputs and outputs", refused: "windows that change the size")
   static let options =
     [
       "output", "activation", "lstm_activation", "peephole", "bottleneck", "shortcut",
