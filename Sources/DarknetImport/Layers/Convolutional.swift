@@ -8,15 +8,16 @@ struct ConvolutionalLayer: DarknetLayer {
     "convolutional", "conv",
     becomes: "convolution, batchnorm, activation; with `xnor` first greaterThan of "
       + "specification 4",
-    refused: "`sway`, `rotate`, `stretch`, `stretch_sway`, `coordconv`: kernels computed at run "
-      + "time; `antialiasing`: undefined in Darknet")
+    refused: "`sway`, `rotate`, `stretch`, `stretch_sway`, `coordconv`: kernels computed at "
+      + "run time; `antialiasing`: undefined in Darknet")
   static let options = [
     "filters", "size", "stride", "stride_x", "stride_y", "pad", "padding", "groups", "dilation",
     "batch_normalize", "cbn", "activation", "flipped", "share_index", "binary", "xnor",
     "antialiasing", "sway", "rotate", "stretch", "stretch_sway", "coordconv",
   ]
   static let trainingOptions = [
-    "angle", "assisted_excitation", "bin_output", "dot", "grad_centr", "reverse", "stream", "wait_stream",
+    "angle", "assisted_excitation", "bin_output", "dot", "grad_centr", "reverse", "stream",
+    "wait_stream",
   ]
 
   private let filters: Int
