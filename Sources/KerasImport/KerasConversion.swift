@@ -50,7 +50,7 @@ package struct KerasConversion: SourceConversion {
       throw UnsupportedLayers.error(problems) ?? error
     }
     for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
-    noteUnknownBackend()
+    if source.weights != nil { network.notes += graph.notes(on: source.version) }
     if let error = UnsupportedLayers.error(problems) { throw error }
     imported.outputs = try addOutputs()
     if network.fixesSequences {
@@ -75,19 +75,6 @@ package struct KerasConversion: SourceConversion {
       .state($0.blob, units: $0.units, isInput: false)
     }
     return imported
-  }
-
-  /// Theano's convolutions flip their kernels, and Keras 1 does not write which backend it ran on.
-  private mutating func noteUnknownBackend() {
-    guard source.version.backend == nil, source.weights != nil,
-      let layer = graph.nodes.first(where: {
-        $0.layer.fields["dim_ordering"]?.string == "th" && $0.layer.fields["nb_filter"] != nil
-      })
-    else { return }
-    network.notes.append(
-      "layer '\(layer.name)' (\(layer.layer.className)): its kernel is taken as it is stored, as Keras "
-        + "does; if the network was trained with Theano, add an attribute 'backend' with the text "
-        + "'theano' to the file")
   }
 
   // MARK: Layers
@@ -340,8 +327,6 @@ package struct KerasConversion: SourceConversion {
     // Inputs to lookup tables are sequences of indices.
     let indices = Set(
       graph.nodes.filter { $0.layer.className == "Embedding" }.flatMap { $0.inputs.map(\.node) })
-    var batches: Set<Int?> = []
-    defer { network.declaredBatch = batches.count == 1 ? batches.first ?? nil : nil }
     return try graph.inputs.enumerated().map { position, index in
       let node = graph.nodes[index]
       let name =
@@ -350,7 +335,7 @@ package struct KerasConversion: SourceConversion {
       let shape = try InputShape(
         declared: node.layer.declaredShape, requested: options.inputShapes[name], name: name,
         layer: node.name)
-      batches.insert(shape.batch)
+      network.batches.insert(shape.batch)
       let layout = try shape.layout(formats[index], isIndices: indices.contains(index))
       let blob = network.reserve("input\(position + 1)")
       let tensor = KerasTensor(blob: blob, shape: shape.sizes, layout: layout)
