@@ -60,6 +60,9 @@ struct AnchorBoxes: KerasLayer {
     )
     let scale = try configuration.double("this_scale")
     let next = try configuration.double("next_scale")
+    guard scale >= 0, next >= 0 else {
+      throw configuration.unsupported("this_scale", "a scale below 0 is not supported")
+    }
     let hasTwo = try configuration.bool("two_boxes_for_ar1", default: true)
     let side = min(image.height, image.width)
     boxes = try numbers("aspect_ratios", [0.5, 1, 2]).flatMap { ratio in

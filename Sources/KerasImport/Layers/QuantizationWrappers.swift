@@ -128,7 +128,12 @@ struct InferableQuantizer: Sendable {
       return numbers
     }
     let isOfWeights = name.hasPrefix("Weights")
-    guard isOfWeights || name.hasPrefix("Activation"), name.hasSuffix("InferableQuantizer") else {
+    let kinds = ["POT", "Symmetric", "Uniform", "LutPOT", "LUTPOT", "LUTSymmetric"]
+    guard
+      kinds.contains(where: { kind in
+        ["Weights", "Activation"].contains { name == $0 + kind + "InferableQuantizer" }
+      })
+    else {
       throw configuration.unsupported(
         field, "the quantizer '\(stored.prefix(100))' is not supported",
         hint: "convert quantizers for training with convert_to_inferable_quantizers()")
@@ -203,7 +208,7 @@ struct InferableQuantizer: Sendable {
     let values = places.sorted { $0.key < $1.key }
     var terms = ["\((values.first?.key ?? 0) * threshold)"]
     for (below, above) in zip(values, values.dropFirst()) {
-      let middle = (below.key + above.key) / 2 * (threshold + epsilon)
+      let middle = (below.key + above.key) / 2 * Double(Float(threshold + epsilon))
       let comparison = below.value < above.value ? ">" : ">="
       terms.append(
         "where(x \(comparison) \(middle), \((above.key - below.key) * threshold), 0)")
