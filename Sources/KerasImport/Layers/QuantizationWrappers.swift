@@ -15,6 +15,9 @@ struct QuantizationHolder: KerasLayer {
       refused: "quantizers for training; lookup tables of more than 64 values", version: 4)
   ]
 
+  /// Only a step of the training.
+  static let hasKnownWeights = false
+
   private let formula: String
 
   init(_ configuration: LayerConfiguration) throws {
@@ -25,8 +28,6 @@ struct QuantizationHolder: KerasLayer {
       quantizer.formulas.count == 1, field, unsupported: "an activation has one range")
     formula = quantizer.formulas[0]
   }
-
-  var weights: [WeightSlot] { [WeightSlot("optimizer_step", isTrainable: false)] }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let conversion = FormulaConversion(
