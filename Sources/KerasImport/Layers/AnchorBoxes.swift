@@ -103,6 +103,14 @@ struct AnchorBoxes: KerasLayer {
       return (0..<places[axis]).map { (offsets[axis] + Double($0)) * step }
     }
     let (rows, columns) = (centers(0), centers(1))
+    let spacing = (0..<2).map { lengths[$0] / Double(places[$0]) }
+    if steps == nil, spacing.contains(where: { $0 != $0.rounded() }) {
+      network.notes.append(
+        "layer '\(call.name)' (\(call.className)): the file does not store 'this_steps', so the boxes "
+          + "are \(Float(spacing[0])) × \(Float(spacing[1])) pixels apart, as in Keras when it loads the "
+          + "file; if the network was built with other steps, add them to the layer's configuration"
+      )
+    }
     var values: [Float] = []
     values.reserveCapacity(8 * count)
     for y in rows {
