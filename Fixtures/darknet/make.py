@@ -56,6 +56,9 @@ case("convolutional_stride_xy", net(3, 9, 8) + conv(4, 3, stride_x=3, stride_y=2
 case("convolutional_stride_x", net(3, 9, 8) + conv(4, 3, stride=2, stride_x=1, pad=1))
 case("convolutional_padding", net(2, 6, 7) + conv(3, 3, padding=2))
 case("convolutional_even", net(2, 6, 7) + conv(3, 4, pad=1))
+case("convolutional_binary", net(3, 6, 5) + conv(4, 3, "leaky", binary=1, pad=1))
+case("convolutional_xnor", net(3, 6, 5) + conv(6, 3, "leaky", batch_normalize=1) + conv(
+    4, 3, "leaky", xnor=1, bin_output=1, batch_normalize=1, pad=1, groups=2))
 case("convolutional_groups", net(6, 5, 5) + conv(4, 3, groups=2, pad=1, batch_normalize=1))
 case("convolutional_depthwise", net(6, 5, 5) + conv(6, 3, groups=6, pad=1))
 case("convolutional_dilation", net(3, 9, 9) + conv(4, 3, dilation=2, pad=1))
@@ -213,6 +216,16 @@ case("crnn", net(3, 5, 4) + section("crnn", output=4, hidden=6, activation="leak
                                    batch_normalize=1, shortcut=1) + conv(2))
 case("crnn_pad", net(2, 4, 5) + section("crnn", output=3, hidden=2, size=3, pad=1,
                                        activation="tanh"))
+case("crnn_groups", net(4, 5, 4) + section("crnn", output=2, hidden=6, groups=2, dilation=2,
+                                          activation="leaky"))
+case("crnn_bits", net(3, 5, 4) + section("crnn", output=2, hidden=4, xnor=1, groups=2,
+                                        activation="leaky", batch_normalize=1))
+case("conv_lstm", net(3, 5, 4) + section("conv_lstm", output=4, pad=1, batch_normalize=1))
+case("conv_lstm_peephole", net(4, 4, 5) + section(
+    "conv_lstm", output=6, pad=1, groups=2, peephole=1, activation="leaky",
+    lstm_activation="leaky", state_constrain=1) + conv(2))
+case("conv_lstm_bottleneck", net(4, 4, 5) + section(
+    "conv_lstm", output=4, size=1, bottleneck=1, shortcut=1, activation="leaky"))
 case("reorg_extra", net(3, 4, 5) + section("reorg", stride=1, extra=2)
      + section("connected", output=4, activation="linear"))
 case("softmax_tree", net(9, 1, 1) + section("softmax", tree="classes.tree", temperature=2))

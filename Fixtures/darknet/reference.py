@@ -140,6 +140,11 @@ def reorg_cpu(x, w, h, c, stride, forward):
     return out
 
 
+def binarized(kernel):  # A src/convolutional_kernels.cu binarize_weights_kernel
+    mean = np.abs(kernel).mean(axis=(1, 2, 3), keepdims=True)
+    return np.where(kernel > 0, mean, -mean)
+
+
 def windows(x, size, stride_y, stride_x, top, left, height, width, fill, dilation=1):
     """[channels, size, size, height, width]; what lies outside is `fill`."""
     c, h, w = x.shape
@@ -218,6 +223,7 @@ class Network:
 
     def layer_convolutional(self, x):  # A src/convolutional_layer.c, P load_convolutional_weights
         n, size, groups = self.int("filters", 1), self.int("size", 1), self.int("groups", 1)
+        groups = 1 if self.int("xnor", 0) else groups
         stride = self.int("stride", 1)
         stride_x, stride_y = self.int("stride_x", stride), self.int("stride_y", stride)
         dilation = self.int("dilation", 1) if size > 1 else 1
@@ -237,6 +243,10 @@ class Network:
             stored = biases, numbers, kernel
         self.kernels[self.index] = stored
         biases, numbers, kernel = stored
+        if self.int("binary", 0) or self.int("xnor", 0):
+            kernel = binarized(kernel)
+        if self.int("xnor", 0):  # binarize_cpu
+            x = np.where(x > 0, 1.0, -1.0)
         height, width = (h + 2 * pad - size) // stride_y + 1, (w + 2 * pad - size) // stride_x + 1
         border = pad * dilation
         columns = windows(x, size, stride_y, stride_x, border, border, height, width, 0, dilation)
@@ -469,26 +479,64 @@ class Network:
         self.keep(cell.reshape(-1, 1, 1), "cell")
         return new
 
+    def same_size(self, inputs, filters):
+        """The next convolution of a recurrent section, with its normalization and activation."""
+        size, groups = self.int("size", 3), self.int("groups", 1)
+        dilation = self.int("dilation", 1)
+        bits = self.int("xnor", 0)
+        groups = 1 if bits else groups
+        biases = self.weights.take("biases", filters)
+        numbers = self.numbers(filters) if self.int("batch_normalize", 0) else None
+        kernel = self.weights.take("weights", filters, inputs // groups, size, size)
+        kernel = binarized(kernel) if bits else kernel
+        default = "linear" if self.sections[self.index + 1][0] == "conv_lstm" else "logistic"
+
+        def forward(x):
+            x = np.where(x > 0, 1.0, -1.0) if bits else x
+            border = size // 2 * dilation
+            columns = windows(x, size, 1, 1, border, border, *x.shape[1:], 0, dilation)
+            columns = columns.reshape(groups, -1, x[0].size)
+            out = np.matmul(kernel.reshape(groups, filters // groups, -1), columns)
+            out = out.reshape(filters, *x.shape[1:])
+            out = self.normalize(out, biases, numbers) if numbers else out + biases[:, None, None]
+            return self.activate(out, default)
+
+        return forward
+
     def layer_crnn(self, x):  # P, A src/crnn_layer.c
         outputs, hidden = self.int("output", 1), self.int("hidden", 1)
-        kernels = []
-        for inputs, filters in ((x.shape[0], hidden), (hidden, hidden), (hidden, outputs)):
-            biases = self.weights.take("biases", filters)
-            numbers = self.numbers(filters) if self.int("batch_normalize", 0) else None
-            kernels.append((biases, numbers, self.weights.take("weights", filters, inputs, 3, 3)))
-
-        def forward(x, kernel):
-            biases, numbers, weights = kernel
-            columns = windows(x, 3, 1, 1, 1, 1, *x.shape[1:], 0)
-            out = np.einsum("ncrs,crshw->nhw", weights, columns)
-            out = self.normalize(out, biases, numbers) if numbers else out + biases[:, None, None]
-            return self.activate(out, "logistic")
-
+        first, own, last = (self.same_size(inputs, filters) for inputs, filters in (
+            (x.shape[0], hidden), (hidden, hidden), (hidden, outputs)))
         state = self.state((hidden,) + x.shape[1:])
-        new = forward(x, kernels[0]) + forward(state, kernels[1])
+        new = first(x) + own(state)
         new = new + (state if self.int("shortcut", 0) else 0)
         self.keep(new)
-        return forward(new, kernels[2])
+        return last(new)
+
+    def layer_conv_lstm(self, x):  # A src/conv_lstm_layer.c forward_conv_lstm_layer_gpu
+        n, narrow = self.int("output", 1), self.int("bottleneck", 0)
+        function = ACTIVATIONS[self.options.get("lstm_activation", "tanh")]
+        nothing = lambda x: 0
+        v = {gate: self.same_size(n, n) if self.int("peephole", 0) else nothing for gate in "fio"}
+        w = {gate: nothing if narrow else self.same_size(n, n) for gate in "figo"}
+        if narrow:
+            bottleneck = self.same_size(2 * n, n)
+        u = {gate: self.same_size(x.shape[0], n) for gate in "figo"}
+        state, cell = self.state((n,) + x.shape[1:]), self.state((n,) + x.shape[1:], "cell")
+        if narrow:
+            x = function(bottleneck(np.concatenate([state, x])))
+        f = logistic(w["f"](state) + u["f"](x) + v["f"](cell))
+        i = logistic(w["i"](state) + u["i"](x) + v["i"](cell))
+        g = function(w["g"](state) + u["g"](x))
+        cell = f * cell + i * g
+        o = logistic(w["o"](state) + u["o"](x) + v["o"](cell))
+        new = o * function(cell)
+        limit = self.float("state_constrain", 32)
+        self.keep(new)
+        self.keep(np.clip(cell, -limit, limit) if limit else cell, "cell")
+        if narrow and self.int("shortcut", 0):
+            new = new + np.concatenate([x[: n // 2], np.zeros_like(x[n // 2 :])])
+        return new
 
     def layer_activation(self, x):
         return self.activate(x, "linear")

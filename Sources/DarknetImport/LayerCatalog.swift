@@ -8,7 +8,6 @@ package enum LayerCatalog {
 
   /// Darknet sections that cannot be converted, and why.
   package static let impossible: [(names: [String], reason: String)] = [
-    (["conv_lstm"], "a recurrent layer, whose form depends on the settings of the network"),
     (["history"], "it keeps earlier images"),
     (["iseg"], "instance masks, which Darknet finds outside the network"),
     (["empty", "silence"], "Darknet leaves its output undefined"),

@@ -3,6 +3,8 @@ import TensorCore
 /// The shape of a model's input: the declared shape, with the sizes that the user fixes.
 struct InputShape {
   let sizes: [Int?]
+  /// The declared size of the batch, of which the network takes one item.
+  let batch: Int?
   private let layer: String
 
   init(declared: [Int?]?, requested: [Int?]?, name: String, layer: String) throws {
@@ -14,6 +16,7 @@ struct InputShape {
           hint: "set it with --input-shape \(name)=?,…, in Keras's layout, batch first")
       }
       sizes = [nil] + requested.dropFirst()
+      batch = requested.first ?? nil
       return
     }
     var sizes = declared
@@ -36,6 +39,7 @@ struct InputShape {
         sizes[axis] = size
       }
     }
+    batch = declared.first.flatMap { $0 } ?? sizes.first.flatMap { $0 }
     if !sizes.isEmpty { sizes[0] = nil }
     self.sizes = sizes
   }

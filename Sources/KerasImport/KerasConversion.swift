@@ -50,6 +50,7 @@ package struct KerasConversion: SourceConversion {
       throw UnsupportedLayers.error(problems) ?? error
     }
     for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
+    if source.weights != nil { network.notes += graph.notes(on: source.version) }
     if let error = UnsupportedLayers.error(problems) { throw error }
     imported.outputs = try addOutputs()
     if network.fixesSequences {
@@ -334,6 +335,7 @@ package struct KerasConversion: SourceConversion {
       let shape = try InputShape(
         declared: node.layer.declaredShape, requested: options.inputShapes[name], name: name,
         layer: node.name)
+      network.batches.insert(shape.batch)
       let layout = try shape.layout(formats[index], isIndices: indices.contains(index))
       let blob = network.reserve("input\(position + 1)")
       let tensor = KerasTensor(blob: blob, shape: shape.sizes, layout: layout)

@@ -91,3 +91,19 @@ struct KerasVersion: Sendable {
     return numbers.first.map { "Keras \($0)" } ?? "Keras"
   }
 }
+
+extension KerasGraph {
+  /// Theano's convolutions flip their kernels, and Keras 1 does not write which backend it ran on.
+  func notes(on version: KerasVersion) -> [String] {
+    guard version.backend == nil,
+      let node = nodes.first(where: {
+        $0.layer.fields["dim_ordering"]?.string == "th" && $0.layer.fields["nb_filter"] != nil
+      })
+    else { return [] }
+    return [
+      "layer '\(node.name)' (\(node.layer.className)): its kernel is taken as it is stored, as Keras "
+        + "does; if the network was trained with Theano, add an attribute 'backend' with the text "
+        + "'theano' to the file"
+    ]
+  }
+}

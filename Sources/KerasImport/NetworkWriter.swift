@@ -13,6 +13,10 @@ struct NetworkWriter: LayerWriting {
   let maximumVersion: Int
   /// Whether layers depend on the lengths of sequences of images.
   var fixesSequences = false
+  /// The sizes of the batch that inputs declare, nil for one that declares none.
+  var batches: Set<Int?> = []
+  /// The size that all inputs declare; operations may state it as a number.
+  var declaredBatch: Int? { batches.count == 1 ? batches.first ?? nil : nil }
   /// Masks computed so far.
   var masks: [String: KerasTensor] = [:]
   /// Names of the layers that Core ML can train and that are trainable in the source.

@@ -32,10 +32,6 @@ enum UnconvertedClasses {
       "from tensorflow-model-optimization; strip them before saving, or make them custom layers with a rule"
     ),
     (
-      ["KerasActivationQuantizationHolder"],
-      "from mct-quantizers; export the network without quantizers, or make it a custom layer with a rule"
-    ),
-    (
       ["ConvLayer", "InvertedResidualBlock", "MobileViT_v1_Block", "MobileViT_v2_Block"],
       "from keras-vision; its inner layers are in its Python code, not in the file"
     ),
@@ -44,8 +40,12 @@ enum UnconvertedClasses {
       "from keras-retinanet, selects boxes; build the model without it (in retinanet_bbox), whose outputs are the boxes and the scores of the classes"
     ),
     (
-      ["AnchorBoxes", "DecodeDetections", "DecodeDetectionsFast"],
-      "from SSD networks; convert the model without them, and compute the boxes, which depend only on the image's size, from its outputs"
+      ["DecodeDetections", "DecodeDetectionsFast"],
+      "from ssd_keras, selects boxes; build the model with mode='training', whose output has the scores of the classes, the offsets, the anchor boxes and their variances"
+    ),
+    (
+      ["PriorBox"],
+      "from SSD networks; its settings are not in the file"
     ),
   ]
 }

@@ -33,7 +33,6 @@ import Testing
     ("[convolutional]\nfilters=1048576\nsize=1000\npad=1\n", "exceeds the limit"),
     ("[convolutional]\nfilters=3\ngroups=2\n", "line 7: groups: 3 filters are not divisible"),
     ("[convolutional]\nfilters=3\ngroups=3\n", "4 channels do not divide into 3 groups"),
-    ("[convolutional]\nxnor=1\n", "line 6: xnor = 1: single-bit networks"),
     ("[convolutional]\nshare_index=0\n", "share_index 0 is not an earlier convolution"),
     ("[convolutional]\nsize=3\ndilation=2\n", "line 7: dilation: with size 3 and padding 0"),
     ("[convolutional]\nactivation=silu\n", "Darknet has no activation 'silu'"),
@@ -69,7 +68,15 @@ import Testing
     ("[yolo]\nclasses=2\nnum=3\nmask=,\n", "line 8: mask: it refers to no anchor"),
     ("[detection]\nclasses=2\n", "its input has 256 numbers, but 7 × 7 cells need 196"),
     ("[avgpool]\n[region]\nclasses=0\ncoords=4\nnum=1\n", "its input has 4 channels"),
-    ("[conv_lstm]\noutput=3\n", "line 5: a recurrent layer"),
+    ("[conv_lstm]\noutput=3\n", "changes the size of the state"),
+    ("[conv_lstm]\npad=1\nstride=2\n", "line 7: stride = 2"),
+    ("[conv_lstm]\noutput=3\npad=1\ngroups=2\n", "3 channels and 3 filters do not divide into 2"),
+    ("[conv_lstm]\noutput=3\npad=1\nbottleneck=1\n", "needs an input of 3 channels, but gets 4"),
+    (
+      "[conv_lstm]\noutput=3\npad=1\nbottleneck=1\nshortcut=1\n",
+      "a shortcut to half of 3 filters"
+    ),
+    ("[history]\n", "line 5: it keeps earlier images"),
     ("[crnn]\nsize=5\n", "changes the size of the state"),
     ("[crnn]\nstride=2\n", "line 6: stride = 2"),
     ("[reorg]\nflatten=1\nextra=1\n", "reads numbers after its input"),
@@ -102,10 +109,10 @@ import Testing
 
   @Test func allFaultsAtOnce() {
     let error = modelError {
-      try convert(Self.net + "[conv_lstm]\n[avgpool]\n[mystery]\n[history]\n")
+      try convert(Self.net + "[iseg]\n[avgpool]\n[mystery]\n[history]\n")
     }
     #expect(error?.message.hasPrefix("3 layers cannot be converted:") == true)
-    for layer in ["conv_lstm_0", "mystery_2", "history_3"] {
+    for layer in ["iseg_0", "mystery_2", "history_3"] {
       #expect(error?.message.contains("'\(layer)'") == true)
     }
   }

@@ -7,7 +7,7 @@ import Testing
 
 /// Numbers computed from the size of the batch, N: `s` is tf.shape(i), and `m` an operation on its
 /// first or second size. What converts is compared with TensorFlow's predictions in
-/// `Fixtures/keras/collections/windows_by_batch.h5` and `windows_by_lambda.h5`; TensorFlow's
+/// `Fixtures/keras/collections`: `windows_by_batch`, `windows_by_lambda`, `declared_batch`; TensorFlow's
 /// definition of each operation says whether what is here mixes items of the batch.
 struct BatchSizeTests {
   private static let m = #"["m", 0, 0]"#
@@ -55,6 +55,25 @@ struct BatchSizeTests {
   func itemsStayWhereTheyAre(_ shape: String) {
     let error = modelError { try converted("reshape", #""shape": [\#(shape)]"#) }
     #expect(error?.code == .unsupported)
+  }
+
+  /// (3, 8) to 3 rows keeps the items, to 6 rows makes two of each, and to 2, 4 or 1 moves some to
+  /// others. Without a declared batch, 3 says nothing.
+  @Test(arguments: [
+    ("3, -1", "3, 8", nil), ("3, 2, -1", "3, 8", nil), ("1, -1", "1, 8", nil),
+    ("6, -1", "3, 8", "windows in the batch"), ("2, -1", "3, 8", "may move items"),
+    ("4, -1", "3, 8", "may move items"), ("1, -1", "3, 8", "may move items"),
+    ("3, -1", "null, 8", "may move items"),
+  ])
+  func aDeclaredBatchIsANumber(_ shape: String, _ input: String, _ message: String?) {
+    let error = modelError {
+      try converted("reshape", #""shape": [\#(shape)]"#, input: input)
+    }
+    if let message {
+      #expect(error?.message.contains(message) == true)
+    } else {
+      #expect(error == nil)
+    }
   }
 
   /// [3N, …] of N · 8 numbers: 8 is not divisible by 3; [2N, 3] has too few.

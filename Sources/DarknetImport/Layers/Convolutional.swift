@@ -5,17 +5,19 @@ import TensorCore
 /// out = activation(normalized(kernel ∗ in) + bias)
 struct ConvolutionalLayer: DarknetLayer {
   static let source = SourceLayer(
-    "convolutional", "conv", becomes: "convolution, batchnorm, activation",
-    refused: "`xnor`, `binary`, `bin_output`: computed with single bits; `sway`, `rotate`, "
-      + "`stretch`, `stretch_sway`, `coordconv`: kernels computed at run time; "
-      + "`antialiasing`: undefined in Darknet")
+    "convolutional", "conv",
+    becomes: "convolution, batchnorm, activation; with `xnor` first greaterThan of "
+      + "specification 4",
+    refused: "`sway`, `rotate`, `stretch`, `stretch_sway`, `coordconv`: kernels computed at "
+      + "run time; `antialiasing`: undefined in Darknet")
   static let options = [
     "filters", "size", "stride", "stride_x", "stride_y", "pad", "padding", "groups", "dilation",
     "batch_normalize", "cbn", "activation", "flipped", "share_index", "binary", "xnor",
-    "bin_output", "antialiasing", "sway", "rotate", "stretch", "stretch_sway", "coordconv",
+    "antialiasing", "sway", "rotate", "stretch", "stretch_sway", "coordconv",
   ]
   static let trainingOptions = [
-    "angle", "assisted_excitation", "dot", "grad_centr", "reverse", "stream", "wait_stream",
+    "angle", "assisted_excitation", "bin_output", "dot", "grad_centr", "reverse", "stream",
+    "wait_stream",
   ]
 
   private let filters: Int
@@ -24,12 +26,17 @@ struct ConvolutionalLayer: DarknetLayer {
   private let dilation: Int
   private let isNormalized: Bool
   private let isFlipped: Bool
+  /// Whether the weights, and whether the numbers of the image are their signs.
+  private let hasSigns: Bool
+  private let takesSigns: Bool
   private let sharedIndex: Int?
   private let activation: ActivationFunction
 
   init(_ section: ConfigurationSection) throws {
     filters = try section.int("filters", default: 1, in: 1...WindowOptions.filterLimit)
-    groups = max(1, try section.int("groups", default: 1))
+    takesSigns = try section.bool("xnor")
+    hasSigns = try takesSigns || section.bool("binary")
+    groups = takesSigns ? 1 : max(1, try section.int("groups", default: 1))
     window = try WindowOptions(section)
     let gaps = try section.int("dilation", default: 1, in: 1...WindowOptions.limit)
     dilation = window.size == 1 ? 1 : gaps
@@ -39,10 +46,6 @@ struct ConvolutionalLayer: DarknetLayer {
       try section.int("share_index", default: 0, in: -Limits.layers...Limits.layers)
     }
     activation = ActivationFunction(section, default: "logistic")
-    let bits = "single-bit networks do not compute with their stored weights"
-    try section.refuse("xnor", bits)
-    try section.refuse("binary", bits)
-    try section.refuse("bin_output", bits)
     try section.refuse("antialiasing", "Darknet leaves the sizes after it undefined")
     for key in ["sway", "rotate", "stretch", "stretch_sway"] {
       try section.refuse(key, "kernels rotated at run time are not supported")
@@ -82,7 +85,9 @@ struct ConvolutionalLayer: DarknetLayer {
     let convolution = Convolution(
       shape, groups: groups, stride: [window.strideY, window.strideX],
       dilation: [dilation, dilation], border: [border, border])
-    let blob = network.add(convolution, weights, input.blob, call)
+    let blob = network.add(
+      convolution, hasSigns ? weights.ofSigns : weights,
+      takesSigns ? network.signs(input.blob, call.name) : input.blob, call)
     return try network.activate(
       activation, DarknetTensor(blob, filters, height, width), call)
   }
@@ -105,7 +110,7 @@ struct ConvolutionalLayer: DarknetLayer {
 struct ConvolutionWeights: Sendable {
   let bias: FloatValues
   let normalization: Normalization?
-  let kernel: FloatValues
+  private(set) var kernel: FloatValues
 
   init(
     filters: Int, kernel shape: [Int], isNormalized: Bool, isFlipped: Bool = false,
@@ -125,7 +130,34 @@ struct ConvolutionWeights: Sendable {
   }
 }
 
+extension ConvolutionWeights {
+  /// The sign of each weight times the mean magnitude of its filter: what `binary` and `xnor`
+  /// compute with. The sign of 0 is −1.
+  var ofSigns: ConvolutionWeights {
+    let stored = kernel.array()
+    guard let filters = kernel.shape.first, filters > 0, stored.count >= filters else {
+      return self
+    }
+    let count = stored.count / filters
+    var result = self
+    result.kernel = FloatValues(
+      (0..<filters).flatMap { filter -> [Float] in
+        let row = stored[filter * count..<(filter + 1) * count]
+        let mean = Float(row.reduce(0.0) { $0 + Double(abs($1)) } / Double(count))
+        return row.map { $0 > 0 ? mean : -mean }
+      }
+    ).shaped(kernel.shape)
+    return result
+  }
+}
+
 extension DarknetNetwork {
+  /// 1 for a positive number and −1 for any other.
+  mutating func signs(_ blob: String, _ name: String) -> String {
+    let isPositive = add(name + "__positive__", GreaterThan().with(\.alpha, 0), [blob])
+    return affine(isPositive, 2, -1, name + "__signs__")
+  }
+
   /// Adds a convolution, with its bias or followed by its normalization.
   mutating func add(
     _ convolution: Convolution, _ weights: ConvolutionWeights, _ input: String, _ call: SectionCall

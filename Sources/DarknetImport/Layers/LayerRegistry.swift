@@ -8,7 +8,7 @@ enum DarknetLayerRegistry {
     LogisticLayer.self, SoftmaxLayer.self, BatchNormLayer.self, NormalizationLayer.self,
     L2NormLayer.self, ImplicitLayer.self, DropoutLayer.self, CostLayer.self, RegionLayer.self,
     YOLOLayer.self, DetectionLayer.self, RecurrentLayer.self, GatedLayer.self,
-    LongMemoryLayer.self, ConvolutionalRecurrentLayer.self,
+    LongMemoryLayer.self, ConvolutionalRecurrentLayer.self, ConvolutionalLongMemoryLayer.self,
   ]
 
   private static let byName: [String: any DarknetLayer.Type] = {

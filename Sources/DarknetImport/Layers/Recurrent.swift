@@ -12,12 +12,12 @@ struct SectionState: Sendable {
 
 extension DarknetNetwork {
   /// The blob of a state before the image.
-  fileprivate mutating func state(_ call: SectionCall, _ name: String = "state") -> String {
+  mutating func state(_ call: SectionCall, _ name: String = "state") -> String {
     reserve("\(call.name)_\(name)_in")
   }
 
   /// Makes a blob the state after the image.
-  fileprivate mutating func keep(
+  mutating func keep(
     _ blob: String, as input: String, _ tensor: DarknetTensor
   ) {
     // The state may also be the section's output, whose name the user can choose.
@@ -192,79 +192,5 @@ struct LongMemoryLayer: DarknetLayer {
     network.keep(output, as: state, tensor)
     network.keep(next, as: cell, tensor)
     return tensor
-  }
-}
-
-/// The same as `rnn` with convolutions.
-struct ConvolutionalRecurrentLayer: DarknetLayer {
-  static let source = SourceLayer(
-    "crnn",
-    becomes:
-      "three convolutions with batchnorm and activation, a sum; the state is an input and an "
-      + "output", refused: "`xnor`; windows that change the size; `groups`")
-  static let options = [
-    "output", "hidden", "batch_normalize", "activation", "shortcut", "size", "stride", "dilation",
-    "pad", "padding", "groups", "xnor",
-  ]
-
-  private let outputs: Int
-  private let hidden: Int
-  private let size: Int
-  private let isNormalized: Bool
-  private let keepsState: Bool
-  private let activation: ActivationFunction
-
-  init(_ section: ConfigurationSection) throws {
-    let range = 1...WindowOptions.filterLimit
-    outputs = try section.int("output", default: 1, in: range)
-    hidden = try section.int("hidden", default: 1, in: range)
-    isNormalized = try section.bool("batch_normalize")
-    keepsState = try section.bool("shortcut")
-    activation = ActivationFunction(section, default: "logistic")
-    size = try section.int("size", default: 3, in: 1...WindowOptions.limit)
-    // Joseph Redmon's Darknet always has a border of 1, Alexey Bochkovskiy's the one it is given.
-    let own = try section.int("padding", default: size == 3 ? 1 : 0, in: 0...WindowOptions.limit)
-    let border = try section.bool("pad") ? size / 2 : own
-    for (key, value) in [("stride", 1), ("dilation", 1), ("groups", 1)] {
-      if let option = section[key], try section.int(key, default: value) != value {
-        throw ModelError(
-          .unsupported, "line \(option.line): \(key) = \(option.value) is not supported here")
-      }
-    }
-    try section.refuse("xnor", "single-bit networks do not compute with their stored weights")
-    if 2 * border != size - 1 {
-      throw ModelError(
-        .unsupported,
-        "line \(section.line): a window of \(size) with a border of \(border) changes the size of "
-          + "the state")
-    }
-  }
-
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
-    let input = try call.image
-    func weights(_ inputs: Int, _ filters: Int) throws -> (Convolution, ConvolutionWeights) {
-      let shape = [filters, inputs, size, size]
-      let border = [size / 2, size / 2]
-      return (
-        Convolution(
-          shape, groups: 1, stride: [1, 1], dilation: [1, 1], border: [border[0], border[1]]),
-        try ConvolutionWeights(
-          filters: filters, kernel: shape, isNormalized: isNormalized, call, from: &network)
-      )
-    }
-    let first = try weights(input.channels, hidden)
-    let own = try weights(hidden, hidden)
-    let last = try weights(hidden, outputs)
-    let state = try DarknetTensor(network.state(call), hidden, input.height, input.width)
-    let parts = try [(first, input.blob), (own, state.blob)].map { weights, blob in
-      try network.activate(
-        activation, state.with(network.add(weights.0, weights.1, blob, call)), call
-      ).blob
-    }
-    let next = network.sum(parts + (keepsState ? [state.blob] : []), call.name + "__state__")
-    network.keep(next, as: state.blob, state)
-    let output = try DarknetTensor(
-      network.add(last.0, last.1, next, call), outputs, input.height, input.width)
-    return try network.activate(activation, output, call)
   }
 }

@@ -14,7 +14,9 @@ extension DarknetOperations {
   ) throws -> DarknetSection {
     let filters = try maker.size("filters", 1)
     let size = try maker.size("size", 1)
-    let groups = max(1, try maker.int("groups", 1))
+    let takesSigns = try maker.section.bool("xnor")
+    let hasSigns = try takesSigns || maker.section.bool("binary")
+    let groups = takesSigns ? 1 : max(1, try maker.int("groups", 1))
     let stride = try maker.size("stride", 1)
     let strides = try ["stride_y", "stride_x"].map { key in
       let own = try maker.int(key, -1)
@@ -23,8 +25,7 @@ extension DarknetOperations {
     let dilation = size == 1 ? 1 : try maker.size("dilation", 1)
     let pad = try maker.section.bool("pad") ? size / 2 : try maker.int("padding", 0)
     for key in [
-      "binary", "xnor", "bin_output", "antialiasing", "sway", "rotate", "stretch", "stretch_sway",
-      "coordconv",
+      "antialiasing", "sway", "rotate", "stretch", "stretch_sway", "coordconv",
     ] where try maker.section.bool(key) {
       throw ModelError(.unsupported, "\(key) is not interpreted")
     }
@@ -56,9 +57,10 @@ extension DarknetOperations {
       out: [1] + out, kernel: [1, size, size], stride: [1] + strides,
       pad: [0, pad * dilation, pad * dilation], dilation: [1, dilation, dilation])
     let activation = try maker.activation("logistic")
+    let kernel = hasSigns ? weights.signs(filters) : weights.kernel
     return try maker.made([filters] + out) { call in
       var result = try DoubleArray(shape: [filters] + out)
-      windows.add(call.input, weights.kernel, to: &result)
+      windows.add(takesSigns ? call.input.signs : call.input, kernel, to: &result)
       weights.affine.apply(to: &result)
       return try activation(result)
     }
@@ -146,6 +148,21 @@ struct ConvolutionWeights {
     let inputs = stored.count / filters
     kernel = (0..<stored.count).map { stored[$0 % inputs * filters + $0 / inputs] }
   }
+
+  /// binarize_weights: ± the mean magnitude of each filter.
+  func signs(_ filters: Int) -> [Float] {
+    let count = max(1, kernel.count / max(1, filters))
+    return stride(from: 0, to: kernel.count, by: count).flatMap { start in
+      let filter = kernel[start..<min(kernel.count, start + count)]
+      let mean = filter.map(\.magnitude).reduce(0, +) / Float(count)
+      return filter.map { $0 > 0 ? mean : -mean }
+    }
+  }
+}
+
+extension DoubleArray {
+  /// binarize_cpu
+  var signs: DoubleArray { DoubleArray(shape: shape, values.map { $0 > 0 ? 1 : -1 }) }
 }
 
 /// What follows a product: scale · (x − mean) / √(variance + 10⁻⁵) + bias of each channel, or only the

@@ -5,6 +5,7 @@ import TensorCore
 extension DarknetOperations {
   static let recurrences: [String: DarknetOperation] = [
     "rnn": simple, "gru": gated, "lstm": longShortTermMemory, "crnn": convolutionalRecurrent,
+    "conv_lstm": convolutionalLongMemory,
   ]
 
   /// rnn_layer.c: s = f(U · x) + g(W · s), out = f(V · s)
@@ -110,52 +111,6 @@ extension DarknetOperations {
       call.states["state"] = result
       call.states["cell"] = DoubleArray(shape: state.shape, next)
       return result
-    }
-  }
-
-  /// crnn_layer.c: the same as rnn with convolutions. Redmon's have a size of 3 and a padding of 1.
-  @Sendable private static func convolutionalRecurrent(
-    _ maker: SectionMaker, _ plan: inout DarknetPlan
-  ) throws -> DarknetSection {
-    let (outputs, hidden) = (try maker.size("output", 1), try maker.size("hidden", 1))
-    let isNormalized = try maker.section.bool("batch_normalize")
-    let size = try maker.size("size", 3)
-    let own = try maker.int("padding", size == 3 ? 1 : 0)
-    let pad = try maker.section.bool("pad") ? size / 2 : own
-    for key in ["stride", "dilation", "groups"] where try maker.int(key, 1) > 1 {
-      throw ModelError(.unsupported, "\(key) is not interpreted")
-    }
-    try maker.require(2 * pad == size - 1, "windows of \(size) with a padding of \(pad)")
-    let plane = Array(maker.input[1...])
-    let parts = try [(maker.input[0], hidden), (hidden, hidden), (hidden, outputs)].map {
-      inputs, filters in
-      (
-        Correlation(
-          channels: inputs, outputs: filters, groups: 1, size: [1] + plane, out: [1] + plane,
-          kernel: [1, size, size], stride: [1, 1, 1], pad: [0, pad, pad], dilation: [1, 1, 1]),
-        try ConvolutionWeights(
-          [filters, inputs, size, size], filters, isNormalized: isNormalized, isFlipped: false,
-          &plan)
-      )
-    }
-    let keepsState = try maker.section.bool("shortcut")
-    let activation = try maker.activation("logistic")
-    return try maker.made([outputs] + plane, states: [("state", [hidden] + plane)]) { call in
-      func convolved(_ index: Int, _ x: DoubleArray) throws -> DoubleArray {
-        let (windows, weights) = parts[index]
-        var result = try DoubleArray(shape: [windows.outputs] + plane)
-        windows.add(x, weights.kernel, to: &result)
-        weights.affine.apply(to: &result)
-        return try activation(result)
-      }
-      let state = try call.state("state", [hidden] + plane)
-      var next = try convolved(0, call.input)
-      let own = try convolved(1, state)
-      for index in next.values.indices {
-        next.values[index] += own.values[index] + (keepsState ? state.values[index] : 0)
-      }
-      call.states["state"] = next
-      return try convolved(2, next)
     }
   }
 }

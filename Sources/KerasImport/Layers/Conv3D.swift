@@ -10,8 +10,7 @@ struct Conv3D: KerasLayer {
     SourceLayer(
       "Conv3D", "Convolution3D",
       becomes: "slices along the depth, stacked as channels, and one convolution",
-      options: "`strides`, `padding`, `dilation_rate`, `groups`, \(SourceLayer.dataFormat)",
-      refused: "kernels trained with Theano")
+      options: "`strides`, `padding`, `dilation_rate`, `groups`, \(SourceLayer.dataFormat)")
   ]
 
   private let filters: Int
@@ -76,8 +75,9 @@ struct Conv3D: KerasLayer {
   private func kernel(_ call: LayerCall, _ inner: Int) throws -> FloatValues {
     let size = settings.kernelSize
     return settings.isTheanoKernel
-      ? try call.weight("kernel", [filters, inner] + size).transposed([0, 2, 1, 3, 4])
-      : try call.weight("kernel", size + [inner, filters]).transposed([4, 0, 3, 1, 2])
+      ? try settings.theanoKernel(call, [filters, inner]).transposed([0, 2, 1, 3, 4])
+      : settings.turned(try call.weight("kernel", size + [inner, filters]))
+        .transposed([4, 0, 3, 1, 2])
   }
 
   /// For each depth position of the kernel, the slices under it, with depth along the height.
@@ -181,7 +181,7 @@ struct Conv3DTranspose: KerasLayer {
     let size = convolution.kernelSize
     let deep = try checkedProduct([size[0], filters], limit: Limits.dimension)
     // [d, h, w, out, in] to [in, d · out, h, w]
-    let kernel = try call.weight("kernel", size + [filters, channels])
+    let kernel = convolution.turned(try call.weight("kernel", size + [filters, channels]))
       .transposed([4, 0, 3, 1, 2]).array()
     var flat = try settings.layer(
       FloatValues(kernel).shaped([channels, deep, size[1], size[2]]))

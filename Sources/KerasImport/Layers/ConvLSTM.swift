@@ -133,7 +133,8 @@ struct ConvLSTM: KerasLayer {
 
   /// `[outputs, inputs, height, width]`
   private func kernel(_ stored: FloatValues) -> FloatValues {
-    stored.shaped(settings.planar(settings.kernelSize) + stored.shape.suffix(2))
+    settings.turned(stored)
+      .shaped(settings.planar(settings.kernelSize) + stored.shape.suffix(2))
       .transposed([3, 2, 0, 1])
   }
 

@@ -69,8 +69,10 @@ struct ConvTranspose: KerasLayer {
       return try convolution.kernel(call, inputs: channels, outputs: filters)
         .transposed([1, 0, 2, 3])
     }
-    return convolution.turned(
-      try call.weight("kernel", convolution.kernelSize + [filters, channels])
+    let stored = convolution.turned(
+      try call.weight("kernel", convolution.kernelSize + [filters, channels]))
+    return stored.shaped(
+      convolution.planar(convolution.kernelSize) + stored.shape.suffix(2)
     ).transposed([3, 2, 0, 1])
   }
 }

@@ -78,10 +78,6 @@ struct ConvolutionSettings: Sendable {
     isTheanoKernel =
       count > 1 && configuration.fields["dim_ordering"] != nil && axes.format == .channelsFirst
     isTurned = configuration.version.backend == "theano"
-    guard !isTurned || count < 3 else {
-      throw configuration.unsupported(
-        nil, "three-dimensional convolutions trained with Theano are not supported")
-    }
   }
 
   /// Extents of the dilated kernel.
@@ -134,29 +130,42 @@ struct ConvolutionSettings: Sendable {
 
   /// The kernel `[outputs, inputs per group, height, width]` for a sequence or an image.
   func kernel(_ call: LayerCall, inputs: Int?, outputs: Int) throws -> FloatValues {
-    if isTheanoKernel { return try call.weight("kernel", [outputs, inputs] + kernelSize) }
+    if isTheanoKernel { return try theanoKernel(call, [outputs, inputs]) }
     // Keras 1 has [k, 1, in, out] for sequences.
     let rank = call.weights.first { $0.name == "kernel" }?.shape.count
     let size: [Int?] = kernelSize + (axes.count == 1 && rank == 4 ? [1] : [])
-    return turned(try call.weight("kernel", size + [inputs, outputs])).transposed([3, 2, 0, 1])
+    let stored = turned(try call.weight("kernel", size + [inputs, outputs]))
+    return stored.shaped(planar(kernelSize) + stored.shape.suffix(2)).transposed([3, 2, 0, 1])
   }
 
-  /// A stored kernel `[height, width, …]`, rotated by 180° if the framework that trained it flips
-  /// kernels.
-  func turned(_ stored: FloatValues) -> FloatValues {
-    let shape = planar(kernelSize) + stored.shape.suffix(2)
-    guard isTurned else { return stored.shaped(shape) }
-    let inner = shape[2] * shape[3]
+  /// The kernel in Theano's order, `leading` + the sizes along the axes.
+  func theanoKernel(_ call: LayerCall, _ leading: [Int?]) throws -> FloatValues {
+    let stored = try call.weight("kernel", leading + kernelSize)
+    guard isTurned else { return stored }
+    let area = kernelSize.reduce(1, *)
     let source = stored.array()
     return FloatValues(
-      (0..<shape[0] * shape[1]).reversed().flatMap { source[$0 * inner..<($0 + 1) * inner] }
-    ).shaped(shape)
+      stride(from: 0, to: source.count, by: area).flatMap { source[$0..<$0 + area].reversed() }
+    ).shaped(stored.shape)
+  }
+
+  /// A stored kernel, of which the first axes are the convolution's, reversed along these if the
+  /// framework that trained it flips kernels.
+  func turned(_ stored: FloatValues) -> FloatValues {
+    guard isTurned else { return stored }
+    let area = kernelSize.reduce(1, *)
+    let source = stored.array()
+    let inner = source.count / area
+    return FloatValues(
+      (0..<area).reversed().flatMap { source[$0 * inner..<($0 + 1) * inner] }
+    ).shaped(stored.shape)
   }
 
   /// A convolution of each channel with the weight `depthwise_kernel`, `[size…, C, multiplier]`.
   func depthwise(_ call: LayerCall, _ input: KerasTensor, multiplier: Int) throws -> Convolution {
     let known = input.isGuess ? nil : input.size(of: .channel)
-    let stored = turned(try call.weight("depthwise_kernel", kernelSize + [known, multiplier]))
+    var stored = turned(try call.weight("depthwise_kernel", kernelSize + [known, multiplier]))
+    stored = stored.shaped(planar(kernelSize) + stored.shape.suffix(2))
     let channels = stored.shape[2]
     let outputs = try checkedProduct([channels, multiplier], limit: Limits.dimension)
     let kernel = stored.shaped(planar(kernelSize) + [1, outputs]).transposed([3, 2, 0, 1])

@@ -28,7 +28,7 @@ enum KerasLayerRegistry {
     GranularLayer.self, PassiveLayer.self, OctaveConvolution.self, AnchorGrid.self,
     RegressBoxes.self, ClipBoxes.self, TransformerLayer.self, TokenAndPositionEmbedding.self,
     PatchingAndEmbedding.self, VisionTransformerEncoder.self, DepthwiseConv3D.self,
-    FourierEncoder.self,
+    FourierEncoder.self, AnchorBoxes.self, QuantizationHolder.self, QuantizationWrapper.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

@@ -44,6 +44,13 @@ enum DarknetDocumentation {
       between −10⁻⁶ and 0, which rounding leaves, counts as 0. A section `[batchnorm]` has a bias in
       Alexey Bochkovskiy's files but not in Joseph Redmon's; the length of the file decides.
 
+      ## Signs
+
+      With `binary` a weight is its sign times the mean magnitude of its filter's weights; with `xnor` the
+      numbers of the image are their signs, too, 1 above 0 and −1 otherwise. Borders are 0. That is how
+      networks are trained. When Darknet tests them with single bits, borders count as −1, and `bin_output`
+      leaves out the activation, which does not change the signs that the next such layer takes.
+
       ## Pooling
 
       `padding` is the sum of both sides, by default size − 1; the smaller half goes above and to the left:
@@ -84,10 +91,11 @@ enum DarknetDocumentation {
 
       ## Recurrent sections
 
-      `rnn`, `gru`, `lstm` and `crnn` keep a state from one image to the next. It becomes an input,
-      `SECTION_state_in`, and an output, `SECTION_state_out`, whose value is the input of the next
-      prediction; the first one is zeros. An `lstm` has `SECTION_cell_in` and `_out`, too. A prediction is
-      one step, whatever `time_steps` says. The two Darknets store the matrices of `gru` and `lstm` in
+      `rnn`, `gru`, `lstm`, `crnn` and `conv_lstm` keep a state from one image to the next. It becomes an
+      input, `SECTION_state_in`, and an output, `SECTION_state_out`, whose value is the input of the next
+      prediction; the first one is zeros. An `lstm` or `conv_lstm` has `SECTION_cell_in` and `_out`, too. A
+      prediction is one step, whatever `time_steps` says. A `conv_lstm` follows Darknet's GPU code: its CPU
+      code has neither `lstm_activation` nor `bottleneck`. The two Darknets store the matrices of `gru` and `lstm` in
       different orders: revision 5 in the header of the weights means Alexey Bochkovskiy's, any lower one
       Joseph Redmon's.
 

@@ -54,6 +54,17 @@ enum KerasDocumentation {
       convert as usual, reshapes and transposes regroup the axes, and the rest is refused, as are
       outputs of the model with such axes.
 
+      An operation may state the batch as a number where the inputs declare it, as in `reshape(x, [32, -1])`
+      of a network for 32 items: 32 stands for the batch, 64 for two windows of each item.
+
+      ## Networks trained with Theano
+
+      Theano's convolutions flip their kernels. A file with the attribute `backend` (in an architecture, the
+      field) `theano` is converted with kernels flipped, those of Keras 1 in Theano's order as well; Keras 1
+      does not write it. As in Keras, kernels are then taken as they are, and a note says so where the
+      order of the axes is Theano's. With h5py:
+      `h5py.File("net.h5", "a").attrs["backend"] = "theano"`.
+
       ## Layers that are called several times
 
       A layer called twice becomes two layers, `NAME_0` and `NAME_1`, each with its weights: a layer of a

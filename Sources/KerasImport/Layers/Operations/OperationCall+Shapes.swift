@@ -6,8 +6,9 @@ extension OperationCall {
   /// The tensor with another shape, including the batch.
   ///
   /// Core ML's network takes one item of the batch, so a reshape converts only if each item of the
-  /// input becomes a fixed number of items. A first size computed from the batch says that number;
-  /// a first size of −1 must be shown to be the batch's.
+  /// input becomes a fixed number of items. A first size computed from the batch says that number,
+  /// and so does a multiple of a batch whose size is declared; a first size of −1 must be shown to
+  /// be the batch's.
   func reshaped(
     _ input: KerasTensor, _ shape: [SymbolicSize], into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
@@ -31,10 +32,13 @@ extension OperationCall {
     var items: Int?
     switch first {
     case .batch(let times): items = times
+    case .known(-1) where !open.isEmpty:
+      try requireBatch(input, shape, known)
+      items = 1
+    case .known(let size) where count != nil && isMultiple(size, of: network.declaredBatch):
+      items = size / (network.declaredBatch ?? size)
     case .known(let size) where !open.isEmpty:
-      if size == -1 {
-        try requireBatch(input, shape, known)
-      } else if size != 1 || input.leading != nil {
+      guard size == network.declaredBatch ?? 1, input.leading == nil else {
         throw batchError(input, shape)
       }
       items = 1
@@ -68,6 +72,11 @@ extension OperationCall {
     guard !input.isGuess, input.leading == nil, product == known,
       factors == sizes.count(where: { $0 == nil })
     else { throw batchError(input, shape) }
+  }
+
+  private func isMultiple(_ size: Int, of batch: Int?) -> Bool {
+    guard let batch, batch > 0 else { return false }
+    return size > 0 && size % batch == 0
   }
 
   private func batchError(_ input: KerasTensor, _ shape: [SymbolicSize]) -> ModelError {
@@ -122,7 +131,7 @@ extension OperationCall {
       throw layer.unsupported("its shape and \(input.shapeText) have different ranks")
     }
     try layer.require(
-      shape[0] == .batch(times: 1) || shape[0] == .known(1),
+      shape[0] == .batch(times: 1) || shape[0] == .known(network.declaredBatch ?? 1),
       unsupported: "repeating the items of the batch is not supported")
     let counts = try zip(shape, input.shape).enumerated().map { axis, sizes -> Int in
       guard axis > 0, sizes.1 == 1 else { return 1 }
