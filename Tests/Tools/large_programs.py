@@ -92,7 +92,11 @@ NETWORKS = {
 
 
 def enliven(model, inputs):
-    """Gives batch normalizations the statistics of what reaches them, with other scales and offsets."""
+    """Gives batch normalizations the statistics of what reaches them, with other scales and offsets, and classifiers
+    that start as zeros, such as that of ViT, weights."""
+    for module in model.modules():
+        if isinstance(module, nn.Linear) and not module.weight.any():
+            module.reset_parameters()
     norms = [module for module in model.modules() if isinstance(module, nn.BatchNorm2d)]
     for module in norms:
         module.momentum = None
