@@ -247,7 +247,7 @@ let package = Package(
       "Engine",
       [
         "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Files",
-        "Kernels", "TensorCore",
+        "Kernels", "ModelPrediction", "ProgramConversion", "TensorCore",
       ]),
     tests("Programs", ["CoreMLModel", "TensorCore"]),
     tests("Imaging", ["Files", "TensorCore"]),

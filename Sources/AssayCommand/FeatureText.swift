@@ -22,15 +22,19 @@ struct FeatureText {
     case .image(let image):
       let flexible = image.flexibility == nil ? "" : ", flexible size"
       return "image \(image.width)×\(image.height) \(colorText(image.colorSpace))\(flexible)"
-    case .multiArray(let array):
-      let flexible = array.flexibility == nil ? "" : ", flexible shape"
-      let shape = array.shape.map(String.init).joined(separator: "×")
-      return
-        "array \(shape.isEmpty ? "of any shape" : shape) \(dataTypeText(array.dataType))\(flexible)"
+    case .multiArray(let array): return arrayText(array)
+    case .state(let array): return "state, \(arrayText(array))"
     case .dictionary(let key): return key == .int64 ? "dictionary by int64" : "dictionary by string"
     case .opaque(let message): return message.name ?? "type \(message.field)"
     case nil: return "no type"
     }
+  }
+
+  private func arrayText(_ array: ArrayFeatureType) -> String {
+    let flexible = array.flexibility == nil ? "" : ", flexible shape"
+    let shape = array.shape.map(String.init).joined(separator: "×")
+    return
+      "array \(shape.isEmpty ? "of any shape" : shape) \(dataTypeText(array.dataType))\(flexible)"
   }
 
   var json: JSONText {
@@ -52,7 +56,7 @@ struct FeatureText {
       ]
     case .dictionary: pairs.append(("kind", .string("dictionary")))
     case .int64, .double, .string: pairs.append(("kind", .string(typeText)))
-    case .opaque, nil: pairs.append(("kind", .string("other")))
+    case .state, .opaque, nil: pairs.append(("kind", .string("other")))
     }
     return .object(
       pairs + [

@@ -51,7 +51,7 @@ extension assay_feature {
       set(ASSAY_KIND_ARRAY, array.dataType.elementType)
       sizes = array.shape
       is_flexible = array.flexibility == nil ? 0 : 1
-    case .opaque, nil: set(ASSAY_KIND_OTHER, nil)
+    case .state, .opaque, nil: set(ASSAY_KIND_OTHER, nil)
     }
     rank = sizes.count
     shape = memory.array(sizes.map(Int64.init))

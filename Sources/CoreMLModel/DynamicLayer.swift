@@ -3,6 +3,8 @@ import TensorCore
 /// A layer whose sizes are values of its inputs. Where these are known, it is another layer, of
 /// fixed sizes.
 package protocol DynamicLayer: LayerParameters {
+  /// Whether the sizes of the outputs need the values, too.
+  static var sizesDependOnValues: Bool { get }
   /// The positions, among so many inputs, of those whose values decide the sizes.
   func decidingInputs(_ count: Int) -> [Int]
   /// The positions of the inputs that the layer of fixed sizes takes.
@@ -14,6 +16,8 @@ package protocol DynamicLayer: LayerParameters {
 }
 
 extension DynamicLayer {
+  package static var sizesDependOnValues: Bool { true }
+
   package func keptInputs(_ count: Int) -> [Int] {
     let deciding = decidingInputs(count)
     return (0..<count).filter { !deciding.contains($0) }

@@ -7,6 +7,8 @@ public struct FeatureType: SpecificationMessage {
     case image(ImageFeatureType)
     case multiArray(ArrayFeatureType)
     case dictionary(DictionaryKey?)
+    /// An array that the model keeps from one prediction to the next.
+    case state(ArrayFeatureType)
     /// Sequences and later kinds, carried through.
     case opaque(OpaqueMessage)
   }
@@ -67,6 +69,10 @@ public struct FeatureType: SpecificationMessage {
             case nil: break
             }
           }),
+        .flat(
+          "stateType", read: { .state(try $0.message("arrayType") ?? ArrayFeatureType()) },
+          { if case .state(let array) = $0 { array } else { nil } },
+          write: { try $1.set("arrayType", $0) }),
       ],
       opaque: ({ .opaque($0) }, { if case .opaque(let message) = $0 { message } else { nil } })),
     .bool("isOptional", \.isOptional),

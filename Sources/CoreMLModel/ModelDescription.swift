@@ -4,6 +4,8 @@ public struct ModelDescription: SpecificationMessage {
   public var input: [FeatureDescription] = []
   /// The outputs of a prediction, in the model's order.
   public var output: [FeatureDescription] = []
+  /// What a program keeps from one prediction to the next.
+  package var state: [FeatureDescription] = []
   /// The output with a classifier's best label or a regressor's value.
   public var predictedFeatureName = ""
   /// The output with a classifier's probability for each label.
@@ -23,6 +25,7 @@ public struct ModelDescription: SpecificationMessage {
   package static let fields: Fields = [
     .messages("input", \.input),
     .messages("output", \.output),
+    .messages("state", \.state),
     .string("predictedFeatureName", \.predictedFeatureName),
     .string("predictedProbabilitiesName", \.predictedProbabilitiesName),
     .messages("functions", \.functions),

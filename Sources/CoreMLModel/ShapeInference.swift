@@ -51,8 +51,11 @@ extension NeuralNetwork {
           // Too few inputs are reported with the layer's other faults.
           let names = deciding.filter(layer.input.indices.contains).map { layer.input[$0] }
           let given = names.compactMap { values[$0] }
-          guard given.count == deciding.count else { continue }
-          shapes = try dynamic.blobShapes(known, given)
+          guard given.count == deciding.count || !type(of: dynamic).sizesDependOnValues
+          else { continue }
+          shapes =
+            given.count == deciding.count
+            ? try dynamic.blobShapes(known, given) : try parameters.blobShapes(known)
         } else {
           shapes = try parameters.blobShapes(known)
         }

@@ -37,8 +37,9 @@ extension FeatureDescription {
       case .float16: 7
       default: array.defaultValue != nil ? 5 : array.flexibility != nil ? 3 : 1
       }
-    // Version 3 introduced sequences, version 9 states.
-    case .opaque(let message): message.name == "stateType" ? 9 : 3
+    case .state: 9
+    // Version 3 introduced sequences.
+    case .opaque: 3
     default: 1
     }
   }

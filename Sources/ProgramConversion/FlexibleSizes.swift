@@ -15,8 +15,8 @@ enum SizeProbe {
     let upper = upper ?? Limits.dimension
     let first = `default` > 1 ? `default` : min(max(lower, steps), upper)
     if self == .first { return first }
-    if first * 2 <= upper { return first * 2 }
-    return upper > first ? upper : lower > 1 ? lower : first
+    if first * 2 <= upper || lower == upper { return lower == upper ? first : first * 2 }
+    return upper > first ? upper : lower > 1 && lower < first ? lower : first * 2
   }
 
   func size(_ range: SizeRange, default: Int) -> Int {
@@ -27,7 +27,8 @@ enum SizeProbe {
   func size(of sizes: [Int], default: Int) -> Int {
     let others = sizes.filter { $0 > 1 }
     let first = `default` > 1 ? `default` : others.first ?? `default`
-    return self == .first ? first : others.first { $0 != first } ?? first
+    if self == .first { return first }
+    return others.first { $0 != first } ?? (Set(sizes).count > 1 ? first * 2 : first)
   }
 }
 

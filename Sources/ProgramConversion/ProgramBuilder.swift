@@ -123,6 +123,36 @@ final class ProgramBuilder {
     return variables
   }
 
+  /// A block of an operation: what `make` writes, with the variables that it returns as results.
+  ///
+  /// - Parameter inputs: the block's own values.
+  func block(_ inputs: [Variable] = [], _ make: () throws -> [Variable]) throws -> MILBlock {
+    let (outer, known) = (operations, views)
+    defer { (operations, views) = (outer, known) }
+    operations = []
+    let results = try make()
+    var block = MILBlock()
+    block.inputs = inputs.map { MILNamedType($0.name, MILValueType($0)) }
+    block.outputs = try results.map { result in
+      // A block gives values of its own, each once.
+      try add(
+        "identity", result.name, [("x", .variable(result))], type: result.type,
+        outputs: [(result.type, result.shape)])[0].name
+    }
+    block.operations = operations
+    return block
+  }
+
+  /// Adds an operation with blocks and returns its results.
+  func add(
+    _ operation: String, _ label: String, _ arguments: [(String, Argument)], blocks: [MILBlock],
+    outputs: [(type: MILDataType, shape: [Int])]
+  ) throws -> [Variable] {
+    let results = try add(operation, label, arguments, type: .float32, outputs: outputs)
+    operations[operations.count - 1].blocks = blocks
+    return results
+  }
+
   func append(_ operation: MILOperation) throws {
     try require(
       operations.count < Limits.layers, .limitExceeded,

@@ -14,6 +14,8 @@ package struct ProgramOptions: Sendable {
   package var addsForgetBias = false
   /// Whether flexible inputs have their default sizes alone.
   package var hasFixedSizes = false
+  /// Whether states of recurrent layers are states of the program instead of inputs and outputs.
+  package var hasStates = false
   /// The classes of custom layers: those with a formula become operations.
   package var customLayers = CustomLayerRegistry()
   /// The file of the weights in a package.
@@ -85,8 +87,7 @@ struct NewerTargetNeeded: Error {
 
 /// The conversion of one network.
 private struct ProgramConversion {
-  /// A layer that has no operations, and why.
-  typealias Failure = (layer: String, type: String, error: ModelError)
+  typealias Failure = NetworkLowering.Failure
 
   let model: Model
   let network: NeuralNetwork
@@ -105,120 +106,23 @@ private struct ProgramConversion {
 
   func program() throws -> (model: Model, hasAnyLength: Bool) {
     try checkCustomLayers()
-    var interface = ProgramInterface(model, network, builder, probe)
-    var blobs = try interface.inputs(network.preprocessing)
+    var interface = try ProgramInterface(
+      model, network, builder, probe, hasStates: options.hasStates)
+    let blobs = try interface.inputs(network.preprocessing)
     let inferred = network.inferredShapes(
       inputs: interface.inputShapes, custom: options.customLayers.outputShapes(of:_:))
     if let error = inferred.errors.first { throw error }
-    try lower(&blobs, inferred.shapes)
-    let outputs = try interface.outputs(model, blobs, inferred.shapes)
+    let lowering = NetworkLowering(builder: builder, options: options)
+    var scope = NetworkLowering.Scope(
+      blobs: blobs, inferred: inferred, live: Set(model.description?.output.map(\.name) ?? []))
+    var failures: [Failure] = []
+    try lowering.lower(network, &scope, &failures)
+    try report(failures)
+    let outputs = try interface.outputs(model, scope.blobs, inferred.shapes)
     var block = MILBlock()
     block.operations = builder.operations
     block.outputs = outputs
     return (try package(block, interface), interface.hasAnyLength)
-  }
-
-  /// Reports all custom layers that no formula can replace.
-  private func checkCustomLayers() throws {
-    var failures: [Failure] = []
-    for (index, layer) in network.layers.enumerated() {
-      guard let custom = layer.parameters as? Custom else { continue }
-      do { _ = try options.customLayers.layerWithFormula(custom) } catch let error as ModelError {
-        failures.append((layer.label(at: index), custom.className, error))
-      }
-    }
-    try report(failures)
-  }
-
-  /// Adds the operations of all layers.
-  private func lower(_ blobs: inout [String: Variable], _ shapes: [String: [Int]]) throws {
-    var failures: [Failure] = []
-    var values: [String: [Float]] = [:]
-    for (index, layer) in network.layers.enumerated() {
-      let type = layer.parameters?.specificationTypeName ?? ""
-      let label = layer.label(at: index)
-      do {
-        let mark = builder.operations.count
-        let results = try results(layer, label, blobs, shapes, values)
-        for (name, var result) in zip(layer.output, results) {
-          if builder.wrote(result, since: mark) {
-            result = builder.rename(result, to: name, since: mark)
-          }
-          blobs[name] = result
-        }
-        values[layer.output.first ?? ""] = layer.parameters.flatMap {
-          $0.knownValues(layer.input.compactMap { shapes[$0] })
-        }
-      } catch let error as ModelError where error.code == .unsupported {
-        failures.append((label, type, error))
-        // The layers after it are looked at with what they would get.
-        for name in layer.output {
-          guard let shape = shapes[name] else { throw error.inLayer(label, class: type) }
-          blobs[name] = Variable(name: name, type: options.precision, shape: shape)
-        }
-      } catch let error as ModelError {
-        throw error.inLayer(label, class: type)
-      }
-    }
-    try report(failures)
-  }
-
-  private func results(
-    _ layer: NeuralNetworkLayer, _ label: String, _ blobs: [String: Variable],
-    _ shapes: [String: [Int]], _ values: [String: [Float]]
-  ) throws -> [Variable] {
-    guard var parameters = layer.parameters else {
-      throw ModelError(.malformed, "the layer has no type")
-    }
-    var names = layer.input
-    var inputShapes = try names.map { name in
-      guard let shape = shapes[name] else {
-        throw ModelError(.unsupported, "the shape of '\(name)' depends on values")
-      }
-      return shape
-    }
-    if let dynamic = parameters as? any DynamicLayer {
-      let deciding = dynamic.decidingInputs(names.count)
-      let known = deciding.compactMap { values[names[$0]] }
-      if !deciding.isEmpty, known.count == deciding.count {
-        parameters = try dynamic.resolved(inputShapes, known)
-        names = dynamic.keptInputs(names.count).map { names[$0] }
-        inputShapes = names.compactMap { shapes[$0] }
-      } else if !deciding.isEmpty, !(parameters is Convolution) {
-        throw ModelError(.unsupported, "sizes that depend on values")
-      }
-    }
-    let outputShapes = try layer.output.map { name in
-      guard let shape = shapes[name] else {
-        throw ModelError(.unsupported, "the shape of '\(name)' is not known")
-      }
-      return shape
-    }
-    guard let operation = parameters as? any OperationLayer else {
-      throw ModelError(.unsupported, "no operation of programs computes it")
-    }
-    let variables = try names.map { name in
-      guard let variable = blobs[name] else {
-        throw ModelError(.malformed, "no layer gives '\(name)'", field: "input")
-      }
-      return variable
-    }
-    return try operation.operations(
-      LayerCall(
-        name: label, builder: builder, inputs: variables, inputShapes: inputShapes,
-        outputShapes: outputShapes, vectorRank: Swift.type(of: parameters).vectorRank,
-        type: type(layer, label), options: options))
-  }
-
-  /// The type in which the layer computes: single precision, too, where half precision cannot hold a
-  /// weight.
-  private func type(_ layer: NeuralNetworkLayer, _ label: String) throws -> MILDataType {
-    if options.precision == .float32 || options.keptInFloat32.contains(label) { return .float32 }
-    for weight in layer.parameters?.weights ?? [] {
-      let values = try weight.decoded().array()
-      if values.contains(where: { $0.magnitude >= 65520 && $0.isFinite }) { return .float32 }
-    }
-    return options.precision
   }
 
   private func report(_ failures: [Failure]) throws {
@@ -230,6 +134,24 @@ private struct ProgramConversion {
       .unsupported,
       "\(failures.count) layers have no operations: " + lines.joined(separator: "; ") + rest,
       hint: "write an .mlmodel, which can hold them")
+  }
+
+  /// Reports all custom layers that no formula can replace.
+  private func checkCustomLayers() throws {
+    var failures: [Failure] = []
+    func check(_ network: NeuralNetwork) throws {
+      for (index, layer) in network.layers.enumerated() {
+        if let control = layer.parameters as? any ControlLayer {
+          try control.networks.forEach(check)
+        }
+        guard let custom = layer.parameters as? Custom else { continue }
+        do { _ = try options.customLayers.layerWithFormula(custom) } catch let error as ModelError {
+          failures.append((layer.label(at: index), custom.className, error))
+        }
+      }
+    }
+    try check(network)
+    try report(failures)
   }
 
   /// The model around the operations.

@@ -14,11 +14,23 @@ struct ProgramInterface {
   private let probe: SizeProbe?
   /// Whether an input is a sequence that may have any length.
   private(set) var hasAnyLength = false
+  /// The outputs that are the next values of states, by the blobs of the states.
+  private let states: [String: String]
 
   init(
-    _ model: Model, _ network: NeuralNetwork, _ builder: ProgramBuilder, _ probe: SizeProbe?
-  ) {
+    _ model: Model, _ network: NeuralNetwork, _ builder: ProgramBuilder, _ probe: SizeProbe?,
+    hasStates: Bool
+  ) throws {
     (self.model, self.network, self.builder, self.probe) = (model, network, builder, probe)
+    states =
+      hasStates
+      ? Dictionary(model.recurrentStates.map { ($0.input, $0.output) }) { first, _ in first } : [:]
+    if hasStates {
+      try require(
+        !states.isEmpty, .mismatch,
+        "the network has no optional inputs and outputs for states of recurrent layers")
+      try builder.requireTarget(.iOS18, "states")
+    }
     var description = model.description ?? ModelDescription()
     // The layouts of blobs inside the network are those of its shapes.
     let metadata = description.metadata?.userDefined ?? [:]
@@ -57,6 +69,10 @@ struct ProgramInterface {
           array.defaultValue = type == .int32 ? .int(0) : .float(0)
         }
         (array.shape, inputShapes[feature.name]) = try shapes(of: feature, array)
+        if states[feature.name] != nil {
+          blobs[feature.name] = try state(at: index, array.shape)
+          continue
+        }
         description.input[index].type?.kind = .multiArray(array)
         variable = Variable(name: name, type: type, shape: array.shape)
       default:
@@ -73,7 +89,44 @@ struct ProgramInterface {
       }
       blobs[feature.name] = variable
     }
+    description.state = description.input.filter(\.isState)
+    description.input.removeAll(where: \.isState)
     return blobs
+  }
+
+  // MARK: - States
+
+  /// Makes an input a state and reads it. Core ML keeps states in half precision.
+  private mutating func state(at index: Int, _ shape: [Int]) throws -> Variable {
+    let name = description.input[index].name
+    let value = Variable(name: name, type: .float16, shape: shape)
+    description.input[index] = FeatureDescription(
+      name: name, kind: .state(ArrayFeatureType(shape: shape, dataType: .float16)))
+    var type = MILValueType()
+    var state = MILStateType()
+    state.wrappedType = MILValueType(value)
+    type.kind = .state(state)
+    functionInputs.append(MILNamedType(name, type))
+    return try builder.add(
+      "read_state", name, [("input", .variable(value))], type: .float16,
+      outputs: [(.float16, shape)])[0]
+  }
+
+  /// Gives each state its next value, which is no longer an output.
+  private mutating func updateStates(_ blobs: [String: Variable]) throws {
+    let names = Set(states.values)
+    description.output.removeAll { names.contains($0.name) }
+    for (input, output) in states.sorted(by: { $0.key < $1.key }) {
+      let name = ProgramBuilder.identifier(input)
+      guard let feature = description.state.first(where: { $0.name == name }),
+        case .state(let array)? = feature.type?.kind, let blob = blobs[output]
+      else { throw ModelError(.malformed, "no layer gives it", field: "output '\(output)'") }
+      let state = Variable(name: name, type: .float16, shape: array.shape)
+      let value = try builder.reshape(builder.cast(blob, to: .float16), to: array.shape)
+      _ = try builder.add(
+        "coreml_update_state", name, [("state", .variable(state)), ("value", .variable(value))],
+        type: .float16, outputs: [(.float16, array.shape)])
+    }
   }
 
   /// The shape of an array in the program and in the network.
@@ -165,6 +218,7 @@ struct ProgramInterface {
     _ model: Model, _ blobs: [String: Variable], _ shapes: [String: [Int]]
   ) throws -> [String] {
     var (blobs, names): ([String: Variable], [String]) = (blobs, [])
+    if !states.isEmpty { try updateStates(blobs) }
     if case .neuralNetworkClassifier(let classifier)? = model.type {
       names += try classify(classifier, &blobs)
     }
@@ -327,4 +381,8 @@ extension NeuralNetwork {
       }
     }
   }
+}
+
+extension FeatureDescription {
+  fileprivate var isState: Bool { if case .state? = type?.kind { true } else { false } }
 }

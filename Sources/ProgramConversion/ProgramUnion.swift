@@ -19,22 +19,35 @@ struct ProgramUnion {
       a.weightFiles == b.weightFiles, .unsupported, "constants depend on the sizes of the inputs",
       hint: Self.hint)
     function.inputs = try zip(function.inputs, other.inputs).map { try union($0, $1) }
-    for index in 0..<max(block.operations.count, otherBlock.operations.count) {
-      guard block.operations.indices.contains(index), otherBlock.operations.indices.contains(index),
-        Self.isSame(block.operations[index], otherBlock.operations[index])
-      else {
-        let places = block.operations.indices
-        throw Self.error(places.contains(index) ? block.operations[index] : block.operations.last)
-      }
-      try unite(&block.operations, index, otherBlock.operations[index])
-    }
-    if let (index, _) = differing.values.min(by: { $0.index < $1.index }) {
-      throw Self.error(block.operations[index])
-    }
+    try unite(&block, otherBlock)
     function.specializations[0].value = block
     var program = a
     program.functions[0].value = function
     return program
+  }
+
+  /// Makes one block of two.
+  private mutating func unite(_ block: inout MILBlock, _ other: MILBlock) throws {
+    let outer = differing
+    defer { differing = outer }
+    differing = [:]
+    block.inputs = try zip(block.inputs, other.inputs).map { try union($0, $1) }
+    for index in 0..<max(block.operations.count, other.operations.count) {
+      guard block.operations.indices.contains(index), other.operations.indices.contains(index),
+        Self.isSame(block.operations[index], other.operations[index])
+      else {
+        let places = block.operations.indices
+        throw Self.error(places.contains(index) ? block.operations[index] : block.operations.last)
+      }
+      for place in block.operations[index].blocks.indices {
+        try unite(
+          &block.operations[index].blocks[place], other.operations[index].blocks[place])
+      }
+      try unite(&block.operations, index, other.operations[index])
+    }
+    if let (index, _) = differing.values.min(by: { $0.index < $1.index }) {
+      throw Self.error(block.operations[index])
+    }
   }
 
   private static let hint = "--fixed-sizes writes the program for the default sizes alone"
@@ -48,6 +61,7 @@ struct ProgramUnion {
 
   private static func isSame(_ a: MILOperation, _ b: MILOperation) -> Bool {
     a.type == b.type && a.inputs == b.inputs && a.outputs.map(\.name) == b.outputs.map(\.name)
+      && a.blocks.count == b.blocks.count
   }
 
   private mutating func union(_ a: MILNamedType, _ b: MILNamedType) throws -> MILNamedType {

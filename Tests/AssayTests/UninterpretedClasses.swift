@@ -3,7 +3,7 @@ enum UninterpretedClasses {
   static let keras: Set<String> = [
     "ActivityRegularizer", "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D",
     "AdaptiveAveragePooling3D", "AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D",
-    "AdaptiveMaxPooling3D", "AddPositionEmbs", "AdditiveAttention", "Anchors", "AtrousConv1D",
+    "AdaptiveMaxPooling3D", "AddPositionEmbs", "AdditiveAttention", "AnchorBoxes", "Anchors", "AtrousConv1D",
     "AtrousConv2D", "Attention", "AugMix", "AutoContrast", "AvgPool1D", "AvgPool2D", "AvgPool3D",
     "BatchNormalizationV1", "BatchNormalizationV2", "BiasLayer", "CategoryEncoding", "CenterCrop",
     "ChannelAffine", "ClassToken", "ClipBoxes", "CompatibleExtractPatches", "ConvLSTM1D",
@@ -16,7 +16,7 @@ enum UninterpretedClasses {
     "GroupNormalization", "GroupQueryAttention", "GroupedQueryAttention", "HActivation", "HAdd",
     "HConv1D", "HConv1DBatchNorm", "HConv2D", "HConv2DBatchNorm", "HDense", "HDenseBatchNorm",
     "HQuantize", "Highway", "InstanceNormalization", "IntegerLookup", "L2Normalization",
-    "LayerNormalization", "LayerScale", "LocallyConnected1D", "LocallyConnected2D", "MaxPool1D",
+    "KerasActivationQuantizationHolder", "KerasQuantizationWrapper", "LayerNormalization", "LayerScale", "LocallyConnected1D", "LocallyConnected2D", "MaxPool1D",
     "MaxPool2D", "MaxPool3D", "MaxoutDense", "MixUp", "MixerBlock",
     "MlpPairwisePositionalEmbedding", "MultiHeadAttention", "MultiHeadPositionalEmbedding",
     "MultiHeadRelativePositionalEmbedding", "Normalization", "Normalize2D", "OctaveConv2D",

@@ -23,7 +23,14 @@ struct MLProgramArguments: ParsableArguments {
     help: "Write the default sizes of flexible inputs alone.")
   var hasFixedSizes = false
 
-  var isGiven: Bool { target != nil || !keptInFloat32.isEmpty || hasFixedSizes }
+  @Flag(
+    name: .customLong("states"),
+    help: ArgumentHelp(
+      "Keep states of recurrent layers in the program, from iOS18 on, instead of as inputs and outputs."
+    ))
+  var hasStates = false
+
+  var isGiven: Bool { target != nil || !keptInFloat32.isEmpty || hasFixedSizes || hasStates }
 
   /// The model as a program, for the oldest system that can hold it.
   func program(of model: Model, isHalf: Bool, addsForgetBias: Bool) throws -> Model {
@@ -33,6 +40,7 @@ struct MLProgramArguments: ParsableArguments {
     options.addsForgetBias = addsForgetBias
     options.target = target
     options.hasFixedSizes = hasFixedSizes
+    options.hasStates = hasStates
     return try model.mlProgram(options)
   }
 }

@@ -1,7 +1,7 @@
 extension FeatureType.Kind {
   /// What kind of value it is, without the parameters.
   enum Sort: String {
-    case int64, double, string, image, multiArray, dictionary, sequence
+    case int64, double, string, image, multiArray, dictionary, state, sequence
   }
 
   var sort: Sort {
@@ -12,6 +12,7 @@ extension FeatureType.Kind {
     case .image: .image
     case .multiArray: .multiArray
     case .dictionary: .dictionary
+    case .state: .state
     case .opaque: .sequence
     }
   }

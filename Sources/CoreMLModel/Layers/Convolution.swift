@@ -53,6 +53,8 @@ package struct Convolution: DynamicLayer {
 
   package static let inputCount = 1...2
 
+  package static let sizesDependOnValues = false
+
   package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
 
   package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {

@@ -109,7 +109,7 @@ extension FeatureValue {
       case .image, .array: return self
       default: throw mismatch("an image")
       }
-    case .opaque, nil:
+    case .state, .opaque, nil:
       throw ModelError(.unsupported, "features of this type are not supported", field: feature)
     }
   }

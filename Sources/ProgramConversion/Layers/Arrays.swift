@@ -143,13 +143,9 @@ extension WhereBroadcastable: OperationLayer {
   func operations(_ call: LayerCall) throws -> [Variable] {
     let shape = call.outputShapes[0]
     return [
-      try call.make(
-        "select",
-        [
-          ("cond", .variable(try call.broadcast(call.flags(0), to: shape))),
-          ("a", .variable(try call.broadcast(call.array(1), to: shape))),
-          ("b", .variable(try call.broadcast(call.array(2), to: shape))),
-        ], shape: shape)
+      try call.select(
+        call.broadcast(call.flags(0), to: shape), call.broadcast(call.array(1), to: shape),
+        call.broadcast(call.array(2), to: shape))
     ]
   }
 }

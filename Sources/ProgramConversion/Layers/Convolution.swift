@@ -15,36 +15,67 @@ extension Convolution: OperationLayer {
         kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
     let offsets = hasBias ? try call.weight(bias, [outputChannels], "bias") : nil
     let output = try LayerCall.merged(call.fiveOutput())
-    var arguments: [(String, Argument)] = [("weight", .variable(weight))]
-    if let offsets { arguments.append(("bias", .variable(offsets))) }
-    arguments += [
-      ("strides", .ints(strides)), ("pad_type", .text("custom")), ("pad", .ints(amounts)),
-      ("dilations", .ints(dilations)), ("groups", .int(effectiveGroups)),
+    return [
+      try call.convolution(
+        x, weight, offsets, strides: strides, padding: amounts, dilations: dilations,
+        groups: effectiveGroups, isTransposed: isDeconvolution, shape: output)
     ]
-    if !isDeconvolution { return [try call.add("conv", x, arguments, shape: output)] }
-    // What the transposed convolution gives by itself; rows and columns after it have the bias alone.
-    let kernel = try effectiveSizes().kernel
-    let natural = (0..<2).map { axis -> Int in
-      let reach: Int = (size[axis] - 1) * strides[axis]
-      let extent: Int = (kernel[axis] - 1) * dilations[axis] + 1
-      return reach + extent - amounts[axis * 2] - amounts[axis * 2 + 1]
+  }
+}
+
+extension Convolution3D: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let windows = try windows(Array(x.shape[2...]))
+    let weight = try call.weight(
+      kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
+    return [
+      try call.convolution(
+        x, weight, hasBias ? call.weight(bias, [outputChannels], "bias") : nil,
+        strides: windows.map(\.stride), padding: windows.flatMap { [$0.before, $0.after] },
+        dilations: windows.map(\.dilation), groups: groups, isTransposed: isDeconvolution,
+        shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension LayerCall {
+  /// A convolution of `[N, C, …]` with a result of this shape, or its transpose.
+  fileprivate func convolution(
+    _ x: Variable, _ weight: Variable, _ bias: Variable?, strides: [Int], padding: [Int],
+    dilations: [Int], groups: Int, isTransposed: Bool, shape output: [Int]
+  ) throws -> Variable {
+    var arguments: [(String, Argument)] = [("weight", .variable(weight))]
+    if let bias { arguments.append(("bias", .variable(bias))) }
+    arguments += [
+      ("strides", .ints(strides)), ("pad_type", .text("custom")), ("pad", .ints(padding)),
+      ("dilations", .ints(dilations)), ("groups", .int(groups)),
+    ]
+    if !isTransposed { return try add("conv", x, arguments, shape: output) }
+    // What the transposed convolution gives by itself; elements after it have the bias alone.
+    let natural = strides.indices.map { axis -> Int in
+      let reach: Int = (x.shape[axis + 2] - 1) * strides[axis]
+      let extent: Int = (weight.shape[axis + 2] - 1) * dilations[axis] + 1
+      return reach + extent - padding[axis * 2] - padding[axis * 2 + 1]
     }
-    let missing = (0..<2).map { output[$0 + 2] - natural[$0] }
-    if missing == [0, 0] { return [try call.add("conv_transpose", x, arguments, shape: output)] }
-    arguments.removeAll { $0.0 == "bias" }
-    let inner = try call.add(
-      "conv_transpose", x, arguments, shape: Array(output[..<2]) + natural)
+    let missing = strides.indices.map { output[$0 + 2] - natural[$0] }
+    if missing.allSatisfy({ $0 == 0 }) {
+      return try add("conv_transpose", x, arguments, shape: output)
+    }
     try require(
       missing.allSatisfy { $0 >= 0 }, .unsupported,
       "an output of \(Array(output[2...])), smaller than what the kernel gives")
-    let padded = try call.add(
+    arguments.removeAll { $0.0 == "bias" }
+    let inner = try add("conv_transpose", x, arguments, shape: Array(output[..<2]) + natural)
+    let padded = try add(
       "pad", inner,
       [
-        ("pad", .ints([0, missing[0], 0, missing[1]])), ("mode", .text("constant")),
+        ("pad", .ints(missing.flatMap { [0, $0] })), ("mode", .text("constant")),
         ("constant_val", .number(0)),
       ], shape: output)
-    guard let offsets else { return [padded] }
-    return [try call.combine("add", padded, call.reshape(offsets, to: [1, outputChannels, 1, 1]))]
+    guard let bias else { return padded }
+    let sides = [Int](repeating: 1, count: strides.count)
+    return try combine("add", padded, reshape(bias, to: [1, bias.shape[0]] + sides))
   }
 }
 

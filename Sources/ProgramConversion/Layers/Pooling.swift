@@ -52,6 +52,32 @@ extension Pooling: OperationLayer {
   }
 }
 
+extension Pooling3D: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let windows = try windows(Array(x.shape[2...]))
+    var arguments: [(String, Argument)] = [
+      ("kernel_sizes", .ints(windows.map(\.kernel))), ("strides", .ints(windows.map(\.stride))),
+      ("pad_type", .text("custom")), ("pad", .ints(windows.flatMap { [$0.before, $0.after] })),
+      ("ceil_mode", .flag(false)),
+    ]
+    if type == .average {
+      arguments.append(("exclude_padding_from_average", .flag(countExcludePadding)))
+    }
+    return [
+      try call.add(
+        type == .average ? "avg_pool" : "max_pool", x, arguments, shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension GlobalPooling3D: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let operation = type == .average ? "reduce_mean" : "reduce_max"
+    return [try call.reduce(operation, call.array(), [2, 3, 4])]
+  }
+}
+
 extension Padding: OperationLayer {
   func operations(_ call: LayerCall) throws -> [Variable] {
     let x = try call.planes()

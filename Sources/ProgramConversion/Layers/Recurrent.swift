@@ -125,16 +125,19 @@ extension LayerCall {
   }
 
   /// Matrices `[rows, columns]` or vectors, one below the other; missing ones are zeros.
+  ///
+  /// - Parameter negated: the place of one whose values change their signs.
   fileprivate func stack(
-    _ parts: [Weights?], _ rows: Int, _ columns: Int?, _ field: String
+    _ parts: [Weights?], _ rows: Int, _ columns: Int?, _ field: String, negated: Int? = nil
   ) throws -> Variable {
     let shape = [rows] + (columns.map { [$0] } ?? [])
     var all: [Float] = []
-    for part in parts {
-      all +=
+    for (place, part) in parts.enumerated() {
+      let own =
         part == nil
         ? try [Float](zeros: checkedProduct(shape, limit: Limits.tensorElements))
         : try values(part, shape, field)
+      all += place == negated ? own.map { -$0 } : own
     }
     return try constant(all, [rows * parts.count] + shape.dropFirst(), field)
   }
@@ -144,32 +147,34 @@ extension LayerCall {
     _ suffix: String
   ) throws -> [(String, Argument)] {
     guard let weights else { throw ModelError(.malformed, "is missing", field: "weightParams") }
-    if parameters.coupledInputAndForgetGate {
-      throw unsupported("coupled input and forget gates", field: "coupledInputAndForgetGate")
+    // Of coupled gates the forget gate is 1 − i = 1 − f(z), which is f(−z) for both sigmoids.
+    let isCoupled = parameters.coupledInputAndForgetGate
+    let forget = isCoupled ? weights.inputGate : weights.forgetGate
+    let gates = [weights.inputGate, forget, weights.outputGate, weights.blockInput]
+    let addsBias = parameters.forgetBias && options.addsForgetBias && !isCoupled
+    func stacked(
+      _ part: (RecurrentWeights) -> Weights?, count: Int = 4, _ columns: Int?, _ field: String
+    ) throws -> (String, Argument) {
+      let stack = try stack(
+        gates[..<count].map(part), size, columns, field + suffix, negated: isCoupled ? 1 : nil)
+      return (field + suffix, .variable(stack))
     }
-    let gates = [weights.inputGate, weights.forgetGate, weights.outputGate, weights.blockInput]
-    var biases = try gates.flatMap { gate in
-      parameters.hasBiasVectors
-        ? try values(gate.bias, [size], "bias") : [Float](repeating: 0, count: size)
-    }
-    if parameters.forgetBias && options.addsForgetBias {
-      for index in size..<2 * size { biases[index] += 1 }
-    }
-    var result: [(String, Argument)] = [
-      (
-        "weight_ih" + suffix,
-        .variable(try stack(gates.map(\.matrix), size, inputs, "weight_ih" + suffix))
-      ),
-      (
-        "weight_hh" + suffix,
-        .variable(try stack(gates.map(\.recursion), size, size, "weight_hh" + suffix))
-      ),
-      ("bias" + suffix, .variable(try constant(biases, [4 * size], "bias" + suffix))),
+    var result = [
+      try stacked(\.matrix, inputs, "weight_ih"), try stacked(\.recursion, size, "weight_hh"),
     ]
+    if addsBias {
+      var biases = try gates.flatMap { gate in
+        parameters.hasBiasVectors
+          ? try values(gate.bias, [size], "bias") : [Float](repeating: 0, count: size)
+      }
+      for index in size..<2 * size { biases[index] += 1 }
+      let bias = try constant(biases, [4 * size], "bias" + suffix)
+      result.append(("bias" + suffix, .variable(bias)))
+    } else {
+      result.append(try stacked({ parameters.hasBiasVectors ? $0.bias : nil }, nil, "bias"))
+    }
     if parameters.hasPeepholeVectors {
-      let peepholes = try stack(
-        gates[..<3].map(\.peephole), size, nil, "peephole" + suffix)
-      result.append(("peephole" + suffix, .variable(peepholes)))
+      result.append(try stacked(\.peephole, count: 3, nil, "peephole"))
     }
     return result
   }
@@ -179,6 +184,10 @@ extension LayerCall {
   ) throws -> [(String, Argument)] {
     try require(activations.count == 3, "three functions are needed", field: "activations")
     let names = try activations.map { try functionName($0, "lstm") }
+    if parameters.coupledInputAndForgetGate && !names[0].contains("sigmoid") {
+      throw unsupported(
+        "coupled gates with the function \(names[0])", field: "coupledInputAndForgetGate")
+    }
     var result: [(String, Argument)] = [
       ("output_sequence", .flag(parameters.sequenceOutput)),
       ("recurrent_activation", .text(names[0])), ("cell_activation", .text(names[1])),

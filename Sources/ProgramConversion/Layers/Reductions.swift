@@ -176,12 +176,3 @@ extension GetShape: OperationLayer {
     [try call.add("shape", call.anyArray(), shape: [call.inputShapes[0].count], type: .int32)]
   }
 }
-
-extension MatrixBandPart: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [
-      try call.add(
-        "band_part", call.array(), [("lower", .int(numLower)), ("upper", .int(numUpper))])
-    ]
-  }
-}

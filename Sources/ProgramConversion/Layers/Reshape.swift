@@ -74,7 +74,7 @@ extension Copy: OperationLayer {
 extension Transpose: OperationLayer {
   func operations(_ call: LayerCall) throws -> [Variable] {
     let x = try call.anyArray()
-    return [try call.transpose(x, axes.map { $0 < 0 ? $0 + x.rank : $0 })]
+    return [try call.transpose(x, permutation(of: x.shape))]
   }
 }
 
@@ -132,11 +132,7 @@ extension SplitND: OperationLayer {
   func operations(_ call: LayerCall) throws -> [Variable] {
     let x = try call.anyArray()
     let axis = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    let count = splitSizes.isEmpty ? numSplits : splitSizes.count
-    let sizes =
-      splitSizes.isEmpty
-      ? [Int](repeating: x.shape[axis] / max(1, count), count: count) : splitSizes
-    return try call.split(x, axis, sizes)
+    return try call.split(x, axis, call.outputShapes.map { $0[axis] })
   }
 }
 
@@ -199,6 +195,59 @@ extension ConstantPad: OperationLayer {
         "pad", x,
         [("pad", .ints(amounts)), ("mode", .text("constant")), ("constant_val", .number(value))],
         shape: shape)
+    ]
+  }
+}
+
+extension SliceBySize: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let (x, shape) = (try call.anyArray(), call.outputShapes[0])
+    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    func zeros(_ count: Int, _ side: String) throws -> [Variable] {
+      if count == 0 { return [] }
+      let value = MILValue(ints: [Int](repeating: 0, count: count), [count])
+      let name = try call.builder.constant(value, name: "\(call.name)_\(side)")
+      return [Variable(name: name, type: .int32, shape: [count])]
+    }
+    // A part that would reach beyond the end comes from the end.
+    let last = try call.builder.constant(
+      MILValue(ints: [x.shape[place] - size], [1]), name: "\(call.name)_last")
+    let start = try call.combine(
+      "minimum", call.reshape(call.integers(1), to: [1]),
+      Variable(name: last, type: .int32, shape: [1]))
+    let begin = try call.concat(
+      zeros(place, "before") + [start] + zeros(x.rank - place - 1, "after"), 0)
+    return [
+      try call.add(
+        "slice_by_size", x, [("begin", .variable(begin)), ("size", .ints(shape))], shape: shape)
+    ]
+  }
+}
+
+extension SlidingWindows: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    return [
+      try call.add(
+        "sliding_windows", x,
+        [("axis", .int(place)), ("size", .int(windowSize)), ("stride", .int(step))],
+        shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension ReverseSeq: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    return [
+      try call.add(
+        "reverse_sequence", x,
+        [
+          ("lengths", .variable(try call.integers(1))),
+          ("seq_axis", .int(try ArrayShape.axis(sequenceAxis, rank: x.rank, "sequenceAxis"))),
+          ("batch_axis", .int(try ArrayShape.axis(batchAxis, rank: x.rank, "batchAxis"))),
+        ])
     ]
   }
 }

@@ -78,14 +78,26 @@ enum ProgramDocumentation {
         can hold the weights. `--precision float16` computes in half precision, but for layers whose weights
         exceed it and those that `--keep-float32` names.
       * Inputs, outputs, classes, metadata and preprocessing stay. Arrays of doubles become arrays of floats,
-        and names that are not identifiers change. A sequence has the length that the source states; one of any
-        length is refused.
+        and names that are not identifiers change. Flexible sizes and sequences of any length stay so;
+        `--fixed-sizes` writes the default sizes alone.
+      * States of recurrent layers stay optional inputs and outputs; `--states` makes them states of the
+        program, which Core ML has since iOS 18 and keeps in half precision.
       * Weights in few bits stay so: in tables, or as integers with a scale. Those of recurrent layers are
         expanded.
-      * Custom layers, branches, loops, flexible shapes (the default one is written), three-dimensional
-        convolutions and pooling, scattering, random numbers, `nonMaximumSuppression`, `cropResize`, parts of
-        sequences in reverse, triangles and sliding windows, sizes that depend on values, coupled gates of an LSTM and functions that the operations of recurrence lack have no
-        operations yet: one error lists all such layers.
+      * A custom layer whose class has a formula becomes operations: a Lambda's formula, and the built-in
+        classes such as `Swish`, `L2Normalization` and `InstanceNormalization`.
+      * Branches and loops become blocks.
+
+      One error lists all layers that cannot stand in a program. `upgrade` refuses, and what to do:
+
+      | layer | why | way on |
+      |---|---|---|
+      | `custom` without a formula | a program has no custom layers | compute it in the app, or keep the `.mlmodel` |
+      | layers with sizes from an input (`reshapeDynamic`, `fillDynamic`, `rangeDynamic`, `tile`, `topK`, …), `whereNonZero` | sizes that depend on values are not written yet; those of constants and shapes are | `edit` the size into the layer |
+      | `loopBreak`, `loopContinue` | no operation jumps | a condition of the loop |
+      | `branch` with results of two shapes | `cond` gives one shape | pad the smaller one |
+      | recurrent layers with other functions than sigmoid, hard sigmoid, tanh, ReLU and linear, or other ones backward than forward | the operations have no others | `convert` unrolls them |
+      | a loop whose condition changes blobs that the body reads | the blocks of `while_loop` share the loop's variables alone | compute them in the body |
 
       ## What is missing
 

@@ -118,7 +118,7 @@ package struct Convolution3D: ArrayLayer {
     return [try ArrayShape.checked([shape[0], outputChannels] + sizes)]
   }
 
-  var kernelShape: [Int] {
+  package var kernelShape: [Int] {
     let parts = max(1, groups)
     return
       (isDeconvolution

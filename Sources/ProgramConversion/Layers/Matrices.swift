@@ -1,0 +1,49 @@
+import CoreMLModel
+import TensorCore
+
+/// A band of each matrix.
+protocol MatrixBandOperationLayer: OperationLayer, MatrixBandLayer {}
+
+extension MatrixBandOperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let x = try call.array()
+    let (lowest, highest) = diagonals
+    if (lowest ?? 0) <= 0 && (highest ?? 0) >= 0 {
+      return [
+        try call.add(
+          "band_part", x,
+          [("lower", .int(lowest.map { -$0 } ?? -1)), ("upper", .int(highest ?? -1))])
+      ]
+    }
+    // The operation always keeps the main diagonal.
+    let (rows, columns) = (x.shape[x.rank - 2], x.shape[x.rank - 1])
+    let kept = (0..<rows).flatMap { row in
+      (0..<columns).map { column in
+        column - row >= lowest ?? (column - row) && column - row <= highest ?? (column - row)
+      }
+    }
+    let mask = Variable(
+      name: try call.builder.constant(
+        MILValue(flags: kept, [rows, columns]), name: "\(call.name)_mask"),
+      type: .bool, shape: [rows, columns])
+    return [
+      try call.select(call.broadcast(mask, to: x.shape), x, call.make("fill", [
+        ("shape", .ints(x.shape)), ("value", .number(0)),
+      ], shape: x.shape))
+    ]
+  }
+}
+
+extension MatrixBandPart: MatrixBandOperationLayer {}
+extension LowerTriangular: MatrixBandOperationLayer {}
+extension UpperTriangular: MatrixBandOperationLayer {}
+
+extension LayerCall {
+  /// Elements of `a` where the condition holds, otherwise of `b`; all have one shape.
+  func select(_ condition: Variable, _ a: Variable, _ b: Variable) throws -> Variable {
+    try builder.add(
+      "select", name,
+      [("cond", .variable(condition)), ("a", .variable(a)), ("b", .variable(b))], type: a.type,
+      outputs: [(a.type, a.shape)])[0]
+  }
+}

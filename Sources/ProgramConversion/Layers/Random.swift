@@ -1,0 +1,46 @@
+import CoreMLModel
+import TensorCore
+
+extension RandomLike: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [try call.random(parameters.distribution, seed)]
+  }
+}
+
+extension RandomStatic: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    [try call.random(parameters.distribution, seed)]
+  }
+}
+
+extension CategoricalDistribution: OperationLayer {
+  /// Of probabilities p, the logits are log(p + eps) / temperature.
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    var x = try call.array()
+    if !isLogits { x = try call.add("log", x, [("epsilon", .number(effectiveEps))]) }
+    if effectiveTemperature != 1 { x = try call.combine("real_div", x, effectiveTemperature) }
+    return [
+      try call.add(
+        "random_categorical", x,
+        [("mode", .text("logits")), ("size", .int(numSamples)), ("seed", .int(max(-1, seed)))],
+        shape: call.outputShapes[0])
+    ]
+  }
+}
+
+extension LayerCall {
+  fileprivate func random(_ distribution: RandomDistribution, _ seed: Int) throws -> Variable {
+    let shape = outputShapes[0]
+    let (operation, parameters): (String, [(String, Argument)]) =
+      switch distribution {
+      case .normal(let mean, let deviation):
+        ("random_normal", [("mean", .number(mean)), ("stddev", .number(deviation))])
+      case .uniform(let low, let high):
+        ("random_uniform", [("low", .number(low)), ("high", .number(high))])
+      case .bernoulli(let probability): ("random_bernoulli", [("prob", .number(probability))])
+      }
+    return try make(
+      operation, [("shape", .ints(shape))] + parameters + [("seed", .int(max(-1, seed)))],
+      shape: shape)
+  }
+}

@@ -1,0 +1,68 @@
+import CoreMLModel
+import TensorCore
+
+extension Scatter: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let data = try call.array()
+    let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
+    return [
+      try call.scatter(
+        "scatter", data, mode,
+        updates: Array(data.shape[..<place]) + call.inputShapes[1] + data.shape[(place + 1)...],
+        [("axis", .int(place))])
+    ]
+  }
+}
+
+extension ScatterND: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let (data, places) = (try call.array(), call.inputShapes[1])
+    return [
+      try call.scatter(
+        "scatter_nd", data, mode,
+        updates: places.dropLast() + data.shape.dropFirst(places.last ?? 0))
+    ]
+  }
+}
+
+extension ScatterAlongAxis: OperationLayer {
+  func operations(_ call: LayerCall) throws -> [Variable] {
+    let data = try call.array()
+    let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
+    return [
+      try call.scatter(
+        "scatter_along_axis", data, mode, updates: call.inputShapes[1], [("axis", .int(place))])
+    ]
+  }
+}
+
+extension LayerCall {
+  /// The data, changed at the places of the second input by the third one, which has the shape
+  /// `updates`.
+  fileprivate func scatter(
+    _ operation: String, _ data: Variable, _ mode: ScatterMode, updates: [Int],
+    _ arguments: [(String, Argument)] = []
+  ) throws -> Variable {
+    let elements: [(String, Argument)] = [
+      ("data", .variable(data)), ("indices", .variable(try integers(1))),
+      ("updates", .variable(try reshape(number(2), to: updates))),
+    ]
+    return try make(
+      operation, elements + arguments + [("mode", .text(mode.operationName))], shape: data.shape)
+  }
+}
+
+extension ScatterMode {
+  /// The mode's name in programs.
+  fileprivate var operationName: String {
+    switch self {
+    case .update: "update"
+    case .add: "add"
+    case .subtract: "sub"
+    case .multiply: "mul"
+    case .divide: "div"
+    case .maximum: "max"
+    case .minimum: "min"
+    }
+  }
+}
