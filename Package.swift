@@ -114,7 +114,10 @@ let package = Package(
     library("Programs", ["Engine", "CoreMLModel", "TensorCore"]),
     library(
       "ProgramConversion",
-      ["ModelPrediction", "Engine", "CustomLayers", "Formulas", "CoreMLModel", "TensorCore"]),
+      [
+        "ModelPrediction", "ModelTransforms", "Engine", "CustomLayers", "Formulas", "CoreMLModel",
+        "TensorCore",
+      ]),
     .target(name: "PluginSupport", exclude: ["Support", "Layers", "embed.sh"]),
     library(
       "LayerTemplates",
@@ -250,6 +253,9 @@ let package = Package(
         "Kernels", "ModelPrediction", "ProgramConversion", "TensorCore",
       ]),
     tests("Programs", ["CoreMLModel", "TensorCore"]),
+    tests(
+      "ProgramConversion",
+      ["ModelPrediction", "ModelTransforms", "CoreMLModel", "TensorCore"]),
     tests("Imaging", ["Files", "TensorCore"]),
     tests("Detection", ["ByteFormats", "Imaging", "TensorCore", "Files"]),
     tests(

@@ -9,6 +9,7 @@ struct CompressCommand: ParsableCommand {
         assay compress model.mlmodel -o half.mlmodel --precision float16
         assay compress model.mlmodel -o small.mlmodel --bits 8
         assay compress model.mlmodel -o best.mlmodel --inputs images --max-error 0.01
+        assay compress model.mlpackage -o small.mlpackage --bits 4 --mode kmeans_lut --group-size 16
 
       Choose the precision: half precision, or codes of 1 to 8 bits with a scale per output channel \
       (linear, linear_symmetric) or a table per weight (linear_lut, kmeans_lut, --table). Or choose \
@@ -24,6 +25,9 @@ struct CompressCommand: ParsableCommand {
       bias layers are folded into their neighbors first. Weights that already use fewer bits keep \
       their storage, so that you can compress a file in several steps; --precision float32 expands all.
 
+      The weights of an ML Program are constants of its operations; codes need iOS 16, and linear ones \
+      with an offset, tables of groups and scales of blocks iOS 18.
+
       \(ModelHelp.discussion)
       """)
 
@@ -34,12 +38,13 @@ struct CompressCommand: ParsableCommand {
   var weights: String?
 
   @Option(
-    name: .customShort("o"), help: ArgumentHelp("The .mlmodel to write.", valueName: "OUT.mlmodel"),
-    completion: .file(extensions: ["mlmodel"]))
+    name: .customShort("o"), help: ArgumentHelp("The .mlmodel or .mlpackage to write.", valueName: "OUT"),
+    completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
 
   @OptionGroup(visibility: .hidden) var source: SourceArguments
   @OptionGroup(title: "Precision") var target: PrecisionArguments
+  @OptionGroup(title: "ML Programs") var program: ProgramCompressionArguments
   @OptionGroup(title: "Selection") var selection: SelectionArguments
   @OptionGroup(title: "By result") var search: SearchArguments
 
@@ -60,9 +65,10 @@ struct CompressCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    if (target.isGiven ? 1 : 0) + search.goals.count != 1 {
+    if (target.isGiven ? 1 : 0) + (program.sparsity != nil ? 1 : 0) + search.goals.count != 1 {
       throw ValidationError(
-        "give one of --precision, --bits, --table, --max-error, --min-agreement and --max-size")
+        "give one of --precision, --bits, --table, --sparsity, --max-error, --min-agreement and "
+          + "--max-size")
     }
     if !search.goals.isEmpty, search.inputs.isEmpty {
       throw ValidationError("--max-error, --min-agreement and --max-size need --inputs")
@@ -81,14 +87,19 @@ struct CompressCommand: ParsableCommand {
     let read = try reader.read(ModelFiles(model, weights: weights))
     if !read.isSource { OpenedFiles.allowReplacing(model) }
     let document = read.model
+    let isProgram = document.typeName == "mlProgram"
     try require(
-      !document.networks.isEmpty, .unsupported, "the model has no neural network to compress",
-      file: model,
-      hint: document.typeName != "mlProgram"
-        ? nil : "compress ML Programs with coremltools.optimize.coreml, in Python")
-    try inFile(model) { try selection.requireLayers(in: document) }
+      isProgram || !document.networks.isEmpty, .unsupported,
+      "the model has no neural network to compress", file: model)
+    try require(
+      isProgram || !program.isGiven, .usage,
+      "--group-size, --block-size and --sparsity are for ML Programs", file: model,
+      hint: "assay upgrade writes a network as a program")
+    if !isProgram { try inFile(model) { try selection.requireLayers(in: document) } }
     var text: CompressionText
-    if let goal = search.goals.first {
+    if isProgram {
+      text = try inFile(model) { try self.compressedProgram(document) }
+    } else if let goal = search.goals.first {
       text = try inFile(model) { try self.searched(document, goal, compile) }
     } else {
       var rules = selection.rules
@@ -122,6 +133,20 @@ struct CompressCommand: ParsableCommand {
     try inFile(destination) { try text.model.write(to: destination) }
     Console.wrote(destination)
     if let report = search.report { Console.wrote(report) }
+  }
+
+  private func compressedProgram(_ document: Model) throws -> CompressionText {
+    var rules = ProgramCompressionRules(selection.rules)
+    rules.rules.precision = try target.weightPrecision()
+    (rules.groupSize, rules.blockSize) = (program.groupSize, program.blockSize)
+    rules.sparsity = program.sparsity
+    let progress = self.progress
+    defer { progress.finish() }
+    let (compressed, weights) = try document.compressedProgram(rules) {
+      progress.update($0, of: $1, unit: " operations")
+    }
+    try selection.requireWeights(weights)
+    return CompressionText(compressed, from: document, folds: [], layers: weights)
   }
 
   /// How far the outputs move on the given inputs.

@@ -73,13 +73,10 @@ extension Model {
       (description?.input ?? []).filter { $0.type?.isOptional == true }.map(\.name))
     let outputs = Set((description?.output ?? []).map(\.name))
     return (neuralNetwork?.layers ?? []).flatMap { layer -> [(input: String, output: String)] in
-      switch layer.parameters {
-      case is SimpleRecurrent, is GRU, is UniDirectionalLSTM, is BiDirectionalLSTM:
-        return zip(layer.input.dropFirst(), layer.output.dropFirst())
-          .filter { inputs.contains($0) && outputs.contains($1) }
-          .map { (input: $0, output: $1) }
-      default: return []
-      }
+      guard layer.parameters?.isRecurrent == true else { return [] }
+      return zip(layer.input.dropFirst(), layer.output.dropFirst())
+        .filter { inputs.contains($0) && outputs.contains($1) }
+        .map { (input: $0, output: $1) }
     }
   }
 }

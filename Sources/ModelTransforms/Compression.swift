@@ -36,9 +36,13 @@ package struct CompressionRules: Sendable {
   /// The precision for a layer; nil to leave it unchanged.
   func precision(of layer: NeuralNetworkLayer) -> WeightPrecision? {
     guard let type = layer.parameters?.typeName, !(layer.parameters is Custom) else { return nil }
-    if let own = layers[layer.name] { return own }
-    if !names.isEmpty, !names.contains(where: { $0.matches(layer.name) }) { return nil }
-    if skippedNames.contains(where: { $0.matches(layer.name) }) { return nil }
+    return precision(named: layer.name, type: type)
+  }
+
+  package func precision(named name: String, type: String) -> WeightPrecision? {
+    if let own = layers[name] { return own }
+    if !names.isEmpty, !names.contains(where: { $0.matches(name) }) { return nil }
+    if skippedNames.contains(where: { $0.matches(name) }) { return nil }
     if skippedTypes.contains(type) { return nil }
     if !types.isEmpty { return types.contains(type) ? precision : nil }
     if case .codes = precision, Self.constants.contains(type) { return nil }
@@ -52,13 +56,30 @@ package struct CompressedLayer: Sendable {
   package let type: String
   /// How the weights are stored, such as `float32` or `8 bits, linear`, starting with the largest
   /// weight.
-  package internal(set) var storage: String
+  package var storage: String
   package internal(set) var count: Int
   package let bytesBefore: Int
-  package internal(set) var bytesAfter: Int
-  package internal(set) var error: CompressionError
+  package var bytesAfter: Int
+  package var error: CompressionError
   /// Why the weights kept their precision, unless that was requested.
   package internal(set) var note: String?
+
+  init(
+    name: String, type: String, storage: String, count: Int, bytesBefore: Int, bytesAfter: Int,
+    error: CompressionError, note: String?
+  ) {
+    (self.name, self.type, self.storage, self.count) = (name, type, storage, count)
+    (self.bytesBefore, self.bytesAfter, self.error, self.note) = (
+      bytesBefore, bytesAfter, error, note
+    )
+  }
+
+  /// Weights that keep their storage.
+  package init(name: String, type: String, storage: String, count: Int, bytes: Int) {
+    self.init(
+      name: name, type: type, storage: storage, count: count, bytesBefore: bytes, bytesAfter: bytes,
+      error: CompressionError(), note: nil)
+  }
 
   /// The storage of most values without its mode, such as `4 bits`, and its bits.
   package var mainStorage: (name: String, bits: Int) {
@@ -108,6 +129,8 @@ extension Model {
     case .pipeline(let pipeline), .pipelineClassifier(let pipeline),
       .pipelineRegressor(let pipeline):
       for model in pipeline.models { count += model.weightByteCount }
+    case .mlProgram(let program):
+      for file in program.weightFiles.values { count += file.bytes.count }
     default: break
     }
     return count

@@ -16,13 +16,13 @@ package struct CompressionError: Sendable, Equatable {
     squaredError == 0 ? .infinity : squaredValues / squaredError
   }
 
-  mutating func add(_ other: CompressionError) {
+  package mutating func add(_ other: CompressionError) {
     squaredError += other.squaredError
     squaredValues += other.squaredValues
     largest = max(largest, other.largest)
   }
 
-  init(_ before: FloatValues, _ after: FloatValues) throws {
+  package init(_ before: FloatValues, _ after: FloatValues) throws {
     let part = 1 << 16
     let memory = try [0, 1].map { _ in try AlignedBuffer(checkedByteCount: 4 * part) }
     let (x, y) = (

@@ -119,7 +119,7 @@ extension Model {
     var model = first
     let program = try union.program(one, other)
     model.type = .mlProgram(program)
-    for (index, original) in network.input.enumerated() {
+    for (index, original) in network.input.kept(in: description.input).enumerated() {
       let sizes = union.sizes[description.input[index].name] ?? []
       switch (description.input[index].type?.kind, original.type?.kind) {
       case (.multiArray(var array)?, .multiArray(let declared)?) where sizes.contains(nil):
@@ -129,7 +129,7 @@ extension Model {
       default: break
       }
     }
-    for (index, original) in network.output.enumerated()
+    for (index, original) in network.output.kept(in: description.output).enumerated()
     where description.output.indices.contains(index)
       && description.output[index].type != others.output[index].type
     {
@@ -142,5 +142,14 @@ extension Model {
     }
     model.description = description
     return model
+  }
+}
+
+extension [FeatureDescription] {
+  /// Those that are still features of the program's interface, and not states.
+  fileprivate func kept(in features: [FeatureDescription]) -> [FeatureDescription] {
+    if count == features.count { return self }
+    let names = Set(features.map(\.name))
+    return filter { names.contains(ProgramBuilder.identifier($0.name)) }
   }
 }

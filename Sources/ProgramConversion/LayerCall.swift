@@ -169,7 +169,7 @@ struct LayerCall {
     return try inField(field) {
       try WeightConstant(
         weights: weights, shape: shape, channelAxis: channelAxis, axes: axes, newShape: newShape
-      ).variable(self, field)
+      ).variable(builder, type, name: "\(name)_\(field)")
     }
   }
 

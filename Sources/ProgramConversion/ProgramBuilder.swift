@@ -47,6 +47,18 @@ final class ProgramBuilder {
     return "\(name)_\(number)"
   }
 
+  /// Takes the names of a block's values.
+  func reserve(_ block: MILBlock) {
+    names.formUnion(block.inputs.map(\.name))
+    for operation in block.operations {
+      names.formUnion(operation.outputs.map(\.name))
+      operation.blocks.forEach(reserve)
+    }
+  }
+
+  /// Gives back the name of a value that is written again.
+  func release(_ name: String) { names.remove(name) }
+
   static func identifier(_ name: String) -> String {
     var result = ""
     for byte in name.utf8 {
@@ -141,6 +153,17 @@ final class ProgramBuilder {
     }
     block.operations = operations
     return block
+  }
+
+  /// The block with the operations that `make` writes instead of its own.
+  func rewriting(_ block: MILBlock, _ make: () throws -> Void) throws -> MILBlock {
+    let outer = operations
+    defer { operations = outer }
+    operations = []
+    try make()
+    var result = block
+    result.operations = operations
+    return result
   }
 
   /// Adds an operation with blocks and returns its results.

@@ -139,7 +139,8 @@ struct ProgramInterface {
     }
     let layout = SourceLayout(of: feature.name, in: model)
     let isSequence =
-      layout?.axes.contains(.sequence) ?? (array.shape.count == 1 && network.readsSequences)
+      layout?.axes.contains(.sequence)
+      ?? (array.shape.count == 1 && network.readsSequences && !network.isState(feature.name))
     if network.arrayInputShapeMapping == .exact || !isSequence {
       let sizes = model.description?.metadata?.userDefined[SourceLayout.shapePrefix + feature.name]
       if network.arrayInputShapeMapping == .exact,
@@ -367,13 +368,19 @@ struct ProgramInterface {
 }
 
 extension NeuralNetwork {
+  /// Whether a recurrent layer starts with the input.
+  fileprivate func isState(_ input: String) -> Bool {
+    layers.contains { layer in
+      layer.parameters?.isRecurrent == true && layer.input.dropFirst().contains(input)
+    }
+  }
+
   /// Whether a layer works along the sequence.
   fileprivate var readsSequences: Bool {
     layers.contains { layer in
       switch layer.parameters {
-      case is SimpleRecurrent, is GRU, is UniDirectionalLSTM, is BiDirectionalLSTM,
-        is SequenceRepeat:
-        true
+      case let recurrent? where recurrent.isRecurrent: true
+      case is SequenceRepeat: true
       case let concat as Concat: concat.sequenceConcat
       case let permute as Permute: permute.axis.first ?? 0 != 0
       case let reshape as Reshape: reshape.targetShape.count == 4

@@ -84,6 +84,33 @@ struct PrecisionArguments: ParsableArguments {
   }
 }
 
+/// What weights of programs can be besides codes and half precision.
+struct ProgramCompressionArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "With tables: so many output channels share one; default: all.", valueName: "N"))
+  var groupSize: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "With linear codes: so many input channels share a scale; default: all.", valueName: "N"))
+  var blockSize: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Make this part of each weight's values 0, the smallest ones, and leave them out.",
+      valueName: "P"))
+  var sparsity: Double?
+
+  var isGiven: Bool { groupSize != nil || blockSize != nil || sparsity != nil }
+
+  func validate() throws {
+    if let sparsity, !(0..<1).contains(sparsity) {
+      throw ValidationError("--sparsity must be at least 0 and less than 1")
+    }
+  }
+}
+
 /// Selection of the weights to compress.
 struct SelectionArguments: ParsableArguments {
   @Option(
@@ -137,6 +164,22 @@ struct SelectionArguments: ParsableArguments {
         layers.contains(where: { $0.parameters?.typeName == type }), .mismatch,
         "the model has no layer of type '\(type)'",
         hint: "list the layers with `assay inspect`")
+    }
+  }
+
+  /// - Throws: `.mismatch` for a name or type that no weight of a program has.
+  func requireWeights(_ weights: [CompressedLayer]) throws {
+    for name in names + skippedNames {
+      let pattern = NamePattern(name)
+      try require(
+        weights.contains { pattern.matches($0.name) }, .mismatch, "the program has no weight '\(name)'",
+        hint: "list the constants with `assay inspect --spec`")
+    }
+    for type in types + skippedTypes {
+      try require(
+        weights.contains { $0.type == type }, .mismatch,
+        "no operation '\(type)' of the program has a weight",
+        hint: "list the operations with `assay inspect`")
     }
   }
 

@@ -14,6 +14,14 @@ protocol GatedLayer: LayerParameters {
   var hasBias: Bool { get }
 }
 
+extension LayerParameters {
+  /// Whether the layer computes step by step from a state; its inputs after the first are states.
+  package var isRecurrent: Bool {
+    self is SimpleRecurrent || self is GRU || self is UniDirectionalLSTM
+      || self is BiDirectionalLSTM
+  }
+}
+
 /// The weights of one gate: for the input, for the previous state, and the bias.
 package struct RecurrentWeights: Sendable, Equatable {
   /// `[units, inputs]`

@@ -114,6 +114,21 @@ package struct MILOperation: SpecificationMessage {
     inputs.first { $0.key == name }.map { $0.value?.arguments ?? [] }
   }
 
+  /// Changes every value that the operation itself holds.
+  package mutating func mapValues(_ change: (MILValue) throws -> MILValue) rethrows {
+    for index in attributes.indices {
+      attributes[index].value = try attributes[index].value.map(change)
+    }
+    for index in inputs.indices {
+      guard var argument = inputs[index].value else { continue }
+      for place in argument.arguments.indices {
+        guard case .value(let value)? = argument.arguments[place].content else { continue }
+        argument.arguments[place].content = .value(try change(value))
+      }
+      inputs[index].value = argument
+    }
+  }
+
   package func attribute(_ name: String) -> MILValue? {
     attributes.first { $0.key == name }?.value
   }

@@ -1,0 +1,209 @@
+import CoreMLModel
+import TensorCore
+
+/// A constant of a program as the operation that expands it from fewer bytes.
+struct ConstantExpression {
+  enum Storage {
+    /// The values in the type of the constant.
+    case values(FloatValues)
+    /// The values in half precision, for a constant of single precision.
+    case half([UInt16])
+    /// Values other than 0, with a bit for each element.
+    case sparse([Float])
+    /// Codes of entries of tables, one table for each of equal parts along an axis.
+    case tables(codes: [Int], bits: Int, [[Float]], axis: Int)
+    /// scale · q + bias, with as many of these along each axis as `blocks` says, or one.
+    case linear(codes: [Int], bits: Int, isSigned: Bool, scale: [Float], bias: [Float], blocks: [Int])
+  }
+
+  let shape: [Int]
+  let storage: Storage
+  let type: MILDataType
+
+  /// Adds the operation.
+  ///
+  /// - Throws: `NewerTargetNeeded` or `.unsupported` if the target has no such operation.
+  func variable(_ builder: ProgramBuilder, name: String) throws -> Variable {
+    switch storage {
+    case .values(let values): return try builder.constant(values, shape, type, name: name)
+    case .half(let bits):
+      try builder.requireTarget(.iOS16, "weights of half precision in single precision")
+      let count = bits.count
+      return try expand(
+        "constexpr_cast",
+        [
+          ("source_val", try builder.stored(Bytes(bits), .float16, shape, count: count)),
+          ("output_dtype", MILValue("fp32")),
+        ], builder, name)
+    case .sparse(let values): return try sparse(values, builder, name)
+    case .tables(let codes, let bits, let tables, let axis):
+      return try lookup(codes, bits, tables, axis, builder, name)
+    case .linear(let codes, let bits, let isSigned, let scale, let bias, let blocks):
+      return try linear(codes, bits, isSigned, scale, bias, blocks, builder, name)
+    }
+  }
+
+  // MARK: - Operations
+
+  private func sparse(
+    _ values: [Float], _ builder: ProgramBuilder, _ name: String
+  ) throws -> Variable {
+    try builder.requireTarget(.iOS16, "sparse weights")
+    let kept = values.filter { $0 != 0 }
+    let mask = Self.packed(values.map { $0 == 0 ? 0 : 1 }, bits: 1)
+    let data = try stored(kept, [kept.count], builder)
+    if builder.target >= .iOS18 {
+      return try expand(
+        "constexpr_sparse_to_dense",
+        [("nonzero_data", data), ("mask", try stored(mask, .uint1, shape, builder))], builder, name)
+    }
+    return try expand(
+      "constexpr_sparse_to_dense",
+      [
+        ("nonzero_data", data), ("mask", try stored(mask, .uint8, [mask.count], builder)),
+        ("shape", Self.sizes(shape)),
+      ], builder, name)
+  }
+
+  private func lookup(
+    _ codes: [Int], _ bits: Int, _ tables: [[Float]], _ axis: Int, _ builder: ProgramBuilder,
+    _ name: String
+  ) throws -> Variable {
+    // The operations take 1, 2, 3, 4, 6 and 8 bits; a longer code with the same table is the same.
+    let allowed = builder.target >= .iOS18 ? [1, 2, 3, 4, 6, 8] : [1, 2, 4, 6, 8]
+    let width = allowed.first { $0 >= bits } ?? 8
+    let entries = tables.flatMap { $0 + [Float](repeating: 0, count: (1 << width) - $0.count) }
+    try builder.requireTarget(tables.count > 1 ? .iOS18 : .iOS16, "these weights in few bits")
+    let bytes = Self.packed(codes, bits: width)
+    if builder.target >= .iOS18 {
+      let types: [Int: MILDataType] = [
+        1: .uint1, 2: .uint2, 3: .uint3, 4: .uint4, 6: .uint6, 8: .uint8,
+      ]
+      var tableShape = [Int](repeating: 1, count: shape.count) + [1 << width, 1]
+      tableShape[axis] = tables.count
+      return try expand(
+        "constexpr_lut_to_dense",
+        [
+          ("indices", try stored(bytes, types[width] ?? .uint8, shape, builder)),
+          ("lut", try stored(entries, tableShape, builder)),
+        ], builder, name)
+    }
+    return try expand(
+      "constexpr_lut_to_dense",
+      [
+        ("indices", try stored(bytes, .uint8, [bytes.count], builder)),
+        ("lut", try stored(entries, [entries.count], builder)), ("shape", Self.sizes(shape)),
+      ], builder, name)
+  }
+
+  /// w = scale · q + bias, as scale · (q − offset).
+  private func linear(
+    _ codes: [Int], _ bits: Int, _ isSigned: Bool, _ scale: [Float], _ bias: [Float],
+    _ blocks: [Int], _ builder: ProgramBuilder, _ name: String
+  ) throws -> Variable {
+    let count = max(scale.count, bias.count)
+    let scales = scale.count == count ? scale : [Float](repeating: scale[0], count: count)
+    let biases = bias.count == count ? bias : [Float](repeating: bias[0], count: count)
+    if builder.target < .iOS18, count == 1, !isSigned, bits <= 8 {
+      // A table has the values exactly.
+      let table = (0..<1 << bits).map {
+        Float(Double(scales[0]) * Double($0) + Double(biases[0]))
+      }
+      return try lookup(codes, bits, [table], 0, builder, name)
+    }
+    let offsets = zip(biases, scales).map { $1 == 0 ? 0 : -$0 / $1 }
+    let range = isSigned ? Float(-128)...127 : 0...255
+    let areWhole = offsets.allSatisfy { $0 == $0.rounded() && range.contains($0) }
+    let axis = blocks.firstIndex { $0 > 1 } ?? 0
+    let isByChannel = count == 1 || count == shape[axis]
+    if builder.target < .iOS18, areWhole, isByChannel {
+      try builder.requireTarget(.iOS16, "weights in few bits")
+      let type: MILDataType = isSigned ? .int8 : .uint8
+      func whole(_ values: [Int]) -> [UInt8] { values.map { UInt8(truncatingIfNeeded: $0) } }
+      let zero = whole(offsets.map { Int($0) })
+      return try expand(
+        "constexpr_affine_dequantize",
+        [
+          ("quantized_data", try stored(whole(codes), type, shape, builder)),
+          (
+            "zero_point",
+            MILValue(type, count == 1 ? [] : [count], .bytes(Bytes(count == 1 ? [zero[0]] : zero)))
+          ),
+          (
+            "scale",
+            count == 1
+              ? MILValue(numbers: scales, [], self.type) : try stored(scales, [count], builder)
+          ),
+          ("axis", MILValue(ints: [axis], [])),
+        ], builder, name)
+    }
+    try builder.requireTarget(.iOS18, "these weights in few bits")
+    let blockShape = count > 1 ? blocks : [Int](repeating: 1, count: shape.count)
+    let type: MILDataType = isSigned ? .int8 : bits <= 4 ? .uint4 : .uint8
+    let bytes =
+      type == .uint4
+      ? Self.packed(codes, bits: 4) : codes.map { UInt8(truncatingIfNeeded: $0) }
+    return try expand(
+      "constexpr_blockwise_shift_scale",
+      [
+        ("data", try stored(bytes, type, shape, builder)),
+        ("scale", try stored(scales, blockShape, builder)),
+        ("offset", try stored(offsets, blockShape, builder)),
+      ], builder, name)
+  }
+
+  /// An operation that expands the constant. Its arguments are attributes in the older sets of
+  /// operations.
+  private func expand(
+    _ operation: String, _ arguments: [(String, MILValue)], _ builder: ProgramBuilder, _ name: String
+  ) throws -> Variable {
+    let name = builder.uniqueName(name)
+    var result = MILOperation()
+    result.type = operation
+    result.attributes = [MILAttribute("name", MILValue(name))]
+    for (key, value) in arguments {
+      if builder.target >= .iOS18 {
+        let constant = try builder.constant(value, name: "\(name)_\(key)")
+        result.inputs.append(MILArgumentEntry(key, [.name(constant)]))
+      } else {
+        result.attributes.append(MILAttribute(key, value))
+      }
+    }
+    let variable = Variable(name: name, type: type, shape: shape)
+    result.outputs = [MILNamedType(name, MILValueType(variable))]
+    try builder.append(result)
+    return variable
+  }
+
+  // MARK: - Storage
+
+  /// Codes one after the other, the lowest bits of a byte first.
+  private static func packed(_ codes: [Int], bits: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: (codes.count * bits + 7) / 8)
+    for (index, code) in codes.enumerated() {
+      let (byte, shift) = (index * bits / 8, index * bits % 8)
+      let word = (code & ((1 << bits) - 1)) << shift
+      bytes[byte] |= UInt8(truncatingIfNeeded: word)
+      if shift + bits > 8 { bytes[byte + 1] |= UInt8(truncatingIfNeeded: word >> 8) }
+    }
+    return bytes
+  }
+
+  private func stored(
+    _ bytes: [UInt8], _ type: MILDataType, _ shape: [Int], _ builder: ProgramBuilder
+  ) throws -> MILValue {
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    return try builder.stored(Bytes(bytes), type, shape, count: count)
+  }
+
+  private func stored(
+    _ values: [Float], _ shape: [Int], _ builder: ProgramBuilder
+  ) throws -> MILValue {
+    let bytes = type == .float16 ? Bytes(values.map(Half.bits)) : Bytes(values)
+    return try builder.stored(bytes, type, shape, count: values.count)
+  }
+
+  private static func sizes(_ shape: [Int]) -> MILValue {
+    MILValue(.uint32, [shape.count], .bytes(Bytes(shape.map { UInt32(truncatingIfNeeded: $0) })))
+  }
+}
