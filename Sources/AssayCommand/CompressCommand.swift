@@ -38,7 +38,8 @@ struct CompressCommand: ParsableCommand {
   var weights: String?
 
   @Option(
-    name: .customShort("o"), help: ArgumentHelp("The .mlmodel or .mlpackage to write.", valueName: "OUT"),
+    name: .customShort("o"),
+    help: ArgumentHelp("The .mlmodel or .mlpackage to write.", valueName: "OUT"),
     completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
 

@@ -86,7 +86,10 @@ struct ConvertCommand: ParsableCommand {
   func validate() throws {
     if destination == nil && !dryRun { throw ValidationError("add -o OUT.mlmodel, or --dry-run") }
     if program.isGiven, !writesProgram {
-      throw ValidationError("--target, --keep-float32, --fixed-sizes and --states are for programs: write an .mlpackage")
+      throw ValidationError(
+        "--target, --keep-float32, --fixed-sizes and --states are for programs: write an "
+          + ".mlpackage"
+      )
     }
     if prove && dryRun { throw ValidationError("--prove runs what --dry-run only plans") }
     if checkInputs.isEmpty != (expected == nil), !prove || checkInputs.isEmpty {

@@ -13,7 +13,8 @@ struct ConstantExpression {
     /// Codes of entries of tables, one table for each of equal parts along an axis.
     case tables(codes: [Int], bits: Int, [[Float]], axis: Int)
     /// scale · q + bias, with as many of these along each axis as `blocks` says, or one.
-    case linear(codes: [Int], bits: Int, isSigned: Bool, scale: [Float], bias: [Float], blocks: [Int])
+    case linear(
+      codes: [Int], bits: Int, isSigned: Bool, scale: [Float], bias: [Float], blocks: [Int])
   }
 
   let shape: [Int]
@@ -155,7 +156,8 @@ struct ConstantExpression {
   /// An operation that expands the constant. Its arguments are attributes in the older sets of
   /// operations.
   private func expand(
-    _ operation: String, _ arguments: [(String, MILValue)], _ builder: ProgramBuilder, _ name: String
+    _ operation: String, _ arguments: [(String, MILValue)], _ builder: ProgramBuilder,
+    _ name: String
   ) throws -> Variable {
     let name = builder.uniqueName(name)
     var result = MILOperation()

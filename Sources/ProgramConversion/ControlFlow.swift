@@ -193,7 +193,8 @@ extension NetworkLowering {
     shape.allSatisfy { $0 == 1 } ? .float32 : options.precision
   }
 
-  private func zeros(_ name: String, _ label: String, _ inferred: InferredShapes) throws -> Variable {
+  private func zeros(_ name: String, _ label: String, _ inferred: InferredShapes) throws -> Variable
+  {
     guard let shape = inferred.shapes[name] else {
       throw ModelError(.unsupported, "the shape of '\(name)' depends on what runs")
     }

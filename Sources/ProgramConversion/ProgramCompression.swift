@@ -69,7 +69,9 @@ extension MILProgram {
         try operation.blocks.forEach(check)
       }
     }
-    for function in functions { try function.value?.specializations.compactMap(\.value).forEach(check) }
+    for function in functions {
+      try function.value?.specializations.compactMap(\.value).forEach(check)
+    }
   }
 }
 

@@ -47,7 +47,8 @@ import Testing
 
   private static var stateful: Model {
     Net.model(
-      [sums(isSequence: true)], inputs: [Net.array("x", [1]), Net.array("h_in", [1], optional: true)],
+      [sums(isSequence: true)],
+      inputs: [Net.array("x", [1]), Net.array("h_in", [1], optional: true)],
       outputs: [Net.array("y", [1]), Net.array("h_out", [1])], isExact: false)
   }
 

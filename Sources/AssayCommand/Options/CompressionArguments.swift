@@ -172,7 +172,8 @@ struct SelectionArguments: ParsableArguments {
     for name in names + skippedNames {
       let pattern = NamePattern(name)
       try require(
-        weights.contains { pattern.matches($0.name) }, .mismatch, "the program has no weight '\(name)'",
+        weights.contains { pattern.matches($0.name) }, .mismatch,
+        "the program has no weight '\(name)'",
         hint: "list the constants with `assay inspect --spec`")
     }
     for type in types + skippedTypes {

@@ -72,7 +72,9 @@ extension CropResize: OperationLayer {
     ]
     if call.target < .iOS17 {
       let boxes = try call.reshape(call.number(1), to: [count, 1, width, 1, 1])
-      return [try call.add("crop_resize", x, [("roi", .variable(boxes))] + arguments, shape: output)]
+      return [
+        try call.add("crop_resize", x, [("roi", .variable(boxes))] + arguments, shape: output)
+      ]
     }
     // Newer systems have the images of the boxes apart.
     var boxes = try call.reshape(call.number(1), to: [count, width])

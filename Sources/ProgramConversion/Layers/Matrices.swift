@@ -27,9 +27,13 @@ extension MatrixBandOperationLayer {
         MILValue(flags: kept, [rows, columns]), name: "\(call.name)_mask"),
       type: .bool, shape: [rows, columns])
     return [
-      try call.select(call.broadcast(mask, to: x.shape), x, call.make("fill", [
-        ("shape", .ints(x.shape)), ("value", .number(0)),
-      ], shape: x.shape))
+      try call.select(
+        call.broadcast(mask, to: x.shape), x,
+        call.make(
+          "fill",
+          [
+            ("shape", .ints(x.shape)), ("value", .number(0)),
+          ], shape: x.shape))
     ]
   }
 }

@@ -74,9 +74,10 @@ import Testing
   private static func model(of trial: LayerTrial) throws -> Model {
     var model = try EngineAgreementTests.model(of: trial)
     for (index, shape) in trial.inputs.enumerated() {
-      model.description?.input[index].type = FeatureDescription(
-        name: "", kind: .multiArray(ArrayFeatureType(shape: shape, dataType: .float32))
-      ).type
+      model.description?.input[index].type =
+        FeatureDescription(
+          name: "", kind: .multiArray(ArrayFeatureType(shape: shape, dataType: .float32))
+        ).type
     }
     guard trial.layer is any DynamicLayer else { return model }
     var network = try #require(model.neuralNetwork)
