@@ -94,7 +94,18 @@ struct OperationCall {
   func addAll(
     _ parameters: some LayerParameters, _ inputs: [ProgramValue], types: [MILDataType]
   ) throws -> [ProgramValue] {
-    let shapes = try parameters.blobShapes(inputs.map(\.blobShape))
+    let given = inputs.map(\.blobShape)
+    if given.contains(where: { $0.contains(0) }) {
+      switch try parameters.result(ofEmpty: given) {
+      case .empty(let shapes): return zip(types, shapes).map { constant([], $1, $0) }
+      case .input(let place): return [inputs[place].with(type: types[0])]
+      case .inputs(let places) where places.count == 1: return [inputs[places[0]]]
+      case .inputs(let places):
+        return try addAll(parameters, places.map { inputs[$0] }, types: types)
+      case .elements(let shape, let values): return [constant(values, shape, types[0])]
+      }
+    }
+    let shapes = try parameters.blobShapes(given)
     let blobs = try inputs.map { try lowering.blob($0, named: label + "_constant") }
     let outputs = try lowering.append(
       parameters, blobs, outputs: min(shapes.count, types.count), name: label)
@@ -118,6 +129,7 @@ struct OperationCall {
   /// The same elements with another shape.
   func reshaped(_ value: ProgramValue, _ shape: [Int]) throws -> ProgramValue {
     let target = shape.isEmpty ? [1] : shape
+    if value.shape.contains(0), shape.contains(0) { return constant([], shape, value.type) }
     var result = value
     if value.blobShape != target {
       var layer = ReshapeStatic()

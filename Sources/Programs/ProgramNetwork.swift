@@ -20,7 +20,7 @@ package struct ProgramNetwork: Sendable {
   package var wholeBlobs: Set<String> = []
   /// Whether the network is for the values of the inputs, because sizes depend on them.
   package var dependsOnValues = false
-  /// The reason the network has no layers; nil if it has them.
+  /// The reason the network has no layers without values or other shapes; nil if it has them.
   package var failure: ModelError?
 }
 
@@ -47,6 +47,7 @@ extension Model {
     guard let function = program.function(name), let body = function.body else {
       throw ModelError(.malformed, "the program has no function '\(name)'")
     }
+    let hasFlexibleInputs = description.input.contains { $0.type?.isFlexible == true }
     let lowering = ProgramLowering(program, values: values, keepsStates: keepsStates)
     var result = ProgramNetwork(model: self)
     var network = NeuralNetwork()
@@ -67,11 +68,13 @@ extension Model {
       }
       if keepsStates { result.states = try lowering.keptStates() }
     } catch let error as ModelError
-      where values == nil && lowering.dependsOnValues && description.predictedFeatureName.isEmpty
+      where values == nil && description.predictedFeatureName.isEmpty
+      && (lowering.dependsOnValues || shapes.isEmpty && hasFlexibleInputs)
     {
+      // Places and sizes may fit other shapes than the default ones, which coremltools sets to 1.
       result.failure = error
     }
-    result.dependsOnValues = lowering.dependsOnValues
+    result.dependsOnValues = lowering.dependsOnValues || result.failure != nil
     result.wholeBlobs = lowering.wholeBlobs
     if result.failure == nil { network.layers = lowering.layers }
     network.arrayInputShapeMapping = .exact

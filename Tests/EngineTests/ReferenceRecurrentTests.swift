@@ -49,6 +49,37 @@ import Testing
     return layer
   }
 
+  /// All weights are zero: c′ = c / 2 and h′ = tanh(c′) / 2. Of four rows of states the first two
+  /// are taken.
+  @Test func statesOfMoreRows() throws {
+    var layer = UniDirectionalLSTM()
+    (layer.inputVectorSize, layer.outputVectorSize) = (1, 1)
+    layer.activations = [Activation(.sigmoid), Activation(.tanh), Activation(.tanh)]
+    var weights = LSTMWeights()
+    for gate in [\LSTMWeights.inputGate, \.forgetGate, \.outputGate, \.blockInput] {
+      weights[keyPath: gate] = RecurrentWeights(Weights([0]), Weights([0]))
+    }
+    (layer.weightParams, layer.params) = (weights, LSTMParameters())
+    let states = Tensor(shape: [1, 4, 1, 1, 1], [2, 4, 9, 9])
+    let model = TestNetwork.exactModel(
+      [[1, 2, 1, 1, 1], states.shape, states.shape],
+      [
+        NeuralNetworkLayer(
+          "out", layer, input: ["in0", "in1", "in2"], output: ["out", "hidden", "cell"])
+      ], outputs: ["hidden", "cell"])
+    let inputs = ["in0": Tensor(shape: [1, 2, 1, 1, 1]), "in1": states, "in2": states]
+    let engine = try CompiledNetwork(model: model).predict(inputs)
+    let twin = try ReferenceNetwork(model: model).predict(inputs.mapValues(ReferenceTensor.init))
+    for result in [engine, twin.mapValues(\.tensor)] {
+      #expect(result["cell"]?.elements == [1, 2])
+      let hidden = result["hidden"]?.elements ?? []
+      for (value, expected) in zip(hidden, [0.380797, 0.482014] as [Float]) {
+        #expect(abs(value - expected) < 1e-6)
+      }
+      #expect(hidden.count == 2)
+    }
+  }
+
   @Test func plainLSTM() throws {
     var layer = try lstm()
     try golden.check(layer, ["input"], ["plain"])

@@ -201,6 +201,17 @@ struct ReadingRuleTests {
     #expect(try model.programNetwork()?.model.neuralNetwork?.layers.isEmpty == false)
   }
 
+  /// The default shape of a flexible input does not fit the program, another one does.
+  @Test func otherShapesThanTheDefaultOnes() throws {
+    var model = Self.model { $0.declared = [1, 3] }
+    guard case .multiArray(var array)? = model.description?.input[0].type?.kind else { return }
+    array.flexibility = .range([SizeRange(1, 4), SizeRange(3, 3)])
+    model.description?.input[0].type?.kind = .multiArray(array)
+    #expect(try model.programNetwork()?.failure != nil)
+    let network = try model.programNetwork(shapes: ["x": [2, 3]])
+    #expect(network?.failure == nil && network?.model.neuralNetwork?.layers.isEmpty == false)
+  }
+
   @Test(arguments: faults.indices)
   func eachFaultIsOneError(index: Int) throws {
     let fault = Self.faults[index]

@@ -124,6 +124,10 @@ package struct ReorganizeData: LayerParameters {
 
 /// A range of one axis; a negative end counts from the end.
 package struct Slice: LayerParameters {
+  package static let minimumRank = 1
+  /// The last axis is W, whatever the rank.
+  package static let vectorRank = 0
+
   package enum Axis: Int, Sendable, CaseIterable {
     case channel = 0
     case height = 1

@@ -76,10 +76,15 @@ extension LayerParameters {
       "the input has \(try shape.itemCount) values per item, not \(inputSize)",
       field: "inputVectorSize")
     let state = try BlobShape([1, shape.batch, outputSize, 1, 1]).checked
-    // As in Core ML, only the number of its elements counts: coremltools gives [B, H, 1, 1, 1].
+    // As in Core ML, only the number of its elements counts: coremltools gives [B, H, 1, 1, 1]. Of
+    // more rows than there are sequences the first are taken: for packed sequences, coremltools gives
+    // zeros for as many as the longest has steps.
     let count = try checkedProduct(state)
-    for input in inputs.dropFirst() where try checkedProduct(input) != count {
-      throw ModelError(.malformed, "a state has the shape \(input), not \(state)", field: "input")
+    for input in inputs.dropFirst() {
+      let given = try checkedProduct(input)
+      try require(
+        given >= count && given.isMultiple(of: outputSize),
+        "a state has the shape \(input), not \(state)", field: "input")
     }
     var output = state
     if sequenceOutput { output[0] = shape.sequence }

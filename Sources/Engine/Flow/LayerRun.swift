@@ -114,6 +114,8 @@ struct RunPlan {
     case result(Int)
     /// The blob from outside at this place in `LayerRun.reads`.
     case input(Int)
+    /// It has this shape and no elements.
+    case empty([Int])
   }
 
   /// Nil where nothing is computed.

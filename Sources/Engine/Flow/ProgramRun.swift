@@ -78,6 +78,7 @@ struct ProgramRun {
       switch source {
       case .result(let index): blobs[slot] = results[index]
       case .input(let index): blobs[slot] = inputs[index]
+      case .empty(let shape): blobs[slot] = Tensor(shape: shape)
       }
     }
     if let rest = plan.rest { try execute(rest) }

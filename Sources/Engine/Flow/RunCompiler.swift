@@ -53,6 +53,9 @@ struct RunCompiler {
         builder.graph.exposed.append((name, value))
       }
     }
+    for (name, shape) in builder.empty.sorted(by: { $0.key < $1.key }) where needed.contains(name) {
+      if let slot = program.slots[name] { plan.outputs.append((slot, .empty(shape))) }
+    }
     if !waiting.isEmpty {
       plan.rest = LayerRun(waiting, wanted: run.wanted, takesInputs: false)
     }

@@ -3,13 +3,13 @@ import TensorCore
 
 extension Padding: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    let whole = try layer.outputShape()
-    // Two axes are H and W here, but C in a buffer.
-    let isMatrix = whole.rank == 2
-    let planes = [layer.inputShapes[0], whole].map { [1, 1, 1] + $0.dimensions }
-    let shapes = isMatrix ? try layer.checked(planes) : [layer.inputShapes[0], whole]
-    let (input, output) = (shapes[0], shapes[1])
-    let inputs = isMatrix ? [layer.add(ViewOperation(), layer.inputs, input)] : layer.inputs
+    [try layer.onPlanes { layer, value, output in try lower(&layer, value, output) }]
+  }
+
+  private func lower(
+    _ layer: inout LayerLowering, _ value: Graph.ValueID, _ output: Shape
+  ) throws -> Graph.ValueID {
+    let input = layer.graph.shape(value)
     let top = paddingAmounts?.top ?? 0
     let left = paddingAmounts?.left ?? 0
     var fill: Float = 0
@@ -19,8 +19,7 @@ extension Padding: EngineLayer {
       kind: "padding", rows: try sources(input.height, output.height, top),
       columns: try sources(input.width, output.width, left), fill: fill,
       border: isZero ? (top, left) : nil)
-    let result = layer.add(operation, inputs, output)
-    return [isMatrix ? layer.add(ViewOperation(), [result], whole) : result]
+    return layer.add(operation, [value], output)
   }
 
   private var isConstant: Bool {

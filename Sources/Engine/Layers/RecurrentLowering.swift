@@ -69,7 +69,13 @@ extension LayerLowering {
     let state = try checked([[1, input.batch, units, 1, 1]])[0]
     var inputs = self.inputs
     for index in inputs.indices.dropFirst() where inputShapes[index] != state {
-      inputs[index] = add(ViewOperation(), [inputs[index]], state)
+      // Of more rows than there are sequences, the first.
+      inputs[index] =
+        inputShapes[index].count == state.count
+        ? add(ViewOperation(), [inputs[index]], state)
+        : add(
+          StridedCopyOperation(kind: "slice", sizes: [state.count], strides: [1]),
+          [inputs[index]], state)
     }
     let operation = RecurrentOperation(
       cells: cells, isReversed: isReversed, givesSequence: givesSequence, inputCount: inputCount,

@@ -53,8 +53,13 @@ extension BlobLayout {
 
 extension Slice: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    let input = layer.inputShapes[0]
-    let output = try layer.outputShape()
+    [try layer.onPlanes { layer, value, output in try lower(&layer, value, output) }]
+  }
+
+  private func lower(
+    _ layer: inout LayerLowering, _ value: Graph.ValueID, _ output: Shape
+  ) throws -> Graph.ValueID {
+    let input = layer.graph.shape(value)
     let sizes = [input.channels, input.height, input.width]
     let counts = [output.channels, output.height, output.width]
     let size = sizes[axis.rawValue]
@@ -65,13 +70,13 @@ extension Slice: EngineLayer {
     try require(
       start >= 0 && start < size && !last.overflow && last.partialValue < size - start,
       "\(count) elements from \(startIndex) in steps of \(step), of \(size)", field: "startIndex")
-    if output == input { return layer.inputs }
+    if output == input { return value }
     let picked = (0..<count).map { start + $0 * step }
     let operation: any NodeOperation
     switch axis {
     case .channel:
       if step == 1 {
-        return [layer.add(ChannelRangeOperation(start: start), layer.inputs, output)]
+        return layer.add(ChannelRangeOperation(start: start), [value], output)
       }
       operation = StridedCopyOperation(
         kind: "slice", sizes: [input.images, count, input.area],
@@ -83,7 +88,7 @@ extension Slice: EngineLayer {
       operation = PlaneGatherOperation(
         kind: "slice", rows: Array(0..<input.height), columns: picked)
     }
-    return [layer.add(operation, layer.inputs, output)]
+    return layer.add(operation, [value], output)
   }
 }
 

@@ -18,12 +18,14 @@ struct GraphBuilder {
   let options: CompileOptions
   /// All layers, those inside others in them.
   let layers: [PlacedLayer]
-  private let byteLimit: Int
+  let byteLimit: Int
   /// By the layer's place.
   private var implementations: [Int: CustomLayerInstance] = [:]
   var graph = Graph()
   /// Blobs that have been produced so far.
-  private(set) var blobs: [String: Graph.ValueID] = [:]
+  var blobs: [String: Graph.ValueID] = [:]
+  /// The shapes of those that have no elements, which are not in the graph.
+  var empty: [String: [Int]] = [:]
 
   init(model: Model, options: CompileOptions) throws {
     guard let network = model.neuralNetwork else {
@@ -61,6 +63,10 @@ struct GraphBuilder {
 
   /// Adds a blob from outside the graph, as an input of it or with its values.
   mutating func addBlob(_ name: String, _ blob: Tensor, isConstant: Bool) throws {
+    if blob.shape.contains(0) {
+      empty[name] = blob.shape
+      return
+    }
     let shape = try Shape(blob.shape)
     let constant = isConstant ? try Constant(blob.elements) : nil
     let value = graph.addValue(name, shape, constant: constant)
@@ -96,6 +102,9 @@ struct GraphBuilder {
     }
     try Self.check(layer.input.count, in: type(of: parameters).inputCount, "inputs")
     try Self.check(layer.output.count, in: type(of: parameters).outputCount, "outputs")
+    if layer.input.contains(where: { empty[$0] != nil }) {
+      return try addEmpty(placed, context)
+    }
     var inputs = try layer.input.map { name in
       guard let value = blobs[name] else {
         throw ModelError(
@@ -108,16 +117,21 @@ struct GraphBuilder {
       case let deciding = dynamic.decidingInputs(inputs.count), !deciding.isEmpty
     {
       guard let values = try values(deciding.map { inputs[$0] }, context) else { return false }
-      layer.parameters = try dynamic.resolved(
-        inputs.map { graph.shape($0).dimensions }, values)
-      inputs = dynamic.keptInputs(inputs.count).map { inputs[$0] }
+      let shapes = inputs.map { graph.shape($0).dimensions }
+      layer.parameters = try dynamic.resolved(shapes, values)
+      let kept = dynamic.keptInputs(inputs.count)
+      inputs = kept.map { inputs[$0] }
+      if let shape = try layer.parameters?.emptyShape(kept.map { shapes[$0] }) {
+        setEmpty(layer.output[0], shape)
+        return true
+      }
     }
     try add(layer, placed.place, inputs)
     return true
   }
 
   /// The elements of values that do not depend on inputs; nil if one does.
-  private mutating func values(
+  mutating func values(
     _ values: [Graph.ValueID], _ context: PassContext
   ) throws -> [[Float]]? {
     if values.contains(where: { graph.values[$0].constant == nil }) {
@@ -127,7 +141,7 @@ struct GraphBuilder {
     return constants.count == values.count ? constants : nil
   }
 
-  private mutating func add(
+  mutating func add(
     _ layer: NeuralNetworkLayer, _ place: Int, _ inputs: [Graph.ValueID]
   ) throws {
     guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
@@ -156,6 +170,7 @@ struct GraphBuilder {
         blobs[name] == nil || parameters is Copy, "the blob '\(name)' is written twice",
         field: "output")
       blobs[name] = value
+      empty[name] = nil
       if graph.values[value].name.isEmpty { graph.values[value].name = name }
     }
   }
@@ -272,6 +287,9 @@ extension GraphBuilder {
   mutating func exposeResults(_ interface: inout Interface) throws {
     for (feature, blob) in zip(interface.outputs + interface.kept, interface.blobs) {
       guard let value = blobs[blob] else {
+        try require(
+          empty[blob] == nil, .unsupported, "the output '\(blob)' has no elements",
+          field: "description.output")
         throw ModelError(
           .malformed, "no layer provides the output '\(blob)'", field: "description.output")
       }

@@ -45,6 +45,21 @@ struct LayerLowering {
     return shape
   }
 
+  /// Lowers a layer to whose only input the last axes are H and W. Where there are but one or two
+  /// axes, which are C in a buffer, `body` gets the input as planes and the shape of the result so.
+  mutating func onPlanes(
+    _ body: (inout Self, Graph.ValueID, Shape) throws -> Graph.ValueID
+  ) throws -> Graph.ValueID {
+    let (input, output) = (inputs[0], try outputShape())
+    guard output.rank < 3 else { return try body(&self, input, output) }
+    let planes = try checked(
+      [inputShapes[0], output].map {
+        [Int](repeating: 1, count: 5 - $0.rank) + $0.dimensions
+      })
+    let result = try body(&self, add(ViewOperation(), [input], planes[0]), planes[1])
+    return add(ViewOperation(), [result], output)
+  }
+
   /// Appends a node with one output.
   mutating func add(
     _ operation: any NodeOperation, _ inputs: [Graph.ValueID], _ shape: Shape

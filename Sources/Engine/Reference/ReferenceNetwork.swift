@@ -151,6 +151,19 @@ package struct ReferenceNetwork {
     {
       inputs = dynamic.keptInputs(inputs.count).map { inputs[$0] }
       parameters = fixed
+      if let shape = try fixed.emptyShape(inputs.map(\.shape)) {
+        return [ReferenceTensor(shape: shape)]
+      }
+    }
+    if inputs.contains(where: { $0.shape.contains(0) }) {
+      switch try parameters.result(ofEmpty: inputs.map(\.shape)) {
+      case .empty(let shapes): return shapes.map { ReferenceTensor(shape: $0) }
+      case .input(let place): return [inputs[place]]
+      case .inputs(let places) where places.count == 1: return [inputs[places[0]]]
+      case .inputs(let places): inputs = places.map { inputs[$0] }
+      case .elements(let shape, let values):
+        return [ReferenceTensor(shape: shape, values.map(Double.init))]
+      }
     }
     if !(parameters is Custom) {
       try checkMemory(try parameters.blobShapes(inputs.map(\.shape)), taken: taken)

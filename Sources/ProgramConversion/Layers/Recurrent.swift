@@ -207,7 +207,16 @@ extension LayerCall {
 
   /// A state as [B, H], or zeros.
   private func state(_ index: Int, _ batch: Int, _ size: Int, _ field: String) throws -> Variable {
-    if inputs.indices.contains(index) { return try reshape(number(index), to: [batch, size]) }
+    if inputs.indices.contains(index) {
+      let given = try number(index)
+      let rows = try checkedProduct(given.shape) / max(1, size)
+      let all = try reshape(given, to: [rows, size])
+      return rows == batch
+        ? all
+        : try add(
+          "slice_by_index", all, [("begin", .ints([0, 0])), ("end", .ints([batch, size]))],
+          shape: [batch, size])
+    }
     let count = try checkedProduct([batch, size], limit: Limits.tensorElements)
     return try constant([Float](zeros: count), [batch, size], field)
   }

@@ -213,9 +213,10 @@ extension OperationCall {
     let both = try checkedProduct([count, size], limit: Limits.dimension)
     // One state may be for all items.
     if state.shape == [1, both] { state = try broadcast(state, to: [batch, both]) }
+    // Of more rows than there are items the layers take the first.
     try require(
-      state.shape == [batch, both], "the shape is \(state.shape), not \([batch, both])",
-      field: name)
+      state.rank == 2 && state.shape[0] >= batch && state.shape[1] == both,
+      "the shape is \(state.shape), not \([batch, both])", field: name)
     var parts = [state]
     if count == 2 {
       var layer = SplitND()
@@ -223,7 +224,7 @@ extension OperationCall {
       layer.numSplits = 2
       parts = try addAll(layer, [state], types: [state.type, state.type])
     }
-    return try parts.map { try reshaped($0, [1, batch, size, 1, 1]) }
+    return try parts.map { try reshaped($0, [1, state.shape[0], size, 1, 1]) }
   }
 
   /// The states [1, B, H, 1, 1] of each direction as [B, H] or [B, 2H].

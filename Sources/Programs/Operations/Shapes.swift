@@ -92,15 +92,15 @@ let shapeRules: [OperationRule] = [
       }
       places += place
     }
-    try require(
-      !places.isEmpty, .unsupported, "all elements are 0, and an empty result is not supported",
-      field: "x")
     return [ProgramValue(MILElements(places, [places.count / max(1, x.rank), x.rank]))]
   },
   OperationRule("tile", "x reps", "x repeated along each axis") { call in
     let x = try call.value("x")
     var layer = Tile()
     layer.reps = try call.ints("reps") ?? []
+    if layer.reps.contains(0), layer.reps.allSatisfy({ $0 >= 0 }), layer.reps.count == x.rank {
+      return [call.constant([], zip(x.shape, layer.reps).map { $1 == 0 ? 0 : $0 * $1 }, x.type)]
+    }
     return [try call.add(layer, x)]
   },
   OperationRule("pad", "x pad mode? constant_val?", "x with a border") { try $0.padded() },
@@ -109,6 +109,7 @@ let shapeRules: [OperationRule] = [
     var layer = FillStatic()
     layer.value = try value.floats().first ?? 0
     layer.targetShape = try call.ints("shape") ?? []
+    if let shape = try layer.emptyShape([]) { return [call.constant([], shape, value.type)] }
     return try call.addAll(layer, [], types: [value.type])
   },
   OperationRule("fill_like", "ref_tensor value?", "one value in the shape of ref_tensor") { call in

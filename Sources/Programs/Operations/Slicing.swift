@@ -8,10 +8,10 @@ let slicingRules: [OperationRule] = [
   ) { call in
     let x = try call.value("x")
     let layer = try call.slice(of: x)
-    let kept = zip(layer.squeezeMasks, try layer.ranges(x.blobShape))
-      .filter { !$0.0 }.map { $0.1.count }
+    let shape = try layer.lengths(x.blobShape)
+    if shape.contains(0) { return [call.constant([], shape, x.type)] }
     var result = try call.add(layer, x)
-    if kept.isEmpty { result.shape = [] }
+    result.shape = shape
     return [result]
   },
   OperationRule("slice_by_size", "x begin size", "size elements from begin along each axis") {
@@ -105,11 +105,13 @@ let joiningRules: [OperationRule] = [
     guard let first = values.first else {
       throw ModelError(.malformed, "the values are missing", field: "values")
     }
-    if values.count == 1 { return [first] }
+    // Numbers make a vector.
+    let arrays = try values.map { try $0.rank == 0 ? call.reshaped($0, [1]) : $0 }
+    if arrays.count == 1 { return arrays }
     var layer = ConcatND()
-    layer.axis = try call.axis("axis", rank: first.rank, 0)
+    layer.axis = first.rank == 0 ? 0 : try call.axis("axis", rank: first.rank, 0)
     layer.interleave = try call.bool("interleave")
-    return try call.addAll(layer, values, types: [first.type])
+    return try call.addAll(layer, arrays, types: [first.type])
   },
   OperationRule("stack", "values axis", "arrays along a new axis") { call in
     let values = try call.values("values")

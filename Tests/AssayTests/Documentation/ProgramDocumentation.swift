@@ -101,8 +101,7 @@ enum ProgramDocumentation {
 
       ## What is missing
 
-      Changing programs (`edit` and `compress` refuse them), and empty results, such as `non_zero` of
-      zeros.
+      Changing programs: `edit` and `compress` refuse them.
 
       ## Operations
 

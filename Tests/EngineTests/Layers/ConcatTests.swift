@@ -1,6 +1,9 @@
 import CoreMLModel
 import TensorCore
 import TestSupport
+import Testing
+
+@testable import Engine
 
 extension Concat: TestedLayer {
   static func trials(_ random: inout SplitMix64) -> [LayerTrial] {
@@ -71,5 +74,27 @@ extension Slice: TestedLayer {
         }
       }
     }
+  }
+}
+
+@Suite struct SliceTests {
+  /// NumPy's x[1:7:2] and x[1:3] of x = 0, 1, 2, …: W is the last axis, H the one before it.
+  @Test func fewAxes() throws {
+    func check(
+      _ shape: [Int], _ axis: Slice.Axis, _ range: Range<Int>, _ stride: Int, _ expected: Tensor
+    ) throws {
+      var layer = Slice()
+      (layer.axis, layer.stride) = (axis, stride)
+      (layer.startIndex, layer.endIndex) = (range.lowerBound, range.upperBound)
+      let model = TestNetwork.exactModel([shape], [TestNetwork.layer("out", layer, "in0", "out")])
+      let input = Tensor(shape: shape, (0..<shape.reduce(1, *)).map { Float($0) })
+      #expect(try CompiledNetwork(model: model).predict(["in0": input])["out"] == expected)
+      let twin = try ReferenceNetwork(model: model).predict(["in0": ReferenceTensor(input)])
+      #expect(twin["out"]?.tensor == expected)
+    }
+    try check([9], .width, 1..<7, 2, Tensor(shape: [3], [1, 3, 5]))
+    try check([2, 4], .width, 1..<3, 1, Tensor(shape: [2, 2], [1, 2, 5, 6]))
+    try check([4, 2], .height, 1..<3, 1, Tensor(shape: [2, 2], [2, 3, 4, 5]))
+    try check([4, 1, 2], .channel, 1..<3, 1, Tensor(shape: [2, 1, 2], [2, 3, 4, 5]))
   }
 }

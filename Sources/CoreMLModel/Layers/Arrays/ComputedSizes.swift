@@ -187,9 +187,6 @@ package struct WhereNonZero: ValueShapedLayer, ParameterlessLayer {
       throw ModelError(
         .unsupported, "the sizes of the output depend on values of an input", field: "input")
     }
-    try require(
-      count > 0, .unsupported, "all elements are 0, and an empty result is not supported",
-      field: "input")
     return [try ArrayShape.checked([count, try arrayInput(inputs).count])]
   }
 }

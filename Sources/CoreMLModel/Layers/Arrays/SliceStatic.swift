@@ -12,9 +12,7 @@ package struct AxisRange: Sendable, Equatable {
     self.count = count
   }
 
-  /// The elements of an axis in numpy's slice `[begin:end:stride]`.
-  ///
-  /// - Throws: `ModelError` if the slice is empty.
+  /// The elements of an axis in numpy's slice `[begin:end:stride]`, of which there may be none.
   package init(begin: Int?, end: Int?, stride: Int, length: Int) throws {
     try require(stride != 0 && stride != .min, "a stride of \(stride)", field: "strides")
     func bounded(_ place: Int) -> Int {
@@ -25,11 +23,9 @@ package struct AxisRange: Sendable, Equatable {
     let first = begin.map(bounded) ?? (stride > 0 ? 0 : length - 1)
     let last = end.map(bounded) ?? (stride > 0 ? length : -1)
     let distance = stride > 0 ? last - first : first - last
-    try require(
-      distance > 0, "the slice from \(first) to \(last) by \(stride) is empty", field: "endIds")
     start = first
     step = stride
-    count = (distance - 1) / abs(stride) + 1
+    count = distance > 0 ? (distance - 1) / abs(stride) + 1 : 0
   }
 }
 
@@ -62,7 +58,27 @@ package struct SliceStatic: ArrayLayer {
   package var requiredSpecificationVersion: Int { squeezeMasks.contains(true) ? 5 : 4 }
 
   /// The range of each axis of `shape`.
+  ///
+  /// - Throws: `ModelError` if one is empty, or the fields do not fit the shape.
   package func ranges(_ shape: [Int]) throws -> [AxisRange] {
+    let ranges = try bounds(shape)
+    for (axis, range) in ranges.enumerated() where range.count == 0 {
+      throw ModelError(
+        .malformed, "the slice of axis \(axis) from \(range.start) by \(range.step) is empty",
+        field: "endIds")
+    }
+    return ranges
+  }
+
+  /// The lengths of the axes that the result has; it may be empty.
+  package func lengths(_ shape: [Int]) throws -> [Int] {
+    let ranges = try bounds(shape)
+    return ranges.indices.filter { squeezeMasks.isEmpty || !squeezeMasks[$0] }
+      .map { ranges[$0].count }
+  }
+
+  /// The range of each axis, which may be empty.
+  private func bounds(_ shape: [Int]) throws -> [AxisRange] {
     let rank = shape.count
     let lists = [
       ("beginIds", beginIds.count), ("endIds", endIds.count), ("strides", strides.count),
