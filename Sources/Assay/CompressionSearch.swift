@@ -3,6 +3,7 @@ import Engine
 import Imaging
 import ModelPrediction
 import ModelTransforms
+import ProgramConversion
 import TensorCore
 import Verification
 
@@ -68,14 +69,15 @@ package struct CompressionSearch {
     self.options = options
     self.onProgress = onProgress
     try require(
-      model.neuralNetwork != nil, .unsupported,
+      model.neuralNetwork != nil || model.isProgram, .unsupported,
       "a model of type \(model.typeName) cannot run, so its precision cannot be searched")
     values = try InputList.values(words, for: model, options.images)
     let keepsScales = WeightPrecision.codes(bits: 8, options.mode).wantsChannelScales
     (base, folds) =
-      options.foldsBatchnorm ? try model.withFoldedBatchnorm(keepsScales: keepsScales) : (model, [])
+      options.foldsBatchnorm && !model.isProgram
+      ? try model.withFoldedBatchnorm(keepsScales: keepsScales) : (model, [])
     channelMeans =
-      options.correctsBiases
+      options.correctsBiases && !model.isProgram
       ? try ChannelMeans(base, values, options.predictor).means : [:]
     expected = try Self.predict(model, values, options)
     if case .agreement = options.goal,
@@ -117,10 +119,8 @@ extension CompressionSearch.Options {
 extension CompressionSearch {
   /// - Throws: `.mismatch` if the goal cannot be reached.
   package func run() throws -> Result {
-    guard let network = base.neuralNetwork else {
-      throw ModelError(.unsupported, "the model is not a neural network")
-    }
-    let steps = CompressionSteps(try candidates(network))
+    let steps = CompressionSteps(
+      try base.neuralNetwork.map { try candidates($0) } ?? programCandidates())
     var measured: [Int: CompressionPoint] = [:]
     func point(_ position: Int) throws -> CompressionPoint {
       if let known = measured[position] { return known }
@@ -162,7 +162,7 @@ extension CompressionSearch {
       ($0.byteCount, $1.largestError) > ($1.byteCount, $0.largestError)
     }
     return Result(
-      model: model(state, steps), folds: folds, layers: entries(state, steps), points: points,
+      model: try model(state, steps), folds: folds, layers: entries(state, steps), points: points,
       chosen: chosen)
   }
 
@@ -210,26 +210,74 @@ extension CompressionSearch {
       rules.keepsOverflow = true
       rules.channelMeans = channelMeans
       guard let entry = try layer.compressed(rules).entry else { continue }
-      var rungs = [CompressionSteps.Rung(layer: layer, entry: entry, squaredError: 0)]
-      let precisions =
-        [WeightPrecision.float16] + Self.ladder.map { .codes(bits: $0, options.mode) }
-      for precision in precisions {
-        rules.precision = precision
-        let (compressed, entry) = try layer.compressed(rules)
-        guard let entry, entry.bytesAfter < (rungs.last?.entry.bytesAfter ?? 0) else { continue }
-        var changed = base
-        changed.neuralNetwork?.layers[index] = compressed
-        let point = try measure(changed, byteCount: 0)
-        rungs.append(
-          .init(
-            layer: compressed, entry: entry,
-            squaredError: max(
-              point.relativeError * point.relativeError, rungs.last?.squaredError ?? 0)))
-        if !mayContinue(point) { break }
-      }
-      candidates.append(.init(index: index, rungs: rungs))
+      let start = CompressionSteps.Rung(part: .layer(layer, index), entry: entry, squaredError: 0)
+      candidates.append(
+        try candidate(start) { precision in
+          rules.precision = precision
+          let (compressed, entry) = try layer.compressed(rules)
+          guard let entry else { return nil }
+          var changed = base
+          changed.neuralNetwork?.layers[index] = compressed
+          return (changed, .layer(compressed, index), entry)
+        })
     }
     return candidates
+  }
+
+  /// The weights of an ML Program whose precision is searched.
+  private func programCandidates() throws -> [CompressionSteps.Candidate] {
+    var rules = options.rules
+    rules.precision = .float32
+    let entries = try base.compressedProgram(ProgramCompressionRules(rules)).weights
+    var candidates: [CompressionSteps.Candidate] = []
+    for (index, entry) in entries.enumerated()
+    where rules.precision(named: entry.name, type: entry.type) != nil {
+      onProgress(0.6 * Double(index) / Double(entries.count), entry.name)
+      let start = CompressionSteps.Rung(
+        part: .weight(entry.name, .float32), entry: entry, squaredError: 0)
+      candidates.append(
+        try candidate(start) { precision in
+          let part = CompressionSteps.Part.weight(entry.name, precision)
+          do {
+            let (changed, entries) = try program([part])
+            return (changed, part, entries[index])
+          } catch let error as ModelError where error.code == .unsupported { return nil }
+        })
+    }
+    return candidates
+  }
+
+  /// The program with these weights in their precisions, and others as they are.
+  private func program(
+    _ parts: [CompressionSteps.Part]
+  ) throws -> (model: Model, weights: [CompressedLayer]) {
+    var rules = options.rules
+    rules.precision = .float32
+    for case .weight(let name, let precision) in parts { rules.layers[name] = precision }
+    return try base.compressedProgram(ProgramCompressionRules(rules))
+  }
+
+  /// Steps down the ladder from `start`, as far as the goal may allow.
+  private func candidate(
+    _ start: CompressionSteps.Rung,
+    _ compressed: (WeightPrecision) throws -> (Model, CompressionSteps.Part, CompressedLayer)?
+  ) throws -> CompressionSteps.Candidate {
+    var rungs = [start]
+    let precisions =
+      [WeightPrecision.float16] + Self.ladder.map { .codes(bits: $0, options.mode) }
+    for precision in precisions {
+      guard let (changed, part, entry) = try compressed(precision),
+        entry.bytesAfter < (rungs.last?.entry.bytesAfter ?? 0)
+      else { continue }
+      let point = try measure(changed, byteCount: 0)
+      rungs.append(
+        .init(
+          part: part, entry: entry,
+          squaredError: max(
+            point.relativeError * point.relativeError, rungs.last?.squaredError ?? 0)))
+      if !mayContinue(point) { break }
+    }
+    return CompressionSteps.Candidate(rungs: rungs)
   }
 
   /// Whether a layer that has this error alone may have a worse one.
@@ -237,12 +285,11 @@ extension CompressionSearch {
     if case .size = options.goal { true } else { allows(point) }
   }
 
-  private func model(_ state: [Int], _ steps: CompressionSteps) -> Model {
+  private func model(_ state: [Int], _ steps: CompressionSteps) throws -> Model {
+    let parts = zip(steps.candidates, state).map { $0.rungs[$1].part }
+    guard var network = base.neuralNetwork else { return try program(parts).model }
     var model = base
-    var network = base.neuralNetwork ?? NeuralNetwork()
-    for (candidate, rung) in zip(steps.candidates, state) {
-      network.layers[candidate.index] = candidate.rungs[rung].layer
-    }
+    for case .layer(let layer, let index) in parts { network.layers[index] = layer }
     model.neuralNetwork = network
     model.specificationVersion = max(
       original.specificationVersion, model.minimumSpecificationVersion)
@@ -259,7 +306,7 @@ extension CompressionSearch {
   }
 
   private func measure(_ state: [Int], _ steps: CompressionSteps) throws -> CompressionPoint {
-    var point = try measure(model(state, steps), byteCount: byteCount(state, steps))
+    var point = try measure(try model(state, steps), byteCount: byteCount(state, steps))
     point.label = Self.label(entries(state, steps).map(\.mainStorage))
     return point
   }
@@ -304,4 +351,8 @@ extension CompressionSearch {
 
 extension PredictedOutput.Kind {
   fileprivate var isOutput: Bool { if case .blob = self { false } else { true } }
+}
+
+extension Model {
+  fileprivate var isProgram: Bool { if case .mlProgram? = type { true } else { false } }
 }

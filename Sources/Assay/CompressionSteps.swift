@@ -4,9 +4,17 @@ import ModelTransforms
 /// The order in which layers lose precision: always the step next that adds least squared error for
 /// each byte that it saves.
 struct CompressionSteps {
+  /// What has a precision of its own.
+  enum Part {
+    /// A layer of a network, and its place.
+    case layer(NeuralNetworkLayer, Int)
+    /// A weight of an ML Program.
+    case weight(String, WeightPrecision)
+  }
+
   /// A layer in one of its precisions.
   struct Rung {
-    var layer: NeuralNetworkLayer
+    var part: Part
     var entry: CompressedLayer
     /// Of the outputs, relative, with this layer alone compressed.
     var squaredError: Double
@@ -14,7 +22,6 @@ struct CompressionSteps {
 
   /// A layer and its precisions, from the largest to the smallest.
   struct Candidate {
-    let index: Int
     var rungs: [Rung]
   }
 

@@ -98,10 +98,10 @@ struct CompressCommand: ParsableCommand {
       hint: "assay upgrade writes a network as a program")
     if !isProgram { try inFile(model) { try selection.requireLayers(in: document) } }
     var text: CompressionText
-    if isProgram {
-      text = try inFile(model) { try self.compressedProgram(document) }
-    } else if let goal = search.goals.first {
+    if let goal = search.goals.first {
       text = try inFile(model) { try self.searched(document, goal, compile) }
+    } else if isProgram {
+      text = try inFile(model) { try self.compressedProgram(document) }
     } else {
       var rules = selection.rules
       rules.precision = try target.weightPrecision()

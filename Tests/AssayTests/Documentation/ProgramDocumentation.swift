@@ -101,7 +101,7 @@ enum ProgramDocumentation {
 
       ## What is missing
 
-      Changing programs: `edit` and `compress` refuse them.
+      Changing the interface or metadata of programs: `edit` refuses them.
 
       ## Operations
 
