@@ -343,6 +343,11 @@ class Network:
             return out.reshape((-1,) + first.shape[1:])
         return out.reshape(-1, 1, 1)
 
+    layer_route2 = layer_route3 = layer_route
+
+    def layer_route_lhalf(self, x):  # WongKinYiu's PyTorch_YOLOv4, models.py FeatureConcat_l
+        return np.concatenate([source[: len(source) // 2] for source in self.layers("layers")])
+
     def layer_shortcut(self, x):
         sources = self.layers("from")
         kind = self.options.get("weights_type", "none")

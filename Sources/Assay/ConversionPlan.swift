@@ -29,13 +29,25 @@ public struct ConversionPlan: Sendable {
     var result: [(name: String, classes: [String])] = []
     let classes = builtInCustomLayers.map { $0.className }
     for (entry, refusal) in refusals {
-      let name = Self.name(of: entry, UnsupportedLayers.rule(in: refusal.error))
+      // Without a rule others of its class convert.
+      guard let rule = UnsupportedLayers.rule(in: refusal.error) else { continue }
+      let name = Self.name(of: entry, rule)
       if result.contains(where: { $0.name == name }) { continue }
       let fitting = Self.fitting(name, refusal) ?? Self.called(name)
       let similar = fitting.map { [$0] } ?? NameDistance.nearest(to: name, among: classes)
       if !similar.isEmpty { result.append((name, similar)) }
     }
     return result
+  }
+
+  /// What to do about single layers, other than to make them custom layers.
+  package var remedies: [String] {
+    refusals.compactMap { entry, refusal in
+      guard let hint = refusal.error.hint, !hint.contains("--custom-layers"),
+        !hint.contains("--lambda")
+      else { return nil }
+      return "layer '\(entry.layer)': \(hint)"
+    }
   }
 
   private static func name(of entry: PlanEntry, _ rule: JSONObject?) -> String {

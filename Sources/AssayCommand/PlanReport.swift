@@ -20,7 +20,9 @@ struct PlanReport {
         target =
           refusal.isOpen
           ? "→ open: it depends on a layer above that cannot be converted"
-          : "→ cannot be converted: \(refusal.error.message)"
+          : "→ cannot be converted: "
+            + [refusal.error.field, refusal.error.message].compactMap(\.self)
+            .joined(separator: ": ")
       } else {
         target = "→ " + (entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", "))
       }
@@ -54,7 +56,7 @@ struct PlanReport {
     if let own = plan.error?.hint, own.contains("--lambda auto") {
       hints.append("convert formulas with --lambda auto")
     }
-    return hints + [
+    return hints + plan.remedies + [
       "if a layer is a formula, write \"expression\": \"x * sigmoid(x)\" into its rule in place of "
         + "\"className\"",
       "make all of them custom layers with --custom-layers allow, or by these rules with "

@@ -233,6 +233,8 @@ case("soft_argmax", lambda x: K.sum(K.softmax(x * 100) * K.arange(0, 7, dtype="f
                                     keepdims=True), VECTOR)
 case("pool", lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"))
 case("pool_of_keras", lambda x: K.pool2d(x, (2, 2), strides=(2, 2), pool_mode="max"))
+case("pool_of_keras_average",
+     lambda x: K.pool2d(x, (3, 2), strides=(2, 2), padding="same", pool_mode="avg"))
 case("attention", attention, STEPS, (4, 6), (4, 3))
 case("ternary", lambda x: x if K.ndim(x) == 3 else K.expand_dims(x, 1), VECTOR)
 case("einsum", lambda t: tf.einsum("bij,bkj->bik", t[0], t[1]), STEPS, (4, 6))

@@ -2,10 +2,10 @@ import ImportSupport
 import TensorCore
 
 /// Concatenates the outputs of earlier layers along the channels; with `groups`, only part
-/// `group_id` of each.
+/// `group_id` of each. `route_lhalf`, of the implementation in PyTorch, takes the first halves.
 struct RouteLayer: DarknetLayer {
   static let source = SourceLayer(
-    "route",
+    "route", "route2", "route3", "route_lhalf",
     becomes: "nothing for one layer; slice for a group; concat; images of different sizes as "
       + "one vector", refused: "groups that do not divide the channels evenly")
   static let options = ["layers", "groups", "group_id"]
@@ -19,7 +19,8 @@ struct RouteLayer: DarknetLayer {
     let option = try section.required("layers")
     layers = try section.ints("layers") ?? []
     guard !layers.isEmpty else { throw section.error(option, "it refers to no layer") }
-    groups = try section.int("groups", default: 1, in: 1...Limits.dimension)
+    groups = try section.int(
+      "groups", default: section.kind == "route_lhalf" ? 2 : 1, in: 1...Limits.dimension)
     group = try section.int("group_id", default: 0)
     guard group < groups else {
       throw ModelError(

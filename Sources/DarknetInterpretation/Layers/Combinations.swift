@@ -4,7 +4,7 @@ import TensorCore
 
 extension DarknetOperations {
   static let combinations: [String: DarknetOperation] = [
-    "route": route,
+    "route": route, "route2": route, "route3": route, "route_lhalf": route,
     "shortcut": shortcut,
     "scale_channels": { maker, _ in
       // scale_channels_layer.c: a factor for each channel, or with scale_wh for each place.
@@ -59,7 +59,7 @@ extension DarknetOperations {
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
     let sources = try maker.earlier("layers")
-    let groups = try maker.size("groups", 1)
+    let groups = try maker.size("groups", maker.section.kind == "route_lhalf" ? 2 : 1)
     let group = try maker.int("group_id", 0)
     try maker.require((0..<groups).contains(group), "group_id is \(group)")
     let shapes = sources.map { maker.shapes[$0] }

@@ -132,7 +132,7 @@ struct PythonSignature: Sendable {
     perimagestandardization | tf.image.per_image_standardization | x,image
     maxpool | tf.max_pool tf.max_pool2d | x,value,input pool_size,ksize strides padding data_format
     averagepool | tf.avg_pool tf.avg_pool2d | x,value,input pool_size,ksize strides padding data_format
-    @MaxPooling2D | K.pool2d | x pool_size strides=[1,1] padding,border_mode=valid data_format,dim_ordering pool_mode!max
+    @MaxPooling2D | K.pool2d | x pool_size strides=[1,1] padding,border_mode=valid data_format,dim_ordering pool_mode=max
     localresponsenormalization | tf.local_response_normalization tf.lrn | x,input depth_radius=5 bias=1 alpha=1 beta=0.5
     moments | tf.moments | x axes shift keepdims,keep_dims=false
     logsumexp | K.logsumexp tf.reduce_logsumexp ops.logsumexp | x,input_tensor axis keepdims,keep_dims=false

@@ -202,12 +202,20 @@ final class PythonTensors {
       let configuration = LayerConfiguration(
         name: layer.name, className: layer.className, fields: fields, version: layer.version)
       return try layer.outputs(of: OperationLayer(configuration), configuration, into: &network)
-    case .layer(let className):
+    case .layer(var className):
       let operation = OperationCall(layer, fields: JSONObject())
       var fields = JSONObject()
       for (name, value) in layer.arguments.keywords.sorted(by: { $0.key < $1.key })
       where value.tensors.isEmpty {
         fields[name] = value.constant
+      }
+      if let mode = fields["pool_mode"] {
+        let classes = ["max": "MaxPooling2D", "avg": "AveragePooling2D"]
+        guard let pooling = mode.string.flatMap({ classes[$0] }) else {
+          throw PythonMachine.unsupported("it pools with pool_mode=\(mode.text)")
+        }
+        className = pooling
+        fields["pool_mode"] = nil
       }
       if className == "UpSampling2D" {
         fields["size"] = .array(
