@@ -17,6 +17,12 @@ struct ProofText {
       if let missing = proof.missing {
         text += "  not interpreted: \(Console.escaped(missing.description))\n"
       }
+      if !proof.takenOver.isEmpty {
+        text += "  \(counted(proof.takenOver.count, "layer")) taken over from the model, not proved:\n"
+        for layer in proof.takenOver.prefix(8) {
+          text += "    \(Console.escaped(layer.description))\n"
+        }
+      }
       if !proof.openOutputs.isEmpty {
         let names = proof.openOutputs.sorted().map { "'\(Console.escaped($0))'" }
         text += "  not compared: \(names.prefix(8).joined(separator: ", "))\n"
@@ -57,6 +63,7 @@ struct ProofText {
       ("inputs", .array(proof.inputs.map { .string($0) })),
       ("largestDifference", .number(proof.largest)),
       ("notInterpreted", .optional(proof.missing?.description)),
+      ("takenOver", .array(proof.takenOver.map { .string($0.description) })),
       ("notCompared", .array(proof.openOutputs.sorted().map { .string($0) })),
       (
         "differs",

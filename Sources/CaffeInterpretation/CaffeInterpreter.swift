@@ -24,7 +24,7 @@ package struct CaffeInterpreter: SourceInterpreter {
   }
 
   package func run(
-    _ inputs: [String: DoubleArray], visit: Visitor
+    _ inputs: [String: DoubleArray], visit: Visitor, takeOver: Substitute
   ) throws -> [String: DoubleArray] {
     var blobs: [String: DoubleArray] = [:]
     var results: [String: DoubleArray] = [:]
@@ -43,11 +43,19 @@ package struct CaffeInterpreter: SourceInterpreter {
         }
         return value
       }
-      let tops = try run(layer, bottoms)
+      let tops: [DoubleArray]
+      let isOwn: Bool
+      do {
+        tops = try run(layer, bottoms)
+        isOwn = true
+      } catch let error as InterpretationError {
+        tops = try error.values(layer.name, takeOver)
+        isOwn = false
+      }
       for name in layer.lastRead { blobs[name] = nil }
       for (index, name) in layer.tops.enumerated() where index < tops.count {
         let label = index == 0 ? layer.name : "\(layer.name):\(index)"
-        let value = try visit(label, tops[index]) ?? tops[index]
+        let value = isOwn ? try visit(label, tops[index]) ?? tops[index] : tops[index]
         if layer.keptTops.contains(index) { blobs[name] = value }
         if outputs.contains(name) { results[name] = value }
       }

@@ -57,7 +57,7 @@ package struct DarknetInterpreter: SourceInterpreter {
   }
 
   package func run(
-    _ inputs: [String: DoubleArray], visit: Visitor
+    _ inputs: [String: DoubleArray], visit: Visitor, takeOver: Substitute
   ) throws -> [String: DoubleArray] {
     guard let data = inputs["data"], let start = try? data.reshaped(inputShape) else {
       throw ModelError(.mismatch, "the input is not one array of \(inputShape)", file: file)
@@ -67,6 +67,7 @@ package struct DarknetInterpreter: SourceInterpreter {
     var previous = start
     for (index, section) in sections.enumerated() {
       guard let forward = section.forward else {
+        // The sections behind one that is not known have no shapes either.
         throw InterpretationError(
           file: file, layer: section.name, layerClass: section.kind,
           "this section is not interpreted")

@@ -17,3 +17,17 @@ package struct InterpretationError: Error, Sendable, Equatable, CustomStringConv
 
   package var description: String { "\(file): layer '\(layer)' (\(layerClass)): \(message)" }
 }
+
+extension InterpretationError {
+  /// The results that take the place of the layer's: `NAME`, `NAME:1`, … as far as there are any.
+  ///
+  /// - Throws: this error if there is none.
+  package func values(
+    _ name: String, _ takeOver: SourceInterpreter.Substitute
+  ) throws -> [DoubleArray] {
+    guard let first = try takeOver(name, self) else { throw self }
+    var values = [first]
+    while let next = try takeOver("\(name):\(values.count)", self) { values.append(next) }
+    return values
+  }
+}

@@ -19,21 +19,25 @@ package protocol SourceInterpreter {
   /// after it; nil leaves the result.
   typealias Visitor = (String, DoubleArray) throws -> DoubleArray?
 
+  /// Gets the name of a result, as `Visitor` does, that a layer does not have because the interpreter
+  /// lacks it, and why. What it returns takes the result's place; nil ends the run.
+  typealias Substitute = (String, InterpretationError) throws -> DoubleArray?
+
   /// In the order of the source.
   var inputs: [SourceInput] { get }
 
   /// Runs the layers in order; values that no layer needs any more are freed.
   ///
   /// - Returns: the outputs, by the names of the source.
-  /// - Throws: `InterpretationError` for what it cannot interpret; `ModelError` for a file that
+  /// - Throws: `InterpretationError` for what it cannot interpret and `takeOver` does not give; `ModelError` for a file that
   ///   contradicts itself.
   func run(
-    _ inputs: [String: DoubleArray], visit: Visitor
+    _ inputs: [String: DoubleArray], visit: Visitor, takeOver: Substitute
   ) throws -> [String: DoubleArray]
 }
 
 extension SourceInterpreter {
   package func run(_ inputs: [String: DoubleArray]) throws -> [String: DoubleArray] {
-    try run(inputs) { _, _ in nil }
+    try run(inputs, visit: { _, _ in nil }, takeOver: { _, _ in nil })
   }
 }

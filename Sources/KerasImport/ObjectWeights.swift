@@ -8,7 +8,7 @@ import TensorCore
 ///
 /// Source: `_save_state` and `_save_container_state` of keras/src/saving/saving_lib.py.
 struct ObjectWeights: KerasWeights {
-  private let root: HDF5Node
+  let root: HDF5Node
 
   init?(_ root: HDF5Group) {
     let node = HDF5Node(root)

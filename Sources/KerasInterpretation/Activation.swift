@@ -65,6 +65,17 @@ struct Activation {
     case "swish", "silu": { $0 / (1 + exp(-$0)) }
     case "gelu": { 0.5 * $0 * (1 + erf($0 / 2.0.squareRoot())) }
     case "mish": { $0 * tanh(max($0, 0) + log1p(exp(-abs($0)))) }
+    case "celu": { max(0, $0) + min(0, expm1($0)) }
+    case "hard_shrink": { abs($0) > 0.5 ? $0 : 0 }
+    case "hard_silu", "hard_swish": { $0 * min(6, max(0, $0 + 3)) / 6 }
+    case "hard_tanh": { min(1, max(-1, $0)) }
+    case "leaky_relu": { $0 > 0 ? $0 : 0.2 * $0 }
+    case "log_sigmoid": { min($0, 0) - log1p(exp(-abs($0))) }
+    case "soft_shrink": { $0 > 0.5 ? $0 - 0.5 : $0 < -0.5 ? $0 + 0.5 : 0 }
+    case "sparse_plus": { $0 <= -1 ? 0 : $0 < 1 ? ($0 + 1) * ($0 + 1) / 4 : $0 }
+    case "sparse_sigmoid": { $0 <= -1 ? 0 : $0 < 1 ? ($0 + 1) / 2 : 1 }
+    case "squareplus": { ($0 + ($0 * $0 + 4).squareRoot()) / 2 }
+    case "tanh_shrink": { $0 - tanh($0) }
     default: nil
     }
   }

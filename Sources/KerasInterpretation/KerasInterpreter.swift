@@ -34,12 +34,13 @@ package struct KerasInterpreter: SourceInterpreter {
       version: setting("keras_version"), backend: setting("backend"), configuration)
     let model = try KerasModel(configuration, depth: 0)
     self.model = model
-    guard let groups = try (other ?? source).groupedWeights() else {
-      throw ModelError(
-        .unsupported, "the interpreter reads weights of HDF5 files that group them by layer",
-        file: weightsPath ?? path)
+    if let groups = try (other ?? source).groupedWeights() {
+      weights = try StoredWeights.assigned(groups, to: model, file: weightsPath ?? path)
+    } else if let objects = try (other ?? source).storedObjects() {
+      weights = try ObjectAssignment(objects, to: model).arrays
+    } else {
+      throw ModelError(.unsupported, "the file has no weights", file: weightsPath ?? path)
     }
-    weights = try StoredWeights.assigned(groups, to: model, file: weightsPath ?? path)
     inputs = model.inputs.map { reference in
       let layer = model.layers[reference.layer]
       return SourceInput(name: layer.name, shape: layer.declaredShape)
@@ -53,7 +54,7 @@ package struct KerasInterpreter: SourceInterpreter {
   }
 
   package func run(
-    _ inputs: [String: DoubleArray], visit: Visitor
+    _ inputs: [String: DoubleArray], visit: Visitor, takeOver: Substitute
   ) throws -> [String: DoubleArray] {
     let values = try self.inputs.map { input in
       guard let value = inputs[input.name] else {
@@ -61,7 +62,7 @@ package struct KerasInterpreter: SourceInterpreter {
       }
       return KerasValue(array: value)
     }
-    let results = try run(model, values, prefix: "", visit)
+    let results = try run(model, values, prefix: "", visit, takeOver)
     return Dictionary(
       zip(outputNames, results.map(\.array)), uniquingKeysWith: { first, _ in first })
   }
@@ -75,7 +76,8 @@ package struct KerasInterpreter: SourceInterpreter {
   }
 
   private func run(
-    _ model: KerasModel, _ arguments: [KerasValue], prefix: String, _ visit: Visitor
+    _ model: KerasModel, _ arguments: [KerasValue], prefix: String, _ visit: Visitor,
+    _ takeOver: Substitute
   ) throws -> [KerasValue] {
     guard arguments.count == model.inputs.count else {
       throw ModelError(
@@ -100,6 +102,13 @@ package struct KerasInterpreter: SourceInterpreter {
       }
       return found[reference.tensor]
     }
+    func release(_ sources: [KerasModel.Reference]) {
+      for source in sources {
+        let used = Call(layer: source.layer, call: source.call)
+        uses[used, default: 0] -= 1
+        if uses[used] == 0 { results[used] = nil }
+      }
+    }
     var pending = model.layers.indices.flatMap { index in
       model.layers[index].calls.indices.map { Call(layer: index, call: $0) }
     }.filter { results[$0] == nil }
@@ -116,24 +125,29 @@ package struct KerasInterpreter: SourceInterpreter {
         let name = prefix + layer.name + (layer.calls.count > 1 ? "_\(call.call)" : "")
         var outputs: [KerasValue]
         if let nested = layer.nested {
-          outputs = try run(nested, inputs, prefix: name + "_", visit)
+          outputs = try run(nested, inputs, prefix: name + "_", visit, takeOver)
         } else {
-          outputs = try LayerRun(
-            file: file, name: layer.name, className: layer.className, fields: layer.fields,
-            inputs: inputs, weights: weights[ObjectIdentifier(layer)] ?? [],
-            generation: generation
-          ).outputs()
+          do {
+            outputs = try LayerRun(
+              file: file, name: layer.name, className: layer.className, fields: layer.fields,
+              inputs: inputs, weights: weights[ObjectIdentifier(layer)] ?? [],
+              generation: generation
+            ).outputs()
+          } catch let error as InterpretationError {
+            // Layers that pass the mask of their steps are more frequent than others.
+            results[call] = try error.values(name, takeOver).map {
+              KerasValue(array: $0, mask: inputs.first?.mask)
+            }
+            release(sources)
+            continue
+          }
           for index in outputs.indices {
             let label = index == 0 ? name : "\(name):\(index)"
             if let other = try visit(label, outputs[index].array) { outputs[index].array = other }
           }
         }
         results[call] = outputs
-        for source in sources {
-          let used = Call(layer: source.layer, call: source.call)
-          uses[used, default: 0] -= 1
-          if uses[used] == 0 { results[used] = nil }
-        }
+        release(sources)
       }
       guard waiting.count < pending.count else {
         throw ModelError(

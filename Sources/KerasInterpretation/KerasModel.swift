@@ -16,6 +16,10 @@ struct KerasModel: Sendable {
     let fields: JSONValue
     let calls: [[Reference]]
     let nested: KerasModel?
+    /// Whether it is a function of keras.ops, which has no weights and no name of a class of layers.
+    var isOperation: Bool { className.hasPrefix(Self.operation) }
+
+    static let operation = "operation "
 
     init(
       name: String, className: String, fields: JSONValue, calls: [[Reference]],
@@ -186,7 +190,9 @@ struct KerasModel: Sendable {
     calls = try calls.map { try $0.map { try $0.map(adjusted) } }
     var layers: [Layer] = []
     for (index, element) in elements.enumerated() {
-      let className = Self.plain(element["class_name"]?.string ?? "")
+      let isOperation = element["module"]?.string?.contains(".ops.") == true
+      let className =
+        (isOperation ? Layer.operation : "") + Self.plain(element["class_name"]?.string ?? "")
       layers.append(
         Layer(
           name: names[index], className: className, fields: element["config"] ?? .null,

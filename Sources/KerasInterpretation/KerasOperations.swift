@@ -7,9 +7,39 @@ enum KerasOperations {
     for family in [
       Products.operations, Elements.operations, Convolutions.operations, Poolings.operations,
       Shapes.operations, Merges.operations, Recurrences.operations, Wrappers.operations,
+      Normalizations.operations, Collections.operations, Einsums.operations,
     ] {
       table.merge(family) { first, _ in first }
     }
+    for (name, other) in otherNames { table[name] = table[other] }
+    for name in ["Add", "Subtract", "Multiply", "Maximum", "Minimum"] {
+      // With one tensor, the other number is in the call.
+      let merge = table[name]
+      table[KerasModel.Layer.operation + name] = { run in
+        guard run.inputs.count == 2, let merge else { throw run.missing("\(run.inputs.count) tensors") }
+        return try merge(run)
+      }
+    }
     return table
   }()
+
+  /// Other names for the same classes, in Keras and in collections of networks.
+  private static let otherNames: [(String, String)] =
+    (1...3).flatMap { axes in
+      [
+        ("AvgPool\(axes)D", "AveragePooling\(axes)D"), ("MaxPool\(axes)D", "MaxPooling\(axes)D"),
+        ("GlobalAvgPool\(axes)D", "GlobalAveragePooling\(axes)D"),
+        ("GlobalMaxPool\(axes)D", "GlobalMaxPooling\(axes)D"),
+        ("Convolution\(axes)DTranspose", "Conv\(axes)DTranspose"),
+      ]
+    } + [
+      ("BatchNormalizationV1", "BatchNormalization"),
+      ("BatchNormalizationV2", "BatchNormalization"),
+      ("SyncBatchNormalization", "BatchNormalization"), ("AtrousConv1D", "AtrousConvolution1D"),
+      ("AtrousConv2D", "AtrousConvolution2D"), ("Deconv2D", "Deconvolution2D"),
+      ("Deconvolution3D", "Conv3DTranspose"), ("DepthwiseConv3D", "DepthwiseConv2D"),
+      ("DepthwiseConvolution1D", "DepthwiseConv1D"), ("DepthwiseConvolution2D", "DepthwiseConv2D"),
+      ("SeparableConvolution1D", "SeparableConv1D"), ("Normalize2D", "L2Normalization"),
+      ("ReflectPadding2D", "ReflectionPadding2D"),
+    ]
 }

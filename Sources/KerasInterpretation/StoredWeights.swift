@@ -33,10 +33,7 @@ enum StoredWeights {
       ? layers.compactMap { layer in named[layer.name].map { (layer, $0) } }
       : Array(zip(owners, filled))
     for (layer, group) in pairs {
-      let arrays = try group.arrays.map { array in
-        try DoubleArray(shape: [array.values().count], array.values().array().map(Double.init))
-          .reshaped(array.shape)
-      }
+      let arrays = try group.arrays.map(array)
       if let nested = layer.nested {
         try distribute(arrays, nested, layer, &result)
       } else {
@@ -44,6 +41,11 @@ enum StoredWeights {
       }
     }
     return result
+  }
+
+  static func array(_ stored: KerasFile.StoredArray) throws -> DoubleArray {
+    let values = try stored.values().array().map(Double.init)
+    return try DoubleArray(shape: [values.count], values).reshaped(stored.shape)
   }
 
   private static func distribute(

@@ -133,6 +133,22 @@ struct ConversionDamage: Sendable {
       layer.axis.swapAt(2, 3)
       return true
     },
+    of(UniDirectionalLSTM.self, "swapped gates") { layer in
+      guard var weights = layer.weightParams else { return false }
+      (weights.inputGate, weights.forgetGate) = (weights.forgetGate, weights.inputGate)
+      defer { layer.weightParams = weights }
+      return weights.inputGate != weights.forgetGate
+    },
+    of(BiDirectionalLSTM.self, "a swapped direction") { layer in
+      guard layer.weightParams.count == 2 else { return false }
+      layer.weightParams.reverse()
+      return true
+    },
+    of(GRU.self, "swapped gates") { layer in
+      (layer.updateGate, layer.resetGate) = (layer.resetGate, layer.updateGate)
+      return layer.updateGate != layer.resetGate
+    },
+    of(SimpleRecurrent.self, "a damaged state") { layer in swap(&layer.recursionMatrix) },
     ConversionDamage("inputs in another order") { layer in
       guard layer.parameters is Concat, layer.input.count > 1, layer.input[0] != layer.input[1]
       else { return false }

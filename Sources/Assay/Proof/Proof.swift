@@ -38,14 +38,17 @@ package struct Proof: Sendable {
   package private(set) var largest = 0.0
   /// The first layer that differs.
   package private(set) var finding: Finding?
-  /// A layer that the interpreter lacks; it and what lies behind it were not compared.
+  /// A layer that the interpreter lacks and that has no value in the model; it and what lies behind it were not compared.
   package private(set) var missing: InterpretationError?
+  /// Layers that the interpreter lacks: what lies behind them was compared on their values in the model.
+  package private(set) var takenOver: [InterpretationError] = []
   /// Outputs of the model that were not compared.
   package private(set) var openOutputs: Set<String> = []
 
   /// Whether every output agrees.
   package var isComplete: Bool {
-    finding == nil && missing == nil && openOutputs.isEmpty && !agreeing.isEmpty
+    finding == nil && missing == nil && takenOver.isEmpty && openOutputs.isEmpty
+      && !agreeing.isEmpty
   }
 
   /// - Parameters:
@@ -70,6 +73,7 @@ package struct Proof: Sendable {
     let result = try run.compared(input)
     layers.formUnion(result.layers)
     missing = missing ?? result.missing
+    takenOver += result.takenOver.filter { !takenOver.contains($0) }
     largest = max(largest, result.largest)
     agreeing.formUnion(result.compared)
     openOutputs.formUnion(result.openOutputs)

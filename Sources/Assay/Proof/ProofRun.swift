@@ -33,6 +33,8 @@ struct ProofRun {
     var compared: Set<String> = []
     var largest = 0.0
     var missing: InterpretationError?
+    /// Layers that the interpreter lacks, and whose values in the model it went on with.
+    var takenOver: [InterpretationError] = []
     /// Outputs of the model that were not compared.
     var openOutputs: Set<String> = []
     /// Layers beyond `rounding`, in their order.
@@ -91,7 +93,8 @@ struct ProofRun {
     var result = Result()
     let kept = values
     result.openOutputs = outputs
-    try run(sources, &result) { layer, value, result in
+    try run(sources, &result, takeOver: { values.removeValue(forKey: $0).map(DoubleArray.init) }) {
+      layer, value, result in
       guard let blob = blobs[layer], let actual = values.removeValue(forKey: blob) else {
         return nil
       }
@@ -125,13 +128,20 @@ struct ProofRun {
   /// Runs the interpreter as far as it goes.
   private func run(
     _ sources: [String: DoubleArray], _ result: inout Result,
-    _ visit: (String, DoubleArray, inout Result) throws -> DoubleArray?
+    takeOver: (String) -> DoubleArray?, _ visit: (String, DoubleArray, inout Result) throws -> DoubleArray?
   ) throws {
     do {
-      _ = try interpreter.run(sources) { layer, value in
-        result.layers.insert(layer)
-        return try visit(layer, value, &result)
-      }
+      _ = try interpreter.run(
+        sources,
+        visit: { layer, value in
+          result.layers.insert(layer)
+          return try visit(layer, value, &result)
+        },
+        takeOver: { layer, error in
+          guard let value = blobs[layer].flatMap(takeOver) else { return nil }
+          if result.takenOver.last != error { result.takenOver.append(error) }
+          return value
+        })
     } catch let error as InterpretationError {
       result.missing = error
     }
@@ -186,7 +196,10 @@ struct ProofRun {
       }
       var ignored = Result()
       let inputs = sources.sorted { $0.key < $1.key }.map { ($0.key, nudged($0.value)) }
-      try run(Dictionary(uniqueKeysWithValues: inputs), &ignored) { layer, value, _ in
+      try run(
+        Dictionary(uniqueKeysWithValues: inputs), &ignored,
+        takeOver: { values[$0].map { nudged(DoubleArray($0)) } }
+      ) { layer, value, _ in
         if let first = expected[layer], first.count == value.count {
           let before = changes[layer] ?? [Double](repeating: 0, count: first.count)
           changes[layer] = before.indices.map { index in

@@ -8,7 +8,10 @@ enum Elements {
     var table: [String: KerasOperations.Operation] = [
       "Activation": { try same($0, $0.activated($0.input, "activation")) },
       "Softmax": { run in
-        try same(run, Activation.softmax(run.input, axis: run.field("axis")?.int ?? -1))
+        try run.require(
+          run.inputs.count == 1 && run.inputs[0].mask == nil && run.field("axis")?.array == nil,
+          "a softmax with a mask or over several axes is not interpreted")
+        return same(run, Activation.softmax(run.input, axis: run.field("axis")?.int ?? -1))
       },
       "ELU": { run in
         let alpha = run.double("alpha", default: 1)
@@ -28,7 +31,12 @@ enum Elements {
       "InputLayer", "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise",
       "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ActivityRegularization",
       "Identity", "RandomFlip", "RandomRotation", "RandomZoom", "RandomTranslation",
-      "RandomContrast", "RandomBrightness",
+      "RandomContrast", "RandomBrightness", "ActivityRegularizer", "RandomHeight", "RandomWidth",
+      "RandomShear", "RandomPerspective", "RandomGrayscale", "RandomHue", "RandomSaturation",
+      "RandomSharpness", "RandomColorJitter", "RandomColorDegeneration", "RandomErasing",
+      "RandomGaussianBlur", "RandomInvert", "RandomPosterization", "RandomElasticTransform",
+      "RandAugment", "AugMix", "CutMix", "MixUp", "StochasticDepth", "Solarization", "FixedDropout",
+      "DropConnect", "DropBlock1D", "DropBlock2D",
     ] {
       table[name] = { same($0, $0.input) }
     }

@@ -8,6 +8,7 @@ enum Poolings {
     for axes in 1...3 {
       for (name, isMaximum) in [("Max", true), ("Average", false)] {
         table["\(name)Pooling\(axes)D"] = { try windows($0, isMaximum) }
+        table["Adaptive\(name)Pooling\(axes)D"] = { try adaptive($0, isMaximum) }
         table["Global\(name)Pooling\(axes)D"] = { try global($0, isMaximum) }
       }
     }
@@ -42,6 +43,32 @@ enum Poolings {
               value = isMaximum ? max(value, element) : value + element / Double(range.count)
             }
             result.values[(block * window.count + step) * inner + column] = value
+          }
+        }
+      }
+      array = result
+    }
+    return [KerasValue(array: run.layout(array))]
+  }
+
+  /// As many windows as the output has: from ⌊i · size / out⌋ to ⌈(i + 1) · size / out⌉.
+  private static func adaptive(_ run: LayerRun, _ isMaximum: Bool) throws -> [KerasValue] {
+    try run.require(rank: run.axes + 2)
+    let counts = try run.sizes("output_size", count: run.axes)
+    var array = run.planes(run.input)
+    for (axis, count) in counts.enumerated() {
+      let (outer, size, inner) = array.split(at: axis + 2)
+      var shape = array.shape
+      shape[axis + 2] = count
+      var result = try DoubleArray(shape: shape)
+      for block in 0..<outer {
+        for step in 0..<count {
+          let range = step * size / count..<((step + 1) * size + count - 1) / count
+          for column in 0..<inner {
+            let all = range.map { array.values[(block * size + $0) * inner + column] }
+            result.values[(block * count + step) * inner + column] =
+              isMaximum
+              ? all.reduce(-.infinity, max) : all.reduce(0, +) / Double(range.count)
           }
         }
       }

@@ -4,8 +4,45 @@ import TensorCore
 /// SimpleRNN, LSTM and GRU.
 enum Recurrences {
   static let operations: [String: KerasOperations.Operation] = [
-    "SimpleRNN": run, "LSTM": run, "GRU": run,
+    "SimpleRNN": run, "LSTM": run, "GRU": run, "RNN": cell, "CuDNNLSTM": cuDNN, "CuDNNGRU": cuDNN,
   ]
+
+  /// A cell's settings, with the layer's.
+  private static func cell(_ run: LayerRun) throws -> [KerasValue] {
+    let names = ["SimpleRNNCell", "LSTMCell", "GRUCell"]
+    guard let cell = run.field("cell"), var fields = cell["config"]?.object,
+      let name = cell["class_name"]?.string.map(KerasModel.plain), names.contains(name)
+    else { throw run.missing("its cell is not interpreted") }
+    for field in ["return_sequences", "go_backwards"] { fields[field] = .bool(run.bool(field)) }
+    var inner = run
+    inner.className = String(name.dropLast(4))
+    inner.fields = .object(fields)
+    return try Self.run(inner)
+  }
+
+  /// The kernels of cuDNN are stored gate by gate, each turned: Keras' own are
+  /// `K.reshape(units, in)ᵀ` and, of the state, `Kᵀ`. The gates come as in Keras, reset after the product.
+  private static func cuDNN(_ run: LayerRun) throws -> [KerasValue] {
+    var inner = run
+    inner.className = String(run.className.dropFirst(5))
+    inner.fields = run.fields
+    if var fields = run.fields.object {
+      fields["reset_after"] = .bool(true)
+      inner.fields = .object(fields)
+    }
+    let gates = inner.className == "LSTM" ? 4 : 3
+    for index in 0..<2 {
+      let kernel = try run.weight(index, rank: 2)
+      try run.require(kernel.shape[1] % gates == 0, "a kernel of shape \(kernel.shape)")
+      let units = kernel.shape[1] / gates
+      inner.weights[index] = DoubleArray.concatenated(
+        try (0..<gates).map { gate in
+          try kernel.slice(1, gate * units..<(gate + 1) * units)
+            .reshaped([units, kernel.shape[0]]).transposed([1, 0])
+        }, axis: 1)
+    }
+    return try Self.run(inner)
+  }
 
   /// Weights in the order of Keras 2: `[in, gates · units]`, `[units, gates · units]`, bias.
   private struct Cell {

@@ -1,0 +1,132 @@
+import Interpretation
+import LibC
+import TensorCore
+
+/// Small layers that collections of networks share, and those that prepare data.
+enum Collections {
+  static let operations: [String: KerasOperations.Operation] = [
+    // x₀ + scale · x₁, of Inception-ResNet v2.
+    "CustomScaleLayer": { run in
+      try run.require(run.inputs.count == 2, "\(run.inputs.count) inputs")
+      let scale = run.double("scale", default: 1)
+      return [
+        KerasValue(
+          array: try Merges.broadcast(run.input, run.inputs[1].array) { $0 + scale * $1 })
+      ]
+    },
+    "DeprocessStylizedImage": { Elements.same($0, $0.input.map { ($0 + 1) * 127.5 }) },
+    "LayerScale": { run in
+      let gamma = try run.vector(0, run.input.shape.last ?? 0)
+      var result = run.input
+      for index in result.values.indices { result.values[index] *= gamma[index % gamma.count] }
+      return Elements.same(run, result)
+    },
+    "SubPixelUpscaling": blocks, "ReflectionPadding2D": reflected, "UpsampleLike": like,
+    "CenterCrop": centerCrop, "CategoryEncoding": { try [encoded($0, $0.input)] },
+    "Discretization": discretization,
+  ]
+
+  /// Channels into blocks of pixels: channel (i · factor + j) · depth + c goes to row i, column j.
+  private static func blocks(_ run: LayerRun) throws -> [KerasValue] {
+    try run.require(rank: 4)
+    try run.require(!run.isChannelsFirst, "channels first")
+    let factor = try run.sizes("scale_factor", count: 1, default: 2)[0]
+    let shape = run.input.shape
+    let area = try checkedProduct([factor, factor])
+    try run.require(shape[3] % area == 0, "\(shape[3]) channels")
+    let depth = shape[3] / area
+    let split = try run.input.reshaped([shape[0], shape[1], shape[2], factor, factor, depth])
+    let turned = split.transposed([0, 1, 3, 2, 4, 5])
+    return [
+      KerasValue(
+        array: try turned.reshaped([
+          shape[0], turned.shape[1] * factor, turned.shape[3] * factor, depth,
+        ]))
+    ]
+  }
+
+  /// The border is not repeated.
+  private static func reflected(_ run: LayerRun) throws -> [KerasValue] {
+    try run.require(rank: 4)
+    let margins = try run.sizes("padding", count: 2)
+    var array = run.planes(run.input)
+    for (axis, margin) in margins.enumerated() {
+      let size = array.shape[axis + 2]
+      try run.require(margin < size, "a margin of \(margin) of \(size)")
+      let places = (-margin..<size + margin).map { $0 < 0 ? -$0 : $0 < size ? $0 : 2 * size - 2 - $0 }
+      array = DoubleArray.concatenated(
+        places.map { array.slice(axis + 2, $0..<$0 + 1) }, axis: axis + 2)
+    }
+    return [KerasValue(array: run.layout(array))]
+  }
+
+  /// The rows and columns of the second input, from ⌊position · from / to⌋.
+  private static func like(_ run: LayerRun) throws -> [KerasValue] {
+    try run.require(rank: 4)
+    try run.require(
+      run.inputs.count == 2 && run.inputs[1].array.rank == 4, "\(run.inputs.count) inputs")
+    let target = run.planes(run.inputs[1].array).shape
+    var array = run.planes(run.input)
+    for axis in 2...3 {
+      let size = array.shape[axis]
+      try run.require(target[axis] > 0 && size > 0, "an empty image")
+      let source = array
+      array = DoubleArray.concatenated(
+        (0..<target[axis]).map { step in
+          let place = step * size / target[axis]
+          return source.slice(axis, place..<place + 1)
+        }, axis: axis)
+    }
+    return [KerasValue(array: run.layout(array))]
+  }
+
+  private static func centerCrop(_ run: LayerRun) throws -> [KerasValue] {
+    try run.require(rank: 4)
+    var array = run.planes(run.input)
+    let sizes = [
+      try run.sizes("height", count: 1)[0], try run.sizes("width", count: 1)[0],
+    ]
+    for (axis, size) in sizes.enumerated() {
+      let length = array.shape[axis + 2]
+      try run.require(size <= length, "it enlarges what it gets, which is not interpreted")
+      let start = (length - size) / 2
+      array = array.slice(axis + 2, start..<start + size)
+    }
+    return [KerasValue(array: run.layout(array))]
+  }
+
+  /// Indices as ones in rows of zeros: a row for each, or one for all along the last axis.
+  private static func encoded(_ run: LayerRun, _ indices: DoubleArray) throws -> KerasValue {
+    try run.require(run.inputs.count == 1, "\(run.inputs.count) inputs")
+    let count = try run.sizes(
+      "num_tokens", count: 1,
+      default: (run.field("bin_boundaries")?.array?.count ?? 0) + 1)[0]
+    let mode = run.field("output_mode")?.string ?? "multi_hot"
+    try run.require(
+      ["one_hot", "multi_hot", "count"].contains(mode), "its output_mode '\(mode)'")
+    let isEach = mode == "one_hot"
+    let width = isEach ? 1 : max(1, indices.shape.last ?? 1)
+    // An axis of length 1 gives way to the codes.
+    var shape = isEach && indices.shape.last != 1 ? indices.shape : Array(indices.shape.dropLast())
+    shape.append(count)
+    var result = try DoubleArray(shape: shape)
+    for (place, value) in indices.values.enumerated() {
+      guard value >= 0, value < Double(count) else {
+        throw ModelError(.mismatch, "the index \(value) is not below \(count)")
+      }
+      let index = place / width * count + Int(value)
+      result.values[index] = mode == "count" ? result.values[index] + 1 : 1
+    }
+    return KerasValue(array: result)
+  }
+
+  /// The number of boundaries that a number reaches.
+  private static func discretization(_ run: LayerRun) throws -> [KerasValue] {
+    let boundaries = run.field("bin_boundaries")?.array?.compactMap(\.double) ?? []
+    let places = run.input.map { value in
+      Double(boundaries.reduce(0) { Double(Float($1)) <= value ? $0 + 1 : $0 })
+    }
+    let mode = run.field("output_mode")?.string ?? "int"
+    return mode == "int" ? [KerasValue(array: places)] : [try encoded(run, places)]
+  }
+}
