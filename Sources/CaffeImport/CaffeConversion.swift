@@ -261,8 +261,7 @@ package struct CaffeConversion: SourceConversion {
       add(error, layer)
       if known.contains(where: \.isGuess), problems[problems.count - 1].hint == nil {
         problems[problems.count - 1].hint =
-          "the shape of its bottom is only assumed: it depends on a custom layer without a class, "
-          + "which --plugin FILE loads; `assay convert --dry-run` goes on to the end"
+          "its bottom's shape is assumed: it follows a custom layer, whose class --plugin FILE loads"
       }
       if options.isPlan { refuse(node, layer, known) }
     }

@@ -224,6 +224,24 @@ struct LambdaFixture: Decodable, Sendable {
       })
   }
 
+  /// Python 3.11's code of `lambda x: tf.image.mystery(x, [1, 2, 3], mode='a')`, in which the list is
+  /// an empty one that a tuple extends.
+  @Test func anErrorShowsTheFunctionAsItWasWritten() throws {
+    let code =
+      "4wEAAAAAAAAAAAAAAAUAAAADAAAA80oAAACXAHQAAAAAAAAAAAAAAGoBAAAAAAAAAACgAgAAAAAAAAAA"
+      + "AAAAAAAAAAAAAAAAfABnAGQBogFkAqwDpgMAAKsDAAAAAAAAAABTACkETikD6QEAAADpAgAAAOkDAAAA"
+      + "2gFhKQHaBG1vZGUpA9oCdGbaBWltYWdl2gdteXN0ZXJ5KQHaAXhzAQAAACD6CDxzdHJpbmc++gg8bGFt"
+      + "YmRhPnIMAAAAAQAAAHMhAAAAgACNIowo1woa0goamDGYaZhpmGmoY9AKGtEKMtQKMoAA8wAAAAA="
+    let error = modelError {
+      try convert(
+        single(
+          "Lambda", input: "[null, 8, 8, 3]",
+          #""function": ["\#(code)", null, null], "function_type": "lambda", "arguments": {}"#))
+    }
+    let text = "def f(x): return tf.image.mystery(x, [1, 2, 3], mode='a')"
+    #expect(error?.message.hasSuffix("; the function: " + text) == true, "\(error?.message ?? "")")
+  }
+
   @Test func aRuleWinsOverAFormula() throws {
     var options = ConversionOptions()
     options.customLayers = try CustomLayerRules(

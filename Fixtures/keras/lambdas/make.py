@@ -235,6 +235,10 @@ case("pool", lambda x: tf.nn.max_pool2d(x, 2, 2, "SAME"))
 case("pool_of_keras", lambda x: K.pool2d(x, (2, 2), strides=(2, 2), pool_mode="max"))
 case("pool_of_keras_average",
      lambda x: K.pool2d(x, (3, 2), strides=(2, 2), padding="same", pool_mode="avg"))
+case("image_patches", lambda x: tf.image.extract_patches(
+    x, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], "VALID"))
+case("bias_add", lambda x: K.bias_add(x, K.constant([1.0, -2.0, 3.0, 0.5, -0.25, 4.0, 0.0, -1.0])))
+case("log_softmax", lambda x: tf.nn.log_softmax(x))
 case("attention", attention, STEPS, (4, 6), (4, 3))
 case("ternary", lambda x: x if K.ndim(x) == 3 else K.expand_dims(x, 1), VECTOR)
 case("einsum", lambda t: tf.einsum("bij,bkj->bik", t[0], t[1]), STEPS, (4, 6))

@@ -134,6 +134,10 @@ struct PythonSignature: Sendable {
     averagepool | tf.avg_pool tf.avg_pool2d | x,value,input pool_size,ksize strides padding data_format
     @MaxPooling2D | K.pool2d | x pool_size strides=[1,1] padding,border_mode=valid data_format,dim_ordering pool_mode=max
     localresponsenormalization | tf.local_response_normalization tf.lrn | x,input depth_radius=5 bias=1 alpha=1 beta=0.5
+    extractpatches | tf.image.extract_patches | x,images sizes strides rates padding
+    biasadd | K.bias_add | x bias data_format!channels_last
+    biasadd | tf.bias_add | x,value bias data_format!NHWC
+    logsoftmax | tf.log_softmax ops.log_softmax | x,logits axis=-1
     moments | tf.moments | x axes shift keepdims,keep_dims=false
     logsumexp | K.logsumexp tf.reduce_logsumexp ops.logsumexp | x,input_tensor axis keepdims,keep_dims=false
     norm | tf.norm ops.norm | x,tensor ord axis keepdims,keep_dims=false

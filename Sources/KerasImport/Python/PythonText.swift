@@ -204,6 +204,13 @@ private struct PythonWriter {
       push("\(pop())[\(bounds[0]):\(bounds[1])]")
     case .tuple(let count): push("(" + pop(count).joined(separator: ", ") + ")")
     case .list(let count): push("[" + pop(count).joined(separator: ", ") + "]")
+    case .append(let place): extend(place, by: pop())
+    case .extend(let place): extend(place, by: String(pop().dropFirst().dropLast()))
+    case .listToTuple: push("(" + pop().dropFirst().dropLast() + ")")
+    case .expandedCall(let hasNames, _):
+      let named = hasNames ? ", **" + pop() : ""
+      let positional = pop()
+      push("\(pop())(*\(positional)\(named))")
     case .slice(let count):
       push(pop(count).map { $0 == "None" ? "" : $0 }.joined(separator: ":"))
     case .unpack(let count):
@@ -258,6 +265,16 @@ private struct PythonWriter {
     }
     names = []
     push("\(pop())(" + arguments.joined(separator: ", ") + ")")
+  }
+
+  /// More elements of the list at this place from the top.
+  private mutating func extend(_ place: Int, by elements: String) {
+    guard (1...max(1, stack.count)).contains(place), !stack.isEmpty else { return }
+    let index = stack.count - place
+    let list = stack[index]
+    guard list.hasSuffix("]") else { return }
+    stack[index] = PythonText.short(
+      list.dropLast() + (list == "[]" ? "" : ", ") + elements + "]")
   }
 
   private static func symbol(_ function: PythonOperation.Operator) -> String {

@@ -56,6 +56,11 @@ enum DarknetDocumentation {
       `padding` is the sum of both sides, by default size − 1; the smaller half goes above and to the left:
       out = ⌊(in + padding − size) / stride⌋ + 1. With size 2 and stride 1 the output is as large as the input.
 
+      ## Routes
+
+      `[route2]`, `[route3]` and `[route_lhalf]`, which takes the first half of each layer's channels, are
+      WongKinYiu's: his PyTorch code defines them, not Darknet.
+
       ## Sections
 
       \(MarkdownTable.layers("section", layers))

@@ -162,9 +162,7 @@ extension OperationTable {
       try call.layer.require(
         axis == input.rank - 1,
         unsupported: "axis \(axis) of its input \(input.shapeText) is not supported")
-      return [
-        try network.apply(.named("log_softmax"), input, name: call.name, call.call([input]))
-      ]
+      return [KerasActivation.logSoftmax.add(to: &network, input, name: call.name)]
     },
     Operation("clip", "clipbyvalue") { call, input, network in
       let infinite = Double.infinity
