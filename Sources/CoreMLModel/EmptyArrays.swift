@@ -51,6 +51,8 @@ extension LayerParameters {
     case let layer as WhereNonZero: shape = [layer.count ?? 1, try arrayInput(inputs).count]
     case let layer as SliceStatic: shape = try layer.lengths(try arrayInput(inputs))
     case let layer as FillStatic: shape = layer.targetShape
+    case let layer as Tile where layer.reps.count == inputs.first?.count:
+      shape = zip(inputs[0], layer.reps).map { $0 * $1 }
     default: return nil
     }
     return shape.contains(0) && shape.allSatisfy { $0 >= 0 } ? shape : nil

@@ -119,7 +119,11 @@ private struct Compilation {
   private let run: LayerRun
   private let waiting: [PlacedLayer]
 
-  var isFixed: Bool { waiting.isEmpty && compiler.program.statements.count == 1 }
+  /// Results without elements are not in the graph.
+  var isFixed: Bool {
+    waiting.isEmpty && compiler.program.statements.count == 1
+      && !interface.blobs.contains { builder.empty[$0] != nil }
+  }
 
   init(_ model: Model, _ options: CompileOptions) throws {
     try Passes.check(options.withoutPasses.sorted())

@@ -76,6 +76,10 @@ final class ProgramLowering {
   func blob(_ value: ProgramValue, named name: String) throws -> String {
     switch value.content {
     case .blob(let name): return name
+    case .constant where value.shape.contains(0):
+      let sizes = value.shape.map { Float($0) }
+      let shape = LoadConstantND(shape: [sizes.count], Weights(sizes))
+      return try append(FillDynamic(), append(shape, [], name: name + "_shape"), name: name)[0]
     case .constant(let elements):
       let layer = LoadConstantND(shape: value.blobShape, try elements.weights())
       let blob = try append(layer, [], name: name)[0]

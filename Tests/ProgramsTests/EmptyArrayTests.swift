@@ -65,6 +65,14 @@ struct EmptyArrayTests {
     #expect(sum.elements == [0])
   }
 
+  /// As an output it becomes a layer whose result has no elements.
+  @Test func emptyBlob() throws {
+    _ = try lowering.blob(ProgramValue(array([], [0, 2])), named: "y")
+    #expect(lowering.layers.last?.parameters is FillDynamic)
+    #expect(lowering.layers.last?.output == ["y"])
+    #expect((lowering.layers.first?.parameters as? LoadConstantND)?.shape == [2])
+  }
+
   @Test func nothingIsScattered() throws {
     let scattered = try result(
       "scatter_nd",

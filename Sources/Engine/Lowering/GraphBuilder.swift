@@ -287,9 +287,6 @@ extension GraphBuilder {
   mutating func exposeResults(_ interface: inout Interface) throws {
     for (feature, blob) in zip(interface.outputs + interface.kept, interface.blobs) {
       guard let value = blobs[blob] else {
-        try require(
-          empty[blob] == nil, .unsupported, "the output '\(blob)' has no elements",
-          field: "description.output")
         throw ModelError(
           .malformed, "no layer provides the output '\(blob)'", field: "description.output")
       }

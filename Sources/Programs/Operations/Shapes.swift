@@ -98,9 +98,7 @@ let shapeRules: [OperationRule] = [
     let x = try call.value("x")
     var layer = Tile()
     layer.reps = try call.ints("reps") ?? []
-    if layer.reps.contains(0), layer.reps.allSatisfy({ $0 >= 0 }), layer.reps.count == x.rank {
-      return [call.constant([], zip(x.shape, layer.reps).map { $1 == 0 ? 0 : $0 * $1 }, x.type)]
-    }
+    if let shape = try layer.emptyShape([x.blobShape]) { return [call.constant([], shape, x.type)] }
     return [try call.add(layer, x)]
   },
   OperationRule("pad", "x pad mode? constant_val?", "x with a border") { try $0.padded() },

@@ -64,6 +64,29 @@ import Testing
       try run(layers, [Tensor(shape: [3], [0, 1, 1]), x])["out"] == Tensor(shape: [3], [1, 7, 7]))
   }
 
+  /// A result that no input decides has no elements either.
+  @Test func emptyConstant() throws {
+    let shape = LoadConstantND(shape: [2], Weights([0, 3]))
+    let result = try run(
+      [
+        NeuralNetworkLayer("shape", shape, input: [], output: ["shape"]),
+        TestNetwork.layer("out", FillDynamic(), "shape", "out"),
+        TestNetwork.layer("sin", Sin(), "in0", "sin"),
+      ], [Tensor(shape: [2])], outputs: ["out", "sin"])
+    #expect(result["out"]?.shape == [0, 3])
+    #expect(result["sin"] == Tensor(shape: [2]))
+  }
+
+  /// np.tile([[4], [5]], (1, 0)), then with (1, 2)
+  @Test func repeatedNever() throws {
+    let tile = NeuralNetworkLayer("out", Tile(), input: ["in0", "in1"], output: ["out"])
+    let x = Tensor(shape: [2, 1], [4, 5])
+    #expect(try run([tile], [x, Tensor(shape: [2], [1, 0])])["out"]?.shape == [2, 0])
+    #expect(
+      try run([tile], [x, Tensor(shape: [2], [1, 2])])["out"]
+        == Tensor(shape: [2, 2], [4, 4, 5, 5]))
+  }
+
   @Test func slicesAndConcatenation() throws {
     let layers = [
       NeuralNetworkLayer("slice", SliceDynamic(), input: ["in0", "in1", "in2"], output: ["part"]),
