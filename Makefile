@@ -6,7 +6,7 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers plugins baseline benchmark static library wheel install proto docs pictures example journeys fuzz mutants faults contracts sanitize coverage
+.PHONY: setup build test demo lint format layers plugins baseline benchmark static library wheel release install proto docs pictures example journeys fuzz mutants faults contracts sanitize coverage
 
 # Installs missing libraries; does nothing if all are there.
 setup:
@@ -86,6 +86,11 @@ static: setup
 # Builds the C library, shared and static, with the Swift runtime inside, in .build/library.
 library: setup
 	@sh Tests/Tools/library.sh
+
+# Packs the static binaries in .build/packages, and tries every package in a bare root.
+release: static
+	@sh Tests/Tools/release/release.sh
+	@sh Tests/Tools/release/try.sh
 
 # Builds the Python package with the C library, in .build/wheel.
 wheel: library

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Packs the binaries of static.sh into .build/packages: a tarball, a Debian package, an OCI image, a
-# Homebrew formula, a bill of materials, notices and checksums. Same binaries, same bytes.
+# Homebrew formula, a bill of materials, notices and checksums.
 #     release.sh [FOLDER]   takes the binaries of FOLDER, by default .build/static/release
 set -eu
 umask 022
