@@ -18,7 +18,8 @@ struct ProofText {
         text += "  not interpreted: \(Console.escaped(missing.description))\n"
       }
       if !proof.takenOver.isEmpty {
-        text += "  \(counted(proof.takenOver.count, "layer")) taken over from the model, not proved:\n"
+        let count = counted(proof.takenOver.count, "layer")
+        text += "  \(count) taken over from the model, not proved:\n"
         for layer in proof.takenOver.prefix(8) {
           text += "    \(Console.escaped(layer.description))\n"
         }

@@ -131,7 +131,7 @@ package struct KerasInterpreter: SourceInterpreter {
             outputs = try LayerRun(
               file: file, name: layer.name, className: layer.className, fields: layer.fields,
               inputs: inputs, weights: weights[ObjectIdentifier(layer)] ?? [],
-              generation: generation
+              generation: generation, arguments: layer.arguments
             ).outputs()
           } catch let error as InterpretationError {
             // Layers that pass the mask of their steps are more frequent than others.

@@ -16,6 +16,8 @@ struct KerasModel: Sendable {
     let fields: JSONValue
     let calls: [[Reference]]
     let nested: KerasModel?
+    /// The names of what its calls give beside tensors by their places, as far as it is not none or false.
+    let arguments: Set<String>
     /// Whether it is a function of keras.ops, which has no weights and no name of a class of layers.
     var isOperation: Bool { className.hasPrefix(Self.operation) }
 
@@ -23,13 +25,14 @@ struct KerasModel: Sendable {
 
     init(
       name: String, className: String, fields: JSONValue, calls: [[Reference]],
-      nested: KerasModel?
+      nested: KerasModel?, arguments: Set<String> = []
     ) {
       self.name = name
       self.className = className
       self.fields = fields
       self.calls = calls
       self.nested = nested
+      self.arguments = arguments
     }
 
     var declaredShape: [Int?] {
@@ -156,7 +159,13 @@ struct KerasModel: Sendable {
     }
     func references(_ json: JSONValue, _ depth: Int = 0) throws -> [Reference] {
       guard depth < 64 else { throw ModelError(.limitExceeded, "references nested too deep") }
-      if let single = try reference(json) { return [single] }
+      if let single = try reference(json) {
+        // Attention gets its value and its key by name.
+        let named = try ["value", "key"].compactMap { name in
+          try json.array?.dropFirst(3).first?[name].flatMap(reference)
+        }
+        return [single] + named
+      }
       if let history = json["config"]?["keras_history"] {
         return try references(history, depth + 1)
       }
@@ -198,10 +207,25 @@ struct KerasModel: Sendable {
           name: names[index], className: className, fields: element["config"] ?? .null,
           calls: calls[index],
           nested: try Self.classes.contains(className)
-            ? KerasModel(element, depth: depth + 1) : nil))
+            ? KerasModel(element, depth: depth + 1) : nil,
+          arguments: Self.arguments(element["inbound_nodes"] ?? .null)))
     }
     self.layers = layers
     self.inputs = inputs
     self.outputs = outputs
+  }
+
+  /// What the calls give by name: in `kwargs` of Keras 3, before it behind the tensor's place.
+  private static func arguments(_ nodes: JSONValue) -> Set<String> {
+    var names: Set<String> = []
+    func add(_ arguments: JSONValue?) {
+      for member in arguments?.object?.members ?? []
+      where !member.value.isNull && member.value.bool != false { names.insert(member.name) }
+    }
+    for node in nodes.array ?? [] {
+      add(node["kwargs"])
+      for tensor in node.array ?? [] { add(tensor.array?.dropFirst(3).first) }
+    }
+    return names
   }
 }

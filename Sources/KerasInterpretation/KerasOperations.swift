@@ -8,6 +8,7 @@ enum KerasOperations {
       Products.operations, Elements.operations, Convolutions.operations, Poolings.operations,
       Shapes.operations, Merges.operations, Recurrences.operations, Wrappers.operations,
       Normalizations.operations, Collections.operations, Einsums.operations,
+      Attentions.operations,
     ] {
       table.merge(family) { first, _ in first }
     }
@@ -16,7 +17,9 @@ enum KerasOperations {
       // With one tensor, the other number is in the call.
       let merge = table[name]
       table[KerasModel.Layer.operation + name] = { run in
-        guard run.inputs.count == 2, let merge else { throw run.missing("\(run.inputs.count) tensors") }
+        guard run.inputs.count == 2, let merge else {
+          throw run.missing("\(run.inputs.count) tensors")
+        }
         return try merge(run)
       }
     }

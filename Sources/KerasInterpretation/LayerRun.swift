@@ -22,6 +22,8 @@ struct LayerRun {
   var inputs: [KerasValue]
   var weights: [DoubleArray]
   let generation: KerasGeneration
+  /// What the call gives by name.
+  let arguments: Set<String>
 
   var input: DoubleArray { inputs[0].array }
 
@@ -30,6 +32,9 @@ struct LayerRun {
       throw missing("this layer class is not interpreted")
     }
     try require(!inputs.isEmpty, "it has no inputs")
+    let other = arguments.subtracting(["training", "initial_state", "inputs", "query", "value"])
+      .subtracting(generation.major < 3 ? ["key"] : [])
+    try require(other.isEmpty, "its argument '\(other.min() ?? "")' is not interpreted")
     do {
       return try operation(self)
     } catch let error as ModelError {

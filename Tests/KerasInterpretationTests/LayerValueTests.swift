@@ -22,7 +22,6 @@ import Testing
   @Test(arguments: [
     Folder(name: "keras/layers/tf2", ending: ".h5", count: 200),
     Folder(name: "keras/layers/k3", ending: ".keras", count: 130),
-    Folder(name: "keras/collections", ending: ".h5", count: 1),
   ])
   func values(_ folder: Folder) throws {
     let fixtures = Fixtures(folder.name)

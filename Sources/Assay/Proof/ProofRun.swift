@@ -93,8 +93,10 @@ struct ProofRun {
     var result = Result()
     let kept = values
     result.openOutputs = outputs
-    try run(sources, &result, takeOver: { values.removeValue(forKey: $0).map(DoubleArray.init) }) {
-      layer, value, result in
+    func takeOver(_ blob: String) -> DoubleArray? {
+      values.removeValue(forKey: blob).map(DoubleArray.init)
+    }
+    try run(sources, &result, takeOver) { layer, value, result in
       guard let blob = blobs[layer], let actual = values.removeValue(forKey: blob) else {
         return nil
       }
@@ -128,7 +130,8 @@ struct ProofRun {
   /// Runs the interpreter as far as it goes.
   private func run(
     _ sources: [String: DoubleArray], _ result: inout Result,
-    takeOver: (String) -> DoubleArray?, _ visit: (String, DoubleArray, inout Result) throws -> DoubleArray?
+    _ takeOver: (String) -> DoubleArray?,
+    _ visit: (String, DoubleArray, inout Result) throws -> DoubleArray?
   ) throws {
     do {
       _ = try interpreter.run(
@@ -196,10 +199,10 @@ struct ProofRun {
       }
       var ignored = Result()
       let inputs = sources.sorted { $0.key < $1.key }.map { ($0.key, nudged($0.value)) }
-      try run(
-        Dictionary(uniqueKeysWithValues: inputs), &ignored,
-        takeOver: { values[$0].map { nudged(DoubleArray($0)) } }
-      ) { layer, value, _ in
+      func takeOver(_ blob: String) -> DoubleArray? {
+        values[blob].map { nudged(DoubleArray($0)) }
+      }
+      try run(Dictionary(uniqueKeysWithValues: inputs), &ignored, takeOver) { layer, value, _ in
         if let first = expected[layer], first.count == value.count {
           let before = changes[layer] ?? [Double](repeating: 0, count: first.count)
           changes[layer] = before.indices.map { index in

@@ -53,7 +53,9 @@ enum Collections {
     for (axis, margin) in margins.enumerated() {
       let size = array.shape[axis + 2]
       try run.require(margin < size, "a margin of \(margin) of \(size)")
-      let places = (-margin..<size + margin).map { $0 < 0 ? -$0 : $0 < size ? $0 : 2 * size - 2 - $0 }
+      let places = (-margin..<size + margin).map { place in
+        place < 0 ? -place : place < size ? place : 2 * size - 2 - place
+      }
       array = DoubleArray.concatenated(
         places.map { array.slice(axis + 2, $0..<$0 + 1) }, axis: axis + 2)
     }
@@ -110,9 +112,10 @@ enum Collections {
     var shape = isEach && indices.shape.last != 1 ? indices.shape : Array(indices.shape.dropLast())
     shape.append(count)
     var result = try DoubleArray(shape: shape)
-    for (place, value) in indices.values.enumerated() {
+    for (place, number) in indices.values.enumerated() {
+      let value = number.rounded(.towardZero)
       guard value >= 0, value < Double(count) else {
-        throw ModelError(.mismatch, "the index \(value) is not below \(count)")
+        throw run.missing("the index \(value) is not below \(count)")
       }
       let index = place / width * count + Int(value)
       result.values[index] = mode == "count" ? result.values[index] + 1 : 1

@@ -19,13 +19,14 @@ enum Einsums {
       }
       for (label, size) in zip(names, array.shape) {
         guard sizes[label, default: size] == size else {
-          throw ModelError(.mismatch, "the axis \(label) has the lengths \(size) and \(sizes[label] ?? 0)")
+          throw ModelError(
+            .mismatch, "the axis \(label) has several lengths: \(a.shape), \(b.shape)")
         }
         sizes[label] = size
       }
     }
     guard Set(labels).count == labels.count, labels.allSatisfy({ sizes[$0] != nil }) else {
-      throw ModelError(.malformed, "\(String(labels)) is not made of \(String(aLabels)) and \(String(bLabels))")
+      throw ModelError(.malformed, "its equation has an output of other axes than its inputs'")
     }
     var result = try DoubleArray(shape: labels.map { sizes[$0] ?? 0 })
     let all = labels + sizes.keys.filter { !labels.contains($0) }.sorted()
@@ -43,7 +44,8 @@ enum Einsums {
         (x, y, z) = (x + first[axis], y + second[axis], z + target[axis])
         if index[axis] < shape[axis] { break }
         (x, y, z) = (
-          x - first[axis] * shape[axis], y - second[axis] * shape[axis], z - target[axis] * shape[axis]
+          x - first[axis] * shape[axis], y - second[axis] * shape[axis],
+          z - target[axis] * shape[axis]
         )
         index[axis] = 0
       }

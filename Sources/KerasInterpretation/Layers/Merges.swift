@@ -5,14 +5,39 @@ import TensorCore
 enum Merges {
   static let operations: [String: KerasOperations.Operation] = {
     var table: [String: KerasOperations.Operation] = [
-      "Concatenate": { [KerasValue(array: try concatenated($0, "axis"))] },
+      "Concatenate": { run in
+        [KerasValue(array: try concatenated(run, "axis"), mask: try concatenatedMask(run))]
+      },
       "Dot": dot, "Merge": merge,
     ]
     for name in ["Add", "Multiply", "Subtract", "Average", "Maximum", "Minimum"] {
-      table[name] = { [KerasValue(array: try combined($0, name))] }
+      table[name] = { [KerasValue(array: try combined($0, name), mask: try mergedMask($0))] }
     }
     return table
   }()
+
+  /// A step counts if it counts in all that have a mask; in Keras 3, if it does in one, and all have one.
+  private static func mergedMask(_ run: LayerRun) throws -> DoubleArray? {
+    let masks = run.inputs.compactMap(\.mask)
+    guard let first = masks.first else { return nil }
+    let isKeras3 = run.generation.major >= 3
+    if isKeras3 && masks.count < run.inputs.count { return nil }
+    try run.require(
+      !isKeras3 || run.className != "Multiply", "a product with a mask is not interpreted")
+    return try masks.dropFirst().reduce(first) { try broadcast($0, $1, isKeras3 ? max : min) }
+  }
+
+  /// Of the steps that are put one behind the other; else a step counts if it does in all.
+  private static func concatenatedMask(_ run: LayerRun) throws -> DoubleArray? {
+    let masks = run.inputs.compactMap(\.mask)
+    guard let first = masks.first else { return nil }
+    let axis = run.input.axis(run.field("axis")?.int ?? -1)
+    if axis == run.input.rank - 1 {
+      return try masks.dropFirst().reduce(first) { try broadcast($0, $1, min) }
+    }
+    try run.require(axis == 1 && masks.count == run.inputs.count, "masks of some inputs only")
+    return DoubleArray.concatenated(masks, axis: 1)
+  }
 
   /// Keras 1: one class, with a mode.
   private static func merge(_ run: LayerRun) throws -> [KerasValue] {

@@ -38,7 +38,8 @@ enum Products {
     let table = try run.weight(0, rank: 2)
     let width = table.shape[1]
     var values: [Double] = []
-    for index in run.input.values {
+    // Keras casts them to integers.
+    for index in run.input.values.map({ $0.rounded(.towardZero) }) {
       guard index >= 0, index < Double(table.shape[0]) else {
         throw ModelError(.mismatch, "the index \(index) is not in its table of \(table.shape[0])")
       }

@@ -26,7 +26,7 @@ enum Wrappers {
     inner.inputs = [
       KerasValue(array: try run.input.reshaped([shape[0] * shape[1]] + shape[2...]))
     ]
-    return try inner.outputs().map {
+    return try inner.outputs().prefix(1).map {
       KerasValue(
         array: try $0.array.reshaped([shape[0], shape[1]] + $0.array.shape.dropFirst()),
         mask: run.inputs[0].mask)
