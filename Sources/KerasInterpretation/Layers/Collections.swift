@@ -113,11 +113,10 @@ enum Collections {
     shape.append(count)
     var result = try DoubleArray(shape: shape)
     for (place, number) in indices.values.enumerated() {
-      let value = number.rounded(.towardZero)
-      guard value >= 0, value < Double(count) else {
-        throw run.missing("the index \(value) is not below \(count)")
+      guard number >= 0, number < Double(count), number == number.rounded() else {
+        throw run.missing("the index \(number) is not a whole number below \(count)")
       }
-      let index = place / width * count + Int(value)
+      let index = place / width * count + Int(number)
       result.values[index] = mode == "count" ? result.values[index] + 1 : 1
     }
     return KerasValue(array: result)
