@@ -140,7 +140,7 @@ def examine(work):
                 arguments.assay, "diff", package, inputs, "--expected", expected, "--rtol", relative,
                 "--atol", max(1e-5, absolute * largest))
             if code:
-                return name, "wrong", why
+                return name, "refused" if code == 2 else "wrong", why
         try:
             complaint = rewritten(package, f"{folder}/again.mlpackage")
         except Exception as error:  # Whatever coremltools says is the finding.
@@ -150,8 +150,8 @@ def examine(work):
         if runs:
             code, why = call(
                 arguments.assay, "diff", package, f"{folder}/again.mlpackage", inputs, "--rtol", 1e-4,
-                "--atol", max(1e-5, 1e-6 * largest) if arguments.precision == "float32"
-                else absolute * largest)
+                "--atol", max(1e-5, 1e-6 * largest)
+                if arguments.precision == "float32" and not half else absolute * largest)
             if code:
                 return name, "rejected", f"written again: {why}"
     return name, "match", ""
