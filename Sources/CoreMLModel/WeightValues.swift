@@ -43,15 +43,6 @@ extension Weights {
     return (values.isContiguous ? values : FloatValues(values.array())).shaped(shape)
   }
 
-  /// `count` values in file order, with an equal number for each output channel.
-  package func values(count: Int, outputChannels: Int) throws -> FloatValues {
-    guard outputChannels > 0, count % outputChannels == 0 else {
-      return try values(shape: [count])
-    }
-    return Self.named(
-      try values(shape: [outputChannels, count / outputChannels]), [count])
-  }
-
   /// Throws the errors of `values` without decoding anything.
   package func requireValues(shape: [Int], channelAxis: Int = 0) throws {
     _ = try storage(shape, channelAxis: channelAxis)

@@ -73,8 +73,6 @@ extension NetworkWriter {
 
   /// Softmax over an axis.
   mutating func softmax(_ tensor: KerasTensor, axis: Int, _ name: String) -> KerasTensor {
-    withChannelAxis(axis, of: [tensor], for: name) { network, tensors in
-      tensors[0].with(network.add(name, Softmax(), [tensors[0].blob]))
-    }
+    add(name, Softmax(), to: tensor, along: axis)
   }
 }

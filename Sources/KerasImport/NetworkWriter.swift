@@ -126,6 +126,15 @@ struct NetworkWriter: LayerWriting {
     return result
   }
 
+  /// Adds a layer that works along the channels, for which `axis` takes their place.
+  mutating func add(
+    _ name: String, _ layer: some LayerParameters, to tensor: KerasTensor, along axis: Int
+  ) -> KerasTensor {
+    withChannelAxis(axis, of: [tensor], for: name) { network, tensors in
+      tensors[0].with(network.add(name, layer, [tensors[0].blob]))
+    }
+  }
+
   /// Moves `axis` (Keras's index, with batch 0) to Core ML's channels for `body`, and back
   /// afterward.
   mutating func withChannelAxis(

@@ -55,10 +55,8 @@ struct LayerScale: KerasLayer {
     let input = try call.input
     let gamma = try call.weight("gamma", [input.channels])
     return [
-      network.withChannelAxis(input.rank - 1, of: [input], for: call.name) { network, tensors in
-        tensors[0].with(
-          network.add(call.name, Scale(Weights(gamma), gamma.shape), [tensors[0].blob]))
-      }
+      network.add(
+        call.name, Scale(Weights(gamma), gamma.shape), to: input, along: input.rank - 1)
     ]
   }
 }

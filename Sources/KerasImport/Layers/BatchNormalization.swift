@@ -72,11 +72,7 @@ struct BatchNormalization: KerasLayer {
       own.epsilon = Float(max(epsilon, 1e-30))
       own.gamma = Weights(gamma ?? [Float](repeating: 1, count: mean.count))
       own.beta = Weights(beta ?? [Float](repeating: 0, count: mean.count))
-      return [
-        network.withChannelAxis(axis, of: [tensor], for: call.name) { network, tensors in
-          tensors[0].with(network.add(call.name, own, [tensors[0].blob]))
-        }
-      ]
+      return [network.add(call.name, own, to: tensor, along: axis)]
     }
     var foldedGamma: [Float] = []
     var foldedBeta: [Float] = []
@@ -92,10 +88,6 @@ struct BatchNormalization: KerasLayer {
     batchnorm.beta = Weights(foldedBeta)
     batchnorm.mean = Weights([Float](repeating: 0, count: mean.count))
     batchnorm.variance = Weights([Float](repeating: 1 - 1e-5, count: mean.count))
-    return [
-      network.withChannelAxis(axis, of: [tensor], for: call.name) { network, tensors in
-        tensors[0].with(network.add(call.name, batchnorm, [tensors[0].blob]))
-      }
-    ]
+    return [network.add(call.name, batchnorm, to: tensor, along: axis)]
   }
 }

@@ -27,12 +27,10 @@ struct L2Normalization: KerasLayer {
     let gamma = try call.weight("gamma", [input.channels])
     let unit = try normalization.convert(
       call.with(name: call.name + "__unit__", inputs: [input]), into: &network)
-    return [
-      network.withChannelAxis(input.rank - 1, of: unit, for: call.name) { network, tensors in
-        tensors[0].with(
-          network.add(call.name, Scale(Weights(gamma), gamma.shape), [tensors[0].blob]))
-      }
-    ]
+    return unit.map {
+      network.add(
+        call.name, Scale(Weights(gamma), gamma.shape), to: $0, along: input.rank - 1)
+    }
   }
 }
 

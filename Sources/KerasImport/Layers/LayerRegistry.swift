@@ -18,7 +18,7 @@ enum KerasLayerRegistry {
     DeprocessStylizedImage.self, LayerScale.self, L2Normalization.self, SubPixelUpscaling.self,
     UpsampleLike.self, TemporalConvolution.self, PatchExtract.self, PatchEmbedding.self,
     PatchMerging.self, PatchExpanding.self, SwinTransformerBlock.self, ClassToken.self,
-    AddPositionEmbeddings.self, TransformerBlock.self, MixerBlock.self, FeedForward.self,
+    TransformerBlock.self, MixerBlock.self, FeedForward.self,
     PositionEmbedding.self, ScaledDotProductAttention.self, SequenceAttention.self,
     WeightedSequence.self, QuantizedLayer.self, QuantizedActivation.self,
     QuantizedFoldedConvolution.self, PositionalEmbedding.self, DistanceBias.self,

@@ -11,7 +11,8 @@ struct PositionalEmbedding: KerasLayer {
   static let classes = [
     SourceLayer(
       "PositionalEmbedding", "BiasLayer", becomes: "bias, or loadConstant and add",
-      options: "from keras-cv-attention-models", refused: "an `axis` other than the last")
+      options: "from keras-cv-attention-models", refused: "an `axis` other than the last"),
+    SourceLayer("AddPositionEmbs", becomes: "loadConstant, add", options: "from vit-keras"),
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -35,10 +36,7 @@ struct PositionalEmbedding: KerasLayer {
     if isBias {
       let bias = try call.weight("table", [input.channels])
       return [
-        network.withChannelAxis(input.rank - 1, of: [input], for: call.name) { network, tensors in
-          tensors[0].with(
-            network.add(call.name, Bias(Weights(bias), bias.shape), [tensors[0].blob]))
-        }
+        network.add(call.name, Bias(Weights(bias), bias.shape), to: input, along: input.rank - 1)
       ]
     }
     if input.rank == 3 {
@@ -97,14 +95,10 @@ struct DistanceBias: KerasLayer {
   var leadingAxes: LeadingAxesPolicy { .keeps }
 
   init(_ configuration: LayerConfiguration) throws {
-    func given(_ name: String) throws -> Int? {
-      let value = try configuration.int(name, default: -1, atLeast: -1)
-      return value > 0 ? value : nil
-    }
     isRelative = configuration.className.hasSuffix("RelativePositionalEmbedding")
     hasToken = try isRelative && configuration.bool("with_cls_token", default: true)
-    height = try given(isRelative ? "attn_height" : "query_height")
-    keyHeight = try isRelative ? nil : given("key_height")
+    height = try configuration.size(isRelative ? "attn_height" : "query_height")
+    keyHeight = try isRelative ? nil : configuration.size("key_height")
   }
 
   var weights: [WeightSlot] { [WeightSlot("table")] }

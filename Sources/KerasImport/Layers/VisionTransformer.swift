@@ -35,24 +35,6 @@ struct ClassToken: KerasLayer {
   }
 }
 
-/// x + a stored row for each step.
-struct AddPositionEmbeddings: KerasLayer {
-  static let classes = [
-    SourceLayer("AddPositionEmbs", becomes: "loadConstant, add", options: "from vit-keras")
-  ]
-  static let maskPolicy = MaskPolicy.passes
-
-  init(_ configuration: LayerConfiguration) throws {}
-
-  var weights: [WeightSlot] { [WeightSlot("table")] }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let (input, steps, channels) = try call.sequence()
-    let table = try call.weight("table", [1, steps, channels]).shaped([steps, channels])
-    return [network.adding(table, to: input, call.name)]
-  }
-}
-
 /// Multi-head attention and a network of two matrices, each behind a normalization and added to its
 /// input.
 struct TransformerBlock: KerasLayer {
