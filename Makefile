@@ -6,7 +6,7 @@ BUILD = .build/release
 APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
 BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers plugins baseline benchmark static library wheel release install proto docs pictures example journeys fuzz mutants faults contracts sanitize coverage
+.PHONY: setup build test demo lint format layers plugins baseline arm64 macos benchmark static library wheel release install proto docs pictures example journeys fuzz mutants faults contracts sanitize coverage
 
 # Installs missing libraries; does nothing if all are there.
 setup:
@@ -60,6 +60,14 @@ docs: setup
 pictures: build
 	@sh Tests/Tools/documentation-images.sh $(BUILD)/assay
 
+# Checks the inner loops of the kernels for arm64, and runs the kernels' tests on them under emulation.
+arm64: setup
+	@sh Tests/Tools/arm64.sh
+
+# Checks the types of what depends on the operating system against Apple's headers.
+macos: setup
+	@sh Tests/Tools/macos.sh
+
 # Runs the binary on an emulated CPU without AVX.
 baseline: build
 	@sh Tests/Tools/baseline.sh $(BUILD)/assay
@@ -88,7 +96,8 @@ library: setup
 	@sh Tests/Tools/library.sh
 
 # Packs the static binaries in .build/packages, and tries every package in a bare root.
-release: static
+release: setup
+	@sh Tests/Tools/static.sh --portable
 	@sh Tests/Tools/release/release.sh
 	@sh Tests/Tools/release/try.sh
 

@@ -4,30 +4,49 @@ import PackageDescription
 // A versioned dependency must not carry unsafe flags: as one, the package builds baseline kernels only.
 let isRoot = !Context.packageDirectory.contains("/checkouts/")
 
-#if arch(x86_64)
-  let hasVectorKernels = isRoot
-#else
-  let hasVectorKernels = false
-#endif
-
-func kernels(_ name: String, define: String, flags: [String]) -> Target {
-  .target(
-    name: name, dependencies: ["KernelInterface", "CVector", "LibC"],
-    // A tile stays in registers only where the loops over it are unrolled whole.
-    swiftSettings: hasVectorKernels
-      ? [
-        .define(define),
-        .unsafeFlags(flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"]),
-      ] + optimized
-      : [.define("KERNELS_BASELINE")] + optimized)
-}
-
 // What is slow without optimization is optimized in a debug build, too: `make test` runs one.
 let optimized: [SwiftSetting] =
   isRoot
   ? [
     .unsafeFlags(
       ["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
+  ] : []
+
+/// `make arm64`: the tests of the kernels, with arm64's in an emulated program.
+let emulatesARM = Context.environment["ASSAY_ARM64"] != nil
+
+/// Kernels beyond what every processor of the architecture supports. On arm64 there are none: its
+/// baseline has fused multiply-adds and half precision.
+#if arch(x86_64)
+  let hasVectorKernels = isRoot && !emulatesARM
+#else
+  let hasVectorKernels = false
+#endif
+
+/// The same sources for one instruction set.
+func kernels(_ name: String, define: String, flags: [String] = []) -> Target {
+  .target(
+    name: name, dependencies: ["KernelInterface", "CVector", "LibC"],
+    // A tile stays in registers only where the loops over it are unrolled whole.
+    swiftSettings: [.define(define)] + optimized
+      + (isRoot
+        ? [
+          .define("UNROLLS_TILES"),
+          .unsafeFlags(flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"]),
+        ] : []))
+}
+
+/// Beside `KernelsBaseline`.
+let vectorKernels =
+  hasVectorKernels
+  ? [
+    kernels("KernelsAVX2", define: "KERNELS_AVX2", flags: ["-mavx2", "-mfma", "-mf16c"]),
+    kernels(
+      "KernelsAVX512", define: "KERNELS_AVX512",
+      flags: [
+        "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq",
+        "-mprefer-vector-width=512",
+      ]),
   ] : []
 
 func library(
@@ -81,24 +100,17 @@ let package = Package(
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
     library("HDF5Reader", ["ByteFormats", "Files", "TensorCore", "CSystem"]),
     library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CSystem"]),
-    kernels("KernelsBaseline", define: "KERNELS_BASELINE", flags: []),
-    kernels("KernelsAVX2", define: "KERNELS_AVX2", flags: ["-mavx2", "-mfma", "-mf16c"]),
-    kernels(
-      "KernelsAVX512", define: "KERNELS_AVX512",
-      flags: [
-        "-mavx2", "-mfma", "-mf16c", "-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq",
-        "-mprefer-vector-width=512",
-      ]),
+    kernels("KernelsBaseline", define: "KERNELS_BASELINE"),
     .systemLibrary(name: "CVector"),
     // Kernels exports it, but SwiftPM compiles anew for declared dependencies alone: who uses it,
     // declares it. Built without testing enabled, so that nothing of it is emitted into the kernel modules.
     library("KernelInterface", settings: optimized),
     library(
       "Kernels",
-      [
-        "KernelsBaseline", "KernelsAVX2", "KernelsAVX512", "KernelInterface", "CSystem",
-        "TensorCore",
-      ], exclude: ["Source"], settings: optimized),
+      ["KernelsBaseline", "KernelInterface", "CSystem", "TensorCore"]
+        + vectorKernels.map { .byName(name: $0.name) },
+      exclude: ["Source"],
+      settings: optimized + (hasVectorKernels ? [.define("HAS_VECTOR_KERNELS")] : [])),
     library("Formulas", ["Kernels", "KernelInterface", "TensorCore"], settings: optimized),
     library("CoreMLModel", ["TensorCore", "Files", "ByteFormats", "CSpec", "CProtobufC"]),
     .systemLibrary(name: "CAssayPlugin"),
@@ -292,4 +304,20 @@ if Context.environment["ASSAY_FUZZ"] != nil {
       name: "assay-fuzz", dependencies: ["FuzzTargets", "FuzzSupport", "TensorCore", "LibC"],
       path: "Tests/Fuzz/Fuzzer"),
   ]
+}
+
+package.targets += vectorKernels
+
+if emulatesARM {
+  let tested = [
+    "KernelsTests", "Kernels", "KernelInterface", "TestSupport", "FuzzSupport", "ByteFormats",
+    "Files", "TensorCore", "CSystem", "CZlib", "LibC",
+  ]
+  package.targets.removeAll { !tested.contains($0.name) }
+  package.targets.append(
+    .target(
+      name: "KernelsBaseline", dependencies: ["KernelInterface", "LibC"], path: "Tests/Emulation",
+      exclude: ["Guest"]))
+  package.products = []
+  package.dependencies = []
 }

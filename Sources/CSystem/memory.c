@@ -10,6 +10,7 @@ static unsigned long long least(unsigned long long a, unsigned long long b) {
   return a < b ? a : b;
 }
 
+#ifdef __linux__
 // The number in a file, or the largest where it has none ("max").
 static unsigned long long number(const char *path) {
   FILE *file = fopen(path, "re");
@@ -19,6 +20,7 @@ static unsigned long long number(const char *path) {
   fclose(file);
   return value;
 }
+#endif
 
 // The least limit of the process's control group and those around it.
 static unsigned long long groupLimit(void) {

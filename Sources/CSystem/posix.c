@@ -45,14 +45,11 @@ int assay_pipe(int ends[2]) {
 }
 
 int assay_spawn_close_from(posix_spawn_file_actions_t *actions, int first) {
-#ifdef __GLIBC__
-#if __GLIBC_PREREQ(2, 34)
-  return posix_spawn_file_actions_addclosefrom_np(actions, first);
-#endif
-#endif
-  (void)actions;
-  (void)first;
-  return 0;
+  // glibc has it from 2.34 on.
+  int (*function)(posix_spawn_file_actions_t *, int) =
+      (int (*)(posix_spawn_file_actions_t *, int))dlsym(
+          RTLD_DEFAULT, "posix_spawn_file_actions_addclosefrom_np");
+  return function ? function(actions, first) : 0;
 }
 
 const char *assay_image_path(const void *address) {

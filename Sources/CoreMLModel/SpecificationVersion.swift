@@ -1,3 +1,5 @@
+import TensorCore
+
 /// Facts about the versions of the format.
 package enum SpecificationVersion {
   package static let newest = 10

@@ -1,4 +1,6 @@
 import Formulas
+import KernelInterface
+import Kernels
 import TensorCore
 
 /// γ · x / √max(Σ x², ε), the sum along one axis.

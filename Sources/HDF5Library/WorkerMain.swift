@@ -47,24 +47,24 @@ package enum WorkerMain {
     }
   }
 
+  /// Shared memory is mapped as a whole: Darwin does not let it be read in another way.
   private static func mapRegion() -> ([HDF5Request], UnsafeMutableRawBufferPointer)? {
     var status = stat()
     guard fstat(WorkerDescriptor.region, &status) == 0 else { return nil }
-    var length: Int64 = 0
-    guard pread(WorkerDescriptor.region, &length, 8, 0) == 8,
-      (16...RequestTable.byteLimit).contains(Int(length))
+    let size = Int(status.st_size)
+    guard size >= RequestTable.leastByteCount,
+      let address = mmap(
+        nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, WorkerDescriptor.region, 0),
+      address != MAP_FAILED
     else { return nil }
-    var table = [UInt8](repeating: 0, count: Int(length))
-    guard pread(WorkerDescriptor.region, &table, table.count, 0) == table.count,
-      let (requests, valuesStart) = RequestTable.decode(table)
+    let region = UnsafeMutableRawBufferPointer(start: address, count: size)
+    let length = Int(region.loadUnaligned(as: Int64.self))
+    let lengths = RequestTable.leastByteCount...min(size, RequestTable.byteLimit)
+    guard lengths.contains(length),
+      let (requests, valuesStart) = RequestTable.decode([UInt8](region.prefix(length))),
+      valuesStart >= length
     else { return nil }
-    let byteCount = Int(status.st_size) - valuesStart
-    if byteCount <= 0 { return (requests, UnsafeMutableRawBufferPointer(start: nil, count: 0)) }
-    let address = mmap(
-      nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, WorkerDescriptor.region,
-      off_t(valuesStart))
-    guard let address, address != MAP_FAILED else { return nil }
-    return (requests, UnsafeMutableRawBufferPointer(start: address, count: byteCount))
+    return (requests, UnsafeMutableRawBufferPointer(rebasing: region[min(valuesStart, size)...]))
   }
 }
 

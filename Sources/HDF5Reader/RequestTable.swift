@@ -4,6 +4,8 @@
 package enum RequestTable {
   /// A worker refuses a longer table.
   package static let byteLimit = 64 << 20
+  /// The table without requests.
+  package static let leastByteCount = 20
 
   static func encode(_ requests: [HDF5Request]) -> (bytes: [UInt8], valuesStart: Int) {
     var body: [UInt8] = []
@@ -17,8 +19,8 @@ package enum RequestTable {
       append(UInt32(request.path.utf8.count), to: &body)
       body.append(contentsOf: request.path.utf8)
     }
-    // Whole pages, so the worker can map the values separately.
-    let valuesStart = (16 + body.count + 0xffff) & ~0xffff
+    // Values start in a cache line of their own.
+    let valuesStart = (16 + body.count + 63) & ~63
     var bytes: [UInt8] = []
     append(Int64(16 + body.count), to: &bytes)
     append(Int64(valuesStart), to: &bytes)

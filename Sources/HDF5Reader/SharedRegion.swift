@@ -29,10 +29,18 @@ final class SharedRegion: Sendable {
 
   /// For use before the worker starts.
   func write(_ bytes: [UInt8]) throws {
-    let written = bytes.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
-    try require(
-      written == bytes.count, .outOfMemory,
-      "cannot write shared memory: \(String(cString: strerror(errno)))")
+    precondition(bytes.count <= byteCount)
+    if bytes.isEmpty { return }
+    // Darwin does not let shared memory be written in another way.
+    guard
+      let address = mmap(nil, bytes.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
+      address != MAP_FAILED
+    else {
+      throw ModelError(
+        .outOfMemory, "cannot map shared memory: \(String(cString: strerror(errno)))")
+    }
+    UnsafeMutableRawBufferPointer(start: address, count: bytes.count).copyBytes(from: bytes)
+    munmap(address, bytes.count)
   }
 
   /// The contents, for use after the worker has ended. On Linux nothing can change them anymore:

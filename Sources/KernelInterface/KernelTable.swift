@@ -253,7 +253,7 @@ package protocol KernelTable: Sendable {
     _ input: UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
     to output: UnsafeMutablePointer<Float>, _ outputStrides: Strides)
 
-  /// Multiply-adds in registers, in twelve chains, each of which waits only for its previous step:
+  /// Multiply-adds in registers, in chains, each of which waits only for its previous step:
   /// the maximum rate of the processor.
   ///
   /// - Returns: the number of multiply-adds, and a value that depends on all of them.

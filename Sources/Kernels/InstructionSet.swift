@@ -1,14 +1,18 @@
 import CSystem
 @_exported import KernelInterface
-import KernelsAVX2
-import KernelsAVX512
 import KernelsBaseline
 import LibC
 import TensorCore
 
+#if HAS_VECTOR_KERNELS
+  import KernelsAVX2
+  import KernelsAVX512
+#endif
+
 /// The instruction sets with kernels, from narrowest to widest.
 package enum InstructionSet: String, CaseIterable, Sendable {
-  /// What every processor of the architecture supports: SSE2 or NEON.
+  /// What every processor of the architecture supports: SSE2; on arm64, NEON with fused
+  /// multiply-adds and half precision.
   case baseline
   /// AVX2, FMA and F16C.
   case avx2
@@ -17,21 +21,27 @@ package enum InstructionSet: String, CaseIterable, Sendable {
 
   /// Whether this processor and this build of the package can run it.
   package var isAvailable: Bool {
-    switch self {
-    case .baseline: true
-    // In a dependency of another package, all three modules are built for the baseline. A module is
-    // queried only if the processor can run it.
-    case .avx2: processor_has_avx2() && table.panelBlocks == 2
-    case .avx512: processor_has_avx512() && table.channelBlock == 16
-    }
+    #if HAS_VECTOR_KERNELS
+      switch self {
+      case .baseline: true
+      case .avx2: processor_has_avx2()
+      case .avx512: processor_has_avx512()
+      }
+    #else
+      self == .baseline
+    #endif
   }
 
   private var table: any KernelTable.Type {
-    switch self {
-    case .baseline: KernelsBaseline.Table.self
-    case .avx2: KernelsAVX2.Table.self
-    case .avx512: KernelsAVX512.Table.self
-    }
+    #if HAS_VECTOR_KERNELS
+      switch self {
+      case .baseline: KernelsBaseline.Table.self
+      case .avx2: KernelsAVX2.Table.self
+      case .avx512: KernelsAVX512.Table.self
+      }
+    #else
+      KernelsBaseline.Table.self
+    #endif
   }
 
   /// Precondition: `isAvailable`.

@@ -1,5 +1,6 @@
 import CSystem
 import LibC
+import Synchronization
 
 /// Uninitialized memory, aligned for the widest vectors, freed with its last reference; or memory of
 /// somebody else.

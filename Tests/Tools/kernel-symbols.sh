@@ -5,7 +5,7 @@ set -eu
 build=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-modules="KernelsBaseline KernelsAVX2 KernelsAVX512"
+modules=$(cd "$build" && echo Kernels[AB]*.build | sed 's/\.build//g')
 
 # Functions of the objects on standard input that the linker merges by name.
 mergeable() { xargs nm | awk 'NF == 3 && $2 == "W" { print $3 }' | sort -u; }

@@ -1,8 +1,11 @@
 #!/bin/sh
 # Builds assay and assay-hdf5 with the Swift runtime, the codecs, protobuf-c, zlib and libhdf5 linked
 # in, and checks that they need nothing but libc. Linux only: macOS brings the Swift runtime.
-#     static.sh [PRODUCT…]
+#     static.sh [--portable] [PRODUCT…]
+# With --portable they need no glibc later than 2.28; Debian only.
 set -eu
+portable=
+[ "${1:-}" != --portable ] || { portable=yes; shift; }
 [ $# -gt 0 ] || set -- assay assay-hdf5
 cd "$(dirname "$0")/../.."
 swift=${SWIFT:-swift}
@@ -48,9 +51,16 @@ add_package libjpeg jpeg
 add_package hdf5 hdf5 sz aec z
 PKG_CONFIG_PATH=$folder/pkgconfig
 export PKG_CONFIG_PATH
+glibc=$folder/glibc
+libc=
+if [ -n "$portable" ]; then
+  sh Tests/Tools/release/glibc.sh "$glibc"
+  libc="-Xlinker $glibc/glibc.o -Xlinker -L$glibc -Xswiftc -Xclang-linker -Xswiftc -B$glibc"
+fi
 for product; do
+  # shellcheck disable=SC2086
   "$swift" build -c release --static-swift-stdlib --scratch-path "$folder" --product "$product" \
-    -Xlinker "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --gc-sections
+    $libc -Xlinker "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --gc-sections
 done
 for product; do
   binary=$folder/release/$product
@@ -61,5 +71,10 @@ for product; do
     echo "$foreign" >&2
     exit 1
   fi
-  echo "$binary"
+  latest=$(objdump -T "$binary" | sed -n 's/.*GLIBC_\([0-9][0-9.]*\).*/\1/p' | sort -uV | tail -1)
+  if [ -n "$portable" ] && [ "$(printf '%s\n' "$latest" 2.28 | sort -V | tail -1)" != 2.28 ]; then
+    echo "static: $product needs glibc $latest" >&2
+    exit 1
+  fi
+  echo "$binary needs glibc $latest"
 done

@@ -1,6 +1,6 @@
 import KernelInterface
 
-#if KERNELS_AVX512
+#if KERNELS_AVX512 || arch(arm64)
   private typealias FewOutputVectors = Count<6>
 #else
   private typealias FewOutputVectors = Count<4>
@@ -20,7 +20,7 @@ extension Table {
         case 1: planarRow(Count<1>(), FewOutputVectors(), a, y, channel, weights)
         case 2: planarRow(Count<2>(), FewOutputVectors(), a, y, channel, weights)
         case 3: planarRow(Count<3>(), FewOutputVectors(), a, y, channel, weights)
-        #if KERNELS_AVX512
+        #if KERNELS_AVX512 || arch(arm64)
           case 4: planarRow(Count<4>(), FewOutputVectors(), a, y, channel, weights)
           case 5: planarRow(Count<5>(), Count<4>(), a, y, channel, weights)
           case 6: planarRow(Count<6>(), Count<4>(), a, y, channel, weights)

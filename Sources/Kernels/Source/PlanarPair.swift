@@ -47,7 +47,7 @@ extension Table {
       case 1: planarPairTiles(Count<1>(), Count<4>(), a, channel, weights)
       case 2: planarPairTiles(Count<2>(), Count<2>(), a, channel, weights)
       case 3: planarPairTiles(Count<3>(), Count<2>(), a, channel, weights)
-      #if KERNELS_AVX512
+      #if KERNELS_AVX512 || arch(arm64)
         case 4: planarPairTiles(Count<4>(), Count<2>(), a, channel, weights)
         case 5: planarPairTiles(Count<5>(), Count<2>(), a, channel, weights)
         case 6: planarPairTiles(Count<6>(), Count<2>(), a, channel, weights)

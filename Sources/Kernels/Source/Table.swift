@@ -21,7 +21,12 @@ package enum Table: KernelTable {
     @inline(__always) get {
       #if KERNELS_AVX512
         14
-      #elseif KERNELS_AVX2 || arch(arm64)
+      #elseif arch(arm64) && UNROLLS_TILES
+        12
+      #elseif arch(arm64)
+        // As many as the compiler unrolls without the manifest's flags.
+        8
+      #elseif KERNELS_AVX2
         6
       #else
         4
@@ -32,7 +37,7 @@ package enum Table: KernelTable {
   /// As many as fit in registers along with their vectors of pixels and the weights of one step.
   package static var planarOutputs: Int {
     @inline(__always) get {
-      #if KERNELS_AVX512
+      #if KERNELS_AVX512 || arch(arm64)
         6
       #else
         3

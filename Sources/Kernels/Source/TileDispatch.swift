@@ -16,7 +16,8 @@ func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: in
   var size = large > 0 ? small &+ 1 : small
   var left = large > 0 ? large : tiles
   while true {
-    if vectors == 2 {
+    // A block of several vectors fills a panel.
+    if vectorsPerBlock == panelVectors || vectors == panelVectors {
       dispatch(Count<2>(), pixels: size, tiles: left, task, &walk, &ahead)
     } else {
       dispatch(Count<1>(), pixels: size, tiles: left, task, &walk, &ahead)
@@ -42,13 +43,15 @@ private func dispatch<let columns: Int>(
     case 5: compute(Count<5>(), c, tiles, task, &walk, &ahead)
     case 6: compute(Count<6>(), c, tiles, task, &walk, &ahead)
   #endif
-  #if KERNELS_AVX512
+  #if KERNELS_AVX512 || arch(arm64)
     case 7: compute(Count<7>(), c, tiles, task, &walk, &ahead)
     case 8: compute(Count<8>(), c, tiles, task, &walk, &ahead)
     case 9: compute(Count<9>(), c, tiles, task, &walk, &ahead)
     case 10: compute(Count<10>(), c, tiles, task, &walk, &ahead)
     case 11: compute(Count<11>(), c, tiles, task, &walk, &ahead)
     case 12: compute(Count<12>(), c, tiles, task, &walk, &ahead)
+  #endif
+  #if KERNELS_AVX512
     case 13: compute(Count<13>(), c, tiles, task, &walk, &ahead)
     case 14: compute(Count<14>(), c, tiles, task, &walk, &ahead)
   #endif

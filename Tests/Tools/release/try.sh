@@ -7,6 +7,7 @@ set -eu
 cd "$(dirname "$0")/../../.."
 packages=$(realpath "${1:-.build/packages}")
 demo=$PWD/Fixtures/demo
+glibc=$PWD/.build/static/glibc/root
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$packages"
@@ -48,6 +49,13 @@ convert_and_compare() {
 root_for tarball
 tar -xzf assay-*-linux-*.tar.gz -C "$work/tarball" --strip-components 1
 convert_and_compare tarball /bin/assay
+
+# The earliest C library at hand, which the binaries are linked with.
+mkdir "$work/earliest"
+cp -a "$glibc/." "$work/earliest"
+mkdir -p "$work/earliest/tmp"
+tar -xzf assay-*-linux-*.tar.gz -C "$work/earliest" --strip-components 1
+convert_and_compare earliest /bin/assay
 
 root_for debian
 dpkg-deb -x assay_*.deb "$work/debian"

@@ -1,4 +1,5 @@
 import CoreMLModel
+import KernelInterface
 import TensorCore
 
 /// Random numbers: `fill` makes those of one unit.

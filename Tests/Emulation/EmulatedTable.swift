@@ -1,0 +1,212 @@
+import KernelInterface
+
+/// The kernels for arm64, performed by an emulated program. Takes the place of the baseline's table.
+package enum Table: KernelTable {
+  private static var constants: EmulatedConstants { Emulator.shared.constants }
+
+  @discardableResult
+  private static func call(_ call: KernelCall) -> KernelAnswer { Emulator.shared.perform(call) }
+
+  package static var channelBlock: Int { constants.channelBlock }
+  package static var panelBlocks: Int { constants.panelBlocks }
+  package static var pixelTile: Int { constants.pixelTile }
+  package static var planarOutputs: Int { constants.planarOutputs }
+
+  package static func convolution(_ a: ConvolutionArguments) { call(.convolution(a)) }
+
+  package static func depthwiseConvolution(_ a: ConvolutionArguments) {
+    call(.depthwiseConvolution(a))
+  }
+
+  package static func generalConvolution(
+    _ a: ConvolutionArguments, groupOutputs: Int, channels: Range<Int>
+  ) {
+    call(.generalConvolution(a, groupOutputs: groupOutputs, channels: channels))
+  }
+
+  package static func planarConvolution(_ a: ConvolutionArguments) { call(.planarConvolution(a)) }
+
+  package static func planarPair(_ a: ConvolutionArguments) { call(.planarPair(a)) }
+
+  package static func planarPairRows(
+    _ d0: UnsafePointer<Float>, _ d1: UnsafePointer<Float>, _ d2: UnsafePointer<Float>,
+    _ d3: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, rowStride: Int, count: Int,
+    ahead: Int
+  ) {
+    call(
+      .planarPairRows(
+        d0, d1, d2, d3, to: output, rowStride: rowStride, count: count, ahead: ahead))
+  }
+
+  package static func packConvolutionWeights(
+    _ a: PackingArguments, blockChannels: Int, panelBlocks: Int
+  ) {
+    call(.packConvolutionWeights(a, blockChannels: blockChannels, panelBlocks: panelBlocks))
+  }
+
+  package static func winogradInput(_ tiles: WinogradTiles, _ a: InputTransformArguments) {
+    call(.winogradInput(tiles, a))
+  }
+
+  package static func winogradOutput(_ a: WinogradOutputArguments) { call(.winogradOutput(a)) }
+
+  package static func packWinogradWeights(
+    _ a: PackingArguments, form: WinogradForm, scale: UnsafePointer<Float>?
+  ) {
+    call(.packWinogradWeights(a, form: form, scale: scale))
+  }
+
+  package static func expandWinogradWeights(_ a: WinogradExpansionArguments) {
+    call(.expandWinogradWeights(a))
+  }
+
+  package static func pieceInput(
+    tiles: Int, blockChannels: Int, rows: Int, width: Int, _ a: InputTransformArguments
+  ) {
+    call(
+      .pieceInput(tiles: tiles, blockChannels: blockChannels, rows: rows, width: width, a))
+  }
+
+  package static func pieceOutput(
+    products: UnsafePointer<Float>, pointStride: Int, blockStride: Int, tiles: Int,
+    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
+    epilogue: Epilogue
+  ) {
+    call(
+      .pieceOutput(
+        products: products, pointStride: pointStride, blockStride: blockStride, tiles: tiles,
+        output: output, outputStrides: outputStrides, extent: extent, epilogue: epilogue))
+  }
+
+  package static func pieceSums(
+    products: UnsafePointer<Float>, tileStride: Int, tiles: Int, pieces: Int, channels: Int,
+    sums: UnsafeMutablePointer<Float>, accumulates: Bool
+  ) {
+    call(
+      .pieceSums(
+        products: products, tileStride: tileStride, tiles: tiles, pieces: pieces,
+        channels: channels, sums: sums, accumulates: accumulates))
+  }
+
+  package static func pieceSumOutput(
+    sums: UnsafePointer<Float>, pointStride: Int, tiles: Int,
+    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
+    bias: UnsafePointer<Float>?
+  ) {
+    call(
+      .pieceSumOutput(
+        sums: sums, pointStride: pointStride, tiles: tiles, output: output,
+        outputStrides: outputStrides, extent: extent, bias: bias))
+  }
+
+  package static func upsampledInput(_ tiles: UpsampledTiles, _ a: InputTransformArguments) {
+    call(.upsampledInput(tiles, a))
+  }
+
+  package static func upsampledOutput(
+    _ tiles: UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>,
+    pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int,
+    epilogue: Epilogue
+  ) {
+    call(
+      .upsampledOutput(
+        tiles, phaseY: phaseY, phaseX: phaseX, products: products, pointStride: pointStride,
+        output: output, outputRowStride: outputRowStride, epilogue: epilogue))
+  }
+
+  package static func strassenInput(
+    _ pairs: StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
+    allBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int
+  ) {
+    call(
+      .strassenInput(
+        pairs, input: input, inputStrides: inputStrides, blocks: blocks, allBlocks: allBlocks,
+        sums: sums, productStride: productStride))
+  }
+
+  package static func strassenOutput(
+    _ pairs: StrassenPairs, products: UnsafePointer<Float>, productStride: Int, width: Int,
+    channel: Int, halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>,
+    outputStrides: Strides, epilogue: Epilogue
+  ) {
+    call(
+      .strassenOutput(
+        pairs, products: products, productStride: productStride, width: width, channel: channel,
+        halfChannels: halfChannels, channels: channels, output: output,
+        outputStrides: outputStrides, epilogue: epilogue))
+  }
+
+  package static func dense(_ a: DenseArguments) { call(.dense(a)) }
+
+  package static func matrixProduct(_ a: MatrixProductArguments) { call(.matrixProduct(a)) }
+
+  package static func expandWeights(_ a: ExpansionArguments) { call(.expandWeights(a)) }
+
+  package static func packFixedRow(
+    _ source: UnsafeRawPointer, columns: Int, to packed: UnsafeMutableRawPointer
+  ) -> FixedRowSummary {
+    let answer = call(.packFixedRow(source, columns: columns, to: packed))
+    return FixedRowSummary(scale: answer.float, peak: answer.double)
+  }
+
+  package static func unary(_ a: UnaryArguments) { call(.unary(a)) }
+
+  package static func combine(_ a: CombiningArguments) { call(.combine(a)) }
+
+  package static func pool(_ a: PoolingArguments) { call(.pool(a)) }
+
+  package static func reduce(
+    _ function: Reduction, _ input: UnsafePointer<Float>, count: Int
+  ) -> Float {
+    call(.reduce(function, input, count: count)).float
+  }
+
+  package static func reduceBlock(
+    _ function: Reduction, _ input: UnsafePointer<Float>, pixels: Int,
+    to output: UnsafeMutablePointer<Float>
+  ) {
+    call(.reduceBlock(function, input, pixels: pixels, to: output))
+  }
+
+  package static func softmax(
+    _ input: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, count: Int
+  ) {
+    call(.softmax(input, to: output, count: count))
+  }
+
+  package static func blockedSoftmax(
+    _ input: UnsafePointer<Float>, blockStride: Int, to output: UnsafeMutablePointer<Float>,
+    outputBlockStride: Int, pixels: Int, channels: Int
+  ) {
+    call(
+      .blockedSoftmax(
+        input, blockStride: blockStride, to: output, outputBlockStride: outputBlockStride,
+        pixels: pixels, channels: channels))
+  }
+
+  package static func block(
+    _ input: UnsafePointer<Float>, _ inputStrides: Strides, channels: Int, rows: Int, width: Int,
+    scale: UnsafePointer<Float>?, bias: UnsafePointer<Float>?,
+    to output: UnsafeMutablePointer<Float>, rowStride: Int
+  ) {
+    call(
+      .block(
+        input, inputStrides, channels: channels, rows: rows, width: width, scale: scale,
+        bias: bias, to: output, rowStride: rowStride))
+  }
+
+  package static func unblock(
+    _ input: UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
+    to output: UnsafeMutablePointer<Float>, _ outputStrides: Strides
+  ) {
+    call(
+      .unblock(
+        input, rowStride: rowStride, channels: channels, rows: rows, width: width, to: output,
+        outputStrides))
+  }
+
+  package static func multiplyAddLoop(rounds: Int) -> (count: Int, sum: Float) {
+    let answer = call(.multiplyAddLoop(rounds: rounds))
+    return (answer.count, answer.float)
+  }
+}

@@ -1,0 +1,86 @@
+import KernelInterface
+
+/// A call of a kernel, in bytes that both architectures lay out alike: addresses are those of the
+/// caller.
+package enum KernelCall: @unchecked Sendable {
+  case convolution(ConvolutionArguments)
+  case depthwiseConvolution(ConvolutionArguments)
+  case generalConvolution(ConvolutionArguments, groupOutputs: Int, channels: Range<Int>)
+  case planarConvolution(ConvolutionArguments)
+  case planarPair(ConvolutionArguments)
+  case planarPairRows(
+    UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>,
+    to: UnsafeMutablePointer<Float>, rowStride: Int, count: Int, ahead: Int)
+  case packConvolutionWeights(PackingArguments, blockChannels: Int, panelBlocks: Int)
+  case winogradInput(WinogradTiles, InputTransformArguments)
+  case winogradOutput(WinogradOutputArguments)
+  case packWinogradWeights(PackingArguments, form: WinogradForm, scale: UnsafePointer<Float>?)
+  case expandWinogradWeights(WinogradExpansionArguments)
+  case pieceInput(
+    tiles: Int, blockChannels: Int, rows: Int, width: Int, InputTransformArguments)
+  case pieceOutput(
+    products: UnsafePointer<Float>, pointStride: Int, blockStride: Int, tiles: Int,
+    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
+    epilogue: Epilogue)
+  case pieceSums(
+    products: UnsafePointer<Float>, tileStride: Int, tiles: Int, pieces: Int, channels: Int,
+    sums: UnsafeMutablePointer<Float>, accumulates: Bool)
+  case pieceSumOutput(
+    sums: UnsafePointer<Float>, pointStride: Int, tiles: Int,
+    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
+    bias: UnsafePointer<Float>?)
+  case upsampledInput(UpsampledTiles, InputTransformArguments)
+  case upsampledOutput(
+    UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>, pointStride: Int,
+    output: UnsafeMutablePointer<Float>, outputRowStride: Int, epilogue: Epilogue)
+  case strassenInput(
+    StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
+    allBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int)
+  case strassenOutput(
+    StrassenPairs, products: UnsafePointer<Float>, productStride: Int, width: Int, channel: Int,
+    halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>, outputStrides: Strides,
+    epilogue: Epilogue)
+  case dense(DenseArguments)
+  case matrixProduct(MatrixProductArguments)
+  case expandWeights(ExpansionArguments)
+  case packFixedRow(UnsafeRawPointer, columns: Int, to: UnsafeMutableRawPointer)
+  case unary(UnaryArguments)
+  case combine(CombiningArguments)
+  case pool(PoolingArguments)
+  case reduce(Reduction, UnsafePointer<Float>, count: Int)
+  case reduceBlock(
+    Reduction, UnsafePointer<Float>, pixels: Int, to: UnsafeMutablePointer<Float>)
+  case softmax(UnsafePointer<Float>, to: UnsafeMutablePointer<Float>, count: Int)
+  case blockedSoftmax(
+    UnsafePointer<Float>, blockStride: Int, to: UnsafeMutablePointer<Float>,
+    outputBlockStride: Int, pixels: Int, channels: Int)
+  case block(
+    UnsafePointer<Float>, Strides, channels: Int, rows: Int, width: Int,
+    scale: UnsafePointer<Float>?, bias: UnsafePointer<Float>?, to: UnsafeMutablePointer<Float>,
+    rowStride: Int)
+  case unblock(
+    UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
+    to: UnsafeMutablePointer<Float>, Strides)
+  case multiplyAddLoop(rounds: Int)
+}
+
+/// What a kernel returns.
+package struct KernelAnswer: Sendable {
+  package var float: Float = 0
+  package var double: Double = 0
+  package var count = 0
+}
+
+/// What the emulated program says first: the table's constants, and sizes that both sides share.
+package struct EmulatedConstants: Sendable, Equatable {
+  package var channelBlock = 0
+  package var panelBlocks = 0
+  package var pixelTile = 0
+  package var planarOutputs = 0
+  package var callByteCount = MemoryLayout<KernelCall>.size
+  package var answerByteCount = MemoryLayout<KernelAnswer>.size
+  package var argumentByteCounts =
+    MemoryLayout<DenseArguments>.size &* 0x1_0000_0000
+    &+ MemoryLayout<WinogradExpansionArguments>.size &* 0x1_0000
+    &+ MemoryLayout<ConvolutionArguments>.size
+}

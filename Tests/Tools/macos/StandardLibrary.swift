@@ -1,0 +1,22 @@
+// What Embedded Swift lacks of the standard library, as far as Sources uses it. Part of every module
+// when macos.sh checks types.
+
+enum CommandLine {
+  static var arguments: [String] { [] }
+}
+
+extension StringProtocol {
+  func split(
+    separator: String, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
+  ) -> [SubSequence] { fatalError() }
+
+  func contains(_ other: String) -> Bool { fatalError() }
+}
+
+struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+  init(_ value: consuming sending Value) {}
+
+  borrowing func withLock<Result: ~Copyable, Failure>(
+    _ body: (inout sending Value) throws(Failure) -> sending Result
+  ) throws(Failure) -> sending Result { fatalError() }
+}
