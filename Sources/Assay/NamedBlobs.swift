@@ -12,6 +12,12 @@ extension Model {
     let layer =
       layers.last { $0.name == name + "__activation__" } ?? layers.last { $0.name == name }
     if let layer { return layer.output.first }
+    if case .mlProgram(let program)? = type {
+      let body = program.function(description?.programFunction ?? "main")?.body
+      if body?.operations.contains(where: { $0.outputs.contains { $0.name == name } }) == true {
+        return name
+      }
+    }
     return takes(name) ? name : nil
   }
 }

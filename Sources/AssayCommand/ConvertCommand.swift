@@ -125,9 +125,12 @@ struct ConvertCommand: ParsableCommand {
       model: result.model, files: [model] + (weights.map { [$0] } ?? []), customLayers: registry)
     if prove { try proveResult(result, registry) }
     if writesProgram {
+      var options = Predictor.Options()
+      options.forgetBias = forgetBias
+      options.engine.customLayers = registry
       result.model = try program.program(
-        of: result.model, isHalf: weightPrecision.precision == .float16,
-        addsForgetBias: forgetBias == .add)
+        of: result.model, isHalf: weightPrecision.precision == .float16, inputs: checkInputs,
+        options)
     }
     if let expected {
       var options = Comparison.Options()

@@ -9,9 +9,11 @@ struct EditCommand: ParsableCommand {
         assay edit model.mlmodel -o out.mlmodel --rename data=image
         assay edit model.mlmodel -o out.mlmodel --image-input image --preset keras-tf
         assay edit model.mlmodel -o top.mlmodel --cut-to features
+        assay edit model.mlpackage -o out.mlpackage --rename data=image --add-output features
 
       Everything else is kept, even fields that this program does not know. The model is validated, \
-      run before and after on random inputs if it can run, written, read back and run again.
+      run before and after on random inputs if it can run, and written; an .mlmodel is read back and \
+      run again.
 
       \(ModelHelp.discussion) Options that both commands have are those of the conversion then.
       """)
@@ -23,14 +25,16 @@ struct EditCommand: ParsableCommand {
   var weights: String?
 
   @Option(
-    name: .customShort("o"), help: ArgumentHelp("The .mlmodel to write.", valueName: "OUT.mlmodel"),
-    completion: .file(extensions: ["mlmodel"]))
+    name: .customShort("o"),
+    help: ArgumentHelp("The .mlmodel or .mlpackage to write.", valueName: "OUT"),
+    completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
 
   @OptionGroup(title: "Features") var features: FeatureEditArguments
   @OptionGroup(title: "Conversion and interface") var source: SourceArguments
   @OptionGroup(title: "Conversion and interface") var recipe: RecipeArguments
   @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
+  @OptionGroup(title: "Functions") var functions: FunctionEditArguments
   @OptionGroup(title: "Network") var network: NetworkEditArguments
   @OptionGroup(title: "Custom layers") var customLayers: CustomLayerArguments
   @OptionGroup(title: "Weights files") var weightFiles: WeightArguments
@@ -92,6 +96,7 @@ struct EditCommand: ParsableCommand {
   private func edit(of document: Model) throws -> ModelEdit {
     var edit = ModelEdit()
     try features.add(to: &edit)
+    edit.functions = try functions.edit
     network.add(to: &edit)
     edit.customLayers = try customLayers.edits(of: document)
     edit.metadata.removedKeys = removedKeys

@@ -8,6 +8,7 @@ struct UpgradeCommand: ParsableCommand {
       EXAMPLES:
         assay upgrade old.mlmodel -o new.mlpackage
         assay upgrade old.mlmodel -o new.mlpackage --target iOS17 --precision float16
+        assay upgrade old.mlmodel -o new.mlpackage --precision float16 --check image.png
         assay diff old.mlmodel new.mlpackage
 
       Interface, classes, metadata and preprocessing stay. Weights in few bits stay in few bits. One \
@@ -30,6 +31,14 @@ struct UpgradeCommand: ParsableCommand {
   var precision: PrecisionArguments.Floats?
 
   @Option(
+    name: .customLong("check"),
+    help: ArgumentHelp(
+      "Run both on this input, or the files of this folder, and compare before writing. With --precision float16, layers whose values exceed it compute in single precision; repeatable.",
+      valueName: "INPUT"),
+    completion: .file())
+  var checkInputs: [String] = []
+
+  @Option(
     help: ArgumentHelp(
       "Whether the forget gates of LSTMs get the bias of 1 that forgetBias states (add), or not (ignore)."
     ))
@@ -39,12 +48,59 @@ struct UpgradeCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
+    var options = Comparison.Options()
+    options.forgetBias = forgetBias
     let upgraded = try inFile(model) {
-      try program.program(
-        of: Model(contentsOf: model), isHalf: precision == .float16,
-        addsForgetBias: forgetBias == .add)
+      let network = try Model(contentsOf: model)
+      let upgraded = try program.program(
+        of: network, isHalf: precision == .float16, inputs: checkInputs, options.predictor)
+      if !checkInputs.isEmpty { try check(network, upgraded, options) }
+      return upgraded
     }
     try upgraded.write(to: destination)
     Console.wrote(destination)
+  }
+
+  /// - Throws: `ExitCode` if the program predicts something else than the network.
+  private func check(
+    _ network: Model, _ upgraded: Model, _ options: Comparison.Options
+  ) throws {
+    var options = options
+    if precision == .float16 { options.tolerances = Tolerances(Self.halfTolerance) }
+    let matches: Bool
+    if let list = try ManyInputs.list(checkInputs, for: network, expected: nil) {
+      let pair = try ModelPair(
+        network, upgraded, blobs: ModelDifference(network, upgraded).blobs, options)
+      let (summary, loop) = try ModelDiffArguments.summary(
+        pair, network, list, options.images, title: "assay upgrade", quiet: global.quiet)
+      matches = summary.matches && summary.notCompared.isEmpty
+      if !matches {
+        Console.write(
+          ModelDifferenceText(ModelComparison(try ModelDifference(network, upgraded), summary))
+            .text())
+      }
+      try loop.conclude()
+    } else {
+      var all = ModelComparison.Options()
+      all.comparison = options
+      let comparison = try ModelComparison(network, upgraded, inputs: checkInputs, options: all)
+      matches = comparison.matches
+      if !matches { Console.write(ModelDifferenceText(comparison).text()) }
+    }
+    if matches { return }
+    Console.report(
+      ModelError(
+        .mismatch, "the program does not predict what the network does", file: model,
+        hint: precision == .float16
+          ? "nothing was written; --keep-float32 keeps layers in single precision"
+          : "nothing was written; omit --check to write the program anyway"))
+    throw ExitCode(1)
+  }
+
+  /// Every layer rounds its results to eleven bits, whose errors add up.
+  private static var halfTolerance: Tolerance {
+    var tolerance = Tolerance(relative: 2e-2, absolute: 2e-2)
+    tolerance.isScaled = true
+    return tolerance
   }
 }

@@ -4,7 +4,8 @@ import TensorCore
 extension Model {
   /// The model with another data type for the array feature `name`, or for all of them.
   ///
-  /// - Throws: `.mismatch` if there is no such feature, or it is not an array.
+  /// - Throws: `.mismatch` if there is no such feature, or it is not an array; `.unsupported` for
+  ///   types that ML Programs do not have.
   package func settingArrayType(
     _ dataType: ArrayFeatureType.DataType, of name: String? = nil
   ) throws -> Model {
@@ -15,12 +16,12 @@ extension Model {
           array.dataType = dataType
           place.feature.setKind(.multiArray(array))
         }
-      }
+      }.convertingProgramFeatures()
     }
     return try editingFeature(name) { place in
       var array = try place.feature.arrayType()
       array.dataType = dataType
       place.feature.setKind(.multiArray(array))
-    }
+    }.convertingProgramFeatures()
   }
 }

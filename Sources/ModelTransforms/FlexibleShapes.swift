@@ -30,7 +30,12 @@ extension Model {
   /// - Throws: `.mismatch` if there is no such feature, the number of axes differs, or the bounds
   ///   exclude the feature's current shape.
   package func settingShapes(_ choice: ShapeChoice, of name: String) throws -> Model {
-    try editingFeature(name) { place in
+    if case .mlProgram? = type, choice != .fixed {
+      throw ModelError(
+        .unsupported, "the shapes that an ML Program takes follow from its operations",
+        hint: "allow them in the source network or the .mlmodel, before it becomes a program")
+    }
+    return try editingFeature(name) { place in
       switch place.feature.type?.kind {
       case .image(var image)?:
         let choice = try choice.checked(default: [image.width, image.height])

@@ -2,13 +2,14 @@ import CoreMLModel
 import TensorCore
 
 extension Model {
-  /// The model with the blob as an additional output: an array of the shape `shape` that the blob
-  /// has inside the network, if known.
+  /// The model with the blob, or the value of an ML Program, as an additional output: an array of the
+  /// shape `shape` that the blob has inside the network, if known.
   ///
   /// - Throws: `.mismatch` if the network has no such blob, or the blob is already a feature.
   package func addingOutput(
     _ blob: String, shape: [Int]?, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
+    if case .mlProgram? = type { return try addingProgramOutput(blob) }
     guard let network = neuralNetwork else { throw Self.noNetwork("takes outputs") }
     try require(
       network.layers.contains(where: { $0.output.contains(blob) }), .mismatch,
@@ -27,10 +28,10 @@ extension Model {
   /// - Throws: `.mismatch` if there is no such output, if it is the only one, or if a classifier
   ///   needs it.
   package func removingOutput(_ name: String) throws -> Model {
-    guard neuralNetwork != nil || type?.pipeline != nil else {
+    let isProgram = if case .mlProgram? = type { true } else { false }
+    guard neuralNetwork != nil || isProgram || type?.pipeline != nil else {
       throw Self.noNetwork("loses outputs")
     }
-    var model = self
     let outputs = description?.output ?? []
     try require(
       outputs.contains(where: { $0.name == name }), .mismatch, "the model has no output '\(name)'",
@@ -39,6 +40,7 @@ extension Model {
     guard name != description?.predictedFeatureName,
       name != description?.predictedProbabilitiesName
     else { throw ModelError(.mismatch, "the classifier needs '\(name)'") }
+    var model = try removingProgramOutput(name)
     model.description?.output.removeAll { $0.name == name }
     model.description?.metadata?.forgetFeature(name)
     return model

@@ -9,7 +9,8 @@ extension Model {
   /// one of the new names gets another name.
   ///
   /// - Throws: `.mismatch` if an old name is not a feature, or a new one is taken or given twice;
-  ///   `.unsupported` for models that name their features in code.
+  ///   or cannot be that of an ML Program's value; `.unsupported` for models that name their
+  ///   features in code.
   package func renamingFeatures(_ names: [String: String]) throws -> Model {
     let names = names.filter { $0.key != $0.value }
     if names.isEmpty { return self }
@@ -27,8 +28,10 @@ extension Model {
     return names.filter { seen.insert($0).inserted }
   }
 
+  private var stateNames: [String] { description?.state.map(\.name) ?? [] }
+
   private func check(_ names: [String: String]) throws {
-    let features = featureNames
+    let features = featureNames + stateNames
     for old in names.keys.sorted() where !features.contains(old) {
       throw ModelError(
         .mismatch, "the model has no feature '\(old)'",
@@ -48,7 +51,7 @@ extension Model {
 
   private func applying(_ features: [String: String]) throws -> Model {
     var model = self
-    let own = Set(featureNames)
+    let own = Set(featureNames + stateNames)
     var names = features.filter { own.contains($0.key) }
     if names.isEmpty { return self }
     if let network = neuralNetwork {
@@ -58,6 +61,7 @@ extension Model {
     if var description {
       for index in description.input.indices { rename(&description.input[index].name) }
       for index in description.output.indices { rename(&description.output[index].name) }
+      for index in description.state.indices { rename(&description.state[index].name) }
       for index in description.trainingInput.indices {
         rename(&description.trainingInput[index].name)
       }
@@ -77,7 +81,7 @@ extension Model {
     case .features(let features)?:
       model.type = .features(FeatureModel(features.parameters.renamingFeatures { names[$0] ?? $0 }))
     case .mlProgram?:
-      throw ModelError(.unsupported, "the names of an ML Program's features cannot be changed")
+      model = try model.renamingProgramValues(names)
     case .opaque(var message)?:
       try require(
         !NamePlaces.unreadableModels.contains(message.field), .unsupported,

@@ -36,6 +36,12 @@ final class ProgramBuilder {
       hint: "--target \(needed.rawValue) can")
   }
 
+  /// Whether the target is `needed` or newer. Asks for that target if none was chosen.
+  func hasTarget(_ needed: ProgramTarget) throws -> Bool {
+    if target < needed, !isTargetFixed { throw NewerTargetNeeded(target: needed) }
+    return target >= needed
+  }
+
   // MARK: - Names
 
   /// An identifier that no other value has: letters, digits and underscores, no digit first.
@@ -85,7 +91,7 @@ final class ProgramBuilder {
         operations[index].outputs[place].name = name
       }
       for place in operations[index].inputs.indices {
-        operations[index].inputs[place].rename(variable.name, to: name)
+        operations[index].inputs[place].rename([variable.name: name])
       }
     }
     var renamed = variable
@@ -308,17 +314,5 @@ private struct ShapeChange {
       }
     }
     return place == old.count ? axes : nil
-  }
-}
-
-extension MILArgumentEntry {
-  fileprivate mutating func rename(_ old: String, to new: String) {
-    guard var argument = value else { return }
-    for index in argument.arguments.indices {
-      if case .name(old)? = argument.arguments[index].content {
-        argument.arguments[index].content = .name(new)
-      }
-    }
-    value = argument
   }
 }

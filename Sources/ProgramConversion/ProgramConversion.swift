@@ -128,12 +128,14 @@ private struct ProgramConversion {
   private func report(_ failures: [Failure]) throws {
     guard let first = failures.first else { return }
     if failures.count == 1 { throw first.error.inLayer(first.layer, class: first.type) }
+    let hint = first.error.hint
     let lines = failures.prefix(20).map { "'\($0.layer)' (\($0.type)): \($0.error.message)" }
     let rest = failures.count > 20 ? " and \(failures.count - 20) more" : ""
     throw ModelError(
       .unsupported,
       "\(failures.count) layers have no operations: " + lines.joined(separator: "; ") + rest,
-      hint: "write an .mlmodel, which can hold them")
+      hint: hint != nil && failures.allSatisfy { $0.error.hint == hint }
+        ? hint : "write an .mlmodel, which can hold them")
   }
 
   /// Reports all custom layers that no formula can replace.

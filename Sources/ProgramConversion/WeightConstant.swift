@@ -1,7 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// A weight of a layer as a constant of the program. Codes of few bits stay codes.
+/// A weight of a layer as a constant of the program. Codes of few bits stay codes, and matrices of half
+/// precision stay so.
 struct WeightConstant {
   var weights: Weights
   var shape: [Int]
@@ -20,18 +21,89 @@ struct WeightConstant {
   }
 
   func variable(_ builder: ProgramBuilder, _ type: MILDataType, name: String) throws -> Variable {
-    try ConstantExpression(shape: finalShape, storage: storage(), type: type)
+    try ConstantExpression(shape: finalShape, storage: storage(builder, type), type: type)
       .variable(builder, name: name)
   }
 
-  private func storage() throws -> ConstantExpression.Storage {
+  /// Matrices of one shape, one below the other, in the storage that all of them have; nil if their
+  /// storages differ, or are single precision.
+  ///
+  /// - Parameter negated: the place of one whose values change their signs.
+  static func stacked(
+    _ parts: [Weights], _ shape: [Int], negated: Int?, _ type: MILDataType,
+    _ builder: ProgramBuilder
+  ) throws -> ConstantExpression? {
+    var (all, tables, scales, biases): ([Int], [[Float]], [Float], [Float]) = ([], [], [], [])
+    var form: (bits: Int, isSigned: Bool)?
+    let rows = shape[0]
+    for (place, part) in parts.enumerated() {
+      let sign: Float = place == negated ? -1 : 1
+      let own: (bits: Int, isSigned: Bool)
+      switch try part.storage(shape) {
+      case .single: return nil
+      case .half: own = (16, false)
+      case .table(let bits, let table):
+        own = (bits, false)
+        tables.append(table.map { sign * $0 })
+      case .linear(let bits, let isSigned, let scale, let bias, _):
+        own = (bits, isSigned)
+        func byRow(_ values: [Float]) -> [Float] {
+          values.count == rows
+            ? values.map { sign * $0 } : [Float](repeating: sign * values[0], count: rows)
+        }
+        scales += byRow(scale)
+        biases += byRow(bias)
+      }
+      if let form, form != own { return nil }
+      form = own
+    }
+    guard let form else { return nil }
+    let stack = [rows * parts.count] + shape.dropFirst()
+    let count = try checkedProduct(shape, limit: Limits.tensorElements)
+    if form.bits == 16 {
+      guard try keepsHalf(stack, type, builder) else { return nil }
+      let values = try parts.enumerated().flatMap { place, part in
+        try part.values(shape: shape).array().map { place == negated ? -$0 : $0 }
+      }
+      return ConstantExpression(shape: stack, storage: .half(values.map(Half.bits)), type: type)
+    }
+    guard tables.count == parts.count || scales.count == rows * parts.count else { return nil }
+    for part in parts {
+      all += part.codes(bits: form.bits, count: count, isSigned: form.isSigned)
+    }
+    if !tables.isEmpty {
+      return ConstantExpression(
+        shape: stack, storage: .tables(codes: all, bits: form.bits, tables, axis: 0), type: type)
+    }
+    var blocks = [Int](repeating: 1, count: stack.count)
+    blocks[0] = stack[0]
+    return ConstantExpression(
+      shape: stack,
+      storage: .linear(
+        codes: all, bits: form.bits, isSigned: form.isSigned, scale: scales, bias: biases,
+        blocks: blocks), type: type)
+  }
+
+  private static func keepsHalf(
+    _ shape: [Int], _ type: MILDataType, _ builder: ProgramBuilder
+  ) throws -> Bool {
+    try type == .float32 && shape.count > 1 && builder.hasTarget(.iOS16)
+  }
+
+  private func storage(
+    _ builder: ProgramBuilder, _ type: MILDataType
+  ) throws -> ConstantExpression.Storage {
     switch try weights.storage(shape, channelAxis: channelAxis) {
-    case .single, .half: return try values()
+    case .single: return .values(try values())
+    case .half:
+      let values = try values()
+      return try Self.keepsHalf(finalShape, type, builder)
+        ? .half(values.array().map(Half.bits)) : .values(values)
     case .table(let bits, let table):
       return .tables(codes: try codes(bits: bits), bits: bits, [table], axis: 0)
     case .linear(let bits, let isSigned, let scale, let bias, _):
       let count = max(scale.count, bias.count)
-      if newShape != nil && count > 1 { return try values() }
+      if newShape != nil && count > 1 { return .values(try values()) }
       var blocks = [Int](repeating: 1, count: finalShape.count)
       if count > 1 { blocks[finalChannelAxis] = count }
       return .linear(
@@ -40,9 +112,9 @@ struct WeightConstant {
     }
   }
 
-  private func values() throws -> ConstantExpression.Storage {
+  private func values() throws -> FloatValues {
     let values = try weights.values(shape: shape, channelAxis: channelAxis)
-    return .values(axes.map { values.transposed($0) } ?? values)
+    return axes.map { values.transposed($0) } ?? values
   }
 
   /// The codes in the final order.

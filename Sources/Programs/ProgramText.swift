@@ -1,7 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// A program as text: one operation per line, small constants where they are used.
+/// A program as text: one operation per line, its arguments in the order of its definition, small
+/// constants where they are used.
 package struct ProgramText {
   private let program: MILProgram
   /// The most elements of a constant that is printed.
@@ -69,7 +70,12 @@ package struct ProgramText {
   }
 
   private func line(_ operation: MILOperation, _ constants: [String: String]) -> String {
-    var arguments = operation.inputs.map { argument in
+    if operation.type == "const", operation.inputs.isEmpty, let output = operation.outputs.first,
+      let value = operation.attribute("val"), value.type == output.type
+    {
+      return "\(output.name): \(Self.type(output.type)) = const(\(place(value)))"
+    }
+    var arguments = operation.inputs.map { argument -> (key: String, text: String) in
       let values = (argument.value?.arguments ?? []).map { binding in
         switch binding.content {
         case .name(let name): constants[name] ?? name
@@ -78,21 +84,22 @@ package struct ProgramText {
         }
       }
       let text = values.count == 1 ? values[0] : "(\(values.joined(separator: ", ")))"
-      return "\(argument.key)=\(text)"
+      return (argument.key, text)
     }
     arguments += operation.attributes.compactMap { attribute in
       guard attribute.key != "name", let value = attribute.value else { return nil }
-      return "\(attribute.key)=\(short(value) ?? long(value))"
+      return (attribute.key, short(value) ?? long(value))
     }
-    arguments.sort { Self.order($0) < Self.order($1) }
+    // Maps have no order.
+    let order = operationRulesByName[operation.type]?.arguments ?? []
+    arguments.sort { a, b in
+      let places = [a, b].map { order.firstIndex(of: $0.key) ?? order.count }
+      return places[0] == places[1] ? a.key < b.key : places[0] < places[1]
+    }
     let outputs = operation.outputs.map { "\($0.name): \(Self.type($0.type))" }
     let result = outputs.isEmpty ? "" : outputs.joined(separator: ", ") + " = "
-    return "\(result)\(operation.type)(\(arguments.joined(separator: ", ")))"
-  }
-
-  /// Maps have no order: x comes first, then the names in theirs.
-  private static func order(_ argument: String) -> String {
-    argument.hasPrefix("x=") ? "" : argument
+    let list = arguments.map { "\($0.key)=\($0.text)" }.joined(separator: ", ")
+    return "\(result)\(operation.type)(\(list))"
   }
 
   /// A constant of few elements.
@@ -117,13 +124,18 @@ package struct ProgramText {
     } else {
       parts = ((try? elements.ints()) ?? []).map(String.init)
     }
-    return elements.shape.isEmpty ? parts.first : "[\(parts.joined(separator: ", "))]"
+    if elements.shape.isEmpty { return parts.first }
+    let list = "[\(parts.joined(separator: ", "))]"
+    return elements.shape.count == 1 ? list : Self.type(value.type) + "(\(list))"
   }
 
   /// The type of a constant, and where its elements are.
   private func long(_ value: MILValue) -> String {
-    let type = Self.type(value.type)
-    guard case .file(let place)? = value.content else { return "\(type)(…)" }
-    return "\(type)(\"\(place.fileName)\", offset \(place.offset))"
+    "\(Self.type(value.type))(\(place(value)))"
+  }
+
+  private func place(_ value: MILValue) -> String {
+    guard case .file(let place)? = value.content else { return "…" }
+    return "\"\(place.fileName)\", offset \(place.offset)"
   }
 }

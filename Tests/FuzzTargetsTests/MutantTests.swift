@@ -27,12 +27,14 @@ import Testing
     }
     #expect(different.count > 30)
     // Of those that change bytes, few get past a checksum.
-    let isTyped = ["model", "keras", "caffe", "darknet"].contains(name)
+    let isTyped = ["model", "package", "keras", "caffe", "darknet"].contains(name)
     #expect(!isTyped || accepted > 5, "a mutator whose mutants are all refused finds little")
   }
 
   /// Seeds themselves do nothing that counts as a finding.
-  @Test(arguments: ["model", "keras", "caffe", "darknet"]) func seedsAreAccepted(_ name: String)
+  @Test(arguments: ["model", "package", "keras", "caffe", "darknet"]) func seedsAreAccepted(
+    _ name: String
+  )
     throws
   {
     let target = try #require(FuzzTarget.named(name))

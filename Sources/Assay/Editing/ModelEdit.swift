@@ -17,6 +17,8 @@ package struct ModelEdit: Sendable {
   }
 
   package var renames: [String: String] = [:]
+  /// Other edits are for the program's default function.
+  package var functions = FunctionEdit()
   package var metadata = MetadataEdit()
   package var classes: Classes?
   package var imageInputs: [String] = []
@@ -45,14 +47,16 @@ package struct ModelEdit: Sendable {
 
   /// Whether the edited network computes other numbers than the one before.
   package var changesNumbers: Bool {
-    !weights.isEmpty || preprocessing.isUsed || !imageInputs.isEmpty || !imageOutputs.isEmpty
+    !weights.isEmpty || functions != FunctionEdit() || preprocessing.isUsed || !imageInputs.isEmpty
+      || !imageOutputs.isEmpty
       || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
   }
 
   /// - Throws: `ModelError` if an edit does not fit the model.
   package func apply(to original: Model) throws -> (model: Model, notes: [String]) {
     var notes: [String] = []
-    var model = try original.renamingFeatures(renames)
+    var model = try original.editingFunctions(functions).selectingFunction(nil)
+    model = try model.renamingFeatures(renames)
     if removesTraining { model = try model.withoutTraining() }
     for edit in customLayers { model = try edit.apply(to: model) }
     if !weights.isEmpty { model = try model.replacingWeights(weights) }
@@ -75,7 +79,7 @@ package struct ModelEdit: Sendable {
     model = try model.editingMetadata(metadata)
     model = model.withSufficientVersion(since: original)
     if let version { model = try model.settingVersion(version) }
-    return (model, notes)
+    return (try model.storingFunctionInterface(), notes)
   }
 
   private func shapes(_ network: Model) -> [String: [Int]] {

@@ -73,6 +73,43 @@ struct FeatureEditArguments: ParsableArguments {
   }
 }
 
+/// Functions of an ML Program.
+struct FunctionEditArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Keep only this function of an ML Program.", valueName: "NAME"))
+  var function: String?
+
+  @Option(
+    name: .customLong("default-function"),
+    help: ArgumentHelp(
+      "Make this function the one that runs by default, and the one that other options edit.",
+      valueName: "NAME"))
+  var standard: String?
+
+  @Option(
+    name: .customLong("rename-function"),
+    help: ArgumentHelp("Rename a function; repeatable.", valueName: "OLD=NEW"))
+  var renamed: [KeyValue] = []
+
+  @Option(
+    name: .customLong("remove-function"),
+    help: ArgumentHelp("Remove a function; repeatable.", valueName: "NAME"))
+  var removed: [String] = []
+
+  var edit: FunctionEdit {
+    get throws {
+      var edit = FunctionEdit()
+      for pair in renamed {
+        try require(
+          edit.renames.updateValue(pair.value, forKey: pair.key) == nil, .usage,
+          "--rename-function names '\(pair.key)' twice")
+      }
+      (edit.removed, edit.standard, edit.kept) = (removed, standard, function)
+      return edit
+    }
+  }
+}
+
 struct ArrayTypeArgument: ExpressibleByArgument {
   let dataType: ArrayFeatureType.DataType
 

@@ -33,11 +33,27 @@ struct MLProgramArguments: ParsableArguments {
   var isGiven: Bool { target != nil || !keptInFloat32.isEmpty || hasFixedSizes || hasStates }
 
   /// The model as a program, for the oldest system that can hold it.
-  func program(of model: Model, isHalf: Bool, addsForgetBias: Bool) throws -> Model {
+  ///
+  /// - Parameters:
+  ///   - inputs: layers whose values on these exceed half precision compute in single precision.
+  ///   - predictor: how the model runs on them.
+  func program(
+    of model: Model, isHalf: Bool, inputs: [String], _ predictor: Predictor.Options
+  ) throws -> Model {
     var options = ProgramOptions()
     options.precision = isHalf ? .float16 : .float32
     options.keptInFloat32 = Set(keptInFloat32)
-    options.addsForgetBias = addsForgetBias
+    if isHalf, !inputs.isEmpty {
+      let large = try model.layersBeyondHalf(inputs: inputs, options: predictor)
+      if !large.isEmpty {
+        Console.note(
+          "in single precision, because values exceed half precision: "
+            + Console.escaped(large.joined(separator: ", ")))
+      }
+      options.keptInFloat32.formUnion(large)
+    }
+    options.customLayers = predictor.engine.customLayers
+    options.addsForgetBias = predictor.forgetBias == .add
     options.target = target
     options.hasFixedSizes = hasFixedSizes
     options.hasStates = hasStates

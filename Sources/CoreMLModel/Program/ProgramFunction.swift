@@ -28,6 +28,7 @@ extension Model {
     }
     if let interface {
       (description.input, description.output) = (interface.input, interface.output)
+      if !interface.state.isEmpty { description.state = interface.state }
       description.predictedFeatureName = interface.predictedFeatureName
       description.predictedProbabilitiesName = interface.predictedProbabilitiesName
       description.defaultFunctionName = wanted

@@ -22,7 +22,12 @@ extension Custom: OperationLayer {
 extension CustomLayerRegistry {
   /// The layer, if operations can compute what its class computes.
   func layerWithFormula(_ custom: Custom) throws -> any CustomLayerWithFormula {
-    guard let layer = try implementation(of: custom) as? any CustomLayerWithFormula else {
+    var known: (any CustomLayerImplementation)?
+    do { known = try implementation(of: custom) } catch let error as ModelError {
+      // Only the app has the class.
+      guard error.code == .unsupported else { throw error }
+    }
+    guard let layer = known as? any CustomLayerWithFormula else {
       throw ModelError(
         .unsupported, "a program cannot hold a custom layer whose class has no formula",
         hint:

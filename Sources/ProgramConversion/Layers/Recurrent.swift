@@ -131,6 +131,13 @@ extension LayerCall {
     _ parts: [Weights?], _ rows: Int, _ columns: Int?, _ field: String, negated: Int? = nil
   ) throws -> Variable {
     let shape = [rows] + (columns.map { [$0] } ?? [])
+    let known = parts.compactMap { $0 }
+    if columns != nil, known.count == parts.count,
+      let packed = try inField(
+        field, { try WeightConstant.stacked(known, shape, negated: negated, type, builder) })
+    {
+      return try packed.variable(builder, name: "\(name)_\(field)")
+    }
     var all: [Float] = []
     for (place, part) in parts.enumerated() {
       let own =

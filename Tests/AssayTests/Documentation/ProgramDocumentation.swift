@@ -76,17 +76,23 @@ enum ProgramDocumentation {
 
       * `--target iOS15` … `iOS18` chooses the specification and the operations; by default the oldest that
         can hold the weights. `--precision float16` computes in half precision, but for layers whose weights
-        exceed it and those that `--keep-float32` names.
+        exceed it and those that `--keep-float32` names. With `--check INPUT`, layers that take or give
+        larger values for the input compute in single precision, too, and a note names them.
       * Inputs, outputs, classes, metadata and preprocessing stay. Arrays of doubles become arrays of floats,
         and names that are not identifiers change. Flexible sizes and sequences of any length stay so;
         `--fixed-sizes` writes the default sizes alone.
       * States of recurrent layers stay optional inputs and outputs; `--states` makes them states of the
         program, which Core ML has since iOS 18 and keeps in half precision.
-      * Weights in few bits stay so: in tables, or as integers with a scale. Those of recurrent layers are
-        expanded.
+      * Weights in few bits stay so: in tables, or as integers with a scale, those of recurrent layers with a
+        table or scale for each gate. Matrices in half precision stay so from iOS 16 on; a program that
+        `--target iOS15` asks for has them in single precision.
       * A custom layer whose class has a formula becomes operations: a Lambda's formula, and the built-in
         classes such as `Swish`, `L2Normalization` and `InstanceNormalization`.
       * Branches and loops become blocks.
+
+      `upgrade --check INPUT` runs the network and the program on the input, or on the files of a folder, and
+      writes the program if both predict the same; `convert --check INPUT --expected FILE` compares it with what
+      the source framework gave. `assay diff old.mlmodel new.mlpackage` compares the two on random inputs.
 
       One error lists all layers that cannot stand in a program. `upgrade` refuses, and what to do:
 
@@ -99,9 +105,29 @@ enum ProgramDocumentation {
       | recurrent layers with other functions than sigmoid, hard sigmoid, tanh, ReLU and linear, or other ones backward than forward | the operations have no others | `convert` unrolls them |
       | a loop whose condition changes blobs that the body reads | the blocks of `while_loop` share the loop's variables alone | compute them in the body |
 
-      ## What is missing
+      ## Changing a program
 
-      Changing the interface or metadata of programs: `edit` refuses them.
+      `edit` changes names, metadata, outputs, types of arrays and functions, and runs the program before and
+      after:
+
+      ```console
+      $ assay edit Fixtures/programs/binary.mlpackage -o edited.mlpackage --rename x=first --array-type float32 --author A
+      …
+      $ assay edit Fixtures/programs/functions.mlpackage -o triple.mlpackage --function triple
+      …
+      $ assay inspect triple.mlpackage
+      …
+      Function main
+      …
+      ```
+
+      * `--rename OLD=NEW` takes identifiers only. `--add-output NAME` makes any value of the function an output;
+        `--remove-output` leaves the operations that compute it.
+      * `--array-type` adds a conversion; arrays of half precision need a program for iOS 16 or later.
+      * `--function NAME` keeps one function, as `main`; `--default-function`, `--rename-function` and
+        `--remove-function` change those of several. Weights that no function uses any more are removed. Other
+        options edit the interface of the default function.
+      * Images, shapes and classes follow from the operations: change them in the network, before `upgrade`.
 
       ## Operations
 

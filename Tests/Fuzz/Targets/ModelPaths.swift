@@ -27,7 +27,7 @@ struct ModelPaths {
     try model.requireValid()
     try path("inspect") {
       _ = Inspection(model, customLayers: classes)
-      _ = try model.descriptionText
+      _ = try (model.descriptionText, model.programText)
       _ = AppStubs(model.customLayerClasses(classes)).files
     }
     try path("compress") { try compress() }
@@ -101,6 +101,11 @@ struct ModelPaths {
     ]
     for precision in precisions {
       try path("\(precision.name)") {
+        if case .mlProgram? = model.type {
+          try model.compressedProgram(ProgramCompressionRules(CompressionRules(precision))).model
+            .requireValid()
+          return
+        }
         let (folded, _) = try model.withFoldedBatchnorm(
           keepsScales: precision.wantsChannelScales)
         let (compressed, _) = try folded.compressed(CompressionRules(precision))
@@ -112,13 +117,21 @@ struct ModelPaths {
   private func edit() throws {
     let inputs = (model.description?.input ?? []).map(\.name)
     let outputs = (model.description?.output ?? []).map(\.name)
-    let blobs = (model.neuralNetwork?.layers ?? []).flatMap(\.output)
     var edits: [ModelEdit] = []
     func add(_ change: (inout ModelEdit) -> Void) {
       var edit = ModelEdit()
       edit.customLayerClasses = classes
       change(&edit)
       edits.append(edit)
+    }
+    var blobs = (model.neuralNetwork?.layers ?? []).flatMap(\.output)
+    if case .mlProgram(let program)? = model.type {
+      let names = program.functions.map(\.key)
+      blobs = program.functions.flatMap { $0.value?.body?.operations ?? [] }.flatMap(\.outputs)
+        .map(\.name)
+      for name in names.prefix(2) { add { $0.functions.kept = name } }
+      if let name = names.last { add { $0.functions.removed = [name] } }
+      add { $0.arrayTypes = [(nil, .float16)] }
     }
     add { $0.metadata.author = "a" }
     if let input = inputs.first {

@@ -1,0 +1,212 @@
+import CoreMLModel
+import TensorCore
+
+extension Model {
+  /// The program, and in it the function whose interface the model has.
+  private func editingFunction(
+    _ edit: (inout MILFunction) throws -> Void
+  ) throws -> Model {
+    guard case .mlProgram(var program)? = type else { return self }
+    let name = description?.programFunction ?? "main"
+    for index in program.functions.indices where program.functions[index].key == name {
+      guard var function = program.functions[index].value else { continue }
+      try edit(&function)
+      program.functions[index].value = function
+    }
+    var model = self
+    model.type = .mlProgram(program)
+    return model
+  }
+
+  // MARK: - Names
+
+  /// The program with values renamed in the function whose interface the model has.
+  ///
+  /// - Throws: `.mismatch` for names that are not identifiers.
+  func renamingProgramValues(_ names: [String: String]) throws -> Model {
+    for name in names.values.sorted() { try MILProgram.requireIdentifier(name) }
+    return try editingFunction { function in
+      var pool = NamePool(function.valueNames.union(names.values))
+      var all = names
+      // Other values that have one of the new names make way.
+      for name in names.values.sorted()
+      where names[name] == nil && function.valueNames.contains(name) {
+        all[name] = pool.take(name)
+      }
+      function.renameValues(all)
+    }
+  }
+
+  // MARK: - Outputs
+
+  /// The program with one of its values as an additional output.
+  ///
+  /// - Throws: `.mismatch` if no operation outside of blocks gives the value; `.unsupported` if it is
+  ///   not an array of numbers.
+  func addingProgramOutput(_ name: String) throws -> Model {
+    try require(!featureNames.contains(name), .mismatch, "'\(name)' is already a feature")
+    var array = ArrayFeatureType()
+    var model = try editingFunction { function in
+      try function.editBodies { body in
+        guard let given = body.operations.last(where: { $0.outputs.contains { $0.name == name } }),
+          given.type != "const"
+        else {
+          throw ModelError(
+            .mismatch, "no operation of the program gives '\(name)'",
+            hint: "`assay inspect --spec` prints them")
+        }
+        guard let tensor = given.outputs.first(where: { $0.name == name })?.type?.tensor,
+          tensor.dataType != .string
+        else {
+          throw ModelError(.unsupported, "'\(name)' is not an array of numbers")
+        }
+        // A size that is known only when the program runs leaves the shape open.
+        array.shape = tensor.shape ?? []
+        array.dataType = outputType(of: tensor.dataType)
+        body.outputs.append(name)
+      }
+    }
+    model.description?.output.append(FeatureDescription(name: name, kind: .multiArray(array)))
+    return try model.convertingProgramFeatures()
+  }
+
+  /// The type of arrays in which values of a program can be outputs.
+  private func outputType(of type: MILDataType) -> ArrayFeatureType.DataType {
+    switch type {
+    case .float16 where specificationVersion >= 7: .float16
+    case .float16, .float32, .float64, .bfloat16: .float32
+    default: .int32
+    }
+  }
+
+  /// The program without an output; the operations that compute it stay.
+  func removingProgramOutput(_ name: String) throws -> Model {
+    try editingFunction { function in
+      function.editBodies { $0.outputs.removeAll { $0 == name } }
+    }
+  }
+
+  // MARK: - Types
+
+  /// The program with conversions wherever an array has another type in its interface than in its
+  /// function.
+  ///
+  /// - Throws: `.unsupported` for types that programs do not have.
+  func convertingProgramFeatures() throws -> Model {
+    var model = self
+    model.type = try type?.mapPipeline { try $0.convertingProgramFeatures() }
+    guard case .mlProgram? = type, let description else { return model }
+    return try model.editingFunction { function in
+      var pool = NamePool(function.valueNames)
+      for feature in description.input {
+        guard case .multiArray(let array)? = feature.type?.kind,
+          let index = function.inputs.firstIndex(where: { $0.name == feature.name }),
+          let own = function.inputs[index].type?.tensor
+        else { continue }
+        let type = try inField(feature.name) { try programType(array.dataType) }
+        if type == own.dataType { continue }
+        let name = pool.take(feature.name + "_cast")
+        function.renameValues([feature.name: name])
+        function.inputs[index] = MILNamedType(feature.name, own.valueType(type))
+        function.editBodies { body in
+          body.operations.insert(
+            MILOperation(castFrom: feature.name, to: name, own.valueType(own.dataType)), at: 0)
+        }
+      }
+      for feature in description.output {
+        guard case .multiArray(let array)? = feature.type?.kind else { continue }
+        let type = try inField(feature.name) { try programType(array.dataType) }
+        function.editBodies { body in
+          guard
+            let own = body.operations.flatMap(\.outputs).last(where: { $0.name == feature.name })?
+              .type?.tensor, own.dataType != type
+          else { return }
+          let name = pool.take(feature.name + "_value")
+          body.renameValues([feature.name: name])
+          body.outputs = body.outputs.map { $0 == name ? feature.name : $0 }
+          body.operations.append(
+            MILOperation(castFrom: name, to: feature.name, own.valueType(type)))
+        }
+      }
+    }
+  }
+
+  private func programType(_ type: ArrayFeatureType.DataType) throws -> MILDataType {
+    switch type {
+    case .float32: return .float32
+    case .int32: return .int32
+    case .float16:
+      try require(
+        specificationVersion >= 7, .unsupported,
+        "a program for iOS 15 has no arrays of half precision in its interface",
+        hint: "`assay upgrade --target iOS16` writes one that may have them")
+      return .float16
+    default:
+      throw ModelError(
+        .unsupported, "an ML Program has no arrays of this type",
+        hint: "its arrays are of float32, float16 or int32")
+    }
+  }
+}
+
+extension MILTensorType {
+  /// The type with other elements.
+  fileprivate func valueType(_ type: MILDataType) -> MILValueType {
+    var tensor = self
+    tensor.dataType = type
+    var result = MILValueType()
+    result.kind = .tensor(tensor)
+    return result
+  }
+}
+
+extension MILOperation {
+  fileprivate init(castFrom input: String, to output: String, _ type: MILValueType) {
+    self.init()
+    self.type = "cast"
+    inputs = [
+      MILArgumentEntry("x", [.name(input)]),
+      MILArgumentEntry("dtype", [.value(MILValue(type.tensor?.dataType.name ?? ""))]),
+    ]
+    outputs = [MILNamedType(output, type)]
+    attributes = [MILAttribute("name", MILValue(output))]
+  }
+}
+
+extension MILFunction {
+  fileprivate var valueNames: Set<String> {
+    specializations.compactMap(\.value).reduce(into: Set(inputs.map(\.name))) {
+      $0.formUnion($1.valueNames)
+    }
+  }
+
+  fileprivate mutating func renameValues(_ names: [String: String]) {
+    for index in inputs.indices { inputs[index].rename(names) }
+    editBodies { $0.renameValues(names) }
+  }
+}
+
+extension MILBlock {
+  fileprivate var valueNames: Set<String> {
+    operations.reduce(into: Set(inputs.map(\.name))) { names, operation in
+      names.formUnion(operation.outputs.map(\.name))
+      for block in operation.blocks { names.formUnion(block.valueNames) }
+    }
+  }
+
+  fileprivate mutating func renameValues(_ names: [String: String]) {
+    for index in inputs.indices { inputs[index].rename(names) }
+    outputs = outputs.map { names[$0] ?? $0 }
+    for index in operations.indices {
+      for place in operations[index].outputs.indices {
+        operations[index].outputs[place].rename(names)
+      }
+      for place in operations[index].inputs.indices {
+        operations[index].inputs[place].rename(names)
+      }
+      for place in operations[index].blocks.indices {
+        operations[index].blocks[place].renameValues(names)
+      }
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import CoreMLModel
+import TensorCore
+
+/// Changes to the functions of an ML Program, in this order.
+package struct FunctionEdit: Sendable, Equatable {
+  /// New names by old ones.
+  package var renames: [String: String] = [:]
+  package var removed: [String] = []
+  /// The function that runs if no name is given.
+  package var standard: String?
+  /// The only function to keep.
+  package var kept: String?
+
+  package init() {}
+}
+
+extension Model {
+  /// The program with other functions. Weights that no function uses any more are removed.
+  ///
+  /// - Throws: `.mismatch` if the model is not a program, or has no such function.
+  package func editingFunctions(_ edit: FunctionEdit) throws -> Model {
+    if edit == FunctionEdit() { return self }
+    guard case .mlProgram(var program)? = type, var description else {
+      throw ModelError(.mismatch, "the model has no functions, which only ML Programs have")
+    }
+    func index(_ name: String) throws -> Int {
+      guard let index = program.functions.firstIndex(where: { $0.key == name }) else {
+        throw ModelError(
+          .mismatch, "the program has no function '\(name)'",
+          hint: "its functions are "
+            + program.functions.map { "'\($0.key)'" }.joined(separator: ", "))
+      }
+      return index
+    }
+    for (old, new) in edit.renames.sorted(by: { $0.key < $1.key }) {
+      let place = try index(old)
+      try MILProgram.requireIdentifier(new)
+      try require(
+        !program.functions.contains { $0.key == new }, .mismatch,
+        "the program has a function '\(new)' already")
+      if description.programFunction == old { description.defaultFunctionName = new }
+      program.functions[place].key = new
+      for place in description.functions.indices where description.functions[place].name == old {
+        description.functions[place].name = new
+      }
+    }
+    if let name = edit.standard {
+      _ = try index(name)
+      try require(
+        description.functions.contains { $0.name == name } || name == description.programFunction,
+        .mismatch, "the model does not describe the function '\(name)'")
+      description.defaultFunctionName = name
+    }
+    var removed = edit.removed
+    if let name = edit.kept {
+      _ = try index(name)
+      if description.functions.contains(where: { $0.name == name }) {
+        description.defaultFunctionName = name
+      }
+      removed += program.functions.map(\.key).filter { $0 != name }
+    }
+    for name in removed {
+      let place = try index(name)
+      try require(
+        name != description.programFunction, .mismatch,
+        "'\(name)' is the function that runs by default",
+        hint: "make another one the default with --default-function")
+      program.functions.remove(at: place)
+      description.functions.removeAll { $0.name == name }
+    }
+    if !removed.isEmpty { program = try program.withoutUnusedWeights() }
+    var model = self
+    model.description = description
+    model.type = .mlProgram(program)
+    return model
+  }
+
+  /// The model with its interface where the format has it: that of a program with several functions
+  /// is among those of the functions, and the only function of a program is `main`.
+  package func storingFunctionInterface() throws -> Model {
+    guard case .mlProgram(var program)? = type, var description,
+      let place = description.functions.firstIndex(where: { $0.name == description.programFunction }
+      )
+    else { return self }
+    if program.functions.count == 1 {
+      program.functions[0].key = "main"
+      description.functions = []
+      description.defaultFunctionName = ""
+    } else {
+      description.functions[place].input = description.input
+      description.functions[place].output = description.output
+      description.functions[place].state = description.state
+      description.functions[place].predictedFeatureName = description.predictedFeatureName
+      description.functions[place].predictedProbabilitiesName =
+        description.predictedProbabilitiesName
+      (description.input, description.output, description.state) = ([], [], [])
+      (description.predictedFeatureName, description.predictedProbabilitiesName) = ("", "")
+    }
+    var model = self
+    model.description = description
+    model.type = .mlProgram(program)
+    return model
+  }
+}
+
+extension MILProgram {
+  /// - Throws: `.mismatch` if the name cannot be that of a value or function.
+  package static func requireIdentifier(_ name: String) throws {
+    let isIdentifier =
+      name.utf8.first.map { !(48...57).contains($0) } ?? false
+      && name.utf8.allSatisfy { byte in
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+          || byte == UInt8(ascii: "_")
+      }
+    try require(
+      isIdentifier, .mismatch, "an ML Program cannot have the name '\(name)'",
+      hint: "use letters, digits and underscores, and no digit first")
+  }
+
+  /// The program with one weight file, which has only what the program's values name.
+  fileprivate func withoutUnusedWeights() throws -> MILProgram {
+    guard let name = weightFiles.keys.min() else { return self }
+    var writer = MILWeightFileWriter()
+    var program = self
+    for index in program.functions.indices {
+      try program.functions[index].value?.editBodies { body in
+        try body.editOperations { operation in
+          try operation.mapValues { value in
+            guard case .file = value.content else { return value }
+            let elements = try MILElements(value, files: weightFiles)
+            guard let bytes = elements.bytes else { return value }
+            let offset = try writer.append(bytes, elements.type, count: elements.count)
+            return MILValue(elements.type, elements.shape, file: name, offset: offset)
+          }
+        }
+      }
+    }
+    program.weightFiles = writer.isEmpty ? [:] : [name: try writer.file()]
+    return program
+  }
+}
+
+extension MILFunction {
+  mutating func editBodies(_ edit: (inout MILBlock) throws -> Void) rethrows {
+    for index in specializations.indices {
+      guard var body = specializations[index].value else { continue }
+      try edit(&body)
+      specializations[index].value = body
+    }
+  }
+}
+
+extension MILBlock {
+  /// Changes all operations, and those of blocks in them.
+  mutating func editOperations(_ edit: (inout MILOperation) throws -> Void) rethrows {
+    for index in operations.indices {
+      try edit(&operations[index])
+      for place in operations[index].blocks.indices {
+        try operations[index].blocks[place].editOperations(edit)
+      }
+    }
+  }
+}
