@@ -31,6 +31,8 @@ public struct Comparison: Sendable {
     public var forgetBias = ForgetBias.ignore
     /// The precision of what a network computes.
     public var precision = ComputePrecision.float32
+    /// The names of layers that compute in single precision nevertheless.
+    public var keptInFloat32: Set<String> = []
     /// Whether to run each layer on the expected values before it.
     package var runsLayersAlone = false
     /// Whether the differences of the outputs are kept.
@@ -44,6 +46,7 @@ public struct Comparison: Sendable {
       var result = Predictor.Options()
       result.forgetBias = forgetBias
       result.precision = precision
+      result.keptInFloat32 = keptInFloat32
       result.layout = layout
       result.images = images
       result.engine = engine

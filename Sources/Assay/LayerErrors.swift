@@ -8,9 +8,10 @@ import Verification
 /// What each part of a network adds to the error of its blob. A part begins at the blobs before it
 /// whose values are known; on these it is run by itself.
 package struct LayerErrors: Sendable {
-  /// The largest absolute error of each known blob, relative to its largest value. Blobs whose part
-  /// cannot be run alone are missing.
-  package private(set) var own: [String: Double] = [:]
+  /// The errors of each known blob. Blobs whose part cannot be run alone are missing.
+  package private(set) var metrics: [String: ErrorMetrics] = [:]
+  /// The largest absolute error of each, relative to its largest value.
+  package var own: [String: Double] { metrics.mapValues(\.relativeToLargest) }
 
   /// - Parameters:
   ///   - known: blobs with their expected values, in the source framework's layout.
@@ -38,7 +39,7 @@ package struct LayerErrors: Sendable {
       else { continue }
       let comparison = OutputComparison(
         blob, actual: actual, expected: expected, tolerance: Tolerances().standard)
-      own[blob] = comparison.metrics?.relativeToLargest
+      metrics[blob] = comparison.metrics
     }
   }
 

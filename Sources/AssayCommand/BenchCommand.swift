@@ -31,7 +31,6 @@ struct BenchCommand: ParsableCommand {
   var weights: String?
 
   @OptionGroup(visibility: .hidden) var source: SourceArguments
-  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
   @Option(
     name: [.long, .customLong("input")], parsing: .upToNextOption,
@@ -41,6 +40,8 @@ struct BenchCommand: ParsableCommand {
 
   @Option(help: "The layout of array inputs.")
   var layout = ArrayLayout.source
+
+  @OptionGroup(title: "Engine") var compute: ComputePrecisionArguments
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
@@ -93,15 +94,16 @@ struct BenchCommand: ParsableCommand {
     options.engine = try engine.compileOptions()
     Console.warnOfOutputs(&options.engine.hooks, file: model)
     options.forgetBias = engine.forgetBias
-    options.precision = engine.computePrecision
+    options.precision = compute.precision
+    options.keptInFloat32 = Set(compute.keptInFloat32)
     var reader = ModelReader(
-      source, options.engine.customLayers, global, precision: weightPrecision,
-      forgetBias: engine.forgetBias, inputs: inputs)
+      source, options.engine.customLayers, global, forgetBias: engine.forgetBias, inputs: inputs)
     reader.function = engine.program.function
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))
     // Not while the clock runs.
     reader.warnsOfWeights = false
     let document = try reader.read(ModelFiles(model, weights: weights))
+    try compute.requireLayers(in: document.model)
     let steps = StepLog()
     let timesSteps = self.steps || page.report != nil
     if timesSteps { options.engine.hooks.onStep = { steps.append($0) } }

@@ -103,8 +103,10 @@ struct ComparisonText {
     return text
   }
 
-  /// - Parameter diagnosis: what `--diagnose` found.
-  func json(_ diagnosis: JSONText? = nil) -> JSONText {
+  /// - Parameters:
+  ///   - diagnosis: what `--diagnose` found.
+  ///   - halfPrecision: what was found of half precision.
+  func json(_ diagnosis: JSONText? = nil, halfPrecision: JSONText? = nil) -> JSONText {
     .versioned(
       [
         ("matches", .bool(comparison.matches)),
@@ -115,7 +117,8 @@ struct ComparisonText {
           "firstDifferentLayer",
           comparison.blobs?.firstDifference.map { .string($0.name) } ?? .null
         ),
-      ] + (diagnosis.map { [("diagnosis", $0)] } ?? []))
+      ] + (diagnosis.map { [("diagnosis", $0)] } ?? [])
+        + (halfPrecision.map { [("halfPrecision", $0)] } ?? []))
   }
 
   private func outputJSON(_ output: OutputComparison) -> JSONText {

@@ -67,7 +67,7 @@ struct DetectionText {
     }
   }
 
-  private static func numbers(_ box: Box) -> [Double] {
+  static func numbers(_ box: Box) -> [Double] {
     [box.left, box.top, box.width, box.height]
   }
 

@@ -8,6 +8,7 @@ struct DiffCommand: ParsableCommand {
       assay diff MODEL [WEIGHTS] INPUT --expected FILE [options]
       assay diff A B [options]
       assay diff MODEL MODEL [INPUT…] [options]
+      assay diff MODEL [INPUT…] --precision float16 [options]
       """,
     discussion: """
       EXAMPLES:
@@ -18,11 +19,13 @@ struct DiffCommand: ParsableCommand {
         assay diff deploy.prototxt net.caffemodel net.mlmodel
         assay diff actual.png expected.png -o difference.png
         assay diff old.mlmodel new.mlmodel cat.png -o difference.npz
+        assay diff model.mlmodel cat.png --precision float16
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
       ones. If the first is a network of Caffe or Darknet, an interpreter of it also runs beside the \
-      second, layer by layer. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
+      second, layer by layer. The fourth compares a model in half precision with itself in single \
+      precision, and says which layers lose most and which to keep in single precision. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
       something differs; for models that run, that an output differs.
 
       \(ModelHelp.discussion)
@@ -49,8 +52,10 @@ struct DiffCommand: ParsableCommand {
       valueName: "[NAME=]X"))
   var atol: [NamedValue<Fraction>] = []
 
-  @Option(help: "Set both tolerances for this precision of the weights.")
-  var profile = Tolerance.Profile.fp32
+  @Option(
+    help: ArgumentHelp(
+      "Set both tolerances for this precision; default: fp32, and fp16 with --precision float16."))
+  var profile: Tolerance.Profile?
 
   @Option(help: ArgumentHelp("Also compare the N best classes.", valueName: "N"))
   var top: Int?
@@ -68,7 +73,10 @@ struct DiffCommand: ParsableCommand {
   @Flag(help: "Find out why outputs differ: try the usual causes, alone and in pairs.")
   var diagnose = false
 
-  @Option(help: ArgumentHelp("Seconds for --diagnose; default: 60.", valueName: "SECONDS"))
+  @Option(
+    help: ArgumentHelp(
+      "Seconds for --diagnose, and for the search of layers of --precision; default: 60.",
+      valueName: "SECONDS"))
   var budget: Double?
 
   @OptionGroup var report: ReportArguments
@@ -85,11 +93,12 @@ struct DiffCommand: ParsableCommand {
   var layout = ArrayLayout.source
 
   @OptionGroup(visibility: .hidden) var source: SourceArguments
-  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
   @OptionGroup(title: "Two models") var models: ModelDiffArguments
 
   @OptionGroup(title: "Images") var images: ResizeArguments
+
+  @OptionGroup(title: "Engine") var compute: ComputePrecisionArguments
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
@@ -99,14 +108,14 @@ struct DiffCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    if files.count < 2 {
+    if files.count < 2, !isHalf {
       throw ValidationError("give a model and its inputs, two models, or two files of arrays")
     }
     if expected == nil, layers != nil || reference || diagnose {
       throw ValidationError("--layers, --reference and --diagnose need a model and --expected FILE")
     }
-    if let budget, !(budget > 0 && budget <= 1e6) || !diagnose {
-      throw ValidationError("--budget takes seconds, and needs --diagnose")
+    if let budget, !(budget > 0 && budget <= 1e6) || !diagnose && !isHalf {
+      throw ValidationError("--budget takes seconds, and needs --diagnose or --precision float16")
     }
     if let destination,
       ![".png", ".npz", ".npy", ".json", ".csv"].contains(where: destination.lowercased().hasSuffix)
@@ -124,7 +133,7 @@ struct DiffCommand: ParsableCommand {
     var compile = try engine.compileOptions()
     if let file = files.first { Console.warnOfOutputs(&compile.hooks, file: file) }
     var reader = ModelReader(
-      source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
+      source, compile.customLayers, global, recipe: images.recipe,
       forgetBias: engine.forgetBias)
     reader.function = engine.program.function
     var words = files[...]
@@ -133,6 +142,7 @@ struct DiffCommand: ParsableCommand {
     }
     let comparison: Comparison
     var diagnosis: Diagnosis?
+    var study: HalfPrecisionStudy?
     var model: Model?
     if let expected {
       let files = ModelFiles(from: &words)
@@ -156,6 +166,11 @@ struct DiffCommand: ParsableCommand {
             options: options(for: document, compile), budget: .seconds(budget ?? 60))
         }
       }
+      if isHalf, !comparison.matches {
+        study = try inFile(files.path) {
+          try halfPrecisionStudy(of: document, Array(words), compile)
+        }
+      }
     } else {
       try require(files.count == 2, .usage, "add --expected FILE, or give two models")
       try inFile(files[0]) {
@@ -166,15 +181,22 @@ struct DiffCommand: ParsableCommand {
     }
     let text = ComparisonText(comparison)
     if json {
-      Console.print(text.json(diagnosis.map { DiagnosisText($0).json() }).text)
+      Console.print(
+        text.json(
+          diagnosis.map { DiagnosisText($0).json() },
+          halfPrecision: study.map { HalfPrecisionText($0).json() }
+        ).text)
     } else {
-      Console.write(text.text() + (diagnosis.map { DiagnosisText($0).text() } ?? ""))
+      Console.write(
+        text.text() + (diagnosis.map { DiagnosisText($0).text() } ?? "")
+          + (study.map { HalfPrecisionText($0).text() } ?? ""))
       if !comparison.matches, expected != nil, !diagnose {
         Console.note("--diagnose looks for the cause")
       }
     }
     try writeReport { page in
       try page.add(comparison, diagnosis: diagnosis)
+      if let study { page.add(study) }
       if let model { page.add(model, customLayers: compile.customLayers) }
     }
     try writeDifference(comparison)
@@ -187,6 +209,7 @@ struct DiffCommand: ParsableCommand {
   ) throws {
     var words = words
     guard let other = try ModelFiles(fromModels: &words) else {
+      if isHalf { return try studyHalfPrecision(of: files, Array(words), reader, compile) }
       throw ModelError(
         .usage, "there is one model and nothing to compare it with",
         hint: "add an input and --expected FILE, or give two models")
@@ -266,12 +289,13 @@ struct DiffCommand: ParsableCommand {
       report.report == nil && destination == nil, .usage, "--report and -o take a single input")
   }
 
-  private func options(
+  func options(
     for document: Model?, _ compile: CompileOptions
   ) throws -> Comparison.Options {
     var options = engine.comparison(
-      compile, layout, try document.map { try images.options(for: $0) })
-    options.tolerances = Tolerances(profile.tolerance)
+      compile, layout, try document.map { try images.options(for: $0) }, compute)
+    if let document { try compute.requireLayers(in: document) }
+    options.tolerances = Tolerances((profile ?? (isHalf ? .fp16 : .fp32)).tolerance)
     for value in rtol {
       if let name = value.name {
         options.tolerances.relative[name] = value.value.value
@@ -322,11 +346,12 @@ struct DiffCommand: ParsableCommand {
           ? ": black, as nothing differs" : ": white is a difference of \(largest) of 255"))
   }
 
-  private func writeReport(_ fill: (inout Report) throws -> Void) throws {
+  func writeReport(_ fill: (inout Report) throws -> Void) throws {
     try report.write(files.joined(separator: " ")) { page in
       page.add(
         .facts([
-          ("actual", files.joined(separator: " ")), ("expected", expected ?? files[1]),
+          ("actual", files.joined(separator: " ")),
+          ("expected", expected ?? files.dropFirst().first ?? "single precision"),
           ("program", "assay \(assayVersion)"),
         ]))
       try fill(&page)

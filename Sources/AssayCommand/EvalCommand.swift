@@ -29,7 +29,6 @@ struct EvalCommand: ParsableCommand {
   var inputs: [String]
 
   @OptionGroup(visibility: .hidden) var source: SourceArguments
-  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
   @Option(
     help: ArgumentHelp(
@@ -75,6 +74,8 @@ struct EvalCommand: ParsableCommand {
 
   @OptionGroup(title: "Detection") var boxes: DetectionArguments
 
+  @OptionGroup(title: "Engine") var compute: ComputePrecisionArguments
+
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
   @Flag(help: "Print JSON.")
@@ -100,12 +101,14 @@ struct EvalCommand: ParsableCommand {
     var words = ([model] + inputs)[...]
     let files = ModelFiles(from: &words)
     var reader = ModelReader(
-      source, compile.customLayers, global, precision: weightPrecision, recipe: images.recipe,
+      source, compile.customLayers, global, recipe: images.recipe,
       forgetBias: engine.forgetBias, inputs: Array(words))
     reader.function = engine.program.function
     let document = try reader.read(files).model
     try inFile(files.path) {
-      let options = engine.comparison(compile, layout, try images.options(for: document))
+      try compute.requireLayers(in: document)
+      let options = engine.comparison(
+        compile, layout, try images.options(for: document), compute)
       let predictor = try Predictor(model: document, options: options.predictor)
       let list = try InputList(Array(words), for: document) { readLine() }
       if let mode = boxes.mode {

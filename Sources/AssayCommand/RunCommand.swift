@@ -29,7 +29,6 @@ struct RunCommand: ParsableCommand {
   var inputs: [String]
 
   @OptionGroup(visibility: .hidden) var source: SourceArguments
-  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
   @Option(name: .shortAndLong, help: "The number of best classes to print.")
   var top = 5
@@ -85,6 +84,8 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup(title: "Detection") var boxes: DetectionArguments
 
+  @OptionGroup(title: "Engine") var compute: ComputePrecisionArguments
+
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
   @Flag(help: "Print each step as it runs.")
@@ -126,8 +127,7 @@ struct RunCommand: ParsableCommand {
     var compile = try engine.compileOptions()
     Console.warnOfOutputs(&compile.hooks, file: model)
     var reader = ModelReader(
-      source, compile.customLayers, global, precision: weightPrecision,
-      forgetBias: engine.forgetBias, inputs: Array(words))
+      source, compile.customLayers, global, forgetBias: engine.forgetBias, inputs: Array(words))
     reader.function = engine.program.function
     let document = try reader.read(files).model
     try inFile(model) { try predictAll(document, Array(words), compile) }
@@ -176,6 +176,9 @@ struct RunCommand: ParsableCommand {
         page.add(
           .facts([("input", inputs.joined(separator: " ")), ("program", "assay \(assayVersion)")]))
         try page.add(result.0, inputs: result.1, labels: writer.labels?.names)
+        if let detection = writer.detection {
+          try page.add(detection.result(result.0.outputs, of: result.1, from: source))
+        }
         page.add("Time", times: times.reported, titles: StepTable.reportedTitles)
         page.add(document, customLayers: compile.customLayers)
       }
@@ -205,7 +208,10 @@ struct RunCommand: ParsableCommand {
   private func options(
     for document: Model, _ compile: CompileOptions, steps: StepLog
   ) throws -> Predictor.Options {
-    var options = engine.comparison(compile, layout, try images.options(for: document)).predictor
+    try compute.requireLayers(in: document)
+    var options = engine.comparison(
+      compile, layout, try images.options(for: document), compute
+    ).predictor
     options.keepsStates = carryStates
     options.keep =
       allOutputs ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))

@@ -18,6 +18,8 @@ public struct CompileOptions: Sendable {
   package var instructionSet: InstructionSet?
   /// Algorithm for 3 × 3 convolutions; nil means the one set in the environment, else the faster.
   package var convolution: ConvolutionAlgorithm?
+  /// The first outputs of the layers whose sums are in half precision; see `HalfSumLayer`.
+  package var halfSums: Set<String> = []
   /// Names of passes to leave out, for example to find a faulty one.
   package var withoutPasses: Set<String> = []
   /// Blobs to return from a prediction besides the outputs.

@@ -8,7 +8,8 @@ enum KerasOperations {
       Products.operations, Elements.operations, Convolutions.operations, Poolings.operations,
       Shapes.operations, Merges.operations, Recurrences.operations, Wrappers.operations,
       Normalizations.operations, Collections.operations, Einsums.operations,
-      Attentions.operations,
+      Attentions.operations, Keras1Layers.operations, ConvolutionalLSTM.operations,
+      Resizings.operations, VisionTransformers.operations,
     ] {
       table.merge(family) { first, _ in first }
     }
@@ -43,6 +44,12 @@ enum KerasOperations {
       ("Deconvolution3D", "Conv3DTranspose"), ("DepthwiseConv3D", "DepthwiseConv2D"),
       ("DepthwiseConvolution1D", "DepthwiseConv1D"), ("DepthwiseConvolution2D", "DepthwiseConv2D"),
       ("SeparableConvolution1D", "SeparableConv1D"), ("Normalize2D", "L2Normalization"),
-      ("ReflectPadding2D", "ReflectionPadding2D"),
+      ("ReflectPadding2D", "ReflectionPadding2D"), ("ReversibleEmbedding", "Embedding"),
+      ("GroupedQueryAttention", "GroupQueryAttention"),
     ]
+    // Layers of HGQ that compute what Keras' do.
+    + [
+      "MaxPooling1D", "MaxPooling2D", "AveragePooling1D", "AveragePooling2D", "Flatten", "Reshape",
+      "Permute", "Concatenate", "Dropout", "ZeroPadding1D", "ZeroPadding2D",
+    ].map { ("P" + $0, $0) }
 }

@@ -9,6 +9,9 @@ public enum ComputePrecision: String, Sendable, CaseIterable {
   /// Weights, inputs and the results of all layers are rounded to half precision, as on a device
   /// that computes in it; sums inside a layer are in single precision.
   case float16
+  /// As `float16`, and sums of products, means and sums of elements are rounded to half precision
+  /// after each addition.
+  case float16Sums = "float16-sums"
 }
 
 /// Rounds to the nearest half, ties to even; to infinity from 65520 up.
@@ -28,38 +31,71 @@ final class HalfRounding: CustomLayerImplementation {
   }
 }
 
+/// What of a network is not in half precision.
+struct SinglePrecision {
+  /// Blobs of integers.
+  var whole: Set<String> = []
+  /// Blobs of a program that has them in single precision, and others in half precision.
+  var blobs: Set<String> = []
+  /// The names of layers.
+  var layers: Set<String> = []
+
+  func contains(_ layer: NeuralNetworkLayer) -> Bool {
+    layers.contains(layer.name) || !layer.output.isEmpty && layer.output.allSatisfy(blobs.contains)
+  }
+}
+
 extension Model {
   /// The model of a network with weights in half precision, and layers that round its inputs and the
-  /// results of its layers.
+  /// results of its layers, but for those that stay in single precision. A layer in half precision
+  /// rounds what it reads of the others.
   ///
-  /// - Parameter whole: blobs of integers, which are not rounded.
-  func roundedToHalf(whole: Set<String>) throws -> Model {
-    guard var network = neuralNetwork else { return self }
+  /// - Returns: the model, and the first outputs of the layers that compute in half precision.
+  func roundedToHalf(except single: SinglePrecision) throws -> (model: Model, blobs: Set<String>) {
+    guard var network = neuralNetwork else { return (self, []) }
     var model = self
-    var rounding = HalfNetwork(whole: whole, names: NamePool(network.allBlobs))
-    try rounding.round(&network)
-    rounding.roundInputs(&network, (description?.input ?? []).map(\.name))
+    var rounding = HalfNetwork(single: single, names: NamePool(network.allBlobs))
+    let inputs = Set((description?.input ?? []).map(\.name)).subtracting(single.whole)
+    try rounding.round(&network, HalfNetwork.Scope(unrounded: inputs))
     model.neuralNetwork = network
     model.specificationVersion = max(specificationVersion, Custom.specificationVersion)
-    return model
+    return (model, rounding.halfBlobs)
   }
 }
 
 extension NeuralNetwork {
   /// The names of the blobs in all layers, and in those inside them.
   fileprivate var allBlobs: Set<String> {
-    layers.reduce(into: []) { names, layer in
-      names.formUnion(layer.input + layer.output)
-      for inner in (layer.parameters as? any ControlLayer)?.networks ?? [] {
-        names.formUnion(inner.allBlobs)
-      }
-    }
+    layers.reduce(into: []) { $0.formUnion($1.input + $1.allOutputs) }
+  }
+}
+
+extension NeuralNetworkLayer {
+  /// What the layer writes, and the layers inside it.
+  fileprivate var allOutputs: Set<String> {
+    networksInside.reduce(into: Set(output)) { $0.formUnion($1.allBlobs) }
+  }
+
+  fileprivate var networksInside: [NeuralNetwork] {
+    (parameters as? any ControlLayer)?.networks ?? []
   }
 }
 
 private struct HalfNetwork {
-  let whole: Set<String>
+  /// What is known of blobs at a layer.
+  struct Scope {
+    /// Those that may have more digits than halves have.
+    var unrounded: Set<String>
+    /// The rounded ones of these.
+    var rounded: [String: String] = [:]
+  }
+
+  let single: SinglePrecision
   var names: NamePool
+  /// The first outputs of layers in half precision.
+  private(set) var halfBlobs: Set<String> = []
+
+  init(single: SinglePrecision, names: NamePool) { (self.single, self.names) = (single, names) }
 
   private func layer(_ name: String, _ input: String, _ output: String) -> NeuralNetworkLayer {
     var custom = Custom()
@@ -68,57 +104,60 @@ private struct HalfNetwork {
   }
 
   /// Rounds weights, and the results of each layer under their own names.
-  mutating func round(_ network: inout NeuralNetwork) throws {
+  mutating func round(_ network: inout NeuralNetwork, _ given: Scope) throws {
+    var scope = given
     var layers: [NeuralNetworkLayer] = []
     layers.reserveCapacity(network.layers.count * 2)
     for var layer in network.layers {
       if var flow = layer.parameters as? any ControlLayer {
-        for index in flow.networks.indices { try round(&flow.networks[index]) }
+        let written = layer.allOutputs
+        scope.unrounded.subtract(written)
+        for index in flow.networks.indices { try round(&flow.networks[index], scope) }
         layer.parameters = flow
         layers.append(layer)
-        continue
+      } else if single.contains(layer) {
+        scope.unrounded.formUnion(layer.output.filter { !single.whole.contains($0) })
+        layers.append(layer)
+      } else {
+        layers += try rounded(&layer, &scope)
       }
-      var added: [NeuralNetworkLayer] = []
-      if !layer.isOfWholeNumbers(whole) {
-        try layer.editWeights { _, weights in weights.round() }
-      }
-      for index in layer.output.indices where !layer.givesWholeNumbers(index) {
-        let blob = layer.output[index]
-        if whole.contains(blob) || layer.parameters is Copy { continue }
-        let single = names.take(blob + " in single precision")
-        layer.output[index] = single
-        added.append(self.layer(blob, single, blob))
-      }
-      layers += [layer] + added
     }
     network.layers = layers
   }
 
-  /// Rounds the inputs of the network, after preprocessing.
-  mutating func roundInputs(_ network: inout NeuralNetwork, _ inputs: [String]) {
-    for input in inputs where !whole.contains(input) && !network.writes(input) {
-      let half = names.take(input + " in half precision")
-      network.rename(input, to: half)
-      network.layers.insert(layer(half, input, half), at: 0)
+  /// The layer in half precision, between those that round what it reads and gives.
+  private mutating func rounded(
+    _ layer: inout NeuralNetworkLayer, _ scope: inout Scope
+  ) throws -> [NeuralNetworkLayer] {
+    var before: [NeuralNetworkLayer] = []
+    for index in layer.input.indices where scope.unrounded.contains(layer.input[index]) {
+      let blob = layer.input[index]
+      if let half = scope.rounded[blob] {
+        layer.input[index] = half
+      } else {
+        let half = names.take(blob + " in half precision")
+        scope.rounded[blob] = half
+        before.append(self.layer(half, blob, half))
+        layer.input[index] = half
+      }
     }
-  }
-}
-
-extension NeuralNetwork {
-  fileprivate func writes(_ blob: String) -> Bool {
-    layers.contains { layer in
-      layer.output.contains(blob)
-        || (layer.parameters as? any ControlLayer)?.networks.contains { $0.writes(blob) } == true
+    if !layer.isOfWholeNumbers(single.whole) {
+      try layer.editWeights { _, weights in weights.round() }
     }
-  }
-
-  fileprivate mutating func rename(_ blob: String, to name: String) {
-    for index in layers.indices {
-      layers[index].input = layers[index].input.map { $0 == blob ? name : $0 }
-      guard var flow = layers[index].parameters as? any ControlLayer else { continue }
-      for inner in flow.networks.indices { flow.networks[inner].rename(blob, to: name) }
-      layers[index].parameters = flow
+    var after: [NeuralNetworkLayer] = []
+    for index in layer.output.indices {
+      let blob = layer.output[index]
+      scope.unrounded.remove(blob)
+      scope.rounded[blob] = nil
+      if single.whole.contains(blob) || layer.parameters is Copy || layer.givesWholeNumbers(index) {
+        continue
+      }
+      let unrounded = names.take(blob + " in single precision")
+      layer.output[index] = unrounded
+      after.append(self.layer(blob, unrounded, blob))
     }
+    if let first = layer.output.first { halfBlobs.insert(first) }
+    return before + [layer] + after
   }
 }
 

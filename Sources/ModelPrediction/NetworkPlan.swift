@@ -29,8 +29,8 @@ extension Predictor {
     for input in inputs where input.type?.isOptional != true {
       shapes[input.name] = model.typicalShape(of: input)
     }
-    let options = engineOptions(for: shapes)
-    let network = try networkModel(for: shapes).model
+    let prepared = try networkModel(for: shapes)
+    let (network, options) = (prepared.model, engineOptions(for: shapes, prepared))
     let steps =
       try pass.map { try CompiledNetwork.steps(of: network, options: options, after: $0) }
       ?? CompiledNetwork(model: network, options: options).steps

@@ -26,6 +26,8 @@ public final class Predictor: Sendable {
     public var keepsStates = false
     /// The precision of what a network or an ML Program computes.
     public var precision = ComputePrecision.float32
+    /// The names of layers that compute in single precision nevertheless.
+    public var keptInFloat32: Set<String> = []
 
     /// Default options: only the model's outputs, in the source framework's axis order.
     public init() {}
@@ -70,7 +72,7 @@ public final class Predictor: Sendable {
     let model = programNetwork?.model ?? selected
     self.model = model
     var options = options
-    if options.precision == .float16 {
+    if options.precision != .float32 {
       options.engine.customLayers.register(HalfRounding.className) { _ in HalfRounding() }
     }
     self.options = options
@@ -254,9 +256,10 @@ public final class Predictor: Sendable {
   ) throws -> Compiled {
     let known = compiled.withLock { $0?.shapes == shapes ? $0 : nil }
     if let known, !dependsOnValues { return known }
-    let (model, states) = try networkModel(for: shapes, values: values)
-    let network = try CompiledNetwork(model: model, options: engineOptions(for: shapes))
-    let result = Compiled(shapes: shapes, network: network, states: states)
+    let prepared = try networkModel(for: shapes, values: values)
+    let network = try CompiledNetwork(
+      model: prepared.model, options: engineOptions(for: shapes, prepared))
+    let result = Compiled(shapes: shapes, network: network, states: prepared.states)
     compiled.withLock { $0 = result }
     return result
   }
@@ -264,24 +267,38 @@ public final class Predictor: Sendable {
   /// Whether the sizes of a program depend on the values of its inputs.
   private var dependsOnValues: Bool { programNetwork?.dependsOnValues ?? false }
 
+  /// A network that is ready to be compiled.
+  struct Prepared {
+    var model: Model
+    /// The states of a program that are inputs and outputs of the network.
+    var states: [ProgramNetwork.State]
+    /// The first outputs of the layers whose sums are in half precision.
+    var halfSums: Set<String> = []
+  }
+
   /// The model of the network for inputs of these shapes: a program becomes one for each, and where
   /// sizes depend on the values of inputs, one for each of those.
   func networkModel(
     for shapes: [String: [Int]], values: [String: Tensor]? = nil
-  ) throws -> (model: Model, states: [ProgramNetwork.State]) {
+  ) throws -> Prepared {
     let network = try program?.programNetwork(
       shapes: shapes, values: values, keepsStates: options.keepsStates)
     if let failure = network?.failure { throw failure }
-    var model = network?.model ?? model
-    if options.precision == .float16 {
-      model = try model.roundedToHalf(whole: network?.wholeBlobs ?? [])
-    }
-    return (model, network?.states ?? [])
+    var prepared = Prepared(model: network?.model ?? model, states: network?.states ?? [])
+    guard options.precision != .float32 else { return prepared }
+    let single = SinglePrecision(
+      whole: network?.wholeBlobs ?? [], blobs: network?.singleBlobs ?? [],
+      layers: options.keptInFloat32)
+    let (rounded, blobs) = try prepared.model.roundedToHalf(except: single)
+    prepared.model = rounded
+    if options.precision == .float16Sums { prepared.halfSums = blobs }
+    return prepared
   }
 
   /// How the network is compiled for inputs of these shapes.
-  func engineOptions(for shapes: [String: [Int]]) -> CompileOptions {
+  func engineOptions(for shapes: [String: [Int]], _ prepared: Prepared) -> CompileOptions {
     var engineOptions = options.engine
+    engineOptions.halfSums = prepared.halfSums
     engineOptions.inputShapes = shapes
     engineOptions.customLayerInstances = options.engine.customLayerInstances ?? customLayerInstances
     if case .named(var names) = options.keep {

@@ -16,10 +16,10 @@ extension Predictor {
   /// The same prediction by the double-precision engine.
   package func referencePrediction(_ values: [String: FeatureValue]) throws -> ReferencePrediction {
     let blobs = try interface.batchItems(interface.blobs(values)).first ?? [:]
+    let prepared = try networkModel(for: blobs.mapValues(\.shape), values: blobs)
     let network = try ReferenceNetwork(
-      model: networkModel(for: blobs.mapValues(\.shape), values: blobs).model,
-      customLayers: options.engine.customLayers,
-      seed: options.engine.seed)
+      model: prepared.model, customLayers: options.engine.customLayers, seed: options.engine.seed,
+      halfSums: prepared.halfSums)
     let items = try items(values) { item in
       try network.predict(interface.completed(item).mapValues { ReferenceTensor($0) })
         .mapValues { $0.tensor }

@@ -15,6 +15,10 @@ final class ProgramLowering {
   private var blobs: Set<String> = []
   /// The blobs of integers.
   private(set) var wholeBlobs: Set<String> = []
+  /// The blobs in single precision.
+  private(set) var singleBlobs: Set<String> = []
+  /// Whether a blob is in half precision.
+  private(set) var hasHalfBlobs = false
   /// The last numbers that made names unique.
   private var numbers: [String: Int] = [:]
   /// The layers that write blobs once, for finding values that do not depend on inputs.
@@ -123,6 +127,8 @@ final class ProgramLowering {
 
   func noteType(_ blob: String, _ type: MILDataType) {
     if !type.isFloat { wholeBlobs.insert(blob) }
+    if type == .float32 { singleBlobs.insert(blob) }
+    if type == .float16 { hasHalfBlobs = true }
   }
 
   /// Adds a layer that may write a blob again, or is made of networks.
@@ -163,6 +169,7 @@ final class ProgramLowering {
       blobs.remove(old)
       blobs.insert(new)
       if wholeBlobs.remove(old) != nil { wholeBlobs.insert(new) }
+      if singleBlobs.remove(old) != nil { singleBlobs.insert(new) }
       producers[old] = nil
     }
     for layer in layers[mark...] where !(layer.parameters is Copy) {

@@ -18,6 +18,8 @@ package struct ProgramNetwork: Sendable {
   package var states: [State] = []
   /// The blobs of integers.
   package var wholeBlobs: Set<String> = []
+  /// The blobs in single precision of a program that has others in half precision.
+  package var singleBlobs: Set<String> = []
   /// Whether the network is for the values of the inputs, because sizes depend on them.
   package var dependsOnValues = false
   /// The reason the network has no layers without values or other shapes; nil if it has them.
@@ -76,6 +78,7 @@ extension Model {
     }
     result.dependsOnValues = lowering.dependsOnValues || result.failure != nil
     result.wholeBlobs = lowering.wholeBlobs
+    if lowering.hasHalfBlobs { result.singleBlobs = lowering.singleBlobs }
     if result.failure == nil { network.layers = lowering.layers }
     network.arrayInputShapeMapping = .exact
     network.imageInputShapeMapping = .rank4

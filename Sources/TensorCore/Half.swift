@@ -37,6 +37,21 @@ package enum Half {
   @inlinable @inline(__always)
   package static func rounded(_ value: Float) -> Float { float(bits(value)) }
 
+  /// The nearest half, ties to even; infinity from 65520 up.
+  @inlinable @inline(__always)
+  package static func rounded(_ value: Double) -> Double {
+    let magnitude = value.magnitude
+    if magnitude < 0x1p-14 {
+      // The last bit of the sum is worth 2⁻²⁴, as that of a subnormal half.
+      return value + 0x1.8p28 - 0x1.8p28
+    }
+    guard magnitude < 65520 else {
+      return value.isNaN ? value : value < 0 ? -.infinity : .infinity
+    }
+    let isOdd = (value.bitPattern >> 42) & 1
+    return Double(bitPattern: (value.bitPattern &+ (1 << 41 - 1) &+ isOdd) & ~(1 << 42 - 1))
+  }
+
   /// Converts little-endian halves, at any alignment, to floats. Precondition: two bytes per
   /// element.
   package static func convert(

@@ -25,7 +25,7 @@ struct ConversionDamage: Sendable {
     self.change = change
   }
 
-  private static func of<Layer: LayerParameters>(
+  static func of<Layer: LayerParameters>(
     _ type: Layer.Type, _ name: String, _ change: @escaping @Sendable (inout Layer) throws -> Bool
   ) -> ConversionDamage {
     ConversionDamage(name) { layer in
@@ -38,7 +38,7 @@ struct ConversionDamage: Sendable {
   }
 
   /// The first and the last different number change places.
-  private static func swap(_ weights: inout Weights?) -> Bool {
+  static func swap(_ weights: inout Weights?) -> Bool {
     guard var values = weights?.floatValue.array(), values.count > 1,
       let other = values.lastIndex(where: { $0 != values[0] })
     else { return false }

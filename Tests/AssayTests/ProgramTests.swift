@@ -136,7 +136,7 @@ import Testing
     let path = Self.programs.path(family)
     let result = try Command.run(
       "diff", path + ".mlpackage", path + ".inputs.npz", "--expected", path + ".expected.npz",
-      "--compute-precision", "float16", "--rtol", "0", "--atol", "0")
+      "--precision", "float16", "--rtol", "0", "--atol", "0")
     #expect(result.code == 0, "\(result.output)\(result.errors)")
     let single = try Command.run(
       "diff", path + ".mlpackage", path + ".inputs.npz", "--expected", path + ".expected.npz",

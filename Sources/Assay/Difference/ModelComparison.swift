@@ -126,11 +126,7 @@ package struct ModelPair {
   }
 
   func randomValues(seed: UInt64) throws -> [String: FeatureValue] {
-    var values: [String: FeatureValue] = [:]
-    for (name, blob) in try a.randomBlobs(seed: seed) {
-      values[name] = .array(a.interface.features[name]?.value(blob) ?? blob)
-    }
-    return values
+    try a.randomValues(seed: seed)
   }
 
   package func compare(_ values: [String: FeatureValue]) throws -> Comparison {
@@ -192,7 +188,7 @@ package struct ModelPair {
 
 extension Prediction {
   /// The outputs without the blobs inside.
-  fileprivate var features: [PredictedOutput] {
+  var features: [PredictedOutput] {
     outputs.filter { if case .blob = $0.kind { false } else { true } }
   }
 }

@@ -54,7 +54,7 @@ package struct Proof: Sendable {
   /// - Parameters:
   ///   - blobs: the blob of the model for each layer of the source; for layers that it lacks, the names
   ///     decide.
-  ///   - words: inputs as on a command line; none for random ones and edges.
+  ///   - words: inputs as on a command line; none for random ones. Zeros and large numbers come in addition.
   /// - Throws: `ModelError` if the source contradicts itself, or the model does not run.
   package init(
     _ interpreter: any SourceInterpreter, _ model: Model, blobs: [String: String],
@@ -62,8 +62,8 @@ package struct Proof: Sendable {
   ) throws {
     let run = try ProofRun(interpreter, model, blobs, options)
     let cases =
-      words.isEmpty ? try run.artificialInputs() : try run.inputs(words, options.predictor.images)
-    for input in cases {
+      try words.isEmpty ? run.randomInputs() : run.inputs(words, options.predictor.images)
+    for input in try cases + run.edges() {
       try add(run, input)
       if finding != nil { return }
     }

@@ -27,18 +27,22 @@ struct ProofInput {
 }
 
 extension ProofRun {
-  /// Random numbers, zeros and large numbers: pixels from 0 to 255 where the model takes an image, indices
-  /// where it takes words. No large numbers where Core ML would clip them and the source does not.
-  func artificialInputs() throws -> [ProofInput] {
+  /// Two sets of random numbers: pixels from 0 to 255 where the model takes an image, indices where it
+  /// takes words.
+  func randomInputs() throws -> [ProofInput] {
     let words = wordCounts
-    var inputs: [ProofInput] = []
-    for seed in [seed, seed == .max ? 0 : seed + 1] {
+    return try [seed, seed == .max ? 0 : seed + 1].map { seed in
       var blobs = try predictor.randomBlobs(seed: seed)
       for (name, count) in words { blobs[name] = blobs[name]?.asIndices(below: count) }
-      inputs.append(ProofInput("random numbers of seed \(seed)", blobs: blobs))
+      return ProofInput("random numbers of seed \(seed)", blobs: blobs)
     }
+  }
+
+  /// Zeros and large numbers; no large numbers where Core ML would clip them and the source does not.
+  func edges() throws -> [ProofInput] {
+    let words = wordCounts
     let blobs = try predictor.randomBlobs(seed: seed)
-    inputs.append(ProofInput("zeros", blobs: blobs.mapValues { Tensor(shape: $0.shape) }))
+    let inputs = [ProofInput("zeros", blobs: blobs.mapValues { Tensor(shape: $0.shape) })]
     let layers = model.neuralNetwork?.layers ?? []
     if layers.contains(where: { $0.parameters?.clipsArguments == true }) { return inputs }
     let images = Set(

@@ -27,7 +27,7 @@ package struct ProofOrigin: Sendable {
   ///
   /// - Parameters:
   ///   - renamed: the model's blob for one of the conversion, where the names differ.
-  ///   - words: inputs as on a command line; none for random ones and edges.
+  ///   - words: inputs as on a command line; none for random ones.
   package func proof(
     of model: Model, renamed: [String: String] = [:], inputs words: [String] = [],
     options proofOptions: Proof.Options = Proof.Options()

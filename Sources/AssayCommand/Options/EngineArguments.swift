@@ -12,12 +12,6 @@ struct EngineArguments: ParsableArguments {
     ))
   var forgetBias = ForgetBias.ignore
 
-  @Option(
-    help: ArgumentHelp(
-      "Round weights, inputs and the results of all layers to half precision, as a device does that computes in it; default: float32.",
-      valueName: "float16"))
-  var computePrecision = ComputePrecision.float32
-
   @Option(help: "Seed of random inputs, random weights and layers of random numbers.")
   var seed: UInt64 = 0
 
@@ -44,19 +38,55 @@ struct EngineArguments: ParsableArguments {
 
   /// How to predict and compare.
   func comparison(
-    _ compile: CompileOptions, _ layout: ArrayLayout, _ images: ImageOptions?
+    _ compile: CompileOptions, _ layout: ArrayLayout, _ images: ImageOptions?,
+    _ compute: ComputePrecisionArguments? = nil
   ) -> Comparison.Options {
     var options = Comparison.Options()
     options.layout = layout
     options.images = images
     options.engine = compile
     options.forgetBias = forgetBias
-    options.precision = computePrecision
+    if let compute {
+      options.precision = compute.precision
+      options.keptInFloat32 = Set(compute.keptInFloat32)
+    }
     return options
   }
 }
 
 extension ComputePrecision: ExpressibleByArgument {}
+
+/// The precision of what a network computes, as `convert` writes it into a program.
+struct ComputePrecisionArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Compute as a device does that computes in half precision: weights, inputs and the results of all layers are rounded to it (float16), or sums after each addition, too (float16-sums); default: float32.",
+      valueName: "PRECISION"))
+  var precision = ComputePrecision.float32
+
+  @Option(
+    name: .customLong("keep-float32"),
+    help: ArgumentHelp(
+      "With --precision float16, compute this layer in single precision; repeatable.",
+      valueName: "LAYER"))
+  var keptInFloat32: [String] = []
+
+  func validate() throws {
+    if precision == .float32, !keptInFloat32.isEmpty {
+      throw ValidationError("--keep-float32 needs --precision float16")
+    }
+  }
+
+  /// - Throws: `.mismatch` for a name that no layer has.
+  func requireLayers(in model: Model) throws {
+    guard let network = model.neuralNetwork else { return }
+    for name in keptInFloat32 where !network.layers.contains(where: { $0.name == name }) {
+      throw ModelError(
+        .mismatch, "the model has no layer '\(name)' to keep in single precision",
+        hint: "list the layers with `assay inspect`")
+    }
+  }
+}
 
 /// The function of an ML Program.
 struct FunctionArguments: ParsableArguments {

@@ -1,6 +1,11 @@
 import Assay
 
 extension Report {
+  /// What half precision does to the layers.
+  mutating func add(_ study: HalfPrecisionStudy) {
+    add("Half precision", "<pre>\(HalfPrecisionText(study).text())</pre>")
+  }
+
   /// What `diff` found: the verdicts, the errors along the network, and the images.
   mutating func add(_ comparison: Comparison, diagnosis: Diagnosis?) throws {
     add(comparison.outputs)

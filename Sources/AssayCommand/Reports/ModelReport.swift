@@ -25,7 +25,11 @@ extension Report {
           entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", "),
         ]
       })
-    add("Conversion", "\(table)\(notes.map { "<p>\($0)</p>" as HTML }.lines())")
+    // A long list is folded, so that the page starts with the graph.
+    let list: HTML =
+      plan.count > 60
+      ? "<details>\n<summary>\(plan.count) source layers</summary>\n\(table)</details>\n" : table
+    add("Conversion", "\(list)\(notes.map { "<p>\($0)</p>" as HTML }.lines())")
   }
 }
 

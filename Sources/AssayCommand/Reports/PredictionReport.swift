@@ -34,6 +34,17 @@ extension Report {
     if !rows.isEmpty { add("Outputs", rows.lines()) }
   }
 
+  /// The objects that were found, in the image and as a table.
+  mutating func add(_ result: ImageDetection.Result) throws {
+    try add("Boxes", images: [("objects found", result.drawn())])
+    let rows = result.objects.map { object in
+      [
+        result.detector.label(object.classIndex), fixedText(object.score * 100, decimals: 2),
+      ] + DetectionText.numbers(object.box).map { fixedText($0, decimals: 1) }
+    }
+    add(HTML.table(["", "%", "x", "y", "width", "height"], rows, numbers: [1, 2, 3, 4, 5]))
+  }
+
   /// The five best of scores that have labels.
   private static func bestClasses(of output: PredictedOutput, _ labels: [String]?) -> HTML? {
     let scores = output.value.elements

@@ -153,7 +153,14 @@ struct GraphBuilder {
       layer: layer, inputs: inputs, graph: consume moved, customLayer: implementations[place],
       hooks: options.hooks, byteLimit: byteLimit,
       random: RandomSource(seed: options.seed, place: place))
-    let outputs = try parameters.lower(&lowering)
+    let outputs =
+      if let sums = parameters as? any HalfSumLayer, let first = layer.output.first,
+        options.halfSums.contains(first)
+      {
+        try lowering.addHalfSums(sums)
+      } else {
+        try parameters.lower(&lowering)
+      }
     graph = (consume lowering).graph
     try require(
       outputs.count == layer.output.count,

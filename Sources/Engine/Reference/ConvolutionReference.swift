@@ -1,8 +1,10 @@
 import CoreMLModel
 import TensorCore
 
-extension Convolution: ReferenceFormula {
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+extension Convolution: HalfSumLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     let (kernel, strides, dilations) = try effectiveSizes()
@@ -27,7 +29,7 @@ extension Convolution: ReferenceFormula {
     let output = ReferenceTensor(shape: shape) { p in
       let group = p.channel / groupOutputs
       let item = (p.sequence * input.batch + p.batch) * input.channels + group * groupInputs
-      var sum = Double(offsets[p.channel])
+      var sum = ReferenceSum(Double(offsets[p.channel]), settings)
       for i in 0..<groupInputs {
         let filter =
           isDeconvolution
@@ -37,12 +39,12 @@ extension Convolution: ReferenceFormula {
           let weightRow = (filter * kernel[0] + row.kernel) * kernel[1]
           let inputRow = ((item + i) * input.height + row.input) * input.width
           for column in columns[p.x] {
-            sum +=
-              Double(weights[weightRow + column.kernel]) * input.elements[inputRow + column.input]
+            sum.add(
+              Double(weights[weightRow + column.kernel]) * input.elements[inputRow + column.input])
           }
         }
       }
-      return sum
+      return sum.value
     }
     return [output]
   }

@@ -2,19 +2,22 @@ import CoreMLModel
 import LibC
 import TensorCore
 
-extension InnerProduct: ReferenceFormula {
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+extension InnerProduct: HalfSumLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
     let input = int8DynamicQuantize ? inputs[0].roundedToCodes : inputs[0]
     let rows = try matrix.values([outputChannels, inputChannels], "weights")
     let offsets = try bias.biases(outputChannels, areUsed: hasBias)
-    return try planeOutput(inputs) { p in
+    let output = try ReferenceTensor(shape: outputShape(inputs)) { p in
       let item = (p.sequence * input.batch + p.batch) * inputChannels
-      var sum = Double(offsets[p.channel])
+      var sum = ReferenceSum(Double(offsets[p.channel]), settings)
       for i in 0..<inputChannels {
-        sum += Double(rows[p.channel * inputChannels + i]) * input.elements[item + i]
+        sum.add(Double(rows[p.channel * inputChannels + i]) * input.elements[item + i])
       }
-      return sum
+      return sum.value
     }
+    return [output]
   }
 }
 

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-extension UniDirectionalLSTM: ReferenceLayer {
+extension UniDirectionalLSTM: HalfSumLayer {
   /// Inputs x, h, c, outputs y, h, c.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
@@ -17,7 +17,7 @@ extension UniDirectionalLSTM: ReferenceLayer {
   }
 }
 
-extension BiDirectionalLSTM: ReferenceLayer {
+extension BiDirectionalLSTM: HalfSumLayer {
   /// Inputs x, h, c and the backward layer's h, c; outputs y, h, c, h, c. At each time y holds the
   /// forward output, then the backward output for the same time; without a sequence, the last of
   /// each.
@@ -75,7 +75,7 @@ private struct LSTMCell {
     self.parameters = parameters
     let isCoupled = parameters.coupledInputAndForgetGate
     func gate(_ gate: RecurrentWeights, _ name: String) throws -> RecurrentGate {
-      try RecurrentGate(gate, hasBias: parameters.hasBiasVectors, name, inputs, outputs)
+      try RecurrentGate(gate, hasBias: parameters.hasBiasVectors, name, inputs, outputs, settings)
     }
     inputGate = try gate(weights.inputGate, "inputGate")
     forgetGate = isCoupled ? nil : try gate(weights.forgetGate, "forgetGate")

@@ -1,8 +1,10 @@
 import CoreMLModel
 import TensorCore
 
-extension Pooling: ReferenceFormula {
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+extension Pooling: HalfSumLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let input = inputs[0]
     let rows = try windows(axis: 0, input: input.height, output: shape[3])
@@ -20,7 +22,9 @@ extension Pooling: ReferenceFormula {
       case .average:
         let count =
           avgPoolExcludePadding ? values.count : rows[p.y].padded.count * columns[p.x].padded.count
-        return values.reduce(0, +) / Double(count)
+        var sum = ReferenceSum(settings)
+        sum.add(values)
+        return sum.value / Double(count)
       case .l2: return values.reduce(0) { $0 + $1 * $1 }.squareRoot()
       }
     }

@@ -1,14 +1,16 @@
 import CoreMLModel
 import TensorCore
 
-extension SimpleRecurrent: ReferenceFormula {
+extension SimpleRecurrent: HalfSumLayer {
   /// Inputs x and h, outputs y and h.
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
     let shapes = try outputShapes(inputs.map(\.shape))
     let f = try recurrentFunction(activation, "activation")
     let gate = try RecurrentGate(
       RecurrentWeights(weightMatrix, recursionMatrix, biasVector), hasBias: hasBiasVector, "",
-      inputVectorSize, outputVectorSize)
+      inputVectorSize, outputVectorSize, settings)
     let run = runRecurrence(
       inputs[0], reversed: reverseInput, hidden: state(inputs, 1, outputVectorSize),
       cell: nil
@@ -17,15 +19,17 @@ extension SimpleRecurrent: ReferenceFormula {
   }
 }
 
-extension GRU: ReferenceFormula {
+extension GRU: HalfSumLayer {
   /// Inputs x and h, outputs y and h.
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
     let shapes = try outputShapes(inputs.map(\.shape))
     let f = try recurrentFunction(activations.first, "activations")
     let g = try recurrentFunction(activations.last, "activations")
     func gate(_ weights: RecurrentWeights, _ name: String) throws -> RecurrentGate {
       try RecurrentGate(
-        weights, hasBias: hasBiasVectors, name, inputVectorSize, outputVectorSize)
+        weights, hasBias: hasBiasVectors, name, inputVectorSize, outputVectorSize, settings)
     }
     let update = try gate(updateGate, "updateGate")
     let reset = try gate(resetGate, "resetGate")
@@ -93,10 +97,13 @@ struct RecurrentGate {
   private let weights: [Float]
   private let recursion: [Float]
   private let bias: [Float]
+  private let settings: ReferenceSettings
 
   init(
-    _ gate: RecurrentWeights, hasBias: Bool, _ name: String, _ inputs: Int, _ outputs: Int
+    _ gate: RecurrentWeights, hasBias: Bool, _ name: String, _ inputs: Int, _ outputs: Int,
+    _ settings: ReferenceSettings
   ) throws {
+    self.settings = settings
     weights = try gate.matrix.values([outputs, inputs], name + "WeightMatrix")
     recursion = try gate.recursion.values([outputs, outputs], name + "RecursionMatrix")
     bias =
@@ -107,10 +114,10 @@ struct RecurrentGate {
 
   func sum(_ x: [Double], _ h: [Double]) -> [Double] {
     bias.indices.map { row in
-      var sum = Double(bias[row])
-      for i in x.indices { sum += Double(weights[row * x.count + i]) * x[i] }
-      for i in h.indices { sum += Double(recursion[row * h.count + i]) * h[i] }
-      return sum
+      var sum = ReferenceSum(Double(bias[row]), settings)
+      for i in x.indices { sum.add(Double(weights[row * x.count + i]) * x[i]) }
+      for i in h.indices { sum.add(Double(recursion[row * h.count + i]) * h[i]) }
+      return sum.value
     }
   }
 }

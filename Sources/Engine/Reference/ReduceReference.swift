@@ -2,10 +2,12 @@ import CoreMLModel
 import LibC
 import TensorCore
 
-extension Reduce: ReferenceFormula {
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+extension Reduce: HalfSumLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
     let input = inputs[0]
-    return try planeOutput(inputs) { p in
+    let output = try ReferenceTensor(shape: outputShape(inputs)) { p in
       var values: [Double] = []
       for c in axis == .chw || axis == .c ? 0..<input.channels : p.channel..<p.channel + 1 {
         for y in [.chw, .hw, .h].contains(axis) ? 0..<input.height : p.y..<p.y + 1 {
@@ -14,15 +16,18 @@ extension Reduce: ReferenceFormula {
           }
         }
       }
-      return reduced(values)
+      return reduced(values, settings)
     }
+    return [output]
   }
 
-  private func reduced(_ values: [Double]) -> Double {
+  private func reduced(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     let stabilizer = Double(effectiveEpsilon)
+    var sum = ReferenceSum(settings)
     switch mode {
-    case .sum: return values.reduce(0, +)
-    case .avg: return values.reduce(0, +) / Double(values.count)
+    case .sum, .avg:
+      sum.add(values)
+      return mode == .sum ? sum.value : sum.value / Double(values.count)
     case .prod: return values.reduce(1, *)
     case .logsum: return values.reduce(0) { $0 + log($1 + stabilizer) }
     case .sumsquare: return values.reduce(0) { $0 + $1 * $1 }

@@ -18,6 +18,8 @@ struct ReferenceSettings {
   /// converter sets it although the stored bias includes the 1, so its files match Keras only if
   /// the field is ignored.
   var addsForgetBias = false
+  /// Whether sums are rounded to half precision after each addition.
+  var hasHalfSums = false
   /// The classes that implement custom layers.
   var customLayers = CustomLayerRegistry()
   /// The objects created from these classes.

@@ -11,21 +11,25 @@ package struct ReferenceNetwork {
   private let outputNames: [String]
   private let settings: ReferenceSettings
   private let maxMemory: Int
+  private let halfSums: Set<String>
 
   /// - Parameters:
   ///   - seed: decides the numbers of random layers.
+  ///   - halfSums: the first outputs of the layers whose sums are in half precision.
   ///   - maxMemory: bytes that the blobs may take together; nil means the machine's memory.
   /// - Throws: `ModelError` if the model is not a neural network, or has a layer of a later
   ///   specification version.
   package init(
     model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry(),
-    addsForgetBias: Bool = false, seed: UInt64 = 0, maxMemory: Int? = nil
+    addsForgetBias: Bool = false, seed: UInt64 = 0, halfSums: Set<String> = [],
+    maxMemory: Int? = nil
   ) throws {
     guard let network = model.neuralNetwork else {
       throw ModelError(.unsupported, "the model is not a neural network")
     }
     self.network = network
     self.maxMemory = maxMemory ?? MemoryBudget.limit
+    self.halfSums = halfSums
     description = model.description ?? ModelDescription()
     settings = ReferenceSettings(
       addsForgetBias: addsForgetBias, customLayers: customLayers, seed: seed)
@@ -171,6 +175,7 @@ package struct ReferenceNetwork {
     var settings = settings
     settings.layerIndex = index
     settings.round = round
+    settings.hasHalfSums = layer.output.first.map(halfSums.contains) ?? false
     let outputs = try parameters.exactReferenceOutputs(inputs, settings)
     try require(
       outputs.count >= layer.output.count,

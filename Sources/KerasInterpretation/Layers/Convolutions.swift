@@ -85,7 +85,7 @@ enum Convolutions {
   }
 
   /// `[out, in, axes…]`
-  private static func dense(_ kernel: DoubleArray) -> DoubleArray {
+  static func dense(_ kernel: DoubleArray) -> DoubleArray {
     kernel.transposed([kernel.rank - 1, kernel.rank - 2] + Array(0..<kernel.rank - 2))
   }
 
@@ -97,7 +97,7 @@ enum Convolutions {
       [turned.shape[0] * turned.shape[1], 1] + Array(turned.shape[2...]))
   }
 
-  private static func correlate(
+  static func correlate(
     _ run: LayerRun, _ x: DoubleArray, _ kernel: DoubleArray, groups: Int, stepped: Bool
   ) throws -> DoubleArray {
     let axes = x.rank - 2

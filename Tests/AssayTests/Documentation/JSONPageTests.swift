@@ -76,6 +76,10 @@ import Testing
       let half = folder + "/half.mlmodel"
       try Command.run("compress", model, "-o", half, "--precision", "float16", "--no-fold")
       try check(["diff", model, half, "--json"], as: "modelComparison")
+      try check(["diff", model, "--precision", "float16", "--json"], as: "precisionComparison")
+      try check(
+        ["diff", model, "--precision", "float16", "--rtol", "0", "--atol", "1e-9", "--json"],
+        code: 1, as: "precisionComparison")
       let net = ["v2.prototxt", "single.caffemodel"].map(Fixtures("caffe").path)
       let converted = folder + "/net.mlmodel"
       try Command.run(["convert"] + net + ["-o", converted])

@@ -42,10 +42,10 @@ enum ProgramDocumentation {
         `bench --steps` and `diff --layers` say of networks holds for it. Blobs have the names of the program's
         values.
       * Everything is computed in single precision. Weights in half precision are used as stored. A device that
-        computes in half precision gives numbers that differ by its rounding: `--compute-precision float16` of
-        `run`, `diff` and `bench` rounds weights, inputs and the results of all layers to half precision, in
-        programs and networks alike. Sums inside a layer, and the steps of recurrent layers, are in single
-        precision, and weights in few bits are not rounded. `diff --layers` shows what each layer loses.
+        computes in half precision gives numbers that differ by its rounding: `--precision float16` of
+        `run`, `diff`, `eval` and `bench` rounds weights, inputs and the results of all layers to half precision
+        ([half precision](predictions-differ.md#8-half-precision-before-it-ships)). In a program whose values are of
+        both types, those in single precision stay so.
       * Integers are computed in single precision, too: they are exact up to 2²⁴.
       * Types and shapes of every result are derived and compared with those that the program states.
       * Sizes and places (`shape`, `begin`, `axes`, …) may be computed from the shapes of the inputs and from their

@@ -3,13 +3,15 @@ import LibC
 import TensorCore
 
 /// A reference implementation that is a function of the elements along the reduced axes.
-protocol ReductionTwin: ReferenceFormula, AxesReductionLayer {
-  func twin(_ values: [Double]) -> Double
+protocol ReductionTwin: ReferenceLayer, AxesReductionLayer {
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double
 }
 
 extension ReductionTwin {
   /// Groups the elements of the input, in order, by their position along the other axes.
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
     let input = inputs[0]
     let rank = input.shape.count
     let isReduced = (0..<rank).map { axis in
@@ -22,49 +24,69 @@ extension ReductionTwin {
       return 0
     }
     let kept = zip(input.shape, isReduced).map { $1 ? 1 : $0 }
-    let result = ReferenceTensor.indexed(kept) { twin(groups[$0] ?? []) }
+    let result = ReferenceTensor.indexed(kept) { twin(groups[$0] ?? [], settings) }
     return [result.reshaped(try outputShape(inputs))]
   }
 }
 
 extension ReduceL1: ReductionTwin {
-  func twin(_ values: [Double]) -> Double { values.reduce(0) { $0 + abs($1) } }
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+    values.reduce(0) { $0 + abs($1) }
+  }
 }
 
 extension ReduceL2: ReductionTwin {
-  func twin(_ values: [Double]) -> Double { values.reduce(0) { $0 + $1 * $1 }.squareRoot() }
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+    values.reduce(0) { $0 + $1 * $1 }.squareRoot()
+  }
 }
 
 extension ReduceMax: ReductionTwin {
-  func twin(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.max) }
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+    values.dropFirst().reduce(values[0], Swift.max)
+  }
 }
 
 extension ReduceMin: ReductionTwin {
-  func twin(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.min) }
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+    values.dropFirst().reduce(values[0], Swift.min)
+  }
 }
 
-extension ReduceSum: ReductionTwin {
-  func twin(_ values: [Double]) -> Double { values.reduce(0, +) }
+extension ReduceSum: ReductionTwin, HalfSumLayer {
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+    var sum = ReferenceSum(settings)
+    sum.add(values)
+    return sum.value
+  }
 }
 
 extension ReduceProd: ReductionTwin {
-  func twin(_ values: [Double]) -> Double { values.reduce(1, *) }
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double { values.reduce(1, *) }
 }
 
-extension ReduceMean: ReductionTwin {
-  func twin(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
+extension ReduceMean: ReductionTwin, HalfSumLayer {
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+    var sum = ReferenceSum(settings)
+    sum.add(values)
+    return sum.value / Double(values.count)
+  }
 }
 
 extension ReduceLogSum: ReductionTwin {
-  func twin(_ values: [Double]) -> Double { log(values.reduce(0, +)) }
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+    log(values.reduce(0, +))
+  }
 }
 
 extension ReduceSumSquare: ReductionTwin {
-  func twin(_ values: [Double]) -> Double { values.reduce(0) { $0 + $1 * $1 } }
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+    values.reduce(0) { $0 + $1 * $1 }
+  }
 }
 
 extension ReduceLogSumExp: ReductionTwin {
-  func twin(_ values: [Double]) -> Double {
+  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     let largest = values.max() ?? 0
     return largest + log(values.reduce(0) { $0 + exp($1 - largest) })
   }
@@ -108,8 +130,10 @@ extension LayerNormalization: ReferenceFormula {
   }
 }
 
-extension BatchedMatMul: ReferenceFormula {
-  func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
+extension BatchedMatMul: HalfSumLayer {
+  func referenceOutputs(
+    _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
+  ) throws -> [ReferenceTensor] {
     let shape = try outputShape(inputs)
     let a = int8DynamicQuantize ? inputs[0].roundedToCodes : inputs[0]
     if inputs.count == 1 {
@@ -120,25 +144,30 @@ extension BatchedMatMul: ReferenceFormula {
         ReferenceTensor.indexed(shape) { index in
           let column = index[index.count - 1]
           let row = a.offset(index.dropLast() + [0])
-          return (0..<depth).reduce(Double(offsets[column])) {
-            $0 + a.elements[row + $1] * Double(stored[column * depth + $1])
+          var sum = ReferenceSum(Double(offsets[column]), settings)
+          for k in 0..<depth {
+            sum.add(a.elements[row + k] * Double(stored[column * depth + k]))
           }
+          return sum.value
         }
       ]
     }
     let b = inputs[1]
     let (isRow, isColumn) = (a.shape.count == 1, b.shape.count == 1)
     let depth = a.shape[a.shape.count - (transposeA && !isRow ? 2 : 1)]
-    return try arrayOutput(inputs) { index in
+    let output = ReferenceTensor.indexed(shape) { index in
       var batch = index
       let column = batch.removeLast()
       let row = batch.removeLast()
-      return (0..<depth).reduce(0) { sum, k in
+      var sum = ReferenceSum(settings)
+      for k in 0..<depth {
         let left = isRow ? [k] : transposeA ? [k, row] : [row, k]
         let right = isColumn ? [k] : transposeB ? [column, k] : [k, column]
-        return sum + a.stretched(matrix: left, batch) * b.stretched(matrix: right, batch)
+        sum.add(a.stretched(matrix: left, batch) * b.stretched(matrix: right, batch))
       }
+      return sum.value
     }
+    return [output]
   }
 }
 

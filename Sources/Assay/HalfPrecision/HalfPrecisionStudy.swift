@@ -1,0 +1,145 @@
+import CoreMLModel
+import Engine
+import ModelPrediction
+import TensorCore
+import Verification
+
+/// What half precision does to a network: where it overflows or loses most, and which layers to keep in
+/// single precision. Everything is compared with the same network in single precision.
+public struct HalfPrecisionStudy: Sendable {
+  /// A layer in half precision, on the values that single precision gives the layers before it.
+  public struct Layer: Sendable {
+    /// The layer's name.
+    public let name: String
+    /// Its type in the specification.
+    public let type: String
+    /// The largest absolute error of its results, relative to their largest value.
+    public internal(set) var error: Double
+    /// How many of its values are infinite or not numbers in half precision alone.
+    public internal(set) var overflowCount: Int
+  }
+
+  /// The outputs of the network in half precision, for each input.
+  public let outputs: [[OutputComparison]]
+  /// The layers that could be run alone: those with values beyond half precision first, then by their
+  /// error.
+  public let layers: [Layer]
+  /// The fewest layers that were found to keep all outputs within their tolerances if they compute in
+  /// single precision, in the order of the network.
+  public let kept: [String]
+  /// Whether each of `kept` was found to be needed.
+  public let isMinimal: Bool
+
+  /// Whether all outputs are within their tolerances without any layer in single precision.
+  public var agrees: Bool { outputs.joined().allSatisfy(\.agrees) }
+
+  /// - Parameters:
+  ///   - words: inputs as on a command line, of which the first four count; none for random ones.
+  ///   - options: `precision` is the one to study, `tolerances` are those of the outputs.
+  ///   - budget: the search for layers ends after this time.
+  /// - Throws: `ModelError` if the model does not run, or an input does not fit.
+  public init(
+    _ model: Model, inputs words: [String], options: Comparison.Options, seed: UInt64 = 0,
+    budget: Duration = .seconds(60)
+  ) throws {
+    let clock = ContinuousClock()
+    let end = clock.now + budget
+    var options = options
+    if words.isEmpty { options.layout = .coreml }
+    let network = HalfPrecisionNetwork(model, options)
+    let single = try network.predictor(.float32, keep: .all)
+    let inputs =
+      words.isEmpty
+      ? [try single.randomValues(seed: seed)]
+      : try InputList(words, for: model).prefix(4).map {
+        try $0.read(for: model, images: options.images)
+      }
+    let expected = try inputs.map { try single.predict($0) }
+    let trial = HalfPrecisionTrial(network, inputs, expected)
+    outputs = try trial.outputs(keeping: [])
+    layers = network.layers(single.model, inputs, expected)
+    guard !outputs.joined().allSatisfy(\.agrees) else {
+      (kept, isMinimal) = ([], true)
+      return
+    }
+    (kept, isMinimal) = try trial.search(
+      layers, all: network.layerNames(single.model)
+    ) { clock.now < end }
+  }
+}
+
+extension Predictor {
+  /// Random values for every required input, as Core ML takes them.
+  func randomValues(seed: UInt64) throws -> [String: FeatureValue] {
+    var values: [String: FeatureValue] = [:]
+    for (name, blob) in try randomBlobs(seed: seed) {
+      values[name] = .array(interface.features[name]?.value(blob) ?? blob)
+    }
+    return values
+  }
+}
+
+/// A model, to be run in one precision or another.
+struct HalfPrecisionNetwork {
+  let model: Model
+  let options: Comparison.Options
+
+  init(_ model: Model, _ options: Comparison.Options) {
+    (self.model, self.options) = (model, options)
+  }
+
+  func predictor(
+    _ precision: ComputePrecision, keep: CompileOptions.Keep = .named([]),
+    keptInFloat32: Set<String> = []
+  ) throws -> Predictor {
+    var predictorOptions = options.predictor
+    predictorOptions.precision = precision
+    predictorOptions.keptInFloat32.formUnion(keptInFloat32)
+    predictorOptions.keep = keep
+    return try Predictor(model: model, options: predictorOptions)
+  }
+
+  /// The layers that compute, those of networks inside layers, too.
+  func layerNames(_ network: Model) -> [String] {
+    func names(_ layers: [NeuralNetworkLayer]) -> [String] {
+      layers.flatMap { layer in
+        (layer.parameters as? any ControlLayer).map { $0.networks.flatMap { names($0.layers) } }
+          ?? [layer.name]
+      }
+    }
+    return names(network.neuralNetwork?.layers ?? [])
+  }
+
+  /// What each layer loses by itself, worst first.
+  func layers(
+    _ network: Model, _ inputs: [[String: FeatureValue]], _ expected: [Prediction]
+  ) -> [HalfPrecisionStudy.Layer] {
+    var found: [String: HalfPrecisionStudy.Layer] = [:]
+    let layers = network.neuralNetwork?.layers ?? []
+    for (values, prediction) in zip(inputs, expected) {
+      let known = Dictionary(
+        prediction.outputs.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+      let metrics = LayerErrors(network, known: known, inputs: values, options: options.predictor)
+        .metrics
+      for layer in layers {
+        let own = layer.output.compactMap { metrics[$0] }
+        guard !own.isEmpty else { continue }
+        let name = layer.name
+        var entry =
+          found[name]
+          ?? .init(
+            name: name, type: layer.parameters?.typeName ?? "", error: 0, overflowCount: 0)
+        entry.error = own.reduce(entry.error) { max($0, $1.relativeToLargest) }
+        entry.overflowCount += own.reduce(0) { $0 + $1.countNotFinite }
+        found[name] = entry
+      }
+    }
+    return layers.compactMap { found.removeValue(forKey: $0.name) }.enumerated().sorted {
+      let (a, b) = ($0.element, $1.element)
+      if a.overflowCount > 0 || b.overflowCount > 0, a.overflowCount != b.overflowCount {
+        return a.overflowCount > b.overflowCount
+      }
+      return a.error != b.error ? a.error > b.error : $0.offset < $1.offset
+    }.map(\.element)
+  }
+}

@@ -1,0 +1,89 @@
+import CoreMLModel
+import ModelPrediction
+import TensorCore
+import Verification
+
+/// Runs a network in half precision with some layers in single precision.
+struct HalfPrecisionTrial {
+  private let network: HalfPrecisionNetwork
+  private let inputs: [[String: FeatureValue]]
+  private let expected: [Prediction]
+
+  init(
+    _ network: HalfPrecisionNetwork, _ inputs: [[String: FeatureValue]], _ expected: [Prediction]
+  ) {
+    (self.network, self.inputs, self.expected) = (network, inputs, expected)
+  }
+
+  /// The outputs for each input.
+  func outputs(keeping kept: Set<String>) throws -> [[OutputComparison]] {
+    let options = network.options
+    let predictor = try network.predictor(options.precision, keptInFloat32: kept)
+    return try zip(inputs, expected).map { values, expected in
+      let features = Dictionary(
+        expected.features.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+      return try predictor.predict(values).features.compactMap { output in
+        features[output.name].map {
+          OutputComparison(
+            output.name, actual: output.value, expected: $0,
+            tolerance: options.tolerances[output.name], top: options.top)
+        }
+      }
+    }
+  }
+
+  private func agrees(keeping kept: some Sequence<String>) throws -> Bool {
+    try outputs(keeping: Set(kept)).joined().allSatisfy(\.agrees)
+  }
+
+  /// The largest error of an output, relative to its largest value.
+  private func error(keeping kept: Set<String>) throws -> Double {
+    try outputs(keeping: kept).joined().reduce(0) {
+      max($0, $1.metrics?.relativeToLargest ?? .infinity)
+    }
+  }
+
+  /// The fewest layers in single precision that keep all outputs within their tolerances.
+  ///
+  /// Each layer alone in half precision says how much it matters. The search takes the layers that
+  /// matter most until the outputs agree, and leaves out each that turns out not to be needed.
+  ///
+  /// - Parameters:
+  ///   - layers: by what they lose by themselves, most first.
+  ///   - all: every layer, in the order of the network.
+  ///   - hasTime: whether the search may go on.
+  /// - Returns: the layers in the order of the network, and whether each was found to be needed.
+  func search(
+    _ layers: [HalfPrecisionStudy.Layer], all: [String], hasTime: () -> Bool
+  ) throws -> (kept: [String], isMinimal: Bool) {
+    var seen = Set<String>()
+    let names = (layers.map(\.name) + all).filter { seen.insert($0).inserted }
+    var errors: [String: Double] = [:]
+    for name in names where hasTime() {
+      errors[name] = try error(keeping: Set(names).subtracting([name]))
+    }
+    let ranked = names.enumerated().sorted {
+      let (a, b) = (errors[$0.element] ?? 0, errors[$1.element] ?? 0)
+      return a != b ? a > b : $0.offset < $1.offset
+    }.map(\.element)
+    // The least number of layers, from the one that matters most, with which the outputs agree.
+    var (few, many) = (0, ranked.count)
+    while many - few > 1 {
+      let middle = (few + many) / 2
+      if try agrees(keeping: ranked.prefix(middle)) { many = middle } else { few = middle }
+    }
+    var kept = Array(ranked.prefix(many))
+    var isMinimal = true
+    for name in kept.reversed() {
+      guard hasTime() else {
+        isMinimal = false
+        break
+      }
+      let others = kept.filter { $0 != name }
+      if try agrees(keeping: others) { kept = others }
+    }
+    let needed = Set(kept)
+    var listed = Set<String>()
+    return (all.filter { needed.contains($0) && listed.insert($0).inserted }, isMinimal)
+  }
+}

@@ -1,0 +1,84 @@
+import Interpretation
+import TensorCore
+
+/// Resizing to a size, perhaps behind cropping or padding to its aspect ratio.
+enum Resizings {
+  static let operations: [String: KerasOperations.Operation] = ["Resizing": resizing]
+
+  private static func resizing(_ run: LayerRun) throws -> [KerasValue] {
+    try run.require((3...4).contains(run.input.rank), "an input of shape \(run.input.shape)")
+    let size = try [run.sizes("height", count: 1)[0], run.sizes("width", count: 1)[0]]
+    let mode = run.field("interpolation")?.string ?? "bilinear"
+    try run.require(!run.bool("antialias"), "antialiasing is not interpreted")
+    let hasBatch = run.input.rank == 4
+    let given = hasBatch ? run.input : try run.input.reshaped([1] + run.input.shape)
+    var planes = run.planes(given)
+    let (height, width) = (planes.shape[2], planes.shape[3])
+    if run.bool("crop_to_aspect_ratio") {
+      let rows = min(height, width * size[0] / size[1])
+      let columns = min(width, height * size[1] / size[0])
+      let (top, left) = ((height - rows) / 2, (width - columns) / 2)
+      planes = planes.slice(2, top..<top + rows).slice(3, left..<left + columns)
+    } else if run.bool("pad_to_aspect_ratio") {
+      let fill = run.double("fill_value", default: 0)
+      let rows = max(height, width * size[0] / size[1])
+      let columns = max(width, height * size[1] / size[0])
+      planes = try padded(planes, 2, (rows - height) / 2, rows, fill)
+      planes = try padded(planes, 3, (columns - width) / 2, columns, fill)
+    }
+    for (axis, length) in zip([2, 3], size) {
+      planes = try resized(run, planes, axis, length, mode)
+    }
+    let result = run.layout(planes)
+    return Elements.same(run, hasBatch ? result : try result.reshaped(Array(result.shape[1...])))
+  }
+
+  private static func padded(
+    _ array: DoubleArray, _ axis: Int, _ before: Int, _ length: Int, _ fill: Double
+  ) throws -> DoubleArray {
+    func block(_ count: Int) throws -> DoubleArray {
+      var shape = array.shape
+      shape[axis] = count
+      return try DoubleArray(shape: shape, repeating: fill)
+    }
+    let after = length - before - array.shape[axis]
+    return DoubleArray.concatenated(try [block(before), array, block(after)], axis: axis)
+  }
+
+  /// TensorFlow 2's resizing along one axis: the centers of pixels are at halves.
+  private static func resized(
+    _ run: LayerRun, _ array: DoubleArray, _ axis: Int, _ length: Int, _ mode: String
+  ) throws -> DoubleArray {
+    let (outer, size, inner) = array.split(at: axis)
+    let scale = Double(size) / Double(length)
+    let taps: [[(place: Int, share: Double)]] = try (0..<length).map { step in
+      let center = (Double(step) + 0.5) * scale
+      switch mode {
+      case "nearest": return [(min(size - 1, Int(center)), 1)]
+      case "bilinear":
+        let place = center - 0.5
+        let low = place.rounded(.down)
+        let first = Int(low)
+        return [
+          (min(size - 1, max(0, first)), 1 - (place - low)),
+          (min(size - 1, max(0, first + 1)), place - low),
+        ]
+      default: throw run.missing("the interpolation '\(mode)' is not interpreted")
+      }
+    }
+    var shape = array.shape
+    shape[axis] = length
+    var result = try DoubleArray(shape: shape)
+    for block in 0..<outer {
+      for step in 0..<length {
+        for (place, share) in taps[step] {
+          for column in 0..<inner {
+            result.values[(block * length + step) * inner + column] +=
+              share * array.values[(block * size + place) * inner + column]
+          }
+        }
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,181 @@
+import ByteFormats
+import CoreMLModel
+import ModelPrediction
+import TensorCore
+import TestSupport
+import Testing
+
+@testable import Assay
+
+/// Networks that compute in half precision, with sums in single and in half precision.
+@Suite struct HalfPrecisionTests {
+  private static func model(
+    _ layers: [NeuralNetworkLayer], inputs: [Int], outputs: [Int]
+  ) -> Model {
+    var network = NeuralNetwork()
+    network.layers = layers
+    var description = ModelDescription()
+    description.input = [
+      FeatureDescription(
+        name: "x", kind: .multiArray(ArrayFeatureType(shape: inputs, dataType: .float32)))
+    ]
+    description.output = [
+      FeatureDescription(
+        name: "y", kind: .multiArray(ArrayFeatureType(shape: outputs, dataType: .float32)))
+    ]
+    var model = Model()
+    model.specificationVersion = 4
+    model.description = description
+    model.type = .neuralNetwork(network)
+    return model
+  }
+
+  private static func dense(
+    _ name: String, _ matrix: [Float], bias: [Float] = [], from input: String, to output: String,
+    inputs: Int
+  ) -> NeuralNetworkLayer {
+    var dense = InnerProduct()
+    dense.inputChannels = inputs
+    dense.outputChannels = matrix.count / inputs
+    dense.matrix = Weights(matrix)
+    dense.hasBias = !bias.isEmpty
+    if !bias.isEmpty { dense.bias = Weights(bias) }
+    return NeuralNetworkLayer(name, dense, input: [input], output: [output])
+  }
+
+  private func output(
+    _ model: Model, _ input: Tensor, _ precision: ComputePrecision, kept: Set<String> = []
+  ) throws -> [Float] {
+    var options = Predictor.Options()
+    options.layout = .coreml
+    options.precision = precision
+    options.keptInFloat32 = kept
+    let prediction = try Predictor(model: model, options: options).predict(["x": .array(input)])
+    return Array(prediction.outputs[0].value.elements)
+  }
+
+  /// NumPy: `for a, b in zip(x, w): s = np.float16(np.float64(s) + np.float64(a) * np.float64(b))` with
+  /// `s = np.float16(0.3)` gives 1.0390625; the sum in single precision, rounded once, 1.0400390625.
+  @Test func sumsOfProducts() throws {
+    let x: [Float] = [
+      0.50048828125, 1.5888671875, 1.1025390625, -1.099609375, -0.79931640625, 1.494140625,
+      -1.978515625, 1.28515625, 1.1884765625, -0.1282958984375, -0.7880859375, -0.88623046875,
+    ]
+    let w: [Float] = [
+      -0.98046875, -0.2197265625, 0.0181884765625, 0.2139892578125, 1.982421875, 1.1708984375,
+      0.48876953125, 1.9560546875, -1.138671875, -1.359375, 0.4501953125, -1.82421875,
+    ]
+    var convolution = Convolution()
+    convolution.outputChannels = 1
+    convolution.kernelChannels = 12
+    convolution.kernelSize = [1, 1]
+    convolution.hasBias = true
+    convolution.kernel = Weights(w)
+    convolution.bias = Weights([0.3])
+    convolution.padding = .valid(ValidPadding())
+    let models = [
+      (
+        Self.model(
+          [Self.dense("d", w, bias: [0.3], from: "x", to: "y", inputs: 12)], inputs: [12],
+          outputs: [1]), [12]
+      ),
+      (
+        Self.model(
+          [NeuralNetworkLayer("c", convolution, input: ["x"], output: ["y"])], inputs: [12, 1, 1],
+          outputs: [1, 1, 1]), [12, 1, 1]
+      ),
+    ]
+    for (model, shape) in models {
+      let input = Tensor(shape: shape, x)
+      #expect(try output(model, input, .float16) == [1.0400390625])
+      #expect(try output(model, input, .float16Sums) == [1.0390625])
+      #expect(try output(model, input, .float16Sums, kept: ["d", "c"]) != [1.0390625])
+    }
+  }
+
+  /// 2048 + 1 is between two halves and rounds to the even one, 2048: a sum of ones ends there.
+  /// 2048 / 3000 = 0.68267, and the next half is 0.6826171875.
+  @Test func sumsOfElements() throws {
+    var pooling = Pooling()
+    pooling.type = .average
+    pooling.globalPooling = true
+    pooling.padding = .valid(ValidPadding())
+    let mean = Self.model(
+      [NeuralNetworkLayer("p", pooling, input: ["x"], output: ["y"])], inputs: [1, 50, 60],
+      outputs: [1, 1, 1])
+    var reduce = Reduce()
+    reduce.mode = .sum
+    reduce.axis = .hw
+    let sum = Self.model(
+      [NeuralNetworkLayer("r", reduce, input: ["x"], output: ["y"])], inputs: [1, 50, 60],
+      outputs: [1, 1, 1])
+    let ones = Tensor(shape: [1, 50, 60], [Float](repeating: 1, count: 3000))
+    #expect(try output(mean, ones, .float16) == [1])
+    #expect(try output(mean, ones, .float16Sums) == [0.6826171875])
+    #expect(try output(sum, ones, .float16) == [3000])
+    #expect(try output(sum, ones, .float16Sums) == [2048])
+  }
+
+  @Test func halvesOfDoubles() {
+    // The nearest halves, ties to even: by their definition, 11 bits down to 2⁻²⁴.
+    let values: [(Double, Double)] = [
+      (1 + 0x1p-11, 1), (1 + 3 * 0x1p-11, 1 + 0x1p-9), (1 + 0x1p-11 + 0x1p-40, 1 + 0x1p-10),
+      (65519.9, 65504), (65520, .infinity), (-70000, -.infinity), (0x1p-25, 0),
+      (0x1.8p-24, 0x1p-23), (0x1.8p-25, 0x1p-24), (-0x1p-24, -0x1p-24), (0.1, 0.0999755859375),
+    ]
+    for (value, half) in values { #expect(Half.rounded(value) == half, "\(value)") }
+    #expect(Half.rounded(Double.nan).isNaN)
+  }
+
+  /// 400 · 200 is more than a half holds, 65504: the layers from there to where it is divided again have
+  /// to stay in single precision.
+  private static let overflowing = model(
+    [
+      dense("small", [1, 0, 0, 1], from: "x", to: "a", inputs: 2),
+      dense("large", [200, 0, 0, 200], from: "a", to: "b", inputs: 2),
+      NeuralNetworkLayer("positive", Activation(.relu), input: ["b"], output: ["c"]),
+      dense("back", [0.005, 0, 0, 0.0025], from: "c", to: "d", inputs: 2),
+      dense("last", [0.5, 0.5], from: "d", to: "y", inputs: 2),
+    ], inputs: [2], outputs: [1])
+
+  @Test func theFewestLayersInSinglePrecision() throws {
+    try withTemporaryFolder { folder in
+      let input = folder + "/x.npy"
+      try ArraySet([NamedArray(Tensor(shape: [2], [400, 300]), name: "x", type: .float32)])
+        .write(to: input)
+      var options = Comparison.Options()
+      options.precision = .float16
+      options.tolerances = Tolerances(Tolerance.Profile.fp16.tolerance)
+      let study = try HalfPrecisionStudy(Self.overflowing, inputs: [input], options: options)
+      #expect(!study.agrees)
+      #expect(study.kept == ["large", "positive", "back"])
+      #expect(study.isMinimal)
+      #expect(study.layers.first?.name == "large")
+      #expect(study.layers.first?.overflowCount == 1)
+      options.keptInFloat32 = Set(study.kept)
+      #expect(try HalfPrecisionStudy(Self.overflowing, inputs: [input], options: options).agrees)
+
+      let path = folder + "/m.mlmodel"
+      try Self.overflowing.write(to: path)
+      let kept = ["large", "positive", "back"].flatMap { ["--keep-float32", $0] }
+      let half = ["--precision", "float16"]
+      let found = try Command.run(["diff", path, input] + half)
+      #expect(found.code == 1, "\(found.errors)")
+      #expect(found.output.contains((half + kept).joined(separator: " ")), "\(found.output)")
+      let mended = try Command.run(["diff", path, input] + half + kept)
+      #expect(mended.code == 0, "\(mended.output)\(mended.errors)")
+      // The program that these options give computes the same, by the types of its values.
+      for (options, code) in [([], 1), (kept, 0)] as [([String], Int32)] {
+        let program = folder + "/p\(code).mlpackage"
+        let made = try Command.run(["upgrade", path, "-o", program] + half + options)
+        #expect(made.code == 0, "\(made.errors)")
+        let compared = try Command.run(["diff", program, input] + half)
+        #expect(compared.code == code, "\(compared.output)\(compared.errors)")
+      }
+      let json = try Command.run(["diff", path, input, "--json"] + half)
+      #expect(json.output.contains("\"keepFloat32\": [\"large\", \"positive\", \"back\"]"))
+      let unknown = try Command.run(["run", path, input, "--keep-float32", "x"] + half)
+      #expect(unknown.code == 2 && unknown.errors.contains("no layer 'x'"), "\(unknown.errors)")
+    }
+  }
+}
