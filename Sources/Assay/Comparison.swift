@@ -237,7 +237,7 @@ public struct Comparison: Sendable {
         .mismatch,
         expected.isEmpty
           ? "the file has no arrays"
-          : "none of its arrays is a layer or blob of the model, by name, or by shape and values: "
+          : "none of its arrays matches a layer or blob of the model by name, or by shape and values: "
             + expected.map(\.name).sorted().prefix(3).joined(separator: ", "),
         file: path, hint: "name the arrays as `assay inspect` names layers or blobs")
     }

@@ -42,11 +42,12 @@ public enum ModelSource: Sendable {
           var model = try Model(bytes: bytes, package: package)
           try model.connectVGSLNetwork()
           try require(
-            weights == nil, .mismatch, "a Core ML model has its weights, and takes no second file")
+            weights == nil, .mismatch,
+            "a Core ML model contains its weights and takes no second file")
           return model
         })
     case .darknetWeights, .png, .jpeg, .numPy, .text, .empty, .foreign:
-      throw format.error(expected: "a network of Keras, Caffe, Darknet or Core ML").inFile(path)
+      throw format.error(expected: "a Keras, Caffe, Darknet or Core ML network").inFile(path)
     }
   }
 
@@ -134,7 +135,7 @@ public enum ModelSource: Sendable {
   ) throws -> Model {
     guard case .coreML(let model) = self else {
       try require(
-        function == nil, .mismatch, "functions are for ML Programs, and this is a source network")
+        function == nil, .mismatch, "only ML Programs have functions, and this is a source network")
       return try convert(options, customLayers: customLayers).model
     }
     let selected = try model.selectingFunction(function)

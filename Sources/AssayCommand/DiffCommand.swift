@@ -21,9 +21,9 @@ struct DiffCommand: ParsableCommand {
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
-      ones. If the first is a network of Caffe or Darknet, an interpreter of it also runs beside the \
-      second, layer by layer. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
-      something differs; for models that run, that an output differs.
+      ones. If the first model is a source network, an interpreter also compares it with the second, \
+      layer by layer. A folder or several files as INPUT give one summary. Exit code 1 means that \
+      an output differs, or, for models that cannot run, that the structure does.
 
       \(ModelHelp.discussion)
       """)
@@ -35,7 +35,7 @@ struct DiffCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The expected outputs: .npz, .npy, .json, .csv, .h5, or an image. Of several inputs a folder with a file for each, a file whose first axis counts them, a .csv with the columns file,label, or folders for classes that are the folders' names.",
+      "The expected outputs: .npz, .npy, .json, .csv, .h5, or an image. For several inputs: a folder with a file per input, a file whose first axis is the input, a .csv with the columns file,label, or the word folders if each image is in a folder named after its class.",
       valueName: "FILE"),
     completion: .file())
   var expected: String?
@@ -45,11 +45,11 @@ struct DiffCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Absolute tolerance; default: 1e-5, times the largest expected value if that exceeds 1; 1 for images in files.",
+      "Absolute tolerance; default: 1e-5, multiplied by the largest expected value if that exceeds 1; for image files, 1.",
       valueName: "[NAME=]X"))
   var atol: [NamedValue<Fraction>] = []
 
-  @Option(help: "Set both tolerances for this precision of the weights.")
+  @Option(help: "Set both tolerances for weights of this precision.")
   var profile = Tolerance.Profile.fp32
 
   @Option(help: ArgumentHelp("Also compare the N best classes.", valueName: "N"))
@@ -65,7 +65,7 @@ struct DiffCommand: ParsableCommand {
   @Flag(help: "Also run in double precision and say whether a difference is rounding.")
   var reference = false
 
-  @Flag(help: "Find out why outputs differ: try the usual causes, alone and in pairs.")
+  @Flag(help: "Find out why outputs differ: try the usual causes, singly and in pairs.")
   var diagnose = false
 
   @Option(help: ArgumentHelp("Seconds for --diagnose; default: 60.", valueName: "SECONDS"))
@@ -76,7 +76,7 @@ struct DiffCommand: ParsableCommand {
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "Write what the outputs are more than expected, as arrays; to a .png the absolute difference of two images, amplified so that the largest is white.",
+      "Write the outputs minus the expected values, as arrays; or, to a .png, the absolute difference of two images, amplified so that the largest difference is white.",
       valueName: "FILE"),
     completion: .file(extensions: ["png", "npz", "npy", "json", "csv"]))
   var destination: String?
@@ -170,7 +170,7 @@ struct DiffCommand: ParsableCommand {
     } else {
       Console.write(text.text() + (diagnosis.map { DiagnosisText($0).text() } ?? ""))
       if !comparison.matches, expected != nil, !diagnose {
-        Console.note("--diagnose looks for the cause")
+        Console.note("add --diagnose to look for the cause")
       }
     }
     try writeReport { page in
@@ -319,7 +319,7 @@ struct DiffCommand: ParsableCommand {
     Console.note(
       Console.escaped(path)
         + (largest == 0
-          ? ": black, as nothing differs" : ": white is a difference of \(largest) of 255"))
+          ? ": black, because nothing differs" : ": white is a difference of \(largest) of 255"))
   }
 
   private func writeReport(_ fill: (inout Report) throws -> Void) throws {

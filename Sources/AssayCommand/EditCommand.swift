@@ -3,17 +3,18 @@ import Assay
 
 struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Changes parts of a model and leaves the rest untouched.",
+    commandName: "edit", abstract: "Changes parts of a model and keeps the rest.",
     discussion: """
       EXAMPLES:
         assay edit model.mlmodel -o out.mlmodel --rename data=image
         assay edit model.mlmodel -o out.mlmodel --image-input image --preset keras-tf
         assay edit model.mlmodel -o top.mlmodel --cut-to features
 
-      Everything else is kept, even fields that this program does not know. The model is validated, \
-      run before and after on random inputs if it can run, written, read back and run again.
+      Everything else is kept, including fields that this program does not know. The model is \
+      validated; if it can run, it runs on random inputs before and after the edit, and again after \
+      the written file is read back.
 
-      \(ModelHelp.discussion) Options that both commands have are those of the conversion then.
+      \(ModelHelp.discussion) Options that both commands have then apply to the conversion.
       """)
 
   @Argument(help: ModelHelp.model, completion: .file())

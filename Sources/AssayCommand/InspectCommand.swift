@@ -31,8 +31,9 @@ struct InspectCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Print the steps of a prediction on this machine; with --plan=PASS the graph after the first "
-        + "run of a pass, with --plan=lowering the graph before all passes.", valueName: "PASS"))
+      "Print the steps of a prediction on this machine; with --plan=PASS, the graph after the first "
+        + "run of that pass; with --plan=lowering, the graph before all passes.", valueName: "PASS")
+  )
   var plan: String?
 
   @OptionGroup var program: FunctionArguments

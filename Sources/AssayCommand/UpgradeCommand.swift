@@ -3,15 +3,15 @@ import Assay
 
 struct UpgradeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "upgrade", abstract: "Writes the network of an .mlmodel as an ML Program.",
+    commandName: "upgrade", abstract: "Converts the network in an .mlmodel to an ML Program.",
     discussion: """
       EXAMPLES:
         assay upgrade old.mlmodel -o new.mlpackage
         assay upgrade old.mlmodel -o new.mlpackage --target iOS17 --precision float16
         assay diff old.mlmodel new.mlpackage
 
-      Interface, classes, metadata and preprocessing stay. Weights in few bits stay in few bits. One \
-      error lists all layers that programs have no operations for.
+      The interface, classes, metadata and preprocessing are kept, and compressed weights stay \
+      compressed. One error lists all layers for which ML Programs have no operations.
       """)
 
   @Argument(
@@ -31,7 +31,7 @@ struct UpgradeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Whether the forget gates of LSTMs get the bias of 1 that forgetBias states (add), or not (ignore)."
+      "Whether the field forgetBias of an LSTM adds 1 to its bias (add) or not (ignore)."
     ))
   var forgetBias = ForgetBias.ignore
 

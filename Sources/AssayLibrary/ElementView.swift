@@ -13,7 +13,7 @@ struct ElementView {
   /// - Throws: `.mismatch` if the type is unknown or the sizes are out of bounds.
   init(_ value: assay_value) throws {
     guard let type = NumericType(number: value.type) else {
-      throw ModelError(.usage, "there is no type \(value.type)")
+      throw ModelError(.usage, "unknown type \(value.type)")
     }
     self.type = type
     let rank = value.rank

@@ -27,7 +27,7 @@ final class ModelState: Handle, Sendable {
   ///
   /// - Throws: `.mismatch` if they are those of another model.
   func values(for model: OpenModel) throws -> [String: FeatureValue] {
-    try require(model === self.model, .mismatch, "the state is one of another model")
+    try require(model === self.model, .mismatch, "the state belongs to another model")
     return content.withLock { $0.values }
   }
 
@@ -41,7 +41,7 @@ final class ModelState: Handle, Sendable {
       if let known = content.read[name] { return known.value }
       guard let value = content.values[name] else {
         throw ModelError(
-          .mismatch, "the state has no value before the first prediction", field: name)
+          .mismatch, "the state is empty before the first prediction", field: name)
       }
       let read = StateValue(value, of: feature)
       content.read[name] = read

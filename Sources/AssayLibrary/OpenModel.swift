@@ -79,7 +79,7 @@ extension Predictor.Options {
     case ASSAY_LAYOUT_SOURCE: layout = .source
     case ASSAY_LAYOUT_COREML: layout = .coreml
     default:
-      throw ModelError(.usage, "there is no layout \(options.layout)", field: "options")
+      throw ModelError(.usage, "unknown layout \(options.layout)", field: "options")
     }
     for index in 0..<max(0, options.plugin_count) {
       let path = try argument(options.plugins, "options.plugins")[index]

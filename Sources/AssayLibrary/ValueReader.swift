@@ -26,7 +26,7 @@ struct ValueReader {
       let text = try argument(value.data, "data").assumingMemoryBound(to: CChar.self)
       return .string(String(cString: text))
     case ASSAY_KIND_DICTIONARY: return .dictionary(try dictionary(value))
-    default: throw ModelError(.usage, "there is no kind \(value.kind)")
+    default: throw ModelError(.usage, "unknown kind \(value.kind)")
     }
   }
 
@@ -73,7 +73,7 @@ struct ValueReader {
 
   private func dictionary(_ value: assay_value) throws -> [FeatureKey: Double] {
     let view = try ElementView(value)
-    try require(view.shape.count == 1, .mismatch, "the numbers of a dictionary have one axis")
+    try require(view.shape.count == 1, .mismatch, "the numbers of a dictionary must have one axis")
     let numbers = try Self.doubles(view)
     let keys: [FeatureKey] =
       if let texts = value.text_keys {

@@ -37,7 +37,7 @@ public struct CustomLayerOutput {
 extension CustomLayerInput {
   /// Where the elements are.
   var first: UnsafePointer<Float> {
-    guard let first = elements.baseAddress else { preconditionFailure("an input without elements") }
+    guard let first = elements.baseAddress else { preconditionFailure("an input has no elements") }
     return first
   }
 }
@@ -45,7 +45,9 @@ extension CustomLayerInput {
 extension CustomLayerOutput {
   /// Where the elements belong.
   var first: UnsafeMutablePointer<Float> {
-    guard let first = elements.baseAddress else { preconditionFailure("an output without room") }
+    guard let first = elements.baseAddress else {
+      preconditionFailure("an output buffer is missing")
+    }
     return first
   }
 }

@@ -48,11 +48,11 @@ struct DarknetPlan {
       }
     }
     guard weights.isUsedUp == false || self.weights.isUsedUp else {
-      throw ModelError(.malformed, "the weights do not end with it", file: source.path)
+      throw ModelError(.malformed, "the weights file has more layers", file: source.path)
     }
     guard self.weights.isUsedUp else {
       throw ModelError(
-        .malformed, "numbers are left over in the weights", file: source.weights?.path)
+        .malformed, "the weights file has extra values", file: source.weights?.path)
     }
   }
 }

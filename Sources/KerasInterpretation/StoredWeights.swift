@@ -66,7 +66,8 @@ enum StoredWeights {
     collect(model, owner.fields["trainable"]?.bool == false)
     guard layers.reduce(0, { $0 + $1.count.total }) == arrays.count else {
       throw ModelError(
-        .mismatch, "its layers need another number of weights than the file's \(arrays.count)",
+        .mismatch,
+        "the number of weights that its layers need differs from the \(arrays.count) in the file",
         layer: owner.name, layerClass: owner.className)
     }
     var position = 0

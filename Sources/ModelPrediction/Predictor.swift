@@ -243,8 +243,8 @@ public final class Predictor: Sendable {
   /// The network, compiled for the shapes of `blobs`.
   package func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
     try require(
-      members.isEmpty, .unsupported, "a pipeline is not a single network",
-      hint: "its models can be timed one by one")
+      members.isEmpty, .unsupported, "a pipeline is more than one network",
+      hint: "time its models one by one")
     return try compiled(forShapes: blobs.mapValues(\.shape), values: blobs).network
   }
 

@@ -77,7 +77,7 @@ extension Model {
     case .features(let features)?:
       model.type = .features(FeatureModel(features.parameters.renamingFeatures { names[$0] ?? $0 }))
     case .mlProgram?:
-      throw ModelError(.unsupported, "the names of an ML Program's features cannot be changed")
+      throw ModelError(.unsupported, "the features of an ML Program cannot be renamed")
     case .opaque(var message)?:
       try require(
         !NamePlaces.unreadableModels.contains(message.field), .unsupported,

@@ -28,7 +28,7 @@ struct ConstantExpression {
     switch storage {
     case .values(let values): return try builder.constant(values, shape, type, name: name)
     case .half(let bits):
-      try builder.requireTarget(.iOS16, "weights of half precision in single precision")
+      try builder.requireTarget(.iOS16, "half-precision weights in single-precision computations")
       let count = bits.count
       return try expand(
         "constexpr_cast",
@@ -74,7 +74,7 @@ struct ConstantExpression {
     let allowed = builder.target >= .iOS18 ? [1, 2, 3, 4, 6, 8] : [1, 2, 4, 6, 8]
     let width = allowed.first { $0 >= bits } ?? 8
     let entries = tables.flatMap { $0 + [Float](repeating: 0, count: (1 << width) - $0.count) }
-    try builder.requireTarget(tables.count > 1 ? .iOS18 : .iOS16, "these weights in few bits")
+    try builder.requireTarget(tables.count > 1 ? .iOS18 : .iOS16, "compressed weights of this kind")
     let bytes = Self.packed(codes, bits: width)
     if builder.target >= .iOS18 {
       let types: [Int: MILDataType] = [
@@ -118,7 +118,7 @@ struct ConstantExpression {
     let axis = blocks.firstIndex { $0 > 1 } ?? 0
     let isByChannel = count == 1 || count == shape[axis]
     if builder.target < .iOS18, areWhole, isByChannel {
-      try builder.requireTarget(.iOS16, "weights in few bits")
+      try builder.requireTarget(.iOS16, "compressed weights")
       let type: MILDataType = isSigned ? .int8 : .uint8
       func whole(_ values: [Int]) -> [UInt8] { values.map { UInt8(truncatingIfNeeded: $0) } }
       let zero = whole(offsets.map { Int($0) })
@@ -138,7 +138,7 @@ struct ConstantExpression {
           ("axis", MILValue(ints: [axis], [])),
         ], builder, name)
     }
-    try builder.requireTarget(.iOS18, "these weights in few bits")
+    try builder.requireTarget(.iOS18, "compressed weights of this kind")
     let blockShape = count > 1 ? blocks : [Int](repeating: 1, count: shape.count)
     let type: MILDataType = isSigned ? .int8 : bits <= 4 ? .uint4 : .uint8
     let bytes =

@@ -13,13 +13,13 @@ extension NetworkLowering {
     let inside = scope.inferred.inside[index] ?? []
     try require(
       inside.count == (layer.parameters as? any ControlLayer)?.networks.count, .unsupported,
-      "networks inside networks, too many levels deep")
+      "networks are nested too deeply")
     let (names, results) =
       switch layer.parameters {
       case let branch as Branch:
         try self.branch(branch, layer, label, inside, scope, live, &failures)
       case let loop as Loop: try self.loop(loop, layer, label, inside, scope, live, &failures)
-      default: throw ModelError(.unsupported, "no operation of programs computes it")
+      default: throw ModelError(.unsupported, "ML Programs have no operation for it")
       }
     for (name, result) in zip(names, results) {
       scope.blobs[name] = builder.rename(result, to: scope.variableName(name), since: mark)
@@ -75,7 +75,7 @@ extension NetworkLowering {
     let condition = loop.conditionNetwork.flatMap { $0.layers.isEmpty ? nil : $0 }
     let count = try count(loop, layer, label, scope)
     try require(
-      count != nil || condition != nil, "nothing ends the loop", field: "conditionNetwork")
+      count != nil || condition != nil, "nothing terminates the loop", field: "conditionNetwork")
     let readInside = body.blobsRead.union(condition?.blobsRead ?? [])
     let names = body.blobsWritten.filter {
       live.contains($0) || scope.blobs[$0] != nil && readInside.contains($0)
@@ -84,7 +84,7 @@ extension NetworkLowering {
       .intersection(live.union(body.blobsRead).union(names)).min()
     {
       throw ModelError(
-        .unsupported, "the condition changes '\(changed)', which is read elsewhere",
+        .unsupported, "the condition changes '\(changed)', which other layers read",
         field: "conditionNetwork")
     }
     let initial = try names.map { name in

@@ -75,7 +75,8 @@ struct NetworkLowering {
     var names = layer.input
     var inputShapes = try names.map { name in
       guard let shape = shapes[name] else {
-        throw ModelError(.unsupported, "the shape of '\(name)' depends on values")
+        throw ModelError(
+          .unsupported, "the shape of '\(name)' depends on values, which is not supported")
       }
       return shape
     }
@@ -87,7 +88,7 @@ struct NetworkLowering {
         names = dynamic.keptInputs(names.count).map { names[$0] }
         inputShapes = names.compactMap { shapes[$0] }
       } else if !deciding.isEmpty, Swift.type(of: dynamic).sizesDependOnValues {
-        throw ModelError(.unsupported, "sizes that depend on values")
+        throw ModelError(.unsupported, "sizes that depend on values are not supported")
       }
     }
     let outputShapes = try layer.output.map { name in
@@ -97,7 +98,7 @@ struct NetworkLowering {
       return shape
     }
     guard let operation = parameters as? any OperationLayer else {
-      throw ModelError(.unsupported, "no operation of programs computes it")
+      throw ModelError(.unsupported, "ML Programs have no operation for it")
     }
     let variables = try names.map { try variable($0, scope) }
     return try operation.operations(
@@ -109,7 +110,7 @@ struct NetworkLowering {
 
   func variable(_ name: String, _ scope: Scope) throws -> Variable {
     guard let variable = scope.blobs[name] else {
-      throw ModelError(.malformed, "no layer gives '\(name)'", field: "input")
+      throw ModelError(.malformed, "no layer produces '\(name)'", field: "input")
     }
     return variable
   }

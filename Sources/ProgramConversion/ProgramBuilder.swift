@@ -32,8 +32,8 @@ final class ProgramBuilder {
     if target >= needed { return }
     if !isTargetFixed { throw NewerTargetNeeded(target: needed) }
     throw ModelError(
-      .unsupported, "a program for \(target.rawValue) cannot hold \(what)",
-      hint: "--target \(needed.rawValue) can")
+      .unsupported, "an ML Program for \(target.rawValue) cannot contain \(what)",
+      hint: "use --target \(needed.rawValue)")
   }
 
   // MARK: - Names

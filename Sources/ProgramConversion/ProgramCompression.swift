@@ -219,7 +219,7 @@ private struct ProgramCompression {
     case .float16:
       if elements.type == .float16 { return nil }
       if let large = values.first(where: { $0.isFinite && $0.magnitude >= 65520 }) {
-        throw ModelError(.unsupported, "the weight \(large) exceeds half precision")
+        throw ModelError(.unsupported, "the weight \(large) exceeds the range of half precision")
       }
       entry.finish(
         "float16", bytes: 2 * values.count,

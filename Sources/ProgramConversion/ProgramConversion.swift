@@ -55,7 +55,9 @@ extension Model {
     guard let network = neuralNetwork, let description else {
       throw ModelError(
         .mismatch, "the model is not a neural network",
-        hint: "neural networks, classifiers, regressors and pipelines of them become programs")
+        hint:
+          "only neural networks, classifiers, regressors and pipelines of them can become ML Programs"
+      )
     }
     func program(_ target: ProgramTarget) throws -> Model {
       func program(_ probe: SizeProbe?) throws -> (model: Model, hasAnyLength: Bool) {
@@ -133,7 +135,7 @@ private struct ProgramConversion {
     throw ModelError(
       .unsupported,
       "\(failures.count) layers have no operations: " + lines.joined(separator: "; ") + rest,
-      hint: "write an .mlmodel, which can hold them")
+      hint: "write an .mlmodel, which supports them")
   }
 
   /// Reports all custom layers that no formula can replace.

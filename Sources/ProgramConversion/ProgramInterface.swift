@@ -77,7 +77,7 @@ struct ProgramInterface {
         variable = Variable(name: name, type: type, shape: array.shape)
       default:
         throw ModelError(
-          .unsupported, "a program accepts only images and arrays",
+          .unsupported, "an ML Program accepts only images and arrays",
           field: "input '\(feature.name)'")
       }
       functionInputs.append(MILNamedType(name, MILValueType(variable)))
@@ -120,7 +120,7 @@ struct ProgramInterface {
       let name = ProgramBuilder.identifier(input)
       guard let feature = description.state.first(where: { $0.name == name }),
         case .state(let array)? = feature.type?.kind, let blob = blobs[output]
-      else { throw ModelError(.malformed, "no layer gives it", field: "output '\(output)'") }
+      else { throw ModelError(.malformed, "no layer produces it", field: "output '\(output)'") }
       let state = Variable(name: name, type: .float16, shape: array.shape)
       let value = try builder.reshape(builder.cast(blob, to: .float16), to: array.shape)
       _ = try builder.add(
@@ -146,14 +146,14 @@ struct ProgramInterface {
       if network.arrayInputShapeMapping == .exact,
         sizes?.split(separator: ",").dropFirst().contains("?") == true
       {
-        throw Self.anyLength(feature.name, "give the size when you convert the source")
+        throw Self.anyLength(feature.name, "set the size when you convert the source network")
       }
       record(feature.name, [1: "C", 3: "CHW", 5: "TNCHW"][array.shape.count])
       return (array.shape, shape)
     }
     let known = layout?.steps(of: feature.name, in: model)
     guard let steps = known ?? probe?.steps else {
-      throw Self.anyLength(feature.name, "without --fixed-sizes the program accepts any length")
+      throw Self.anyLength(feature.name, "omit --fixed-sizes: the program then accepts any length")
     }
     if known == nil { hasAnyLength = true }
     let five = [steps, 1] + shape[2...]
@@ -250,7 +250,7 @@ struct ProgramInterface {
       }
       guard let blob = blobs[feature.name] else {
         throw ModelError(
-          .malformed, "no layer gives it", field: "output '\(feature.name)'")
+          .malformed, "no layer produces it", field: "output '\(feature.name)'")
       }
       var type = MILDataType.float32
       if case .multiArray(let array)? = description.output[index].type?.kind,
@@ -311,7 +311,7 @@ struct ProgramInterface {
       release(ProgramBuilder.identifier(name), &blobs)
     }
     guard let blob = classifier.probabilitiesBlob, let variable = blobs[blob] else {
-      throw ModelError(.malformed, "no layer gives the probabilities")
+      throw ModelError(.malformed, "no layer produces the probabilities")
     }
     guard let labels = classifier.classLabels else {
       throw ModelError(.malformed, "the classifier has no labels")

@@ -50,7 +50,7 @@ struct ProgramUnion {
     }
   }
 
-  private static let hint = "--fixed-sizes writes the program for the default sizes alone"
+  private static let hint = "use --fixed-sizes to write the program for the default sizes only"
 
   private static func error(_ operation: MILOperation?) -> ModelError {
     ModelError(

@@ -47,7 +47,7 @@ struct OperationCall {
       guard let value = try optional(name) else { return nil }
       guard let elements = try lowering.elements(value) else {
         throw ModelError(
-          .unsupported, "the argument depends on values that only a prediction knows",
+          .unsupported, "the argument depends on values that are known only during a prediction",
           hint:
             "sizes and places must follow from the shapes and values of the inputs, outside loops")
       }

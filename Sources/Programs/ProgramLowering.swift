@@ -45,7 +45,7 @@ final class ProgramLowering {
 
   func value(_ name: String) throws -> ProgramValue {
     guard let value = known[name] else {
-      throw ModelError(.malformed, "neither an input nor an earlier operation gives '\(name)'")
+      throw ModelError(.malformed, "neither an input nor an earlier operation produces '\(name)'")
     }
     return value
   }
@@ -85,7 +85,7 @@ final class ProgramLowering {
       let blob = try append(layer, [], name: name)[0]
       noteType(blob, value.type)
       return blob
-    case .state: throw ModelError(.malformed, "a state where a value is needed")
+    case .state: throw ModelError(.malformed, "a state is used where a value is needed")
     }
   }
 
@@ -250,11 +250,11 @@ extension ProgramLowering {
     if operation.type == "const" { return try defineConstant(operation) }
     guard let rule = operationRulesByName[operation.type] else {
       throw ModelError(
-        .unsupported, "the operation '\(operation.type)' is not supported yet")
+        .unsupported, "operation '\(operation.type)' is not supported")
     }
     for argument in operation.inputs where !rule.arguments.contains(argument.key) {
       throw ModelError(
-        .unsupported, "the operation '\(rule.name)' does not take it", field: argument.key)
+        .unsupported, "operation '\(rule.name)' has no such argument", field: argument.key)
     }
     for name in rule.required
     where operation.argument(name) == nil && operation.attribute(name) == nil {
@@ -296,7 +296,8 @@ extension ProgramLowering {
     }
     guard let tensor = output.type?.tensor else {
       if case .state = result.content { return result }
-      throw ModelError(.malformed, "the result is not stated to be a tensor", field: output.name)
+      throw ModelError(
+        .malformed, "the program does not declare the result as a tensor", field: output.name)
     }
     var result = result
     // A blob has at least one axis.
@@ -308,7 +309,7 @@ extension ProgramLowering {
       && zip(sizes, result.shape).allSatisfy { $0 == nil || $0 == $1 }
     try require(
       fits && tensor.dataType == result.type,
-      "the program states \(ProgramText.type(tensor)), but the result is "
+      "the program declares \(ProgramText.type(tensor)), but the result is "
         + ProgramText.type(result.type, result.shape), field: output.name)
     return result
   }
@@ -321,7 +322,7 @@ extension ProgramLowering {
     try require(
       output.type?.tensor?.shape == elements.shape
         && output.type?.tensor?.dataType == elements.type,
-      "the value has another type than the constant", field: "val")
+      "the type of the value differs from that of the constant", field: "val")
     define(output.name, ProgramValue(elements))
   }
 }

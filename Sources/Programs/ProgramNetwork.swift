@@ -103,11 +103,11 @@ extension Model {
     _ lowering: ProgramLowering
   ) throws -> ProgramValue {
     guard let tensor = input.type?.tensor else {
-      throw ModelError(.unsupported, "an input that is not a tensor")
+      throw ModelError(.unsupported, "an input is not a tensor, which is not supported")
     }
     if case .state? = input.type?.kind {
       guard let shape = tensor.shape else {
-        throw ModelError(.unsupported, "a state of unknown size")
+        throw ModelError(.unsupported, "a state has an unknown size, which is not supported")
       }
       if lowering.keepsStates {
         lowering.states[input.name] = try lowering.input(input.name, tensor.dataType, shape)
@@ -125,7 +125,7 @@ extension Model {
     case .image(let image):
       shape = given ?? [1, image.colorSpace.channelCount, image.height, image.width]
     case .multiArray(let array): shape = given ?? array.shape
-    default: throw ModelError(.unsupported, "a program accepts only images and arrays")
+    default: throw ModelError(.unsupported, "an ML Program accepts only images and arrays")
     }
     let sizes = tensor.sizes
     try require(

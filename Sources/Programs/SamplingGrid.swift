@@ -48,7 +48,7 @@ extension OperationCall {
   func samplingGrid() throws -> SamplingGrid {
     let name = try string("sampling_mode", "DEFAULT")
     guard let grid = SamplingGrid(rawValue: name) else {
-      throw ModelError(.unsupported, "the mode '\(name)'", field: "sampling_mode")
+      throw ModelError(.unsupported, "mode '\(name)' is not supported", field: "sampling_mode")
     }
     return grid
   }

@@ -8,13 +8,13 @@ struct EngineArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Whether an LSTM's field forgetBias adds 1; coremltools sets it without meaning it."
+      "Whether the field forgetBias of an LSTM adds 1 to its bias (add) or not (ignore); coremltools sets the field without intending that."
     ))
   var forgetBias = ForgetBias.ignore
 
   @Option(
     help: ArgumentHelp(
-      "Round weights, inputs and the results of all layers to half precision, as a device does that computes in it; default: float32.",
+      "Round weights, inputs and the results of all layers to half precision, like a device that computes in half precision; default: float32.",
       valueName: "float16"))
   var computePrecision = ComputePrecision.float32
 
@@ -62,7 +62,7 @@ extension ComputePrecision: ExpressibleByArgument {}
 struct FunctionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Use this function of an ML Program; default: the one that the program names.",
+      "Use this function of an ML Program; default: the program's default function.",
       valueName: "NAME"))
   var function: String?
 }
@@ -71,7 +71,7 @@ struct FunctionArguments: ParsableArguments {
 struct PassArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Leave out an optimization pass, to find out whether it is at fault; repeatable.",
+      "Skip an optimization pass, to find out whether it causes an error; repeatable.",
       valueName: "PASS"))
   var without: [String] = []
 }

@@ -27,7 +27,7 @@ extension CaffeOperations {
         try settings.string("module", default: ""), try settings.string("layer", default: "")
       )
       guard name == "ProposalLayer", module.hasSuffix("proposal_layer"), layer.bottoms.count == 3
-      else { throw layer.missing("'\(name)' of '\(module)' is code in another file") }
+      else { throw layer.missing("'\(name)' of '\(module)' is in another file") }
       var proposals = RegionProposals()
       for (key, numbers) in pythonNumbers(try settings.string("param_str", default: "")) {
         switch key {

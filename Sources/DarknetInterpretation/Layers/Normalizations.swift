@@ -85,7 +85,7 @@ extension DarknetOperations {
     var sizes: [Int]
     if let name = maker.section.string("tree") {
       guard let tree = plan.trees[name] else {
-        throw ModelError(.unsupported, "the file of classes '\(name)' is not there")
+        throw ModelError(.unsupported, "the file '\(name)' does not exist")
       }
       sizes = tree
     } else {

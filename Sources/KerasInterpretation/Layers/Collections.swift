@@ -90,7 +90,7 @@ enum Collections {
     ]
     for (axis, size) in sizes.enumerated() {
       let length = array.shape[axis + 2]
-      try run.require(size <= length, "it enlarges what it gets, which is not interpreted")
+      try run.require(size <= length, "enlarging its input is not interpreted")
       let start = (length - size) / 2
       array = array.slice(axis + 2, start..<start + size)
     }

@@ -26,7 +26,7 @@ enum Einsums {
       }
     }
     guard Set(labels).count == labels.count, labels.allSatisfy({ sizes[$0] != nil }) else {
-      throw ModelError(.malformed, "its equation has an output of other axes than its inputs'")
+      throw ModelError(.malformed, "the output of its equation has axes that no input has")
     }
     var result = try DoubleArray(shape: labels.map { sizes[$0] ?? 0 })
     let all = labels + sizes.keys.filter { !labels.contains($0) }.sorted()

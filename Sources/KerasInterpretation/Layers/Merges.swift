@@ -52,7 +52,7 @@ enum Merges {
           array: try $0.array.reshaped([$0.array.shape[0], 1] + $0.array.shape.dropFirst()))
       }
     }
-    guard let name = modes[mode] else { throw run.missing("the mode '\(mode)'") }
+    guard let name = modes[mode] else { throw run.missing("mode '\(mode)' is not supported") }
     return [KerasValue(array: try combined(run, name))]
   }
 

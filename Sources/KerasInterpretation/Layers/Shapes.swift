@@ -86,7 +86,7 @@ enum Shapes {
           [try DoubleArray(shape: before), array, try DoubleArray(shape: after)], axis: axis + 2)
       } else {
         let end = array.shape[axis + 2] - pair[1]
-        try run.require(pair[0] <= end, "it crops more than there is")
+        try run.require(pair[0] <= end, "it crops more than its input")
         array = array.slice(axis + 2, pair[0]..<end)
       }
     }

@@ -64,7 +64,7 @@ extension LayerCall {
     }
     try require(
       missing.allSatisfy { $0 >= 0 }, .unsupported,
-      "an output of \(Array(output[2...])), smaller than what the kernel gives")
+      "an output of \(Array(output[2...])), which is smaller than the kernel's")
     arguments.removeAll { $0.0 == "bias" }
     let inner = try add("conv_transpose", x, arguments, shape: Array(output[..<2]) + natural)
     let padded = try add(

@@ -11,7 +11,8 @@ extension Custom: OperationLayer {
     guard let formula = try layer.formula(forInputShapes: call.inputShapes),
       formula.inputs.count == call.inputs.count, call.outputShapes.count == 1
     else {
-      throw call.unsupported("no operations compute the class \(className) with these settings")
+      throw call.unsupported(
+        "ML Programs have no operations for class \(className) with these settings")
     }
     var operations = FormulaOperations(call, formula)
     let result = try operations.array(operations.value(formula.expression))
@@ -24,9 +25,9 @@ extension CustomLayerRegistry {
   func layerWithFormula(_ custom: Custom) throws -> any CustomLayerWithFormula {
     guard let layer = try implementation(of: custom) as? any CustomLayerWithFormula else {
       throw ModelError(
-        .unsupported, "a program cannot hold a custom layer whose class has no formula",
+        .unsupported, "an ML Program has no custom layers, and this class has no formula",
         hint:
-          "write an .mlmodel, which can hold it, or give the layer a formula with --custom-layers")
+          "write an .mlmodel, which supports it, or give the layer a formula with --custom-layers")
     }
     return layer
   }

@@ -81,7 +81,7 @@ extension BiDirectionalLSTM: OperationLayer {
     let functions = try activationsForwardLSTM.map { try functionName($0, "lstm") }
     let others = try activationsBackwardLSTM.map { try functionName($0, "lstm") }
     try require(
-      functions == others, .unsupported, "other functions backward than forward",
+      functions == others, .unsupported, "different functions for the two directions",
       field: "activationsBackwardLSTM")
     try require(weightParams.count == 2, "two directions are needed", field: "weightParams")
     let arguments =
@@ -111,7 +111,7 @@ private func functionName(_ activation: Activation?, _ operation: String) throws
     return operation == "lstm" ? "hard_sigmoid" : "sigmoid_hard"
   default:
     throw ModelError(
-      .unsupported, "a function that the operation \(operation) does not have",
+      .unsupported, "a function that operation \(operation) does not support",
       field: operation == "rnn" ? "activation" : "activations")
   }
 }

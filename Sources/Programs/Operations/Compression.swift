@@ -36,14 +36,14 @@ let compressionRules: [OperationRule] = [
   },
   OperationRule(
     "constexpr_lut_to_dense", "indices lut shape? vector_axis?",
-    "the entries of a table, or of one table per block, that the indices name"
+    "looks indices up in a table, or in one table per block"
   ) { call in
     if let shape = try call.ints("shape") { return [try call.tableOfiOS16(shape)] }
     return [ProgramValue(try call.tables(call.weightArgument("indices")))]
   },
   OperationRule(
     "constexpr_sparse_to_dense", "nonzero_data mask shape?",
-    "zeros, and the next of nonzero_data at each bit of the mask"
+    "the next value of nonzero_data at each 1 of the mask, 0 elsewhere"
   ) { call in
     let mask = try call.weightArgument("mask")
     let shape = try call.ints("shape") ?? mask.shape
@@ -51,7 +51,7 @@ let compressionRules: [OperationRule] = [
     let flags: [Int]
     if try call.ints("shape") != nil {
       guard let bytes = mask.bytes, bytes.count == (count + 7) / 8 else {
-        throw ModelError(.malformed, "the mask has another number of bits", field: "mask")
+        throw ModelError(.malformed, "the mask has the wrong number of bits", field: "mask")
       }
       flags = MILElements.unpacked(bytes, bits: 1, count: count)
     } else {
@@ -61,7 +61,7 @@ let compressionRules: [OperationRule] = [
   },
   OperationRule(
     "constexpr_lut_to_sparse", "indices_mask indices_nonzero_data lut vector_axis?",
-    "the mask, and the entries of a table that the indices name"
+    "looks the nonzero indices up in a table; 0 where the mask is 0"
   ) { call in
     let mask = try call.weightArgument("indices_mask")
     let indices = try call.dense(mask.ints(), mask.shape, "indices_nonzero_data")
@@ -72,7 +72,7 @@ let compressionRules: [OperationRule] = [
   },
   OperationRule(
     "constexpr_sparse_blockwise_shift_scale", "data_mask nonzero_data scale offset?",
-    "the mask, and (nonzero_data − offset) · scale, with one scale and offset per block"
+    "(nonzero_data − offset) · scale, with one scale and offset per block; 0 where the mask is 0"
   ) { call in
     let mask = try call.weightArgument("data_mask")
     let data = try call.dense(mask.ints(), mask.shape, "nonzero_data")
@@ -80,7 +80,8 @@ let compressionRules: [OperationRule] = [
     let values = try call.scaled(data, scale, scale.shape, offset, offset?.shape ?? [])
     return try call.sparse(mask.ints(), values)
   },
-  OperationRule("constexpr_cast", "source_val output_dtype", "source_val of another type") { call in
+  OperationRule("constexpr_cast", "source_val output_dtype", "converts source_val to another type")
+  { call in
     let source = try call.weightArgument("source_val")
     let type = try call.dataType("output_dtype", .float32)
     return [ProgramValue(MILElements(try source.floats(), source.shape, type))]
@@ -150,7 +151,8 @@ extension OperationCall {
     }
     guard let bytes = try weightArgument("indices").bytes, bytes.count == (count * bits + 7) / 8
     else {
-      throw ModelError(.malformed, "another number of indices than elements", field: "indices")
+      throw ModelError(
+        .malformed, "the number of indices differs from the number of elements", field: "indices")
     }
     let values = try table.floats()
     let codes = MILElements.unpacked(bytes, bits: bits, count: count)
@@ -168,7 +170,8 @@ extension OperationCall {
     let (entries, length) = (table.shape[rank], table.shape[rank + 1])
     let codes = try indices.ints()
     try require(
-      codes.allSatisfy { (0..<entries).contains($0) }, "an index outside the table of \(entries)",
+      codes.allSatisfy { (0..<entries).contains($0) },
+      "an index is outside the table of \(entries) entries",
       field: "indices")
     let values = try table.floats()
     var first = [Int](repeating: 0, count: codes.count)

@@ -5,7 +5,7 @@ let detectionRules: [OperationRule] = [
   OperationRule(
     "non_maximum_suppression",
     "boxes scores iou_threshold score_threshold? max_boxes per_class_suppression?",
-    "the best of overlapping boxes (center and size), their scores, their places, and until "
+    "non-maximum suppression: the best of overlapping boxes (center and size), their scores, their indices, and until "
       + "iOS 16 their number"
   ) { call in
     var (boxes, scores) = (try call.value("boxes"), try call.value("scores"))

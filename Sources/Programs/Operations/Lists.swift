@@ -20,7 +20,7 @@ let listRules: [OperationRule] = [
     result.list = nil
     return [result]
   },
-  OperationRule("list_write", "ls index value", "a list with another element") { call in
+  OperationRule("list_write", "ls index value", "a list with one element replaced") { call in
     let (index, value) = (try call.value("index"), try call.value("value"))
     return [
       try call.written(
@@ -28,7 +28,7 @@ let listRules: [OperationRule] = [
     ]
   },
   OperationRule(
-    "list_scatter", "ls indices value", "a list with other elements at the indices"
+    "list_scatter", "ls indices value", "a list with the elements at the indices replaced"
   ) { call in
     [try call.written(call.value("indices"), call.value("value"), "indices")]
   },

@@ -10,7 +10,8 @@ let quantizationRules: [OperationRule] = [
     let x = try call.value("input")
     let type = try call.dataType("output_dtype", .int8)
     try require(
-      type == .int8 || type == .uint8, .unsupported, "the type \(type.name)", field: "output_dtype")
+      type == .int8 || type == .uint8, .unsupported, "type \(type.name) is not supported",
+      field: "output_dtype")
     let scaled = try call.add(DivideBroadcastable(), x, call.along("scale", x))
     var result = try call.add(Round(), scaled)
     if try call.optional("zero_point") != nil {
@@ -54,7 +55,7 @@ extension OperationCall {
   fileprivate func quantizedConvolution() throws -> [ProgramValue] {
     let kind = try string("quantization_type", "")
     try require(
-      kind == "linear", .unsupported, "the type '\(kind)'", field: "quantization_type")
+      kind == "linear", .unsupported, "type '\(kind)' is not supported", field: "quantization_type")
     guard let codes = try elements("weight"), let rows = codes.shape.first, rows > 0 else {
       return []
     }

@@ -24,7 +24,7 @@ let recurrentRules: [OperationRule] = [
 extension OperationCall {
   fileprivate func lstm() throws -> [ProgramValue] {
     let x = try value("x")
-    try require(x.rank == 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
     let (inputs, size) = (x.shape[2], try units())
     let direction = try direction(["forward", "reverse", "bidirectional"])
     let isBoth = direction == "bidirectional"
@@ -84,7 +84,8 @@ extension OperationCall {
   private func direction(_ names: [String]) throws -> String {
     let direction = try string("direction", "forward")
     try require(
-      names.contains(direction), .unsupported, "the direction '\(direction)'", field: "direction")
+      names.contains(direction), .unsupported, "direction '\(direction)' is not supported",
+      field: "direction")
     return direction
   }
 
@@ -102,7 +103,7 @@ extension OperationCall {
 
   fileprivate func simpleRecurrent() throws -> [ProgramValue] {
     let x = try value("x")
-    try require(x.rank == 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
     let size = try units()
     var layer = SimpleRecurrent()
     layer.inputVectorSize = x.shape[2]
@@ -120,7 +121,7 @@ extension OperationCall {
   /// The gates are one below the other: reset, output, update.
   fileprivate func gru() throws -> [ProgramValue] {
     let x = try value("x")
-    try require(x.rank == 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
     let size = try units()
     let isReversed = try direction(["forward", "reverse"]) == "reverse"
     if try bool("reset_after") { return try resetAfterGRU(x, size, isReversed: isReversed) }
@@ -244,7 +245,8 @@ extension OperationCall {
     case "linear": return Activation(.linear(alpha: 1, beta: 0))
     case "hard_sigmoid", "sigmoid_hard": return Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
     case "scaled_tanh": return Activation(.tanh)
-    case let function: throw ModelError(.unsupported, "the function '\(function)'", field: name)
+    case let function:
+      throw ModelError(.unsupported, "function '\(function)' is not supported", field: name)
     }
   }
 

@@ -4,7 +4,7 @@ import TensorCore
 let slicingRules: [OperationRule] = [
   OperationRule(
     "slice_by_index", "x begin end stride? begin_mask? end_mask? squeeze_mask?",
-    "the elements from begin to end along each axis"
+    "slices from begin to end along each axis"
   ) { call in
     let x = try call.value("x")
     let layer = try call.slice(of: x)
@@ -14,7 +14,9 @@ let slicingRules: [OperationRule] = [
     result.shape = shape
     return [result]
   },
-  OperationRule("slice_by_size", "x begin size", "size elements from begin along each axis") {
+  OperationRule(
+    "slice_by_size", "x begin size", "slices of size elements from begin along each axis"
+  ) {
     call in
     let x = try call.value("x")
     let (begin, size) = (try call.ints("begin") ?? [], try call.ints("size") ?? [])
@@ -39,10 +41,10 @@ let slicingRules: [OperationRule] = [
   },
   OperationRule(
     "slice_update", "x update begin end stride? begin_mask? end_mask? squeeze_mask?",
-    "x with other elements from begin to end along each axis"
+    "x with the slice from begin to end along each axis replaced"
   ) { try $0.updated() },
   OperationRule(
-    "sliding_windows", "x axis size stride?", "windows of size elements along an axis"
+    "sliding_windows", "x axis size stride?", "sliding windows of size elements along an axis"
   ) { call in
     let x = try call.value("x")
     var layer = SlidingWindows()
@@ -100,7 +102,7 @@ extension OperationCall {
 }
 
 let joiningRules: [OperationRule] = [
-  OperationRule("concat", "values axis interleave?", "arrays one after the other") { call in
+  OperationRule("concat", "values axis interleave?", "concatenates arrays along an axis") { call in
     let values = try call.values("values")
     guard let first = values.first else {
       throw ModelError(.malformed, "the values are missing", field: "values")
@@ -113,7 +115,7 @@ let joiningRules: [OperationRule] = [
     layer.interleave = try call.bool("interleave")
     return try call.addAll(layer, arrays, types: [first.type])
   },
-  OperationRule("stack", "values axis", "arrays along a new axis") { call in
+  OperationRule("stack", "values axis", "stacks arrays along a new axis") { call in
     let values = try call.values("values")
     guard let first = values.first else {
       throw ModelError(.malformed, "the values are missing", field: "values")
@@ -132,7 +134,8 @@ let joiningRules: [OperationRule] = [
     layer.axis = axis
     return try call.addAll(layer, values, types: [first.type])
   },
-  OperationRule("split", "x num_splits? split_sizes? axis", "parts of an array") { call in
+  OperationRule("split", "x num_splits? split_sizes? axis", "splits an array along an axis") {
+    call in
     let x = try call.value("x")
     var layer = SplitND()
     layer.axis = try call.axis("axis", rank: x.rank, 0)

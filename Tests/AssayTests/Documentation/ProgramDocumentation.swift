@@ -33,7 +33,7 @@ enum ProgramDocumentation {
       ```
 
       `run`, `diff`, `bench` and `inspect` take a package, a zip of one, or an `.mlmodel` with a program that has no
-      weight files. `inspect` lists the operations of each function and says which are not supported yet;
+      weight files. `inspect` lists the operations of each function and says which are not supported;
       `inspect --spec` prints the operations as text.
 
       ## How a program runs
