@@ -43,8 +43,7 @@ package struct CaffeConversion: SourceConversion {
     imported.keepsBatch = network.keepsBatch
     let quantized = graph.nodes.filter { $0.isNeeded && $0.layer.isQuantized }.count
     if quantized > 0 {
-      network.notes.append(
-        "\(counted(quantized, "layer")) with 8-bit weights: now single precision")
+      network.notes.append("\(counted(quantized, "layer")) of 8 bits, now in single precision")
     }
     noteUnusedWeights()
     let renamings = names.renamings(network.layers)

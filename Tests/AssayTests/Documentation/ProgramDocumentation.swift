@@ -11,9 +11,9 @@ enum ProgramDocumentation {
     return """
       # ML Programs
 
-      `make docs` generates this page. Since 2021 coremltools writes ML Programs: an `.mlpackage` with typed
-      operations, and their weights in a file beside them. Assay reads, shows, runs and compares them on every
-      system.
+      `make docs` generates this page. Since 2021, coremltools has written ML Programs: an `.mlpackage` with
+      typed operations, and a separate file with their weights. Assay reads, shows, runs, compares, compresses
+      and writes them on every system.
 
       ```console
       $ assay diff Fixtures/programs/binary.mlpackage Fixtures/programs/binary.inputs.npz --expected Fixtures/programs/binary.expected.npz
@@ -32,82 +32,84 @@ enum ProgramDocumentation {
       …
       ```
 
-      `run`, `diff`, `bench` and `inspect` take a package, a zip of one, or an `.mlmodel` with a program that has no
-      weight files. `inspect` lists the operations of each function and says which are not supported;
-      `inspect --spec` prints the operations as text.
+      `run`, `diff`, `bench` and `inspect` accept a package, a zipped package, or an `.mlmodel` with a program
+      without weight files. `inspect` lists the operations of each function and marks those that are not
+      supported; `inspect --spec` prints the operations as text.
 
       ## How a program runs
 
-      * A program becomes a neural network for the shapes of the inputs at hand, so everything that `inspect --plan`,
-        `bench --steps` and `diff --layers` say of networks holds for it. Blobs have the names of the program's
-        values.
-      * Everything is computed in single precision. Weights in half precision are used as stored. A device that
-        computes in half precision gives numbers that differ by its rounding: `--compute-precision float16` of
-        `run`, `diff` and `bench` rounds weights, inputs and the results of all layers to half precision, in
-        programs and networks alike. Sums inside a layer, and the steps of recurrent layers, are in single
-        precision, and weights in few bits are not rounded. `diff --layers` shows what each layer loses.
-      * Integers are computed in single precision, too: they are exact up to 2²⁴.
-      * Types and shapes of every result are derived and compared with those that the program states.
-      * Sizes and places (`shape`, `begin`, `axes`, …) may be computed from the shapes of the inputs and from their
-        values. In the latter case the program becomes a network for each prediction, which takes longer.
-      * A loop in which a value changes its shape, or a list becomes longer, becomes its steps one after the other,
-        at most 1000 of all loops; their number must follow from the inputs.
-      * `validate_indices` refuses indices out of range outside of loops, which takes a network for each prediction.
-      * A state starts with zeros in each prediction; with `run --carry-states` it has the value that the input
-        before left. The [C library](c-library.md) and the [Python package](python.md) have states, too.
-      * The function is the one whose interface the model has: `main`, or the default of several. `--function NAME`
-        of `run`, `diff`, `bench` and `inspect` chooses another.
-      * A list is an array with one more axis. It grows where the place of a new element is known before the
+      * A program becomes a neural network for the shapes of the current inputs, so `inspect --plan`,
+        `bench --steps` and `diff --layers` work as for networks. Blobs have the names of the program's values.
+      * Everything is computed in single precision. Half-precision weights are used as stored. A device that
+        computes in half precision gives values that differ by its rounding: `--compute-precision float16` of
+        `run`, `diff` and `bench` rounds weights, inputs and the results of all layers to half precision, for
+        programs and networks. Sums inside a layer and the steps of recurrent layers remain in single
+        precision, and compressed weights are not rounded. `diff --layers` shows what each layer loses.
+      * Integers are also computed in single precision: they are exact up to 2²⁴.
+      * The types and shapes of all results are derived and compared with those that the program declares.
+      * Sizes and positions (`shape`, `begin`, `axes`, …) may depend on the shapes of the inputs or on their
+        values. If they depend on values, every prediction converts the program to a network again, which takes
+        longer.
+      * A loop in which the shape of a variable changes, or a list grows, is unrolled: at most 1000 steps in all
+        loops together, and the number of steps must follow from the inputs.
+      * `validate_indices` refuses indices out of range outside of loops; every prediction then converts the
+        program to a network again.
+      * A state starts as zeros in each prediction; with `run --carry-states`, it keeps its value from the
+        previous input. The [C library](c-library.md) and the [Python package](python.md) support states, too.
+      * The default function is the one that the model's interface describes: `main`, or the default of several
+        functions. `--function NAME` of `run`, `diff`, `bench` and `inspect` selects another.
+      * A list is an array with one more axis. It grows if the position of a new element is known before the
         prediction.
-      * Of non-maximum suppression, the best box is always kept, and places without a box are −1. `resize` to the
-        nearest element takes the lower one of two that are equally near. What coremltools' tests say that Core ML
-        computes is among the tests of Assay.
+      * In non-maximum suppression, the best box is always kept, and unused rows are −1. When `resize` uses the
+        nearest element and two are equally near, it takes the lower one. Assay's tests include what the tests of
+        coremltools say about Core ML's results.
       * `constexpr_…` operations expand compressed weights when the program becomes a network.
 
       ## What is checked
 
-      Offsets, sizes, types and unused bits of every value in a weight file, before any is read; paths, which must
-      stay in the package; names, which must be defined once and before their use; the depth of blocks. Weight files
-      are mapped, not copied. [Hostile files](security.md) says what holds for every input.
+      The offset, size, type and unused bits of every value in a weight file are checked before any value is
+      read. Paths must stay inside the package. Names must be defined exactly once, before their use. The depth of
+      blocks is limited. Weight files are mapped, not copied. [Hostile files](security.md) describes the checks
+      for every input.
 
       ## Writing a program
 
       `convert -o model.mlpackage` and `upgrade old.mlmodel -o new.mlpackage` write a network as a program:
 
-      * `--target iOS15` … `iOS18` chooses the specification and the operations; by default the oldest that
-        can hold the weights. `--precision float16` computes in half precision, but for layers whose weights
-        exceed it and those that `--keep-float32` names.
-      * Inputs, outputs, classes, metadata and preprocessing stay. Arrays of doubles become arrays of floats,
-        and names that are not identifiers change. Flexible sizes and sequences of any length stay so;
-        `--fixed-sizes` writes the default sizes alone.
-      * States of recurrent layers stay optional inputs and outputs; `--states` makes them states of the
-        program, which Core ML has since iOS 18 and keeps in half precision.
-      * Weights in few bits stay so: in tables, or as integers with a scale. Those of recurrent layers are
-        expanded.
-      * A custom layer whose class has a formula becomes operations: a Lambda's formula, and the built-in
-        classes such as `Swish`, `L2Normalization` and `InstanceNormalization`.
+      * `--target iOS15` … `iOS18` selects the specification and the operations; the default is the oldest that
+        supports the weights. `--precision float16` computes in half precision, except in layers whose weights
+        exceed its range and in those named by `--keep-float32`.
+      * Inputs, outputs, classes, metadata and preprocessing are kept. Arrays of doubles become arrays of floats,
+        and names that are not identifiers change. Flexible sizes and sequences of any length remain flexible;
+        `--fixed-sizes` writes only the default sizes.
+      * States of recurrent layers remain optional inputs and outputs. `--states` makes them states of the
+        program, which Core ML has supported since iOS 18 and keeps in half precision.
+      * Compressed weights remain compressed: as tables, or as integers with a scale. Those of recurrent layers
+        are expanded.
+      * A custom layer whose class has a formula becomes operations: a Lambda's formula, and built-in classes
+        such as `Swish`, `L2Normalization` and `InstanceNormalization`.
       * Branches and loops become blocks.
 
-      One error lists all layers that cannot stand in a program. `upgrade` refuses, and what to do:
+      One error lists all layers that ML Programs cannot express:
 
-      | layer | why | way on |
+      | layer | reason | alternative |
       |---|---|---|
-      | `custom` without a formula | a program has no custom layers | compute it in the app, or keep the `.mlmodel` |
-      | layers with sizes from an input (`reshapeDynamic`, `fillDynamic`, `rangeDynamic`, `tile`, `topK`, …), `whereNonZero` | sizes that depend on values are not written yet; those of constants and shapes are | `edit` the size into the layer |
-      | `loopBreak`, `loopContinue` | no operation jumps | a condition of the loop |
-      | `branch` with results of two shapes | `cond` gives one shape | pad the smaller one |
-      | recurrent layers with other functions than sigmoid, hard sigmoid, tanh, ReLU and linear, or other ones backward than forward | the operations have no others | `convert` unrolls them |
-      | a loop whose condition changes blobs that the body reads | the blocks of `while_loop` share the loop's variables alone | compute them in the body |
+      | `custom` without a formula | ML Programs have no custom layers | compute it in the app, or keep the `.mlmodel` |
+      | layers with sizes from an input (`reshapeDynamic`, `fillDynamic`, `rangeDynamic`, `tile`, `topK`, …), `whereNonZero` | sizes that depend on values are not supported; those from constants and shapes are | set the size in the layer with `edit` |
+      | `loopBreak`, `loopContinue` | no operation leaves a loop | a condition of the loop |
+      | `branch` with results of two shapes | `cond` has one result shape | pad the smaller one |
+      | recurrent layers with functions other than sigmoid, hard sigmoid, tanh, ReLU and linear, or with different functions for the two directions | the operations support only these | `convert` unrolls them |
+      | a loop whose condition changes blobs that the body reads | the blocks of `while_loop` share only the loop's variables | compute them in the body |
 
       ## What is missing
 
-      Changing the interface or metadata of programs: `edit` refuses them.
+      `edit` cannot change the interface or metadata of ML Programs.
 
       ## Operations
 
-      \(rows.count + 1) operations run: `const`, and these. An argument with a question mark may be left out.
+      \(rows.count + 1) operations are supported: `const`, and these. An argument with a question mark is optional.
 
-      | operation | arguments | gives |
+      | operation | arguments | result |
       |---|---|---|
       \(rows.joined(separator: "\n"))
 

@@ -95,7 +95,7 @@ import Testing
     var options = ConversionOptions()
     options.missingWeights = .random(RandomWeights(seed: 1))
     let converted = try convert(network, options: options)
-    #expect(converted.notes.last == "1 layer with 8-bit weights: now single precision")
+    #expect(converted.notes.last == "1 layer of 8 bits, now in single precision")
     let plain = try convert(
       network.replacing("quantization_param { scale_in: 2 }", with: ""), options: options)
     #expect(try converted.result.model.encoded() == plain.result.model.encoded())
