@@ -1,7 +1,7 @@
 import Assay
 import CAssay
 
-/// Reads the inputs that C gives for one prediction.
+/// Reads the inputs of one prediction from C.
 struct ValueReader {
   /// The memory of inputs that are read in place.
   private(set) var borrowed = BorrowedMemory()
@@ -98,7 +98,7 @@ struct BorrowedMemory {
     ranges.append(start..<start + UInt(bytes.count))
   }
 
-  /// The same value in memory of its own: a model may return an input as it is.
+  /// A copy of the value: a model may return an input unchanged.
   func owned(_ value: FeatureValue) -> FeatureValue {
     guard case .array(let tensor) = value else { return value }
     let address = tensor.withUnsafeElements { UInt(bitPattern: $0.baseAddress) }

@@ -3,15 +3,15 @@ import Interpretation
 import KerasImport
 import TensorCore
 
-/// Which stored arrays belong to which layer: by name where the file has all names, else by order; the
-/// arrays of a nested model by Keras' order, the trainable ones of all layers first.
+/// Assigns the stored arrays to layers: by name if the file contains all names, otherwise by order;
+/// the arrays of a nested model in Keras's order, trainable arrays of all layers first.
 enum StoredWeights {
   static func assigned(
     _ groups: [KerasFile.StoredGroup], to model: KerasModel, file: String
   ) throws -> [ObjectIdentifier: [DoubleArray]] {
     var result: [ObjectIdentifier: [DoubleArray]] = [:]
     let named = Dictionary(groups.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    // Keras 1 stores the layers of a model in a Sequential one on their own.
+    // Keras 1 stores the layers of a model inside a Sequential model separately.
     func flat(_ model: KerasModel) -> [KerasModel.Layer] {
       model.layers.flatMap { layer in
         guard let nested = layer.nested, named[layer.name] == nil else { return [layer] }
@@ -81,7 +81,7 @@ enum StoredWeights {
   }
 }
 
-/// The number of arrays that Keras stores of a layer.
+/// The number of arrays that Keras stores for a layer.
 struct ParameterCount {
   var trainable = 0
   var fixed = 0

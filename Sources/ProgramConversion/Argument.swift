@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A value of the program that is being written.
+/// A value of the program being written.
 struct Variable: Equatable {
   var name: String
   var type: MILDataType
@@ -10,13 +10,13 @@ struct Variable: Equatable {
   var rank: Int { shape.count }
 }
 
-/// What an argument of an operation is bound to.
+/// The value of an operation's argument.
 enum Argument {
   case variable(Variable)
   case variables([Variable])
   case int(Int)
   case ints([Int])
-  /// A number of the type in which the operation computes.
+  /// A number of the operation's compute type.
   case number(Float)
   case flag(Bool)
   case flags([Bool])
@@ -24,14 +24,14 @@ enum Argument {
 }
 
 extension MILValue {
-  /// A text.
+  /// A string.
   init(_ text: String) { self.init(.string, [], .strings([text])) }
 
   init(ints values: [Int], _ shape: [Int]) { self.init(.int32, shape, .ints(values)) }
 
   init(flags values: [Bool], _ shape: [Int]) { self.init(.bool, shape, .bools(values)) }
 
-  /// Numbers in the message, in single or half precision.
+  /// Immediate numbers, in single or half precision.
   init(numbers values: [Float], _ shape: [Int], _ type: MILDataType) {
     let content: MILTensorValue.Content =
       type == .float16 ? .bytes(Bytes(values.map(Half.bits))) : .floats(FloatValues(values))
@@ -48,7 +48,7 @@ extension MILValue {
     content = .immediate(immediate)
   }
 
-  /// A list of texts.
+  /// A list of strings.
   init(list texts: [String]) {
     self.init()
     let values = texts.map { MILValue($0) }
@@ -85,7 +85,7 @@ extension MILValue {
 }
 
 extension MILValueType {
-  /// A tensor; sizes that are nil are known when the program runs.
+  /// A tensor; nil sizes are known only at run time.
   init(_ type: MILDataType, _ sizes: [Int?]) {
     self.init()
     var tensor = MILTensorType()

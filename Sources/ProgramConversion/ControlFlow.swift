@@ -1,8 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// Branches and loops as operations with blocks. Networks inside a network write blobs of the one
-/// around them; a block gives those that are read afterwards as its results.
+/// Branches and loops as operations with blocks. A network inside a layer writes blobs of the
+/// surrounding network; the block returns those that are read afterwards.
 extension NetworkLowering {
   /// - Parameter live: the blobs that are read after the layer.
   func control(
@@ -43,7 +43,7 @@ extension NetworkLowering {
       return try builder.block {
         if let network { try lower(network, &inner, &failures) }
         let results = try names.map { name in
-          // What only the other network gives is zeros.
+          // Blobs that only the other network writes are zeros.
           let other = inside.first { $0.shapes[name] != nil } ?? inferred
           return try inner.blobs[name] == nil
             ? zeros(name, label, other) : result(name, inner)
@@ -88,12 +88,12 @@ extension NetworkLowering {
         field: "conditionNetwork")
     }
     let initial = try names.map { name in
-      // What only the loop gives starts with zeros.
+      // Blobs that only the loop writes start as zeros.
       try scope.blobs[name] == nil
         ? zeros(name, label, bodyShapes) : result(name, scope)
     }
 
-    /// A block with its own variables, the count of runs first.
+    /// A block with its own variables, starting with the iteration count.
     func block(
       _ inferred: InferredShapes?, _ make: (inout Scope, _ done: Variable?) throws -> [Variable]
     ) throws -> MILBlock {
@@ -154,7 +154,7 @@ extension NetworkLowering {
     return (names, Array(results.suffix(names.count)))
   }
 
-  /// How often the loop runs at most.
+  /// The maximum number of iterations.
   private func count(
     _ loop: Loop, _ layer: NeuralNetworkLayer, _ label: String, _ scope: Scope
   ) throws -> Variable? {
@@ -180,7 +180,7 @@ extension NetworkLowering {
     return try builder.reshape(builder.cast(first, to: type), to: [])
   }
 
-  /// A blob in its own shape. Numbers by themselves may count, for which half precision is too short.
+  /// A blob in its own shape. Scalars may be counters, for which half precision is too short.
   private func result(_ name: String, _ scope: Scope) throws -> Variable {
     let variable = try variable(name, scope)
     guard let shape = scope.inferred.shapes[name] else {

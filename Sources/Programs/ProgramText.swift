@@ -4,7 +4,7 @@ import TensorCore
 /// A program as text: one operation per line, small constants where they are used.
 package struct ProgramText {
   private let program: MILProgram
-  /// The most elements of a constant that is printed.
+  /// The maximum number of elements of a constant that is printed.
   private static let shownElements = 16
 
   package init(_ program: MILProgram) { self.program = program }
@@ -90,12 +90,12 @@ package struct ProgramText {
     return "\(result)\(operation.type)(\(arguments.joined(separator: ", ")))"
   }
 
-  /// Maps have no order: x comes first, then the names in theirs.
+  /// Maps are unordered: x comes first, then the other names in order.
   private static func order(_ argument: String) -> String {
     argument.hasPrefix("x=") ? "" : argument
   }
 
-  /// A constant of few elements.
+  /// A small constant.
   private func short(_ value: MILValue) -> String? {
     guard case .immediate(let immediate)? = value.content else { return nil }
     guard case .tensor? = immediate.content else {
@@ -120,7 +120,7 @@ package struct ProgramText {
     return elements.shape.isEmpty ? parts.first : "[\(parts.joined(separator: ", "))]"
   }
 
-  /// The type of a constant, and where its elements are.
+  /// The type of a constant, and the location of its elements.
   private func long(_ value: MILValue) -> String {
     let type = Self.type(value.type)
     guard case .file(let place)? = value.content else { return "\(type)(…)" }

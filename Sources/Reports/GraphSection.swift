@@ -1,5 +1,5 @@
 extension Report {
-  /// The graph, folded and in whole. Its script searches, folds, zooms and moves it.
+  /// The graph, folded and complete. The script searches, folds, zooms and moves it.
   package mutating func add(_ heading: String, graph: NetworkGraph) {
     let folded = graph.folded
     let isFolded = folded.nodes.count < graph.nodes.count

@@ -1,8 +1,8 @@
-/// How long a step takes.
+/// The duration of a step.
 package struct ReportedTime: Sendable {
   package var name: String
   package var milliseconds: Double
-  /// What else the table says of it.
+  /// The other columns of the table.
   package var cells: [String]
 
   package init(name: String, milliseconds: Double, cells: [String]) {
@@ -14,7 +14,7 @@ package struct ReportedTime: Sendable {
 
 extension Report {
   /// Bars of the steps' times, in their order.
-  /// - Parameter titles: of the further cells.
+  /// - Parameter titles: titles of the other columns.
   package mutating func add(_ heading: String, times: [ReportedTime], titles: [String]) {
     let longest = times.map(\.milliseconds).max() ?? 0
     let rows = times.map { time -> HTML in

@@ -52,7 +52,7 @@ extension LayerCall {
       ("dilations", .ints(dilations)), ("groups", .int(groups)),
     ]
     if !isTransposed { return try add("conv", x, arguments, shape: output) }
-    // What the transposed convolution gives by itself; elements after it have the bias alone.
+    // The size of the transposed convolution itself; elements beyond it contain only the bias.
     let natural = strides.indices.map { axis -> Int in
       let reach: Int = (x.shape[axis + 2] - 1) * strides[axis]
       let extent: Int = (weight.shape[axis + 2] - 1) * dilations[axis] + 1
@@ -151,7 +151,7 @@ extension EmbeddingND: OperationLayer {
 }
 
 extension LayerCall {
-  /// The columns of the matrix that the indices name, plus the bias.
+  /// The columns of the matrix at the indices, plus the bias.
   fileprivate func embedding(
     _ indices: Variable, _ matrix: Weights?, entries: Int, size: Int, _ bias: Weights?
   ) throws -> Variable {

@@ -21,7 +21,7 @@ extension Custom: OperationLayer {
 }
 
 extension CustomLayerRegistry {
-  /// The layer, if operations can compute what its class computes.
+  /// The operations of the layer, if they can express its class.
   func layerWithFormula(_ custom: Custom) throws -> any CustomLayerWithFormula {
     guard let layer = try implementation(of: custom) as? any CustomLayerWithFormula else {
       throw ModelError(
@@ -44,7 +44,7 @@ private struct FormulaOperations {
 
   private let call: LayerCall
   private let formula: CustomLayerFormula
-  /// What has been computed already.
+  /// Results computed so far.
   private var known: [Expression: Value] = [:]
 
   init(_ call: LayerCall, _ formula: CustomLayerFormula) {
@@ -89,12 +89,12 @@ private struct FormulaOperations {
     }
   }
 
-  /// The value as numbers of the layer's type; a condition becomes 1 and 0.
+  /// The value in the layer's compute type; a condition becomes 1 or 0.
   private func number(_ value: Value) throws -> Variable {
     try call.builder.cast(array(value), to: call.type)
   }
 
-  /// The value as flags: whether it is not 0.
+  /// The value as booleans: whether it is nonzero.
   private func flag(_ value: Value) throws -> Variable {
     let variable = try array(value)
     return variable.type == .bool
@@ -206,7 +206,7 @@ private struct FormulaOperations {
       begin.append(part.start)
       end.append(max(0, last))
       stride.append(part.step)
-      // Before the first element there is no place that a number names.
+      // No index denotes the position before the first element.
       endMask.append(last < 0)
       if case .index = item {
         squeezeMask.append(true)

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Pixels moved between the axes of images [N, C, H, W], and parts of images.
+/// Operations that move pixels between the axes of images [N, C, H, W], and that crop images.
 let blockRules: [OperationRule] = [
   OperationRule(
     "space_to_batch", "x block_shape paddings", "moves each pixel of a block to a separate image"

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Weights in few bits, which become single-precision numbers when the program becomes layers.
+/// Compressed weights, which are expanded to single precision when the program becomes layers.
 let compressionRules: [OperationRule] = [
   OperationRule(
     "constexpr_affine_dequantize", "quantized_data zero_point scale axis",
@@ -102,7 +102,7 @@ extension OperationCall {
     return try checkedProduct(shape, limit: Limits.tensorElements)
   }
 
-  /// (data − offset) · scale, each of which stands for a block of data.
+  /// (data − offset) · scale, with one offset and scale per block of data.
   fileprivate func scaled(
     _ data: MILElements, _ scale: MILElements, _ scaleShape: [Int], _ offset: MILElements?,
     _ offsetShape: [Int]
@@ -114,13 +114,13 @@ extension OperationCall {
     }
     let factors = try scale.floats()
     try forEachBlock(data.shape, scaleShape) { values[$0] *= factors[$1] }
-    // Weights in half precision are products in half precision.
+    // Half-precision weights are products in half precision.
     if scale.type == .float16 { values = values.map(Half.rounded) }
     return MILElements(values, data.shape, scale.type)
   }
 
-  /// Passes the place of each element of `shape`, and of the element that stands for its block in an
-  /// array of as many blocks along each axis as `blocks` says.
+  /// Passes the index of each element of `shape`, and the index of the element for its block in an
+  /// array with as many blocks along each axis as `blocks` states.
   private func forEachBlock(
     _ shape: [Int], _ blocks: [Int], _ body: (Int, Int) -> Void
   ) throws {
@@ -159,8 +159,8 @@ extension OperationCall {
     return ProgramValue(MILElements(codes.map { values[$0] }, shape, table.type))
   }
 
-  /// A table per block: `lut` has the numbers of blocks along each axis, the entries, and the length of
-  /// an entry, whose elements are along an axis of the result.
+  /// A table per block: `lut` has the number of blocks along each axis, the number of entries, and
+  /// the length of an entry, whose elements are along an axis of the result.
   fileprivate func tables(_ indices: MILElements) throws -> MILElements {
     let table = try weightArgument("lut")
     let rank = indices.shape.count
@@ -186,7 +186,7 @@ extension OperationCall {
       places.indices.map { values[places[$0] + $0 / inner % length] }, shape, table.type)
   }
 
-  /// The shape in which each element is repeated along the axis of vectors.
+  /// The shape with each element repeated along the vector axis.
   private func spreadShape(_ shape: [Int], _ length: Int) throws -> [Int] {
     if length == 1 { return shape }
     var shape = shape
@@ -194,13 +194,13 @@ extension OperationCall {
     return shape
   }
 
-  /// The number of elements after the axis of vectors.
+  /// The number of elements after the vector axis.
   private func spreadInner(_ shape: [Int], _ length: Int) throws -> Int {
     if length == 1 { return 1 }
     return shape[(try axis("vector_axis", rank: shape.count, 0) + 1)...].reduce(1, *)
   }
 
-  /// Elements, each repeated along the axis of vectors.
+  /// Repeats each element along the vector axis.
   fileprivate func spread(_ values: [Int], _ shape: [Int], _ length: Int) throws -> [Int] {
     if length == 1 { return values }
     let inner = try spreadInner(shape, length)
@@ -209,7 +209,7 @@ extension OperationCall {
     }
   }
 
-  /// Data at the places that a mask names, and zeros.
+  /// Data at the positions of a mask, and zeros elsewhere.
   fileprivate func dense(_ flags: [Int], _ shape: [Int], _ name: String) throws -> MILElements {
     let data = try weightArgument(name)
     var values = try data.floats()[...]
@@ -220,7 +220,7 @@ extension OperationCall {
       flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }, shape, data.type)
   }
 
-  /// The mask, and the values that it names.
+  /// The mask, and the values at its positions.
   fileprivate func sparse(_ mask: [Int], _ values: MILElements) throws -> [ProgramValue] {
     let kept = zip(mask, try values.floats()).filter { $0.0 != 0 }.map(\.1)
     return [

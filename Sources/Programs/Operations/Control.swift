@@ -108,8 +108,7 @@ extension OperationCall {
     return variables
   }
 
-  /// The loop as its blocks, one after the other, where shapes change: the condition must follow from
-  /// the inputs.
+  /// Unrolls a loop in which shapes change; its condition must follow from the inputs.
   private func unrolled(
     _ condition: MILBlock, _ body: MILBlock, _ initial: [ProgramValue]
   ) throws -> [ProgramValue] {
@@ -172,7 +171,7 @@ extension OperationCall {
   }
 }
 
-/// Buffers that last from one prediction to the next. Each prediction starts with zeros.
+/// Buffers that persist between predictions. By default, each prediction starts with zeros.
 let stateRules: [OperationRule] = [
   OperationRule("read_state", "input", "reads a state") { [try $0.state().value] },
   OperationRule("write_state", "input data", "writes a state") { call in

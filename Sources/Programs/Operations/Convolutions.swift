@@ -48,7 +48,7 @@ struct Windows {
     }
   }
 
-  /// The windows along two axes: one axis becomes the second.
+  /// The windows along two axes: a single axis becomes the second one.
   var planes: Windows {
     guard kernel.count == 1 else { return self }
     var windows = self
@@ -89,7 +89,7 @@ struct Windows {
 }
 
 extension OperationCall {
-  /// - Parameter weight: the weights, if they are not the argument.
+  /// - Parameter weight: the weights, if they are not an argument.
   func convolution(isTransposed: Bool, weight: MILElements? = nil) throws -> [ProgramValue] {
     let x = try value("x")
     try require(
@@ -106,7 +106,8 @@ extension OperationCall {
       ? try checkedProduct([weight.shape[1], groups], limit: Limits.dimension) : weight.shape[0]
     let bias = try weights("bias", shape: [channels])
     if isTransposed {
-      // The layer has no dilations when transposed; zeros between the weights do the same.
+      // The layer does not support dilations when transposed; zeros between the weights are
+      // equivalent.
       weight = try spaced(weight, windows.dilations)
       windows.kernel = Array(weight.shape[2...])
       windows.dilations = windows.kernel.map { _ in 1 }
@@ -140,14 +141,14 @@ extension OperationCall {
     return [try asPlanes(x) { try add(layer, $0) }]
   }
 
-  /// Weights with zeros between those along the last axes.
+  /// Inserts zeros between the weights along the last axes.
   private func spaced(_ weight: MILElements, _ steps: [Int]) throws -> MILElements {
     if steps.allSatisfy({ $0 == 1 }) { return weight }
     let small = Array(weight.shape[2...])
     let large = zip(small, steps).map { ($0 - 1) * $1 + 1 }
     let total = try checkedProduct(weight.shape[..<2] + large, limit: Limits.tensorElements)
     let (each, room) = (small.reduce(1, *), large.reduce(1, *))
-    // Zeros may take a hundred times the room of the weights.
+    // The zeros may take a hundred times the memory of the weights.
     try require(
       total / 100 <= weight.count, .limitExceeded, "dilations of \(steps) are not supported",
       field: "dilations")
@@ -164,7 +165,7 @@ extension OperationCall {
     return MILElements(result, Array(weight.shape[..<2]) + large, weight.type)
   }
 
-  /// Takes from the end of each axis what makes the stated output shape.
+  /// Crops the end of each axis to the declared output shape.
   private func fit(_ windows: inout Windows, _ x: ProgramValue, _ channels: Int) throws {
     guard let shape = try ints("output_shape") else { return }
     try require(

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Functions that neural networks apply to each element.
+/// Activation functions.
 let activationRules: [OperationRule] = [
   function("relu", "max(x, 0)", .relu),
   function("sigmoid", "1 / (1 + exp(−x))", .sigmoid),
@@ -115,7 +115,7 @@ extension OperationCall {
     return [try add(layer, value("x"))]
   }
 
-  /// A float without its fraction.
+  /// Truncates floats.
   func truncated(_ x: ProgramValue) throws -> ProgramValue {
     var isPositive = GreaterThan()
     isPositive.alpha = 0
@@ -124,7 +124,7 @@ extension OperationCall {
       type: x.type)
   }
 
-  /// The value with elements of another type.
+  /// Casts the value to another type.
   func cast(_ x: ProgramValue, _ type: MILDataType) throws -> ProgramValue {
     if type == .bool {
       return x.type == .bool ? x : try add(NotEqual(), x, type: .bool)
@@ -143,7 +143,7 @@ extension OperationCall {
   }
 }
 
-/// Functions of one array.
+/// Unary functions.
 let unaryRules: [OperationRule] = [
   element("ceil", "x, rounded up", Ceil()),
   element("floor", "x, rounded down", Floor()),
@@ -190,7 +190,7 @@ private func element(_ name: String, _ summary: String, _ layer: some LayerParam
   OperationRule(name, "x", summary) { [try $0.add(layer, $0.value("x"))] }
 }
 
-/// Functions of two arrays, of which sizes of 1 are repeated.
+/// Binary functions with broadcasting.
 let binaryRules: [OperationRule] = [
   binary("add", "x + y", AddBroadcastable()), binary("sub", "x − y", SubtractBroadcastable()),
   binary("mul", "x · y", MultiplyBroadcastable()),

@@ -84,10 +84,11 @@ let gatherRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  /// Refuses indices that are negative or too large, if the operation asks for it; the program
-  /// then becomes a network for the values of its inputs. Inside loops they are not known.
+  /// Refuses indices that are negative or too large if the operation requests it; the program then
+  /// becomes a network for the values of its inputs. Inside loops, the indices are unknown.
   ///
-  /// - Parameter sizes: of one axis, or of those that the last axis of the indices names.
+  /// - Parameter sizes: the size of one axis, or of the axes that the last axis of the indices
+  ///   addresses.
   fileprivate func validateIndices(_ indices: ProgramValue, _ sizes: [Int]) throws {
     guard try bool("validate_indices"), let places = try lowering.elements(indices)?.ints()
     else { return }
@@ -108,7 +109,7 @@ extension OperationCall {
     return try checkedProduct(x.shape[..<count], limit: Limits.dimension)
   }
 
-  /// For each batch item, the parts of x along the axis that its indices name.
+  /// For each batch item, the parts of x along the axis at its indices.
   fileprivate func gathered(
     _ x: ProgramValue, _ indices: ProgramValue, batch: Int
   ) throws -> ProgramValue {
@@ -121,7 +122,7 @@ extension OperationCall {
     let before = try checkedProduct(outer, limit: Limits.tensorElements)
     let after = try checkedProduct(inner, limit: Limits.tensorElements)
     let count = try checkedProduct(indices.shape[batch...], limit: Limits.tensorElements)
-    // One axis for the batch and the one of the indices.
+    // One axis for the batch and one for the indices.
     let flat = try reshaped(
       transposed(reshaped(x, [items, before, length, after]), [0, 2, 1, 3]),
       [items * length, before, after])
@@ -138,7 +139,7 @@ extension OperationCall {
       Array(x.shape[..<batch]) + outer + indices.shape[batch...] + inner)
   }
 
-  /// For each batch item, the parts of x at the places in the last axis of its indices.
+  /// For each batch item, the parts of x at the positions in the last axis of its indices.
   fileprivate func gatheredPlaces(
     _ x: ProgramValue, _ indices: ProgramValue, batch: Int
   ) throws -> ProgramValue {

@@ -58,7 +58,7 @@ extension OperationCall {
     return [list]
   }
 
-  /// The list with values at places. One whose length may change grows to places that are known.
+  /// Writes values to a list. A list whose length may change grows only to known positions.
   fileprivate func written(
     _ places: ProgramValue, _ values: ProgramValue, _ field: String
   ) throws -> ProgramValue {

@@ -92,14 +92,14 @@ extension OperationCall {
   fileprivate func normalization(_ x: ProgramValue) throws -> Batchnorm {
     var layer = Batchnorm()
     layer.channels = x.shape[1]
-    // A layer takes 0 for an epsilon that is not set; coremltools rounds small ones to it.
+    // In a layer, 0 means that the epsilon is not set, and coremltools rounds small ones to 0.
     layer.epsilon = try max(float("epsilon", 1e-5), .leastNormalMagnitude)
     layer.gamma = try weights("gamma", shape: [layer.channels]) ?? repeated(1, [layer.channels])
     layer.beta = try weights("beta", shape: [layer.channels]) ?? repeated(0, [layer.channels])
     return layer
   }
 
-  /// What `body` makes of the value as [N, C, H, W], and that with the value's shape.
+  /// Applies `body` to the value as [N, C, H, W], and restores the value's shape.
   fileprivate func asFourAxes(
     _ x: ProgramValue, _ body: (ProgramValue) throws -> ProgramValue
   ) throws -> ProgramValue {
@@ -129,7 +129,7 @@ let linearRules: [OperationRule] = [
     let (x, y) = (try call.value("x"), try call.value("y"))
     let result = try call.product(
       x, y, transposeX: call.bool("transpose_x"), transposeY: call.bool("transpose_y"))
-    // Since iOS 17, a constant adapts to the other's type.
+    // Since iOS 17, a constant is cast to the other operand's type.
     return [result.with(type: x.constant != nil && y.constant == nil ? y.type : x.type)]
   },
   OperationRule(

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Activations in eight bits.
+/// 8-bit activations.
 let quantizationRules: [OperationRule] = [
   OperationRule(
     "quantize", "input zero_point? scale axis? output_dtype",
@@ -39,7 +39,7 @@ let quantizationRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  /// A number, or one per element of an axis of x, in the shape to be combined with x.
+  /// A scalar, or one value per element of an axis of x, in a shape that broadcasts with x.
   fileprivate func along(_ name: String, _ x: ProgramValue) throws -> ProgramValue {
     let numbers = try value(name)
     if numbers.rank == 0 { return numbers }

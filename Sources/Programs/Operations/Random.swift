@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Random numbers. Without a seed, each prediction gets others.
+/// Random numbers. Without a seed, each prediction gets different numbers.
 let randomRules: [OperationRule] = [
   OperationRule(
     "random_normal", "shape mean? stddev? seed?", "normally distributed random numbers"
@@ -43,7 +43,7 @@ let randomRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  /// - Parameter typed: the argument that has the type of the numbers.
+  /// - Parameter typed: the argument that determines the type of the numbers.
   fileprivate func random<Parameters>(
     _ layer: RandomStatic<Parameters>, _ typed: String
   ) throws -> [ProgramValue] {

@@ -118,7 +118,7 @@ extension OperationCall {
     return try recurrent(layer, size)
   }
 
-  /// The gates are one below the other: reset, output, update.
+  /// The gates are stacked: reset, output, update.
   fileprivate func gru() throws -> [ProgramValue] {
     let x = try value("x")
     try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
@@ -149,7 +149,7 @@ extension OperationCall {
     return try recurrent(layer, size)
   }
 
-  /// o = f(W·x + c + r ∘ (R·h + b)), which the layer does not have: the layers of each step.
+  /// o = f(W·x + c + r ∘ (R·h + b)), which no layer computes: unrolled to layers for each step.
   private func resetAfterGRU(
     _ x: ProgramValue, _ size: Int, isReversed: Bool
   ) throws -> [ProgramValue] {
@@ -191,8 +191,7 @@ extension OperationCall {
     return try [isSequence ? addAll(ConcatND(), all, types: [x.type])[0] : all[steps - 1], hidden]
   }
 
-  /// The matrices or vectors of `count` gates, which are one below the other; nil if the argument is
-  /// missing.
+  /// The stacked matrices or vectors of `count` gates; nil if the argument is missing.
   private func parts(
     _ name: String, _ count: Int, _ size: Int, _ columns: Int?
   ) throws -> [Weights]? {
@@ -212,9 +211,9 @@ extension OperationCall {
   ) throws -> [ProgramValue] {
     var state = try value(name)
     let both = try checkedProduct([count, size], limit: Limits.dimension)
-    // One state may be for all items.
+    // One state may apply to all items.
     if state.shape == [1, both] { state = try broadcast(state, to: [batch, both]) }
-    // Of more rows than there are items the layers take the first.
+    // If there are more rows than items, the layers use the first ones.
     try require(
       state.rank == 2 && state.shape[0] >= batch && state.shape[1] == both,
       "the shape is \(state.shape), not \([batch, both])", field: name)
@@ -250,7 +249,7 @@ extension OperationCall {
     }
   }
 
-  /// The weights of the gates, which are one below the other: input, forget, output, cell.
+  /// The stacked weights of the gates: input, forget, output, cell.
   private func gates(
     _ suffix: String, _ inputs: Int, _ size: Int, _ parameters: LSTMParameters
   ) throws -> LSTMWeights {

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Changes of the size of images.
+/// Operations that resize images.
 let resizeRules: [OperationRule] = [
   OperationRule(
     "upsample_nearest_neighbor", "x scale_factor_height? scale_factor_width?",
@@ -48,13 +48,13 @@ let resizeRules: [OperationRule] = [
     try require(
       count >= 0 && count <= shape.count && shape.count <= x.rank,
       "\(count) of the sizes \(shape) for an input of rank \(x.rank)", field: "resized_dims")
-    // 0 keeps a size.
+    // 0 keeps the size.
     let sizes = zip(shape.suffix(count), x.shape.suffix(count)).map { $0 == 0 ? $1 : $0 }
     let grid = try call.samplingGrid()
     switch try call.string("interpolation_mode", "LINEAR") {
     case "LINEAR": return [try call.resized(x, sizes, grid)]
     case "NEAREST_NEIGHBOR":
-      // The lower one of two that are equally near.
+      // If two are equally near, the lower one.
       return [
         try call.resizedToNearest(x, sizes) {
           Int((grid.points($1, of: $2)[$0] - 0.5).rounded(.up))

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Images taken at points between their pixels.
+/// Sampling of images at points between their pixels.
 let samplingRules: [OperationRule] = [
   OperationRule(
     "resample",
@@ -22,11 +22,11 @@ let samplingRules: [OperationRule] = [
   ) { try $0.cropped() },
 ]
 
-/// What there is outside an image.
+/// The values outside an image.
 private enum Outside {
-  /// A value for every pixel there.
+  /// A constant for every pixel outside.
   case pixels(ProgramValue)
-  /// A value for every point there.
+  /// A constant for every point outside.
   case points(ProgramValue)
   /// The nearest pixel.
   case border
@@ -61,7 +61,7 @@ extension OperationCall {
 
   // MARK: - Sampling
 
-  /// The pixels of images at points.
+  /// Samples images at points.
   ///
   /// - Parameters:
   ///   - x: [B, C, H, W].
@@ -74,7 +74,7 @@ extension OperationCall {
   ) throws -> ProgramValue {
     let (height, width) = (x.shape[2], x.shape[3])
     let count = try checkedProduct([x.shape[0], height, width])
-    // Places are computed in single precision.
+    // Positions are computed in single precision.
     try require(
       count <= 1 << 24, .unsupported, "sampling from \(count) pixels; at most 2²⁴ are supported",
       field: "x")
@@ -127,7 +127,7 @@ extension OperationCall {
     constant((0..<count).map { Float($0) }, [count, 1], .float32)
   }
 
-  /// Columns and rows as pixels.
+  /// Columns and rows in pixels.
   private func pixels(
     _ coordinates: ProgramValue, _ size: Int, _ mode: String, alignsCorners: Bool
   ) throws -> ProgramValue {
@@ -143,7 +143,7 @@ extension OperationCall {
     }
   }
 
-  /// Coordinates mirrored at −margin and size − 1 + margin until they are between.
+  /// Reflects coordinates at −margin and size − 1 + margin until they are inside.
   private func mirrored(
     _ coordinates: ProgramValue, _ size: Int, margin: Float
   ) throws -> ProgramValue {
@@ -254,8 +254,8 @@ extension OperationCall {
 
   // MARK: - Boxes
 
-  /// Since iOS 17, boxes [N, 4] and the image of each; before, [N, 1, 4 or 5, 1, 1], of which five
-  /// numbers start with the image, and four are for all images.
+  /// Since iOS 17, boxes [N, 4] and the image index of each; before, [N, 1, 4 or 5, 1, 1], where
+  /// five numbers start with the image index, and four apply to all images.
   fileprivate func cropped() throws -> [ProgramValue] {
     let x = try value("x")
     try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")
@@ -294,7 +294,7 @@ extension OperationCall {
       boxes = try addAll(layer, Array(numbers[1...]), types: [roi.type])[0]
       images = numbers[0]
     } else {
-      // Each box for each image.
+      // Each box is cropped from each image.
       let total = try checkedProduct([count, batch], limit: Limits.dimension)
       boxes = try reshaped(
         broadcast(reshaped(boxes, [count, 1, 4]), to: [count, batch, 4]), [total, 4])

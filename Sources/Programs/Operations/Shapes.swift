@@ -1,13 +1,13 @@
 import CoreMLModel
 import TensorCore
 
-/// The same elements with other shapes and in other orders.
+/// Operations that reshape and reorder elements.
 let shapeRules: [OperationRule] = [
   OperationRule("reshape", "x shape", "x with another shape; −1 stands for the remaining elements")
   { call in
     let x = try call.value("x")
     guard var shape = try call.ints("shape") else { return [] }
-    // 0 keeps a size.
+    // 0 keeps the size.
     for axis in shape.indices where shape[axis] == 0 {
       try require(axis < x.rank, "\(shape) for an input of rank \(x.rank)", field: "shape")
       shape[axis] = x.shape[axis]
@@ -181,7 +181,7 @@ extension OperationCall {
       pad.count % 2 == 0 && pad.count <= 2 * x.rank
         && pad.allSatisfy { $0 >= 0 && $0 <= Limits.dimension },
       "\(pad) for an input of rank \(x.rank)", field: "pad")
-    // Amounts are for the last axes.
+    // The amounts apply to the last axes.
     let amounts = [Int](repeating: 0, count: 2 * x.rank - pad.count) + pad
     let mode = try string("mode", "constant")
     if mode == "constant" {
@@ -199,7 +199,7 @@ extension OperationCall {
     let edges = Array(([0, 0, 0, 0] + pad).suffix(4))
     layer.paddingAmounts = BorderAmounts(
       top: edges[0], bottom: edges[1], left: edges[2], right: edges[3])
-    // All axes before the last two as one.
+    // Combines all axes before the last two.
     let rows = x.rank > 1 ? x.shape[x.rank - 2] : 1
     let columns = x.shape.last ?? 1
     let images = try checkedProduct(x.shape.dropLast(2), limit: Limits.dimension)
@@ -210,7 +210,7 @@ extension OperationCall {
     ]
   }
 
-  /// Borders of any axes, element by element.
+  /// Pads any axes, element by element.
   private func bordered(
     _ x: ProgramValue, _ amounts: [Int], _ mode: String
   ) throws -> ProgramValue {

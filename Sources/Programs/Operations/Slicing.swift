@@ -67,7 +67,8 @@ extension OperationCall {
     return layer
   }
 
-  /// Scatters the update to the places of the slice, along the axes up to the last that is cut.
+  /// Scatters the update to the positions of the slice, along the axes up to the last that is
+  /// sliced.
   fileprivate func updated() throws -> [ProgramValue] {
     let (x, update) = (try value("x"), try value("update"))
     let layer = try slice(of: x)
@@ -107,7 +108,7 @@ let joiningRules: [OperationRule] = [
     guard let first = values.first else {
       throw ModelError(.malformed, "the values are missing", field: "values")
     }
-    // Numbers make a vector.
+    // Scalars are concatenated to a vector.
     let arrays = try values.map { try $0.rank == 0 ? call.reshaped($0, [1]) : $0 }
     if arrays.count == 1 { return arrays }
     var layer = ConcatND()
