@@ -38,7 +38,7 @@ struct ConvertCommand: ParsableCommand {
   @OptionGroup(title: "Conversion") var source: SourceArguments
   @OptionGroup(title: "Conversion") var weightPrecision: WeightPrecisionArguments
   @OptionGroup(title: "Conversion") var recipe: RecipeArguments
-  @OptionGroup(title: "Program") var program: MLProgramArguments
+  @OptionGroup(title: "ML Programs") var program: MLProgramArguments
 
   @Option(
     help: ArgumentHelp(

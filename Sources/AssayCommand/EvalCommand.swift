@@ -39,7 +39,9 @@ struct EvalCommand: ParsableCommand {
   var truth: String
 
   @Option(
-    name: .shortAndLong, help: "Also count an input as right if its class is among the N best.")
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Also count an input as right if its class is among the N best.", valueName: "N"))
   var top = 5
 
   @Option(

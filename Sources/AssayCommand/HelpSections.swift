@@ -24,16 +24,18 @@ enum HelpSections {
       "--author --license --short-description --version-string --metadata "
         + "--input-description --output-description"
     ),
+    ("INPUTS", "--inputs --shard --carry-states"),
     (
       "COMPARISON",
-      "--check --expected --prove --rtol --atol --profile --layers --reference --diagnose --budget "
+      "--truth --check --expected --prove --rtol --atol --profile --layers --reference --diagnose --budget "
         + "--against"
     ),
     (
       "RESULTS",
       "-o --format --top --labels --wnid --layout --feature --all-outputs --layer --confusion "
-        + "--worst --json --report"
+        + "--worst --spec --plan --graph --export-weights --swift-stubs --json --report"
     ),
+    ("TIMING", "--warmup --runs --min-seconds"),
     ("DIAGNOSTICS", "--dry-run --verbose --steps --trace"),
   ]
 

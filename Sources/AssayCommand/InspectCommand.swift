@@ -58,7 +58,7 @@ struct InspectCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Write a Swift class for each custom layer, and a Metal kernel for element-wise ones, for "
+      "Write a Swift class for each custom layer, and a Metal kernel for most of them, for "
         + "use in an app.", valueName: "DIR"),
     completion: .directory)
   var swiftStubs: String?

@@ -31,7 +31,9 @@ struct RunCommand: ParsableCommand {
   @OptionGroup(visibility: .hidden) var source: SourceArguments
   @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
 
-  @Option(name: .shortAndLong, help: "The number of best classes to print.")
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("The number of best classes to print.", valueName: "N"))
   var top = 5
 
   @Option(

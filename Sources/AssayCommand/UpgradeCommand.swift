@@ -24,7 +24,7 @@ struct UpgradeCommand: ParsableCommand {
     completion: .file(extensions: ["mlpackage"]))
   var destination: String
 
-  @OptionGroup(title: "Program") var program: MLProgramArguments
+  @OptionGroup(title: "ML Programs") var program: MLProgramArguments
 
   @Option(help: "Precision of weights and computations; default: float32.")
   var precision: PrecisionArguments.Floats?
