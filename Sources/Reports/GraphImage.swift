@@ -42,7 +42,7 @@ package struct GraphImage: Sendable {
     guard graph.nodes.count <= Self.largestCount else {
       throw ModelError(
         .unsupported,
-        "a graph of \(groupedText(graph.nodes.count)) nodes is not drawn; the most are "
+        "a graph of \(groupedText(graph.nodes.count)) nodes is too large to draw; the limit is "
           + groupedText(Self.largestCount),
         hint: "write it as text, with the extension .dot or .md")
     }
