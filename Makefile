@@ -1,4 +1,4 @@
-# `make demo` shows Assay at work, `make test` tests it. Both install what is missing first.
+# `make demo` runs the demonstration, `make test` the tests. Both first install missing packages.
 
 PREFIX ?= /usr/local
 SWIFT ?= swift
@@ -8,7 +8,7 @@ BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
 .PHONY: setup build test demo lint format layers plugins baseline arm64 macos benchmark static library wheel release install proto docs pictures example journeys fuzz mutants faults contracts sanitize coverage
 
-# Installs missing libraries; does nothing if all are there.
+# Installs missing libraries.
 setup:
 	@if command -v brew >/dev/null; then brew install --quiet $(BREW); \
 	elif command -v apt-get >/dev/null; then \
@@ -56,7 +56,7 @@ docs: setup
 	ASSAY_WRITE_DOCS=1 $(SWIFT) test --skip-build --filter 'LayerDocumentationTests|PageTests'
 	@sh Tests/Tools/dependencies.sh
 
-# Makes the images of the documentation with the program itself.
+# Makes the images of the documentation with the program.
 pictures: build
 	@sh Tests/Tools/documentation-images.sh $(BUILD)/assay
 
@@ -72,7 +72,7 @@ macos: setup
 baseline: build
 	@sh Tests/Tools/baseline.sh $(BUILD)/assay
 
-# Walks through what people do with Assay, as Tests/Tools/journeys tells.
+# Runs the common tasks in Tests/Tools/journeys.
 journeys: setup
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --filter JourneyTests
@@ -82,12 +82,12 @@ journeys: setup
 example: setup
 	@sh Tests/Tools/example.sh
 
-# Measures the share of the machine's peak that each kind of kernel reaches.
+# Measures each kind of kernel as a share of the machine's peak.
 benchmark: setup
 	$(SWIFT) build -c release --product KernelBenchmarks
 	$(BUILD)/KernelBenchmarks
 
-# Builds binaries that need nothing but libc, in .build/static/release.
+# Builds binaries that need only libc, in .build/static/release.
 static: setup
 	@sh Tests/Tools/static.sh
 
@@ -105,8 +105,8 @@ release: setup
 wheel: library
 	@sh Tests/Tools/wheel.sh
 
-# Tries COUNT mutants of each format on the commands' code, in process: see docs/security.md. The same
-# SEED makes the same mutants. What does harm goes to the folder `findings`.
+# Runs the commands' code in process on COUNT mutants of each format: see docs/security.md. The same
+# SEED gives the same mutants. Mutants that do harm are saved in the folder `findings`.
 COUNT ?= 2000
 SEED ?= 1
 JOBS ?= 2
@@ -120,22 +120,22 @@ SECONDS ?= 60
 fuzz: setup
 	@sh Tests/Tools/fuzz.sh $(SECONDS) $(TARGETS)
 
-# Every call of the C library that a command makes fails once.
+# Makes every C library call of each command fail once.
 faults: setup
 	$(SWIFT) build --build-tests
 	ASSAY_FAULTS=1 $(SWIFT) test --skip-build --filter FaultTests
 
-# Every command on every hostile file, those of ../shared too.
+# Runs every command on every hostile file, including those in ../shared.
 contracts: setup
 	$(SWIFT) build --build-tests
 	ASSAY_CONTRACTS=1 $(SWIFT) test --skip-build --filter ContractTests
 
-# The whole suite with AddressSanitizer and with ThreadSanitizer; C targets with
+# Runs the suite with AddressSanitizer and with ThreadSanitizer, C targets with
 # UndefinedBehaviorSanitizer.
 sanitize: setup
 	@sh Tests/Tools/sanitize.sh
 
-# The share of the lines in Sources that the tests run, without generated code.
+# Measures the share of the lines in Sources that the tests run, without generated code.
 coverage: setup
 	@sh Tests/Tools/coverage.sh
 

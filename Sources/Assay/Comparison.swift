@@ -7,29 +7,29 @@ import ModelTransforms
 import TensorCore
 import Verification
 
-/// Predictions of a model, or arrays, compared with what was expected.
+/// A comparison of predictions, or of arrays, with expected values.
 public struct Comparison: Sendable {
-  /// How to predict and compare.
+  /// Options for predicting and comparing.
   public struct Options: Sendable {
-    /// What each output may differ.
+    /// The tolerance of each output.
     public var tolerances = Tolerances()
-    /// How many best classes to compare; nil for none.
+    /// The number of best classes to compare; nil for none.
     public var top: Int?
-    /// The same for outputs that are scores of classes, if `top` is nil.
+    /// The same for outputs with class scores, if `top` is nil.
     public var topOfScores: Int?
     /// The order of axes of inputs and expected arrays.
     public var layout = ArrayLayout.source
-    /// What happens to images; nil for what the model records.
+    /// The preparation of images; nil for what the model records.
     public var images: ImageOptions?
-    /// A file with expected blobs of the network's inside.
+    /// A file with expected inner blobs.
     public var layers: String?
-    /// Run the double-precision engine, too.
+    /// Whether to run the double-precision engine, too.
     public var reference = false
-    /// How the network is compiled.
+    /// Options for compiling the network.
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
-    /// The precision of what a network computes.
+    /// The precision of a network's computations.
     public var precision = ComputePrecision.float32
     /// The names of layers that compute in single precision nevertheless.
     public var keptInFloat32: Set<String> = []
@@ -56,15 +56,15 @@ public struct Comparison: Sendable {
 
   /// In the order of the expected arrays.
   public let outputs: [OutputComparison]
-  /// Outputs that nothing was expected of.
+  /// Outputs without an expected value.
   public let unexpected: [String]
-  /// The blobs inside, where they were asked for.
+  /// The inner blobs, if requested.
   public let blobs: BlobComparison?
-  /// Where each differing output's difference comes from, where that was asked for.
+  /// The source of each output's difference, if requested.
   public let verdicts: [String: ReferenceVerdict]
   /// What each layer adds to the error, where that was asked for.
   package private(set) var layerErrors: LayerErrors?
-  /// The outputs that are images and were compared with some of the same size.
+  /// The outputs that are images and were compared with images of the same size.
   public var images: [ImageDifference] = []
   /// What each output is more than expected, where the shapes match and that was asked for.
   package var differences = ArraySet([])
@@ -135,7 +135,7 @@ public struct Comparison: Sendable {
     return result
   }
 
-  /// Compares the arrays of two files; `b` is what was expected.
+  /// Compares the arrays of two files; `b` contains the expected values.
   public static func compare(
     arrays a: String, with b: String, options: Options
   ) throws -> Comparison {
@@ -240,7 +240,7 @@ public struct Comparison: Sendable {
         .mismatch,
         expected.isEmpty
           ? "the file has no arrays"
-          : "none of its arrays is a layer or blob of the model, by name, or by shape and values: "
+          : "none of its arrays matches a layer or blob of the model by name, or by shape and values: "
             + expected.map(\.name).sorted().prefix(3).joined(separator: ", "),
         file: path, hint: "name the arrays as `assay inspect` names layers or blobs")
     }

@@ -6,13 +6,13 @@ import ImportSupport
 import KerasImport
 import TensorCore
 
-/// What a conversion makes of each layer, also where some layers cannot be converted.
+/// What each layer becomes in a conversion, including layers that cannot be converted.
 public struct ConversionPlan: Sendable {
   /// In the order of the network.
   package let entries: [PlanEntry]
-  /// What the conversion gives; nil if it fails, or if that takes weights that are not there.
+  /// The result of the conversion; nil if it fails, or if it needs missing weights.
   public let result: ConversionResult?
-  /// Why it fails; nil if it does not.
+  /// The reason for the failure; nil if it succeeds.
   public let error: ModelError?
 
   /// Rules for the layers that cannot be converted, which `--custom-layers` takes from a file: each
@@ -125,9 +125,9 @@ public struct ConversionPlan: Sendable {
 }
 
 extension ModelSource {
-  /// Converts as far as it goes; an architecture needs no weights.
+  /// Converts as far as possible; an architecture needs no weights.
   ///
-  /// - Throws: where not even a plan can be made.
+  /// - Throws: if not even a plan can be made.
   public func plan(
     _ options: ConversionOptions, customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) throws -> ConversionPlan {

@@ -16,8 +16,8 @@ package enum Folder {
   /// Whether it can be read twice, as a pipe cannot.
   static func isFile(_ path: String) -> Bool { kind(path) == S_IFREG }
 
-  /// Arguments of which files whose names begin with a dash are told from options: `-dash.jpg` becomes
-  /// `./-dash.jpg`, as what has an extension or exists is no option.
+  /// Distinguishes files whose names start with a dash from options: `-dash.jpg` becomes
+  /// `./-dash.jpg`, because a word with an extension, or an existing file, is not an option.
   package static func marked(_ arguments: [String]) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.count
     return arguments[..<end].map { word in

@@ -32,8 +32,8 @@ public struct ImageDifference: Sendable {
     try Image(values, values.shape[2] == 1 ? .grayscale : .rgb, channels: .last)
   }
 
-  /// The absolute difference of each sample, after rounding to 8 bits, times the factor that makes
-  /// the largest 255, and that largest one.
+  /// The absolute difference of each sample after rounding to 8 bits, scaled so that the largest
+  /// becomes 255, and that largest difference.
   public func amplified() throws -> (image: Image, largest: Int) {
     let (a, b) = (actual.elements, expected.elements)
     let differences = zip(a, b).map { abs(Int(UInt8(rounding: $0)) - Int(UInt8(rounding: $1))) }

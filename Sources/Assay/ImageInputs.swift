@@ -29,8 +29,8 @@ extension ModelSource {
         default: "gray"
         }
       result.notes.append(
-        "'\(name)' gets the image's pixels, 0 to 255, \(colors); --preset, --color, --image-scale and "
-          + "--image-mean prepare them as the training did")
+        "'\(name)' receives pixels from 0 to 255, \(colors); --preset, --color, --image-scale and "
+          + "--image-mean set the preprocessing that was used in training")
     }
     return result
   }

@@ -4,13 +4,15 @@ import CustomLayers
 import ModelPrediction
 import TensorCore
 
-/// What `inspect` shows of a network: every layer with its shapes and sizes, and their sums.
+/// The contents of a network that `inspect` shows: every layer with its shapes and sizes, and the
+/// totals.
 public struct Inspection: Sendable {
   /// A layer of the document.
   public struct Layer: Sendable {
-    /// As the document has it; after the layer around it and its field, of a network inside.
+    /// The name in the document; inside a nested network, after the surrounding layer and its
+    /// field.
     public let name: String
-    /// The type in the specification; of a custom layer, its class.
+    /// The type in the specification, or the class of a custom layer.
     public let type: String
     /// The blobs that it reads.
     public let inputs: [String]
@@ -20,11 +22,12 @@ public struct Inspection: Sendable {
     package let attributes: JSONObject
     /// The values, in whatever form the document stores them.
     package let weights: [NamedWeights]
-    /// `[Seq, Batch, C, H, W]`, or the exact shape; nil if a custom layer's class or a free size leaves it open.
+    /// `[Seq, Batch, C, H, W]`, or the exact shape; nil if a custom layer's class or a flexible
+    /// size leaves it unknown.
     public let inputShapes: [[Int]?]
-    /// Likewise.
+    /// The output shapes, in the same form.
     public let outputShapes: [[Int]?]
-    /// Numbers in its weights.
+    /// The number of values in its weights.
     public let parameterCount: Int
     /// Multiplications with a weight, for one prediction.
     public let multiplyAdds: Int
@@ -34,19 +37,19 @@ public struct Inspection: Sendable {
   public struct CustomClass: Sendable {
     /// The layer's name.
     public let layer: String
-    /// The name by which implementations are found.
+    /// The class name.
     public let className: String
-    /// What the document says of the class.
+    /// The description in the document.
     public let description: String
-    /// In the order of their names, each value with its type.
+    /// The parameters in the order of their names, each value with its type.
     public let parameters: [(name: String, value: String)]
     /// The same as values; null if unset.
     package let values: [(name: String, value: JSONValue)]
-    /// Numbers in each of its weights.
+    /// The number of values in each weight.
     public let weightCounts: [Int]
-    /// Whether there is an implementation.
+    /// Whether an implementation exists.
     public let isProvided: Bool
-    /// The file of the plug-in that has it; nil for a built-in one.
+    /// The plug-in file that contains it; nil for a built-in class.
     public let plugin: String?
   }
 
@@ -54,9 +57,9 @@ public struct Inspection: Sendable {
   public let layers: [Layer]
   /// One for each custom layer.
   public let customClasses: [CustomClass]
-  /// Storages of the weights, such as `float32`, in ascending order.
+  /// The storage formats of the weights, such as `float32`, in ascending order.
   public let weightTypes: [String]
-  /// Parameters that training changed, where the source said so.
+  /// The number of trainable parameters, if the source states it.
   public let trainableCount: Int?
 
   /// The sum over the layers.
@@ -64,7 +67,7 @@ public struct Inspection: Sendable {
   /// The sum over the layers.
   public var multiplyAdds: Int { layers.reduce(0) { $0 + $1.multiplyAdds } }
 
-  /// What `model` holds; `customLayers` are asked for the shapes of their outputs.
+  /// The contents of `model`; `customLayers` compute the shapes of their outputs.
   public init(_ model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry()) {
     var parts = Parts(customLayers: customLayers)
     if let network = model.neuralNetwork {
@@ -178,7 +181,7 @@ extension ControlLayer {
 }
 
 extension Model {
-  /// The oldest systems that load a file of its version; nil if it has none of the known ones.
+  /// The oldest systems that load a model of its version; nil if the version is unknown.
   public var oldestSystem: String? { SpecificationVersion.oldestSystem(specificationVersion) }
 
   /// The blobs' shapes, sequences as long as the source framework takes them.

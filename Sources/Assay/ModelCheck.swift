@@ -1,16 +1,16 @@
 import CoreMLModel
 import TensorCore
 
-/// What is wrong with a model, and what is suspicious.
+/// The errors and warnings for a model.
 public struct ModelCheck: Sendable {
-  /// Why Core ML would not take the model, in file order.
+  /// The reasons for which Core ML would reject the model, in file order.
   public let errors: [ModelError]
   /// What is legal, but probably a mistake.
   public let warnings: [ModelError]
 
   /// Reads the `.mlmodel` at `path`; a file of another format is one error.
   ///
-  /// - Throws: `ModelError` where the file is missing or cannot be read.
+  /// - Throws: `ModelError` if the file is missing or cannot be read.
   public init(contentsOf path: String) throws {
     try self.init(path) { try Model(uncheckedContentsOf: path) }
   }

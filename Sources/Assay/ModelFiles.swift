@@ -21,7 +21,8 @@ package struct ModelFiles: Sendable, Equatable {
     self.init(&words, besideModels: false)
   }
 
-  /// The same where another model may follow; nil, and nothing taken, where the first is no model.
+  /// The same if another model may follow; nil, without consuming a word, if the first is not a
+  /// model.
   ///
   /// - Throws: if the first is a file that cannot be read.
   package init?(fromModels words: inout ArraySlice<String>) throws {
@@ -52,9 +53,9 @@ package struct ModelFiles: Sendable, Equatable {
     return try? FileFormat.read(path).format
   }
 
-  /// Whether the second file has the weights of the first, or the other way round for Caffe's.
+  /// Whether the second file contains the weights of the first, or vice versa for Caffe.
   ///
-  /// - Parameter besideModels: of two files that are whole models by themselves, each is one.
+  /// - Parameter besideModels: two files that are complete models are two models.
   private static func areOneModel(_ first: String, _ second: String, besideModels: Bool) -> Bool {
     guard let format = format(first), takesWeights(format) else { return false }
     switch (format, Self.format(second) ?? .empty) {

@@ -7,7 +7,7 @@ import ImportSupport
 import KerasImport
 import TensorCore
 
-/// A file that holds a network, detected from its content.
+/// A file with a network, detected from its content.
 public enum ModelSource: Sendable {
   /// A Core ML document, whatever is wrong with it.
   case coreML(Model)
@@ -18,8 +18,8 @@ public enum ModelSource: Sendable {
   /// A network of Darknet, with or without its weights.
   case darknet(DarknetSource)
 
-  /// Reads the file at `path`; `weights` belongs to an architecture without. Caffe's two files may
-  /// come in either order.
+  /// Reads the file at `path`; `weights` is the weights file of an architecture. Caffe's two files
+  /// may be in either order.
   public init(contentsOf path: String, weights: String? = nil) throws {
     let (bytes, format, package) = try FileFormat.readPackage(path)
     switch format {
@@ -42,11 +42,12 @@ public enum ModelSource: Sendable {
           var model = try Model(bytes: bytes, package: package)
           try model.connectVGSLNetwork()
           try require(
-            weights == nil, .mismatch, "a Core ML model has its weights, and takes no second file")
+            weights == nil, .mismatch,
+            "a Core ML model contains its weights and takes no second file")
           return model
         })
     case .darknetWeights, .png, .jpeg, .numPy, .text, .empty, .foreign:
-      throw format.error(expected: "a network of Keras, Caffe, Darknet or Core ML").inFile(path)
+      throw format.error(expected: "a Keras, Caffe, Darknet or Core ML network").inFile(path)
     }
   }
 
@@ -56,8 +57,8 @@ public enum ModelSource: Sendable {
     return weights ?? path
   }
 
-  /// Converts a source network. Custom layers of classes that `customLayers` has are asked for their
-  /// output shapes.
+  /// Converts a source network. Classes in `customLayers` compute the output shapes of their
+  /// layers.
   public func convert(
     _ options: ConversionOptions, customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) throws -> ConversionResult {
@@ -105,8 +106,8 @@ public enum ModelSource: Sendable {
     }
   }
 
-  /// The document to look at: a source network as it converts with every unknown layer custom, an
-  /// architecture without weights with zeros.
+  /// The document for inspection: a source network is converted with every unknown layer as a
+  /// custom layer, and an architecture without weights gets zeros.
   public func inspectedModel(
     customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) throws -> Model {
@@ -116,11 +117,11 @@ public enum ModelSource: Sendable {
     return try validModel(options, customLayers)
   }
 
-  /// The document with all its weights: a source network as it converts with every unknown layer
-  /// custom.
+  /// The document with all its weights: a source network is converted with every unknown layer as a
+  /// custom layer.
   ///
   /// - Parameter function: the function of an ML Program; nil for its default.
-  /// - Throws: as `convert` does, where an architecture came without its weights.
+  /// - Throws: the errors of `convert`, for example if the weights of an architecture are missing.
   public func weightedModel(
     customLayers: CustomLayerRegistry = CustomLayerRegistry(), function: String? = nil
   ) throws -> Model {
@@ -134,7 +135,7 @@ public enum ModelSource: Sendable {
   ) throws -> Model {
     guard case .coreML(let model) = self else {
       try require(
-        function == nil, .mismatch, "functions are for ML Programs, and this is a source network")
+        function == nil, .mismatch, "only ML Programs have functions, and this is a source network")
       return try convert(options, customLayers: customLayers).model
     }
     let selected = try model.selectingFunction(function)

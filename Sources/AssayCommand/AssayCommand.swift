@@ -15,7 +15,7 @@ struct AssayCommand: ParsableCommand {
 
       EXIT CODES:
         0       success
-        1       diff or convert --check found a difference, check found something suspicious
+        1       diff or convert --check found a difference, or check found only warnings
         2       an input is invalid or unsupported, or the options do not fit the model
         64      wrong usage
         66      a file is missing
@@ -53,7 +53,7 @@ enum Main {
       let message = AssayCommand.fullMessage(for: error)
       switch AssayCommand.exitCode(for: error) {
       case .success:
-        if !message.isEmpty { Console.print(message) }
+        if !message.isEmpty { Console.print(HelpSections.arranged(message)) }
       case .validationFailure, .failure:
         Console.reportUsage(message)
         exit(ModelError.Code.usage.exitCode)

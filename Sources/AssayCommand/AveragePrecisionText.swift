@@ -24,7 +24,7 @@ struct AveragePrecisionText {
       + "objects \(groupedText(evaluation.objectCount))\n"
     if evaluation.countMissingImages > 0 {
       text +=
-        "images of the truth that are not among the inputs do not count: "
+        "not counted: images of the ground truth that are not among the inputs: "
         + "\(groupedText(evaluation.countMissingImages))\n"
     }
     var table = TextTable([("", .left), ("", .right), ("", .left)])

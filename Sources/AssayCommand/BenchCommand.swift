@@ -11,10 +11,10 @@ struct BenchCommand: ParsableCommand {
         assay bench deploy.prototxt --json > before.json
 
       The load time runs from opening the file until the network is ready; the first run is \
-      reported separately. A Keras architecture .json, a Caffe .prototxt or a Darknet .cfg by itself, \
-      or a model without weights, gets random weights. Operations follow the definition of each \
-      layer, and a multiply-add counts as two. A Winograd convolution does fewer and can exceed the \
-      peak, which is measured with a loop in registers.
+      reported separately. A Keras architecture .json, a Caffe .prototxt or a Darknet .cfg without \
+      its weights, or a model without weights, gets random weights. Operations are counted from the \
+      definition of each layer; a multiply-add counts as two. A Winograd convolution needs fewer, so \
+      it can exceed the peak, which is measured with a loop in registers.
 
       With --json, the first line is {"load_ms": …, "first_ms": …}, followed by a line {"ms": …} for \
       each timed run, with --steps by a line for each step, and by a summary. --against compares with \

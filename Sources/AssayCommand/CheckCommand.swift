@@ -4,10 +4,15 @@ import Assay
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Says all that is wrong with a model, and what is suspicious.",
+    abstract: "Lists what is wrong or suspicious in a model.",
     discussion: """
-      Errors are what Core ML refuses; warnings are legal, but probably mistakes. Exit codes: 0 \
-      neither; 1 warnings only; 2 errors.
+      EXAMPLES:
+        assay check model.mlmodel
+        assay check model.mlmodel --json
+        assay check deploy.prototxt net.caffemodel
+
+      An error is something that Core ML rejects; a warning is legal, but probably a mistake. Exit \
+      codes: 0 no findings; 1 warnings only; 2 errors.
 
       \(ModelHelp.discussion)
       """)
@@ -22,7 +27,7 @@ struct CheckCommand: ParsableCommand {
   @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
   @OptionGroup var plugins: PluginArguments
 
-  @Flag(help: "As JSON.")
+  @Flag(help: "Print JSON.")
   var json = false
 
   @OptionGroup var global: GlobalOptions

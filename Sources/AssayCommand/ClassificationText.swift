@@ -36,7 +36,7 @@ struct ClassificationText {
         numberText(mistake.score, digits: 4), "expected \(name(mistake.truth))",
       ])
     }
-    return "wrong with the highest scores\n" + table.text
+    return "most confident mistakes\n" + table.text
   }
 
   /// The same with confusions and classes.

@@ -15,7 +15,7 @@ struct ComparisonText {
     var text = comparison.outputs.map(outputText).joined()
     for name in comparison.unexpected {
       let reason =
-        isOfModels ? "it exists in only one of the models" : "the expected file does not contain it"
+        isOfModels ? "only one of the models has it" : "the expected file does not contain it"
       text += "\(Console.escaped(name))  not compared, \(reason)\n"
     }
     if let blobs = comparison.blobs { text += blobsText(blobs) }
@@ -73,7 +73,7 @@ struct ComparisonText {
 
   private func words(_ verdict: ReferenceVerdict) -> String {
     switch verdict {
-    case .agrees: "nothing to explain"
+    case .agrees: "no difference to explain"
     case .rounding: "the reference agrees with the expected output: the difference is rounding"
     case .model: "the reference differs too: the difference is in the model, not in its execution"
     case .engine: "the difference is larger than rounding explains: please report it"

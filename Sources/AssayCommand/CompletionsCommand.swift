@@ -4,14 +4,14 @@ import Assay
 struct CompletionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "completions",
-    abstract: "Prints a script with which a shell completes commands, options and files.",
+    abstract: "Prints a completion script for bash, zsh or fish.",
     discussion: """
       EXAMPLES:
         assay completions bash > ~/.local/share/bash-completion/completions/assay
         assay completions zsh > ~/.zfunc/_assay
         assay completions fish > ~/.config/fish/completions/assay.fish
 
-      zsh looks in the folders of $fpath; the example wants fpath+=~/.zfunc before compinit in ~/.zshrc.
+      zsh searches the folders in $fpath: add fpath+=~/.zfunc before compinit in ~/.zshrc.
       """)
 
   enum Shell: String, CaseIterable, ExpressibleByArgument {

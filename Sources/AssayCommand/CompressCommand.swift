@@ -14,19 +14,19 @@ struct CompressCommand: ParsableCommand {
       Choose the precision: half precision, or codes of 1 to 8 bits with a scale per output channel \
       (linear, linear_symmetric) or a table per weight (linear_lut, kmeans_lut, --table). Or choose \
       the result: --max-error, --min-agreement and --max-size search for the precision of each layer \
-      that keeps the largest error of the outputs, the agreement of the best class, or the size of the \
-      weights within the limit.
+      that keeps the largest error of the outputs, the agreement of the best class, or the size of \
+      the weights within the limit.
 
-      --inputs names the inputs to measure on; the change of the outputs is printed. With codes they \
-      also correct the biases for the shift that codes \
-      cause in the mean of a layer's outputs, which with few bits is much of the error.
+      --inputs names the inputs to measure on, and prints how much the outputs change. With codes, it \
+      also corrects the biases: codes shift the mean of a layer's outputs, which is much of the error \
+      at few bits.
 
       Codes apply to matrices and kernels; biases stay as they are. Batch normalization, scale and \
       bias layers are folded into their neighbors first. Weights that already use fewer bits keep \
       their storage, so that you can compress a file in several steps; --precision float32 expands all.
 
-      The weights of an ML Program are constants of its operations; codes need iOS 16, and linear ones \
-      with an offset, tables of groups and scales of blocks iOS 18.
+      The weights of an ML Program are constants of its operations. Codes need iOS 16; linear codes \
+      with an offset, tables per group and scales per block need iOS 18.
 
       \(ModelHelp.discussion)
       """)
@@ -57,7 +57,7 @@ struct CompressCommand: ParsableCommand {
   @OptionGroup(title: "Images") var images: ResizeArguments
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Flag(help: "Print each folded layer.")
+  @Flag(help: "Print every folded layer.")
   var verbose = false
 
   @Flag(help: "Print JSON.")

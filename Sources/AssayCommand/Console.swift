@@ -50,7 +50,7 @@ enum Console {
     let command = (["assay"] + arguments).joined(separator: " ").escapingControls()
     let fault = ModelError(
       .internal,
-      "a fault of assay \(assayVersion); please report it with these files and this command: "
+      "internal error in assay \(assayVersion); please report it with these files and this command: "
         + command.prefix(2000))
     FaultReport.install("error: \(fault)\n")
   }

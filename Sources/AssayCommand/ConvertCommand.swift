@@ -8,7 +8,7 @@ enum ModelFormat: String, CaseIterable, ExpressibleByArgument {
 
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "convert", abstract: "Converts a Keras, Caffe or Darknet network to an .mlmodel.",
+    commandName: "convert", abstract: "Converts a Keras, Caffe or Darknet network to Core ML.",
     discussion: """
       EXAMPLES:
         assay convert model.h5 -o model.mlmodel --image-input image
@@ -18,7 +18,7 @@ struct ConvertCommand: ParsableCommand {
 
       The format is detected from the content: a Keras .h5 or .keras file, or an architecture .json \
       with its weights; a Caffe .prototxt with its .caffemodel or .caffemodel.h5, in either order, or \
-      a .caffemodel by itself; a Darknet .cfg with its .weights. One error lists all layers that \
+      a .caffemodel alone; a Darknet .cfg with its .weights. One error lists all layers that \
       cannot be converted, before anything is written.
       """)
 
@@ -38,24 +38,24 @@ struct ConvertCommand: ParsableCommand {
   @OptionGroup(title: "Conversion") var source: SourceArguments
   @OptionGroup(title: "Conversion") var weightPrecision: WeightPrecisionArguments
   @OptionGroup(title: "Conversion") var recipe: RecipeArguments
-  @OptionGroup(title: "Program") var program: MLProgramArguments
+  @OptionGroup(title: "ML Programs") var program: MLProgramArguments
 
   @Option(
     help: ArgumentHelp(
-      "What to write: network or program; default: a program into an .mlpackage.",
+      "What to write: a network or an ML Program; default: a program into an .mlpackage, a network into an .mlmodel.",
       valueName: "FORMAT"))
   var format: ModelFormat?
 
   @Option(
     help: ArgumentHelp(
-      "How to write LSTMs: with forgetBias false (ignore), or with forgetBias true and a bias reduced by 1 (add), as the specification says."
+      "How to write LSTMs: with forgetBias false (ignore), or, as the specification says, with forgetBias true and a bias that is smaller by 1 (add)."
     ))
   var forgetBias = ForgetBias.ignore
 
   @Option(
     name: .customLong("check"),
     help: ArgumentHelp(
-      "Run the result on this input, or the files of this folder, and compare with --expected before writing.",
+      "Before writing, run the result on this input, or on the files of this folder, and compare it with --expected.",
       valueName: "INPUT"),
     completion: .file())
   var checkInputs: [String] = []
@@ -67,7 +67,7 @@ struct ConvertCommand: ParsableCommand {
 
   @Flag(
     help:
-      "Run each layer of the result beside an interpreter of the source network, on the inputs of --check or on random ones, before writing."
+      "Before writing, compare every layer of the result with an interpreter of the source network, on the inputs of --check or on random ones."
   )
   var prove = false
 
@@ -78,7 +78,7 @@ struct ConvertCommand: ParsableCommand {
   @Flag(help: "Print what each layer becomes, and write nothing.")
   var dryRun = false
 
-  @Flag(help: "Print each layer as it is visited.")
+  @Flag(help: "Print each layer as it is converted.")
   var verbose = false
 
   @OptionGroup var global: GlobalOptions

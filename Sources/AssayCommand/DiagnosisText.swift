@@ -23,7 +23,8 @@ struct DiagnosisText {
       text += "\(counted(diagnosis.excluded.count, "other cause")) excluded\n"
     }
     if diagnosis.untried > 0 {
-      text += "the time was too short for \(counted(diagnosis.untried, "trial")); see --budget\n"
+      text +=
+        "\(counted(diagnosis.untried, "trial")) did not fit into the time limit; see --budget\n"
     }
     return text
   }

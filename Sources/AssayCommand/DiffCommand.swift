@@ -38,7 +38,7 @@ struct DiffCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The expected outputs: .npz, .npy, .json, .csv, .h5, or an image. Of several inputs a folder with a file for each, a file whose first axis counts them, a .csv with the columns file,label, or folders for classes that are the folders' names.",
+      "The expected outputs: .npz, .npy, .json, .csv, .h5, or an image. For several inputs: a folder with a file per input, a file whose first axis is the input, a .csv with the columns file,label, or the word folders if each image is in a folder named after its class.",
       valueName: "FILE"),
     completion: .file())
   var expected: String?
@@ -48,7 +48,7 @@ struct DiffCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Absolute tolerance; default: 1e-5, times the largest expected value if that exceeds 1; 1 for images in files.",
+      "Absolute tolerance; default: 1e-5, multiplied by the largest expected value if that exceeds 1; for image files, 1.",
       valueName: "[NAME=]X"))
   var atol: [NamedValue<Fraction>] = []
 
@@ -70,7 +70,7 @@ struct DiffCommand: ParsableCommand {
   @Flag(help: "Also run in double precision and say whether a difference is rounding.")
   var reference = false
 
-  @Flag(help: "Find out why outputs differ: try the usual causes, alone and in pairs.")
+  @Flag(help: "Find out why outputs differ: try the usual causes, singly and in pairs.")
   var diagnose = false
 
   @Option(
@@ -84,7 +84,7 @@ struct DiffCommand: ParsableCommand {
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "Write what the outputs are more than expected, as arrays; to a .png the absolute difference of two images, amplified so that the largest is white.",
+      "Write the outputs minus the expected values, as arrays; or, to a .png, the absolute difference of two images, amplified so that the largest difference is white.",
       valueName: "FILE"),
     completion: .file(extensions: ["png", "npz", "npy", "json", "csv"]))
   var destination: String?
@@ -191,7 +191,7 @@ struct DiffCommand: ParsableCommand {
         text.text() + (diagnosis.map { DiagnosisText($0).text() } ?? "")
           + (study.map { HalfPrecisionText($0).text() } ?? ""))
       if !comparison.matches, expected != nil, !diagnose {
-        Console.note("--diagnose looks for the cause")
+        Console.note("add --diagnose to look for the cause")
       }
     }
     try writeReport { page in
@@ -343,7 +343,7 @@ struct DiffCommand: ParsableCommand {
     Console.note(
       Console.escaped(path)
         + (largest == 0
-          ? ": black, as nothing differs" : ": white is a difference of \(largest) of 255"))
+          ? ": black, because nothing differs" : ": white is a difference of \(largest) of 255"))
   }
 
   func writeReport(_ fill: (inout Report) throws -> Void) throws {

@@ -3,7 +3,7 @@ import Assay
 
 struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Changes parts of a model and leaves the rest untouched.",
+    commandName: "edit", abstract: "Changes parts of a model and keeps the rest.",
     discussion: """
       EXAMPLES:
         assay edit model.mlmodel -o out.mlmodel --rename data=image
@@ -15,7 +15,7 @@ struct EditCommand: ParsableCommand {
       run before and after on random inputs if it can run, and written; an .mlmodel is read back and \
       run again.
 
-      \(ModelHelp.discussion) Options that both commands have are those of the conversion then.
+      \(ModelHelp.discussion) Options that both commands have then apply to the conversion.
       """)
 
   @Argument(help: ModelHelp.model, completion: .file())

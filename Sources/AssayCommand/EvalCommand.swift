@@ -4,18 +4,18 @@ import Assay
 struct EvalCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "eval",
-    abstract: "Measures how right a classifier or a detector is on labeled images.",
+    abstract: "Measures the accuracy of a classifier or a detector on labeled images.",
     discussion: """
       EXAMPLES:
         assay eval model.mlmodel images --truth labels.csv
         assay eval model.mlmodel images --truth folders -o worst.png
         assay eval yolo.mlmodel val2017 --truth instances_val2017.json --detect auto --resize squash
 
-      A classifier's truth is a .csv with the columns file,label, or the word folders if each image is \
-      in a folder with its class's name. A detector's truth is a COCO annotation file; average precision \
-      and recall follow COCO's rules, with all boxes of a score above 0.001 unless --threshold says \
-      otherwise. Inputs that fail are reported by name, the others are measured, and \
-      the exit code is 2.
+      --truth is the ground truth. For a classifier, it is a .csv with the columns file,label, or the \
+      word folders if each image is in a folder named after its class. For a detector, it is a COCO \
+      annotation file; average precision and recall follow COCO's rules and count all boxes with a \
+      score above 0.001 unless --threshold sets another. If some inputs fail, each is reported by \
+      name, the others are measured, and the exit code is 2.
 
       \(ModelHelp.discussion)
       """)
@@ -38,7 +38,9 @@ struct EvalCommand: ParsableCommand {
   var truth: String
 
   @Option(
-    name: .shortAndLong, help: "The number of best classes of which one must be right, too.")
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Also count an input as right if its class is among the N best.", valueName: "N"))
   var top = 5
 
   @Option(
@@ -52,14 +54,14 @@ struct EvalCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Write the whole matrix of true and predicted classes.", valueName: "FILE.csv"),
+      "Write the full confusion matrix.", valueName: "FILE.csv"),
     completion: .file(extensions: ["csv"]))
   var confusion: String?
 
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "Write a sheet of the worst images: those wrong with the highest scores, or with most wrong and missing boxes.",
+      "Write a sheet of the worst images: the wrong classes with the highest scores, or the most wrong and missing boxes.",
       valueName: "FILE.png"),
     completion: .file(extensions: ["png"]))
   var sheet: String?
@@ -122,8 +124,8 @@ struct EvalCommand: ParsableCommand {
   private func classify(_ predictor: Predictor, _ list: InputList) throws {
     if truth != InputLabels.folders, try FileFormat.read(truth).format == .json {
       throw ModelError(
-        .usage, "the truth is JSON, which holds boxes", file: truth,
-        hint: "add --detect auto, or give a .csv with the columns file,label")
+        .usage, "the ground truth is JSON, which holds boxes", file: truth,
+        hint: "add --detect auto, or pass a .csv with the columns file,label")
     }
     let names = try ClassNames(file: labels, model: predictor.model, keepsIdentifiers: true)?.names
     var evaluation = ClassEvaluation(
@@ -185,7 +187,7 @@ struct EvalCommand: ParsableCommand {
     let unknown = evaluation.unknownClasses.sorted()
     if !unknown.isEmpty, !global.quiet {
       Console.note(
-        "boxes of classes that the truth lacks do not count: "
+        "not counted: boxes of classes that the ground truth lacks: "
           + Console.escaped(unknown.joined(separator: ", ")))
     }
     try writeSheet(

@@ -31,8 +31,9 @@ struct InspectCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Print the steps of a prediction on this machine; with --plan=PASS the graph after the first "
-        + "run of a pass, with --plan=lowering the graph before all passes.", valueName: "PASS"))
+      "Print the steps of a prediction on this machine; with --plan=PASS, the graph after the first "
+        + "run of that pass; with --plan=lowering, the graph before all passes.", valueName: "PASS")
+  )
   var plan: String?
 
   @OptionGroup var program: FunctionArguments
@@ -57,7 +58,7 @@ struct InspectCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Write a Swift class for each custom layer, and a Metal kernel for element-wise ones, for "
+      "Write a Swift class for each custom layer, and a Metal kernel for most of them, for "
         + "use in an app.", valueName: "DIR"),
     completion: .directory)
   var swiftStubs: String?

@@ -51,7 +51,7 @@ struct InspectionText {
     var table = TextTable([("operation", .left), ("count", .right), ("", .left)], indent: 2)
     for kind in function.operations {
       table.add([
-        Console.escaped(kind.name), "\(kind.count)", kind.runs ? "" : "not supported yet",
+        Console.escaped(kind.name), "\(kind.count)", kind.runs ? "" : "not supported",
       ])
     }
     if !function.operations.isEmpty { text += table.text + "\n" }

@@ -61,7 +61,7 @@ struct ModelReader {
       let opened = try ModelSource(contentsOf: files.path, weights: files.weights)
       guard var document = try opened.document(missingWeights: missingWeights) else {
         try require(
-          function == nil, .usage, "--function is for ML Programs, and this is a source network")
+          function == nil, .usage, "--function needs an ML Program, and this is a source network")
         return try convert(opened, files)
       }
       if !takesInvalid { document.model = try document.model.selectingFunction(function) }

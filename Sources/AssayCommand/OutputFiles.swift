@@ -12,7 +12,7 @@ enum OutputFiles {
     guard path.lowercased().hasSuffix(".png") else {
       if let text = outputs.first(where: { $0.text != nil }) {
         throw ModelError(
-          .mismatch, "the output '\(text.name)' is a text, which array files cannot hold",
+          .mismatch, "output '\(text.name)' is text, which array files cannot hold",
           file: path, hint: "choose others with --feature NAME, or print all with --json")
       }
       let arrays = ArraySet(outputs.map { NamedArray($0.value, name: $0.name) })

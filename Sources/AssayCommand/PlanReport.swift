@@ -57,7 +57,7 @@ struct PlanReport {
       hints.append("convert formulas with --lambda auto")
     }
     return hints + plan.remedies + [
-      "if a layer is a formula, write \"expression\": \"x * sigmoid(x)\" into its rule in place of "
+      "if a layer is a formula, write \"expression\": \"x * sigmoid(x)\" into its rule instead of "
         + "\"className\"",
       "make all of them custom layers with --custom-layers allow, or by these rules with "
         + "--custom-layers FILE.json:",

@@ -18,7 +18,7 @@ struct PredictionTable {
     guard found == columns else {
       throw ModelError(
         .mismatch,
-        "its \(found.count - 1) values are not those of the first input, which has "
+        "it has \(found.count - 1) values, but the first input has "
           + "\(columns.count - 1)", file: input, hint: "write a folder of files instead")
     }
     rows += Self.line(

@@ -19,7 +19,7 @@ struct ProofText {
       }
       if !proof.takenOver.isEmpty {
         let count = counted(proof.takenOver.count, "layer")
-        text += "  \(count) taken over from the model, not proved:\n"
+        text += "  \(count) copied from the model, not proved:\n"
         for layer in proof.takenOver.prefix(8) {
           text += "    \(Console.escaped(layer.description))\n"
         }
@@ -38,7 +38,7 @@ struct ProofText {
     let layer = "'\(Console.escaped(finding.layer))'"
     var text = "  layer \(layer)"
     if finding.blob != finding.layer { text += " (blob '\(Console.escaped(finding.blob))')" }
-    text += " differs on \(Console.escaped(finding.input)), and its inputs agree\n"
+    text += " differs on \(Console.escaped(finding.input)) although its inputs agree\n"
     guard difference.fits else {
       return text
         + "  shape \(Self.shape(difference.actualShape)), expected \(Self.shape(difference.expectedShape))\n"

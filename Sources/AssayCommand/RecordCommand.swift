@@ -4,7 +4,7 @@ import Assay
 struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
-    abstract: "Prints a Python script that writes what Keras or Caffe computes, for diff.",
+    abstract: "Prints a Python script that saves what Keras or Caffe computes, for diff.",
     discussion: """
       EXAMPLES:
         assay record model.h5 cat.png > record.py
@@ -12,9 +12,9 @@ struct RecordCommand: ParsableCommand {
         assay record model.keras --framework keras3 > record.py
 
       Run the script where the framework is installed. It writes inputs.npz, expected.npz (the outputs) \
-      and layers.npz (what each layer computes, also inside nested models), for assay diff with \
-      --expected and --layers. Complete its function prepare if the inputs are images. Without inputs \
-      the values are random.
+      and layers.npz (what each layer computes, including those of nested models) for the options \
+      --expected and --layers of assay diff. If the inputs are images, complete its function prepare. \
+      Without inputs, it uses random values.
       """)
 
   @Argument(help: "The network.", completion: .file())

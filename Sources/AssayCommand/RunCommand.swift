@@ -30,7 +30,9 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup(visibility: .hidden) var source: SourceArguments
 
-  @Option(name: .shortAndLong, help: "The number of best classes to print.")
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("The number of best classes to print.", valueName: "N"))
   var top = 5
 
   @Option(
@@ -39,7 +41,7 @@ struct RunCommand: ParsableCommand {
     completion: .file())
   var labels: String?
 
-  @Flag(help: "Keep WordNet identifiers, such as n02123045, in front of labels.")
+  @Flag(help: "Keep WordNet identifiers, such as n02123045, before labels.")
   var wnid = false
 
   @Option(help: "The layout of array inputs and outputs.")
@@ -63,7 +65,7 @@ struct RunCommand: ParsableCommand {
   @Option(
     name: .customShort("o"),
     help: ArgumentHelp(
-      "Write the outputs: .npy, .npz, .json, .csv, or .png for an image, boxes or a heat map; - is .npy, or .npz of several outputs, on standard output; of several inputs a folder of files, or one .csv with a row for each.",
+      "Write the outputs to a .npy, .npz, .json or .csv file, or to a .png (an image, boxes or a heat map). For several inputs, name a folder, or one .csv with a row per input. - writes .npy, or .npz for several outputs, to standard output.",
       valueName: "FILE"),
     completion: .file())
   var destination: String?
@@ -76,7 +78,7 @@ struct RunCommand: ParsableCommand {
 
   @Flag(
     help:
-      "Pass the states of recurrent layers, or of an ML Program, from each input to the next, as steps of a sequence."
+      "Treat the inputs as steps of a sequence: pass the states of recurrent layers, or of an ML Program, from each to the next."
   )
   var carryStates = false
 
@@ -158,7 +160,8 @@ struct RunCommand: ParsableCommand {
     if carryStates {
       try require(
         !predictor.states.isEmpty, .mismatch,
-        "the model has no states, nor optional inputs and outputs for states of recurrent layers")
+        "the model has neither states nor optional inputs and outputs for the states of recurrent layers"
+      )
     }
     var states: [String: FeatureValue] = [:]
     var loop = InputLoop(
@@ -185,7 +188,7 @@ struct RunCommand: ParsableCommand {
     }
     try writer.finish()
     if loop.count == 0, shard != .whole, !global.quiet {
-      Console.note("the shard has none of the inputs")
+      Console.note("the shard contains no input")
     }
     if let path = boxes.coco, let results = writer.results {
       try AtomicFile.write(Array((JSONText.array(results).text + "\n").utf8), to: path)

@@ -9,7 +9,7 @@ struct SummaryText {
   func text() -> String {
     var text = summary.outputs.map(outputText).joined()
     for name in summary.notCompared {
-      text += "\(Console.escaped(name))  not compared, it exists in only one of the models\n"
+      text += "\(Console.escaped(name))  not compared, only one of the models has it\n"
     }
     if summary.worst.contains(where: { $0.error > 0 }) { text += "worst inputs\n" + worstTable }
     let differing = summary.count - summary.countAgreeing

@@ -1,5 +1,5 @@
-/// Rows of cells in columns as wide as their widest cell, two spaces apart. On a terminal the table
-/// is no wider than that.
+/// Rows of cells in columns as wide as their widest cell, two spaces apart. On a terminal, the
+/// table is never wider than the terminal.
 struct TextTable {
   enum Alignment {
     case left, right

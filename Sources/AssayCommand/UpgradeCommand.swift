@@ -3,7 +3,7 @@ import Assay
 
 struct UpgradeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "upgrade", abstract: "Writes the network of an .mlmodel as an ML Program.",
+    commandName: "upgrade", abstract: "Converts the network in an .mlmodel to an ML Program.",
     discussion: """
       EXAMPLES:
         assay upgrade old.mlmodel -o new.mlpackage
@@ -11,8 +11,8 @@ struct UpgradeCommand: ParsableCommand {
         assay upgrade old.mlmodel -o new.mlpackage --precision float16 --check image.png
         assay diff old.mlmodel new.mlpackage
 
-      Interface, classes, metadata and preprocessing stay. Weights in few bits stay in few bits. One \
-      error lists all layers that programs have no operations for.
+      The interface, classes, metadata and preprocessing are kept, and compressed weights stay \
+      compressed. One error lists all layers for which ML Programs have no operations.
       """)
 
   @Argument(
@@ -25,7 +25,7 @@ struct UpgradeCommand: ParsableCommand {
     completion: .file(extensions: ["mlpackage"]))
   var destination: String
 
-  @OptionGroup(title: "Program") var program: MLProgramArguments
+  @OptionGroup(title: "ML Programs") var program: MLProgramArguments
 
   @Option(help: "Precision of weights and computations; default: float32.")
   var precision: PrecisionArguments.Floats?
@@ -40,7 +40,7 @@ struct UpgradeCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Whether the forget gates of LSTMs get the bias of 1 that forgetBias states (add), or not (ignore)."
+      "Whether the field forgetBias of an LSTM adds 1 to its bias (add) or not (ignore)."
     ))
   var forgetBias = ForgetBias.ignore
 

@@ -1,6 +1,6 @@
 /// Memory that C reads, freed as a whole.
 final class CMemory: @unchecked Sendable {
-  // `@unchecked`: whoever fills it does so before another thread sees it.
+  // `@unchecked`: it is filled before another thread can access it.
   private var blocks: [UnsafeMutableRawPointer] = []
 
   deinit { for block in blocks { block.deallocate() } }

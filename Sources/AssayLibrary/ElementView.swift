@@ -1,7 +1,7 @@
 import Assay
 import CAssay
 
-/// The elements of an array in C, along any strides.
+/// The elements of an array in C, with any strides.
 struct ElementView {
   let type: NumericType
   let shape: [Int]
@@ -13,7 +13,7 @@ struct ElementView {
   /// - Throws: `.mismatch` if the type is unknown or the sizes are out of bounds.
   init(_ value: assay_value) throws {
     guard let type = NumericType(number: value.type) else {
-      throw ModelError(.usage, "there is no type \(value.type)")
+      throw ModelError(.usage, "unknown type \(value.type)")
     }
     self.type = type
     let rank = value.rank
@@ -33,10 +33,10 @@ struct ElementView {
     hasGaps = zip(shape, zip(strides, dense)).contains { $0 > 1 && $1.0 != $1.1 }
   }
 
-  /// Whether rows do not follow one another in memory.
+  /// Whether rows are not contiguous in memory.
   private let hasGaps: Bool
 
-  /// The elements where they are; nil if they are not rows of 32-bit floats without gaps.
+  /// The elements in place; nil if they are not dense 32-bit floats.
   var floats: UnsafeBufferPointer<Float>? {
     guard type == .float32, !hasGaps, UInt(bitPattern: base) % 4 == 0 else { return nil }
     return UnsafeBufferPointer(start: base.assumingMemoryBound(to: Float.self), count: count)
@@ -48,7 +48,7 @@ struct ElementView {
     rows.withUnsafeBytes { type.convert($0, isBigEndian: 1.bigEndian == 1, to: target) }
   }
 
-  /// A copy of the elements, row by row without gaps.
+  /// A dense row-major copy of the elements.
   func rows() throws -> Bytes {
     let buffer = try AlignedBuffer(checkedByteCount: byteCount)
     var end = buffer.pointer

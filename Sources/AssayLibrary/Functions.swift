@@ -102,7 +102,7 @@ public func destroyState(_ state: OpaquePointer?) { ModelState.release(state) }
 @_cdecl("assay_free")
 public func freeText(_ text: UnsafeMutablePointer<CChar>?) { free(text) }
 
-/// The result of `body`; nil after the text of its error has been stored.
+/// The result of `body`; nil if it throws, after storing the error message.
 private func reporting<Result>(_ text: ErrorText?, _ body: () throws -> Result) -> Result? {
   text?.pointee = nil
   do { return try body() } catch {
@@ -111,7 +111,7 @@ private func reporting<Result>(_ text: ErrorText?, _ body: () throws -> Result) 
   }
 }
 
-/// What the command prints, without `error:` in front of the first line.
+/// The message that the command would print, without `error:` on the first line.
 private func message(of error: any Error) -> String {
   guard let error = error as? ModelError else { return "\(error)" }
   let text = error.lines.map { "\($0.label): \($0.text)" }.joined(separator: "\n")

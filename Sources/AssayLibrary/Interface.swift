@@ -3,7 +3,7 @@ import CAssay
 
 /// A model's inputs, outputs and states in C.
 final class Interface: @unchecked Sendable {
-  // `@unchecked`: the memory is not written after it has been filled here.
+  // `@unchecked`: the memory is not written after initialization.
   let description: UnsafePointer<assay_description>
   private let memory = CMemory()
 
@@ -69,7 +69,7 @@ extension ImageFeatureType {
 }
 
 extension ArrayFeatureType.DataType {
-  /// The type of the elements; single precision if the model does not say.
+  /// The type of the elements; single precision if the model does not state one.
   var elementType: NumericType {
     switch self {
     case .float16: .float16

@@ -2,7 +2,7 @@ import Assay
 import CAssay
 import Synchronization
 
-/// The values that predictions of one model pass on.
+/// The states that predictions of a model pass on.
 final class ModelState: Handle, Sendable {
   private let model: OpenModel
   private let features: [String: FeatureDescription]
@@ -10,7 +10,7 @@ final class ModelState: Handle, Sendable {
 
   private struct Content: Sendable {
     var values: [String: FeatureValue] = [:]
-    /// What has been read, by name.
+    /// The values that have been read, by name.
     var read: [String: StateValue] = [:]
   }
 
@@ -25,9 +25,9 @@ final class ModelState: Handle, Sendable {
 
   /// The values for the next prediction.
   ///
-  /// - Throws: `.mismatch` if they are those of another model.
+  /// - Throws: `.mismatch` if the state belongs to another model.
   func values(for model: OpenModel) throws -> [String: FeatureValue] {
-    try require(model === self.model, .mismatch, "the state is one of another model")
+    try require(model === self.model, .mismatch, "the state belongs to another model")
     return content.withLock { $0.values }
   }
 
@@ -41,7 +41,7 @@ final class ModelState: Handle, Sendable {
       if let known = content.read[name] { return known.value }
       guard let value = content.values[name] else {
         throw ModelError(
-          .mismatch, "the state has no value before the first prediction", field: name)
+          .mismatch, "the state is empty before the first prediction", field: name)
       }
       let read = StateValue(value, of: feature)
       content.read[name] = read
@@ -72,7 +72,7 @@ final class ModelState: Handle, Sendable {
 
 /// A state's value in C.
 private final class StateValue: @unchecked Sendable {
-  // `@unchecked`: nothing is written after it has been filled here.
+  // `@unchecked`: nothing is written after initialization.
   let value: UnsafePointer<assay_value>
   private let writer = ValueWriter()
 

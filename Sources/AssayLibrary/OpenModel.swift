@@ -1,10 +1,10 @@
 import Assay
 import CAssay
 
-/// A model that C has opened.
+/// A model that C code has opened.
 final class OpenModel: Handle, Sendable {
   let predictor: Predictor
-  /// What `assay_describe` returns.
+  /// The result of `assay_describe`.
   var description: UnsafePointer<assay_description> { interface.description }
   private let interface: Interface
 
@@ -47,15 +47,14 @@ final class OpenModel: Handle, Sendable {
 }
 
 extension assay_options {
-  /// The options at an address, of this version of the header or an earlier one; zeros where there
-  /// are none.
+  /// The options at an address, in this or an earlier version of the header; missing ones are zero.
   ///
   /// - Throws: `.usage` if no version has this size.
   init(at given: UnsafePointer<assay_options>?) throws {
     self.init()
     guard let given else { return }
     let size = UnsafeRawPointer(given).loadUnaligned(as: Int.self)
-    // The fields after `max_memory` came later.
+    // The fields after `max_memory` were added later.
     let first = MemoryLayout<assay_options>.offset(of: \.function) ?? 0
     let whole = MemoryLayout<assay_options>.size
     try require(
@@ -79,7 +78,7 @@ extension Predictor.Options {
     case ASSAY_LAYOUT_SOURCE: layout = .source
     case ASSAY_LAYOUT_COREML: layout = .coreml
     default:
-      throw ModelError(.usage, "there is no layout \(options.layout)", field: "options")
+      throw ModelError(.usage, "unknown layout \(options.layout)", field: "options")
     }
     for index in 0..<max(0, options.plugin_count) {
       let path = try argument(options.plugins, "options.plugins")[index]

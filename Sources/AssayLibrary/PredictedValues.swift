@@ -3,7 +3,7 @@ import CAssay
 
 /// The outputs of a prediction, in C.
 final class PredictedValues: Handle {
-  /// What `assay_outputs` returns.
+  /// The result of `assay_outputs`.
   let values: UnsafePointer<assay_value>
   let count: Int
   private let writer = ValueWriter()

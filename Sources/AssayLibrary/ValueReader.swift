@@ -1,7 +1,7 @@
 import Assay
 import CAssay
 
-/// Reads the inputs that C gives for one prediction.
+/// Reads the inputs of one prediction from C.
 struct ValueReader {
   /// The memory of inputs that are read in place.
   private(set) var borrowed = BorrowedMemory()
@@ -26,7 +26,7 @@ struct ValueReader {
       let text = try argument(value.data, "data").assumingMemoryBound(to: CChar.self)
       return .string(String(cString: text))
     case ASSAY_KIND_DICTIONARY: return .dictionary(try dictionary(value))
-    default: throw ModelError(.usage, "there is no kind \(value.kind)")
+    default: throw ModelError(.usage, "unknown kind \(value.kind)")
     }
   }
 
@@ -73,7 +73,7 @@ struct ValueReader {
 
   private func dictionary(_ value: assay_value) throws -> [FeatureKey: Double] {
     let view = try ElementView(value)
-    try require(view.shape.count == 1, .mismatch, "the numbers of a dictionary have one axis")
+    try require(view.shape.count == 1, .mismatch, "the numbers of a dictionary must have one axis")
     let numbers = try Self.doubles(view)
     let keys: [FeatureKey] =
       if let texts = value.text_keys {
@@ -98,7 +98,7 @@ struct BorrowedMemory {
     ranges.append(start..<start + UInt(bytes.count))
   }
 
-  /// The same value in memory of its own: a model may return an input as it is.
+  /// A copy of the value: a model may return an input unchanged.
   func owned(_ value: FeatureValue) -> FeatureValue {
     guard case .array(let tensor) = value else { return value }
     let address = tensor.withUnsafeElements { UInt(bitPattern: $0.baseAddress) }

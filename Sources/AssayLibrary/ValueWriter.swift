@@ -1,7 +1,7 @@
 import Assay
 import CAssay
 
-/// Values in C, valid as long as this object.
+/// Values in C, valid for the lifetime of this object.
 final class ValueWriter {
   let memory = CMemory()
   /// Owners of the elements that C reads in place.
@@ -39,7 +39,7 @@ final class ValueWriter {
     }
   }
 
-  /// Elements in the declared type; whole numbers are rounded and limited to what the type holds.
+  /// Elements in the declared type; integers are rounded and clamped to the range of the type.
   private func array<Value: BinaryFloatingPoint>(
     _ elements: some Collection<Value>, _ shape: [Int], _ kind: FeatureType.Kind?
   ) -> assay_value {
@@ -55,7 +55,7 @@ final class ValueWriter {
     }
   }
 
-  /// `[H, W, C]`, or several of them.
+  /// `[H, W, C]`, or several such images.
   private func image(_ tensor: Tensor, _ type: ImageFeatureType) -> assay_value {
     let isOne = tensor.shape.count == 3
     let shape = isOne && tensor.shape[2] == 1 ? Array(tensor.shape[..<2]) : tensor.shape

@@ -82,8 +82,8 @@ package enum FileFormat: Sendable, Equatable {
     case .json: "JSON"
     case .prototxt, .text: "text"
     case .caffeBinary: "a .caffemodel"
-    case .darknet: "a configuration of Darknet's"
-    case .darknetWeights: "weights of Darknet"
+    case .darknet: "a Darknet configuration"
+    case .darknetWeights: "a Darknet weights file"
     case .numPy: "a NumPy array (.npy)"
     case .png: "a PNG image"
     case .jpeg: "a JPEG image"
@@ -96,7 +96,7 @@ package enum FileFormat: Sendable, Equatable {
   /// What to do with the file instead.
   package var remedy: String? {
     switch self {
-    case .empty: "the file has no bytes: fetch or save it again"
+    case .empty: "the file is empty: download or save it again"
     case .zip: "a .keras file is one, which `assay convert` reads; unpack any other"
     case .json: "an architecture .json comes first, its weights file second"
     case .darknetWeights: "its .cfg comes first, the .weights second"

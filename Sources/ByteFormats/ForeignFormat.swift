@@ -16,12 +16,13 @@ package struct ForeignFormat: Sendable, Equatable {
   package static let tensorFlowLite = ForeignFormat(
     name: "a TensorFlow Lite model", remedy: source)
   package static let savedModel = ForeignFormat(
-    name: "a SavedModel, a TensorFlow program without an architecture", remedy: keras)
+    name: "a SavedModel (no Keras architecture)", remedy: keras)
   package static let frozenGraph = ForeignFormat(
-    name: "a TensorFlow graph, a program without an architecture", remedy: source)
+    name: "a TensorFlow graph (no Keras architecture)", remedy: source)
   package static let pyTorch = ForeignFormat(
     name: "a PyTorch file",
-    remedy: "it has weights but no architecture: build the network in Keras, set its weights and "
+    remedy:
+      "it contains weights but no architecture: build the network in Keras, set its weights and "
       + "save it with model.save(\"NAME.keras\")")
   package static let pickle = ForeignFormat(
     name: "a Python pickle",
@@ -36,7 +37,7 @@ package struct ForeignFormat: Sendable, Equatable {
     remedy: "a package with its Manifest.json is a model: assay run MODEL INPUT")
   package static let markup = ForeignFormat(
     name: "HTML or XML",
-    remedy: "a failed download often saves a web page: fetch the file again")
+    remedy: "a failed download often saves a web page: download the file again")
   package static let largeFilePointer = ForeignFormat(
     name: "a Git LFS pointer", remedy: "run 'git lfs pull' to fetch the file itself")
 

@@ -1,16 +1,17 @@
-/// libassay: Core ML models, and what Assay converts to them, predicted on the CPU.
+/// libassay: predicts on the CPU with Core ML models, and with networks that Assay converts to
+/// them.
 ///
-/// A function that fails returns NULL, or 0 where it returns whether it has succeeded, and stores
-/// the text that the command prints in `*error`, unless `error` is NULL; `assay_free` frees it.
-/// All texts are UTF-8. The library does not print, does not end the process and leaves its
-/// signals alone.
+/// A function that fails returns NULL, or 0 if it returns whether it succeeded. It stores the
+/// message that the command would print in `*error`, unless `error` is NULL; free it with
+/// `assay_free`. All strings are UTF-8. The library prints nothing, never ends the process and does
+/// not change signal handlers.
 ///
 /// Any function may be called from any thread. Predictions of one model run one after the other,
-/// each on all of the model's threads; those of different models run at the same time. A state
-/// belongs to one call at a time.
+/// each on all of the model's threads; those of different models run concurrently. Only one call at
+/// a time may use a state.
 ///
-/// Files over 64 MiB are mapped: do not change one while its model is open. Replacing it by
-/// renaming another does no harm.
+/// Files over 64 MiB are mapped: do not modify one while its model is open. Replacing it by
+/// renaming another file is safe.
 #ifndef ASSAY_H
 #define ASSAY_H
 
@@ -21,24 +22,26 @@
 extern "C" {
 #endif
 
-/// What a value or a feature is.
+/// The kind of a value or a feature.
 enum {
-  /// Numbers along any axes.
+  /// An array with any number of axes.
   ASSAY_KIND_ARRAY = 1,
-  /// Samples 0 to 255 of type ASSAY_TYPE_UINT8: [height, width] or [height, width, 3], red first.
-  /// An output with the color space of 16-bit gray has the type ASSAY_TYPE_FLOAT32.
+  /// An image with samples from 0 to 255 of type ASSAY_TYPE_UINT8: [height, width] or [height,
+  /// width, 3], in RGB order. An output with 16-bit gray as its color space has the type
+  /// ASSAY_TYPE_FLOAT32.
   ASSAY_KIND_IMAGE = 2,
-  /// One number without axes.
+  /// A scalar.
   ASSAY_KIND_NUMBER = 3,
-  /// `data` is a C string.
+  /// A string: `data` is a C string.
   ASSAY_KIND_TEXT = 4,
-  /// One number of type ASSAY_TYPE_FLOAT64 for each key; a classifier's probabilities, too.
+  /// A dictionary: one number of type ASSAY_TYPE_FLOAT64 for each key, such as a classifier's
+  /// probabilities.
   ASSAY_KIND_DICTIONARY = 5,
-  /// A feature of a type that only Apple's systems know.
+  /// A feature of a type that only Apple's systems support.
   ASSAY_KIND_OTHER = 6,
 };
 
-/// Types of elements, in native byte order: NumPy's kind and number of bytes.
+/// Element types, in native byte order: NumPy's kind and number of bytes.
 enum {
   ASSAY_TYPE_BOOL = 'b' << 8 | 1,
   ASSAY_TYPE_INT8 = 'i' << 8 | 1,
@@ -54,84 +57,85 @@ enum {
   ASSAY_TYPE_FLOAT64 = 'f' << 8 | 8,
 };
 
-/// A named value. The caller keeps an input's memory valid and unchanged during the call. Rows of
-/// 32-bit floats without gaps are read in place, everything else is converted first.
+/// A named value. The caller keeps the memory of an input valid and unchanged during the call.
+/// Dense row-major 32-bit floats are read in place; everything else is converted first.
 typedef struct {
-  /// The input or output.
+  /// The name of the input or output.
   const char *name;
   /// One of ASSAY_KIND_….
   int32_t kind;
-  /// One of ASSAY_TYPE_…; 0 of a text.
+  /// One of ASSAY_TYPE_…; 0 for a string.
   int32_t type;
-  /// The first element; of a text, the text.
+  /// The first element, or the string.
   const void *data;
-  /// The number of axes, at most 8; 0 of a number.
+  /// The number of axes, at most 8; 0 for a scalar.
   size_t rank;
   /// The size of each axis, outermost first.
   const int64_t *shape;
-  /// The bytes between neighbors along each axis; NULL for rows without gaps.
+  /// The stride of each axis in bytes; NULL for dense rows.
   const int64_t *strides;
-  /// The keys of a dictionary with `shape[0]` numbers, if they are texts.
+  /// The keys of a dictionary with `shape[0]` numbers, if they are strings.
   const char *const *text_keys;
-  /// The same, if they are whole numbers.
+  /// The keys, if they are integers.
   const int64_t *number_keys;
 } assay_value;
 
 /// An input, output or state of a model.
 typedef struct {
   const char *name;
-  /// What the model's author says of it; empty if nothing.
+  /// The author's description; may be empty.
   const char *description;
   /// One of ASSAY_KIND_….
   int32_t kind;
-  /// Of the elements; of a dictionary, ASSAY_TYPE_INT64 if its keys are whole numbers. Otherwise 0.
+  /// The element type; for a dictionary, ASSAY_TYPE_INT64 if its keys are integers. Otherwise 0.
   int32_t type;
-  /// Sizes as the model declares them; of an image, height, width, channels. No axes: any shape.
+  /// The declared sizes; for an image, height, width and channels. No axes mean any shape.
   size_t rank;
   const int64_t *shape;
   /// Whether other shapes are possible.
   int32_t is_flexible;
-  /// Whether a prediction may lack it.
+  /// Whether the input is optional.
   int32_t is_optional;
-  /// One letter for each axis of the framework that the model comes from, such as NHWC; NULL if the
-  /// model does not record it, or Core ML's layout was chosen.
+  /// One letter for each axis in the source framework, such as NHWC; NULL if the model does not
+  /// record it, or Core ML's layout was selected.
   const char *layout;
 } assay_feature;
 
-/// What a model takes and gives.
+/// The interface of a model.
 typedef struct {
-  /// The model's type as the specification names it, such as neuralNetworkClassifier.
+  /// The model type in the specification, such as neuralNetworkClassifier.
   const char *type;
   const assay_feature *inputs;
   size_t input_count;
   const assay_feature *outputs;
   size_t output_count;
-  /// What predictions pass on to the next.
+  /// The states that one prediction passes to the next.
   const assay_feature *states;
   size_t state_count;
 } assay_description;
 
 /// The axis order of arrays.
 enum {
-  /// That of the framework that the model comes from, if the model records it; else Core ML's.
+  /// The axis order of the source framework, if the model records it; otherwise Core ML's.
   ASSAY_LAYOUT_SOURCE = 0,
   ASSAY_LAYOUT_COREML = 1,
 };
 
-/// How a model is opened. Zeros are the defaults, but for `size`.
+/// Options for opening a model. Zeros are the defaults, except for `size`.
 typedef struct {
   /// sizeof(assay_options): later versions may add fields at the end.
   size_t size;
-  /// Of one prediction; 0 for one per core.
+  /// The number of threads per prediction; 0 for one per core.
   int32_t threads;
   /// One of ASSAY_LAYOUT_….
   int32_t layout;
-  /// The file with the weights of a source network, if it is another; or NULL.
+  /// The weights file of a source network, if it is separate; or NULL.
   const char *weights;
-  /// Libraries with custom layers: see assay_plugin.h. Each is tried in a child process first.
+  /// Libraries with custom layers: see assay_plugin.h. Each is first loaded in a child process.
   const char *const *plugins;
   size_t plugin_count;
-  /// Bytes that weights, arrays and working memory may take together; 0 for 80 % of the machine's.
+  /// The limit in bytes for weights, arrays and working memory together; 0 for 80 % of the
+  /// machine's memory.
   uint64_t max_memory;
   /// The function of an ML Program; or NULL for the default one.
   const char *function;
@@ -144,11 +148,11 @@ typedef struct assay_prediction assay_prediction;
 /// The version of the library, such as 1.0.0.
 const char *assay_version(void);
 
-/// Opens an `.mlmodel`, an `.mlpackage`, or a network of Keras, Caffe or Darknet, which is
-/// converted in memory. `options` may be NULL.
+/// Opens an `.mlmodel`, an `.mlpackage`, or a Keras, Caffe or Darknet network, which is converted
+/// in memory. `options` may be NULL.
 assay_model *assay_open(const char *path, const assay_options *options, char **error);
 
-/// Closes the model; a prediction that still runs ends first. Its predictions and states remain
+/// Closes the model after any running prediction has ended. Its predictions and states remain
 /// valid.
 void assay_close(assay_model *model);
 
@@ -157,32 +161,32 @@ const assay_description *assay_describe(const assay_model *model);
 
 /// Predicts.
 ///
-/// `state` may be NULL: then states have their initial values, and are forgotten. Otherwise the
-/// prediction reads and changes it.
+/// `state` may be NULL: states then start with their initial values and are discarded. Otherwise,
+/// the prediction reads and updates the state.
 assay_prediction *assay_predict(const assay_model *model, const assay_value *inputs, size_t count,
                                 assay_state *state, char **error);
 
-/// The outputs in the model's order, valid until the prediction is released. Arrays have the type
-/// that the model declares and rows without gaps; those of 32-bit floats are the engine's own.
+/// The outputs in the model's order, valid until the prediction is released. Arrays are dense and
+/// have the declared type; 32-bit floats are the engine's own memory.
 const assay_value *assay_outputs(const assay_prediction *prediction, size_t *count);
 
 /// Frees a prediction and its outputs.
 void assay_release(assay_prediction *prediction);
 
-/// New states of the model with their initial values: those of an ML Program are zeros.
+/// Creates states of the model with their initial values, which are zeros for an ML Program.
 assay_state *assay_state_create(const assay_model *model, char **error);
 
-/// The value of a state, valid until the state changes or is destroyed; NULL if there is none of
-/// this name, or it has no value before the first prediction.
+/// The value of a state, valid until the state changes or is destroyed; NULL if no state has this
+/// name, or if it has no value before the first prediction.
 const assay_value *assay_state_read(const assay_state *state, const char *name, char **error);
 
-/// Copies `value` to the state that it names. Returns whether it has succeeded.
+/// Copies `value` to the state with its name. Returns whether it succeeded.
 int assay_state_write(assay_state *state, const assay_value *value, char **error);
 
 /// Frees states.
 void assay_state_destroy(assay_state *state);
 
-/// Frees the text of an error.
+/// Frees an error message.
 void assay_free(char *error);
 
 #ifdef __cplusplus

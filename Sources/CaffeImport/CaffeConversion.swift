@@ -43,7 +43,7 @@ package struct CaffeConversion: SourceConversion {
     imported.keepsBatch = network.keepsBatch
     let quantized = graph.nodes.filter { $0.isNeeded && $0.layer.isQuantized }.count
     if quantized > 0 {
-      network.notes.append("\(counted(quantized, "layer")) of 8 bits: now in single precision")
+      network.notes.append("\(counted(quantized, "layer")) of 8 bits, now in single precision")
     }
     noteUnusedWeights()
     let renamings = names.renamings(network.layers)
@@ -73,7 +73,7 @@ package struct CaffeConversion: SourceConversion {
     if let weights = source.weights {
       let unused = unusedLayers(weights)
       if !unused.isEmpty, problems.contains(where: { $0.message.contains("weights file") }) {
-        error.message += "\n no layer takes the weights of \(firstNames(unused))"
+        error.message += "\n no layer uses the weights of \(firstNames(unused))"
       }
     }
     return error
@@ -126,11 +126,11 @@ package struct CaffeConversion: SourceConversion {
     let images = inputs.map(\.blob).filter(options.imageInputs.contains)
     try layer.require(
       images.isEmpty,
-      unsupported: "it splits the batch, so that input '\(images.first ?? "")' cannot be one image")
+      unsupported: "it splits the batch, so input '\(images.first ?? "")' cannot be one image")
     network.keepsBatch = true
     for index in inputs.indices { inputs[index].keepsBatch = true }
     network.notes.append(
-      "layer '\(layer.name)' (Reshape) splits the batch, so that the model takes the whole batch")
+      "layer '\(layer.name)' (Reshape) splits the batch, so the model takes the whole batch")
   }
 
   private mutating func findInputs() throws {
@@ -344,7 +344,7 @@ package struct CaffeConversion: SourceConversion {
     if !unused.isEmpty, !layer.usage.blobs.isEmpty {
       network.notes.append(
         "layer '\(layer.name)' (\(layer.type)) has \(layer.blobs.count) blobs in the weights file "
-          + "and takes \(layer.usage.blobs.count)")
+          + "but uses \(layer.usage.blobs.count)")
     }
   }
 
@@ -361,7 +361,7 @@ package struct CaffeConversion: SourceConversion {
     guard let weights = source.weights else { return }
     let unused = unusedLayers(weights)
     if !unused.isEmpty {
-      network.notes.append("no layer takes the weights of \(firstNames(unused))")
+      network.notes.append("no layer uses the weights of \(firstNames(unused))")
     }
   }
 

@@ -31,16 +31,16 @@ package enum CaffeImporter {
   package static var leftOutTypes: [(names: [String], becomes: String)] {
     [
       (LayerRole.inputTypes, "the network's inputs"),
-      (LayerRole.passingTypes, "nothing: the tops are other names of the bottom"),
+      (LayerRole.passingTypes, "nothing: the tops become other names of the bottom"),
       (
         LayerRole.measuringTypes,
         "needed for training only; also every other type that ends in `Loss`"
       ),
       (
         LayerRole.gridTypes,
-        "nothing: the bottoms, raw grids, are outputs, in which `run --detect` finds the boxes"
+        "nothing: the bottoms, raw grids, become outputs; `run --detect` decodes the boxes"
       ),
-      (["Silence"], "nothing: its bottoms are not outputs"),
+      (["Silence"], "nothing: its bottoms do not become outputs"),
     ]
   }
 }

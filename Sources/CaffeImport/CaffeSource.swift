@@ -38,7 +38,7 @@ extension CaffeImporter {
     let other = try CaffeFile(weightsPath)
     if case .text(let bytes) = other {
       try require(
-        !file.isText, .mismatch, "is a text, not a weights file", file: weightsPath,
+        !file.isText, .mismatch, "is a text file, not a weights file", file: weightsPath,
         hint: "weights come as .caffemodel or .caffemodel.h5")
       let weights = try CaffeWeights(path, file, access: access)
       return try inFile(weightsPath) {
@@ -61,7 +61,7 @@ extension CaffeSource {
     var network = try parser.parse(.network)
     var notes = parser.unknownFields.map { field in
       "\(path): \(field.position)\(field.count > 1 ? " and \(field.count - 1) more" : ""): "
-        + "'\(field.path)' is not a field of Caffe's schema; it is ignored unless its layer type reads it"
+        + "'\(field.path)' is not a field of Caffe's schema; it is ignored unless the layer type reads it"
         + (field.similar.map { "; did you mean '\($0)'?" } ?? "")
     }
     if let weights { notes += weights.notes }

@@ -22,7 +22,7 @@ package struct CaffeWeights: Sendable {
   init(_ path: String, _ file: CaffeFile, access: HDF5Access) throws {
     self = try inFile(path) {
       switch file {
-      case .text: throw ModelError(.mismatch, "is a text, not a weights file")
+      case .text: throw ModelError(.mismatch, "is a text file, not a weights file")
       case .hdf5:
         return try CaffeWeights(path: path, hdf5: HDF5File.open(path, access: access))
       case .binary(let bytes):

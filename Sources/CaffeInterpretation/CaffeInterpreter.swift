@@ -2,11 +2,11 @@ import CaffeImport
 import Interpretation
 import TensorCore
 
-/// Runs a Caffe network as BVLC's Caffe and its forks do in the phase TEST, layer by layer.
+/// Runs a Caffe network as BVLC's Caffe and its forks do in the TEST phase, layer by layer.
 ///
-/// Written from `src/caffe/net.cpp` and `src/caffe/layers` of BVLC/caffe, and for types that it lacks
-/// from the forks that the layers name. A layer's result is known by the name of the layer; of several
-/// tops, the further ones are known as `LAYER:1`, `LAYER:2`, …
+/// Written from `src/caffe/net.cpp` and `src/caffe/layers` of BVLC/caffe, and for types that it
+/// lacks, from the forks named with each layer. A result has the name of its layer; further tops
+/// are `LAYER:1`, `LAYER:2`, …
 package struct CaffeInterpreter: SourceInterpreter {
   package let inputs: [SourceInput]
   private let file: String
@@ -15,7 +15,7 @@ package struct CaffeInterpreter: SourceInterpreter {
   private let weights: CaffeWeights?
   private let outputs: Set<String>
 
-  /// - Parameter state: which layers there are.
+  /// - Parameter state: selects the layers.
   package init(_ source: CaffeSource, state: CaffeState = CaffeState()) throws {
     file = source.path
     weights = source.weights
@@ -79,6 +79,6 @@ package struct CaffeInterpreter: SourceInterpreter {
     }
   }
 
-  /// The layer types that it runs.
+  /// The supported layer types.
   package static var types: Set<String> { Set(CaffeOperations.byType.keys) }
 }

@@ -35,14 +35,14 @@ struct ListedLayer: Sendable {
   let bottoms: [String]
   let tops: [String]
   let message: CaffeMessage
-  /// Weights that it shares with an earlier layer by their names: that layer, and the place there.
+  /// Weights shared with an earlier layer by name: that layer, and the index there.
   var shared: [Int: (layer: String, index: Int)] = [:]
-  /// Blobs that no layer behind it reads.
+  /// Blobs that no later layer reads.
   var lastRead: Set<String> = []
-  /// Indices of tops that a layer behind it reads.
+  /// Indices of tops that a later layer reads.
   var keptTops: Set<Int> = []
 
-  /// net.cpp, `AppendParam`: a weight with the name of an earlier one is that one.
+  /// net.cpp, `AppendParam`: a weight with the name of an earlier one is the same weight.
   func weights(in file: CaffeWeights?) -> [CaffeBlob] {
     guard let file else { return [] }
     var blobs = file[name] ?? []
@@ -58,19 +58,19 @@ struct ListedLayer: Sendable {
   }
 }
 
-/// The layers of a phase that computations need, in order, and what goes in and comes out.
+/// The layers of a phase that inference needs, in order, with their inputs and outputs.
 struct CaffeLayerList {
   private(set) var inputs: [SourceInput] = []
   private(set) var layers: [ListedLayer] = []
   private(set) var outputs: Set<String> = []
 
-  /// Layers whose tops come from outside.
+  /// Layers whose tops are inputs of the network.
   private static let sources: Set<String> = [
     "Input", "Data", "ImageData", "ImageDataMultiLabel", "HDF5Data", "MemoryData", "WindowData",
     "DummyData", "AnnotatedData", "VideoData", "DenseImageData", "CPMData",
   ]
 
-  /// Layers of training and measurement, and those that only look.
+  /// Layers for training and measurement, and layers without effect on other layers.
   private static func isMeasuring(_ type: String) -> Bool {
     type.hasSuffix("Loss")
       || [
@@ -151,7 +151,7 @@ struct CaffeLayerList {
     }
   }
 
-  /// The shapes that a layer without bottoms states; the last one counts for further tops.
+  /// The shapes that a layer without bottoms declares; the last one applies to further tops.
   private static func shapes(_ message: CaffeMessage, _ type: String) throws -> [[Int?]] {
     let field = type == "DummyData" ? "dummy_data_param" : "input_param"
     return (message.message(field)?.messages("shape") ?? []).map { shape in

@@ -1,9 +1,9 @@
 import Interpretation
 import TensorCore
 
-/// What a layer type computes: its tops, from its bottoms, settings and weights.
+/// The operation of a layer type: computes its tops from its bottoms, settings and weights.
 struct CaffeOperation: Sendable {
-  /// How many bottoms there may be.
+  /// The allowed number of bottoms.
   let bottoms: ClosedRange<Int>
   let run: @Sendable (LayerRun) throws -> [DoubleArray]
 
@@ -23,7 +23,7 @@ struct CaffeOperation: Sendable {
     CaffeOperation(bottoms: bottoms) { [try run($0)] }
   }
 
-  /// A function of each element, which the settings choose.
+  /// An element-wise function that depends on the settings.
   static func each(
     _ function: @escaping @Sendable (LayerRun) throws -> (Double) -> Double
   ) -> CaffeOperation {
@@ -31,7 +31,7 @@ struct CaffeOperation: Sendable {
   }
 }
 
-/// Every layer type that is interpreted.
+/// Every supported layer type.
 enum CaffeOperations {
   static let byType: [String: CaffeOperation] = {
     var all = activations

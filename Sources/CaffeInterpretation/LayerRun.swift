@@ -2,7 +2,7 @@ import CaffeImport
 import Interpretation
 import TensorCore
 
-/// A layer with the values that it gets.
+/// A layer with its input values.
 struct LayerRun {
   let file: String
   let name: String
@@ -14,7 +14,7 @@ struct LayerRun {
   /// Its weights, in Caffe's order.
   let weights: [CaffeBlob]
 
-  /// The first bottom; the registry says how many there must be.
+  /// The first bottom; the registry states how many are required.
   var input: DoubleArray { bottoms[0] }
 
   /// The settings in field `name`, such as `convolution_param`; missing fields have the schema's
@@ -33,7 +33,7 @@ struct LayerRun {
     InterpretationError(file: file, layer: name, layerClass: type, message)
   }
 
-  /// The axis that a setting names; negative ones count from the end.
+  /// The axis in a setting; negative values count from the end.
   func axis(_ index: Int, of array: DoubleArray) throws -> Int {
     guard let axis = array.axis(index) else {
       throw fault("axis \(index) of \(array.shape)")
@@ -47,7 +47,7 @@ struct LayerRun {
     return DoubleArray(shape: shape, values.array().map(Double.init))
   }
 
-  /// A weight as the file has it.
+  /// A weight in its stored shape.
   func rawWeight(_ index: Int, count: Int) throws -> FloatValues {
     guard weights.indices.contains(index) else {
       throw fault("weight \(index) is missing in the weights file")
@@ -81,7 +81,7 @@ struct CaffeSettings {
     return value
   }
 
-  /// A number that is at least 1.
+  /// A number of at least 1.
   func size(_ field: String, default standard: Int? = nil) throws -> Int {
     let value = try int(field, default: standard)
     try layer.require(value >= 1, "\(field) is \(value)")
@@ -122,8 +122,8 @@ struct CaffeSettings {
     }
   }
 
-  /// Sizes along `count` axes: one number for all, a number for each, or, of two axes, `NAME_h` and
-  /// `NAME_w`, of which a missing one has the default.
+  /// Sizes along `count` axes: one number for all axes, one per axis, or, for two axes, `NAME_h`
+  /// and `NAME_w`, where a missing one has the default.
   func sizes(
     _ field: String, named name: String? = nil, count: Int = 2, default standard: Int?,
     atLeast least: Int = 0

@@ -19,7 +19,7 @@ public struct FeatureType: SpecificationMessage {
   }
 
   package var kind: Kind?
-  /// Whether the feature may be left out of a prediction.
+  /// Whether the feature is optional in a prediction.
   public var isOptional = false
   package var unknownFields = UnknownFields()
 
@@ -94,7 +94,7 @@ public struct ImageFeatureType: SpecificationMessage {
     /// One channel of 16-bit floats.
     case grayscaleFloat16 = 40
 
-    /// Channels of the tensor that the network sees.
+    /// The number of channels of the network's tensor.
     public var channelCount: Int {
       switch self {
       case .invalid: 0
@@ -113,7 +113,7 @@ public struct ImageFeatureType: SpecificationMessage {
   public var width = 0
   /// Height in pixels; for a flexible image the default.
   public var height = 0
-  /// The colors that the network sees.
+  /// The color order of the network's tensor.
   public var colorSpace = ColorSpace.invalid
   package var flexibility: Flexibility?
   package var unknownFields = UnknownFields()

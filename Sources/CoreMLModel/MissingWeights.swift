@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Replacements for the weights of an architecture that has none.
+/// Replacement weights for an architecture without weights.
 public enum MissingWeights: Sendable {
   /// Random values, for running the network.
   case random(RandomWeights)

@@ -1,6 +1,6 @@
 import TensorCore
 
-/// Weights for a network that has none, so that it can be timed.
+/// Random weights for a network without weights, for timing it.
 ///
 /// Matrices and kernels are uniformly distributed with variance 2 / fan-in (He et al. 2015), which
 /// keeps activations of networks of any depth within the range of floats and away from slow

@@ -53,7 +53,7 @@ class ChannelNormalization: CustomLayerWithFormula {
     }
     try require(
       groups == -1 || shape.channels % groups == 0,
-      "\(shape.channels) channels do not divide into \(groups) groups",
+      "\(shape.channels) channels are not divisible into \(groups) groups",
       field: "parameters.num_groups")
     for (name, values) in [("gamma", gamma), ("beta", beta)]
     where !values.isEmpty && values.count != shape.channels {

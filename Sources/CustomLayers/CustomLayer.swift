@@ -8,25 +8,25 @@ import TensorCore
 public struct CustomLayerInput {
   /// Outermost axis first.
   public let shape: [Int]
-  /// The last axis next to each other; valid during the call.
+  /// The elements in row-major order; valid during the call.
   public let elements: UnsafeBufferPointer<Float>
 
-  /// An input whose memory somebody else owns.
+  /// An input that does not own its memory.
   public init(shape: [Int], elements: UnsafeBufferPointer<Float>) {
     self.shape = shape
     self.elements = elements
   }
 }
 
-/// Preallocated output of a custom layer: dense row-major `Float`, of the shape that
-/// `outputShapes(forInputShapes:)` gave.
+/// Preallocated output of a custom layer: dense row-major `Float`, with the shape that
+/// `outputShapes(forInputShapes:)` returned.
 public struct CustomLayerOutput {
   /// Outermost axis first.
   public let shape: [Int]
-  /// The last axis next to each other; valid during the call.
+  /// The elements in row-major order; valid during the call.
   public let elements: UnsafeMutableBufferPointer<Float>
 
-  /// An output whose memory somebody else owns.
+  /// An output that does not own its memory.
   public init(shape: [Int], elements: UnsafeMutableBufferPointer<Float>) {
     self.shape = shape
     self.elements = elements
@@ -37,7 +37,7 @@ public struct CustomLayerOutput {
 extension CustomLayerInput {
   /// Where the elements are.
   var first: UnsafePointer<Float> {
-    guard let first = elements.baseAddress else { preconditionFailure("an input without elements") }
+    guard let first = elements.baseAddress else { preconditionFailure("an input has no elements") }
     return first
   }
 }
@@ -45,18 +45,20 @@ extension CustomLayerInput {
 extension CustomLayerOutput {
   /// Where the elements belong.
   var first: UnsafeMutablePointer<Float> {
-    guard let first = elements.baseAddress else { preconditionFailure("an output without room") }
+    guard let first = elements.baseAddress else {
+      preconditionFailure("an output buffer is missing")
+    }
     return first
   }
 }
 
-/// A custom layer that has been made: what the engine calls.
+/// An instance of a custom layer, as the engine calls it.
 ///
-/// `setWeights(_:)` once, then `outputShapes(forInputShapes:)` at every compilation, then `evaluate`
-/// for each prediction. One object serves all predictions of a model, one after the other, and may
-/// keep a state between them; inputs of other shapes compile the network again and ask the same
-/// object for its output shapes. Whatever it throws becomes one error that names the layer and the
-/// class.
+/// `setWeights(_:)` is called once, then `outputShapes(forInputShapes:)` at every compilation, then
+/// `evaluate` for each prediction. One object serves all predictions of a model sequentially and
+/// may keep state between them; inputs with other shapes compile the network again and call the
+/// same object for its output shapes. An error that it throws becomes one error that names the
+/// layer and the class.
 public protocol CustomLayerImplementation: AnyObject {
   /// The layer's weights in file order: little-endian 32-bit floats, or 16-bit where the model
   /// stores half precision.
@@ -76,12 +78,12 @@ package protocol CustomLayerWithEquivalent: CustomLayerWithFormula {
 }
 
 extension CustomLayerImplementation {
-  /// Hands the bytes to `setWeightData(_:)`.
+  /// Passes the bytes to `setWeightData(_:)`.
   public func setWeights(_ weights: [CustomLayerWeight]) throws {
     try setWeightData(weights.map(\.bytes))
   }
 
-  /// Refuses weights: most classes take none.
+  /// Refuses weights, because most classes take none.
   public func setWeightData(_ weights: [Bytes]) throws {
     if weights.isEmpty { return }
     throw ModelError(
@@ -89,7 +91,7 @@ extension CustomLayerImplementation {
   }
 }
 
-/// Core ML's contract of a custom layer, as a Swift class.
+/// Core ML's protocol for custom layers, as a Swift class.
 public protocol CustomLayer: CustomLayerImplementation {
   /// The class name in the model.
   static var className: String { get }

@@ -57,11 +57,11 @@ struct CustomLayerParameters {
     }
   }
 
-  /// Positive numbers with commas between them.
+  /// Positive numbers separated by commas.
   func positiveNumbers(_ name: String) throws -> [Float]? {
     guard let (_, value) = find([name]) else { return nil }
     guard case .string(let text) = value else {
-      throw ModelError(.malformed, "\(value) is not a text", field: "parameters.\(name)")
+      throw ModelError(.malformed, "\(value) is not a string", field: "parameters.\(name)")
     }
     let parts = text.split(separator: ",")
     let numbers = parts.compactMap { Float($0.filter { $0 != " " }) }.filter {

@@ -2,12 +2,12 @@ import TensorCore
 
 /// The implementations of custom layers that a network may use, by class name.
 public struct CustomLayerRegistry: Sendable {
-  /// Makes a layer from its parameters, as `CustomLayer.init(parameters:)` does.
+  /// Creates a layer from its parameters, like `CustomLayer.init(parameters:)`.
   public typealias Factory =
     @Sendable (_ parameters: [String: CustomLayerParameter]) throws -> any CustomLayerImplementation
 
   private var factories: [String: Factory] = [:]
-  /// The files of the plug-ins that classes come from, by class name.
+  /// The plug-in files of classes, by class name.
   public private(set) var plugins: [String: String] = [:]
 
   /// The built-in layers.
@@ -19,16 +19,16 @@ public struct CustomLayerRegistry: Sendable {
 
   private static let builtIn = CustomLayerRegistry(builtInCustomLayers)
 
-  /// Adds a class under all of its names, in place of those that had them.
+  /// Adds a class under all of its names, replacing classes with these names.
   public mutating func register(_ type: any (CustomLayer & SendableMetatype).Type) {
     for name in [type.className] + type.otherNames {
       register(name) { try type.init(parameters: $0) }
     }
   }
 
-  /// Adds a class whose layers `factory` makes, in place of one of the same name.
+  /// Adds a class whose layers are created by `factory`, replacing a class of the same name.
   ///
-  /// - Parameter plugin: the file of the plug-in that has the class.
+  /// - Parameter plugin: the plug-in file that contains the class.
   public mutating func register(
     _ className: String, plugin: String? = nil, _ factory: @escaping Factory
   ) {
@@ -36,7 +36,7 @@ public struct CustomLayerRegistry: Sendable {
     plugins[className] = plugin
   }
 
-  /// The implementation of the class, if somebody provides it.
+  /// The implementation of the class, if it exists.
   public subscript(className: String) -> Factory? { factories[className] }
 
   /// The names of all classes, in order.

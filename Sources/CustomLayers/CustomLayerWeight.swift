@@ -1,8 +1,8 @@
 import TensorCore
 
-/// A weight of a custom layer: its bytes as the model stores them, and what they are.
+/// A weight of a custom layer: its bytes as stored in the model, and their type.
 public struct CustomLayerWeight: Sendable, Equatable {
-  /// What the bytes are.
+  /// The type of the bytes.
   public enum Element: Sendable, Equatable {
     /// Little-endian 32-bit floats.
     case float32
@@ -12,12 +12,12 @@ public struct CustomLayerWeight: Sendable, Equatable {
     case raw
   }
 
-  /// As the model stores them.
+  /// The bytes as stored in the model.
   public let bytes: Bytes
-  /// What the bytes are.
+  /// The type of the bytes.
   public let element: Element
 
-  /// Bytes and what they are.
+  /// Creates a weight from bytes of a type.
   public init(_ bytes: Bytes, _ element: Element) {
     self.bytes = bytes
     self.element = element

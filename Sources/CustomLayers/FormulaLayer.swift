@@ -28,7 +28,7 @@ package final class FormulaLayer: BuiltInCustomLayer, CustomLayerWithFormula {
     func text(_ name: String) throws -> String? {
       guard let parameter = parameters[name] else { return nil }
       guard case .string(let text) = parameter else {
-        throw ModelError(.malformed, "\(parameter) is not text", field: "parameters.\(name)")
+        throw ModelError(.malformed, "\(parameter) is not a string", field: "parameters.\(name)")
       }
       return text
     }

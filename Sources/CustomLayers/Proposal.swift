@@ -5,10 +5,10 @@ import TensorCore
 final class Proposal: BuiltInCustomLayer {
   static let className = "Proposal"
   static let notes = CustomLayerNotes(
-    "the regions of a region proposal network, moved and scaled by its offsets, cut off at the image's edges, the best ones after suppression; inputs scores [1, 2A, H, W], offsets [1, 4A, H, W] and the image's (height, width, scale); output [R, 5], each (0, x₁, y₁, x₂, y₂), after the last one (−1, 0, 0, 0, 0)",
+    "the regions of a region proposal network: shifted and scaled by the offsets, clipped to the image, and the best kept after non-maximum suppression; inputs scores [1, 2A, H, W], offsets [1, 4A, H, W] and the image's (height, width, scale); output [R, 5], each (0, x₁, y₁, x₂, y₂), after the last one (−1, 0, 0, 0, 0)",
     parameters: [
       "`feat_stride`: pixels between two cells (16)", "`base_size`: of the anchors (16)",
-      "`ratios`, `scales`: numbers with commas between them (0.5,1,2 and 8,16,32)",
+      "`ratios`, `scales`: numbers separated by commas (0.5,1,2 and 8,16,32)",
       "`pre_nms_topn`: candidates, 0 for all (6000)", "`post_nms_topn`: R (300)",
       "`nms_thresh`: the largest overlap (0.7)",
       "`min_size`: of a region before scaling (16)",

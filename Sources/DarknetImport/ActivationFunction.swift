@@ -78,9 +78,9 @@ extension DarknetNetwork {
     }
     guard rules.allowsAll else {
       throw call.unsupported(
-        "Darknet has no activation '\(function.name)' and would use relu",
+        "Darknet has no activation '\(function.name)' and would use relu instead",
         hint:
-          "write activation=relu if that is what you want, or make it a custom layer: --custom-layers "
+          "set activation=relu if that is intended, or make it a custom layer: --custom-layers "
           + "with \(subject.suggestedRule)")
     }
     return tensor.with(add(name, Custom(className: function.name), [tensor.blob]))

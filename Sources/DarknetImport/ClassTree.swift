@@ -45,6 +45,6 @@ package struct ClassTree: Sendable {
         failure = error
       }
     }
-    throw failure ?? ModelError(.missingFile, "there is no file '\(name)'")
+    throw failure ?? ModelError(.missingFile, "the file '\(name)' does not exist")
   }
 }

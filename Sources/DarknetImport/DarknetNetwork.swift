@@ -37,7 +37,7 @@ struct DarknetNetwork: LayerWriting {
       [constantCount, checkedProduct(sizes, limit: Limits.tensorElements)])
     try call.require(
       constantCount <= Self.constantLimit,
-      "the constants of this and earlier layers would take \(constantCount) numbers",
+      "the constants of this and earlier layers would need \(constantCount) values",
       code: .limitExceeded)
   }
 

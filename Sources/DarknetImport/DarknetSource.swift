@@ -33,7 +33,7 @@ extension DarknetImporter {
       let (bytes, format) = try FileFormat.read(path)
       switch format {
       case .darknetWeights, .unknown, .coreML, .caffeBinary: return bytes
-      default: throw format.error(expected: "weights of Darknet").inFile(path)
+      default: throw format.error(expected: "a Darknet weights file").inFile(path)
       }
     }
     return DarknetSource(

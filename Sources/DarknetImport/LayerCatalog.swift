@@ -8,8 +8,8 @@ package enum LayerCatalog {
 
   /// Darknet sections that cannot be converted, and why.
   package static let impossible: [(names: [String], reason: String)] = [
-    (["history"], "it keeps earlier images"),
-    (["iseg"], "instance masks, which Darknet finds outside the network"),
+    (["history"], "it stores earlier images"),
+    (["iseg"], "instance masks, which Darknet computes outside the network"),
     (["empty", "silence"], "Darknet leaves its output undefined"),
   ]
 

@@ -34,7 +34,7 @@ struct WeightReader {
     self.count += count
     try require(
       self.count <= Limits.modelBytes / 4, .limitExceeded,
-      "with its \(name), \(count) numbers, the network is larger than an .mlmodel can be")
+      "with the \(count) values of its \(name), the network exceeds the size limit of an .mlmodel")
     switch source {
     case .none:
       throw ModelError(

@@ -2,13 +2,13 @@ import DarknetImport
 import Interpretation
 import TensorCore
 
-/// Runs a Darknet network as Joseph Redmon's and Alexey Bochkovskiy's Darknet do, section by section, one
-/// image at a time.
+/// Runs a Darknet network as Joseph Redmon's and Alexey Bochkovskiy's Darknet do, section by
+/// section, one image at a time.
 ///
 /// Written from `src/*_layer.c`, `src/blas.c` and `src/parser.c` of pjreddie/darknet and
-/// AlexeyAB/darknet. A section's result is known by its name and its number, such as `convolutional_3`.
-/// The states of recurrent sections are the further inputs `NAME_state_in` and `NAME_cell_in`; without
-/// values they are zeros. What they become is known as `NAME_state_out` and `NAME_cell_out`.
+/// AlexeyAB/darknet. A result has the name and number of its section, such as `convolutional_3`.
+/// The states of recurrent sections are additional inputs, `NAME_state_in` and `NAME_cell_in`,
+/// which default to zeros; their new values are `NAME_state_out` and `NAME_cell_out`.
 package struct DarknetInterpreter: SourceInterpreter {
   package let inputs: [SourceInput]
   private let file: String
@@ -22,7 +22,7 @@ package struct DarknetInterpreter: SourceInterpreter {
     file = source.path
     var plan: DarknetPlan?
     var failure: (any Error)?
-    // Some weights can be read in several ways; the one that uses them up is right.
+    // Some weights can be read in several ways; the one that uses all of them is right.
     for weights in try WeightCursor.readings(of: source) {
       for storesBiases in [true, false] where plan == nil {
         do {
@@ -50,7 +50,7 @@ package struct DarknetInterpreter: SourceInterpreter {
       if index > 0 { last[index - 1] = max(last[index - 1], index) }
     }
     lastReader = last
-    // The detection heads, and the last section that is not for training only.
+    // The detection heads, and the last section that is not only for training.
     var final = sections.count - 1
     while final > 0, sections[final].isPassedOver { final -= 1 }
     outputs = Set(plan.sections.indices.filter { plan.sections[$0].isHead } + [final])
@@ -67,7 +67,7 @@ package struct DarknetInterpreter: SourceInterpreter {
     var previous = start
     for (index, section) in sections.enumerated() {
       guard let forward = section.forward else {
-        // The sections behind one that is not known have no shapes either.
+        // Sections after an unsupported one have no known shapes either.
         throw InterpretationError(
           file: file, layer: section.name, layerClass: section.kind,
           "this section is not interpreted")
@@ -97,31 +97,31 @@ package struct DarknetInterpreter: SourceInterpreter {
     return named
   }
 
-  /// The kinds of sections that it runs.
+  /// The supported sections.
   package static var kinds: Set<String> { Set(DarknetOperations.byKind.keys) }
 }
 
-/// A section ready to run.
+/// A section that is ready to run.
 struct DarknetSection {
   let name: String
   let kind: String
   /// Channels, rows and columns of its result.
   let shape: [Int]
-  /// What it keeps from one image to the next.
+  /// The states that it keeps from one image to the next.
   var states: [(name: String, shape: [Int])] = []
-  /// Sections before it, other than the last, that it reads.
+  /// Earlier sections that it reads, other than the previous one.
   var reads: [Int] = []
   var isHead = false
-  /// Whether it does nothing but in training.
+  /// Whether it is only for training.
   var isPassedOver = false
-  /// Nil if it is not interpreted.
+  /// Nil if it is not supported.
   let forward: ((inout SectionRun) throws -> DoubleArray)?
 }
 
-/// The values that a section gets.
+/// The input values of a section.
 struct SectionRun {
   let name: String
-  /// The result of the section before it, `[C, H, W]`.
+  /// The result of the previous section, `[C, H, W]`.
   let input: DoubleArray
   /// Results of earlier sections.
   let results: [Int: DoubleArray]

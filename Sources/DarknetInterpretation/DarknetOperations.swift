@@ -1,8 +1,8 @@
-/// Makes a section ready: reads its options and weights, and says what it computes.
+/// Prepares a section: reads its options and weights, and returns its computation.
 typealias DarknetOperation =
   @Sendable (SectionMaker, inout DarknetPlan) throws -> DarknetSection
 
-/// Every kind of section that is interpreted.
+/// Every supported section.
 enum DarknetOperations {
   static let byKind: [String: DarknetOperation] = {
     var all = convolutions

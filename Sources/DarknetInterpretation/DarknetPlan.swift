@@ -11,7 +11,7 @@ struct DarknetPlan {
   let storesBatchnormBiases: Bool
   /// Weights of convolutions by their sections, for those that share them.
   var convolutions: [Int: ConvolutionWeights] = [:]
-  /// Sizes of the groups of classes in the trees that sections name.
+  /// Sizes of the class groups in the trees of sections.
   let trees: [String: [Int]]
 
   init(
@@ -35,7 +35,7 @@ struct DarknetPlan {
           section: section, index: index, name: name,
           input: sections.last?.shape ?? inputShape, shapes: sections.map(\.shape))
         guard let operation = DarknetOperations.byKind[kind] else {
-          // Nothing is known of its size, nor of its weights.
+          // Its size and weights are unknown.
           sections.append(
             DarknetSection(name: name, kind: kind, shape: maker.input, forward: nil))
           return
@@ -46,23 +46,23 @@ struct DarknetPlan {
       }
     }
     guard weights.isUsedUp == false || self.weights.isUsedUp else {
-      throw ModelError(.malformed, "the weights do not end with it", file: source.path)
+      throw ModelError(.malformed, "the weights file has more layers", file: source.path)
     }
     guard self.weights.isUsedUp else {
       throw ModelError(
-        .malformed, "numbers are left over in the weights", file: source.weights?.path)
+        .malformed, "the weights file has extra values", file: source.weights?.path)
     }
   }
 }
 
-/// A section to be made ready.
+/// A section to be prepared.
 struct SectionMaker {
   let section: ConfigurationSection
   let index: Int
   let name: String
-  /// Channels, rows and columns of the result before it.
+  /// Channels, rows and columns of the previous result.
   let input: [Int]
-  /// Those of all results before it.
+  /// Those of all previous results.
   let shapes: [[Int]]
 
   var count: Int { input.reduce(1, *) }
@@ -80,12 +80,12 @@ struct SectionMaker {
     if !condition { throw ModelError(.malformed, message()) }
   }
 
-  /// An option as C's `atoi` reads it.
+  /// An option, parsed like C's `atoi`.
   func int(_ key: String, _ standard: Int) throws -> Int {
     try section.int(key, default: standard, in: -Limits.dimension...Limits.dimension)
   }
 
-  /// An option that is at least 1.
+  /// An option of at least 1.
   func size(_ key: String, _ standard: Int) throws -> Int {
     let value = try int(key, standard)
     try require(value >= 1, "\(key) is \(value)")
@@ -96,7 +96,7 @@ struct SectionMaker {
     try section.double(key, default: standard)
   }
 
-  /// Earlier sections; negative numbers count back from this one.
+  /// Earlier sections; negative numbers are relative to this one.
   func earlier(_ key: String) throws -> [Int] {
     let places = try (section.ints(key) ?? []).map { $0 < 0 ? index + $0 : $0 }
     try require(
@@ -104,7 +104,7 @@ struct SectionMaker {
     return places
   }
 
-  /// The function that `activation` names.
+  /// The function in `activation`.
   func activation(_ standard: String) throws -> (DoubleArray) throws -> DoubleArray {
     try DarknetActivations.function(section.string("activation") ?? standard)
   }

@@ -1,7 +1,7 @@
 import DarknetImport
 import TensorCore
 
-/// The numbers behind the header of a `.weights` file, in the order of the sections; parser.c,
+/// The values after the header of a `.weights` file, in the order of the sections; parser.c,
 /// `load_weights_upto`.
 struct WeightCursor {
   private let values: Bytes
@@ -17,8 +17,8 @@ struct WeightCursor {
     self.isOfBochkovskiy = isOfBochkovskiy
   }
 
-  /// The ways to read a file. The number of images seen has 64 bits from version 0.2 on; where the version
-  /// is above 1000, Redmon's Darknet takes 32 bits and Bochkovskiy's 64.
+  /// The ways to read a file. The number of images seen has 64 bits since version 0.2; if the
+  /// version is above 1000, Redmon's Darknet reads 32 bits and Bochkovskiy's 64.
   static func readings(of source: DarknetSource) throws -> [WeightCursor] {
     guard let bytes = source.weightBytes else {
       return [WeightCursor(Bytes(), header: 0, isTransposed: false, isOfBochkovskiy: false)]
@@ -37,7 +37,7 @@ struct WeightCursor {
     }
   }
 
-  /// The next numbers, in place in the file.
+  /// The next values, in place in the file.
   mutating func take(_ shape: [Int]) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     guard count * 4 <= values.count - position else {

@@ -31,10 +31,11 @@ public struct CompileOptions: Sendable {
   public var customLayers = CustomLayerRegistry()
   /// Custom layer objects to reuse if the model has been compiled before; nil creates new ones.
   package var customLayerInstances: CustomLayerInstances?
-  /// Decides the numbers of layers of random numbers.
+  /// The seed of layers with random numbers.
   public var seed: UInt64 = 0
-  /// Bytes that weights, inputs, outputs and working memory may take together; nil means 80 % of the
-  /// least of the machine's memory, the limit of its control group and the process's own.
+  /// The limit in bytes for weights, inputs, outputs and working memory together; nil means 80 % of
+  /// the machine's memory, of the limit of its control group, or of the process's own limit,
+  /// whichever is smallest.
   public var maxMemory: Int?
   /// Callbacks for steps and custom layers.
   public var hooks = EngineHooks()

@@ -113,7 +113,7 @@ package enum MappedFile {
         hasWaited = true
         if isReadable(descriptor, milliseconds: 2000) { continue }
         throw ModelError(
-          .missingFile, "is a pipe that no program writes to",
+          .missingFile, "is a pipe, and no program writes to it",
           hint: "start the program that writes to it first, or use - for standard input")
       }
       if length == 0 { break }

@@ -60,8 +60,8 @@ package enum OpenedFiles {
       $0.files.contains(identity) && !$0.replaceable.contains(identity)
     }
     try require(
-      !isInput, .cannotCreate, "is an input of this command, which writing would destroy",
-      hint: "give the output another name")
+      !isInput, .cannotCreate, "is an input of this command, which would be overwritten",
+      hint: "choose another output name")
   }
 
   private static func times(_ status: stat) -> [Int] {

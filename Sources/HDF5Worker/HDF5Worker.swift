@@ -8,7 +8,7 @@ struct HDF5Worker {
     let arguments = ProgramArguments.all
     let status = arguments.count == 1 ? WorkerMain.run(verb: arguments[0]) : 64
     if status == 64 {
-      complain("assay-hdf5 is started by assay to read HDF5 files; it does nothing by itself.\n")
+      complain("assay starts assay-hdf5 to read HDF5 files; it cannot be used alone.\n")
     }
     end(status)
   }

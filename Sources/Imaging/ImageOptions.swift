@@ -1,12 +1,12 @@
 /// How an image file becomes the model's input.
 public struct ImageOptions: Sendable, Equatable {
-  /// How an image is brought to the network's size.
+  /// How an image is fitted to the network's size.
   public var fitting = Fitting.exact
   /// The filter used for resizing.
   public var interpolation = Interpolation.bilinear
-  /// Whether the image is turned according to the Exif data of its file.
+  /// Whether the image is rotated according to the Exif data of its file.
   public var appliesOrientation = false
-  /// The side of a square that the image is resized to first; the model gets parts of it.
+  /// The side of a square to which the image is resized first; the model receives parts of it.
   public var firstSide: Int?
   /// The parts of the square that are used.
   public var crops = Crops.center
@@ -22,7 +22,7 @@ public struct ImageOptions: Sendable, Equatable {
   /// No resizing: the image must have the network's size.
   public init() {}
 
-  /// Replaces the way the image is brought to the network's size, including any crops of a square.
+  /// Replaces the fitting of the image, including any crops of a square.
   public mutating func bring(into fitting: Fitting) {
     self.fitting = fitting
     firstSide = nil

@@ -23,7 +23,7 @@ public struct ConversionOptions: Sendable {
   public var metadata = MetadataOptions()
   /// Which layers become custom layers.
   public var customLayers = CustomLayerRules()
-  /// Whether a Keras Lambda whose code can be read becomes a formula; its code is never run.
+  /// Whether a Keras Lambda whose code can be read is converted; its code is never run.
   public var readsFormulas = true
   /// The output shapes of a custom layer for given input shapes; nil if its class is unknown.
   package var customLayerShapes: CustomLayerShapes = { _, _ in nil }
@@ -39,7 +39,7 @@ public struct ConversionOptions: Sendable {
   /// Go on past layers that cannot be converted, as if they gave what they get: what counts is the
   /// plan, and no weights are read.
   package var isPlan = false
-  /// Receives a line for every layer as it is visited, such as `0 : input_1, InputLayer`.
+  /// Receives a line for every converted layer, such as `0 : input_1, InputLayer`.
   public var onVisit: (@Sendable (String) -> Void)?
 
   /// Creates options that add nothing to the source network.
@@ -95,7 +95,7 @@ public struct ImagePreprocessing: Sendable {
   /// Creates preprocessing that leaves samples unchanged.
   public init() {}
 
-  /// Whether an option other than colors prepares the image of an input.
+  /// Whether an option other than the color order sets the preprocessing of an input.
   public func isPrepared(_ name: String) -> Bool {
     scalesOrShifts(name) || meanImage[name] != nil
   }

@@ -6,7 +6,7 @@ import TensorCore
 extension FormulaLowering {
   mutating func sliced(_ value: Value, _ items: [Expression.SliceItem]) throws -> Value {
     guard case .line(let line) = value, items.count == Placement.rank else {
-      throw ModelError(.internal, "slicing a constant")
+      throw ModelError(.internal, "slicing a constant is not supported")
     }
     var blob = line.blob
     var borders = BorderAmounts(top: 0, bottom: 0, left: 0, right: 0)
@@ -62,7 +62,7 @@ extension FormulaLowering {
     _ reduction: Expression.Reduction, _ value: Value, _ axes: [Int]
   ) throws -> Value {
     guard case .line(let line) = value else {
-      throw ModelError(.internal, "reducing a constant")
+      throw ModelError(.internal, "reducing a constant is not supported")
     }
     var blob = settled(line)
     var places = Set(axes)

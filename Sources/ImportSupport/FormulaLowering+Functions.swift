@@ -250,7 +250,8 @@ extension FormulaLowering {
       return try product([unary(.inverse, divisor)], a)
     case (.line(let line), .line(let divisor)):
       return try product([line, unary(.inverse, divisor)], nil)
-    case (.constant, .constant): throw ModelError(.internal, "a quotient of constants")
+    case (.constant, .constant):
+      throw ModelError(.internal, "a quotient of constants is not supported")
     }
   }
 
@@ -286,7 +287,7 @@ extension FormulaLowering {
     guard case .line(let raised) = try greatest([line], operands[1]),
       case .line(let lowered) = try greatest(
         [raised.times(-1)], .constant(FormulaArray(-high)))
-    else { throw ModelError(.internal, "a clip of a constant") }
+    else { throw ModelError(.internal, "a clip of a constant is not supported") }
     return .line(lowered.times(-1))
   }
 }

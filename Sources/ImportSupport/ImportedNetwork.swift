@@ -146,7 +146,7 @@ package struct LayerRefusal: Sendable, Equatable {
   package init(_ error: ModelError) { self.error = error }
 }
 
-/// What a conversion gives.
+/// The result of a conversion.
 public struct ConversionResult: Sendable {
   /// The Core ML document.
   public var model: Model

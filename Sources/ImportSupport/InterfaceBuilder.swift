@@ -35,7 +35,7 @@ package enum InterfaceBuilder {
         if let mean = options.preprocessing.meanImage[feature.name] {
           network.preprocessing.append(try mean.preprocessing(feature.name, type))
           if options.preprocessing.scalesOrShifts(feature.name) {
-            notes.append("the mean image of '\(feature.name)' replaces scale and biases")
+            notes.append("the mean image of '\(feature.name)' replaces its scale and biases")
           }
           continue
         }

@@ -1,15 +1,15 @@
-/// Σ w · x over windows of up to three axes, in plain loops: what convolutions of all frameworks are.
+/// Σ w · x over windows of up to three axes, in plain loops: the convolution of all frameworks.
 /// Axes that a kernel lacks have length 1.
 package struct Correlation: Sendable {
   package let channels: Int
   package let outputs: Int
   package let groups: Int
-  /// Sizes of the input, of the output, of the kernel and so on along the three axes.
+  /// Sizes of the input, the output, the kernel and so on along the three axes.
   package let size: [Int]
   package let out: [Int]
   package let kernel: [Int]
   package let stride: [Int]
-  /// In front of each axis.
+  /// The padding in front of each axis.
   package let pad: [Int]
   package let dilation: [Int]
 
@@ -28,7 +28,7 @@ package struct Correlation: Sendable {
     self.dilation = dilation
   }
 
-  /// The outputs that a tap of the kernel reaches along an axis, and the input of the first one.
+  /// The outputs that a kernel tap contributes to along an axis, and the input of the first one.
   package func reach(_ axis: Int, _ tap: Int) -> (range: Range<Int>, first: Int) {
     let offset = tap * dilation[axis] - pad[axis]
     // 0 ≤ i · stride + offset < size
@@ -38,7 +38,8 @@ package struct Correlation: Sendable {
     return low < high ? (low..<high, low * stride[axis] + offset) : (0..<0, 0)
   }
 
-  /// Adds the products of each group; weights are `[outputs, channels / groups]` and the kernel's sizes.
+  /// Adds the products of each group; weights are `[outputs, channels / groups]` followed by the
+  /// kernel's sizes.
   package func add(_ input: DoubleArray, _ weights: [Float], to result: inout DoubleArray) {
     let (own, seen) = (outputs / groups, channels / groups)
     let taps = kernel.reduce(1, *)
@@ -47,7 +48,7 @@ package struct Correlation: Sendable {
     result.values.withUnsafeMutableBufferPointer { y in
       input.values.withUnsafeBufferPointer { x in
         for item in 0..<items {
-          // Channels of a group together, so that a row is read once for four of them.
+          // Groups four channels, so that each row is read once for all of them.
           var output = 0
           while output < outputs {
             let group = output / own
@@ -127,8 +128,8 @@ package struct Correlation: Sendable {
     if block > 2 { for index in 0..<count { y[2 * plane + index] += factors.2 * x[index * step] } }
   }
 
-  /// Adds every element's kernel to the output, as the gradient of `add` does; weights are `[channels,
-  /// outputs / groups]` and the kernel's sizes.
+  /// Adds every element's scaled kernel to the output, as the gradient of `add` does; weights are
+  /// `[channels, outputs / groups]` followed by the kernel's sizes.
   package func spread(_ input: DoubleArray, _ weights: [Float], to result: inout DoubleArray) {
     let (own, seen) = (outputs / groups, channels / groups)
     let taps = kernel.reduce(1, *)

@@ -16,7 +16,7 @@ package struct DoubleArray: Sendable {
     self.values = values
   }
 
-  /// All elements the same; throws if there are more than the limit or the memory that is allowed.
+  /// An array of equal elements; throws if it exceeds the element limit or the memory limit.
   package init(shape: [Int], repeating value: Double = 0) throws {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     try MemoryBudget.require(count * MemoryLayout<Double>.stride)
@@ -42,7 +42,8 @@ package struct DoubleArray: Sendable {
     (count(0..<axis), shape[axis], count(axis + 1..<rank))
   }
 
-  /// The index of an axis; negative ones count from the end, starting with −1. Nil if there is none.
+  /// The index of an axis; negative ones count from the end, starting with −1. Nil if it does not
+  /// exist.
   package func axis(_ index: Int) -> Int? {
     guard index >= -rank, index < rank else { return nil }
     return index < 0 ? index + rank : index
@@ -56,7 +57,7 @@ package struct DoubleArray: Sendable {
     return DoubleArray(shape: newShape, values)
   }
 
-  /// The array whose axis i is axis `order[i]` of this one.
+  /// Permutes the axes: axis i is axis `order[i]` of this array.
   ///
   /// Precondition: `order` is a permutation of the axes.
   package func transposed(_ order: [Int]) -> DoubleArray {
@@ -103,9 +104,9 @@ package struct DoubleArray: Sendable {
     return DoubleArray(shape: newShape, result)
   }
 
-  /// The arrays one behind the other along an axis.
+  /// Concatenates arrays along an axis.
   ///
-  /// Precondition: there is one at least, and they differ in size along that axis only.
+  /// Precondition: there is at least one array, and they differ in size only along that axis.
   package static func concatenated(_ arrays: [DoubleArray], axis: Int) -> DoubleArray {
     var newShape = arrays[0].shape
     newShape[axis] = arrays.reduce(0) { $0 + $1.shape[axis] }

@@ -1,11 +1,11 @@
-/// A layer or an option of one that the interpreter lacks: what lies behind it was not computed.
+/// A layer or an option that the interpreter does not support: layers after it were not computed.
 ///
 /// Prints as `FILE: layer 'NAME' (CLASS): MESSAGE`.
 package struct InterpretationError: Error, Sendable, Equatable, CustomStringConvertible {
   package var file: String
   package var layer: String
   package var layerClass: String
-  /// What is missing.
+  /// What is not supported.
   package var message: String
 
   package init(file: String, layer: String, layerClass: String, _ message: String) {
@@ -19,7 +19,7 @@ package struct InterpretationError: Error, Sendable, Equatable, CustomStringConv
 }
 
 extension InterpretationError {
-  /// The results that take the place of the layer's: `NAME`, `NAME:1`, … as far as there are any.
+  /// The substitutes for the layer's results: `NAME`, `NAME:1`, … as far as they exist.
   ///
   /// - Throws: this error if there is none.
   package func values(

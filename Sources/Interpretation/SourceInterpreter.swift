@@ -1,7 +1,7 @@
 /// An input of a source network.
 package struct SourceInput: Sendable, Equatable {
   package let name: String
-  /// Sizes along the framework's axes, the batch included; nil for open ones.
+  /// Sizes along the framework's axes, including the batch; nil for unknown sizes.
   package let shape: [Int?]
 
   package init(name: String, shape: [Int?]) {
@@ -10,27 +10,27 @@ package struct SourceInput: Sendable, Equatable {
   }
 }
 
-/// Runs a network straight from its source files, by the framework's own semantics and in its layout,
-/// in double precision. It shares the readers of files with the importers, and nothing else: where both
-/// agree, two independent readings of the network do.
+/// Runs a network directly from its source files, with the framework's own semantics and layout, in
+/// double precision. It shares only the file readers with the importers: if both agree, so do two
+/// independent implementations.
 package protocol SourceInterpreter {
-  /// Gets the result of a layer, under the name by which the converter's report and `diff --layers` know
-  /// the layer, in the framework's layout. What it returns takes the result's place for the layers
-  /// after it; nil leaves the result.
+  /// Receives the result of a layer in the framework's layout, under the name that the converter's
+  /// report and `diff --layers` use. Its return value replaces the result for later layers; nil
+  /// keeps the result.
   typealias Visitor = (String, DoubleArray) throws -> DoubleArray?
 
-  /// Gets the name of a result, as `Visitor` does, that a layer does not have because the interpreter
-  /// lacks it, and why. What it returns takes the result's place; nil ends the run.
+  /// Receives the name of a result, as `Visitor` does, that an unsupported layer should have, and
+  /// the reason. Its return value is used as the result; nil ends the run.
   typealias Substitute = (String, InterpretationError) throws -> DoubleArray?
 
   /// In the order of the source.
   var inputs: [SourceInput] { get }
 
-  /// Runs the layers in order; values that no layer needs any more are freed.
+  /// Runs the layers in order; values that no later layer needs are freed.
   ///
-  /// - Returns: the outputs, by the names of the source.
-  /// - Throws: `InterpretationError` for what it cannot interpret and `takeOver` does not give; `ModelError` for a file that
-  ///   contradicts itself.
+  /// - Returns: the outputs, by their names in the source.
+  /// - Throws: `InterpretationError` for what it does not support and `takeOver` does not supply;
+  ///   `ModelError` for an inconsistent file.
   func run(
     _ inputs: [String: DoubleArray], visit: Visitor, takeOver: Substitute
   ) throws -> [String: DoubleArray]

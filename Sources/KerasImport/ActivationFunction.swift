@@ -74,7 +74,7 @@ extension NetworkWriter {
         return formula.add(to: &self, tensor, name: name)
       } else if let formula = KerasActivation.customary[plain], !rules.allowsAll {
         notes.append(
-          "layer '\(call.name)' (\(call.className)): activation '\(plain)' is taken to be the usual "
+          "layer '\(call.name)' (\(call.className)): activation '\(plain)' is assumed to be the usual "
             + "function of this name, which \(version.description) does not define")
         return formula.add(to: &self, tensor, name: name)
       } else if rules.allowsAll {

@@ -12,7 +12,7 @@ extension LayerCall {
     _ fields: KeyValuePairs<String, JSONValue>, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
     guard let type = KerasLayerRegistry.type(named: className) else {
-      throw unsupported("the layer '\(className)' is not supported")
+      throw unsupported("layer class '\(className)' is not supported")
     }
     var object = JSONObject()
     for (name, value) in fields { object[name] = value }

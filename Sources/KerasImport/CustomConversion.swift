@@ -37,8 +37,8 @@ struct CustomConversion {
       )
       if isAssumed {
         network.notes.append(
-          "layer '\(call.name)' (\(call.className)) is assumed to be the formula "
-            + "\(formula.expression), judging by its class name, settings and weights: its code is "
+          "layer '\(call.name)' (\(call.className)) is assumed to compute "
+            + "\(formula.expression), judging by its class name, settings and weights: the code is "
             + "not in the file")
       }
       return try FormulaConversion(formula: formula).convert(call, into: &network)

@@ -101,8 +101,8 @@ extension KerasGraph {
       })
     else { return [] }
     return [
-      "layer '\(node.name)' (\(node.layer.className)): its kernel is taken as it is stored, as Keras "
-        + "does; if the network was trained with Theano, add an attribute 'backend' with the text "
+      "layer '\(node.name)' (\(node.layer.className)): the kernel is used as stored, as in Keras; "
+        + "if the network was trained with Theano, add an attribute 'backend' with the value "
         + "'theano' to the file"
     ]
   }

@@ -64,7 +64,7 @@ struct WeightAssignment: Sendable {
   mutating func check(leftOver: [String]) throws {
     if !leftOver.isEmpty {
       refuse(
-        "the file has extra weights: of " + firstNames(leftOver.map { "'\($0)'" }),
+        "the file has extra weights for " + firstNames(leftOver.map { "'\($0)'" }),
         hint: "the weights must come from a model of the same architecture")
     }
     if let error = UnsupportedLayers.error(

@@ -76,7 +76,7 @@ struct LayerCall: Sendable {
     let sizes = shape.compactMap { $0 }
     guard sizes.count == shape.count else {
       throw error(
-        "weight '\(name)' of shape \(KerasTensor.text(shape)) is not in a file, and its size is unknown"
+        "weight '\(name)' of shape \(KerasTensor.text(shape)) is not in a file and its size is unknown"
       )
     }
     // The inputs of a kernel [h, w, C, outputs], or of a depthwise kernel [h, w, C, multiplier].

@@ -57,13 +57,13 @@ struct LayerWeightMatching {
       throw ModelError(
         .mismatch,
         "the file has no weights for " + firstNames(missing)
-          + ": \(needy.count) layers need weights, but the file has those of \(full.count)",
+          + ": \(needy.count) layers need weights, but the file has weights for \(full.count)",
         hint: full.isEmpty ? nil : "it contains " + firstNames(full))
     }
     assignment.method = "in order"
     assignment.notes.append(
       "weights were matched by order, not by name: "
-        + firstNames(zip(needy, full).map { "'\($0.name)' gets those of '\($1)'" }))
+        + firstNames(zip(needy, full).map { "'\($0.name)' gets the weights of '\($1)'" }))
     return Dictionary(
       zip(needy.map(\.name), full).map { ($0, $1) }, uniquingKeysWith: { first, _ in first })
   }

@@ -128,7 +128,7 @@ struct ModelDefinitionParser {
       return try functional(config, name: fallback)
     default:
       throw ModelError(
-        .unsupported, "the model's class '\(className)' can be built only by its own code",
+        .unsupported, "the model's class '\(className)' can be rebuilt only by its own code",
         hint: "save the model as a Sequential or functional model")
     }
   }
@@ -139,7 +139,8 @@ struct ModelDefinitionParser {
     guard let elements = config["layers"]?.array else {
       throw ModelError(
         .unsupported, "the model's configuration lists no layers",
-        hint: "a subclassed model can be built only by its own code; save it as a functional model")
+        hint:
+          "a subclassed model can be rebuilt only by its own code; save it as a functional model")
     }
     var indices: [String: Int] = [:]
     for (index, element) in elements.enumerated() {

@@ -270,7 +270,7 @@ struct Quantizer: Sendable {
   func activation() throws -> FormulaConversion {
     guard automatic == nil else {
       throw settings.unsupported(
-        "\(name) with an alpha that is computed from the numbers quantizes weights only; for an "
+        "\(name) with an alpha that is computed from the data can quantize only weights; for an "
           + "activation it depends on the batch")
     }
     return FormulaConversion(

@@ -10,19 +10,19 @@ enum UnconvertedClasses {
     ),
     (
       ["StringLookup", "TextVectorization", "Hashing", "HashedCrossing"],
-      "works on text; a Core ML network takes numbers"
+      "works on text, but a Core ML network takes numbers"
     ),
     (
       ["Equalization", "ContrastLimitedAdaptiveHistogramEqualization"],
       "Core ML networks have no histograms"
     ),
-    (["MaxNumBoundingBoxes"], "works on boxes, which exist in training only"),
+    (["MaxNumBoundingBoxes"], "works on boxes, which exist only in training"),
     (["Pipeline", "DenseFeatures"], "use its layers directly in the model"),
     (
       ["STFTSpectrogram", "MelSpectrogram"],
       "Core ML networks have no Fourier transform"
     ),
-    (["ConvLSTM3D"], "sequences of volumes have more axes than Core ML's blobs"),
+    (["ConvLSTM3D"], "sequences of volumes have more axes than Core ML supports"),
     (
       ["Wrapper", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"],
       "its code is not in the file"
@@ -37,11 +37,11 @@ enum UnconvertedClasses {
     ),
     (
       ["FilterDetections"],
-      "from keras-retinanet, selects boxes; build the model without it (in retinanet_bbox), whose outputs are the boxes and the scores of the classes"
+      "from keras-retinanet; selects boxes: build the model without it (in retinanet_bbox), whose outputs are the boxes and the scores of the classes"
     ),
     (
       ["DecodeDetections", "DecodeDetectionsFast"],
-      "from ssd_keras, selects boxes; build the model with mode='training', whose output has the scores of the classes, the offsets, the anchor boxes and their variances"
+      "from ssd_keras; selects boxes: build the model with mode='training', whose output has the scores of the classes, the offsets, the anchor boxes and their variances"
     ),
     (
       ["PriorBox"],

@@ -4,20 +4,20 @@ import Interpretation
 import KerasImport
 import TensorCore
 
-/// Runs a Keras network as Keras does at inference, layer by layer, straight from its files.
+/// Runs a Keras network as Keras does for inference, layer by layer, directly from its files.
 ///
-/// Written from keras-team/keras (1.2.2, 2.2.4, 2.15, 3). A layer's result is known by the layer's
-/// name; a call of several by `NAME_CALL`; a layer of a nested model by `MODEL_NAME`.
+/// Written from keras-team/keras (1.2.2, 2.2.4, 2.15, 3). A result has the name of its layer; if a
+/// layer is called several times, `NAME_CALL`; in a nested model, `MODEL_NAME`.
 package struct KerasInterpreter: SourceInterpreter {
   package let inputs: [SourceInput]
-  /// The names of the outputs' layers, in the order of the model.
+  /// The names of the output layers, in the order of the model.
   package let outputNames: [String]
   private let file: String
   private let model: KerasModel
   private let weights: [ObjectIdentifier: [DoubleArray]]
   private let generation: KerasGeneration
 
-  /// - Parameter weightsPath: a file of weights, if `path` has only the architecture.
+  /// - Parameter weightsPath: a weights file, if `path` contains only the architecture.
   package init(
     _ path: String, weights weightsPath: String? = nil, access: HDF5Access = .isolated
   ) throws {
@@ -67,7 +67,7 @@ package struct KerasInterpreter: SourceInterpreter {
       zip(outputNames, results.map(\.array)), uniquingKeysWith: { first, _ in first })
   }
 
-  /// The classes that it runs.
+  /// The supported classes.
   package static var classes: Set<String> { Set(KerasOperations.byClass.keys) }
 
   private struct Call: Hashable {
@@ -134,7 +134,7 @@ package struct KerasInterpreter: SourceInterpreter {
               generation: generation, arguments: layer.arguments
             ).outputs()
           } catch let error as InterpretationError {
-            // Layers that pass the mask of their steps are more frequent than others.
+            // Most layers propagate the mask of their steps.
             results[call] = try error.values(name, takeOver).map {
               KerasValue(array: $0, mask: inputs.first?.mask)
             }

@@ -1,7 +1,7 @@
 import ByteFormats
 import TensorCore
 
-/// A model as its configuration says: layers, their calls, inputs and outputs.
+/// A model from its configuration: layers, their calls, inputs and outputs.
 struct KerasModel: Sendable {
   /// One output of one call of a layer.
   struct Reference: Sendable, Hashable {
@@ -16,9 +16,9 @@ struct KerasModel: Sendable {
     let fields: JSONValue
     let calls: [[Reference]]
     let nested: KerasModel?
-    /// The names of what its calls give beside tensors by their places, as far as it is not none or false.
+    /// The names of call arguments other than the input tensors, unless they are None or False.
     let arguments: Set<String>
-    /// Whether it is a function of keras.ops, which has no weights and no name of a class of layers.
+    /// Whether it is a function of keras.ops, which has no weights and no layer class.
     var isOperation: Bool { className.hasPrefix(Self.operation) }
 
     static let operation = "operation "
@@ -70,7 +70,7 @@ struct KerasModel: Sendable {
     name.lastIndex(of: ">").map { String(name[name.index(after: $0)...]) } ?? name
   }
 
-  /// A chain; the first layer's input shape makes an input of it.
+  /// A chain of layers; the input shape of the first layer defines the input.
   private init(sequence: [JSONValue], depth: Int) throws {
     var layers: [Layer] = []
     func add(_ json: JSONValue, _ calls: [[Reference]]) throws {
@@ -86,7 +86,7 @@ struct KerasModel: Sendable {
     if let first = sequence.first, first["class_name"]?.string == "Merge",
       let branches = first["config"]?["layers"]?.array
     {
-      // Keras 1: the branches are models of one input each.
+      // In Keras 1, the branches are models with one input each.
       for branch in branches {
         let nested = try KerasModel(branch, depth: depth + 1)
         guard nested.inputs.count == 1, let input = nested.inputs.first else {
@@ -160,7 +160,7 @@ struct KerasModel: Sendable {
     func references(_ json: JSONValue, _ depth: Int = 0) throws -> [Reference] {
       guard depth < 64 else { throw ModelError(.limitExceeded, "references nested too deep") }
       if let single = try reference(json) {
-        // Attention gets its value and its key by name.
+        // Attention receives its value and key by name.
         let named = try ["value", "key"].compactMap { name in
           try json.array?.dropFirst(3).first?[name].flatMap(reference)
         }
@@ -215,7 +215,8 @@ struct KerasModel: Sendable {
     self.outputs = outputs
   }
 
-  /// What the calls give by name: in `kwargs` of Keras 3, before it behind the tensor's place.
+  /// The keyword arguments of the calls: `kwargs` in Keras 3, after the tensor's index in earlier
+  /// versions.
   private static func arguments(_ nodes: JSONValue) -> Set<String> {
     var names: Set<String> = []
     func add(_ arguments: JSONValue?) {

@@ -1,4 +1,4 @@
-/// The classes that are interpreted, once each.
+/// The supported classes, without aliases.
 enum KerasOperations {
   typealias Operation = @Sendable (LayerRun) throws -> [KerasValue]
 
@@ -15,7 +15,7 @@ enum KerasOperations {
     }
     for (name, other) in otherNames { table[name] = table[other] }
     for name in ["Add", "Subtract", "Multiply", "Maximum", "Minimum"] {
-      // With one tensor, the other number is in the call.
+      // With one tensor, the other operand is a number in the call.
       let merge = table[name]
       table[KerasModel.Layer.operation + name] = { run in
         guard run.inputs.count == 2, let merge else {
@@ -27,7 +27,7 @@ enum KerasOperations {
     return table
   }()
 
-  /// Other names for the same classes, in Keras and in collections of networks.
+  /// Aliases of these classes, in Keras and in other packages.
   private static let otherNames: [(String, String)] =
     (1...3).flatMap { axes in
       [

@@ -2,7 +2,7 @@ import ByteFormats
 import Interpretation
 import TensorCore
 
-/// A tensor with the mask of its steps, `[batch, steps]`, ones where a step counts.
+/// A tensor with the mask of its steps, `[batch, steps]`: 1 for valid steps.
 struct KerasValue: Sendable {
   var array: DoubleArray
   var mask: DoubleArray?
@@ -22,7 +22,7 @@ struct LayerRun {
   var inputs: [KerasValue]
   var weights: [DoubleArray]
   let generation: KerasGeneration
-  /// What the call gives by name.
+  /// The keyword arguments of the call.
   let arguments: Set<String>
 
   var input: DoubleArray { inputs[0].array }
@@ -68,7 +68,7 @@ struct LayerRun {
     return standard
   }
 
-  /// As many positive sizes as axes; a single number stands for all.
+  /// One positive size per axis; a single number applies to all axes.
   func sizes(_ names: String..., count: Int, default standard: Int = 1) throws -> [Int] {
     for name in names {
       guard let value = field(name) else { continue }
@@ -82,7 +82,7 @@ struct LayerRun {
     return [Int](repeating: standard, count: count)
   }
 
-  /// The number of axes that the class name says.
+  /// The number of axes in the class name.
   var axes: Int { className.contains("1D") ? 1 : className.contains("3D") ? 3 : 2 }
 
   var isChannelsFirst: Bool {
@@ -103,7 +103,7 @@ struct LayerRun {
     return weights[index]
   }
 
-  /// A vector of a weight, of `count` values.
+  /// A weight as a vector of `count` values.
   func vector(_ index: Int, _ count: Int) throws -> [Double] {
     let values = try weight(index).values
     guard values.count == count else {
@@ -121,13 +121,13 @@ struct LayerRun {
     return array
   }
 
-  /// Channels behind the batch.
+  /// Moves the channels after the batch.
   func planes(_ array: DoubleArray) -> DoubleArray {
     if isChannelsFirst { return array }
     return array.transposed([0, array.rank - 1] + Array(1..<array.rank - 1))
   }
 
-  /// The layout of the layer from `planes`.
+  /// Restores the layer's layout after `planes`.
   func layout(_ array: DoubleArray) -> DoubleArray {
     if isChannelsFirst { return array }
     return array.transposed([0] + Array(2..<array.rank) + [1])

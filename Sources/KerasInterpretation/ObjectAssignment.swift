@@ -2,8 +2,9 @@ import Interpretation
 import KerasImport
 import TensorCore
 
-/// Which stored arrays belong to which layer in files of Keras 2.12 and later: keras/src/saving/saving_lib.py
-/// names a layer's group after its class, numbered in the order of the layers.
+/// Assigns the stored arrays to layers in files of Keras 2.12 and later:
+/// keras/src/saving/saving_lib.py names a layer's group after its class, numbered in the order of
+/// the layers.
 struct ObjectAssignment {
   private(set) var arrays: [ObjectIdentifier: [DoubleArray]] = [:]
 
@@ -31,13 +32,13 @@ struct ObjectAssignment {
     }
   }
 
-  /// Objects within a layer in the order in which Keras counts their weights.
+  /// The objects within a layer in the order in which Keras numbers their weights.
   private static let order = [
     "cell", "cells", "layer", "forward_layer", "backward_layer", "query_dense", "key_dense",
     "value_dense", "output_dense",
   ]
 
-  /// The arrays of a layer, then those of the objects within.
+  /// The arrays of a layer, then those of the objects within it.
   private static func arrays(_ object: KerasFile.StoredObject) throws -> [DoubleArray] {
     func rank(_ name: String) -> Int {
       order.firstIndex(of: name.hasPrefix("_") ? String(name.dropFirst()) : name) ?? order.count

@@ -11,7 +11,7 @@ enum WeightAssignment {
   ) throws -> [ObjectIdentifier: [DoubleArray]] {
     var result: [ObjectIdentifier: [DoubleArray]] = [:]
     let named = Dictionary(groups.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    // Keras 1 stores the layers of a model in a Sequential one on their own.
+    // Keras 1 stores the layers of a model inside a Sequential model separately.
     func flat(_ model: KerasModel) -> [KerasModel.Layer] {
       model.layers.flatMap { layer in
         guard let nested = layer.nested, named[layer.name] == nil else { return [layer] }
@@ -66,7 +66,8 @@ enum WeightAssignment {
     collect(model, owner.fields["trainable"]?.bool == false)
     guard layers.reduce(0, { $0 + $1.count.total }) == arrays.count else {
       throw ModelError(
-        .mismatch, "its layers need another number of weights than the file's \(arrays.count)",
+        .mismatch,
+        "the number of weights that its layers need differs from the \(arrays.count) in the file",
         layer: owner.name, layerClass: owner.className)
     }
     var position = 0
@@ -80,7 +81,7 @@ enum WeightAssignment {
   }
 }
 
-/// The number of arrays that Keras stores of a layer.
+/// The number of arrays that Keras stores for a layer.
 struct ParameterCount {
   var trainable = 0
   var fixed = 0

@@ -37,7 +37,7 @@ struct ClassText {
     if metal.isEmpty, !isUnfinished {
       lines += [
         "///",
-        "/// Core ML runs it on the CPU: a value depends on more than the elements at its place.",
+        "/// Core ML runs it on the CPU: a value depends on more than the elements at its position.",
       ]
     }
     lines += heading

@@ -67,7 +67,7 @@ extension PluginPackage {
     // swift-tools-version: 6.0
     import PackageDescription
 
-    // Where Apple's frameworks are not, modules of their names offer what custom layers use of them.
+    // On Linux, modules with the names of Apple's frameworks provide what custom layers need.
     #if os(Linux)
       let frameworks: [Target] = [
         .target(name: "CoreML", path: "Support/CoreML"),
@@ -106,7 +106,7 @@ extension PluginPackage {
       import AssayPlugin
       import CAssayPlugin
 
-      /// The classes under the names by which models call them.
+      /// The classes, under the names that models use for them.
       let classes: [Plugin.Class] = [
       \(classes.joined(separator: "\n"))
       ]

@@ -12,7 +12,7 @@ struct TestText {
 
     @testable import \(package.name)
 
-    /// A layer and what it answers, from a file in `Expected`.
+    /// A layer with its inputs and expected outputs, from a file in `Expected`.
     struct Expected: Decodable {
       struct Parameter: Decodable {
         var double: Double?
@@ -21,7 +21,7 @@ struct TestText {
         var long: Int64?
         var bool: Bool?
 
-        /// A double as the nearest float, as a plug-in gets it on Linux.
+        /// The value; doubles are rounded to floats, as for a plug-in on Linux.
         var value: Any? {
           double.map { NSNumber(value: Float($0)) } ?? int.map { NSNumber(value: $0) }
             ?? long.map { NSNumber(value: $0) } ?? bool.map { NSNumber(value: $0) } ?? string
@@ -68,7 +68,7 @@ struct TestText {
       @Test func everyClassAnswersAsExpected() throws {
         for (name, type) in classes {
           let cases = Expected.all.filter { $0.class == name }
-          if cases.isEmpty { print("SKIPPED \\(name): Expected contains nothing for it") }
+          if cases.isEmpty { print("SKIPPED \\(name): Expected contains no file for it") }
           for expected in cases { try check(type, expected) }
         }
       }
@@ -83,7 +83,7 @@ struct TestText {
         #expect(shapes.map { $0.map(\\.intValue) } == expected.outputs.map(\\.shape))
         let outputs = try shapes.map { shape in
           let array = try MLMultiArray(shape: shape, dataType: .float32)
-          // So that an element which is never written shows.
+          // NaN reveals elements that are never written.
           for index in 0..<array.count { array[index] = NSNumber(value: Float.nan) }
           return array
         }

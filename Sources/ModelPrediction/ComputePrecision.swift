@@ -2,7 +2,7 @@ import CoreMLModel
 import CustomLayers
 import TensorCore
 
-/// The precision of what a network computes.
+/// The precision of a network's computations.
 public enum ComputePrecision: String, Sendable, CaseIterable {
   /// Single precision.
   case float32

@@ -23,7 +23,7 @@ extension Model {
   /// What to do with a model of the type `name`, which cannot run here.
   package static func remedy(forType name: String) -> String {
     applesModels.contains(name)
-      ? "it is part of Apple's systems, and the file only refers to it"
+      ? "it is built into Apple's systems, and the file only refers to it"
       : "`assay inspect` shows what it takes and gives"
   }
 

@@ -67,7 +67,7 @@ extension Feature {
       return blob.reshaped(Array(blob.shape.suffix(rank)))
     default:
       throw ModelError(
-        .unsupported, "an output of one type cannot become an input of another", field: name)
+        .unsupported, "an output cannot be passed to an input of another type", field: name)
     }
   }
 }

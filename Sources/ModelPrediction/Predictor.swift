@@ -7,8 +7,8 @@ import Programs
 import Synchronization
 import TensorCore
 
-/// A loaded model that predicts in the user's terms: images and arrays in; arrays, images and
-/// classes out.
+/// A loaded model that predicts in the user's terms: from images and arrays to arrays, images and
+/// classes.
 public final class Predictor: Sendable {
   /// Options of a prediction.
   public struct Options: Sendable {
@@ -22,9 +22,10 @@ public final class Predictor: Sendable {
     public var engine = CompileOptions()
     /// Whether an LSTM's `forgetBias` adds 1.
     public var forgetBias = ForgetBias.ignore
-    /// Whether predictions take and give the states of an ML Program; else, each starts with zeros.
+    /// Whether predictions accept and return the states of an ML Program; otherwise each starts
+    /// with zeros.
     public var keepsStates = false
-    /// The precision of what a network or an ML Program computes.
+    /// The precision of the computations of a network or an ML Program.
     public var precision = ComputePrecision.float32
     /// The names of layers that compute in single precision nevertheless.
     public var keptInFloat32: Set<String> = []
@@ -33,9 +34,9 @@ public final class Predictor: Sendable {
     public init() {}
   }
 
-  /// The loaded model; of an ML Program, the neural network that computes the same.
+  /// The loaded model; for an ML Program, the equivalent neural network.
   public let model: Model
-  /// The model's type as the specification names it.
+  /// The model type in the specification.
   public var typeName: String { (program ?? model).typeName }
   /// The inputs in the model's order.
   public var inputs: [FeatureDescription] { interface.inputs }
@@ -245,8 +246,8 @@ public final class Predictor: Sendable {
   /// The network, compiled for the shapes of `blobs`.
   package func network(for blobs: [String: Tensor]) throws -> CompiledNetwork {
     try require(
-      members.isEmpty, .unsupported, "a pipeline is not a single network",
-      hint: "its models can be timed one by one")
+      members.isEmpty, .unsupported, "a pipeline is more than one network",
+      hint: "time its models one by one")
     return try compiled(forShapes: blobs.mapValues(\.shape), values: blobs).network
   }
 

@@ -3,7 +3,7 @@ import Programs
 import TensorCore
 
 extension Predictor {
-  /// What predictions may pass on to the next: the states of an ML Program, and the optional inputs
+  /// The values that predictions may pass on: the states of an ML Program, and the optional inputs
   /// that are states of recurrent layers.
   public var states: [FeatureDescription] {
     if let function = program?.programFunction {
@@ -19,8 +19,8 @@ extension Predictor {
     return inputs.filter { names.contains($0.name) }
   }
 
-  /// The values of states before the first prediction: zeros of an ML Program's; recurrent layers say
-  /// themselves what they start with.
+  /// The values of states before the first prediction: zeros for an ML Program; recurrent layers
+  /// define their own initial values.
   public func initialStates() throws -> [String: FeatureValue] {
     guard program != nil else { return [:] }
     var values: [String: FeatureValue] = [:]
@@ -32,8 +32,8 @@ extension Predictor {
     return values
   }
 
-  /// Predicts from the values of states, by name, and sets their next ones. Those of an ML Program
-  /// need `Options.keepsStates`, and are zeros where there is no value.
+  /// Predicts with the values of states, by name, and updates them. Those of an ML Program need
+  /// `Options.keepsStates`, and are zeros if they have no value.
   public func predict(
     _ values: [String: FeatureValue], _ states: inout [String: FeatureValue]
   ) throws -> Prediction {

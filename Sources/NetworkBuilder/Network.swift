@@ -21,9 +21,9 @@ public struct Network: Sendable {
   /// The implementation of a custom layer.
   public typealias CustomLayerType = any (CustomLayer & SendableMetatype).Type
 
-  /// Every input that an output depends on.
+  /// All inputs that an output depends on.
   public let inputs: [Input]
-  /// Each has the name of the layer that computes it.
+  /// The outputs, each named after the layer that computes it.
   public let outputs: [NetworkTensor]
   private var kept: [NetworkTensor] = []
 

@@ -26,12 +26,12 @@ public class NetworkTensor: @unchecked Sendable {
 
 /// An input of a network.
 ///
-/// Without sizes it is an image of any size, which a ``Resize`` brings to the network's:
+/// Without sizes, it is an image of any size, which a ``Resize`` resizes for the network:
 ///
 ///     let input = Input()
 ///     let output = input --> Resize(width: 224, height: 224) --> …
 ///
-/// With all three sizes it takes exactly that many numbers. A layer that needs an unknown size
+/// With all three sizes, it takes exactly that many numbers. A layer that needs an unknown size
 /// fails when the network is compiled, and the error names the layer.
 public final class Input: NetworkTensor, @unchecked Sendable {
   /// - Parameter name: the name of the input in the model; the default is `input` if it is the only

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A value of the program that is being written.
+/// A value of the program being written.
 struct Variable: Equatable {
   var name: String
   var type: MILDataType
@@ -10,13 +10,13 @@ struct Variable: Equatable {
   var rank: Int { shape.count }
 }
 
-/// What an argument of an operation is bound to.
+/// The value of an operation's argument.
 enum Argument {
   case variable(Variable)
   case variables([Variable])
   case int(Int)
   case ints([Int])
-  /// A number of the type in which the operation computes.
+  /// A number of the operation's compute type.
   case number(Float)
   case flag(Bool)
   case flags([Bool])

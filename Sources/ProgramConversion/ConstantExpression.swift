@@ -1,18 +1,18 @@
 import CoreMLModel
 import TensorCore
 
-/// A constant of a program as the operation that expands it from fewer bytes.
+/// A constant of a program, as the operation that expands it from fewer bytes.
 struct ConstantExpression {
   enum Storage {
-    /// The values in the type of the constant.
+    /// The values, in the type of the constant.
     case values(FloatValues)
-    /// The values in half precision, for a constant of single precision.
+    /// The values in half precision, for a single-precision constant.
     case half([UInt16])
-    /// Values other than 0, with a bit for each element.
+    /// The nonzero values, and a bit mask of their positions.
     case sparse([Float])
-    /// Codes of entries of tables, one table for each of equal parts along an axis.
+    /// Codes that index tables, with one table for each of several equal parts along an axis.
     case tables(codes: [Int], bits: Int, [[Float]], axis: Int)
-    /// scale · q + bias, with as many of these along each axis as `blocks` says, or one.
+    /// scale · q + bias, with as many scales and biases along each axis as `blocks` states, or one.
     case linear(
       codes: [Int], bits: Int, isSigned: Bool, scale: [Float], bias: [Float], blocks: [Int])
   }
@@ -28,7 +28,7 @@ struct ConstantExpression {
     switch storage {
     case .values(let values): return try builder.constant(values, shape, type, name: name)
     case .half(let bits):
-      try builder.requireTarget(.iOS16, "weights of half precision in single precision")
+      try builder.requireTarget(.iOS16, "half-precision weights in single-precision computations")
       let count = bits.count
       return try expand(
         "constexpr_cast",
@@ -70,11 +70,12 @@ struct ConstantExpression {
     _ codes: [Int], _ bits: Int, _ tables: [[Float]], _ axis: Int, _ builder: ProgramBuilder,
     _ name: String
   ) throws -> Variable {
-    // The operations take 1, 2, 3, 4, 6 and 8 bits; a longer code with the same table is the same.
+    // The operations support 1, 2, 3, 4, 6 and 8 bits; a wider code with the same table is
+    // equivalent.
     let allowed = builder.target >= .iOS18 ? [1, 2, 3, 4, 6, 8] : [1, 2, 4, 6, 8]
     let width = allowed.first { $0 >= bits } ?? 8
     let entries = tables.flatMap { $0 + [Float](repeating: 0, count: (1 << width) - $0.count) }
-    try builder.requireTarget(tables.count > 1 ? .iOS18 : .iOS16, "these weights in few bits")
+    try builder.requireTarget(tables.count > 1 ? .iOS18 : .iOS16, "compressed weights of this kind")
     let bytes = Self.packed(codes, bits: width)
     if builder.target >= .iOS18 {
       let types: [Int: MILDataType] = [
@@ -106,7 +107,7 @@ struct ConstantExpression {
     let scales = scale.count == count ? scale : [Float](repeating: scale[0], count: count)
     let biases = bias.count == count ? bias : [Float](repeating: bias[0], count: count)
     if builder.target < .iOS18, count == 1, !isSigned, bits <= 8 {
-      // A table has the values exactly.
+      // A table represents the values exactly.
       let table = (0..<1 << bits).map {
         Float(Double(scales[0]) * Double($0) + Double(biases[0]))
       }
@@ -118,7 +119,7 @@ struct ConstantExpression {
     let axis = blocks.firstIndex { $0 > 1 } ?? 0
     let isByChannel = count == 1 || count == shape[axis]
     if builder.target < .iOS18, areWhole, isByChannel {
-      try builder.requireTarget(.iOS16, "weights in few bits")
+      try builder.requireTarget(.iOS16, "compressed weights")
       let type: MILDataType = isSigned ? .int8 : .uint8
       func whole(_ values: [Int]) -> [UInt8] { values.map { UInt8(truncatingIfNeeded: $0) } }
       let zero = whole(offsets.map { Int($0) })
@@ -138,7 +139,7 @@ struct ConstantExpression {
           ("axis", MILValue(ints: [axis], [])),
         ], builder, name)
     }
-    try builder.requireTarget(.iOS18, "these weights in few bits")
+    try builder.requireTarget(.iOS18, "compressed weights of this kind")
     let blockShape = count > 1 ? blocks : [Int](repeating: 1, count: shape.count)
     let type: MILDataType = isSigned ? .int8 : bits <= 4 ? .uint4 : .uint8
     let bytes =
@@ -153,8 +154,8 @@ struct ConstantExpression {
       ], builder, name)
   }
 
-  /// An operation that expands the constant. Its arguments are attributes in the older sets of
-  /// operations.
+  /// The operation that expands the constant. In the older operation sets, its arguments are
+  /// attributes.
   private func expand(
     _ operation: String, _ arguments: [(String, MILValue)], _ builder: ProgramBuilder,
     _ name: String
@@ -179,7 +180,7 @@ struct ConstantExpression {
 
   // MARK: - Storage
 
-  /// Codes one after the other, the lowest bits of a byte first.
+  /// Packed codes, starting with the lowest bits of each byte.
   private static func packed(_ codes: [Int], bits: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: (codes.count * bits + 7) / 8)
     for (index, code) in codes.enumerated() {

@@ -1,8 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-/// Branches and loops as operations with blocks. Networks inside a network write blobs of the one
-/// around them; a block gives those that are read afterwards as its results.
+/// Branches and loops as operations with blocks. A network inside a layer writes blobs of the
+/// surrounding network; the block returns those that are read afterwards.
 extension NetworkLowering {
   /// - Parameter live: the blobs that are read after the layer.
   func control(
@@ -13,13 +13,13 @@ extension NetworkLowering {
     let inside = scope.inferred.inside[index] ?? []
     try require(
       inside.count == (layer.parameters as? any ControlLayer)?.networks.count, .unsupported,
-      "networks inside networks, too many levels deep")
+      "networks are nested too deeply")
     let (names, results) =
       switch layer.parameters {
       case let branch as Branch:
         try self.branch(branch, layer, label, inside, scope, live, &failures)
       case let loop as Loop: try self.loop(loop, layer, label, inside, scope, live, &failures)
-      default: throw ModelError(.unsupported, "no operation of programs computes it")
+      default: throw ModelError(.unsupported, "ML Programs have no operation for it")
       }
     for (name, result) in zip(names, results) {
       scope.blobs[name] = builder.rename(result, to: scope.variableName(name), since: mark)
@@ -43,7 +43,7 @@ extension NetworkLowering {
       return try builder.block {
         if let network { try lower(network, &inner, &failures) }
         let results = try names.map { name in
-          // What only the other network gives is zeros.
+          // Blobs that only the other network writes are zeros.
           let other = inside.first { $0.shapes[name] != nil } ?? inferred
           return try inner.blobs[name] == nil
             ? zeros(name, label, other) : result(name, inner)
@@ -75,7 +75,7 @@ extension NetworkLowering {
     let condition = loop.conditionNetwork.flatMap { $0.layers.isEmpty ? nil : $0 }
     let count = try count(loop, layer, label, scope)
     try require(
-      count != nil || condition != nil, "nothing ends the loop", field: "conditionNetwork")
+      count != nil || condition != nil, "nothing terminates the loop", field: "conditionNetwork")
     let readInside = body.blobsRead.union(condition?.blobsRead ?? [])
     let names = body.blobsWritten.filter {
       live.contains($0) || scope.blobs[$0] != nil && readInside.contains($0)
@@ -84,16 +84,16 @@ extension NetworkLowering {
       .intersection(live.union(body.blobsRead).union(names)).min()
     {
       throw ModelError(
-        .unsupported, "the condition changes '\(changed)', which is read elsewhere",
+        .unsupported, "the condition changes '\(changed)', which other layers read",
         field: "conditionNetwork")
     }
     let initial = try names.map { name in
-      // What only the loop gives starts with zeros.
+      // Blobs that only the loop writes start as zeros.
       try scope.blobs[name] == nil
         ? zeros(name, label, bodyShapes) : result(name, scope)
     }
 
-    /// A block with its own variables, the count of runs first.
+    /// A block with its own variables, starting with the iteration count.
     func block(
       _ inferred: InferredShapes?, _ make: (inout Scope, _ done: Variable?) throws -> [Variable]
     ) throws -> MILBlock {
@@ -154,7 +154,7 @@ extension NetworkLowering {
     return (names, Array(results.suffix(names.count)))
   }
 
-  /// How often the loop runs at most.
+  /// The maximum number of iterations.
   private func count(
     _ loop: Loop, _ layer: NeuralNetworkLayer, _ label: String, _ scope: Scope
   ) throws -> Variable? {
@@ -180,7 +180,7 @@ extension NetworkLowering {
     return try builder.reshape(builder.cast(first, to: type), to: [])
   }
 
-  /// A blob in its own shape. Numbers by themselves may count, for which half precision is too short.
+  /// A blob in its own shape. Scalars may be counters, for which half precision is too short.
   private func result(_ name: String, _ scope: Scope) throws -> Variable {
     let variable = try variable(name, scope)
     guard let shape = scope.inferred.shapes[name] else {

@@ -1,16 +1,16 @@
 import CoreMLModel
 import TensorCore
 
-/// One of the two sizes with which a network with flexible inputs is written. What differs between
-/// the two programs is not known before the program runs.
+/// One of the two sizes with which a network with flexible inputs is converted. Sizes that differ
+/// between the two programs are unknown until the program runs.
 enum SizeProbe {
   case first, second
 
-  /// The length of sequences that may have any.
+  /// The length of sequences of any length.
   var steps: Int { self == .first ? 16 : 24 }
 
-  /// A size within the bounds; the two probes differ if the bounds do. A size of 1 would look like an
-  /// axis that is not there.
+  /// A size within the bounds; the two probes differ if the bounds do. A size of 1 would look like
+  /// a missing axis.
   func size(_ lower: Int, _ upper: Int?, default: Int) -> Int {
     let upper = upper ?? Limits.dimension
     let first = `default` > 1 ? `default` : min(max(lower, steps), upper)
@@ -35,7 +35,7 @@ enum SizeProbe {
 extension ModelDescription {
   var hasFlexibleInputs: Bool { input.contains { $0.type?.isFlexible == true } }
 
-  /// The description with one size for each flexible feature; nil: the default one.
+  /// The description with one size for each flexible feature; nil for the default size.
   func fixed(_ probe: SizeProbe?) -> ModelDescription {
     var description = self
     for index in input.indices { description.input[index].type?.fix(probe) }
@@ -87,7 +87,7 @@ extension ArrayFeatureType {
     }
   }
 
-  /// The array of a program with its sizes as the network states them; those that are nil may be any.
+  /// The array type of a program with the sizes that the network declares; nil sizes are arbitrary.
   fileprivate mutating func restore(_ sizes: [Int?], _ original: ArrayFeatureType) {
     if case .enumerated? = original.flexibility, original.shape.count == sizes.count {
       (shape, flexibility) = (original.shape, original.flexibility)
@@ -107,7 +107,7 @@ extension ArrayFeatureType {
 }
 
 extension Model {
-  /// The program for all sizes, of those for two.
+  /// The program for all sizes, derived from the programs for two sizes.
   ///
   /// - Throws: `.unsupported` if more than the sizes of values depends on the sizes of the inputs.
   static func program(_ first: Model, _ second: Model, of network: ModelDescription) throws -> Model
@@ -146,7 +146,7 @@ extension Model {
 }
 
 extension [FeatureDescription] {
-  /// Those that are still features of the program's interface, and not states.
+  /// The features that remain in the program's interface, without states.
   fileprivate func kept(in features: [FeatureDescription]) -> [FeatureDescription] {
     if count == features.count { return self }
     let names = Set(features.map(\.name))

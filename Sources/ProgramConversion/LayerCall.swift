@@ -1,28 +1,28 @@
 import CoreMLModel
 import TensorCore
 
-/// A type of layer that operations of a program can express.
+/// A layer type that operations of a program can express.
 protocol OperationLayer: LayerParameters {
-  /// Adds the operations and returns their results, one for each output of the layer. A result has the
-  /// elements of the blob in their order; unit axes of its shape may differ.
+  /// Adds the operations and returns their results, one for each output of the layer. A result has
+  /// the elements of the blob in the same order; unit axes of its shape may differ.
   func operations(_ call: LayerCall) throws -> [Variable]
 }
 
-/// A layer while it becomes operations.
+/// A layer during its conversion to operations.
 ///
 /// A variable has the elements of its blob in row-major order, but not always the blob's shape: of
-/// `[Seq, Batch, C, H, W]` it has the axes that operations work on. Each layer asks for the shape that
-/// it needs, and a change of shape is written only where shapes differ.
+/// `[Seq, Batch, C, H, W]`, it keeps only the axes that operations use. Each layer requests the
+/// shape that it needs, and a reshape is written only if shapes differ.
 struct LayerCall {
   let name: String
   let builder: ProgramBuilder
-  /// The inputs as variables and the blobs' shapes.
+  /// The variables and blob shapes of the inputs.
   let inputs: [Variable]
   let inputShapes: [[Int]]
   let outputShapes: [[Int]]
-  /// Up to this rank an input's last axis is C.
+  /// Up to this rank, the last axis of an input is C.
   let vectorRank: Int
-  /// The type in which the layer computes.
+  /// The compute type of the layer.
   var type: MILDataType
   let options: ProgramOptions
 
@@ -35,28 +35,28 @@ struct LayerCall {
     try builder.cast(input(index), to: type)
   }
 
-  /// The input as it is.
+  /// The unchanged input.
   func input(_ index: Int) throws -> Variable {
     try require(inputs.indices.contains(index), "input \(index) is missing", field: "input")
     return inputs[index]
   }
 
-  /// The input as the network has its shape.
+  /// The input in the shape that it has in the network.
   func array(_ index: Int = 0) throws -> Variable {
     try builder.reshape(number(index), to: inputShapes[index])
   }
 
-  /// The same without a change of the elements' type.
+  /// The same, without a cast.
   func anyArray(_ index: Int = 0) throws -> Variable {
     try builder.reshape(input(index), to: inputShapes[index])
   }
 
-  /// Elements that are integers, or are made integers, in the network's shape.
+  /// The input as integers, in the network's shape.
   func integers(_ index: Int) throws -> Variable {
     try builder.reshape(builder.cast(input(index), to: .int32), to: inputShapes[index])
   }
 
-  /// Elements that are flags, or are made flags, in the network's shape.
+  /// The input as booleans, in the network's shape.
   func flags(_ index: Int) throws -> Variable {
     try builder.reshape(builder.cast(input(index), to: .bool), to: inputShapes[index])
   }
@@ -69,7 +69,7 @@ struct LayerCall {
   func fiveOutput(_ index: Int = 0) throws -> [Int] {
     let shape = outputShapes[index]
     if shape.count == 5 { return shape }
-    // A layer that makes vectors of images has a result of fewer axes.
+    // The result of a layer that turns images into vectors has fewer axes.
     return try BlobRank.fiveAxes(shape, vectorRank: vectorRank)
   }
 
@@ -80,7 +80,8 @@ struct LayerCall {
 
   static func merged(_ five: [Int]) -> [Int] { [five[0] * five[1]] + five[2...] }
 
-  /// The input as `[N, C]` if it is that already, else as `[N, C, H, W]`: the channels are axis 1.
+  /// The input as `[N, C]` if it already has that shape, otherwise as `[N, C, H, W]`: axis 1 is the
+  /// channels.
   func channels(_ index: Int = 0) throws -> Variable {
     let x = try number(index)
     let planes = try Self.merged(five(index))
@@ -99,7 +100,7 @@ struct LayerCall {
       outputs: [(resultType ?? x.type, shape ?? x.shape)])[0]
   }
 
-  /// An operation on two arrays that are broadcast.
+  /// A binary operation with broadcasting.
   func combine(
     _ operation: String, _ x: Variable, _ y: Variable, type resultType: MILDataType? = nil
   ) throws -> Variable {
@@ -115,7 +116,7 @@ struct LayerCall {
     try add(operation, x, [("y", .number(y))], type: resultType)
   }
 
-  /// An operation whose arguments have no `x`.
+  /// An operation without an argument `x`.
   func make(
     _ operation: String, _ arguments: [(String, Argument)], _ type: MILDataType? = nil,
     shape: [Int]
@@ -181,7 +182,7 @@ struct LayerCall {
     return try inField(field) { try weights.values(shape: shape).array() }
   }
 
-  /// An error for what no operation expresses.
+  /// An error for what no operation can express.
   func unsupported(_ reason: String, field: String? = nil) -> ModelError {
     ModelError(.unsupported, reason, field: field)
   }

@@ -1,20 +1,20 @@
 import CoreMLModel
 import TensorCore
 
-/// Turns the layers of a network, and of the networks inside them, into operations.
+/// Converts the layers of a network, and of the networks inside them, to operations.
 struct NetworkLowering {
-  /// A layer that has no operations, and why.
+  /// A layer that no operation can express, and the reason.
   typealias Failure = (layer: String, type: String, error: ModelError)
 
   /// What is known at a layer.
   struct Scope {
     var blobs: [String: Variable]
     var inferred: InferredShapes
-    /// Values of small constants, from which sizes follow.
+    /// Values of small constants, from which sizes are computed.
     var values: [String: [Float]] = [:]
     /// The blobs that are read after the network.
     var live: Set<String>
-    /// Whether the network is inside another one, which names what the two have in common.
+    /// Whether the network is inside another one, which names the blobs that both share.
     var isInside = false
 
     func variableName(_ blob: String) -> String {
@@ -25,7 +25,7 @@ struct NetworkLowering {
   let builder: ProgramBuilder
   let options: ProgramOptions
 
-  /// Adds the operations of all layers; those that have none are added to the failures.
+  /// Adds the operations of all layers, and records the layers that have none.
   func lower(
     _ network: NeuralNetwork, _ scope: inout Scope, _ failures: inout [Failure]
   ) throws {
@@ -52,7 +52,7 @@ struct NetworkLowering {
         }
       } catch let error as ModelError where error.code == .unsupported {
         failures.append((label, type, error))
-        // The layers after it are looked at with what they would get.
+        // The layers after it are checked with the shapes that they would receive.
         for name in layer.output + layer.blobsWrittenInside {
           guard let shape = scope.inferred.shapes[name] else {
             throw error.inLayer(label, class: type)
@@ -75,7 +75,8 @@ struct NetworkLowering {
     var names = layer.input
     var inputShapes = try names.map { name in
       guard let shape = shapes[name] else {
-        throw ModelError(.unsupported, "the shape of '\(name)' depends on values")
+        throw ModelError(
+          .unsupported, "the shape of '\(name)' depends on values, which is not supported")
       }
       return shape
     }
@@ -87,7 +88,7 @@ struct NetworkLowering {
         names = dynamic.keptInputs(names.count).map { names[$0] }
         inputShapes = names.compactMap { shapes[$0] }
       } else if !deciding.isEmpty, Swift.type(of: dynamic).sizesDependOnValues {
-        throw ModelError(.unsupported, "sizes that depend on values")
+        throw ModelError(.unsupported, "sizes that depend on values are not supported")
       }
     }
     let outputShapes = try layer.output.map { name in
@@ -97,7 +98,7 @@ struct NetworkLowering {
       return shape
     }
     guard let operation = parameters as? any OperationLayer else {
-      throw ModelError(.unsupported, "no operation of programs computes it")
+      throw ModelError(.unsupported, "ML Programs have no operation for it")
     }
     let variables = try names.map { try variable($0, scope) }
     return try operation.operations(
@@ -109,13 +110,12 @@ struct NetworkLowering {
 
   func variable(_ name: String, _ scope: Scope) throws -> Variable {
     guard let variable = scope.blobs[name] else {
-      throw ModelError(.malformed, "no layer gives '\(name)'", field: "input")
+      throw ModelError(.malformed, "no layer produces '\(name)'", field: "input")
     }
     return variable
   }
 
-  /// The type in which the layer computes: single precision, too, where half precision cannot hold a
-  /// weight.
+  /// The compute type of the layer: single precision if half precision cannot represent a weight.
   private func type(_ layer: NeuralNetworkLayer, _ label: String) throws -> MILDataType {
     if options.precision == .float32 || options.keptInFloat32.contains(label) { return .float32 }
     for weight in layer.parameters?.weights ?? [] {

@@ -1,9 +1,9 @@
 import CoreMLModel
 import TensorCore
 
-/// Writes the operations of a function, one after the other.
+/// Writes the operations of a function in order.
 final class ProgramBuilder {
-  /// From this many elements on, a constant is in the weight file.
+  /// Constants with at least this many elements are stored in the weight file.
   private static let storedElements = 10
 
   let target: ProgramTarget
@@ -13,7 +13,7 @@ final class ProgramBuilder {
   private(set) var operations: [MILOperation] = []
   var weights = MILWeightFileWriter()
   private var names: Set<String> = []
-  /// What has been made of a variable with a cast or a change of shape.
+  /// Casts and reshapes of a variable that exist already.
   private var views: [ViewKey: Variable] = [:]
 
   private struct ViewKey: Hashable {
@@ -32,8 +32,8 @@ final class ProgramBuilder {
     if target >= needed { return }
     if !isTargetFixed { throw NewerTargetNeeded(target: needed) }
     throw ModelError(
-      .unsupported, "a program for \(target.rawValue) cannot hold \(what)",
-      hint: "--target \(needed.rawValue) can")
+      .unsupported, "an ML Program for \(target.rawValue) cannot contain \(what)",
+      hint: "use --target \(needed.rawValue)")
   }
 
   /// Whether the target is `needed` or newer. Asks for that target if none was chosen.
@@ -44,7 +44,7 @@ final class ProgramBuilder {
 
   // MARK: - Names
 
-  /// An identifier that no other value has: letters, digits and underscores, no digit first.
+  /// A unique identifier: letters, digits and underscores, not starting with a digit.
   func uniqueName(_ name: String) -> String {
     let name = Self.identifier(name)
     if names.insert(name).inserted { return name }
@@ -53,7 +53,7 @@ final class ProgramBuilder {
     return "\(name)_\(number)"
   }
 
-  /// Takes the names of a block's values.
+  /// Reserves the names of a block's values.
   func reserve(_ block: MILBlock) {
     names.formUnion(block.inputs.map(\.name))
     for operation in block.operations {
@@ -62,7 +62,7 @@ final class ProgramBuilder {
     }
   }
 
-  /// Gives back the name of a value that is written again.
+  /// Releases the name of a value that is written again.
   func release(_ name: String) { names.remove(name) }
 
   static func identifier(_ name: String) -> String {
@@ -81,7 +81,7 @@ final class ProgramBuilder {
     return result
   }
 
-  /// Gives a variable that was written since `mark` another name.
+  /// Renames a variable that was written since `mark`.
   func rename(_ variable: Variable, to name: String, since mark: Int = 0) -> Variable {
     names.remove(variable.name)
     let name = uniqueName(name)
@@ -106,7 +106,7 @@ final class ProgramBuilder {
     return renamed
   }
 
-  /// Whether an operation since `mark` gives the variable.
+  /// Whether an operation since `mark` produces the variable.
   func wrote(_ variable: Variable, since mark: Int) -> Bool {
     operations[mark...].contains { $0.outputs.contains { $0.name == variable.name } }
   }
@@ -116,8 +116,8 @@ final class ProgramBuilder {
   /// Adds an operation and returns its results.
   ///
   /// - Parameters:
-  ///   - label: the name of the layer, from which names are made.
-  ///   - type: the type of number arguments.
+  ///   - label: the name of the layer, from which names are derived.
+  ///   - type: the type of numeric arguments.
   ///   - outputs: the types and shapes of the results.
   func add(
     _ operation: String, _ label: String, _ arguments: [(String, Argument)], type: MILDataType,
@@ -141,9 +141,10 @@ final class ProgramBuilder {
     return variables
   }
 
-  /// A block of an operation: what `make` writes, with the variables that it returns as results.
+  /// A block of an operation: the operations that `make` writes, and the variables that it returns
+  /// as results.
   ///
-  /// - Parameter inputs: the block's own values.
+  /// - Parameter inputs: the block's own inputs.
   func block(_ inputs: [Variable] = [], _ make: () throws -> [Variable]) throws -> MILBlock {
     let (outer, known) = (operations, views)
     defer { (operations, views) = (outer, known) }
@@ -152,7 +153,7 @@ final class ProgramBuilder {
     var block = MILBlock()
     block.inputs = inputs.map { MILNamedType($0.name, MILValueType($0)) }
     block.outputs = try results.map { result in
-      // A block gives values of its own, each once.
+      // A block must return its own values, each only once.
       try add(
         "identity", result.name, [("x", .variable(result))], type: result.type,
         outputs: [(result.type, result.shape)])[0].name
@@ -161,7 +162,7 @@ final class ProgramBuilder {
     return block
   }
 
-  /// The block with the operations that `make` writes instead of its own.
+  /// The block with its operations replaced by those that `make` writes.
   func rewriting(_ block: MILBlock, _ make: () throws -> Void) throws -> MILBlock {
     let outer = operations
     defer { operations = outer }
@@ -217,7 +218,7 @@ final class ProgramBuilder {
     return name
   }
 
-  /// Numbers as a constant, in the weight file if they are many.
+  /// A numeric constant, in the weight file if it is large.
   func constant(
     _ values: FloatValues, _ shape: [Int], _ type: MILDataType, name: String
   ) throws -> Variable {
@@ -237,7 +238,7 @@ final class ProgramBuilder {
     return Variable(name: try constant(value, name: name), type: type, shape: shape)
   }
 
-  /// Elements as the weight file stores them.
+  /// The elements as stored in the weight file.
   func stored(
     _ bytes: Bytes, _ type: MILDataType, _ shape: [Int], count: Int
   ) throws -> MILValue {
@@ -247,7 +248,7 @@ final class ProgramBuilder {
 
   // MARK: - Views
 
-  /// The variable with elements of another type.
+  /// The variable, cast to another type.
   func cast(_ variable: Variable, to type: MILDataType) throws -> Variable {
     if variable.type == type { return variable }
     return try view(variable, type, variable.shape) {
@@ -258,7 +259,7 @@ final class ProgramBuilder {
     }
   }
 
-  /// The variable's elements in the same order with another shape.
+  /// The variable, reshaped.
   func reshape(_ variable: Variable, to shape: [Int]) throws -> Variable {
     if variable.shape == shape { return variable }
     try require(
@@ -283,7 +284,7 @@ final class ProgramBuilder {
   }
 }
 
-/// The operation that changes a shape: of axes of length 1 where that is enough.
+/// The operation that reshapes: it only adds or removes axes of length 1 if that suffices.
 private struct ShapeChange {
   var operation: String
   var argument: (String, Argument)
@@ -298,13 +299,14 @@ private struct ShapeChange {
     }
   }
 
-  /// The axes of length 1 in `new` that make it of `old`; nil if that is not the difference.
+  /// The axes of length 1 that must be added to `old` to get `new`; nil if the shapes differ
+  /// otherwise.
   private static func addedAxes(from old: [Int], to new: [Int]) -> [Int]? {
     guard new.count > old.count else { return nil }
     var axes: [Int] = []
     var place = 0
     for (axis, size) in new.enumerated() {
-      // The last axes of length 1 are the new ones, if there is a choice.
+      // If several axes qualify, the last ones are the new ones.
       if place < old.count, old[place] == size {
         place += 1
       } else if size == 1 {

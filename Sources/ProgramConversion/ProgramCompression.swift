@@ -2,24 +2,24 @@ import CoreMLModel
 import ModelTransforms
 import TensorCore
 
-/// How the weights of a program get fewer bytes.
+/// How the weights of a program are compressed.
 package struct ProgramCompressionRules: Sendable {
-  /// The precision, and which weights get it: names are those of the constants, types those of the
-  /// operations that take them.
+  /// The precision and the selection of weights: names are those of constants, types those of the
+  /// operations that use them.
   package var rules: CompressionRules
-  /// Output channels that share a table; nil: all.
+  /// The number of output channels that share a table; nil for all.
   package var groupSize: Int?
-  /// Input channels that share a scale; nil: all.
+  /// The number of input channels that share a scale; nil for all.
   package var blockSize: Int?
-  /// The part of each weight's values, the smallest ones, that becomes 0; nil: none.
+  /// The fraction of each weight's values, the smallest, that is set to 0; nil for none.
   package var sparsity: Double?
 
   package init(_ rules: CompressionRules) { self.rules = rules }
 }
 
 extension Model {
-  /// The program with its weights in fewer bytes, and the result for each weight. If the storages
-  /// need a newer system, the program is for that one.
+  /// The program with compressed weights, and the result for each weight. If the storage formats
+  /// need a newer system, the program targets that system.
   ///
   /// - Throws: `.mismatch` if the model is not a program; `.unsupported` if a value cannot be
   ///   represented, or if the newer system lacks an operation of the program.
@@ -56,7 +56,7 @@ extension MILProgram {
   /// Operations whose arguments iOS 17 changed.
   private static let changed: Set = ["non_maximum_suppression", "crop_resize", "conv_quantized"]
 
-  /// Throws if an operation means something else in a newer set.
+  /// Throws if an operation has other semantics in a newer operation set.
   fileprivate func requireOperations(from old: ProgramTarget, in new: ProgramTarget) throws {
     guard old < .iOS17, new >= .iOS17 else { return }
     func check(_ block: MILBlock) throws {
@@ -75,9 +75,9 @@ extension MILProgram {
   }
 }
 
-/// A compression for one set of operations.
+/// A compression for one operation set.
 private struct ProgramCompression {
-  /// The operation that takes a constant, and its argument.
+  /// The operation that uses a constant, and its argument.
   struct Use {
     var operation: MILOperation
     var argument: String
@@ -123,7 +123,7 @@ private struct ProgramCompression {
       for input in operation.inputs {
         for binding in input.value?.arguments ?? [] {
           guard case .name(let name)? = binding.content else { continue }
-          // A constant of several operations is stored as the first one takes it.
+          // A constant that several operations use is stored as the first one needs it.
           if uses[name] == nil { uses[name] = Use(operation: operation, argument: input.key) }
         }
       }
@@ -147,7 +147,7 @@ private struct ProgramCompression {
     }
   }
 
-  /// A value with its elements in the new weight file.
+  /// A value whose elements are in the new weight file.
   private func moved(_ value: MILValue) throws -> MILValue {
     guard case .file = value.content, case .tensor(let tensor)? = value.type?.kind else {
       return value
@@ -159,8 +159,8 @@ private struct ProgramCompression {
 
   // MARK: - Weights
 
-  /// Adds the constant as the rules say; its bytes stay if it keeps its storage. Nil if it is not a
-  /// weight.
+  /// Adds the constant with the requested storage; unchanged storage keeps its bytes. Returns nil
+  /// if it is not a weight.
   private func weight(
     _ operation: MILOperation, _ name: String, _ use: Use
   ) throws -> CompressedLayer? {
@@ -190,7 +190,7 @@ private struct ProgramCompression {
     return entry
   }
 
-  /// The values as the rules want them stored, and what becomes of them; nil to keep them.
+  /// The values in the requested storage, and the result; nil to keep them.
   private func storage(
     _ elements: MILElements, _ precision: WeightPrecision, _ axis: Int,
     _ entry: inout CompressedLayer
@@ -219,7 +219,7 @@ private struct ProgramCompression {
     case .float16:
       if elements.type == .float16 { return nil }
       if let large = values.first(where: { $0.isFinite && $0.magnitude >= 65520 }) {
-        throw ModelError(.unsupported, "the weight \(large) exceeds half precision")
+        throw ModelError(.unsupported, "the weight \(large) exceeds the range of half precision")
       }
       entry.finish(
         "float16", bytes: 2 * values.count,
@@ -235,7 +235,7 @@ private struct ProgramCompression {
     _ entry: inout CompressedLayer
   ) throws -> ConstantExpression.Storage {
     let isTable = mode != .linear && mode != .linearSymmetric
-    // Groups and blocks are rows of a matrix whose elements lie one after the other.
+    // Groups and blocks are rows of a matrix with contiguous elements.
     var parts = (rows: 1, axis: axis)
     var blocks = [Int](repeating: 1, count: shape.count)
     if isTable {
@@ -299,7 +299,7 @@ private struct ProgramCompression {
 
 extension ProgramCompression.Use {
   /// The axis of the output channels, if the argument is a weight; beyond the last axis if channels
-  /// have no axis of their own.
+  /// have no separate axis.
   fileprivate func channelAxis(of value: MILValue) -> Int? {
     guard case .tensor(let tensor)? = value.type?.kind, tensor.dataType.isFloat else { return nil }
     switch (operation.type, argument) {

@@ -4,35 +4,34 @@ import TensorCore
 
 /// How a neural network is written as an ML Program.
 package struct ProgramOptions: Sendable {
-  /// The oldest system that runs the program; nil: the oldest that can hold the weights.
+  /// The oldest system that must run the program; nil for the oldest that supports the weights.
   package var target: ProgramTarget?
   /// The type of weights and computations: float32 or float16.
   package var precision = MILDataType.float32
-  /// Layers that compute in single precision where the others do not.
+  /// Layers that compute in single precision although the others use half precision.
   package var keptInFloat32: Set<String> = []
-  /// Whether forget gates of LSTMs get the bias of 1 that `forgetBias` states.
+  /// Whether the field `forgetBias` of LSTMs adds 1 to the bias of the forget gates.
   package var addsForgetBias = false
-  /// Whether flexible inputs have their default sizes alone.
+  /// Whether flexible inputs keep only their default sizes.
   package var hasFixedSizes = false
-  /// Whether states of recurrent layers are states of the program instead of inputs and outputs.
+  /// Whether states of recurrent layers become states of the program instead of inputs and outputs.
   package var hasStates = false
-  /// The classes of custom layers: those with a formula become operations.
+  /// The classes of custom layers; those with a formula become operations.
   package var customLayers = CustomLayerRegistry()
-  /// The file of the weights in a package.
+  /// The weight file in a package.
   var weightFile = "weight.bin"
 
   package init() {}
 }
 
 extension Model {
-  /// The neural network as an ML Program that computes the same, or the pipeline with each of its
-  /// networks as one.
+  /// Converts a neural network to an equivalent ML Program, or each network of a pipeline.
   ///
-  /// Names of inputs and outputs that are not identifiers change, and arrays of doubles become arrays
-  /// of floats, because a program has neither.
+  /// Names of inputs and outputs that are not identifiers are changed, and arrays of doubles become
+  /// arrays of floats, because ML Programs support neither.
   ///
-  /// - Throws: `.unsupported` with all layers that no operation expresses; `.mismatch` for models that
-  ///   are not networks.
+  /// - Throws: `.unsupported` with all layers that no operation can express; `.mismatch` for models
+  ///   that are not networks.
   package func mlProgram(_ options: ProgramOptions = ProgramOptions()) throws -> Model {
     if case .mlProgram? = type {
       throw ModelError(.mismatch, "the model is an ML Program already")
@@ -55,7 +54,9 @@ extension Model {
     guard let network = neuralNetwork, let description else {
       throw ModelError(
         .mismatch, "the model is not a neural network",
-        hint: "neural networks, classifiers, regressors and pipelines of them become programs")
+        hint:
+          "only neural networks, classifiers, regressors and pipelines of them can become ML Programs"
+      )
     }
     func program(_ target: ProgramTarget) throws -> Model {
       func program(_ probe: SizeProbe?) throws -> (model: Model, hasAnyLength: Bool) {
@@ -80,7 +81,7 @@ extension Model {
   private var isConvertible: Bool { neuralNetwork != nil || type?.pipeline != nil }
 }
 
-/// Thrown where no target is given and an operation needs a newer one.
+/// Thrown if no target was requested and an operation needs a newer one.
 struct NewerTargetNeeded: Error {
   var target: ProgramTarget
 }
@@ -138,7 +139,7 @@ private struct ProgramConversion {
         ? hint : "write an .mlmodel, which can hold them")
   }
 
-  /// Reports all custom layers that no formula can replace.
+  /// Reports all custom layers without a formula.
   private func checkCustomLayers() throws {
     var failures: [Failure] = []
     func check(_ network: NeuralNetwork) throws {

@@ -2,19 +2,19 @@ import CoreMLModel
 import ModelPrediction
 import TensorCore
 
-/// Inputs and outputs of a network as those of a program.
+/// Converts the inputs and outputs of a network to those of a program.
 struct ProgramInterface {
   private(set) var description: ModelDescription
   private(set) var functionInputs: [MILNamedType] = []
-  /// The shapes of the inputs as the network has them.
+  /// The shapes of the inputs in the network.
   private(set) var inputShapes: [String: [Int]] = [:]
   private let model: Model
   private let network: NeuralNetwork
   private let builder: ProgramBuilder
   private let probe: SizeProbe?
-  /// Whether an input is a sequence that may have any length.
+  /// Whether an input is a sequence of any length.
   private(set) var hasAnyLength = false
-  /// The outputs that are the next values of states, by the blobs of the states.
+  /// The outputs with the next values of states, by the blobs of the states.
   private let states: [String: String]
 
   init(
@@ -32,7 +32,7 @@ struct ProgramInterface {
       try builder.requireTarget(.iOS18, "states")
     }
     var description = model.description ?? ModelDescription()
-    // The layouts of blobs inside the network are those of its shapes.
+    // The recorded layouts of inner blobs refer to the network's shapes.
     let metadata = description.metadata?.userDefined ?? [:]
     description.metadata?.userDefined = metadata.filter {
       !$0.key.hasPrefix(SourceLayout.blobKey)
@@ -77,7 +77,7 @@ struct ProgramInterface {
         variable = Variable(name: name, type: type, shape: array.shape)
       default:
         throw ModelError(
-          .unsupported, "a program accepts only images and arrays",
+          .unsupported, "an ML Program accepts only images and arrays",
           field: "input '\(feature.name)'")
       }
       functionInputs.append(MILNamedType(name, MILValueType(variable)))
@@ -96,7 +96,7 @@ struct ProgramInterface {
 
   // MARK: - States
 
-  /// Makes an input a state and reads it. Core ML keeps states in half precision.
+  /// Turns an input into a state and reads it. Core ML keeps states in half precision.
   private mutating func state(at index: Int, _ shape: [Int]) throws -> Variable {
     let name = description.input[index].name
     let value = Variable(name: name, type: .float16, shape: shape)
@@ -112,7 +112,7 @@ struct ProgramInterface {
       outputs: [(.float16, shape)])[0]
   }
 
-  /// Gives each state its next value, which is no longer an output.
+  /// Writes the next value of each state, which is no longer an output.
   private mutating func updateStates(_ blobs: [String: Variable]) throws {
     let names = Set(states.values)
     description.output.removeAll { names.contains($0.name) }
@@ -120,7 +120,7 @@ struct ProgramInterface {
       let name = ProgramBuilder.identifier(input)
       guard let feature = description.state.first(where: { $0.name == name }),
         case .state(let array)? = feature.type?.kind, let blob = blobs[output]
-      else { throw ModelError(.malformed, "no layer gives it", field: "output '\(output)'") }
+      else { throw ModelError(.malformed, "no layer produces it", field: "output '\(output)'") }
       let state = Variable(name: name, type: .float16, shape: array.shape)
       let value = try builder.reshape(builder.cast(blob, to: .float16), to: array.shape)
       _ = try builder.add(
@@ -146,14 +146,14 @@ struct ProgramInterface {
       if network.arrayInputShapeMapping == .exact,
         sizes?.split(separator: ",").dropFirst().contains("?") == true
       {
-        throw Self.anyLength(feature.name, "give the size when you convert the source")
+        throw Self.anyLength(feature.name, "set the size when you convert the source network")
       }
       record(feature.name, [1: "C", 3: "CHW", 5: "TNCHW"][array.shape.count])
       return (array.shape, shape)
     }
     let known = layout?.steps(of: feature.name, in: model)
     guard let steps = known ?? probe?.steps else {
-      throw Self.anyLength(feature.name, "without --fixed-sizes the program accepts any length")
+      throw Self.anyLength(feature.name, "omit --fixed-sizes: the program then accepts any length")
     }
     if known == nil { hasAnyLength = true }
     let five = [steps, 1] + shape[2...]
@@ -171,7 +171,7 @@ struct ProgramInterface {
       hint: hint)
   }
 
-  /// Records how a feature's axes, of these letters, are ordered in the source framework.
+  /// Records the order of a feature's axes, given by letters, in the source framework.
   private mutating func record(_ feature: String, _ axes: String?) {
     let key = SourceLayout.metadataPrefix + feature
     guard let recorded = model.description?.metadata?.userDefined[key] else { return }
@@ -182,7 +182,7 @@ struct ProgramInterface {
       SourceLayout.metadataPrefix + ProgramBuilder.identifier(feature)] = layout
   }
 
-  /// channelScale · x + bias of the channel's color, or x − mean.
+  /// channelScale · x + the bias of the color channel, or x − mean.
   private func preprocess(
     _ image: Variable, _ step: NeuralNetworkPreprocessing, _ colors: ImageFeatureType.ColorSpace
   ) throws -> Variable {
@@ -214,7 +214,7 @@ struct ProgramInterface {
 
   // MARK: - Outputs
 
-  /// Adds what gives the outputs their names, types and shapes; returns their names.
+  /// Adds the operations that give the outputs their names, types and shapes; returns the names.
   mutating func outputs(
     _ model: Model, _ blobs: [String: Variable], _ shapes: [String: [Int]]
   ) throws -> [String] {
@@ -250,7 +250,7 @@ struct ProgramInterface {
       }
       guard let blob = blobs[feature.name] else {
         throw ModelError(
-          .malformed, "no layer gives it", field: "output '\(feature.name)'")
+          .malformed, "no layer produces it", field: "output '\(feature.name)'")
       }
       var type = MILDataType.float32
       if case .multiArray(let array)? = description.output[index].type?.kind,
@@ -265,7 +265,8 @@ struct ProgramInterface {
     return names
   }
 
-  /// The declared shape if it has as many elements, else the network's without leading unit axes.
+  /// The declared shape if the element count matches, otherwise the network's shape without leading
+  /// unit axes.
   private func outputShape(_ array: ArrayFeatureType, _ blob: [Int]) throws -> [Int] {
     let count = try checkedProduct(blob)
     if !array.shape.isEmpty, array.shape.count <= 3, try checkedProduct(array.shape) == count {
@@ -295,7 +296,7 @@ struct ProgramInterface {
     return builder.rename(result, to: name).name
   }
 
-  /// Gives the variable that has a name another one.
+  /// Renames the variable that has this name.
   private func release(_ name: String, _ blobs: inout [String: Variable]) {
     guard let owner = blobs.values.first(where: { $0.name == name }) else { return }
     let renamed = builder.rename(owner, to: name + "_blob")
@@ -311,7 +312,7 @@ struct ProgramInterface {
       release(ProgramBuilder.identifier(name), &blobs)
     }
     guard let blob = classifier.probabilitiesBlob, let variable = blobs[blob] else {
-      throw ModelError(.malformed, "no layer gives the probabilities")
+      throw ModelError(.malformed, "no layer produces the probabilities")
     }
     guard let labels = classifier.classLabels else {
       throw ModelError(.malformed, "the classifier has no labels")
@@ -368,14 +369,14 @@ struct ProgramInterface {
 }
 
 extension NeuralNetwork {
-  /// Whether a recurrent layer starts with the input.
+  /// Whether the input is the initial state of a recurrent layer.
   fileprivate func isState(_ input: String) -> Bool {
     layers.contains { layer in
       layer.parameters?.isRecurrent == true && layer.input.dropFirst().contains(input)
     }
   }
 
-  /// Whether a layer works along the sequence.
+  /// Whether a layer operates along the sequence axis.
   fileprivate var readsSequences: Bool {
     layers.contains { layer in
       switch layer.parameters {

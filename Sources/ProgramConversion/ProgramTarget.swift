@@ -1,7 +1,6 @@
 import TensorCore
 
-/// The systems for which a program is written: the version of the specification and the set of
-/// operations.
+/// The systems that a program can target: the specification version and the operation set.
 package enum ProgramTarget: String, CaseIterable, Sendable, Comparable {
   case iOS15, iOS16, iOS17, iOS18
 
@@ -14,7 +13,7 @@ package enum ProgramTarget: String, CaseIterable, Sendable, Comparable {
     }
   }
 
-  /// The name of the set of operations.
+  /// The name of the operation set.
   package var opset: String { "CoreML\(specificationVersion - 1)" }
 
   package static func < (a: Self, b: Self) -> Bool {

@@ -1,14 +1,14 @@
 import CoreMLModel
 import TensorCore
 
-/// Makes one program of two that were written for different sizes of the inputs: sizes that differ
-/// become unknown.
+/// Merges two programs that were written for different input sizes: sizes that differ become
+/// unknown.
 struct ProgramUnion {
-  /// The sizes of each value; nil where they differ.
+  /// The sizes of each value; nil if they differ.
   private(set) var sizes: [String: [Int?]] = [:]
   /// The sizes in the two programs.
   private var own: [String: ([Int], [Int])] = [:]
-  /// Whole numbers that differ, by the names of the constants: their places and values.
+  /// Integers that differ, by the names of the constants: their indices and values.
   private var differing: [String: (index: Int, ([Int], [Int]))] = [:]
 
   mutating func program(_ a: MILProgram, _ b: MILProgram) throws -> MILProgram {
@@ -26,7 +26,7 @@ struct ProgramUnion {
     return program
   }
 
-  /// Makes one block of two.
+  /// Merges two blocks.
   private mutating func unite(_ block: inout MILBlock, _ other: MILBlock) throws {
     let outer = differing
     defer { differing = outer }
@@ -50,7 +50,7 @@ struct ProgramUnion {
     }
   }
 
-  private static let hint = "--fixed-sizes writes the program for the default sizes alone"
+  private static let hint = "use --fixed-sizes to write the program for the default sizes only"
 
   private static func error(_ operation: MILOperation?) -> ModelError {
     ModelError(
@@ -81,7 +81,7 @@ struct ProgramUnion {
     return result
   }
 
-  /// Makes one operation of two.
+  /// Merges two operations.
   private mutating func unite(
     _ operations: inout [MILOperation], _ index: Int, _ other: MILOperation
   ) throws {
@@ -105,7 +105,7 @@ struct ProgramUnion {
     }
   }
 
-  /// Numbers that say the same for all sizes.
+  /// Values that are valid for all sizes.
   private func resolved(
     _ argument: String, _ operation: MILOperation, _ values: ([Int], [Int])
   ) -> [Int]? {
@@ -143,14 +143,14 @@ extension MILNamedType {
 }
 
 extension MILArgumentEntry {
-  /// The value that the argument is bound to.
+  /// The value of the argument.
   fileprivate var name: String? {
     if case .name(let name)? = value?.arguments.first?.content { name } else { nil }
   }
 }
 
 extension MILOperation {
-  /// The elements of a constant in the message.
+  /// The immediate elements of a constant.
   fileprivate var wholeNumbers: [Int]? {
     guard
       case .immediate(let immediate)? = attributes.first(where: { $0.key == "val" })?.value?.content,

@@ -6,11 +6,11 @@ import TensorCore
 struct WeightConstant {
   var weights: Weights
   var shape: [Int]
-  /// The axis along which quantization may vary.
+  /// The axis along which quantization parameters may vary.
   var channelAxis: Int
   /// The new order of the axes; nil keeps it.
   var axes: [Int]?
-  /// The shape afterwards, with the elements in the same order.
+  /// The final shape, with the elements in the same order.
   var newShape: [Int]?
 
   private var permutedShape: [Int] { axes.map { $0.map { shape[$0] } } ?? shape }
@@ -129,7 +129,7 @@ struct WeightConstant {
 }
 
 extension Weights {
-  /// The stored codes of few bits, or the 8-bit integers.
+  /// The stored codes, or 8-bit integers.
   func codes(bits: Int, count: Int, isSigned: Bool = false) -> [Int] {
     if isSigned {
       return int8RawValue.withUnsafeBytes { bytes in

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// An operation at hand: its arguments, and the layers that it becomes.
+/// An operation being converted: its arguments, and the layers that it becomes.
 struct OperationCall {
   let operation: MILOperation
   let lowering: ProgramLowering
@@ -10,10 +10,10 @@ struct OperationCall {
 
   // MARK: - Arguments
 
-  /// The values of an argument; none if it is missing.
+  /// The values of an argument; empty if it is missing.
   func values(_ name: String) throws -> [ProgramValue] {
     try inArgument(name) {
-      // Operations of iOS 16 on weights have their arguments as attributes.
+      // In iOS 16, operations on weights have attributes instead of arguments.
       if operation.argument(name) == nil, let value = operation.attribute(name) {
         return [ProgramValue(try MILElements(value, files: lowering.program.weightFiles))]
       }
@@ -47,7 +47,7 @@ struct OperationCall {
       guard let value = try optional(name) else { return nil }
       guard let elements = try lowering.elements(value) else {
         throw ModelError(
-          .unsupported, "the argument depends on values that only a prediction knows",
+          .unsupported, "the argument depends on values that are known only during a prediction",
           hint:
             "sizes and places must follow from the shapes and values of the inputs, outside loops")
       }
@@ -90,7 +90,7 @@ struct OperationCall {
 
   // MARK: - Layers
 
-  /// Adds a layer and returns its results; the layer tells their shapes.
+  /// Adds a layer and returns its results; the layer determines their shapes.
   func addAll(
     _ parameters: some LayerParameters, _ inputs: [ProgramValue], types: [MILDataType]
   ) throws -> [ProgramValue] {
@@ -113,7 +113,8 @@ struct OperationCall {
     return zip(zip(outputs, types), shapes).map { ProgramValue(blob: $0.0, $0.1, $1) }
   }
 
-  /// Adds a layer with one result, which has the type of the first input unless another is given.
+  /// Adds a layer with one result, which has the type of the first input unless another is
+  /// specified.
   func add(
     _ parameters: some LayerParameters, _ inputs: ProgramValue..., type: MILDataType? = nil
   ) throws -> ProgramValue {
@@ -144,7 +145,7 @@ struct OperationCall {
 
   func transposed(_ value: ProgramValue, _ axes: [Int]) throws -> ProgramValue {
     var (source, axes) = (value, axes)
-    // Two in a row are one, or none.
+    // Two consecutive transposes become one, or none.
     if let blob = value.blob, let (inner, input) = lowering.transpose(giving: blob) {
       axes = axes.map { inner[$0] }
       source.content = .blob(input)
@@ -163,7 +164,7 @@ struct OperationCall {
     return try add(layer, value)
   }
 
-  /// What `body` makes of the value as [N, C, H, W]: of an array of rank 3, H is 1.
+  /// Applies `body` to the value as [N, C, H, W]; for an array of rank 3, H is 1.
   func asPlanes(
     _ value: ProgramValue, _ body: (ProgramValue) throws -> ProgramValue
   ) throws -> ProgramValue {

@@ -1,21 +1,21 @@
 import CoreMLModel
 import TensorCore
 
-/// What is known of an operation: its arguments, how it becomes layers, and what it does.
+/// The description of an operation: its arguments, its conversion to layers, and its formula.
 ///
-/// The layers decide the shapes of the results: the same rules that check a network give the shapes
-/// that a program's statements are compared with.
+/// The layers determine the shapes of the results: the same rules that validate a network give the
+/// shapes that are compared with a program's declarations.
 package struct OperationRule: Sendable {
   package let name: String
-  /// The names of the arguments that it takes.
+  /// The names of the arguments.
   package let arguments: [String]
-  /// Of these, those that it needs.
+  /// The required arguments.
   package let required: [String]
-  /// The formula, for the list of operations.
+  /// The formula, for the documentation.
   package let summary: String
   let lower: @Sendable (OperationCall) throws -> [ProgramValue]
 
-  /// - Parameter arguments: names between spaces; an optional one ends with a question mark.
+  /// - Parameter arguments: names separated by spaces; an optional one ends with a question mark.
   init(
     _ name: String, _ arguments: String, _ summary: String,
     _ lower: @escaping @Sendable (OperationCall) throws -> [ProgramValue]
@@ -29,7 +29,7 @@ package struct OperationRule: Sendable {
   }
 }
 
-/// Every operation that runs, by family.
+/// Every supported operation, by family.
 package let operationRules: [OperationRule] = [
   activationRules, binaryRules, comparisonRules, unaryRules, reductionRules, convolutionRules,
   poolingRules, resizeRules, samplingRules, normalizationRules, linearRules, shapeRules,
@@ -40,5 +40,5 @@ package let operationRules: [OperationRule] = [
 let operationRulesByName = Dictionary(
   operationRules.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
 
-/// Whether operations with this name run.
+/// Whether operations with this name are supported.
 package func runs(_ operation: String) -> Bool { operationRulesByName[operation] != nil }

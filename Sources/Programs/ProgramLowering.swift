@@ -2,13 +2,13 @@ import CoreMLModel
 import Engine
 import TensorCore
 
-/// Turns a function of a program into the layers of a network, for inputs of known shapes.
+/// Converts a function of a program to the layers of a network, for inputs of known shapes.
 final class ProgramLowering {
   let program: MILProgram
-  /// The layers of the block at hand.
+  /// The layers of the current block.
   private(set) var layers: [NeuralNetworkLayer] = []
   private var known: [String: ProgramValue] = [:]
-  /// The present values of states.
+  /// The current values of states.
   var states: [String: ProgramValue] = [:]
   /// The probabilities and labels of a classifier.
   var classes: (probabilities: String, labels: NeuralNetworkClassifier.ClassLabels)?
@@ -21,22 +21,22 @@ final class ProgramLowering {
   private(set) var hasHalfBlobs = false
   /// The last numbers that made names unique.
   private var numbers: [String: Int] = [:]
-  /// The layers that write blobs once, for finding values that do not depend on inputs.
+  /// The layers whose blobs are written only once, for finding values that do not depend on inputs.
   private var producers: [String: NeuralNetworkLayer] = [:]
   /// The shapes of the inputs.
   private var inputs: [String: [Int]] = [:]
   /// The values of the inputs, for sizes that depend on them.
   private let values: [String: Tensor]?
-  /// Whether sizes were found to depend on the values of inputs.
+  /// Whether sizes depend on the values of inputs.
   private(set) var dependsOnValues = false
   /// Whether states are inputs of the network.
   let keepsStates: Bool
   private var count = 0
   private var unrolledSteps = 0
-  /// How many blocks there are around the one at hand.
+  /// The number of blocks around the current one.
   private(set) var depth = 0
 
-  /// Bytes that the computation of one constant may take.
+  /// The maximum number of bytes for computing one constant.
   private static let constantBytes = 256 << 20
 
   init(_ program: MILProgram, values: [String: Tensor]?, keepsStates: Bool) {
@@ -49,7 +49,7 @@ final class ProgramLowering {
 
   func value(_ name: String) throws -> ProgramValue {
     guard let value = known[name] else {
-      throw ModelError(.malformed, "neither an input nor an earlier operation gives '\(name)'")
+      throw ModelError(.malformed, "neither an input nor an earlier operation produces '\(name)'")
     }
     return value
   }
@@ -65,7 +65,7 @@ final class ProgramLowering {
     return value
   }
 
-  /// A name for a blob that no other has.
+  /// A unique name for a blob.
   func uniqueBlob(_ name: String) -> String {
     var result = name
     while !blobs.insert(result).inserted {
@@ -76,7 +76,7 @@ final class ProgramLowering {
     return result
   }
 
-  /// The blob that holds a value; a constant gets a layer in the block at hand.
+  /// The blob of a value; a constant gets a layer in the current block.
   func blob(_ value: ProgramValue, named name: String) throws -> String {
     switch value.content {
     case .blob(let name): return name
@@ -89,11 +89,12 @@ final class ProgramLowering {
       let blob = try append(layer, [], name: name)[0]
       noteType(blob, value.type)
       return blob
-    case .state: throw ModelError(.malformed, "a state where a value is needed")
+    case .state: throw ModelError(.malformed, "a state is used where a value is needed")
     }
   }
 
-  /// The axes and the input of the transpose that gives a blob, if one does, in the block at hand.
+  /// The axes and the input of the transpose that produces a blob in the current block, if there is
+  /// one.
   func transpose(giving blob: String) -> (axes: [Int], input: String)? {
     guard let layer = producers[blob], let transpose = layer.parameters as? Transpose,
       let input = layer.input.first, depth == 0, transpose.axes.allSatisfy({ $0 >= 0 })
@@ -117,7 +118,7 @@ final class ProgramLowering {
     return names
   }
 
-  /// Counts a step of a loop that becomes layers of its own.
+  /// Counts a step of an unrolled loop.
   func countStep() throws {
     unrolledSteps += 1
     try require(
@@ -131,20 +132,20 @@ final class ProgramLowering {
     if type == .float16 { hasHalfBlobs = true }
   }
 
-  /// Adds a layer that may write a blob again, or is made of networks.
+  /// Adds a layer that may overwrite a blob, or that contains networks.
   func append(_ layer: NeuralNetworkLayer) {
     count += 1
     layers.append(layer)
   }
 
-  /// Writes a value to a blob that others may write, too.
+  /// Writes a value to a blob that other layers may also write.
   func copy(_ value: ProgramValue, to target: String, name: String) throws {
     let source = try blob(value, named: name + "_value")
     noteType(target, value.type)
     append(NeuralNetworkLayer(name, Copy(), input: [source], output: [target]))
   }
 
-  /// The layers that `body` adds, apart from those here; names defined in it end with it.
+  /// The layers that `body` adds, separate from the current ones; names defined in it end with it.
   func block(_ body: () throws -> Void) rethrows -> NeuralNetwork {
     let (outerLayers, outerKnown) = (layers, known)
     layers = []
@@ -159,7 +160,7 @@ final class ProgramLowering {
     return network
   }
 
-  /// Gives blobs that were added since `mark` the names of the program's values.
+  /// Renames blobs that were added since `mark` to the names of the program's values.
   fileprivate func rename(_ names: [String: String], since mark: Int) {
     for index in layers.indices[mark...] {
       layers[index].input = layers[index].input.map { names[$0] ?? $0 }
@@ -179,8 +180,8 @@ final class ProgramLowering {
 
   // MARK: - Constants
 
-  /// The elements of a value that depends neither on inputs nor on a loop, or on inputs whose values
-  /// are known; nil of others.
+  /// The elements of a value that depends neither on a loop nor on inputs, except inputs with known
+  /// values; nil for others.
   func elements(_ value: ProgramValue) throws -> MILElements? {
     if let constant = value.constant { return constant }
     guard let blob = value.blob else { return nil }
@@ -205,13 +206,13 @@ final class ProgramLowering {
       }
     }
     let numbers = try compute(blob, order, used)
-    // What has been computed once is a constant from now on.
+    // A computed value is a constant from now on.
     let layer = LoadConstantND(shape: value.blobShape, Weights(numbers))
     producers[blob] = NeuralNetworkLayer(blob, layer, input: [], output: [blob])
     return MILElements(numbers, value.shape, value.type)
   }
 
-  /// The elements of a blob that these layers give.
+  /// The elements of a blob that these layers produce.
   private func compute(
     _ blob: String, _ layers: [NeuralNetworkLayer], _ used: Set<String>
   ) throws -> [Float] {
@@ -257,11 +258,11 @@ extension ProgramLowering {
     if operation.type == "const" { return try defineConstant(operation) }
     guard let rule = operationRulesByName[operation.type] else {
       throw ModelError(
-        .unsupported, "the operation '\(operation.type)' is not supported yet")
+        .unsupported, "operation '\(operation.type)' is not supported")
     }
     for argument in operation.inputs where !rule.arguments.contains(argument.key) {
       throw ModelError(
-        .unsupported, "the operation '\(rule.name)' does not take it", field: argument.key)
+        .unsupported, "operation '\(rule.name)' has no such argument", field: argument.key)
     }
     for name in rule.required
     where operation.argument(name) == nil && operation.attribute(name) == nil {
@@ -294,7 +295,7 @@ extension ProgramLowering {
     }
   }
 
-  /// The result, after a check against the type that the file states.
+  /// The result, after a check against the type that the program declares.
   private func stated(_ output: MILNamedType, _ result: ProgramValue) throws -> ProgramValue {
     if result.isList {
       guard case .list(let list)? = output.type?.kind, list.type?.tensor?.dataType == result.type
@@ -303,7 +304,8 @@ extension ProgramLowering {
     }
     guard let tensor = output.type?.tensor else {
       if case .state = result.content { return result }
-      throw ModelError(.malformed, "the result is not stated to be a tensor", field: output.name)
+      throw ModelError(
+        .malformed, "the program does not declare the result as a tensor", field: output.name)
     }
     var result = result
     // A blob has at least one axis.
@@ -315,7 +317,7 @@ extension ProgramLowering {
       && zip(sizes, result.shape).allSatisfy { $0 == nil || $0 == $1 }
     try require(
       fits && tensor.dataType == result.type,
-      "the program states \(ProgramText.type(tensor)), but the result is "
+      "the program declares \(ProgramText.type(tensor)), but the result is "
         + ProgramText.type(result.type, result.shape), field: output.name)
     return result
   }
@@ -328,7 +330,7 @@ extension ProgramLowering {
     try require(
       output.type?.tensor?.shape == elements.shape
         && output.type?.tensor?.dataType == elements.type,
-      "the value has another type than the constant", field: "val")
+      "the type of the value differs from that of the constant", field: "val")
     define(output.name, ProgramValue(elements))
   }
 }

@@ -1,18 +1,18 @@
 import CoreMLModel
 import TensorCore
 
-/// What a program becomes for inputs at hand.
+/// The network that a program becomes for specific inputs.
 package struct ProgramNetwork: Sendable {
-  /// A buffer of a program that lasts from one prediction to the next.
+  /// A buffer of a program that persists between predictions.
   package struct State: Sendable {
-    /// The input that has its value before a prediction.
+    /// The input with its value before a prediction.
     package var name: String
-    /// The output that has its value afterwards.
+    /// The output with its value after a prediction.
     package var output: String
     package var shape: [Int]
   }
 
-  /// The neural network; without layers if sizes depend on values that are not known.
+  /// The neural network; without layers if sizes depend on unknown values.
   package var model: Model
   /// The states, if they are inputs and outputs of the network.
   package var states: [State] = []
@@ -22,22 +22,23 @@ package struct ProgramNetwork: Sendable {
   package var singleBlobs: Set<String> = []
   /// Whether the network is for the values of the inputs, because sizes depend on them.
   package var dependsOnValues = false
-  /// The reason the network has no layers without values or other shapes; nil if it has them.
+  /// The reason that the network needs values or other shapes to have layers; nil if it has layers.
   package var failure: ModelError?
 }
 
 extension Model {
-  /// The program as a neural network, for inputs of these shapes; nil if the model is another.
+  /// The program as a neural network, for inputs of these shapes; nil if the model is not a
+  /// program.
   ///
   /// The layers compute in single precision.
   ///
   /// - Parameters:
   ///   - shapes: shapes of inputs that differ from the declared ones.
   ///   - values: values of the inputs, for sizes that depend on them.
-  ///   - keepsStates: whether states are inputs and outputs of the network; else, they start with
+  ///   - keepsStates: whether states are inputs and outputs of the network; otherwise they start as
   ///     zeros.
   /// - Throws: `.unsupported` with the name of the first operation that has no layers; `.malformed`
-  ///   if types or shapes differ from those that the program states.
+  ///   if types or shapes differ from those that the program declares.
   package func programNetwork(
     shapes: [String: [Int]] = [:], values: [String: Tensor]? = nil, keepsStates: Bool = false
   ) throws -> ProgramNetwork? {
@@ -73,7 +74,7 @@ extension Model {
       where values == nil && description.predictedFeatureName.isEmpty
       && (lowering.dependsOnValues || shapes.isEmpty && hasFlexibleInputs)
     {
-      // Places and sizes may fit other shapes than the default ones, which coremltools sets to 1.
+      // Indices and sizes may fit other shapes than the default ones, which coremltools sets to 1.
       result.failure = error
     }
     result.dependsOnValues = lowering.dependsOnValues || result.failure != nil
@@ -106,11 +107,11 @@ extension Model {
     _ lowering: ProgramLowering
   ) throws -> ProgramValue {
     guard let tensor = input.type?.tensor else {
-      throw ModelError(.unsupported, "an input that is not a tensor")
+      throw ModelError(.unsupported, "an input is not a tensor, which is not supported")
     }
     if case .state? = input.type?.kind {
       guard let shape = tensor.shape else {
-        throw ModelError(.unsupported, "a state of unknown size")
+        throw ModelError(.unsupported, "a state has an unknown size, which is not supported")
       }
       if lowering.keepsStates {
         lowering.states[input.name] = try lowering.input(input.name, tensor.dataType, shape)
@@ -128,7 +129,7 @@ extension Model {
     case .image(let image):
       shape = given ?? [1, image.colorSpace.channelCount, image.height, image.width]
     case .multiArray(let array): shape = given ?? array.shape
-    default: throw ModelError(.unsupported, "a program accepts only images and arrays")
+    default: throw ModelError(.unsupported, "an ML Program accepts only images and arrays")
     }
     let sizes = tensor.sizes
     try require(
@@ -139,7 +140,7 @@ extension Model {
 }
 
 extension ProgramLowering {
-  /// The states with the outputs that have their values after a prediction, by name.
+  /// The states and the outputs that contain their values after a prediction, by name.
   fileprivate func keptStates() throws -> [ProgramNetwork.State] {
     try states.sorted { $0.key < $1.key }.map { name, value in
       let output = uniqueBlob(name + "_after")
@@ -148,7 +149,7 @@ extension ProgramLowering {
     }
   }
 
-  /// Whether the output is what a classifier makes of its probabilities.
+  /// Whether the output is computed by a classifier from its probabilities.
   fileprivate func isClass(_ output: FeatureDescription) -> Bool {
     guard classes != nil else { return false }
     switch output.type?.kind {

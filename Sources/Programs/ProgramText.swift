@@ -5,7 +5,7 @@ import TensorCore
 /// constants where they are used.
 package struct ProgramText {
   private let program: MILProgram
-  /// The most elements of a constant that is printed.
+  /// The maximum number of elements of a constant that is printed.
   private static let shownElements = 16
 
   package init(_ program: MILProgram) { self.program = program }
@@ -102,7 +102,7 @@ package struct ProgramText {
     return "\(result)\(operation.type)(\(list))"
   }
 
-  /// A constant of few elements.
+  /// A small constant.
   private func short(_ value: MILValue) -> String? {
     guard case .immediate(let immediate)? = value.content else { return nil }
     guard case .tensor? = immediate.content else {
@@ -129,7 +129,7 @@ package struct ProgramText {
     return elements.shape.count == 1 ? list : Self.type(value.type) + "(\(list))"
   }
 
-  /// The type of a constant, and where its elements are.
+  /// The type of a constant, and the location of its elements.
   private func long(_ value: MILValue) -> String {
     "\(Self.type(value.type))(\(place(value)))"
   }

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A value of a program while the program becomes layers.
+/// A value of a program during the conversion to layers.
 package struct ProgramValue: Sendable {
   enum Content: Sendable {
     /// A blob of the network. A scalar is a blob of shape [1].
@@ -16,12 +16,12 @@ package struct ProgramValue: Sendable {
   var content: Content
   /// Whether it is a list, whose elements are along the first axis.
   var isList: Bool { list != nil }
-  /// What a list does; nil of other values.
+  /// The behavior of a list; nil for other values.
   var list: ListLength?
 
   enum ListLength: Sendable {
     case fixed
-    /// An element that is written behind the end makes the list longer.
+    /// An element that is written after the end extends the list.
     case growing
   }
 

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// The points at which an interval is sampled, by the names that operations use.
+/// The points at which an interval is sampled, with the names that operations use.
 enum SamplingGrid: String {
   case strictAlignCorners = "STRICT_ALIGN_CORNERS"
   case alignCorners = "ALIGN_CORNERS"
@@ -9,7 +9,7 @@ enum SamplingGrid: String {
   case offsetCorners = "OFFSET_CORNERS"
   case unalignCorners = "UNALIGN_CORNERS"
 
-  /// The layers' name; nil if they do not have it.
+  /// The name in layers; nil if they do not support it.
   var method: SamplingMethod? {
     switch self {
     case .strictAlignCorners: .strictAlignEndpoints
@@ -48,12 +48,12 @@ extension OperationCall {
   func samplingGrid() throws -> SamplingGrid {
     let name = try string("sampling_mode", "DEFAULT")
     guard let grid = SamplingGrid(rawValue: name) else {
-      throw ModelError(.unsupported, "the mode '\(name)'", field: "sampling_mode")
+      throw ModelError(.unsupported, "mode '\(name)' is not supported", field: "sampling_mode")
     }
     return grid
   }
 
-  /// The elements at constant places of an axis.
+  /// The elements at constant positions along an axis.
   func taken(_ x: ProgramValue, _ places: [Int], axis: Int) throws -> ProgramValue {
     if places == Array(0..<x.shape[axis]) { return x }
     var layer = Gather()
@@ -61,7 +61,7 @@ extension OperationCall {
     return try add(layer, x, ProgramValue(MILElements(places, [places.count])))
   }
 
-  /// Values between the elements of an axis.
+  /// Interpolates between the elements of an axis.
   private func interpolated(
     _ x: ProgramValue, at points: [Double], axis: Int
   ) throws -> ProgramValue {
@@ -91,7 +91,7 @@ extension OperationCall {
     }
   }
 
-  /// Resizes the last axes by the element that `place` finds for (i, size, old size).
+  /// Resizes the last axes with the element that `place` returns for (i, size, old size).
   func resizedToNearest(
     _ x: ProgramValue, _ sizes: [Int], place: (Int, Int, Int) -> Int
   ) throws -> ProgramValue {

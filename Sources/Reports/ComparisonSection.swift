@@ -1,7 +1,7 @@
 import Verification
 
 extension Report {
-  /// The verdict on all outputs, and a section for each.
+  /// The overall result, and a section for each output.
   package mutating func add(_ comparisons: [OutputComparison]) {
     let agree = comparisons.filter(\.agrees).count
     add(
@@ -67,7 +67,7 @@ extension ErrorMetrics {
 }
 
 extension ErrorHistogram {
-  /// Bars for the counts, with errors of 0 first.
+  /// Bars for the counts; errors of 0 come first.
   fileprivate var chart: HTML {
     let bars =
       [(label: "0", count: exact)]

@@ -2,7 +2,7 @@ import LibC
 import TensorCore
 import Verification
 
-/// The curve of error against size, and what each layer was compressed to.
+/// The curve of error against size, and the compression of each layer.
 package struct CompressionPage: Sendable {
   package var title: String
   package var facts: [(label: String, text: String)]
@@ -60,8 +60,8 @@ package struct CompressionPage: Sendable {
       """
   }
 
-  /// The logarithm of the size on the horizontal axis, that of the relative error on the vertical
-  /// one; points without error are at the bottom.
+  /// The logarithm of the size on the horizontal axis and of the relative error on the vertical
+  /// axis; points without error are at the bottom.
   private var chart: HTML {
     let (width, height, left, top) = (640.0, 300.0, 60.0, 12.0)
     let exponents = points.compactMap { point in

@@ -1,13 +1,13 @@
 import LibC
 
-/// The errors along a network: for each blob, in the order of computation, the error it has and the
-/// part that its own layer adds.
+/// The errors along a network: for each blob, in the order of computation, its error and the part
+/// that its own layer adds.
 package struct ErrorPlot: Sendable {
   package struct Point: Sendable {
     package var name: String
     /// The largest absolute error, relative to the largest expected value.
     package var error: Double
-    /// The error of the layer on the expected inputs; nil if they are not known.
+    /// The error of the layer on the expected inputs; nil if these are unknown.
     package var own: Double?
     /// Whether the blob is within its tolerance.
     package var agrees: Bool

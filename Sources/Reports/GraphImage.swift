@@ -2,7 +2,7 @@ import TensorCore
 
 /// A network's graph as an SVG image.
 package struct GraphImage: Sendable {
-  /// More nodes are neither arranged in reasonable time nor readable.
+  /// Larger graphs take too long to lay out and are not readable.
   package static let largestCount = 10_000
 
   let graph: NetworkGraph
@@ -11,10 +11,10 @@ package struct GraphImage: Sendable {
 
   package init(_ graph: NetworkGraph) { self.graph = graph }
 
-  /// The colors, which follow the reader's preference for light or dark.
+  /// The colors, which follow the system's light or dark mode.
   static let style = Report.text(PackageResources.graph_css)
 
-  /// A file of its own.
+  /// A standalone file.
   ///
   /// - Throws: `.unsupported` if the graph has too many nodes.
   package func file() throws -> String {
@@ -32,7 +32,7 @@ package struct GraphImage: Sendable {
     return file.source
   }
 
-  /// A part of a page; each layer is a link to its row in the table of layers.
+  /// A section of a page; each layer links to its row in the table of layers.
   func element(label: String) throws -> HTML {
     let (content, box) = try drawn(links: true)
     return "<svg viewBox=\"\(box)\" role=\"img\" aria-label=\"\(label)\">\n\(content)</svg>\n"
@@ -42,7 +42,7 @@ package struct GraphImage: Sendable {
     guard graph.nodes.count <= Self.largestCount else {
       throw ModelError(
         .unsupported,
-        "a graph of \(groupedText(graph.nodes.count)) nodes is not drawn; the most are "
+        "a graph of \(groupedText(graph.nodes.count)) nodes is too large to draw; the limit is "
           + groupedText(Self.largestCount),
         hint: "write it as text, with the extension .dot or .md")
     }
@@ -120,7 +120,7 @@ extension HTML.StringInterpolation {
 }
 
 extension String {
-  /// The beginning and the end of a text that is too long.
+  /// The start and the end of a text that is too long.
   fileprivate func clipped(to length: Int) -> String {
     count <= length ? self : prefix(length / 2) + "…" + suffix(length / 2 - 1)
   }

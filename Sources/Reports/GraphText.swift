@@ -1,12 +1,12 @@
 import TensorCore
 
-/// A network's graph as text that other programs draw.
+/// A network's graph as text for other programs to draw.
 package struct GraphText: Sendable {
   let graph: NetworkGraph
 
   package init(_ graph: NetworkGraph) { self.graph = graph }
 
-  /// In the language of Graphviz.
+  /// In the DOT language of Graphviz.
   package var dot: String {
     var text = "digraph network {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"]\n"
     for (index, node) in graph.nodes.enumerated() {
@@ -20,7 +20,7 @@ package struct GraphText: Sendable {
     return text + "}\n"
   }
 
-  /// Markdown with a diagram in the language of Mermaid.
+  /// Markdown with a Mermaid diagram.
   package func markdown(title: String) -> String {
     var text = "# \(Self.plain(title))\n\n```mermaid\ngraph TD\n"
     for (index, node) in graph.nodes.enumerated() {
@@ -45,7 +45,7 @@ package struct GraphText: Sendable {
     plain(text).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
   }
 
-  /// Mermaid reads its own characters as `#…;`.
+  /// Mermaid escapes its special characters as `#…;`.
   private static func entities(_ text: String) -> String {
     var result = ""
     for scalar in plain(text).unicodeScalars {

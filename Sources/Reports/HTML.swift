@@ -1,7 +1,7 @@
 import LibC
 import TensorCore
 
-/// A piece of HTML. Interpolated text and numbers are escaped, interpolated pieces are not:
+/// A fragment of HTML. Interpolated text and numbers are escaped, interpolated fragments are not:
 /// `let row: HTML = "<td>\(name)</td>"`.
 package struct HTML: Sendable, ExpressibleByStringInterpolation {
   package private(set) var source: String
@@ -12,7 +12,7 @@ package struct HTML: Sendable, ExpressibleByStringInterpolation {
     source = interpolation.source
   }
 
-  /// Collects the literals as they are, and escapes the rest.
+  /// Collects literals unchanged and escapes the rest.
   package struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var source = ""
 
@@ -31,7 +31,7 @@ package struct HTML: Sendable, ExpressibleByStringInterpolation {
 
   package mutating func append(_ html: HTML) { source += html.source }
 
-  /// `text` with HTML's special characters as entities; control characters become visible.
+  /// `text` with HTML's special characters as entities; control characters are made visible.
   fileprivate static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.escapingControls().unicodeScalars {
@@ -49,10 +49,10 @@ package struct HTML: Sendable, ExpressibleByStringInterpolation {
 }
 
 extension Sequence<HTML> {
-  /// The pieces on lines of their own.
+  /// The fragments, one per line.
   package func lines() -> HTML { reduce(into: "") { $0.append("\($1)\n") } }
 
-  /// The pieces one after the other.
+  /// The concatenated fragments.
   package func joined() -> HTML { reduce(into: "") { $0.append($1) } }
 }
 

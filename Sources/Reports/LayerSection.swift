@@ -1,6 +1,6 @@
 import TensorCore
 
-/// A layer as its row in the report says it.
+/// A layer, as its row in the report shows it.
 package struct ReportedLayer: Sendable {
   package var name: String
   package var type: String
@@ -11,7 +11,7 @@ package struct ReportedLayer: Sendable {
   package var blobs: String
   package var fields: String
   package var weights: [ReportedWeight]
-  /// What the layer was in the source network, and why it became this.
+  /// The source layer, and why it became this layer.
   package var origin: String?
 
   package init(
@@ -30,7 +30,7 @@ package struct ReportedLayer: Sendable {
   }
 }
 
-/// A weight and how its values are distributed.
+/// A weight and the distribution of its values.
 package struct ReportedWeight: Sendable {
   package var name: String
   package var shape: [Int]
@@ -48,7 +48,7 @@ package struct ReportedWeight: Sendable {
 }
 
 extension Report {
-  /// A row a layer, with its fields and weights to unfold.
+  /// One row per layer; its fields and weights unfold.
   package mutating func add(_ heading: String, layers: [ReportedLayer]) {
     let rows = layers.enumerated().map { index, layer -> HTML in
       """

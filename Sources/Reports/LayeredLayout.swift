@@ -1,13 +1,13 @@
-/// Places the nodes of an acyclic graph in rows, so that edges point down and cross little: after
+/// Places the nodes of an acyclic graph in rows, so that edges point down and cross little, after
 /// Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System Structures"
-/// (1981). Rows follow the longest path from the top, the order within a row is that of the mean
-/// place of the neighbors, and nodes stand as close to that as their widths allow.
+/// (1981). Rows follow the longest path from the top; within a row, nodes are ordered by the mean
+/// position of their neighbors and placed as close to it as their widths allow.
 struct LayeredLayout {
-  /// The centers of the nodes, and of the points between them where an edge passes a row.
+  /// The centers of the nodes, and of the points where an edge crosses a row.
   private(set) var centers: [(x: Double, y: Double)]
   /// The points of each edge, from its first node to its last.
   private(set) var paths: [[Int]] = []
-  /// Edges over more rows than this are drawn directly, past the nodes between.
+  /// Edges that span more rows than this are drawn directly, past the nodes between.
   private static let longestSpan = 32
 
   private let widths: [Double]
@@ -19,7 +19,7 @@ struct LayeredLayout {
 
   /// - Parameters:
   ///   - edges: pairs of nodes, the first before the second.
-  ///   - rowHeight: between the centers of two rows.
+  ///   - rowHeight: the distance between the centers of two rows.
   init(widths: [Double], edges: [(from: Int, to: Int)], rowHeight: Double) {
     let ranks = Self.ranks(count: widths.count, edges)
     var widths = widths
@@ -63,8 +63,8 @@ struct LayeredLayout {
     place(by: above, rows.indices)
   }
 
-  /// The longest path from a node without predecessors; such a node itself stands just above its
-  /// first successor.
+  /// The longest path from a node without predecessors; such a node is placed just above its first
+  /// successor.
   private static func ranks(count: Int, _ edges: [(from: Int, to: Int)]) -> [Int] {
     var ranks = [Int](repeating: 0, count: count)
     var isFed = [Bool](repeating: false, count: count)
@@ -81,7 +81,7 @@ struct LayeredLayout {
     return ranks
   }
 
-  /// Side by side in the order of the row.
+  /// Places nodes side by side in the order of the row.
   private mutating func pack() {
     for row in rows {
       var x = 0.0
@@ -97,7 +97,7 @@ struct LayeredLayout {
     return neighbors.reduce(0) { $0 + centers[$1].x } / Double(neighbors.count)
   }
 
-  /// Orders each row by the neighbors' mean place.
+  /// Orders each row by the mean position of the neighbors.
   private mutating func order(by neighbors: [[Int]], _ order: some Sequence<Int>) {
     for index in order {
       let keys = rows[index].map { mean(neighbors[$0]) ?? centers[$0].x }
@@ -111,8 +111,8 @@ struct LayeredLayout {
     }
   }
 
-  /// Moves each row's nodes to the mean place of their neighbors, as closely as their order and
-  /// widths allow: the least squares under these bounds, which pooling adjacent violators finds.
+  /// Moves each row's nodes to the mean position of their neighbors, as closely as their order and
+  /// widths allow: least squares under these constraints, solved by pooling adjacent violators.
   private mutating func place(by neighbors: [[Int]], _ order: some Sequence<Int>) {
     for index in order {
       var offset = 0.0

@@ -11,9 +11,9 @@ package struct NetworkGraph: Sendable {
     package var kind: Kind
     /// The type of the layer or of the feature.
     package var type: String
-    /// The shape of what it gives.
+    /// The shape of its result.
     package var shape: String
-    /// The place of the layer among all layers; nil for an input or output of the model.
+    /// The index of the layer among all layers; nil for an input or output of the model.
     package var layer: Int?
 
     package init(name: String, kind: Kind, type: String, shape: String = "", layer: Int? = nil) {
@@ -31,7 +31,7 @@ package struct NetworkGraph: Sendable {
     package var blob: String
   }
 
-  /// What a graph is made of: an input, a layer, or an output.
+  /// An element of a graph: an input, a layer, or an output.
   package struct Part: Sendable {
     package var node: Node
     package var inputs: [String]
@@ -48,7 +48,7 @@ package struct NetworkGraph: Sendable {
   /// From earlier to later nodes.
   package private(set) var edges: [Edge]
 
-  /// - Parameter parts: in the order of computation; a blob is that of the last part before that
+  /// - Parameter parts: in the order of computation; a blob refers to the last earlier part that
   ///   writes it.
   package init(_ parts: [Part]) {
     nodes = parts.map(\.node)
@@ -67,7 +67,7 @@ package struct NetworkGraph: Sendable {
     self.edges = edges
   }
 
-  /// The graph with one node for each run of layers that feed only each other.
+  /// The graph with one node for each chain of layers that feed only each other.
   package var folded: NetworkGraph {
     var successors = [Set<Int>](repeating: [], count: nodes.count)
     var predecessors = successors
@@ -76,7 +76,7 @@ package struct NetworkGraph: Sendable {
       predecessors[edge.to].insert(edge.from)
     }
     func isLayer(_ index: Int) -> Bool { nodes[index].layer != nil }
-    /// The place of each node in the folded graph.
+    /// The index of each node in the folded graph.
     var places: [Int] = []
     var runs: [[Int]] = []
     for index in nodes.indices {

@@ -1,4 +1,4 @@
-/// A self-contained HTML page: one file that loads nothing else. It is complete without its script,
+/// A self-contained HTML page: one file that loads no others. It is complete without its script,
 /// which adds searching, folding and zooming to the graphs.
 package struct Report: Sendable {
   package var title: String
@@ -52,7 +52,7 @@ extension HTML {
     return "<table>\n\(lines.lines())</table>\n"
   }
 
-  /// A table with a row of titles; columns of numbers are aligned to the right.
+  /// A table with a header row; numeric columns are right-aligned.
   package static func table(
     _ titles: [String], _ rows: [[String]], numbers: Set<Int> = []
   ) -> HTML {

@@ -1,8 +1,8 @@
-/// How long a step takes.
+/// The duration of a step.
 package struct ReportedTime: Sendable {
   package var name: String
   package var milliseconds: Double
-  /// What else the table says of it.
+  /// The other columns of the table.
   package var cells: [String]
 
   package init(name: String, milliseconds: Double, cells: [String]) {

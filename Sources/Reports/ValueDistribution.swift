@@ -1,13 +1,13 @@
 import LibC
 
-/// How values are distributed: their range, mean, deviation, and counts in equal intervals.
+/// The distribution of values: range, mean, standard deviation, and counts in equal intervals.
 package struct ValueDistribution: Sendable, Equatable {
   package private(set) var counts: [Int]
   package private(set) var range: ClosedRange<Double>
   package private(set) var mean: Double
   /// √(Σ (x − mean)² / n)
   package private(set) var deviation: Double
-  /// The number of infinite and NaN values, which the other statistics leave out.
+  /// The number of infinite and NaN values, which the other statistics exclude.
   package private(set) var invalidCount: Int
 
   /// Nil if no value is finite.

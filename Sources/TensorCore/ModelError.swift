@@ -1,7 +1,6 @@
-/// What went wrong with an input: the file, the layer, the field, what was found and what would
-/// help.
+/// An error in an input: the file, the layer, the field, what was found, and a remedy.
 ///
-/// Prints as `FILE: layer 'NAME' (CLASS): MESSAGE`. The command line puts `error: ` in front,
+/// Prints as `FILE: layer 'NAME' (CLASS): MESSAGE`. The command line adds `error: ` in front,
 /// prints the hint on a separate line, and exits with `code.exitCode`.
 public struct ModelError: Error, Sendable, Equatable {
   /// The reason for an error.
@@ -54,7 +53,7 @@ public struct ModelError: Error, Sendable, Equatable {
   public var field: String?
   /// What was found.
   public var message: String
-  /// What would help.
+  /// The remedy.
   public var hint: String?
   /// More errors in the same file, each with its location.
   public var further: [ModelError] = []

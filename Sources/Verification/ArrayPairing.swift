@@ -1,4 +1,4 @@
-/// Pairs two sets of named arrays: first by equal names; then the rest in order, if both sides have
+/// Pairs two sets of named arrays: first by equal names, then the rest in order if both sides have
 /// equally many left.
 package struct ArrayPairing: Sendable, Equatable {
   package struct Pair: Sendable, Equatable {

@@ -5,11 +5,11 @@ package struct Classification: Sendable {
     package let input: String
     package let truth: Int
     package let predicted: Int
-    /// Of the predicted class.
+    /// The score of the predicted class.
     package let score: Double
   }
 
-  /// A class taken for another.
+  /// A class that was predicted as another.
   package struct Confusion: Sendable {
     package let truth: Int
     package let predicted: Int
@@ -17,16 +17,16 @@ package struct Classification: Sendable {
   }
 
   package let classes: [String]
-  /// How many best classes count for the second accuracy.
+  /// The number of best classes for the top-N accuracy.
   package let top: Int
-  /// How many mistakes are kept, those with the highest scores.
+  /// The number of mistakes that are kept, those with the highest scores.
   private let mistakeLimit: Int
   package private(set) var count = 0
   package private(set) var countCorrect = 0
   package private(set) var countInTop = 0
   /// The most confident first.
   package private(set) var mistakes: [Mistake] = []
-  /// By true and predicted class.
+  /// The counts by true and predicted class.
   private var counts: [Int: [Int: Int]] = [:]
 
   package init(classes: [String], top: Int, mistakeLimit: Int) {
@@ -35,8 +35,8 @@ package struct Classification: Sendable {
     self.mistakeLimit = mistakeLimit
   }
 
-  /// Precondition: a score a class, and `truth` is a class. Among equal scores the lower class is
-  /// better; NaN is worst.
+  /// Precondition: there is one score per class, and `truth` is a class. Among equal scores, the
+  /// lower class ranks higher; NaN ranks last.
   package mutating func add(_ input: String, truth: Int, scores: [Float]) {
     func score(_ index: Int) -> Float { scores[index].isNaN ? -.infinity : scores[index] }
     var predicted = 0
@@ -62,30 +62,32 @@ package struct Classification: Sendable {
   package var accuracy: Double { share(countCorrect, of: count) ?? 0 }
   package var topAccuracy: Double { share(countInTop, of: count) ?? 0 }
 
-  /// Inputs of class `truth` that were taken for `predicted`.
+  /// The number of inputs of class `truth` that were predicted as `predicted`.
   package func count(_ truth: Int, takenFor predicted: Int) -> Int {
     counts[truth]?[predicted] ?? 0
   }
 
-  /// Inputs of the class.
+  /// The number of inputs of the class.
   package func support(_ index: Int) -> Int { counts[index]?.values.reduce(0, +) ?? 0 }
 
-  /// Inputs that were taken for the class.
+  /// The number of inputs that were predicted as the class.
   package func predictions(_ index: Int) -> Int {
     counts.values.reduce(0) { $0 + ($1[index] ?? 0) }
   }
 
-  /// Part of the class's inputs that were taken for it; nil if there are none.
+  /// The recall: the fraction of the class's inputs that were predicted as it; nil if there are
+  /// none.
   package func recall(_ index: Int) -> Double? {
     share(count(index, takenFor: index), of: support(index))
   }
 
-  /// Part of the inputs taken for the class that are of it; nil if there are none.
+  /// The precision: the fraction of the inputs predicted as the class that belong to it; nil if
+  /// there are none.
   package func precision(_ index: Int) -> Double? {
     share(count(index, takenFor: index), of: predictions(index))
   }
 
-  /// The classes taken for others, the most frequent first.
+  /// The confused classes, most frequent first.
   package var confusions: [Confusion] {
     counts.flatMap { truth, row in
       row.compactMap { predicted, count in

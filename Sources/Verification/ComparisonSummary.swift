@@ -5,14 +5,14 @@ import TensorCore
 package struct OutputSummary: Sendable {
   package let name: String
   package private(set) var countAgreeing = 0
-  /// Inputs of which the output had another shape than was expected.
+  /// Inputs for which the shape of the output differs from the expected one.
   package private(set) var countMisshapen = 0
   /// The largest absolute error of each input.
   private var errors: [Double] = []
   private var sums = (elements: 0.0, error: 0.0, squaredError: 0.0)
   private var largestExpected = 0.0
   private var classes = (inputs: 0, top1: 0.0, topN: 0.0)
-  /// How many best classes were compared; 0 where the output holds no scores.
+  /// The number of best classes compared; 0 if the output has no scores.
   package private(set) var topCount = 0
 
   init(name: String) { self.name = name }
@@ -40,13 +40,13 @@ package struct OutputSummary: Sendable {
 
   package var count: Int { errors.count }
 
-  /// Of all inputs.
+  /// The largest error of all inputs.
   package var largestError: Double { errors.max() ?? 0 }
 
   /// The mean of the inputs' largest absolute errors.
   package var meanLargestError: Double { errors.reduce(0, +) / Double(max(1, errors.count)) }
 
-  /// The least error that at least `share` of the inputs do not exceed (nearest rank).
+  /// The smallest error that at least `share` of the inputs do not exceed (nearest rank).
   package func percentile(_ share: Double) -> Double {
     errors.isEmpty ? 0 : errors.sorted().nearestRank(share)
   }
@@ -54,18 +54,18 @@ package struct OutputSummary: Sendable {
   /// Σ |a − b| / n over the finite elements of all inputs.
   package var meanError: Double { sums.error / max(1, sums.elements) }
 
-  /// √(Σ (a − b)² / n) over the same.
+  /// √(Σ (a − b)² / n) over the same elements.
   package var rootMeanSquareError: Double {
     (sums.squaredError / max(1, sums.elements)).squareRoot()
   }
 
-  /// 20 · log₁₀(max |b| / RMSE) over the same, in decibels; infinite where nothing differs.
+  /// 20 · log₁₀(max |b| / RMSE) over the same elements, in decibels; infinite if nothing differs.
   package var peakSignalToNoise: Double {
     sums.squaredError == 0 ? .infinity : 20 * log10(largestExpected / rootMeanSquareError)
   }
 
-  /// Part of the inputs whose best class is the same, and mean part of the expected best classes that
-  /// are among the actual ones; nil of an output without scores.
+  /// The fraction of the inputs with the same best class, and the mean fraction of the expected
+  /// best classes that are among the actual ones; nil for an output without scores.
   package var agreement: (top1: Double, topN: Double)? {
     classes.inputs == 0
       ? nil
@@ -87,20 +87,20 @@ package struct ComparisonSummary: Sendable {
     package let input: String
     package let output: String
     package let agrees: Bool
-    /// Infinite where the shape is another one.
+    /// Infinite if the shapes differ.
     package let error: Double
   }
 
-  /// How many of the worst inputs are kept.
+  /// The number of worst inputs that are kept.
   package static let worstCount = 10
 
-  /// In the order in which they first came.
+  /// In the order of first appearance.
   package private(set) var outputs: [OutputSummary] = []
   package private(set) var count = 0
   package private(set) var countAgreeing = 0
-  /// By their worst output: those that differ first, then by the error.
+  /// Sorted by their worst output: those that differ first, then by error.
   package private(set) var worst: [Case] = []
-  /// Outputs that have no counterpart.
+  /// Outputs without a counterpart.
   package private(set) var notCompared: [String] = []
 
   package init() {}
@@ -134,8 +134,7 @@ package struct ComparisonSummary: Sendable {
 }
 
 extension OutputComparison {
-  /// The error of the worst element as a part of what was allowed; infinite where the shapes do not
-  /// fit.
+  /// The error of the worst element relative to the allowed error; infinite if the shapes differ.
   fileprivate var severity: Double {
     guard let metrics else { return .infinity }
     guard let worst = metrics.worst else { return 0 }

@@ -29,8 +29,8 @@ public struct ErrorMetrics: Sendable, Equatable {
   public let rootMeanSquareError: Double
   /// Σ a·b / √(Σ a² · Σ b²); 1 if both arrays are all zeros, 0 if only one is.
   public let cosine: Double
-  /// 20 · log₁₀(max |b| / RMSE), of images 20 · log₁₀(255 / RMSE), in decibels; infinite where nothing
-  /// differs.
+  /// 20 · log₁₀(max |b| / RMSE), or 20 · log₁₀(255 / RMSE) for images, in decibels; infinite if
+  /// nothing differs.
   public let peakSignalToNoise: Double
   /// 10 · log₁₀(Σ b² / Σ (a − b)²), in decibels; infinite if nothing differs.
   public let signalToNoise: Double
@@ -52,7 +52,7 @@ public struct ErrorMetrics: Sendable, Equatable {
   public var isWithinTolerance: Bool { countOutside == 0 }
 
   /// Precondition: the arrays have as many elements. Indices count along the axes of `expected`.
-  /// - Parameter peak: the largest value that there can be; nil for the largest that there is.
+  /// - Parameter peak: the largest possible value; nil for the largest actual value.
   public init(
     _ actual: Tensor, _ expected: Tensor, _ tolerance: Tolerance, peak: Double? = nil
   ) {

@@ -16,10 +16,10 @@ public struct OutputComparison: Sendable, Equatable {
   /// Whether the shapes match and every element is within the tolerance.
   public var agrees: Bool { metrics?.isWithinTolerance ?? false }
 
-  /// Axes of length 1 do not count.
+  /// Axes of length 1 are ignored.
   /// - Parameters:
-  ///   - top: how many best classes to compare; nil for none.
-  ///   - peak: the largest value that there can be; nil for the largest that there is.
+  ///   - top: the number of best classes to compare; nil for none.
+  ///   - peak: the largest possible value; nil for the largest actual value.
   public init(
     _ name: String, actual: Tensor, expected: Tensor, tolerance: Tolerance, top: Int? = nil,
     peak: Double? = nil
@@ -48,7 +48,7 @@ public struct BlobComparison: Sendable, Equatable {
   /// The first blob that differs, which shows where the error is.
   public var firstDifference: OutputComparison? { blobs.first { !$0.agrees } }
 
-  /// Pairs arrays whose names are unknown with other blobs of their shape and of similar values.
+  /// Pairs arrays with unknown names with blobs of the same shape and similar values.
   ///
   /// - Parameters:
   ///   - expected: in the order of computation.

@@ -5,11 +5,10 @@ import TensorCore
 public enum ReferenceVerdict: String, Sendable, Equatable {
   /// The prediction is within its tolerance.
   case agrees
-  /// In double precision the model gives the expected numbers, within the tolerance or within
-  /// rounding, since the source framework rounds too.
+  /// In double precision, the model gives the expected values, within the tolerance or within
+  /// rounding, because the source framework rounds too.
   case rounding
-  /// The model gives other numbers in double precision too: the model is different, not its
-  /// execution.
+  /// The model gives other values in double precision too: the model differs, not its execution.
   case model
   /// The engine differs from double precision by more than rounding explains.
   case engine

@@ -1,16 +1,16 @@
 import TensorCore
 
-/// Expected arrays and computed ones that belong together although their names differ: both in the
-/// order of computation, of the same shape, and with as similar values as possible.
+/// Pairs of expected and computed arrays that correspond although their names differ: both in the
+/// order of computation, with the same shape, and with values as similar as possible.
 package struct SimilarityPairing: Sendable {
-  /// Places in both lists, in ascending order.
+  /// Indices into both lists, in ascending order.
   package private(set) var pairs: [(expected: Int, actual: Int)] = []
 
-  /// The least cosine of two arrays that belong together.
+  /// The minimum cosine similarity of corresponding arrays.
   static let leastCosine = 0.5
-  /// Elements that are compared, spread over the arrays.
+  /// The number of elements that are compared, spread over the arrays.
   private static let sampleCount = 1024
-  /// More pairs than this are not compared.
+  /// The maximum number of pairs that are compared.
   private static let largestProduct = 1 << 22
 
   /// The pairs with the largest sum of cosines whose order is the same in both lists.

@@ -1,4 +1,4 @@
-/// How much an element may differ from the expected one: |a − b| ≤ absolute + relative · |b|.
+/// The allowed difference of an element from the expected one: |a − b| ≤ absolute + relative · |b|.
 public struct Tolerance: Sendable, Equatable {
   /// The allowed difference as a fraction of |b|.
   public var relative: Double
@@ -56,8 +56,8 @@ public struct Tolerances: Sendable, Equatable {
   /// Absolute tolerances for individual outputs.
   public var absolute: [String: Double] = [:]
 
-  /// Of images in files: a sample may be one of the 255 steps off, as rounding of nearly equal values
-  /// may be.
+  /// The tolerance for image files: a sample may differ by one of the 255 steps, because nearly
+  /// equal values may be rounded differently.
   public var image = Tolerance(relative: 0, absolute: 1)
 
   /// One tolerance for every output.
@@ -68,7 +68,7 @@ public struct Tolerances: Sendable, Equatable {
   /// The tolerance of an output.
   public subscript(name: String) -> Tolerance { self[name, isImage: false] }
 
-  /// The tolerance of an output, which may be compared with the image of a file.
+  /// The tolerance of an output, which may be compared with an image file.
   public subscript(name: String, isImage isImage: Bool) -> Tolerance {
     var tolerance = isImage ? image : standard
     tolerance.relative = relative[name] ?? tolerance.relative

@@ -48,7 +48,7 @@ import Testing
   }
 
   private static let faults = [
-    "specificationVersion: version 11 of the format is not supported",
+    "specificationVersion: specification version 11 is not supported",
     "layer 'dense' (innerProduct): weights: 3 values; 8 are needed",
     "layer 'dense' (softmax): name: another layer has the same name",
     "layer 'dense' (softmax): input: no earlier layer produces 'nowhere'",

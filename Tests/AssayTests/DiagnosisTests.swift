@@ -127,8 +127,8 @@ import Testing
       })
     #expect(
       first(swapped)
-        == "the values expected of 'output1' are those of the output 'output2', "
-        + "the values expected of 'output2' are those of the output 'output1'")
+        == "the expected values of 'output1' are those of output 'output2', "
+        + "the expected values of 'output2' are those of output 'output1'")
   }
 
   /// What differs for no usual reason is accused of nothing.

@@ -43,7 +43,7 @@ import Testing
       #expect(try Image.read(c).samples == Bytes(expected))
 
       let same = try Command.run("diff", b, b, "-o", c, "--json")
-      #expect(same.code == 0 && same.errors == "\(c): black, as nothing differs\n")
+      #expect(same.code == 0 && same.errors == "\(c): black, because nothing differs\n")
       #expect(try Image.read(c).samples == Bytes([UInt8](repeating: 0, count: 24)))
       #expect(same.output.contains(#""psnr": "Infinity""#), "\(same.output)")
     }

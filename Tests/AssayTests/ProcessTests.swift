@@ -145,7 +145,7 @@ import Testing
       let errors = Self.lines(result.errors)
       #expect(errors.count == 1 && result.errors.split(separator: "\n").count == 1)
       #expect(
-        errors.first?.contains("a fault of assay") == true
+        errors.first?.contains("internal error in assay") == true
           && errors.first?.hasSuffix("assay inspect pipe") == true, "\(result.errors)")
     }
   }
@@ -244,7 +244,8 @@ import Testing
       let read = try Self.run("mkfifo p; cat m.mlmodel > p & $A inspect p", in: folder)
       #expect(read.code == 0 && read.output.contains("Inputs"), "\(read.errors)")
       let empty = try Self.run("mkfifo q; $A inspect q", in: folder)
-      #expect(empty.code == 66 && empty.errors.contains("q: is a pipe that no program writes to"))
+      #expect(
+        empty.code == 66 && empty.errors.contains("q: is a pipe, and no program writes to it"))
     }
   }
 

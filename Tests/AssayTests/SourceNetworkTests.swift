@@ -107,7 +107,7 @@ import Testing
     let plain = try Command.run("run", network, picture, "--json")
     let declared = try Command.run("run", network, picture, "--json", "--image-input", "input1")
     #expect(plain.code == 0 && plain.output == declared.output, "\(plain.errors)")
-    #expect(plain.errors.contains("warning: 'input1' gets the image's pixels, 0 to 255, red first"))
+    #expect(plain.errors.contains("warning: 'input1' receives pixels from 0 to 255, red first"))
     #expect(try Command.run("run", network, picture, "--json", "-q").errors.isEmpty)
     // As an input of an array's it is still a mistake where it does not fit.
     let flat = try Command.run("run", Self.keras.path("keras3-nested.keras"), picture)

@@ -30,7 +30,7 @@ import Testing
     let converted = try convert(text)
     #expect(converted.inputs == ["data"] && converted.inputShape("data") == [3, 5, 5])
     #expect(
-      converted.notes.contains("layer 'd' (Data) is not in this phase; its tops count as inputs"))
+      converted.notes.contains("layer 'd' (Data) is not in this phase; its tops become inputs"))
     // The phase's own data layer counts if there is one.
     let both = data("include { phase: TEST } transform_param { crop_size: 7 }") + text
     #expect(try convert(both).inputShape("data") == [3, 7, 7])
@@ -91,7 +91,7 @@ import Testing
   @Test func onePixelStandsForASizeThatIsSetLater() throws {
     let text = input("data", 1, 1, 1, 1) + convolution
     let error = try #require(modelError { try convert(text, weights: weights) })
-    #expect(error.message.contains("1 × 1 elements, which stands for a size that is set later"))
+    #expect(error.message.contains("1 × 1 elements, a placeholder for a size that is set later"))
     #expect(error.hint?.contains("--input-shape data=1,1,368,368") == true)
     #expect(
       try convert(text, weights: weights, options: options([1, 1, 5, 5])).inputShape("data")

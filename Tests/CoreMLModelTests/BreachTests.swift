@@ -226,10 +226,10 @@ extension BreachTests {
   }
 
   static let files = [
-    changed(vector(), "version 0", "version 0 of the format is not supported") {
+    changed(vector(), "version 0", "specification version 0 is not supported") {
       $0.specificationVersion = 0
     },
-    changed(vector(), "version 11", "version 11 of the format is not supported") {
+    changed(vector(), "version 11", "specification version 11 is not supported") {
       $0.specificationVersion = 11
     },
     changed(vector(), "no type", "type: the model's type is missing") { $0.type = nil },
@@ -250,14 +250,14 @@ extension BreachTests {
     ) {
       $0.description?.input[0].type?.kind = .string
     },
-    changed(vector(), "output of text", "a network gives images and arrays only") {
+    changed(vector(), "output of text", "a network produces only images and arrays") {
       $0.description?.output[0].type?.kind = .string
     },
     changed(vector(), "no data type", "description.input.in: the data type is missing") {
       $0.description?.input[0].type?.kind = .multiArray(
         ArrayFeatureType(shape: [4], dataType: .invalid))
     },
-    changed(vector(), "half precision in version 1", "needs version 7 of the format") {
+    changed(vector(), "half precision in version 1", "needs specification version 7") {
       $0.description?.input[0].type?.kind = .multiArray(
         ArrayFeatureType(shape: [4], dataType: .float16))
     },

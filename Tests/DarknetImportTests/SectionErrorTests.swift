@@ -32,7 +32,7 @@ import Testing
     ),
     ("[convolutional]\nfilters=1048576\nsize=1000\npad=1\n", "exceeds the limit"),
     ("[convolutional]\nfilters=3\ngroups=2\n", "line 7: groups: 3 filters are not divisible"),
-    ("[convolutional]\nfilters=3\ngroups=3\n", "4 channels do not divide into 3 groups"),
+    ("[convolutional]\nfilters=3\ngroups=3\n", "4 channels are not divisible into 3 groups"),
     ("[convolutional]\nshare_index=0\n", "share_index 0 is not an earlier convolution"),
     ("[convolutional]\nsize=3\ndilation=2\n", "line 7: dilation: with size 3 and padding 0"),
     ("[convolutional]\nactivation=silu\n", "Darknet has no activation 'silu'"),
@@ -45,7 +45,7 @@ import Testing
     ("[route]\n", "line 5: [route] has no 'layers'"),
     ("[route]\nlayers=0\n", "it refers to layer 0, which is not before it"),
     ("[route]\nlayers=-1\n", "it refers to layer -1, which is not before it"),
-    ("[avgpool]\n[route]\nlayers=0\ngroups=3\n", "do not divide into 3 groups"),
+    ("[avgpool]\n[route]\nlayers=0\ngroups=3\n", "are not divisible into 3 groups"),
     (
       "[avgpool]\n[route]\nlayers=0\ngroups=2\ngroup_id=2\n",
       "group_id 2 is out of range for 2 groups"
@@ -58,7 +58,7 @@ import Testing
     ("[upsample]\nstride=16384\n[upsample]\nstride=16384\n", "exceeds the limit"),
     ("[crop]\ncrop_height=9\ncrop_width=2\n", "9 × 2 cannot be cut from 8 × 8"),
     ("[softmax]\ntree=9k.tree\n", "tree = 9k.tree, a hierarchy of classes: "),
-    ("[softmax]\ngroups=3\n", "256 numbers do not divide into 3 groups"),
+    ("[softmax]\ngroups=3\n", "256 numbers are not divisible into 3 groups"),
     ("[softmax]\n[convolutional]\n", "returns 256 numbers, not an image"),
     ("[scale_channels]\nfrom=-1\n", "it refers to layer -1"),
     (
@@ -70,13 +70,13 @@ import Testing
     ("[avgpool]\n[region]\nclasses=0\ncoords=4\nnum=1\n", "its input has 4 channels"),
     ("[conv_lstm]\noutput=3\n", "changes the size of the state"),
     ("[conv_lstm]\npad=1\nstride=2\n", "line 7: stride = 2"),
-    ("[conv_lstm]\noutput=3\npad=1\ngroups=2\n", "3 channels and 3 filters do not divide into 2"),
+    ("[conv_lstm]\noutput=3\npad=1\ngroups=2\n", "3 channels and 3 filters are not divisible into 2"),
     ("[conv_lstm]\noutput=3\npad=1\nbottleneck=1\n", "needs an input of 3 channels, but gets 4"),
     (
       "[conv_lstm]\noutput=3\npad=1\nbottleneck=1\nshortcut=1\n",
       "a shortcut to half of 3 filters"
     ),
-    ("[history]\n", "line 5: it keeps earlier images"),
+    ("[history]\n", "line 5: it stores earlier images"),
     ("[crnn]\nsize=5\n", "changes the size of the state"),
     ("[crnn]\nstride=2\n", "line 6: stride = 2"),
     ("[reorg]\nflatten=1\nextra=1\n", "reads numbers after its input"),

@@ -74,7 +74,7 @@ struct KerasFileTests {
 
   @Test func leftOverWeightsAreNamed() throws {
     let error = error("architecture.json", weights: "left_over_weights.h5")
-    #expect(error?.message == "the file has extra weights: of 'dense_3'")
+    #expect(error?.message == "the file has extra weights for 'dense_3'")
   }
 
   @Test func misshapenWeightsShowBothShapes() throws {

@@ -124,7 +124,7 @@ struct LambdaFixture: Decodable, Sendable {
     #expect(try reason("other_function") == "it calls tf.space_to_depth")
     #expect(try reason("global") == "it uses 'WIDTH', defined outside it")
     #expect(try reason("attribute") == "it uses '.sum' of a tensor")
-    #expect(try reason("by_values") == "it branches by the values of a tensor")
+    #expect(try reason("by_values") == "it branches on the values of a tensor")
     #expect(try reason("endless") == "it takes too many steps")
     #expect(try reason("constant") == "it does not return a tensor")
   }
@@ -212,7 +212,7 @@ struct LambdaFixture: Decodable, Sendable {
     }
     #expect(
       more?.message
-        == "its Python function '<lambda>' cannot be converted: it branches by the values of a tensor; "
+        == "its Python function '<lambda>' cannot be converted: it branches on the values of a tensor; "
         + "the function: def f(x): return x if x > 0 else -x")
     let blocks = try convert(
       single("Lambda", input: "[null, 8, 8, 3]", lambda("other_function")))

@@ -197,7 +197,7 @@ struct LayerTests {
     // In earlier versions it is a user-defined function with the usual name.
     let customary = try convert(json, version: "2.2.4")
     #expect(customary.types == ["activation", "multiply"])
-    #expect(customary.result.notes.contains { $0.contains("'swish' is taken to be the usual") })
+    #expect(customary.result.notes.contains { $0.contains("'swish' is assumed to be the usual") })
     let error = modelError {
       try convert(
         single("Activation", input: "[null, 3]", #""activation": "swash""#), version: "2.2.4")

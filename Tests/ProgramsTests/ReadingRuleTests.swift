@@ -120,10 +120,10 @@ struct ReadingRuleTests {
     Fault("two values are named 'x'") { $0.inputs.append(named("x", .float32, [2, 3])) },
     Fault("two values are named 'c'") { $0.operations.insert($0.operations[0], at: 0) },
     Fault("a value has no name") { $0.inputs.append(named("", .float32, [2, 3])) },
-    Fault("neither an input nor an earlier operation gives 'z'") {
+    Fault("neither an input nor an earlier operation produces 'z'") {
       $0.operations[1] = addition("y", ["x": "x", "y": "z"])
     },
-    Fault("neither an input nor an earlier operation gives 'y'") {
+    Fault("neither an input nor an earlier operation produces 'y'") {
       $0.operations[1] = addition("y", ["x": "x", "y": "y"])
     },
     Fault("the argument has no value") {
@@ -132,7 +132,7 @@ struct ReadingRuleTests {
     Fault("an argument is given twice") {
       $0.operations[1].inputs.append($0.operations[1].inputs[0])
     },
-    Fault("the operation 'add' does not take it") {
+    Fault("operation 'add' has no such argument") {
       $0.operations[1] = addition("y", ["x": "x", "y": "c", "z": "c"])
     },
     Fault("the argument is missing") { $0.operations[1] = addition("y", ["x": "x"]) },
@@ -140,24 +140,24 @@ struct ReadingRuleTests {
       let more = $0.operations[1].inputs[1].value?.arguments ?? []
       $0.operations[1].inputs[0].value?.arguments += more
     },
-    Fault("the operation 'addd' is not supported yet") { $0.operations[1].type = "addd" },
-    Fault("no operation of the block gives its output 'w'") { $0.outputs.append("w") },
+    Fault("operation 'addd' is not supported") { $0.operations[1].type = "addd" },
+    Fault("no operation of the block produces its output 'w'") { $0.outputs.append("w") },
     Fault("the function 'main' has no such output") { $0.result = "w" },
     Fault("the function 'main' has no such input") {
       $0.inputs = [named("w", .float32, [2, 3])]
       $0.operations[1] = addition("y", ["x": "w", "y": "c"])
     },
     Fault("the interface has the shape [2, 4], the function fp32[2, 3]") { $0.declared = [2, 4] },
-    Fault("the program states fp32[3, 3], but the result is fp32[2, 3]") {
+    Fault("the program declares fp32[3, 3], but the result is fp32[2, 3]") {
       $0.operations[1].outputs = [named("y", .float32, [3, 3])]
     },
-    Fault("the program states int32[2, 3], but the result is fp32[2, 3]") {
+    Fault("the program declares int32[2, 3], but the result is fp32[2, 3]") {
       $0.operations[1].outputs = [named("y", .int32, [2, 3])]
     },
     Fault("2 results are named, but the operation has 1") {
       $0.operations[1].outputs.append(named("w", .float32, [2, 3]))
     },
-    Fault("the types are fp32 and int32") {
+    Fault("the types differ: fp32 and int32") {
       var changed = constant("c", .int32, [2, 3], [])
       var tensor = MILTensorValue()
       tensor.content = .ints([1, 2, 3, 4, 5, 6])
@@ -166,14 +166,14 @@ struct ReadingRuleTests {
       changed.attributes[0].value?.content = .immediate(immediate)
       $0.operations[0] = changed
     },
-    Fault("another number of elements than the 6") {
+    Fault("the number of elements differs from the 6") {
       $0.operations[0] = constant("c", .float32, [2, 3], [1, 2, 3])
     },
-    Fault("the constant of type int32 has floats for elements") {
+    Fault("the constant of type int32 has elements of type floats") {
       $0.operations[0] = constant("c", .int32, [2, 3], [1, 2, 3, 4, 5, 6])
     },
     Fault("the constant has no value") { $0.operations[0].attributes = [] },
-    Fault("the value has another type than the constant") {
+    Fault("the type of the value differs from that of the constant") {
       $0.operations[0].outputs = [named("c", .float32, [3, 2])]
     },
     Fault("the weight file 'gone.bin' is missing") {

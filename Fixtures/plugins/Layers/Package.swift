@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// Where Apple's frameworks are not, modules of their names offer what custom layers use of them.
+// On Linux, modules with the names of Apple's frameworks provide what custom layers need.
 #if os(Linux)
   let frameworks: [Target] = [
     .target(name: "CoreML", path: "Support/CoreML"),

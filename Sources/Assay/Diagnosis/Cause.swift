@@ -2,8 +2,7 @@ import CoreMLModel
 import ModelPrediction
 import TensorCore
 
-/// Something that may explain why predictions differ, tried by repeating the prediction as if it were
-/// so.
+/// A possible reason for a difference, tested by repeating the prediction as if it were true.
 public struct Cause: Sendable {
   /// The part of a prediction that a cause changes; two causes of one part are never combined.
   public enum Part: String, Sendable {
@@ -15,11 +14,11 @@ public struct Cause: Sendable {
     case network
   }
 
-  /// What was done differently, as a sentence without its period.
+  /// The difference, as a sentence without its period.
   public let summary: String
-  /// The option or command that removes the difference; nil if there is none.
+  /// The option or command that fixes the difference; nil if there is none.
   public let remedy: String?
-  /// What it changes.
+  /// The part of the prediction that it changes.
   public let part: Part
   /// Applies the change; false if there is nothing to change.
   let apply: @Sendable (inout Trial) throws -> Bool

@@ -3,33 +3,35 @@ import ModelPrediction
 import TensorCore
 import Verification
 
-/// Why predictions differ from the expected values: usual causes, each tried by a prediction.
+/// Reasons why predictions differ from the expected values: usual causes, each tested by a
+/// prediction.
 ///
 /// The error of a trial is the largest of its outputs' root mean square errors, each divided by the
 /// standard deviation of the expected values.
 public struct Diagnosis: Sendable {
-  /// One or two causes and what remains of the error with them.
+  /// One or two causes and the remaining error.
   public struct Finding: Sendable {
-    /// The causes; two are of different parts.
+    /// The causes; two causes belong to different parts.
     public let causes: [Cause]
-    /// What remains; infinite if shapes do not match.
+    /// The remaining error; infinite if shapes differ.
     public let error: Double
     /// Whether all outputs are within their tolerances.
     public let agrees: Bool
   }
 
-  /// The error as it is.
+  /// The original error.
   public let error: Double
-  /// What brings all outputs within their tolerances, best first; several fit equally well.
+  /// The findings that bring all outputs within their tolerances, best first; several may fit
+  /// equally well.
   public let explanations: [Finding]
-  /// What reduces the error most, if nothing explains it: to less than half.
+  /// The finding that reduces the error most, to less than half, if nothing explains it.
   public let best: Finding?
-  /// Causes that were tried alone and explain nothing.
+  /// Causes that were tried singly and explain nothing.
   public let excluded: [Finding]
-  /// Trials that the budget left no time for.
+  /// Trials that did not fit into the time limit.
   public let untried: Int
 
-  /// Tries causes alone, then in pairs, until one explains the difference.
+  /// Tries causes singly, then in pairs, until one explains the difference.
   ///
   /// - Parameter budget: no trial starts after this time.
   public init(

@@ -39,7 +39,7 @@ struct DiagnosisSubject {
       .map(\.name)
     let pairing = ArrayPairing(actual: names, expected: expected.arrays.map(\.name))
     try require(
-      !pairing.pairs.isEmpty, .mismatch, "none of its arrays is an output of the model",
+      !pairing.pairs.isEmpty, .mismatch, "none of its arrays has the name of an output",
       file: file, hint: "the outputs are \(names.joined(separator: ", "))")
     trial = Trial(
       model: model, blobs: blobs,

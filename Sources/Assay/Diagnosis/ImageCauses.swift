@@ -61,8 +61,8 @@ extension DiagnosisSubject {
       Cause(
         .input,
         images.appliesOrientation
-          ? "the image was not turned, whatever its Exif data says"
-          : "the image was turned as its Exif data says",
+          ? "the image was not rotated by its Exif orientation"
+          : "the image was rotated by its Exif orientation",
         remedy: "pass --exif \(images.appliesOrientation ? "ignore" : "apply")"
       ) { [self] trial in
         var values = values

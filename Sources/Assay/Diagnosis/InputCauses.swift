@@ -34,7 +34,7 @@ extension DiagnosisSubject {
             + (range + colors).joined(separator: " and "),
           remedy: isImage
             ? "convert or edit with " + options.joined(separator: " ")
-            : "prepare the array like that"
+            : "prepare the array the same way"
         ) { trial in
           trial.prepare(
             name, axis: axis, isArrayOf: isImage ? nil : current, as: scale,

@@ -51,12 +51,13 @@ extension DiagnosisSubject {
         }
         return convolutions || poolings
       },
-      cause("averages count the padding as zeros, or do not") { (layer: inout Pooling) in
+      cause("average pooling counts the padding as zeros, or excludes it") {
+        (layer: inout Pooling) in
         guard layer.type == .average, !layer.globalPooling else { return false }
         layer.avgPoolExcludePadding.toggle()
         return true
       },
-      cause("sizes of poolings are rounded the other way (up in Caffe, down elsewhere)") {
+      cause("pooling sizes are rounded in the other direction (up in Caffe, down elsewhere)") {
         (layer: inout Pooling) in
         switch layer.padding {
         case .valid(let valid):
@@ -76,7 +77,7 @@ extension DiagnosisSubject {
         }
         return true
       },
-      cause("poolings take the maximum instead of the average, or the other way round") {
+      cause("pooling takes the maximum instead of the average, or vice versa") {
         (layer: inout Pooling) in
         guard layer.type != .l2 else { return false }
         layer.type = layer.type == .max ? .average : .max
@@ -109,7 +110,7 @@ extension DiagnosisSubject {
         layer.instanceNormalization = true
         return true
       },
-      cause("the variance of batch normalizations holds standard deviations") {
+      cause("the variances of batch normalizations are standard deviations") {
         (layer: inout Batchnorm) in
         guard let variance = layer.variance else { return false }
         layer.variance = Weights(
@@ -140,7 +141,7 @@ extension DiagnosisSubject {
         return true
       }
     } + [
-      cause("ReLUs are linear above 0 only in leaky form, with slope 0.1") {
+      cause("ReLUs are leaky, with slope 0.1") {
         (layer: inout Activation) in
         guard case .relu? = layer.function else { return false }
         layer.function = .leakyReLU(alpha: 0.1)
@@ -151,7 +152,7 @@ extension DiagnosisSubject {
         layer.function = .elu(alpha: 1)
         return true
       },
-      cause("GELUs are computed by tanh instead of erf, or the other way round") {
+      cause("GELUs are computed with tanh instead of erf, or vice versa") {
         (layer: inout Gelu) in
         layer.mode = layer.mode == .exact ? .tanhApproximation : .exact
         return true
@@ -162,7 +163,7 @@ extension DiagnosisSubject {
   private var resizingCauses: [Cause] {
     [
       cause(
-        "images are enlarged by the nearest element instead of linearly, or the other way round"
+        "images are enlarged by nearest neighbor instead of linear interpolation, or vice versa"
       ) {
         (layer: inout Upsample) in
         layer.mode = layer.mode == .nearest ? .bilinear : .nearest

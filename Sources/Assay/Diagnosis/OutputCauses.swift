@@ -56,7 +56,7 @@ extension DiagnosisSubject {
       causes.append(
         Cause(
           .outputs, "the classes of '\(output.name)' are in another order: " + order.summary,
-          remedy: "pass --class-labels with the labels in the order of the training"
+          remedy: "pass --class-labels with the labels in the order used in training"
         ) { trial in
           trial.output.append { name, value in
             name == output.name ? value.mapRows { order.applied($0) } : value
@@ -136,10 +136,10 @@ extension DiagnosisSubject {
         .outputs,
         zip(names, chosen).map { name, other in
           let kind = if case .blob = other.kind { "blob" } else { "output" }
-          return "the values expected of '\(name)' are those of the \(kind) '\(other.name)'"
+          return "the expected values of '\(name)' are those of \(kind) '\(other.name)'"
         }.joined(separator: ", "),
         remedy: isBlob
-          ? "compare with the framework's values of "
+          ? "compare with the framework's values for "
             + names.map { "'\($0)'" }.joined(separator: ", ") + ", or pass --layers"
           : "name the arrays by the outputs"
       ) { trial in

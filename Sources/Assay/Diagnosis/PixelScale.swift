@@ -40,21 +40,21 @@ struct PixelScale: Sendable {
     PixelScale(
       "−0.5 to 0.5", scale: 1 / 255, mean: [0.5, 0.5, 0.5],
       options: "--image-scale 1/255 --image-mean 0.5"),
-    PixelScale("0 to 1 less ImageNet's mean, divided by its deviation", .kerasTorch),
+    PixelScale("0 to 1 minus ImageNet's mean, divided by its deviation", .kerasTorch),
     PixelScale(
-      "0 to 1 less ImageNet's mean", scale: 1 / 255, mean: photoMean,
+      "0 to 1 minus ImageNet's mean", scale: 1 / 255, mean: photoMean,
       options: "--image-scale 1/255 --image-mean 0.485,0.456,0.406"),
     PixelScale(
-      "0 to 255 less VGG's mean", mean: caffeMean,
+      "0 to 255 minus VGG's mean", mean: caffeMean,
       options: "--image-mean 123.68,116.779,103.939"),
     PixelScale(
-      "0 to 255 less the mean of Caffe's ImageNet",
+      "0 to 255 minus the mean of Caffe's ImageNet",
       mean: [122.67891434, 116.66876762, 104.00698793],
       options: "--image-mean 122.67891434,116.66876762,104.00698793"),
     PixelScale(
-      "0 to 255 less 104, 117, 123", mean: [123, 117, 104], options: "--image-mean 123,117,104"),
+      "0 to 255 minus 104, 117, 123", mean: [123, 117, 104], options: "--image-mean 123,117,104"),
     PixelScale(
-      "0 to 255 less VGG's mean, times 0.017", scale: 0.017, mean: caffeMean.map { $0 * 0.017 },
+      "0 to 255 minus VGG's mean, times 0.017", scale: 0.017, mean: caffeMean.map { $0 * 0.017 },
       options: "--image-scale 0.017 --image-mean 2.10256,1.985243,1.766963"),
     PixelScale(
       "(x − 127.5) / 128", scale: 1 / 128, mean: [0.99609375, 0.99609375, 0.99609375],

@@ -9,7 +9,7 @@ extension DiagnosisSubject {
       Cause(
         .network, "1 is added to the forget gates' bias", remedy: "pass --forget-bias add"
       ) { trial in try trial.addForgetBias(1) },
-      Cause(.network, "1 was added to the forget gates' bias, and must not be") { trial in
+      Cause(.network, "1 was added to the forget gates' bias and must not be") { trial in
         try trial.addForgetBias(-1)
       },
       Cause(.network, "recurrent layers read the sequence in the other direction") { trial in

@@ -25,7 +25,7 @@ extension DiagnosisSubject {
 
   private var kernelCauses: [Cause] {
     [
-      cause("kernels of convolutions are turned by 180° (Theano convolves, others correlate)") {
+      cause("kernels of convolutions are rotated by 180° (Theano convolves, others correlate)") {
         (layer: inout Convolution) in
         try layer.changeKernel { $0.reversed(2).reversed(3) }
       },

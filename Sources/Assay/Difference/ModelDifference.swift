@@ -63,7 +63,7 @@ package struct ModelDifference: Sendable {
       a.type != b.type
     {
       entries.append(
-        Entry(change: .changed, part: prefix + "model", field: "its contents (not read)"))
+        Entry(change: .changed, part: prefix + "model", field: "contents (not read)"))
     }
     let (p, q) = (a.pipelineModels, b.pipelineModels)
     for index in 0..<max(p.count, q.count) {
@@ -177,7 +177,7 @@ package struct ModelDifference: Sendable {
       }
       if p is OpaqueLayer {
         entries.append(
-          Entry(change: .changed, part: part, field: "its contents (not read)"))
+          Entry(change: .changed, part: part, field: "contents (not read)"))
         continue
       }
       compare(fields: try x.flatFields(), try y.flatFields(), part)

@@ -71,7 +71,7 @@ package struct EditCheck {
     let found = try Predictor(model: written, options: options).outputBlobs(inputs)
     for (name, value) in outputs where found[name].map({ !Self.agree($0, value, 0) }) ?? true {
       throw ModelError(
-        .internal, "the file predicts something else than the model that was written", field: name)
+        .internal, "the written file gives other predictions than the edited model", field: name)
     }
   }
 

@@ -75,11 +75,11 @@ package struct DetectionEvaluation {
   private mutating func image(of source: InputSource) throws -> Int {
     if let id = try images.value(for: source.name) {
       try require(
-        !seen.contains(id), .mismatch, "is the same image of the truth as an earlier input",
+        !seen.contains(id), .mismatch, "is the same image in the ground truth as an earlier input",
         file: source.name)
       return id
     }
-    throw ModelError(.mismatch, "the truth has no image of this name", file: source.name)
+    throw ModelError(.mismatch, "the ground truth has no image of this name", file: source.name)
   }
 
   /// By the class's name, or by COCO's numbers where nothing names it.

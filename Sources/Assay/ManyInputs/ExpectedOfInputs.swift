@@ -62,7 +62,7 @@ package struct ExpectedOfInputs {
         }
       }
       throw ModelError(
-        .mismatch, "nothing is expected of it: \(stem).npz is missing", file: input.name)
+        .mismatch, "it has no expected outputs: \(stem).npz is missing", file: input.name)
     }
   }
 }

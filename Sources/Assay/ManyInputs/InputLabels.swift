@@ -40,8 +40,8 @@ package struct InputLabels {
       let (file, label) = columns ?? (0, 1)
       for (index, row) in rows.enumerated() where columns == nil || index > 0 {
         try require(
-          row.count > max(file, label), "row \(index + 1) does not have a file and a label",
-          hint: "a table of labels has the columns file,label")
+          row.count > max(file, label), "row \(index + 1) is not a file and a label",
+          hint: "a table of labels needs the columns file,label")
         try table.insert(row[file], row[label])
       }
       try require(table.count > 0, "the table has no labels")
@@ -68,8 +68,8 @@ package struct InputLabels {
     let parts = source.name.split(separator: "/")
     guard parts.count > 1 else {
       throw ModelError(
-        .mismatch, "is not in a folder whose name is its class", file: source.name,
-        hint: "name the folder that has a folder of each class")
+        .mismatch, "is not in a folder named after its class", file: source.name,
+        hint: "name the folder that contains a folder for each class")
     }
     return String(parts[parts.count - 2])
   }

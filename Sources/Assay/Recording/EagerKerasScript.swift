@@ -10,7 +10,7 @@ enum EagerKerasScript {
 
 
     def parts(node, known):
-        """A call's layer, its arguments, and the tensors that it takes and makes."""
+        """Returns a call's layer, its arguments, and its input and output tensors."""
         args, kwargs = node.map_arguments({str(i): [v] * 99 for i, v in known.items()})
         return node.layer, args, kwargs, tensors(node), flatten(node.outputs)
     """#
@@ -25,7 +25,7 @@ enum EagerKerasScript {
 
 
     def parts(node, known):
-        """A call's layer, its arguments, and the tensors that it takes and makes."""
+        """Returns a call's layer, its arguments, and its input and output tensors."""
         args, kwargs = node.arguments.fill_in(known)
         return node.operation, args, kwargs, tensors(node), node.outputs
     """#

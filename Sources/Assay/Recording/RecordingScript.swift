@@ -16,7 +16,7 @@ package enum RecordingFramework: String, CaseIterable, Sendable {
     case .caffe: self = .caffe
     case .darknet:
       throw ModelError(
-        .unsupported, "Darknet has no Python interface that keeps what its layers compute",
+        .unsupported, "the Python interface of Darknet does not expose what its layers compute",
         hint: "write the arrays from C, and compare them with --expected and --layers")
     case .coreML:
       throw ModelError(
@@ -47,7 +47,7 @@ package struct RecordingScript: Sendable {
     let own = try RecordingFramework(of: source)
     try require(
       own.isKeras == framework.isKeras, .mismatch,
-      "the network is one of \(own.isKeras ? "Keras" : "Caffe"), which \(framework.rawValue) does not read",
+      "\(framework.rawValue) cannot read a network of \(own.isKeras ? "Keras" : "Caffe")",
       hint: "omit --framework")
     var constants = "MODEL = \(JSONValue.quoted(model))\n"
     if let weights { constants += "WEIGHTS = \(JSONValue.quoted(weights))\n" }
@@ -85,7 +85,7 @@ package struct RecordingScript: Sendable {
   private static var caffe: [String] {
     [
       "import caffe\nimport numpy as np",
-      prepare("image[:, :, ::-1] - [104, 117, 123]: BGR, less the mean"),
+      prepare("image[:, :, ::-1] - [104, 117, 123]: BGR minus the mean"),
       RecordingScriptParts.readForCaffe + "\n", RecordingScriptParts.readAll + "\n",
       RecordingScriptParts.caffe,
     ]

@@ -36,7 +36,7 @@ enum RecordingScriptParts {
   /// The arrays of all files.
   static let readAll = #"""
     def read_all(shapes):
-        """The files' arrays, one for each input; of a single input a batch; random ones without files."""
+        """Returns the arrays of the files, one per input, or a batch for a single input; random arrays without files."""
         if not INPUTS:
             random = np.random.RandomState(0)
             return [random.uniform(0, 1, [1 if i == 0 else n or 8 for i, n in enumerate(s)]) for s in shapes]

@@ -11,7 +11,7 @@ struct PrecisionArguments: ParsableArguments {
 
   @Option(
     help: """
-      What the codes stand for; default: linear.
+      How codes map to values; default: linear.
       """)
   var mode: Mode?
 
@@ -88,17 +88,18 @@ struct PrecisionArguments: ParsableArguments {
 struct ProgramCompressionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "With tables: so many output channels share one; default: all.", valueName: "N"))
+      "For tables: the number of output channels that share one; default: all.", valueName: "N"))
   var groupSize: Int?
 
   @Option(
     help: ArgumentHelp(
-      "With linear codes: so many input channels share a scale; default: all.", valueName: "N"))
+      "For linear codes: the number of input channels that share a scale; default: all.",
+      valueName: "N"))
   var blockSize: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Make this part of each weight's values 0, the smallest ones, and leave them out.",
+      "Set this fraction of each weight's values, the smallest, to 0, and store only the rest.",
       valueName: "P"))
   var sparsity: Double?
 
@@ -141,8 +142,8 @@ struct SelectionArguments: ParsableArguments {
 
   @Option(
     help: """
-      How to choose the scales of linear and linear_lut codes: from the range of the values, as \
-      coremltools does, or for the least squared error.
+      How to choose the scales of linear and linear_lut codes: from the range of the values, like \
+      coremltools, or for the least squared error.
       """)
   var scales = ScaleChoice.leastSquares
 
@@ -223,7 +224,7 @@ struct SearchArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Write an HTML page with the curve of size and error.", valueName: "FILE.html"),
+      "Write an HTML page that plots error against size.", valueName: "FILE.html"),
     completion: .file(extensions: ["html"]))
   var report: String?
 

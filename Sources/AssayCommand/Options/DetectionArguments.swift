@@ -6,7 +6,7 @@ struct DetectionArguments: ParsableArguments {
   @Option(
     name: .customLong("detect"),
     help: ArgumentHelp(
-      "Find boxes in the outputs, by the model's metadata (auto) or for this kind of network; -o draws them.",
+      "Find boxes in the outputs, as the model's metadata describes them (auto) or for this kind of network; -o draws them.",
       valueName: "KIND"))
   var mode: DetectionMode?
 
@@ -22,7 +22,7 @@ struct DetectionArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The largest overlap of two boxes of a class, divided by their union; default: 0.45.",
+      "The largest allowed overlap of two boxes of a class, divided by their union; default: 0.45.",
       valueName: "FRACTION"))
   var iou: Double?
 

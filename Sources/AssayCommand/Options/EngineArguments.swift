@@ -8,7 +8,7 @@ struct EngineArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Whether an LSTM's field forgetBias adds 1; coremltools sets it without meaning it."
+      "Whether the field forgetBias of an LSTM adds 1 to its bias (add) or not (ignore); coremltools sets the field without intending that."
     ))
   var forgetBias = ForgetBias.ignore
 
@@ -92,7 +92,7 @@ struct ComputePrecisionArguments: ParsableArguments {
 struct FunctionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Use this function of an ML Program; default: the one that the program names.",
+      "Use this function of an ML Program; default: the program's default function.",
       valueName: "NAME"))
   var function: String?
 }
@@ -101,7 +101,7 @@ struct FunctionArguments: ParsableArguments {
 struct PassArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Leave out an optimization pass, to find out whether it is at fault; repeatable.",
+      "Skip an optimization pass, to find out whether it causes an error; repeatable.",
       valueName: "PASS"))
   var without: [String] = []
 }

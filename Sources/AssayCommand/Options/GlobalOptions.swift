@@ -6,7 +6,8 @@ extension ColorOutput: ExpressibleByArgument {}
 /// Options of every command.
 struct GlobalOptions: ParsableArguments {
   @Flag(
-    name: [.short, .long], help: "Print results and errors only; a result in a file is not printed."
+    name: [.short, .long],
+    help: "Print only results and errors; a result that is written to a file is not printed."
   )
   var quiet = false
 
@@ -15,8 +16,8 @@ struct GlobalOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Refuse to use more memory than this, such as 500M or 2G; default: 80 % of what there is, and "
-        + "of small inputs 1 MiB for each byte, at least 192 MiB.",
+      "Refuse to use more memory than this, such as 500M or 2G; default: 80 % of the available "
+        + "memory, but at most 1 MiB per byte of input, or 192 MiB if that is more.",
       valueName: "SIZE"))
   var maxMemory: ByteCount?
 

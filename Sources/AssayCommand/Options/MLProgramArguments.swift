@@ -7,7 +7,7 @@ extension ProgramTarget: ExpressibleByArgument {}
 struct MLProgramArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The oldest system that runs the program; default: iOS15, or what the weights need.",
+      "The oldest system that must run the program; default: iOS15, or later if the weights need it.",
       valueName: "SYSTEM"))
   var target: ProgramTarget?
 
@@ -20,13 +20,13 @@ struct MLProgramArguments: ParsableArguments {
 
   @Flag(
     name: .customLong("fixed-sizes"),
-    help: "Write the default sizes of flexible inputs alone.")
+    help: "Write only the default sizes of flexible inputs.")
   var hasFixedSizes = false
 
   @Flag(
     name: .customLong("states"),
     help: ArgumentHelp(
-      "Keep states of recurrent layers in the program, from iOS18 on, instead of as inputs and outputs."
+      "Keep the states of recurrent layers inside the program, instead of as inputs and outputs; needs iOS18."
     ))
   var hasStates = false
 

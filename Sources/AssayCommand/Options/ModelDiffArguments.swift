@@ -4,7 +4,7 @@ import Assay
 /// Options for comparing two models.
 struct ModelDiffArguments: ParsableArguments {
   @Flag(
-    help: "Compare the structure only, and exit with 1 if anything differs.")
+    help: "Compare only the structure, and exit with 1 if anything differs.")
   var structure = false
 
   /// - Parameters:

@@ -72,7 +72,7 @@ struct SourceArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Divide each color by this standard deviation; inserts a scale layer if the three differ.",
+      "Divide each color by this standard deviation; adds a scale layer if the three differ.",
       valueName: "R,G,B"))
   var imageStd: NumberList?
 
@@ -113,21 +113,21 @@ struct SourceArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Convert unknown layers to custom layers: by a JSON file of rules, or all (allow).",
+      "Convert unknown layers to custom layers: by the rules in a JSON file, or all of them (allow).",
       valueName: "FILE.json|allow"),
     completion: .file(extensions: ["json"]))
   var customLayers: String?
 
   @Option(
     help:
-      "Convert Keras Lambdas whose code can be read to Core ML layers: auto, or off; auto unless --custom-layers is allow. The code is never run."
+      "Whether to convert Keras Lambda layers whose code can be read (auto) or not (off); default: auto, or off with --custom-layers allow. The code is never run."
   )
   var lambda: Lambda?
 
   @Option(
     help: ArgumentHelp(
-      "The latest version of the specification that the model may need. Layers of later ones become "
-        + "earlier ones where they can; what cannot is named.", valueName: "N"))
+      "The highest version of the specification that the model may need. Layers of later versions "
+        + "are replaced if possible; an error names the others.", valueName: "N"))
   var maxSpec: Int?
 
   @Flag(help: "Mark trainable layers as updatable.")

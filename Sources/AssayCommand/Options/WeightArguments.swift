@@ -14,7 +14,8 @@ struct WeightArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Endings of the names of a layer's files, instead of the weights' names.", valueName: "_W,_b")
+      "Suffixes of the names of a layer's files, instead of the names of the weights.",
+      valueName: "_W,_b")
   )
   var suffix: String?
 

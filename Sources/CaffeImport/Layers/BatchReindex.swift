@@ -10,8 +10,8 @@ enum BatchReindex: CaffeLayerConverter {
     let source = network.five(layer.inputs[0], for: layer.name)
     guard let axis = source.axes.first, layer.inputs[1].shape.count == 1 else {
       throw layer.error(
-        "its bottoms have the shapes \(layer.inputs[0].shapeText) and \(layer.inputs[1].shapeText); items and "
-          + "a list of their numbers are needed")
+        "its bottoms have the shapes \(layer.inputs[0].shapeText) and \(layer.inputs[1].shapeText); they must be items and "
+          + "a list of their indices")
     }
     let count = layer.inputs[1].shape[0]
     var list = ReshapeStatic()

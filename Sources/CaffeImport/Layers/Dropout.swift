@@ -20,7 +20,7 @@ enum Dropout: SingleInputConverter {
       return nil
     }
     return "layer '\(layer.name)' (Dropout) drops elements at random in Caffe's test phase "
-      + "(sample_weights_test); the model passes on their mean"
+      + "(sample_weights_test); the model uses their mean instead"
   }
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {

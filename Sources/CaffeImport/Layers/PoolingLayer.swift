@@ -121,7 +121,7 @@ extension CaffeNetwork {
     try layer.require(
       isPositive(tensor.blob, depth: 0),
       unsupported:
-        "STOCHASTIC uses values as probabilities, but its bottom may contain negative values",
+        "STOCHASTIC treats values as probabilities, but the bottom may contain negative values",
       field: "pool", hint: "insert a ReLU before it")
   }
 

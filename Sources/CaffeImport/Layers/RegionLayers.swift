@@ -100,9 +100,10 @@ enum PythonLayer: CaffeLayerConverter {
   static let source = SourceLayer(
     "Python",
     becomes: "`ProposalLayer` of `rpn.proposal_layer`: custom layer Proposal, a built-in class",
-    options: "`feat_stride`, `scales`, `ratios` in `param_str`; the numbers of py-faster-rcnn's "
+    options: "`feat_stride`, `scales`, `ratios` in `param_str`; the defaults of py-faster-rcnn's "
       + "configuration for tests: 6000 candidates, 300 regions of at least 16 pixels, which overlap "
-      + "by at most 0.7", refused: "every other layer: its code is in another file", version: 4)
+      + "by at most 0.7", refused: "every other layer, because its code is in another file",
+    version: 4)
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     if let error = refusal(of: layer) { throw error }
@@ -115,7 +116,7 @@ enum PythonLayer: CaffeLayerConverter {
       case ("ratios", 1...): settings.ratios = numbers
       default:
         throw layer.unsupported(
-          "'\(key)' is a setting that py-faster-rcnn's ProposalLayer lacks",
+          "py-faster-rcnn's ProposalLayer has no setting '\(key)'",
           field: "python_param.param_str")
       }
     }
@@ -131,7 +132,7 @@ extension PythonLayer {
     let name = (try? parameters.string("layer")) ?? ""
     if name == "ProposalLayer", module.hasSuffix("proposal_layer") { return nil }
     return layer.unsupported(
-      "the layer '\(name)' of the Python module '\(module)' is code in another file",
+      "the code of layer '\(name)' is in another file, the Python module '\(module)'",
       field: "python_param.layer",
       hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
         + CustomLayerSubject(layer: layer.name, layerClass: layer.type).suggestedRule)
@@ -215,6 +216,6 @@ private enum PythonSettings {
 
   private static func fault(_ text: String, _ layer: CaffeLayer) -> ModelError {
     layer.unsupported(
-      "'\(text)' is not a list of settings with numbers", field: "python_param.param_str")
+      "'\(text)' is not a list of settings with numeric values", field: "python_param.param_str")
   }
 }

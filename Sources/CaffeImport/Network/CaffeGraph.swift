@@ -54,7 +54,7 @@ struct CaffeGraph {
     }
     let sources = Self.sources(others, missingIn: layers)
     notes += sources.map {
-      "layer '\($0.name)' (\($0.type)) is not in this phase; its tops count as inputs"
+      "layer '\($0.name)' (\($0.type)) is not in this phase; its tops become inputs"
     }
     try connect(sources + layers)
     findOutputs()

@@ -129,12 +129,12 @@ enum InputShapes {
     let example = "--input-shape \(name)=1,\(shape[1]),368,368"
     try layer.require(
       shape[2] > 1,
-      "input '\(name)' is declared with 1 × 1 elements, which stands for a size that is set later",
+      "input '\(name)' is declared with 1 × 1 elements, a placeholder for a size that is set later",
       code: .mismatch, hint: "set it with \(example), in Caffe's order, batch first")
     // As OpenPose's networks are declared.
     guard shape[2] == 16, shape[1] == 3 else { return nil }
-    return "input '\(name)' has \(shape[2]) × \(shape[3]) elements, as the file says; if that "
-      + "stands for a size that is set later, give it with \(example)"
+    return "input '\(name)' has \(shape[2]) × \(shape[3]) elements in the file; if that "
+      + "is a placeholder for a size that is set later, set it with \(example)"
   }
 
   private static func checked(_ shape: [Int], _ layer: CaffeLayer) throws -> [Int] {

@@ -57,10 +57,10 @@ extension CaffeLayer {
     } else if field.name.hasPrefix("#") {
       hint = "give the .prototxt, which has its name, before the .caffemodel"
     } else {
-      hint = "remove it to compute the layer as in BVLC's Caffe"
+      hint = "remove it to get the layer of BVLC's Caffe"
     }
     return unsupported(
-      "\(field.values.last?.text ?? "") is a setting that BVLC's Caffe lacks, and nothing reads it",
+      "\(field.values.last?.text ?? "") is a setting that BVLC's Caffe lacks, and it is not used",
       field: path, hint: hint)
   }
 

@@ -74,7 +74,7 @@ struct TextScanner {
       guard (0x20..<0x7F).contains(byte) else {
         throw error(
           "byte \(byte) is not text",
-          hint: "a .prototxt is text; give a .caffemodel by itself or after a .prototxt")
+          hint: "a .prototxt is text; pass a .caffemodel alone or after a .prototxt")
       }
       index += 1
       return .symbol(byte)

@@ -2,7 +2,7 @@ import Interpretation
 import LibC
 
 extension CaffeOperations {
-  /// `relu_layer.cpp`, `elu_layer.cpp`, `bnll_layer.cpp` and the like: functions of an element.
+  /// `relu_layer.cpp`, `elu_layer.cpp`, `bnll_layer.cpp` and so on: element-wise functions.
   static let activations: [String: CaffeOperation] = [
     "ReLU": .each { layer in
       let slope = try layer.settings("relu_param").number("negative_slope")
@@ -72,8 +72,8 @@ extension CaffeOperations {
         [layer.input.map(half), layer.input.map { half(-$0) }],
         axis: try layer.axis(index, of: layer.input))
     },
-    // dropout_layer.cpp: in the phase TEST the bottom itself, unless a fork's scale_train is false;
-    // what sample_weights_test draws has the bottom as its mean.
+    // dropout_layer.cpp: in the TEST phase, the bottom itself, unless a fork's scale_train is
+    // false; the mean of the samples of sample_weights_test is the bottom.
     "Dropout": .each { layer in
       let settings = layer.settings("dropout_param")
       let ratio = try settings.number("dropout_ratio")
@@ -93,7 +93,7 @@ extension CaffeOperations {
     return { lambda * ($0 > 0 ? $0 : alpha * expm1($0)) }
   }
 
-  /// prelu_layer.cpp: a slope for each channel, axis 1, or for all.
+  /// prelu_layer.cpp: one slope per channel (axis 1), or one for all.
   private static func parametric(_ layer: LayerRun) throws -> DoubleArray {
     let input = layer.input
     try layer.require(input.rank >= 2, "its bottom has \(input.rank) axes")

@@ -51,7 +51,7 @@ extension CaffeOperations {
     return result
   }
 
-  /// axpy_layer.cpp of hujie-frank/SENet: a · x + y, with a factor for each channel of each item.
+  /// axpy_layer.cpp of hujie-frank/SENet: a · x + y, with one factor for each channel of each item.
   private static func axpy(_ layer: LayerRun) throws -> DoubleArray {
     let (a, x, y) = (layer.bottoms[0], layer.bottoms[1], layer.bottoms[2])
     try layer.require(

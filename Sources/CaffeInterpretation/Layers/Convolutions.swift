@@ -11,8 +11,8 @@ extension CaffeOperations {
   ]
 }
 
-/// base_conv_layer.cpp: the settings of a convolution over the axes behind `axis`. Kernels of fewer
-/// than three axes have axes of length 1 in front.
+/// base_conv_layer.cpp: the settings of a convolution over the axes after `axis`. Kernels with
+/// fewer than three axes have leading axes of length 1.
 private struct Windows {
   let layer: LayerRun
   let channelAxis: Int
@@ -46,7 +46,7 @@ private struct Windows {
         "kernel_size", named: "kernel", count: count, default: nil, atLeast: 1))
     stride = filler + (try settings.sizes("stride", count: count, default: 1, atLeast: 1))
     pad = filler.map { _ in 0 } + (try settings.sizes("pad", count: count, default: 0))
-    // DeepLab's name of dilation.
+    // DeepLab's name for the dilation.
     let gaps = settings.has("hole") || settings.has("hole_h") ? "hole" : "dilation"
     dilation = filler + (try settings.sizes(gaps, count: count, default: 1, atLeast: 1))
     outputs = isIm2col ? 0 : try settings.size("num_output")
@@ -79,7 +79,7 @@ private struct Windows {
       stride: stride, pad: pad, dilation: dilation)
   }
 
-  /// A result with the bias, to which the products are added.
+  /// A result initialized with the bias, to which the products are added.
   private func biases(_ out: [Int]) throws -> DoubleArray {
     var result = try DoubleArray(shape: shape(outputs, out))
     guard hasBias else { return result }
@@ -102,7 +102,7 @@ private struct Windows {
     return result
   }
 
-  /// deconv_layer.cpp, col2im: every element spreads its kernel over the output.
+  /// deconv_layer.cpp, col2im: every element adds its scaled kernel to the output.
   func deconvolution() throws -> DoubleArray {
     let out = (0..<3).map { stride[$0] * (size[$0] - 1) + extent[$0] - 2 * pad[$0] }
     try layer.require(out.allSatisfy { $0 > 0 }, "its top would have the size \(out)")
@@ -116,7 +116,7 @@ private struct Windows {
     return result
   }
 
-  /// im2col_layer.cpp: a channel for each channel and tap.
+  /// im2col_layer.cpp: one output channel for each channel and tap.
   func columns() throws -> DoubleArray {
     let out = try convolvedSize()
     let taps = kernel.reduce(1, *)

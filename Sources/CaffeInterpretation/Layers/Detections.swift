@@ -80,8 +80,8 @@ extension CaffeOperations {
   }
 }
 
-/// detection_output_layer.cpp and bbox_util.cpp, for one image. Caffe gives as many rows as there are
-/// boxes; here there are always as many as there can be, and those behind the last box are 0, −1, −1, …
+/// detection_output_layer.cpp and bbox_util.cpp, for one image. Caffe returns one row per box; here
+/// the number of rows is always the maximum, and rows after the last box are 0, −1, −1, …
 private struct DetectionRows {
   let layer: LayerRun
   let classes: Int

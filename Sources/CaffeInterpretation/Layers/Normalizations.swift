@@ -13,8 +13,8 @@ extension CaffeOperations {
     "Bias": .one(bottoms: 1...2, bias),
   ]
 
-  /// lrn_layer.cpp: x · (k + α / n · Σ x²)^−β over n channels, or x · (1 + α · mean of x²)^−β over n × n
-  /// places, those of the padding included.
+  /// lrn_layer.cpp: x · (k + α / n · Σ x²)^−β over n channels, or x · (1 + α · mean of x²)^−β over
+  /// n × n positions, including the padding.
   private static func localResponse(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("lrn_param")
     let size = try settings.size("local_size")
@@ -72,8 +72,8 @@ extension CaffeOperations {
     return result
   }
 
-  /// normalize_layer.cpp of weiliu89/caffe, branch ssd: x / √(Σ x² + eps) · factor, over the image or
-  /// over the channels of each place.
+  /// normalize_layer.cpp of weiliu89/caffe, branch ssd: x / √(Σ x² + eps) · factor, over the image
+  /// or over the channels at each position.
   private static func normalize(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("norm_param")
     let (items, channels, height, width) = try layer.imageShape()
@@ -98,7 +98,8 @@ extension CaffeOperations {
     return result
   }
 
-  /// Mean and variance over all axes but the channels', 1; the mean of (x − mean)².
+  /// Mean and variance over all axes except the channels (axis 1); the variance is the mean of (x −
+  /// mean)².
   private static func statistics(
     _ input: DoubleArray, channels: Int, inner: Int
   ) -> (mean: [Double], variance: [Double]) {
@@ -115,8 +116,9 @@ extension CaffeOperations {
     return (mean, variance)
   }
 
-  /// batch_norm_layer.cpp: (x − mean) / √(variance + eps), the stored mean and variance divided by the
-  /// third weight. NVIDIA's and Intel's have the factors and shifts of a Scale layer in addition.
+  /// batch_norm_layer.cpp: (x − mean) / √(variance + eps), where the stored mean and variance are
+  /// divided by the third weight. NVIDIA's and Intel's versions also have the factors and shifts of
+  /// a Scale layer.
   private static func batchNorm(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("batch_norm_param")
     let input = layer.input
@@ -147,9 +149,9 @@ extension CaffeOperations {
     return result
   }
 
-  /// bn_layer.cpp of alexgkendall/caffe-segnet, with two weights: the factors and shifts alone in the mode
-  /// INFERENCE, behind the image's own statistics in the mode LEARN. With four, of
-  /// hszhao/PSPNet: also the mean and the variance.
+  /// bn_layer.cpp. With two weights, of alexgkendall/caffe-segnet: only factors and shifts in the
+  /// mode INFERENCE, after normalization by the image's own statistics in the mode LEARN. With four
+  /// weights, of hszhao/PSPNet: also mean and variance.
   private static func segnetNorm(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("bn_param")
     let input = layer.input
@@ -201,7 +203,7 @@ extension CaffeOperations {
   }
 
   /// The axes of the first bottom that the factors have: those of the second bottom from `axis` on,
-  /// without one `num_axes` of the first; the first of them.
+  /// or `num_axes` of the first without one. Returns the first of these axes.
   private static func coveredAxes(
     _ settings: CaffeSettings, _ layer: LayerRun
   ) throws -> (axis: Int, shape: [Int]) {
@@ -223,7 +225,7 @@ extension CaffeOperations {
     return (axis, Array(input.shape[axis..<end]))
   }
 
-  /// A function of each element and the index of the factor that belongs to it.
+  /// A function of each element and the index of its factor.
   private static func stretched(
     _ input: DoubleArray, _ axis: Int, _ shape: [Int], _ function: (Double, Int) -> Double
   ) -> DoubleArray {

@@ -19,7 +19,7 @@ extension CaffeOperations {
       : try settings.sizes("kernel_size", named: "kernel", default: nil, atLeast: 1)
     let stride = try settings.sizes("stride", default: 1, atLeast: 1)
     let pad = try settings.sizes("pad", default: 0)
-    // NVIDIA's and others' names of rounding down.
+    // The names that NVIDIA and others use for rounding down.
     let isFloor =
       try settings.symbol("round_mode", default: "CEIL") == "FLOOR"
       || !settings.bool("ceil_mode", default: true)
@@ -49,8 +49,8 @@ extension CaffeOperations {
     return .concatenated(parts, axis: 1)
   }
 
-  /// upsample_layer.cpp of alexgkendall/caffe-segnet: each element at the position of its window's
-  /// maximum; without such positions every element repeated.
+  /// upsample_layer.cpp of alexgkendall/caffe-segnet: each element goes to the position of its
+  /// window's maximum; without positions, every element is repeated.
   private static func upsample(_ layer: LayerRun, _ settings: CaffeSettings) throws -> DoubleArray {
     let (items, channels, height, width) = try layer.imageShape()
     var size: [Int] = []
@@ -99,7 +99,7 @@ extension LayerRun {
   }
 }
 
-/// pooling_layer.cpp; for STOCHASTIC the test's kernel in pooling_layer.cu.
+/// pooling_layer.cpp; for STOCHASTIC, the test kernel in pooling_layer.cu.
 struct PoolingWindows {
   let method: String
   let kernel: [Int]
@@ -107,7 +107,7 @@ struct PoolingWindows {
   let pad: [Int]
   let isFloor: Bool
 
-  /// `PoolingLayer::Reshape`: rounded up; with padding, no window begins behind the image.
+  /// `PoolingLayer::Reshape`: rounded up; with padding, no window starts after the image.
   private func count(_ extent: Int, _ axis: Int) -> Int {
     let room = extent + 2 * pad[axis] - kernel[axis]
     if room < 0 { return 0 }
@@ -137,7 +137,7 @@ struct PoolingWindows {
       for row in 0..<out[0] {
         for column in 0..<out[1] {
           let (top, left) = (row * stride[0] - pad[0], column * stride[1] - pad[1])
-          // The average counts padding, but nothing behind it.
+          // The average includes the padding, but nothing beyond it.
           let area =
             (min(top + kernel[0], height + pad[0]) - top)
             * (min(left + kernel[1], width + pad[1]) - left)

@@ -10,7 +10,7 @@ extension CaffeOperations {
     },
   ]
 
-  /// inner_product_layer.cpp: the axes from `axis` on are one vector.
+  /// inner_product_layer.cpp: the axes from `axis` on are flattened to one vector.
   private static func innerProduct(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("inner_product_param")
     let input = layer.input
@@ -26,7 +26,7 @@ extension CaffeOperations {
       let bias = try layer.weight(1, shape: [outputs]).values
       for index in result.values.indices { result.values[index] = bias[index % outputs] }
     }
-    // A line of the weights at a time.
+    // One row of the weights at a time.
     let length = isTransposed ? outputs : width
     var line = [Float](repeating: 0, count: length)
     for index in 0..<(isTransposed ? width : outputs) {
@@ -53,7 +53,7 @@ extension CaffeOperations {
     return result
   }
 
-  /// embed_layer.cpp: the line of the weights that each element names.
+  /// embed_layer.cpp: each element selects a row of the weights.
   private static func embed(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("embed_param")
     let (words, outputs) = (try settings.size("input_dim"), try settings.size("num_output"))

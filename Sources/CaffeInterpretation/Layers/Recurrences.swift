@@ -35,8 +35,8 @@ extension CaffeOperations {
   }
 }
 
-/// recurrent_layer.cpp: x (T, N, …), cont (T, N), perhaps a static bottom (N, …), and, if they are
-/// exposed, the states (1, N, D).
+/// recurrent_layer.cpp: x (T, N, …), cont (T, N), optionally a static bottom (N, …), and the states
+/// (1, N, D) if they are exposed.
 private struct Recurrence {
   let layer: LayerRun
   let units: Int
@@ -45,10 +45,10 @@ private struct Recurrence {
   let streams: Int
   let states: [[Double]]
   let showsStates: Bool
-  /// W · x + b for each step and stream, with the static part.
+  /// W · x + b for each step and stream, plus the static part.
   var products: [Double]
   let recurrent: [Double]
-  /// The index of the weight behind the recurrent one.
+  /// The index of the weight after the recurrent one.
   let next: Int
 
   init(_ layer: LayerRun, states stateCount: Int, gates: Int) throws {

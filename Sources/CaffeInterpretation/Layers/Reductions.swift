@@ -49,7 +49,7 @@ extension CaffeOperations {
     return DoubleArray(shape: Array(input.shape[..<axis]), values)
   }
 
-  /// argmax_layer.cpp: pairs of value and index in falling order, so that of equal values the last
+  /// argmax_layer.cpp: pairs of value and index in descending order, so the last of equal values
   /// comes first.
   private static func argMax(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("argmax_param")

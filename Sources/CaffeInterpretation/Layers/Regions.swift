@@ -2,7 +2,7 @@ import Interpretation
 import LibC
 import TensorCore
 
-/// Layers of detectors with two stages.
+/// Layers of two-stage detectors.
 extension CaffeOperations {
   static let regions: [String: CaffeOperation] = [
     "ROIPooling": .one(bottoms: 2...2, regionMaxima),
@@ -27,7 +27,7 @@ extension CaffeOperations {
         try settings.string("module", default: ""), try settings.string("layer", default: "")
       )
       guard name == "ProposalLayer", module.hasSuffix("proposal_layer"), layer.bottoms.count == 3
-      else { throw layer.missing("'\(name)' of '\(module)' is code in another file") }
+      else { throw layer.missing("'\(name)' of '\(module)' is in another file") }
       var proposals = RegionProposals()
       for (key, numbers) in pythonNumbers(try settings.string("param_str", default: "")) {
         switch key {
@@ -41,7 +41,7 @@ extension CaffeOperations {
     },
   ]
 
-  /// Keys and the numbers behind each, of a dictionary in YAML or Python.
+  /// Keys and their numbers, from a dictionary in YAML or Python.
   private static func pythonNumbers(_ text: String) -> [(String, [Double])] {
     var result: [(String, [Double])] = []
     for word in text.split(whereSeparator: { " \t\r\n{}'\",:[]()".contains($0) || $0.isNewline })
@@ -58,7 +58,7 @@ extension CaffeOperations {
   /// C's `round`.
   fileprivate static func rounded(_ x: Double) -> Double { x.rounded(.toNearestOrAwayFromZero) }
 
-  /// The elements of window `index` of `count` along an axis, cut off at its ends.
+  /// The elements of window `index` of `count` along an axis, clipped to the axis.
   private static func window(
     _ start: Double, _ size: Double, _ index: Int, _ count: Int, _ extent: Int
   ) -> Range<Int> {
@@ -68,7 +68,7 @@ extension CaffeOperations {
     return first..<max(first, Int(min(max(high, 0), Double(extent))))
   }
 
-  /// The five numbers of a region; its image is one of the first bottom's.
+  /// The five numbers of a region; its image index refers to the first bottom.
   private static func region(_ layer: LayerRun, _ index: Int) throws -> (image: Int, [Double]) {
     let row = Array(layer.bottoms[1].values[5 * index..<5 * index + 5])
     try layer.require(row.allSatisfy { $0.isFinite && abs($0) < 1e12 }, "region \(row)")
@@ -77,8 +77,9 @@ extension CaffeOperations {
     return (image, Array(row.dropFirst()))
   }
 
-  /// roi_pooling_layer.cpp of rbgirshick/caffe-fast-rcnn: maxima of windows; corners rounded after
-  /// scaling, empty windows 0. Rows that are no region count as regions of the first image.
+  /// roi_pooling_layer.cpp of rbgirshick/caffe-fast-rcnn: maxima of windows; corners are rounded
+  /// after scaling, and empty windows are 0. Rows that are not regions are treated as regions of
+  /// the first image.
   private static func regionMaxima(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("roi_pooling_param")
     let (_, channels, height, width) = try layer.imageShape()
@@ -112,8 +113,8 @@ extension CaffeOperations {
     return result
   }
 
-  /// psroi_pooling_layer.cu of daijifeng001/caffe-rfcn: means, every window of other channels; corners
-  /// rounded before scaling.
+  /// psroi_pooling_layer.cu of daijifeng001/caffe-rfcn: means, with different channels for every
+  /// window; corners are rounded before scaling.
   private static func groupMeans(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("psroi_pooling_param")
     let (_, channels, height, width) = try layer.imageShape()
@@ -153,13 +154,13 @@ extension CaffeOperations {
   }
 }
 
-/// proposal_layer.py of py-faster-rcnn, and proposal_layer.cpp of its version in C++, which gives small
-/// regions the score 0 instead of leaving them out. There are always `count` rows; those behind the last
-/// region are −1, 0, 0, 0, 0.
+/// proposal_layer.py of py-faster-rcnn, and proposal_layer.cpp of its C++ version, which gives
+/// small regions the score 0 instead of removing them. There are always `count` rows; rows after
+/// the last region are −1, 0, 0, 0, 0.
 private struct RegionProposals {
   var stride = 16.0
   var base = 16.0
-  /// The least side of a region, before scaling.
+  /// The minimum side of a region, before scaling.
   var least = 16.0
   var ratios = [0.5, 1, 2]
   var scales = [8.0, 16, 32]
@@ -171,7 +172,7 @@ private struct RegionProposals {
   /// generate_anchors.py
   private var anchors: [[Double]] {
     ratios.flatMap { ratio in
-      // NumPy's round.
+      // NumPy's rounding.
       let w = (base * base / ratio).squareRoot().rounded(.toNearestOrEven)
       let h = (w * ratio).rounded(.toNearestOrEven)
       return scales.map { scale in

@@ -39,7 +39,7 @@ extension CaffeOperations {
     },
   ]
 
-  /// reshape_layer.cpp: 0 copies the size at its place, −1 takes what is left.
+  /// reshape_layer.cpp: 0 copies the size at its position, −1 takes the remaining elements.
   private static func reshape(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("reshape_param")
     let input = layer.input
@@ -74,7 +74,8 @@ extension CaffeOperations {
       input.shape[..<start] + [input.count(start..<end + 1)] + input.shape[(end + 1)...])
   }
 
-  /// permute_layer.cpp of weiliu89/caffe, branch ssd: axes that `order` leaves out come behind.
+  /// permute_layer.cpp of weiliu89/caffe, branch ssd: axes that are missing in `order` follow at
+  /// the end.
   private static func permute(_ layer: LayerRun) throws -> DoubleArray {
     var order = try layer.settings("permute_param").ints("order")
     order += layer.input.shape.indices.filter { !order.contains($0) }
@@ -82,7 +83,7 @@ extension CaffeOperations {
     return layer.input.transposed(order)
   }
 
-  /// crop_layer.cpp: the size of the second bottom from `axis` on.
+  /// crop_layer.cpp: crops to the size of the second bottom from `axis` on.
   private static func crop(_ layer: LayerRun) throws -> DoubleArray {
     let settings = layer.settings("crop_param")
     var result = layer.input

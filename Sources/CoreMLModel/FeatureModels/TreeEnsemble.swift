@@ -152,7 +152,7 @@ package struct TreeEnsemble: SpecificationMessage {
     }
     if let place = isReached.firstIndex(of: false) {
       throw ModelError(
-        .malformed, "tree \(nodes[place].tree) has nodes in a circle", field: "nodes[\(place)]")
+        .malformed, "tree \(nodes[place].tree) has a cycle", field: "nodes[\(place)]")
     }
     return (roots, children)
   }

@@ -24,7 +24,7 @@ package struct MILElements: Sendable, Equatable {
       guard let file = files[place.fileName] else {
         throw ModelError(
           .malformed, "the weight file '\(place.fileName)' is missing",
-          hint: "a program with weights in files is read from its .mlpackage")
+          hint: "open the .mlpackage, which contains the weight files")
       }
       content = .bytes(try file.elements(at: place.offset, type, count: count))
     case .immediate(let immediate):
@@ -34,7 +34,7 @@ package struct MILElements: Sendable, Equatable {
       content = stored
       try require(
         try Self.count(stored, type, count) == count,
-        "the constant has another number of elements than the \(count) of its shape \(shape)")
+        "the number of elements differs from the \(count) of the constant's shape \(shape)")
     case nil: throw ModelError(.malformed, "the constant has no value")
     }
   }
@@ -68,7 +68,7 @@ package struct MILElements: Sendable, Equatable {
     case .bytes(let bytes):
       return try bytes.count == type.byteCount(expected) ? expected : -1
     }
-    try require(isSuitable, "the constant of type \(type.name) has \(name) for elements")
+    try require(isSuitable, "the constant of type \(type.name) has elements of type \(name)")
     return count
   }
 
@@ -87,7 +87,7 @@ package struct MILElements: Sendable, Equatable {
     case .ints(let values), .longInts(let values): return values
     case .bools(let values): return values.map { $0 ? 1 : 0 }
     case .bytes(let bytes) where !type.isFloat: return try codes(bytes)
-    case .strings: throw ModelError(.malformed, "texts where integers are needed")
+    case .strings: throw ModelError(.malformed, "strings where integers are needed")
     case .floats, .doubles, .bytes:
       return try floats().map { value in
         guard let exact = Int(exactly: value) else {
@@ -103,7 +103,7 @@ package struct MILElements: Sendable, Equatable {
     switch content {
     case .floats(let values): return values.array()
     case .doubles(let values): return values.map { Float($0) }
-    case .strings: throw ModelError(.malformed, "texts where numbers are needed")
+    case .strings: throw ModelError(.malformed, "strings where numbers are needed")
     case .bytes(let bytes):
       switch type {
       case .float32: return bytes.array(of: Float.self)

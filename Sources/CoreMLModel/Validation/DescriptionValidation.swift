@@ -53,7 +53,7 @@ extension FeatureDescription {
         hint: "it can be GRAYSCALE, RGB or BGR")
       faults.require(
         image.colorSpace != .grayscaleFloat16 || version >= 7, field,
-        "a half-precision image needs version 7 of the format")
+        "a half-precision image needs specification version 7")
       if isFlexible { image.checkSizes(field, &faults) }
     case .multiArray(let array):
       faults.require(array.dataType != .invalid, field, "the data type is missing")
@@ -67,7 +67,7 @@ extension FeatureDescription {
       for (type, needed) in [(ArrayFeatureType.DataType.float16, 7), (.int8, 10)] {
         faults.require(
           array.dataType != type || version >= needed, field,
-          "an array of type \(type) needs version \(needed) of the format")
+          "an array of type \(type) needs specification version \(needed)")
       }
       faults.catching {
         do {
@@ -133,7 +133,7 @@ extension ArrayFeatureType {
     faults.require(
       fits, field, "the default value \(defaultValue) is not of the data type \(dataType)")
     faults.require(
-      !isOptional || version >= 5, field, "a default value needs version 5 of the format")
+      !isOptional || version >= 5, field, "a default value needs specification version 5")
   }
 }
 

@@ -49,7 +49,9 @@ extension Model {
       false, "description.metadata.vgsl",
       "a file of kraken, whose layers store the weights of the network '\(specification)' and are "
         + "not connected to one",
-      hint: "Core ML cannot load it; Assay runs it as that network, and `assay edit` writes it so")
+      hint:
+        "Core ML cannot load it; Assay runs it as that network, and `assay edit` writes it as one that Core ML loads"
+    )
     return true
   }
 
@@ -57,7 +59,7 @@ extension Model {
     let known = 1...SpecificationVersion.newest
     faults.require(
       known.contains(specificationVersion), "specificationVersion",
-      "version \(specificationVersion) of the format is not supported",
+      "specification version \(specificationVersion) is not supported",
       hint: "versions 1 to \(SpecificationVersion.newest) are supported")
     faults.require(
       !isUpdatable || !known.contains(specificationVersion) || specificationVersion >= 4,
@@ -138,7 +140,7 @@ extension Model {
         default:
           faults.require(
             false, "description.output.\(output.name)",
-            "a network gives images and arrays only")
+            "a network produces only images and arrays")
         }
       }
     }

@@ -71,7 +71,7 @@ extension MILBlock {
           case .name(let name):
             own.require(
               known[name] != nil, argument.key,
-              "neither an input nor an earlier operation gives '\(name)'")
+              "neither an input nor an earlier operation produces '\(name)'")
           case .value: break
           case nil: own.require(false, argument.key, "the argument has no value")
           }
@@ -88,7 +88,7 @@ extension MILBlock {
     }
     for output in outputs where known[output] == nil {
       faults.append([
-        ModelError(.malformed, "no operation of the block gives its output '\(output)'")
+        ModelError(.malformed, "no operation of the block produces its output '\(output)'")
       ])
     }
   }

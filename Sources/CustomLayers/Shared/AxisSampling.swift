@@ -1,6 +1,6 @@
-/// Where the positions of a resized axis lie on the axis that it was.
+/// Maps the positions of a resized axis to positions on the original axis.
 struct AxisSampling {
-  /// Two neighbors and how much the second counts.
+  /// Two neighbors, and the weight of the second.
   struct Place: Equatable {
     var first: Int
     var second: Int
@@ -17,7 +17,7 @@ struct AxisSampling {
       ? Double(length - 1) / Double(count - 1) : Double(length) / Double(count)
     return (0..<count).map { index in
       if isNearest {
-        // TensorFlow rounds aligned places half up, floors the others.
+        // TensorFlow rounds aligned positions half up and rounds the others down.
         let place =
           alignsCorners
           ? (Double(index) * scale + 0.5).rounded(.down)
@@ -34,7 +34,7 @@ struct AxisSampling {
     }
   }
 
-  /// What a Metal kernel takes: for each position the places, then their weights.
+  /// The arguments of a Metal kernel: for each position, the source positions, then their weights.
   func table(of length: Int, in count: Int) -> [SIMD4<Float>] {
     places(of: length, in: count).flatMap {
       [

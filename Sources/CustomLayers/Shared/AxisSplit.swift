@@ -1,4 +1,4 @@
-/// One axis of `[N, C, H, W]` split in two, of which one part moves into another axis; kraken's
+/// Splits one axis of `[N, C, H, W]` in two, and merges one part with another axis; kraken's
 /// `reshape`.
 struct AxisSplit {
   let source: Int
@@ -7,7 +7,8 @@ struct AxisSplit {
   let low: Int
 
   struct Plan {
-    /// `[N, C, H, W]` with the axis split, in the result's order, and each one's step in the input.
+    /// `[N, C, H, W]` with the axis split, in the order of the result, with the stride of each axis
+    /// in the input.
     var sizes: [Int]
     var strides: [Int]
     var shape: [Int]
@@ -30,8 +31,8 @@ struct AxisSplit {
     }
   }
 
-  /// - Parameter shape: of four axes.
-  /// - Returns: nil if the axis does not divide into the parts.
+  /// - Parameter shape: a shape of four axes.
+  /// - Returns: nil if the axis is not divisible into the parts.
   func plan(_ shape: [Int]) -> Plan? {
     var sizes = shape
     let length = sizes[source]

@@ -1,4 +1,4 @@
-/// The value of a plane between four places; what lies outside counts as 0.
+/// The value of a plane between four positions; positions outside count as 0.
 @inline(__always) func bilinearSample(
   _ plane: UnsafePointer<Float>, _ height: Int, _ width: Int, y: Float, x: Float
 ) -> Float {

@@ -1,4 +1,4 @@
-/// Blocks of b × b positions as channels: which channel of the deep image each position has.
+/// The arrangement of blocks of b × b positions as channels: the channel of each position.
 struct BlockArrangement {
   enum Order: String {
     /// (i · b + j) · C + c, TensorFlow's.
@@ -17,8 +17,8 @@ struct BlockArrangement {
     }
   }
 
-  /// Passes on where a row of the deep image starts, where its first place is in the wide one, and its
-  /// length.
+  /// Passes the start of a row of the deep image, the start of its positions in the wide image, and
+  /// its length.
   func forEachRow(
     of wide: PlaneShape, _ body: (_ deep: Int, _ wide: Int, _ count: Int) -> Void
   ) {

@@ -1,4 +1,4 @@
-/// Bicubic resizing with the border repeated, by Keys' cubic with a = −3/4 as OpenCV has it.
+/// Bicubic resizing with a repeated border, with Keys' cubic and a = −3/4, as in OpenCV.
 enum CubicSampling {
   private typealias Tap = (place: Int, weight: Float)
 
@@ -35,7 +35,7 @@ enum CubicSampling {
     }
   }
 
-  /// What a Metal kernel takes: for each position the places, then their weights.
+  /// The arguments of a Metal kernel: for each position, the source positions, then their weights.
   static func table(of length: Int, in count: Int) -> [SIMD4<Float>] {
     taps(of: length, in: count).flatMap { tap in
       [
@@ -45,7 +45,7 @@ enum CubicSampling {
     }
   }
 
-  /// The four places around each one, with the weights of the cubic.
+  /// The four positions around each one, with the weights of the cubic.
   private static func taps(of length: Int, in count: Int) -> [(Tap, Tap, Tap, Tap)] {
     let a = -0.75
     return (0..<count).map { index in

@@ -1,10 +1,10 @@
-/// The places of a convolution's window, moved by offsets.
+/// The positions of a convolution's window, shifted by offsets.
 struct DeformedWindow {
   let kernel: (height: Int, width: Int)
   let stride: (height: Int, width: Int)
   let padding: (height: Int, width: Int)
   let dilation: (height: Int, width: Int)
-  /// Of channels that are moved alike.
+  /// The number of channels that share offsets.
   let groups: Int
 
   var taps: Int { kernel.height &* kernel.width }
@@ -24,9 +24,9 @@ struct DeformedWindow {
     return (rows, columns)
   }
 
-  /// What one place of the window sees, for all places of the output.
+  /// The samples at one position of the window, for all positions of the output.
   ///
-  /// - Parameter offsets: a plane of rows' offsets, then one of columns'.
+  /// - Parameter offsets: a plane of row offsets, then a plane of column offsets.
   func sample(
     _ plane: UnsafePointer<Float>, _ height: Int, _ width: Int, tap: Int,
     offsets: UnsafePointer<Float>, mask: UnsafePointer<Float>?,

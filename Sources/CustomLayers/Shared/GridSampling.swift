@@ -1,4 +1,4 @@
-/// Sampling of images at positions of a grid, x before y, each −1 to 1 from edge to edge.
+/// Samples images at positions of a grid, x before y, each from −1 to 1 between the edges.
 struct GridSampling {
   enum Padding: String {
     case zeros, border, reflection
@@ -30,7 +30,7 @@ struct GridSampling {
     }
   }
 
-  /// The place on an axis of `size` for one in −1…1.
+  /// The position on an axis of `size` for a coordinate in −1…1.
   private func place(_ coordinate: Float, _ size: Int) -> Float {
     let length = Float(size)
     let place =
@@ -53,7 +53,7 @@ struct GridSampling {
   }
 
   private func clipped(_ place: Float, _ length: Float) -> Float {
-    // A place that is not a number counts as the first.
+    // NaN counts as the first position.
     place > 0 ? min(place, length - 1) : 0
   }
 }

@@ -1,6 +1,7 @@
-/// The x of least length that makes ‖A·x − b‖ least, by the singular values of A.
+/// The shortest x that minimizes ‖A·x − b‖, from the singular values of A.
 enum LeastSquaresSolver {
-  /// Singular values below this, times the largest one and max(m, n), count as 0, as in PyTorch.
+  /// Singular values below this factor times the largest one and max(m, n) count as 0, as in
+  /// PyTorch.
   private static let tolerance = Double(Float.ulpOfOne)
 
   /// Solves each system of a batch.
@@ -14,7 +15,7 @@ enum LeastSquaresSolver {
     outputs: [UnsafeMutablePointer<Float>]
   ) {
     for batch in 0..<batches {
-      // The rows of what comes are the columns of A.
+      // The rows of the input are the columns of A.
       let columns = (0..<n).map { column in
         (0..<m).map { Double(a[(batch * n + column) * m + $0]) }
       }
@@ -36,8 +37,8 @@ enum LeastSquaresSolver {
     _ columns: [[Double]], _ right: [Double]
   ) -> (solution: [Double], rank: Int, values: [Double]) {
     let (n, m) = (columns.count, right.count)
-    // A = U·S·Vᵀ, or, of a wide matrix, its transpose: the vectors are rotated until they are
-    // orthogonal, and what rotated them is the other factor.
+    // A = U·S·Vᵀ, or its transpose for a wide matrix: the vectors are rotated until they are
+    // orthogonal, and the rotations form the other factor.
     let isWide = n > m
     let vectors = isWide ? (0..<m).map { row in columns.map { $0[row] } } : columns
     let (rotated, factor) = orthogonalized(vectors)
@@ -56,8 +57,8 @@ enum LeastSquaresSolver {
     return (solution, kept.count, order.map { lengths[$0] })
   }
 
-  /// One-sided Jacobi rotations: the vectors made orthogonal, and the orthonormal combinations that
-  /// they are of the given ones.
+  /// One-sided Jacobi rotations: returns the orthogonalized vectors, and the orthonormal
+  /// combinations of the original vectors that form them.
   private static func orthogonalized(
     _ vectors: [[Double]]
   ) -> (rotated: [[Double]], factor: [[Double]]) {
@@ -80,7 +81,7 @@ enum LeastSquaresSolver {
       for p in u.indices.dropLast() {
         for q in p + 1..<u.count {
           let (a, b, c) = (dot(u[p], u[p]), dot(u[q], u[q]), dot(u[p], u[q]))
-          // A sum that is not a number ends the rotations, too.
+          // NaN also ends the rotations.
           guard abs(c) > 1e-15 * (a * b).squareRoot(), c != 0 else { continue }
           isDone = false
           let zeta = (b - a) / (2 * c)

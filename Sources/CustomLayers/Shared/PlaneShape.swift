@@ -1,5 +1,5 @@
-/// A shape of any rank as images of channels of planes: its last three axes are C, H and W, the
-/// last of one or two axes is C.
+/// A shape of any rank as images with channels of planes: the last three axes are C, H and W; with
+/// one or two axes, the last is C.
 struct PlaneShape: Equatable {
   let images: Int
   let channels: Int
@@ -19,23 +19,23 @@ struct PlaneShape: Equatable {
   var area: Int { height * width }
   var itemCount: Int { channels * area }
 
-  /// The same images with other planes.
+  /// The same images with planes of another size.
   func with(channels: Int, height: Int, width: Int) -> [Int] {
     leading + [channels, height, width]
   }
 }
 
-/// A shape seen along one axis: what is before it, its length, what is after it.
+/// A shape relative to one axis: the size before it, its length, and the size after it.
 struct AxisShape {
-  /// The axis, counted from the first one.
+  /// The index of the axis from the front.
   let index: Int
   let outer: Int
   let length: Int
   let inner: Int
 
-  /// - Parameter axis: counted from the last one where negative; nil for that of the channels, the one
-  /// before rows and columns or the last of fewer than three.
-  /// - Returns: nil if the shape has no such axis.
+  /// - Parameter axis: negative values count from the end; nil for the channel axis, which is
+  ///   before rows and columns, or the last of fewer than three.
+  /// - Returns: nil if the shape does not have the axis.
   init?(_ shape: [Int], along axis: Int?) {
     let axis = axis ?? (shape.count < 3 ? -1 : -3)
     let index = axis < 0 ? axis + shape.count : axis

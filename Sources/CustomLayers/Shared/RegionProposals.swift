@@ -1,46 +1,45 @@
-/// The regions that a region proposal network finds: Faster R-CNN's.
+/// The regions of a region proposal network, as in Faster R-CNN.
 ///
-/// Coordinates are pixels whose last one belongs to a region: a region from x₁ to x₂ is
-/// x₂ − x₁ + 1 wide.
+/// A region includes its last pixel: a region from x₁ to x₂ is x₂ − x₁ + 1 wide.
 struct RegionProposals {
-  /// Four numbers each, x₁, y₁, x₂, y₂, around the first cell of the maps.
+  /// The anchors, as x₁, y₁, x₂, y₂ around the first cell of the maps.
   let anchors: [Float]
-  /// Pixels between two cells.
+  /// The distance between two cells in pixels.
   let stride: Float
-  /// The shortest side of a region, in pixels of the image before it was scaled.
+  /// The minimum side of a region, in pixels of the image before scaling.
   let minimum: Float
-  /// Whether a smaller region counts as one with the score 0 instead of none.
+  /// Whether a smaller region is kept with the score 0 instead of being removed.
   let keepsSmall: Bool
-  /// The number of regions with the highest scores among which some are suppressed; 0: all.
+  /// The number of best regions that are candidates before suppression; 0 for all.
   let candidates: Int
-  /// The number of regions that the result has room for.
+  /// The maximum number of regions in the result.
   let count: Int
-  /// A region is suppressed if its intersection over union with a better one is larger.
+  /// A region is suppressed if its intersection over union with a better one exceeds this.
   let overlap: Float
 
-  /// Where all regions are candidates, no more than these are, so that the time has a bound.
+  /// The maximum number of candidates if all regions are candidates, which limits the time.
   private static let mostCandidates = 1 << 16
 
   typealias Region = (x1: Float, y1: Float, x2: Float, y2: Float, score: Float)
 
   /// The inputs of one image.
   struct Maps {
-    /// A plane for each anchor.
+    /// The scores: one plane per anchor.
     let scores: UnsafePointer<Float>
-    /// Four planes for each anchor: x, y, width and height.
+    /// The offsets: four planes per anchor, for x, y, width and height.
     let offsets: UnsafePointer<Float>
     let rows: Int
     let columns: Int
-    /// Height and width of the image, and the factors by which it was scaled.
+    /// The height and width of the image, and its scale factors.
     let image: (height: Float, width: Float, scaleY: Float, scaleX: Float)
 
-    /// - Parameter info: height, width, the factor of the height, and that of the width if it is not
-    ///   the same.
+    /// - Parameter info: height, width, the vertical scale factor, and the horizontal one if it
+    ///   differs.
     init(
       scores: UnsafePointer<Float>, offsets: UnsafePointer<Float>, shape: PlaneShape,
       info: UnsafePointer<Float>, infoCount: Int
     ) {
-      // The scores of the background come first.
+      // The background scores come first.
       self.scores = scores + shape.channels / 2 * shape.area
       self.offsets = offsets
       rows = shape.height
@@ -49,15 +48,15 @@ struct RegionProposals {
     }
   }
 
-  /// A row of five numbers for each region, and their scores; blobs of rank 5 have a sequence axis.
+  /// The shapes: a row of five numbers per region, and their scores; blobs of rank 5 have a
+  /// sequence axis.
   func outputShapes(rank: Int, hasScores: Bool) -> [[Int]] {
     rank == 5
       ? [[1, count, 5, 1, 1]] + (hasScores ? [[1, count, 1, 1, 1]] : [])
       : [[count, 5]] + (hasScores ? [[count, 1, 1, 1]] : [])
   }
 
-  /// Anchors of each ratio of height to width, in all scales, around the middle of `base` × `base`
-  /// pixels.
+  /// Anchors of each ratio of height to width, at all scales, centered on `base` × `base` pixels.
   static func anchors(base: Int, ratios: [Float], scales: [Float]) -> [Float] {
     let area = Double(base * base)
     let center = 0.5 * Double(base - 1)
@@ -72,8 +71,8 @@ struct RegionProposals {
     }
   }
 
-  /// Writes the regions that remain, the best first: `count` rows (0, x₁, y₁, x₂, y₂), those after
-  /// the last one (−1, 0, 0, 0, 0), and their scores.
+  /// Writes the remaining regions, best first: `count` rows (0, x₁, y₁, x₂, y₂), where rows after
+  /// the last region are (−1, 0, 0, 0, 0), and their scores.
   func propose(
     _ maps: Maps, to regions: UnsafeMutablePointer<Float>,
     scores: UnsafeMutablePointer<Float>?, exponential: (Float) -> Float
@@ -94,7 +93,7 @@ struct RegionProposals {
     }
   }
 
-  /// The regions that are large enough, the best first; equal ones in the order of rows, columns and
+  /// The regions that are large enough, best first; equal ones in the order of rows, columns and
   /// anchors.
   private func candidates(_ maps: Maps, _ exponential: (Float) -> Float) -> [Region] {
     let (area, number) = (maps.rows * maps.columns, anchors.count / 4)
@@ -130,7 +129,8 @@ struct RegionProposals {
     return order.prefix(candidates > 0 ? candidates : Self.mostCandidates).map { found[$0] }
   }
 
-  /// Greedy suppression: the best region stays, those that overlap it too much go, and so on.
+  /// Greedy non-maximum suppression: the best region is kept, regions that overlap it too much are
+  /// removed, and so on.
   private func suppressed(_ ranked: [Region]) -> [Region] {
     var kept: [Region] = []
     func area(_ region: Region) -> Float {

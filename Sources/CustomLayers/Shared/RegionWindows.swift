@@ -1,22 +1,22 @@
-/// The poolings of regions `(image, x₁, y₁, x₂, y₂)`: each is divided into windows, and each channel
-/// gives one value for each window.
+/// Pooling of regions `(image, x₁, y₁, x₂, y₂)`: each region is divided into windows, and each
+/// channel gives one value per window.
 struct RegionWindows {
   let rows: Int
   let columns: Int
-  /// From region coordinates to those of the image.
+  /// The factor from region coordinates to those of the image.
   let scale: Float
 
   struct Regions {
     let source: UnsafePointer<Float>
     let shape: PlaneShape
-    /// Five numbers each.
+    /// The regions, with five numbers each.
     let regions: UnsafePointer<Float>
     let count: Int
   }
 
   private typealias Region = (image: Int, x1: Float, y1: Float, x2: Float, y2: Float)
 
-  /// The greatest value of each window, with the corners of regions rounded; Fast R-CNN's.
+  /// The maximum of each window, with rounded corners of regions, as in Fast R-CNN.
   func maxima(_ input: Regions, to target: UnsafeMutablePointer<Float>) {
     let shape = input.shape
     pool(input, to: target, channels: shape.channels) { region in
@@ -34,7 +34,7 @@ struct RegionWindows {
     }
   }
 
-  /// The mean of each window, every window of channels of its own; R-FCN's.
+  /// The mean of each window, with different channels for every window, as in R-FCN.
   func groupMeans(_ input: Regions, to target: UnsafeMutablePointer<Float>) {
     let shape = input.shape
     pool(input, to: target, channels: shape.channels / (rows * columns)) { region in
@@ -54,9 +54,9 @@ struct RegionWindows {
     }
   }
 
-  /// The mean of samples in each window, between positions; torchvision's.
+  /// The mean of interpolated samples in each window, as in torchvision.
   ///
-  /// - Parameter ratio: samples along each axis of a window; 0: one per position.
+  /// - Parameter ratio: the number of samples along each axis of a window; 0 for one per position.
   func sampleMeans(
     _ input: Regions, ratio: Int, isAligned: Bool, to target: UnsafeMutablePointer<Float>
   ) {
@@ -71,7 +71,7 @@ struct RegionWindows {
         height = max(height, 1)
       }
       let (binHeight, binWidth) = (height / Float(rows), width / Float(columns))
-      // More samples than places of the image say nothing new.
+      // More samples than positions in the image add no information.
       func samples(_ bin: Float, _ length: Int) -> Int {
         ratio > 0 ? ratio : limited(bin.rounded(.up), 2 * length + 2)
       }
@@ -93,7 +93,8 @@ struct RegionWindows {
 
   /// Writes one value for each window of each channel of each region.
   ///
-  /// - Parameter values: gives, for a region, the value of a channel's window at a row and a column.
+  /// - Parameter values: returns, for a region, the value of a channel's window at a row and a
+  ///   column.
   private func pool(
     _ input: Regions, to target: UnsafeMutablePointer<Float>, channels: Int,
     _ values: (Region) -> (_ channel: Int, _ row: Int, _ column: Int) -> Float
@@ -102,7 +103,7 @@ struct RegionWindows {
     for index in 0..<input.count {
       let numbers = input.regions + 5 * index
       let image = numbers[0]
-      // A place that fits an Int; no number counts as 0.
+      // A position that fits an Int; NaN counts as 0.
       func limited(_ value: Float) -> Float { value.isNaN ? 0 : min(max(value, -1e6), 1e6) }
       let value = values(
         (
@@ -120,18 +121,19 @@ struct RegionWindows {
     }
   }
 
-  /// The places of `length` that a window covers, from `start` on.
+  /// The positions of `length` that a window covers, starting at `start`.
   private func window(_ index: Int, _ bin: Float, _ start: Float, _ length: Int) -> Range<Int> {
     let low = limited((Float(index) * bin + start).rounded(.down), length)
     return low..<max(low, limited((Float(index + 1) * bin + start).rounded(.up), length))
   }
 
-  /// A place from 0 to `length`; no number counts as 0.
+  /// A position from 0 to `length`; NaN counts as 0.
   private func limited(_ place: Float, _ length: Int) -> Int {
     place > 0 ? Int(min(place, Float(length))) : 0
   }
 
-  /// Between four places; up to one beyond the border counts as the border, what lies farther as 0.
+  /// Interpolates between four positions; up to one beyond the border counts as the border,
+  /// anything farther as 0.
   private func clampedSample(
     _ plane: UnsafePointer<Float>, _ height: Int, _ width: Int, y: Float, x: Float
   ) -> Float {

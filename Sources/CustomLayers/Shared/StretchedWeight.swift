@@ -1,12 +1,12 @@
-/// A weight of at most the axes C, H and W, which stretches to an image, as the buffer of a Metal
-/// kernel: four channels side by side, as in a pixel of Core ML's textures.
+/// A weight with at most the axes C, H and W, which broadcasts to an image, as the buffer of a
+/// Metal kernel: four channels side by side, as in a pixel of Core ML's textures.
 struct StretchedWeight {
   /// Slices of four channels, of rows.
   let values: [SIMD4<Float>]
-  /// Columns, rows and slices; what an axis of one lacks is the same everywhere.
+  /// Columns, rows and slices; an axis of length 1 broadcasts.
   let size: SIMD3<UInt32>
 
-  /// - Parameter shape: nil: one value, or one per channel.
+  /// - Parameter shape: nil for one value, or one per channel.
   init(_ weight: [Float], shape: [Int]? = nil) {
     let sizes = [1, 1, 1] + (shape ?? [weight.count, 1, 1])
     let (channels, height, width) = (

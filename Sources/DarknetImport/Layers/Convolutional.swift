@@ -65,7 +65,7 @@ struct ConvolutionalLayer: DarknetLayer {
   func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
     let input = try call.image
     guard input.channels % groups == 0 else {
-      throw call.error("\(input.channels) channels do not divide into \(groups) groups")
+      throw call.error("\(input.channels) channels are not divisible into \(groups) groups")
     }
     let kernelChannels = input.channels / groups
     let span = (window.size - 1) * dilation + 1

@@ -42,7 +42,7 @@ private struct StateConvolutions: Sendable {
   ) throws -> ConvolutionWeights {
     try call.require(
       inputs % groups == 0 && filters % groups == 0,
-      "\(inputs) channels and \(filters) filters do not divide into \(groups) groups")
+      "\(inputs) channels and \(filters) filters are not divisible into \(groups) groups")
     let weights = try ConvolutionWeights(
       filters: filters, kernel: [filters, inputs / groups, size, size],
       isNormalized: isNormalized, call, from: &network)

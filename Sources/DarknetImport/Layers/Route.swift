@@ -40,7 +40,7 @@ struct RouteLayer: DarknetLayer {
       let count = isImage ? part.channels : part.count
       guard count % groups == 0 else {
         throw call.unsupported(
-          "the \(count) channels of layer \(layers[place]) do not divide into \(groups) groups")
+          "the \(count) channels of layer \(layers[place]) are not divisible into \(groups) groups")
       }
       let own = count / groups
       let suffix = parts.count == 1 ? "" : "_\(place)"

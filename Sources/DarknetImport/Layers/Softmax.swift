@@ -10,7 +10,7 @@ struct SoftmaxLayer: DarknetLayer {
     becomes:
       "flatten, softmax; with `groups` wrapped in reshapes and permutes; with `tree` a slice "
       + "and a softmax for each group of the file's classes, concat",
-    refused: "`tree` with a file that is not there")
+    refused: "`tree` if its file does not exist")
   static let options = ["groups", "temperature", "spatial", "tree"]
   static let trainingOptions = ["noloss"]
 
@@ -37,7 +37,7 @@ struct SoftmaxLayer: DarknetLayer {
     if isSpatial { return input.with(network.add(call.name, Softmax(), [blob])) }
     blob = network.flattened(input.with(blob), for: call.name)
     try call.require(
-      input.count % groups == 0, "\(input.count) numbers do not divide into \(groups) groups")
+      input.count % groups == 0, "\(input.count) numbers are not divisible into \(groups) groups")
     if groups == 1 { return try .vector(network.add(call.name, Softmax(), [blob]), input.count) }
     // One row per group, with its numbers along the channels.
     let rows = network.reshaped(

@@ -7,7 +7,7 @@ extension DarknetOperations {
     "route": route, "route2": route, "route3": route, "route_lhalf": route,
     "shortcut": shortcut,
     "scale_channels": { maker, _ in
-      // scale_channels_layer.c: a factor for each channel, or with scale_wh for each place.
+      // scale_channels_layer.c: one factor per channel, or with scale_wh one per position.
       let source = try maker.earlier("from")[0]
       let shape = maker.shapes[source]
       let isByPlace = try maker.section.bool("scale_wh")
@@ -45,7 +45,7 @@ extension DarknetOperations {
     return section
   }
 
-  /// The grid of a detection head, before the functions that Darknet applies to its numbers.
+  /// The grid of a detection head, before Darknet applies functions to its values.
   @Sendable private static func head(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -54,7 +54,7 @@ extension DarknetOperations {
     return section
   }
 
-  /// route_layer.c: parts of earlier results, one behind the other.
+  /// route_layer.c: concatenates parts of earlier results.
   @Sendable private static func route(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {

@@ -1,7 +1,7 @@
 import Interpretation
 import TensorCore
 
-/// The convolutions of a recurrent section, whose output is as large as their input.
+/// The convolutions of a recurrent section, whose outputs have the size of their inputs.
 private struct PlaneConvolutions {
   let plane: [Int]
   private let size: Int
@@ -53,7 +53,7 @@ private struct PlaneConvolutions {
 }
 
 extension DarknetOperations {
-  /// crnn_layer.c: the same as rnn with convolutions. Redmon's have a size of 3 and a padding of 1.
+  /// crnn_layer.c: like rnn, with convolutions. Redmon's have a size of 3 and a padding of 1.
   @Sendable static func convolutionalRecurrent(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -77,7 +77,7 @@ extension DarknetOperations {
     }
   }
 
-  /// conv_lstm_layer.c, forward_conv_lstm_layer_gpu, of which a prediction is one step.
+  /// conv_lstm_layer.c, forward_conv_lstm_layer_gpu; a prediction is one step.
   @Sendable static func convolutionalLongMemory(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -95,7 +95,7 @@ extension DarknetOperations {
     ) throws -> [(DoubleArray) throws -> DoubleArray] {
       try (0..<count).map { _ in try convolutions.next(inputs, outputs, maker, &plan) }
     }
-    // f, i, o of the cell; f, i, g, o of the state and of the input.
+    // f, i, o of the cell; f, i, g, o of the state and the input.
     let v = try parts(hasPeephole ? 3 : 0, outputs, &plan)
     let w = try parts(hasBottleneck ? 1 : 4, hasBottleneck ? 2 * outputs : outputs, &plan)
     let u = try parts(4, maker.input[0], &plan)

@@ -92,7 +92,7 @@ extension DarknetOperations {
     }
   }
 
-  /// local_layer.c: a kernel for each place.
+  /// local_layer.c: a separate kernel for each position.
   @Sendable private static func local(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -130,7 +130,7 @@ extension DarknetOperations {
   }
 }
 
-/// load_convolutional_weights: biases, the normalization's numbers, the kernel.
+/// load_convolutional_weights: biases, the parameters of the normalization, the kernel.
 struct ConvolutionWeights {
   let affine: ChannelAffine
   let kernel: [Float]
@@ -144,7 +144,7 @@ struct ConvolutionWeights {
       kernel = stored
       return
     }
-    // A row for each input, a column for each filter.
+    // One row per input, one column per filter.
     let inputs = stored.count / filters
     kernel = (0..<stored.count).map { stored[$0 % inputs * filters + $0 / inputs] }
   }
@@ -165,9 +165,9 @@ extension DoubleArray {
   var signs: DoubleArray { DoubleArray(shape: shape, values.map { $0 > 0 ? 1 : -1 }) }
 }
 
-/// What follows a product: scale · (x − mean) / √(variance + 10⁻⁵) + bias of each channel, or only the
-/// bias. That is normalize_kernel of blas_kernels.cu, with which networks are trained, and
-/// Bochkovskiy's normalize_cpu; Redmon's normalize_cpu divides by √variance + 10⁻⁶.
+/// The normalization or bias after a product: scale · (x − mean) / √(variance + 10⁻⁵) + bias of
+/// each channel, or only the bias. This is normalize_kernel of blas_kernels.cu, which trains
+/// networks, and Bochkovskiy's normalize_cpu; Redmon's normalize_cpu divides by √variance + 10⁻⁶.
 struct ChannelAffine {
   let biases: [Double]
   let normalization: (scales: [Double], means: [Double], variances: [Double])?

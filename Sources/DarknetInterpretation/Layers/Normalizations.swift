@@ -5,7 +5,7 @@ import TensorCore
 extension DarknetOperations {
   static let normalizations: [String: DarknetOperation] = [
     "batchnorm": { maker, plan in
-      // load_batchnorm_weights; Redmon's leaves out the biases.
+      // load_batchnorm_weights; Redmon's version omits the biases.
       let channels = maker.input[0]
       let biases =
         plan.storesBatchnormBiases
@@ -19,7 +19,7 @@ extension DarknetOperations {
     },
     "normalization": localResponse, "lrn": localResponse,
     "l2norm": { maker, _ in
-      // l2normalize_cpu: each place over its channels.
+      // l2normalize_cpu: over the channels at each position.
       let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
       return try maker.made(maker.input) { call in
         var result = call.input
@@ -34,8 +34,8 @@ extension DarknetOperations {
     "softmax": softmax, "soft": softmax,
   ]
 
-  /// normalization_layer.c: the sum of squares runs along the channels, as it does there; the first sum
-  /// has size / 2 terms.
+  /// normalization_layer.c: the sum of squares is updated along the channels, as in the source; the
+  /// first sum has size / 2 terms.
   @Sendable private static func localResponse(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -85,7 +85,7 @@ extension DarknetOperations {
     var sizes: [Int]
     if let name = maker.section.string("tree") {
       guard let tree = plan.trees[name] else {
-        throw ModelError(.unsupported, "the file of classes '\(name)' is not there")
+        throw ModelError(.unsupported, "the file '\(name)' does not exist")
       }
       sizes = tree
     } else {
@@ -104,7 +104,7 @@ extension DarknetOperations {
     }
   }
 
-  /// Softmax over some places.
+  /// Softmax over some positions.
   private static func share(_ values: inout [Double], _ places: [Int], _ temperature: Double) {
     let largest = places.map { values[$0] }.max() ?? 0
     var sum = 0.0

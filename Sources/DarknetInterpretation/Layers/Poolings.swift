@@ -49,7 +49,7 @@ extension DarknetOperations {
     }
   }
 
-  /// upsample_layer.c: every number repeated; with a negative stride, the sums of blocks.
+  /// upsample_layer.c: repeats every value; with a negative stride, sums blocks.
   @Sendable private static func upsample(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -80,8 +80,8 @@ extension DarknetOperations {
   }
 }
 
-/// The windows of maxpool_layer.c and local_avgpool: `padding` is the sum of both sides, by default
-/// size − 1; half of it lies in front.
+/// The windows of maxpool_layer.c and local_avgpool: `padding` is the sum of both sides, size − 1
+/// by default; half of it is in front.
 private struct PoolingWindows {
   let size: Int
   let strides: [Int]
@@ -110,7 +110,7 @@ private struct PoolingWindows {
           index / out[1] % out[0] * strides[0] - front, index % out[1] * strides[1] - front
         )
         let plane = index / (out[0] * out[1]) * extents[0]
-        // -FLT_MAX, where all of a window lies outside.
+        // -FLT_MAX if the window is entirely outside.
         var best = -Double(Float.greatestFiniteMagnitude)
         var (sum, count) = (0.0, 0)
         for y in max(top, 0)..<max(max(top, 0), min(top + size, extents[0])) {

@@ -5,7 +5,7 @@ extension DarknetOperations {
   static let products: [String: DarknetOperation] = [
     "connected": connected, "conn": connected,
     "implicit": { maker, plan in
-      // implicit_layer.c: numbers that depend on nothing.
+      // implicit_layer.c: constants.
       let shape = [try maker.size("filters", 128), try maker.size("atoms", 1), 1]
       let values = try plan.weights.numbers(
         checkedProduct(shape, limit: Limits.tensorElements))
@@ -32,8 +32,8 @@ extension DarknetOperations {
   }
 }
 
-/// A connected layer without its function; load_connected_weights: biases, the matrix, the
-/// normalization's numbers.
+/// A connected layer without its activation; load_connected_weights: biases, the matrix, the
+/// parameters of the normalization.
 struct ConnectedProduct {
   private let inputs: Int
   private let outputs: Int

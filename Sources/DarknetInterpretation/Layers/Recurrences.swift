@@ -38,7 +38,8 @@ extension DarknetOperations {
     }
   }
 
-  /// gru_layer.c. Redmon's stores the matrices of the state first, Bochkovskiy's those of the input.
+  /// gru_layer.c. Redmon's version stores the matrices of the state first, Bochkovskiy's those of
+  /// the input.
   @Sendable private static func gated(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {
@@ -75,8 +76,8 @@ extension DarknetOperations {
     }
   }
 
-  /// lstm_layer.c. The gates are stored in the order i, f, o, g by Redmon's and f, i, g, o by
-  /// Bochkovskiy's, first those of the state.
+  /// lstm_layer.c. The gates are stored in the order i, f, o, g by Redmon's version and f, i, g, o
+  /// by Bochkovskiy's, those of the state first.
   @Sendable private static func longShortTermMemory(
     _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> DarknetSection {

@@ -61,7 +61,7 @@ extension Loop {
     }
     if maxLoopIterations > 0 { return maxLoopIterations }
     try require(
-      conditionNetwork?.layers.isEmpty == false, "nothing ends the loop",
+      conditionNetwork?.layers.isEmpty == false, "nothing terminates the loop",
       field: "conditionNetwork",
       hint: "a loop needs maxLoopIterations, a condition network, or an input")
     return nil
@@ -80,7 +80,7 @@ struct LoopRuns {
     count += 1
     try require(
       count <= limit, .limitExceeded,
-      "the loops of the model have run \(limit) times without an end",
+      "the loops of the model have run \(limit) times without terminating",
       hint: "check the condition of the loop, or set maxLoopIterations")
   }
 }

@@ -12,7 +12,7 @@ struct AnchorBoxes: KerasLayer {
       "AnchorBoxes", becomes: "loadConstant, reshape",
       options: "`img_height`, `img_width`, `this_scale`, `next_scale`, `aspect_ratios`, "
         + "`two_boxes_for_ar1`, `clip_boxes`, `variances`, `coords`, `normalize_coords`; "
-        + "`this_steps`, `this_offsets` where a file has them, which the class does not save; from "
+        + "`this_steps`, `this_offsets` if the file has them (the class does not save them); from "
         + "ssd_keras",
       refused: "unknown sizes")
   ]

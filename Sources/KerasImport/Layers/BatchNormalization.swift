@@ -63,8 +63,8 @@ struct BatchNormalization: KerasLayer {
         throw call.unsupported("statistics of \(tensor.shapeText) per channel are not supported")
       }
       network.notes.append(
-        "layer '\(call.name)' (\(call.className)) normalizes by the statistics of its input alone: a "
-          + "larger batch would count as a whole in Keras")
+        "layer '\(call.name)' (\(call.className)) normalizes by the statistics of its input: in Keras, a "
+          + "larger batch would be normalized as a whole")
       var own = Batchnorm()
       own.channels = mean.count
       own.computeMeanVar = true

@@ -68,7 +68,7 @@ struct ZeroPadding: KerasLayer {
       "ZeroPadding2D", "ZeroPadding1D", "ZeroPadding3D", becomes: "padding; two for volumes"),
     SourceLayer(
       "ReflectionPadding2D", "ReflectPadding2D", becomes: "padding", options: "`padding`",
-      refused: "two amounts that differ: the classes of this name do not agree which comes first"),
+      refused: "the two amounts differ, and classes of this name disagree about which comes first"),
   ]
 
   private let borders: Borders
@@ -85,7 +85,7 @@ struct ZeroPadding: KerasLayer {
     {
       throw configuration.unsupported(
         "padding", "\(configuration.fields["padding"]?.text ?? "")",
-        hint: "classes of this name do not agree on whether rows or columns come first")
+        hint: "classes of this name disagree about whether rows or columns come first")
     }
   }
 

@@ -43,8 +43,8 @@ struct EinsumDense: KerasLayer {
         && target.count == kept.count + own.count + made.count && source.first == target.first
         && kept.first == source.first && Set(factors) == Set(summed + own + made),
       unsupported:
-        "the equation '\(equation.text)' is not supported for the input \(given.shapeText): only sums over axes of "
-        + "the input that the kernel has are supported")
+        "equation '\(equation.text)' is not supported for the input \(given.shapeText): only sums over axes of "
+        + "the input that the kernel also has are supported")
     let shape = factors.map { letter in
       source.firstIndex(of: letter).flatMap { given.isGuess ? nil : given.shape[$0] }
     }

@@ -126,7 +126,7 @@ struct GroupNormalization: KerasLayer {
     }
     let groups = groups ?? channels
     guard channels % groups == 0 else {
-      throw call.error("\(channels) channels do not divide into \(groups) groups")
+      throw call.error("\(channels) channels are not divisible into \(groups) groups")
     }
     let each = channels / groups
     let places = try checkedProduct(sizes.dropLast(), limit: Limits.dimension)

@@ -23,7 +23,7 @@ struct HeadedAttention {
     let projection = AttentionProjection(heads: heads, hasBias: false, call: call)
     func split(_ tensor: KerasTensor, _ part: String) throws -> (KerasTensor, size: Int) {
       guard let channels = tensor.channels, channels % heads == 0 else {
-        throw call.error("\(tensor.shapeText) does not divide into \(heads) heads")
+        throw call.error("\(tensor.shapeText) is not divisible into \(heads) heads")
       }
       let size = channels / heads
       let settled = network.settled(tensor, for: call.name)

@@ -191,7 +191,7 @@ struct PassiveLayer: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     let kind = String(configuration.kind.dropFirst())
     guard let type = KerasLayerRegistry.type(named: kind) else {
-      throw configuration.unsupported(nil, "the layer '\(kind)' is not supported")
+      throw configuration.unsupported(nil, "layer class '\(kind)' is not supported")
     }
     var inner = configuration
     inner = LayerConfiguration(

@@ -122,7 +122,7 @@ struct DistanceBias: KerasLayer {
       let rows = queries - (hasToken ? 1 : 0)
       let height = self.height ?? Int(Double(rows).squareRoot())
       guard rows > 0, height > 0, rows % height == 0 else {
-        throw call.error("its input \(input.shapeText) is not a grid of places")
+        throw call.error("its input \(input.shapeText) is not a grid of positions")
       }
       count = (2 * height - 1) * (2 * (rows / height) - 1) + (hasToken ? 3 : 0)
       places = try relative(queries, keys, height, count, call)
@@ -175,7 +175,7 @@ struct DistanceBias: KerasLayer {
     let queryHeight = height ?? Int(Double(queries).squareRoot())
     let stride = Int((Double(keys) / Double(queries)).squareRoot().rounded(.up))
     let (product, overflow) = queryHeight.multipliedReportingOverflow(by: stride)
-    guard !overflow, product > 0 else { throw call.error("it has no places") }
+    guard !overflow, product > 0 else { throw call.error("it has no positions") }
     var keyHeight = self.keyHeight ?? min(product, keys)
     if self.keyHeight == nil { while keys % keyHeight != 0 { keyHeight -= 1 } }
     var places: [Int] = []

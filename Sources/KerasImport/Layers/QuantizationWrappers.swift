@@ -25,7 +25,7 @@ struct QuantizationHolder: KerasLayer {
     guard let (_, value) = configuration.field(field) else { throw configuration.missing([field]) }
     let quantizer = try InferableQuantizer(value, configuration, field)
     try configuration.require(
-      quantizer.formulas.count == 1, field, unsupported: "an activation has one range")
+      quantizer.formulas.count == 1, field, unsupported: "an activation must have one range")
     formula = quantizer.formulas[0]
   }
 

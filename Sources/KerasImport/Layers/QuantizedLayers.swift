@@ -38,7 +38,7 @@ struct QuantizedLayer: KerasLayer {
       unsupported: "only QKeras' class of this name is supported, not HGQ's",
       hint: "make it a custom layer with --custom-layers")
     guard let type = KerasLayerRegistry.type(named: kind) else {
-      throw configuration.unsupported(nil, "the layer '\(kind)' is not supported")
+      throw configuration.unsupported(nil, "layer class '\(kind)' is not supported")
     }
     layer = try type.init(configuration.inner(kind))
     activation = try QuantizedActivation(configuration)

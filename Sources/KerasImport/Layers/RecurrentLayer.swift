@@ -121,9 +121,9 @@ struct RecurrentLayer: KerasLayer {
   func noteClip(_ call: LayerCall, _ network: inout NetworkWriter) {
     guard cell.isClipped else { return }
     network.notes.append(
-      "layer '\(call.name)' (\(call.className)): Core ML clips its states to −50 to 50, "
-        + "Keras does not; with at most \(Self.unclippedSteps) steps, which --input-shape "
-        + "can fix, it is unrolled and exact")
+      "layer '\(call.name)' (\(call.className)): Core ML clips its states to ±50, "
+        + "but Keras does not. With at most \(Self.unclippedSteps) steps, which --input-shape "
+        + "can set, it is unrolled and exact")
   }
 
   /// Whether the steps can be unrolled in a file of reasonable size.
@@ -145,7 +145,7 @@ struct RecurrentLayer: KerasLayer {
     }
     try call.require(
       Self.canUnroll(input, call),
-      "unrolling its \(count) steps would store the weights once per step: the file "
+      "unrolling its \(count) steps would store the weights in every step, and the file "
         + "would become too large", code: .limitExceeded)
     let steps = try cell.steps(weights)
     var prepared = input

@@ -72,7 +72,7 @@ extension LayerCall {
     let width = min(sizes[1], Int(Float(sizes[0] * target[1]) / Float(target[0])))
     try require(
       height > 0 && width > 0,
-      "an image of \(sizes[0]) × \(sizes[1]) has no part of the proportions "
+      "an image of \(sizes[0]) × \(sizes[1]) has no part with the aspect ratio "
         + "\(target[0]) × \(target[1])")
     return (
       [height, width], Int(Float(sizes[0] - height) / 2), Int(Float(sizes[1] - width) / 2)

@@ -115,7 +115,7 @@ struct SwinTransformerBlock: KerasLayer {
     let parts = try OperationTable.convert(
       "split", call.with(name: call.name + "__parts__", inputs: [all]),
       ["num_or_size_splits": .int(3), "axis": .int(-1)], into: &network)
-    guard parts.count == 3 else { throw call.error("its projection does not divide by 3") }
+    guard parts.count == 3 else { throw call.error("its projection is not divisible by 3") }
     let core = HeadedAttention(
       heads: heads, scale: scale.map { Float($0) }, terms: try terms(call))
     let merged = try core.attended(parts[0], parts[1], parts[2], call, &network)

@@ -98,7 +98,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
     let width = self.width ?? (height > 0 ? places / height : 0)
     guard height > 0, width > 0, sizes[2] == places,
       let grid = try? checkedProduct([height, width], limit: Limits.dimension), grid <= places
-    else { throw call.error("its input has \(places) places, not \(height) × \(width)") }
+    else { throw call.error("its input has \(places) positions, not \(height) × \(width)") }
     let table = try distances(height, width, heads, call)
     var result = try [Float](zeros: heads * places * places)
     // Tokens before the image get 0.
@@ -193,7 +193,7 @@ struct WindowAttentionMask: KerasLayer {
       full[3] == places
     else {
       throw call.error(
-        "its input \(input.shapeText) is not the scores of \(count) windows of \(places) places")
+        "its input \(input.shapeText) is not the scores of \(count) windows of \(places) positions")
     }
     // Of a single window, axis 1 of the tensor are the heads.
     guard input.leading != nil else {

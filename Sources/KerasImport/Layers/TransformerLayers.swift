@@ -58,7 +58,7 @@ struct TransformerLayer: KerasLayer {
       unsupported: "return_attention_scores is not supported")
     guard let input = call.inputs.first, input.rank == 3, let channels = input.channels,
       channels % heads == 0
-    else { throw call.error("its input does not divide into \(heads) heads") }
+    else { throw call.error("its input is not divisible into \(heads) heads") }
     let prefix = isDecoder ? "decoder_" : ""
     let isCausal: Bool
     if case .value(let value)? = call.arguments.keywords["use_causal_mask"] {

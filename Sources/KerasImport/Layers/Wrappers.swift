@@ -63,8 +63,8 @@ struct TimeDistributed: KerasLayer {
   ) throws -> [KerasTensor] {
     guard let count = input.shape[1], count <= Self.stepLimit, !input.isGuess else {
       throw call.unsupported(
-        "TimeDistributed(\(innerClass)) on \(input.shapeText): each step needs a layer of "
-          + "its own, and the number of steps is unknown or too large",
+        "TimeDistributed(\(innerClass)) on \(input.shapeText): each step needs a separate "
+          + "layer, and the number of steps is unknown or too large",
         hint: "fix it with --input-shape")
     }
     let rows = network.relaid(

@@ -27,7 +27,7 @@ struct PythonFormula: Equatable, Sendable {
       guard case .expression(let expression) = try machine.start(function, symbols, surroundings)
       else { throw ModelError(.unsupported, "it does not return a tensor") }
       guard machine.constants.isEmpty else {
-        throw ModelError(.unsupported, "it calculates with arrays")
+        throw ModelError(.unsupported, "it computes with arrays")
       }
       return PythonFormula(expression: expression, inputs: inputs)
     }

@@ -144,7 +144,7 @@ extension PythonMachine {
       let numbers = arguments.compactMap(\.int)
       guard numbers.count == arguments.count,
         numbers.allSatisfy({ $0.magnitude <= UInt(Limits.dimension) })
-      else { throw Self.unsupported("it counts up to a number that is unknown") }
+      else { throw Self.unsupported("it counts to an unknown number") }
       let (start, end, step) = (
         numbers.count > 1 ? numbers[0] : 0, numbers.count > 1 ? numbers[1] : numbers[0],
         numbers.count > 2 ? numbers[2] : 1
@@ -202,7 +202,7 @@ extension PythonMachine {
     case ("isinstance", 2):
       let types = try (arguments[1].elements ?? [arguments[1]]).map { symbol -> String in
         guard case .library(let path) = symbol else {
-          throw Self.unsupported("it asks for the type of a value")
+          throw Self.unsupported("it checks the type of a value")
         }
         return path
       }

@@ -22,7 +22,7 @@ extension PythonMachine {
       }
       let answers = try elements(whole).map { $0.equals(part) }
       guard !answers.contains(nil) else {
-        throw Self.unsupported("it looks for a tensor in a list")
+        throw Self.unsupported("it searches a list for a tensor")
       }
       try frame.push(.bool(answers.contains(true) != negated))
     case .identical(let negated):
@@ -91,7 +91,7 @@ extension PythonMachine {
     default: break
     }
     guard let operand = try operand(symbol) else {
-      throw Self.unsupported("it calculates with something other than numbers")
+      throw Self.unsupported("it computes with something other than numbers")
     }
     switch sign {
     case .positive: return symbol
@@ -113,7 +113,7 @@ extension PythonMachine {
     }
     if let known = try bundled(plain, left, right) { return known }
     guard let a = try operand(left), let b = try operand(right) else {
-      throw Self.unsupported("it calculates with something other than numbers")
+      throw Self.unsupported("it computes with something other than numbers")
     }
     if plain == .logicalAnd || plain == .logicalOr {
       if case .bool(let x) = left, case .bool(let y) = right {
@@ -173,7 +173,7 @@ extension PythonMachine {
     }
     guard function.isComparison else { return PythonSymbol(results[0]) }
     guard let number = results[0].number else {
-      throw Self.unsupported("it branches by a size that is unknown")
+      throw Self.unsupported("it branches on an unknown size")
     }
     return .bool(number != 0)
   }

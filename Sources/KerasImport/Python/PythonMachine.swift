@@ -142,7 +142,7 @@ final class PythonMachine {
     throw Self.malformed
   }
 
-  static let malformed = ModelError(.unsupported, "its code is damaged")
+  static let malformed = ModelError(.unsupported, "its bytecode is damaged")
 
   static func unsupported(_ message: String) -> ModelError { ModelError(.unsupported, message) }
 
@@ -155,10 +155,10 @@ final class PythonMachine {
     case .string(let text): return !text.isEmpty
     case .tuple, .list, .dictionary: return !(symbol.elements ?? []).isEmpty
     case .library, .function, .method: return true
-    case .unknownSize: throw Self.unsupported("it branches by a size that is unknown")
+    case .unknownSize: throw Self.unsupported("it branches on an unknown size")
     case .sizes, .array, .expression:
       guard let number = symbol.expression?.number else {
-        throw Self.unsupported("it branches by the values of a tensor")
+        throw Self.unsupported("it branches on the values of a tensor")
       }
       return number != 0
     default:

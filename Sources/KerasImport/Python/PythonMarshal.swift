@@ -77,7 +77,7 @@ struct PythonMarshal {
     guard let result = content(of: tag & 0x7F, depth: depth) else { return nil }
     if let slot { references[slot] = (result, height) }
     height = max(outer, height + 1)
-    // What references put together is no deeper than what is inside one another.
+    // References cannot nest deeper than the objects that they contain.
     return height <= Self.depthLimit ? result : nil
   }
 

@@ -10,7 +10,7 @@ enum Attentions {
     "MultiHeadAttention": heads, "GroupQueryAttention": heads,
   ]
 
-  /// Query, value and key, which is the value if it is not given.
+  /// Query, value and key; the key defaults to the value.
   private static func inputs(_ run: LayerRun) throws -> [DoubleArray] {
     try run.require((2...3).contains(run.inputs.count), "\(run.inputs.count) inputs")
     try run.require(
@@ -55,8 +55,8 @@ enum Attentions {
     ]
   }
 
-  /// Kernels `[in, heads, size]` of query, key and value, `[heads, size, out]` of the output, each with a
-  /// bias behind it.
+  /// Kernels `[in, heads, size]` of query, key and value, and `[heads, size, out]` of the output,
+  /// each followed by a bias.
   private static func heads(_ run: LayerRun) throws -> [KerasValue] {
     let inputs = try inputs(run)
     let hasBias = run.bool("use_bias", default: true)

@@ -2,7 +2,7 @@ import Interpretation
 import LibC
 import TensorCore
 
-/// Small layers that collections of networks share, and those that prepare data.
+/// Small layers that packages of networks share, and preprocessing layers.
 enum Collections {
   static let operations: [String: KerasOperations.Operation] = [
     // x₀ + scale · x₁, of Inception-ResNet v2.
@@ -62,7 +62,7 @@ enum Collections {
     return [KerasValue(array: run.layout(array))]
   }
 
-  /// The rows and columns of the second input, from ⌊position · from / to⌋.
+  /// The rows and columns of the second input, taken from ⌊position · from / to⌋.
   private static func like(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 4)
     try run.require(
@@ -90,14 +90,15 @@ enum Collections {
     ]
     for (axis, size) in sizes.enumerated() {
       let length = array.shape[axis + 2]
-      try run.require(size <= length, "it enlarges what it gets, which is not interpreted")
+      try run.require(size <= length, "enlarging its input is not interpreted")
       let start = (length - size) / 2
       array = array.slice(axis + 2, start..<start + size)
     }
     return [KerasValue(array: run.layout(array))]
   }
 
-  /// Indices as ones in rows of zeros: a row for each, or one for all along the last axis.
+  /// One-hot or multi-hot encoding: a row for each index, or one row for all indices along the last
+  /// axis.
   private static func encoded(_ run: LayerRun, _ indices: DoubleArray) throws -> KerasValue {
     try run.require(run.inputs.count == 1, "\(run.inputs.count) inputs")
     let count = try run.sizes(
@@ -108,7 +109,7 @@ enum Collections {
       ["one_hot", "multi_hot", "count"].contains(mode), "its output_mode '\(mode)'")
     let isEach = mode == "one_hot"
     let width = isEach ? 1 : max(1, indices.shape.last ?? 1)
-    // An axis of length 1 gives way to the codes.
+    // An axis of length 1 is replaced by the codes.
     var shape = isEach && indices.shape.last != 1 ? indices.shape : Array(indices.shape.dropLast())
     shape.append(count)
     var result = try DoubleArray(shape: shape)
@@ -122,7 +123,7 @@ enum Collections {
     return KerasValue(array: result)
   }
 
-  /// The number of boundaries that a number reaches.
+  /// The number of boundaries that are at most the value.
   private static func discretization(_ run: LayerRun) throws -> [KerasValue] {
     let boundaries = run.field("bin_boundaries")?.array?.compactMap(\.double) ?? []
     let places = run.input.map { value in

@@ -1,7 +1,7 @@
 import Interpretation
 import TensorCore
 
-/// Convolutions; their inputs are brought into the layout `[batch, channels, …]` of three axes.
+/// Convolutions; their inputs are converted to the layout `[batch, channels, …]` with three axes.
 enum Convolutions {
   static let operations: [String: KerasOperations.Operation] = {
     var table: [String: KerasOperations.Operation] = [:]
@@ -18,11 +18,11 @@ enum Convolutions {
     return table
   }()
 
-  /// The kernel as Keras 2 lays it out, `[axes…, in, out]`.
+  /// The kernel in Keras 2's layout, `[axes…, in, out]`.
   private static func kernel(_ run: LayerRun, _ index: Int) throws -> DoubleArray {
     var kernel = try run.weight(index)
     if run.generation.major == 1 {
-      // Keras 1 in one dimension stores a kernel of two.
+      // For one dimension, Keras 1 stores a kernel of two.
       if run.axes == 1, kernel.rank == 4 {
         if kernel.shape[1] == 1 {
           return try kernel.reshaped([kernel.shape[0]] + kernel.shape[2...])
@@ -161,7 +161,7 @@ enum Convolutions {
       } else {
         out.append(length * stride[axis] + (isSame ? 0 : max(reach - stride[axis], 0)))
       }
-      // What the convolution with 'same' padding would have added in front.
+      // The padding that the convolution with 'same' padding would have added in front.
       pad.append(isSame ? max(0, (length - 1) * stride[axis] + reach - out[axis]) / 2 : 0)
     }
     func full(_ values: [Int], _ fill: Int) -> [Int] {
@@ -179,7 +179,8 @@ enum Convolutions {
 }
 
 extension Convolutions {
-  /// The sizes that Keras 1's Deconvolution2D declares: the shape may be larger than the products reach.
+  /// The sizes that Keras 1's Deconvolution2D declares: the shape may be larger than the region
+  /// that the products reach.
   private static func outputSizes(_ run: LayerRun) throws -> [Int] {
     let shape = run.field("output_shape")?.array?.map(\.int) ?? []
     let sizes = shape.count == 4 ? (run.isChannelsFirst ? shape[2...] : shape[1..<3]) : []
@@ -191,7 +192,7 @@ extension Convolutions {
   }
 }
 
-/// How many windows lie along an axis, and the padding in front, as TensorFlow counts.
+/// The number of windows along an axis, and the padding in front, as in TensorFlow.
 struct Window {
   let count: Int
   let before: Int

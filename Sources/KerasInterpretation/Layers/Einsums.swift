@@ -1,13 +1,13 @@
 import Interpretation
 import TensorCore
 
-/// EinsumDense, and layers with a kernel of its own for each position.
+/// EinsumDense, and layers with a separate kernel for each position.
 enum Einsums {
   static let operations: [String: KerasOperations.Operation] = [
     "EinsumDense": dense, "LocallyConnected1D": local, "LocallyConnected2D": local,
   ]
 
-  /// Σ a · b over the labels that the result lacks.
+  /// Σ a · b over the labels that are not in the result.
   static func sum(
     _ a: DoubleArray, _ aLabels: [Character], _ b: DoubleArray, _ bLabels: [Character],
     to labels: [Character]
@@ -26,7 +26,7 @@ enum Einsums {
       }
     }
     guard Set(labels).count == labels.count, labels.allSatisfy({ sizes[$0] != nil }) else {
-      throw ModelError(.malformed, "its equation has an output of other axes than its inputs'")
+      throw ModelError(.malformed, "the output of its equation has axes that no input has")
     }
     var result = try DoubleArray(shape: labels.map { sizes[$0] ?? 0 })
     let all = labels + sizes.keys.filter { !labels.contains($0) }.sorted()
@@ -58,7 +58,7 @@ enum Einsums {
     let parts = equation.split(separator: ">", omittingEmptySubsequences: false)
     let sides = parts.first?.dropLast().split(separator: ",") ?? []
     try run.require(parts.count == 2 && sides.count == 2, "its equation '\(equation)'")
-    // The dots stand for as many axes as the input has more than letters.
+    // The ellipsis stands for the axes of the input that have no letter.
     let named = sides[0].filter { $0 != "." }.count
     let open = run.input.rank - named
     try run.require((0..<10).contains(open), "its equation '\(equation)'")

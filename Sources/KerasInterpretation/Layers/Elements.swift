@@ -2,7 +2,7 @@ import Interpretation
 import LibC
 import TensorCore
 
-/// Layers that compute each element alone.
+/// Element-wise layers.
 enum Elements {
   static let operations: [String: KerasOperations.Operation] = {
     var table: [String: KerasOperations.Operation] = [
@@ -67,7 +67,7 @@ enum Elements {
 
   private static func prelu(_ run: LayerRun) throws -> [KerasValue] {
     let slopes = try run.weight(0)
-    // Shared axes have length 1, so the slopes are broadcast.
+    // Shared axes have length 1, so the slopes broadcast.
     let array = try Merges.broadcast(
       run.input, slopes.reshaped([1] + slopes.shape)
     ) { $0 > 0 ? $0 : $0 * $1 }

@@ -1,7 +1,7 @@
 import Interpretation
 import TensorCore
 
-/// Layers of several inputs.
+/// Layers with several inputs.
 enum Merges {
   static let operations: [String: KerasOperations.Operation] = {
     var table: [String: KerasOperations.Operation] = [
@@ -16,7 +16,8 @@ enum Merges {
     return table
   }()
 
-  /// A step counts if it counts in all that have a mask; in Keras 3, if it does in one, and all have one.
+  /// A step is valid if it is valid in all inputs with a mask; in Keras 3, if all inputs have a
+  /// mask and it is valid in one.
   private static func mergedMask(_ run: LayerRun) throws -> DoubleArray? {
     let masks = run.inputs.compactMap(\.mask)
     guard let first = masks.first else { return nil }
@@ -27,7 +28,8 @@ enum Merges {
     return try masks.dropFirst().reduce(first) { try broadcast($0, $1, isKeras3 ? max : min) }
   }
 
-  /// Of the steps that are put one behind the other; else a step counts if it does in all.
+  /// Concatenates the masks along the steps; along another axis, a step is valid if it is valid in
+  /// all inputs.
   private static func concatenatedMask(_ run: LayerRun) throws -> DoubleArray? {
     let masks = run.inputs.compactMap(\.mask)
     guard let first = masks.first else { return nil }
@@ -39,20 +41,20 @@ enum Merges {
     return DoubleArray.concatenated(masks, axis: 1)
   }
 
-  /// Keras 1: one class, with a mode.
+  /// Keras 1: one class with a mode.
   private static func merge(_ run: LayerRun) throws -> [KerasValue] {
     let modes = ["sum": "Add", "mul": "Multiply", "ave": "Average", "max": "Maximum"]
     let mode = run.field("mode")?.string ?? ""
     if mode == "concat" { return [KerasValue(array: try concatenated(run, "concat_axis"))] }
     if mode == "dot" { return try dot(run) }
     if mode == "cos" {
-      // Keras 1 puts an axis of length 1 behind the batch.
+      // Keras 1 inserts an axis of length 1 after the batch.
       return try dot(run).map {
         KerasValue(
           array: try $0.array.reshaped([$0.array.shape[0], 1] + $0.array.shape.dropFirst()))
       }
     }
-    guard let name = modes[mode] else { throw run.missing("the mode '\(mode)'") }
+    guard let name = modes[mode] else { throw run.missing("mode '\(mode)' is not supported") }
     return [KerasValue(array: try combined(run, name))]
   }
 
@@ -67,7 +69,7 @@ enum Merges {
       }
     var result = run.input
     for other in run.inputs.dropFirst() {
-      // Keras puts axes of length 1 behind the batch of the smaller one.
+      // Keras inserts axes of length 1 after the batch of the operand with the smaller rank.
       let rank = max(result.rank, other.array.rank)
       result = try broadcast(grown(result, rank), grown(other.array, rank), function)
     }
@@ -81,7 +83,7 @@ enum Merges {
       [batch] + [Int](repeating: 1, count: rank - array.rank) + array.shape.dropFirst())
   }
 
-  /// Two arrays of one rank, axes of length 1 repeated.
+  /// Two arrays with the same rank; axes of length 1 are repeated.
   static func broadcast(
     _ a: DoubleArray, _ b: DoubleArray, _ function: (Double, Double) -> Double
   ) throws -> DoubleArray {

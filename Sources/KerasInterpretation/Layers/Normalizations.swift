@@ -2,7 +2,7 @@ import ByteFormats
 import Interpretation
 import TensorCore
 
-/// Layers that normalize by what they get, or by numbers that were set beforehand.
+/// Layers that normalize by the statistics of their input, or by stored ones.
 enum Normalizations {
   static let operations: [String: KerasOperations.Operation] = [
     "LayerNormalization": layer, "RMSNormalization": rootMeanSquare, "GroupNormalization": group,
@@ -14,7 +14,7 @@ enum Normalizations {
     "Normalization": fixed, "Rescaling": rescaling,
   ]
 
-  /// The axes that a field names, the last one if it names none.
+  /// The axes in a field, or the last axis if the field is missing.
   private static func axes(_ run: LayerRun) throws -> [Int] {
     let given = run.field("axis")?.list ?? [run.field("axis")?.int ?? -1]
     let axes = given.compactMap(run.input.axis)
@@ -42,7 +42,7 @@ enum Normalizations {
     try mean(Merges.broadcast(array, mean(array, axes), -).map { $0 * $0 }, axes)
   }
 
-  /// Combines an array with weights that lie along some of its axes.
+  /// Combines an array with weights along some of its axes.
   private static func scaled(
     _ array: DoubleArray, _ weights: DoubleArray, _ axes: [Int],
     _ function: (Double, Double) -> Double
@@ -51,7 +51,7 @@ enum Normalizations {
     return try Merges.broadcast(array, weights.reshaped(shape), function)
   }
 
-  /// (x − μ) / √(σ² + ε) · γ + β, all over the axes; without μ and β where only the variance scales.
+  /// (x − μ) / √(σ² + ε) · γ + β, all over the axes; without μ and β if only the variance scales.
   private static func layer(_ run: LayerRun) throws -> [KerasValue] {
     let axes = try axes(run)
     let epsilon = run.double("epsilon", default: 1e-3)
@@ -80,7 +80,7 @@ enum Normalizations {
     return try Elements.same(run, scaled(result, run.weight(0), axes, *))
   }
 
-  /// The axis becomes groups of neighbors, each normalized with all other axes.
+  /// Splits the axis into groups of neighbors, each normalized together with all other axes.
   private static func group(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(
       run.generation.hasHalfPixelCenters, "the class of keras-contrib is not interpreted")
@@ -137,7 +137,7 @@ enum Normalizations {
     return try Elements.same(run, scaled(scaled(run.input, mean, axes, -), deviation, axes, /))
   }
 
-  /// x · scale + offset, each a number or one for each channel.
+  /// x · scale + offset, each a number or one value per channel.
   private static func rescaling(_ run: LayerRun) throws -> [KerasValue] {
     var result = run.input
     for (name, standard, function) in [

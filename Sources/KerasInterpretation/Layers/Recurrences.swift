@@ -7,7 +7,7 @@ enum Recurrences {
     "SimpleRNN": run, "LSTM": run, "GRU": run, "RNN": cell, "CuDNNLSTM": cuDNN, "CuDNNGRU": cuDNN,
   ]
 
-  /// A cell's settings, with the layer's.
+  /// The settings of a cell, or of its layer.
   private static func cell(_ run: LayerRun) throws -> [KerasValue] {
     let names = ["SimpleRNNCell", "LSTMCell", "GRUCell"]
     guard let cell = run.field("cell"), var fields = cell["config"]?.object,
@@ -20,8 +20,8 @@ enum Recurrences {
     return try Self.run(inner)
   }
 
-  /// The kernels of cuDNN are stored gate by gate, each turned: Keras' own are
-  /// `K.reshape(units, in)ᵀ` and, of the state, `Kᵀ`. The gates come as in Keras, reset after the product.
+  /// cuDNN's kernels are stored gate by gate and transposed: Keras's own are `K.reshape(units,
+  /// in)ᵀ`, and `Kᵀ` for the state. The gates have Keras's order, with the reset after the product.
   private static func cuDNN(_ run: LayerRun) throws -> [KerasValue] {
     var inner = run
     inner.className = String(run.className.dropFirst(5))
@@ -50,7 +50,7 @@ enum Recurrences {
     let units: Int
     let kernel: DoubleArray
     let recurrent: DoubleArray
-    /// Of the input's product, and of the state's, which `reset_after` adds.
+    /// The bias of the input's product, and of the state's product, which `reset_after` adds.
     var bias: [Double]
     var recurrentBias: [Double]?
     let activation: Activation
@@ -62,7 +62,7 @@ enum Recurrences {
       let gates = kind == "LSTM" ? 4 : kind == "GRU" ? 3 : 1
       var weights = run.weights
       if run.generation.major == 1, weights.count == 3 * gates, gates > 1 {
-        // Keras 1 stores gate by gate; the LSTM's as i, c, f, o.
+        // Keras 1 stores the gates separately; for LSTM in the order i, c, f, o.
         let order = gates == 4 ? [0, 2, 1, 3] : [0, 1, 2]
         weights = (0..<3).map { part in
           let parts = order.map { run.weights[$0 * 3 + part] }
@@ -90,7 +90,7 @@ enum Recurrences {
         run.field("recurrent_activation", "inner_activation") ?? .string("sigmoid"), run)
     }
 
-    /// The next states from `[batch, features]`.
+    /// Computes the next states from `[batch, features]`.
     func step(_ x: DoubleArray, _ states: [DoubleArray]) throws -> [DoubleArray] {
       let h = states[0]
       let fromInput = Elements.adding(try Products.product(x, kernel), bias)
@@ -156,7 +156,7 @@ enum Recurrences {
       var next = try cell.step(x, states)
       var shown = next[0]
       if let mask {
-        // A masked step keeps the states and repeats the last output, zeros at first.
+        // A masked step keeps the states and repeats the last output, which starts as zeros.
         for item in 0..<batch where mask.values[item * steps + step] == 0 {
           let range = item * cell.units..<(item + 1) * cell.units
           shown.values.replaceSubrange(range, with: output.values[range])
@@ -169,7 +169,8 @@ enum Recurrences {
       outputs.append(try shown.reshaped([batch, 1, cell.units]))
     }
     let isSequence = run.bool("return_sequences")
-    // The states come last, with or without return_state, which the converter makes outputs of the model.
+    // The states come last, with or without return_state, because the converter makes them outputs
+    // of the model.
     return [
       KerasValue(
         array: isSequence ? DoubleArray.concatenated(outputs, axis: 1) : output,

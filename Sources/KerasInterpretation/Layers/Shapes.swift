@@ -1,7 +1,7 @@
 import Interpretation
 import TensorCore
 
-/// Layers that move elements.
+/// Layers that move or reshape elements.
 enum Shapes {
   static let operations: [String: KerasOperations.Operation] = {
     var table: [String: KerasOperations.Operation] = [
@@ -16,7 +16,7 @@ enum Shapes {
   }()
 
   private static func flatten(_ run: LayerRun) throws -> [KerasValue] {
-    // Keras 2.2 brings channels to the end where they come first.
+    // Keras 2.2 moves channels to the end if they come first.
     let isFirst = run.fields["data_format"] != nil && run.isChannelsFirst && run.input.rank > 2
     let array =
       isFirst
@@ -53,7 +53,7 @@ enum Shapes {
     ]
   }
 
-  /// Pairs of sizes for each axis: a number, a number an axis, or a pair an axis.
+  /// A pair of sizes for each axis: from a number, a number per axis, or a pair per axis.
   private static func margins(
     _ run: LayerRun, _ field: String, grows: Bool
   ) throws -> [KerasValue] {
@@ -86,7 +86,7 @@ enum Shapes {
           [try DoubleArray(shape: before), array, try DoubleArray(shape: after)], axis: axis + 2)
       } else {
         let end = array.shape[axis + 2] - pair[1]
-        try run.require(pair[0] <= end, "it crops more than there is")
+        try run.require(pair[0] <= end, "it crops more than its input")
         array = array.slice(axis + 2, pair[0]..<end)
       }
     }

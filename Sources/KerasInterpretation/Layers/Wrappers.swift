@@ -2,7 +2,7 @@ import ByteFormats
 import Interpretation
 import TensorCore
 
-/// Layers around a layer.
+/// Wrapper layers.
 enum Wrappers {
   static let operations: [String: KerasOperations.Operation] = [
     "TimeDistributed": stepwise, "Bidirectional": bidirectional,
@@ -25,7 +25,7 @@ enum Wrappers {
     return result
   }
 
-  /// The steps as a batch.
+  /// The steps are treated as a batch.
   private static func stepwise(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(run.input.rank >= 3, "an input of shape \(run.input.shape)")
     let shape = run.input.shape

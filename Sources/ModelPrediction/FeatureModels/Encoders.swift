@@ -59,7 +59,7 @@ extension CategoricalMapping: DirectFeatureModel {
     }
     guard let result else {
       throw ModelError(
-        .mismatch, "the mapping does not have the value",
+        .mismatch, "the mapping does not contain the value",
         field: inputs.description.input.first?.name)
     }
     return [inputs.output: result]

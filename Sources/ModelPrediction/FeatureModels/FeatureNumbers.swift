@@ -1,14 +1,14 @@
 import CoreMLModel
 import TensorCore
 
-/// Numbers in double precision along any axes.
+/// An array of numbers in double precision.
 public struct NumberArray: Sendable, Equatable {
   /// The sizes of the axes.
   public let shape: [Int]
-  /// The elements, the last axis first.
+  /// The elements in row-major order.
   public let elements: [Double]
 
-  /// Precondition: as many elements as the shape has.
+  /// Precondition: the number of elements matches the shape.
   public init(shape: [Int], _ elements: [Double]) {
     precondition(shape.reduce(1, *) == elements.count)
     self.shape = shape
@@ -29,7 +29,7 @@ public enum FeatureKey: Sendable, Hashable, Comparable {
 }
 
 extension FeatureKey: CustomStringConvertible {
-  /// The number or text itself.
+  /// The number or string itself.
   public var description: String {
     switch self {
     case .int(let number): String(number)

@@ -17,7 +17,7 @@ private struct KernelValues {
         for element in row {
           try require(
             x.indices.contains(element.index - 1), .mismatch,
-            "a support vector has the index \(element.index), and the inputs have \(x.count) numbers"
+            "a support vector has the index \(element.index), but the inputs have \(x.count) numbers"
           )
           vector[element.index - 1] = element.value
         }
@@ -26,7 +26,7 @@ private struct KernelValues {
     }
     try require(
       dense.allSatisfy { $0.count == x.count }, .mismatch,
-      "the support vectors have \(dense.first?.count ?? 0) numbers, and the inputs \(x.count)")
+      "the support vectors have \(dense.first?.count ?? 0) numbers, but the inputs \(x.count)")
     values = dense.map { kernel.value($0, x) }
   }
 }

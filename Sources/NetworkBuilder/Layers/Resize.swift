@@ -2,12 +2,12 @@ import Imaging
 import Synchronization
 import TensorCore
 
-/// Brings an image of any size, or a part of it, to the network's size.
+/// Resizes an image of any size, or a part of it, to the network's size.
 ///
 /// It follows an ``Input``. The written model takes images of the resized size; here they may have
 /// any size. An image's samples are 0 to 255 and reach the network as `scale · sample + bias`.
 public final class Resize: Layer, @unchecked Sendable {
-  /// The part of an image that the network gets.
+  /// The part of an image that the network receives.
   public enum Crop: Sendable, Equatable {
     /// The whole image, with each axis resized independently.
     case whole
@@ -30,8 +30,8 @@ public final class Resize: Layer, @unchecked Sendable {
     public var channelCount: Int { self == .grayscale ? 1 : 3 }
   }
 
-  /// The part of subsequent images that the network gets; this also applies to compiled networks.
-  /// An image's part is fixed when the image is passed in, so the crop may change while the image
+  /// The part of subsequent images that the network receives; this also applies to compiled
+  /// networks. The part is fixed when an image is passed in, so the crop may change while the image
   /// waits.
   public var crop: Crop {
     get { holder.value }

@@ -5,7 +5,7 @@ import Foundation
 /// γ · (x − mean) / √(variance + ε) + β, mean and variance over groups of channels and all positions of
 /// an image, γ and β one per channel.
 struct ChannelNormalization {
-  /// −1: one per channel.
+  /// −1 for one group per channel.
   private let groups: Int
   private let epsilon: Float
   private let channels: Int?
@@ -41,7 +41,7 @@ struct ChannelNormalization {
 
   // MARK: What a Metal kernel takes
 
-  /// The channels of an image and of a group.
+  /// The number of channels of an image and of a group.
   private(set) var kernelNumbers: [Int] = []
   var kernelEpsilon: [SIMD4<Float>] { [SIMD4(repeating: epsilon)] }
   var kernelWeights: [StretchedWeight] {

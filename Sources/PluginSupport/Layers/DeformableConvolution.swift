@@ -2,9 +2,10 @@ import Accelerate
 import CoreML
 import Foundation
 
-/// Σ kernel · x at positions that a second input moves; a third one, if any, is the mask.
+/// Σ kernel · x at positions that a second input shifts; a third input, if present, is the mask.
 ///
-/// Core ML runs it on the CPU: on the GPU each four output channels would sample all places again.
+/// Core ML runs it on the CPU: on the GPU, all positions would be sampled again for every four
+/// output channels.
 final class DeformableConvolution: NSObject, MLCustomLayer {
   private static let halfPrecision: [Int: Set<Int>] = [:]
   private let window: DeformedWindow

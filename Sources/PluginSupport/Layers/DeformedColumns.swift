@@ -1,11 +1,11 @@
 import CoreML
 import Foundation
 
-/// The columns of a deformable convolution, whose offsets and mask are the layer's weights. A row
-/// product that follows multiplies them by the kernel.
+/// The columns of a deformable convolution, whose offsets and mask are the layer's weights. The row
+/// product after it multiplies them by the kernel.
 ///
-/// Core ML runs it on the CPU: the axes of its output, which the parameters name, need not be those of a
-/// texture.
+/// Core ML runs it on the CPU: the axes of its output, which the parameters define, need not match
+/// those of a texture.
 final class DeformedColumns: NSObject, MLCustomLayer {
   private static let halfPrecision: [Int: Set<Int>] = [:]
   private let window: DeformedWindow

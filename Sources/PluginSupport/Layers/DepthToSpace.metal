@@ -1,7 +1,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-/// The channels of each position as a block of positions.
+/// Arranges the channels of each position as a block of positions.
 /// 
 /// `numbers`: the size of a block, 1 for depth last, the channels of the output.
 kernel void DepthToSpace(

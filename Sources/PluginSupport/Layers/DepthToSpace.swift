@@ -5,10 +5,10 @@ import Foundation
   import Metal
 #endif
 
-/// The channels of each position as a block of b × b positions.
+/// Arranges the channels of each position as a block of b × b positions.
 final class DepthToSpace: NSObject, MLCustomLayer {
   private let blocks: BlockArrangement
-  /// Of the image with fewer channels, for the kernel.
+  /// The channels of the image with fewer channels, for the kernel.
   private var channels = 0
 
   required init(parameters: [String: Any]) throws {

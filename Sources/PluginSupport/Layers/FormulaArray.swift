@@ -2,10 +2,10 @@ import Accelerate
 import CoreML
 import Foundation
 
-/// An array to which the operations of a formula apply, each rounded to single precision: arrays
-/// stretch to one another as numpy's do, and conditions are 1 and 0.
+/// An array for the operations of a formula, each rounded to single precision: arrays broadcast as
+/// in NumPy, and conditions are 1 and 0.
 struct FormulaArray {
-  /// What stands between the brackets of a part, one for an axis.
+  /// The items between the brackets of a slice, one per axis.
   enum Item {
     case index(Int)
     case range(Int?, Int?, Int)
@@ -128,7 +128,7 @@ struct FormulaArray {
   }
 
   static func add(_ x: Self, _ y: Self) throws -> Self { try pair(x, y, vDSP_vadd) }
-  // A difference and a quotient take the right operand first.
+  // Differences and quotients take the right operand first.
   static func subtract(_ x: Self, _ y: Self) throws -> Self { try pair(y, x, vDSP_vsub) }
   static func multiply(_ x: Self, _ y: Self) throws -> Self { try pair(x, y, vDSP_vmul) }
   static func divide(_ x: Self, _ y: Self) throws -> Self { try pair(y, x, vDSP_vdiv) }
@@ -198,9 +198,9 @@ struct FormulaArray {
   static func sinh(_ x: Self) throws -> Self { x.vector(vvsinhf) }
   static func cosh(_ x: Self) throws -> Self { x.vector(vvcoshf) }
   static func tanh(_ x: Self) throws -> Self { x.vector(vvtanhf) }
-  // Accelerate has none; in double precision, so that the result is rounded once.
+  // Accelerate lacks it; computed in double precision, so that the result is rounded once.
   static func erf(_ x: Self) throws -> Self { x.map { Float(errorFunction(Double($0))) } }
-  /// By exp(−|x|), which is never infinite.
+  /// With exp(−|x|), which is never infinite.
   static func sigmoid(_ x: Self) throws -> Self {
     let e = x.map { -$0.magnitude }.vector(vvexpf)
     return try each(x, e) { ($0 < 0 ? $1 : 1) / (1 + $1) }
@@ -259,7 +259,7 @@ struct FormulaArray {
     let values = (0..<count).map { index -> Float in
       let row = moved[index * length..<(index + 1) * length]
       switch reduction {
-      // Sums are kept in double precision.
+      // Sums are accumulated in double precision.
       case .sum: return Float(row.reduce(0) { $0 + Double($1) })
       case .mean: return Float(row.reduce(0) { $0 + Double($1) } / Double(length))
       case .product: return Float(row.reduce(1) { $0 * Double($1) })
@@ -328,7 +328,7 @@ struct FormulaArray {
   }
 }
 
-// Inside of the structure the bare names mean its own functions.
+// Inside the structure, unqualified names refer to its own functions.
 private func errorFunction(_ x: Double) -> Double { erf(x) }
 private func exponential(_ x: Double) -> Double { exp(x) }
 private func complement(_ x: Double) -> Double { erfc(x) }

@@ -1,7 +1,7 @@
 import CoreML
 import Foundation
 
-/// x / 2 · (1 + erf(x / √2)), or, approximate, x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³))).
+/// x / 2 · (1 + erf(x / √2)), or approximately x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 · x³))).
 final class GELU: NSObject, MLCustomLayer {
   private let isApproximate: Bool
 

@@ -1,7 +1,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-/// The place on an axis for one in -1...1.
+/// The position on an axis for a coordinate in -1...1.
 static float place(float coordinate, float length, uint padding, bool alignsCorners) {
   const float place = alignsCorners ? (coordinate + 1.0f) / 2.0f * (length - 1.0f)
                                     : ((coordinate + 1.0f) * length - 1.0f) / 2.0f;
@@ -36,7 +36,7 @@ kernel void GridSample(
     y = rint(y);
   }
   float4 sum = float4(0.0f);
-  // What is far outside, or not a number, has no neighbors.
+  // Positions far outside, and NaN, have no neighbors.
   if (x > -1.0f && y > -1.0f && x < width && y < height) {
     for (int i = 0; i < 2; i++) {
       for (int j = 0; j < 2; j++) {

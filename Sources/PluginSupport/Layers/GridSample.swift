@@ -5,7 +5,7 @@ import Foundation
   import Metal
 #endif
 
-/// An image sampled at the positions that a second input gives, [N, 2, H, W], x before y, each −1 to 1.
+/// Samples an image at the positions in a second input, [N, 2, H, W], x before y, each −1 to 1.
 final class GridSample: NSObject, MLCustomLayer {
   private let sampling: GridSampling
 

@@ -1,7 +1,7 @@
 import CoreML
 import Foundation
 
-/// The input as it is: the identity, and dropout, which acts in training only.
+/// The unchanged input: identity, and dropout, which acts only in training.
 final class Identity: NSObject, MLCustomLayer {
   required init(parameters: [String: Any]) throws { super.init() }
 

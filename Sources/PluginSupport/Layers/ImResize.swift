@@ -5,7 +5,7 @@ import Foundation
   import Metal
 #endif
 
-/// Bicubic enlargement by a factor, as OpenCV's `INTER_CUBIC`.
+/// Bicubic upsampling by a factor, as OpenCV's `INTER_CUBIC`.
 final class ImResize: NSObject, MLCustomLayer {
   private let factor: Float
   private let height: Int

@@ -1,7 +1,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-/// Chunks of one axis summed up.
+/// Sums the chunks of one axis.
 /// 
 /// `numbers`: the axis of images, channels, rows and columns, the length of a chunk, how many
 /// chunks, the channels of input and output.

@@ -6,7 +6,7 @@ import Foundation
   import Metal
 #endif
 
-/// Chunks of one axis of [N, C, H, W] summed up.
+/// Sums the chunks of one axis of [N, C, H, W].
 final class KrakenAddition: NSObject, MLCustomLayer {
   private let axis: Int
   private let chunk: Int
@@ -41,7 +41,7 @@ final class KrakenAddition: NSObject, MLCustomLayer {
     for outer in 0..<view.outer {
       let (from, to) = (x + outer * view.length * view.inner, y + outer * length)
       to.update(from: from, count: length)
-      // What does not fill a chunk is left out.
+      // An incomplete chunk is omitted.
       for part in 1..<max(1, view.length / chunk) {
         vDSP_vadd(to, 1, from + part * length, 1, to, 1, vDSP_Length(length))
       }

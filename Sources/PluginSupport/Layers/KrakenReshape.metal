@@ -1,7 +1,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-/// One axis split in two, of which one part moves into another axis.
+/// Splits one axis in two, and merges one part with another axis.
 /// 
 /// `numbers`: the sizes of the five axes in the output's order, their steps in the input, the
 /// shapes of input and output.

@@ -5,7 +5,7 @@ import Foundation
   import Metal
 #endif
 
-/// One axis split in two, of which one part moves into another axis.
+/// Splits one axis in two, and merges one part with another axis.
 final class KrakenReshape: NSObject, MLCustomLayer {
   private let split: AxisSplit
   private var shape: [Int] = []

@@ -2,16 +2,16 @@
   import Foundation
   import Metal
 
-  /// A Metal kernel, which Core ML calls where the layer runs on the GPU.
+  /// A Metal kernel, which Core ML calls if the layer runs on the GPU.
   ///
-  /// Core ML passes textures of half floats, four channels per pixel; if there are more channels or
-  /// several images, arrays of slices. The kernel takes arrays in any case.
+  /// Core ML passes textures of half floats with four channels per pixel, and texture arrays of
+  /// slices for more channels or several images. The kernel always receives arrays.
   final class LayerKernel {
     private let name: String
-    /// Made when first needed, so that a layer on the CPU needs no GPU.
+    /// Created when first needed, so that a layer on the CPU needs no GPU.
     private var pipeline: (any MTLComputePipelineState)?
 
-    /// - Parameter name: of the function in the app's Metal library.
+    /// - Parameter name: the name of the function in the app's Metal library.
     init(_ name: String) { self.name = name }
 
     /// - Parameters:

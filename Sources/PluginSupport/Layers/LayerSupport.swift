@@ -1,7 +1,7 @@
 import CoreML
 import Foundation
 
-/// What is wrong with a layer.
+/// An error in a layer.
 enum LayerFault: Error {
   case parameter(String)
   case weights(String)
@@ -10,7 +10,7 @@ enum LayerFault: Error {
   case kernel(String)
 }
 
-/// The parameters of a layer, each by any of its names.
+/// The parameters of a layer, each found by any of its names.
 struct LayerParameters {
   private let values: [String: Any]
 
@@ -47,7 +47,7 @@ struct LayerParameters {
 
   func text(_ name: String) throws -> String? { try find([name]) { $0 as? String } }
 
-  /// One of a few words, or its number.
+  /// One of several words, or its index.
   func choice(_ names: String..., of words: [String]) throws -> String? {
     try find(names) { value in
       if let text = value as? String { return words.contains(text) ? text : nil }
@@ -62,8 +62,8 @@ struct LayerParameters {
 enum LayerWeights {
   /// The weights as floats.
   ///
-  /// - Parameter halfPrecision: the sizes in bytes of those that the model stores as half floats, by
-  ///   their places.
+  /// - Parameter halfPrecision: the sizes in bytes of the weights that the model stores as half
+  ///   floats, by index.
   static func floats(
     _ weights: [Data], _ counts: ClosedRange<Int>, halfPrecision: [Int: Set<Int>]
   ) throws -> [[Float]] {
@@ -104,7 +104,7 @@ extension MLMultiArray {
   /// The sizes of the axes.
   var sizes: [Int] { shape.map { $0.intValue } }
 
-  /// The elements, which have to be dense 32-bit floats.
+  /// The elements, which must be dense 32-bit floats.
   func floats() throws -> UnsafeMutablePointer<Float> {
     guard dataType == .float32 else { throw LayerFault.dataType(dataType) }
     var stride = 1

@@ -1,7 +1,7 @@
 import CoreML
 import Foundation
 
-/// The x of least length that makes ‖A·x − b‖ least, for A transposed, […, n, m], and b […, m]; with it
+/// The shortest x that minimizes ‖A·x − b‖, for A transposed, […, n, m], and b […, m]; also the
 /// residuals (0), the rank of A and its singular values.
 ///
 /// Core ML runs it on the CPU: singular values need double precision, which GPUs lack.

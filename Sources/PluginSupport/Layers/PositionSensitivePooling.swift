@@ -1,11 +1,11 @@
 import CoreML
 import Foundation
 
-/// The mean of each window of each region, every window of channels of its own.
+/// The mean of each window of each region, with different channels for every window.
 ///
 /// The inputs are an image and regions of five numbers, (image, x₁, y₁, x₂, y₂).
 ///
-/// Core ML runs it on the CPU: as half floats of a texture the corners would lose their fractions.
+/// Core ML runs it on the CPU: in a texture of half floats, the corners would lose their fractions.
 final class PositionSensitivePooling: NSObject, MLCustomLayer {
   private let windows: RegionWindows
   private let channels: Int?

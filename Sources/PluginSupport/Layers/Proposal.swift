@@ -1,11 +1,11 @@
 import CoreML
 import Foundation
 
-/// The regions of a region proposal network, the best ones after suppression.
+/// The regions of a region proposal network, after non-maximum suppression.
 ///
 /// The inputs are scores, offsets, and the image's height, width and scale.
 ///
-/// Core ML runs it on the CPU: suppression takes one region after the other.
+/// Core ML runs it on the CPU: suppression is sequential.
 final class Proposal: NSObject, MLCustomLayer {
   private let proposals: RegionProposals
   private let hasScores: Bool

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// The inputs are an image and regions of five numbers, (image, x₁, y₁, x₂, y₂).
 ///
-/// Core ML runs it on the CPU: as half floats of a texture the corners would lose their fractions.
+/// Core ML runs it on the CPU: in a texture of half floats, the corners would lose their fractions.
 final class RegionAlign: NSObject, MLCustomLayer {
   private let windows: RegionWindows
   private let ratio: Int

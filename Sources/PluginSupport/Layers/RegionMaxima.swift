@@ -1,11 +1,11 @@
 import CoreML
 import Foundation
 
-/// The greatest value of each window of each region, whose corners are rounded.
+/// The maximum of each window of each region with rounded corners.
 ///
 /// The inputs are an image and regions of five numbers, (image, x₁, y₁, x₂, y₂).
 ///
-/// Core ML runs it on the CPU: as half floats of a texture the corners would lose their fractions.
+/// Core ML runs it on the CPU: in a texture of half floats, the corners would lose their fractions.
 final class RegionMaxima: NSObject, MLCustomLayer {
   private let windows: RegionWindows
 

@@ -1,7 +1,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-/// The input without two rows and columns at each border.
+/// Removes two rows and columns at each border of the input.
 kernel void ResCropBlockLambda(
     texture2d_array<half, access::read> input [[texture(0)]],
     texture2d_array<half, access::write> output [[texture(1)]],

@@ -6,7 +6,7 @@ import Foundation
   import Metal
 #endif
 
-/// The input without two rows and columns at each border.
+/// Removes two rows and columns at each border of the input.
 final class ResCropBlockLambda: NSObject, MLCustomLayer {
   required init(parameters: [String: Any]) throws { super.init() }
 

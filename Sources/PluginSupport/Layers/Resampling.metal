@@ -1,10 +1,10 @@
 #include <metal_stdlib>
 using namespace metal;
 
-/// Planes in another size: the weighted sum of a few rows and columns.
+/// Resizes planes: the weighted sum of a few rows and columns.
 /// 
-/// Of each row and column `rows` and `columns` have the places and their weights; `numbers` has how
-/// many these are, at most four.
+/// `rows` and `columns` contain the source positions of each row and column and their weights;
+/// `numbers` contains how many there are, at most four.
 kernel void Resampling(
     texture2d_array<half, access::read> input [[texture(0)]],
     texture2d_array<half, access::write> output [[texture(1)]],

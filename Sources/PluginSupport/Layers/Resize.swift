@@ -5,7 +5,7 @@ import Foundation
   import Metal
 #endif
 
-/// Planes in another size, by the nearest position or between four.
+/// Resizes planes, by the nearest position or interpolation between four.
 final class Resize: NSObject, MLCustomLayer {
   private enum Size {
     case fixed(Int)

@@ -1,8 +1,8 @@
 #include <metal_stdlib>
 using namespace metal;
 
-/// The values at a place along an axis: 0 columns, 1 rows, 2 channels, 3 images. `outside` stands for
-/// channels that a pixel has beyond the last one.
+/// The values at a position along an axis: 0 columns, 1 rows, 2 channels, 3 images. `outside`
+/// replaces channels of a pixel beyond the last one.
 static float4 values(
     texture2d_array<half, access::read> input, uint3 gid, constant uint *numbers, uint place,
     float outside) {

@@ -51,7 +51,7 @@ final class Softmax: NSObject, MLCustomLayer {
     vDSP_vsdiv(y, 1, &sum, y, 1, count)
   }
 
-  /// Along an axis that is not the last: many rows at once.
+  /// Along an axis other than the last: many rows at once.
   private func rows(
     _ x: UnsafePointer<Float>, _ y: UnsafeMutablePointer<Float>, _ view: AxisShape
   ) {

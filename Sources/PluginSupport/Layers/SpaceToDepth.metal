@@ -1,7 +1,7 @@
 #include <metal_stdlib>
 using namespace metal;
 
-/// Blocks of positions side by side as channels.
+/// Arranges blocks of positions as channels.
 /// 
 /// `numbers`: the size of a block, 1 for depth last, the channels of the input.
 kernel void SpaceToDepth(

@@ -5,10 +5,10 @@ import Foundation
   import Metal
 #endif
 
-/// Blocks of b × b positions side by side as channels.
+/// Arranges blocks of b × b positions as channels.
 final class SpaceToDepth: NSObject, MLCustomLayer {
   private let blocks: BlockArrangement
-  /// Of the image with fewer channels, for the kernel.
+  /// The channels of the image with fewer channels, for the kernel.
   private var channels = 0
 
   required init(parameters: [String: Any]) throws {

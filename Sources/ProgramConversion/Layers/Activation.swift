@@ -37,7 +37,7 @@ extension Activation: OperationLayer {
     }
   }
 
-  /// One value per channel; a single one is for all.
+  /// One value per channel; a single value applies to all channels.
   private func perChannel(
     _ weights: Weights?, _ channels: Int, _ field: String, _ call: LayerCall
   ) throws -> Variable {

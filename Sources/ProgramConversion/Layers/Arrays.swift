@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// A function of each element that the operation with the type's name computes.
+/// An element-wise function, computed by the operation with the name of the type.
 protocol ElementOperationLayer: OperationLayer {}
 
 extension ElementOperationLayer {
@@ -76,7 +76,7 @@ extension Gelu: OperationLayer {
 
 // MARK: - Two arrays
 
-/// An operation on two arrays that are broadcast.
+/// A binary operation with broadcasting.
 protocol PairOperationLayer: OperationLayer {
   var operation: String { get }
 }
@@ -97,7 +97,7 @@ extension PowBroadcastable: PairOperationLayer { var operation: String { "pow" }
 extension MaxBroadcastable: PairOperationLayer { var operation: String { "maximum" } }
 extension MinBroadcastable: PairOperationLayer { var operation: String { "minimum" } }
 
-/// A comparison, with flags as its result.
+/// A comparison with a boolean result.
 protocol ComparisonOperationLayer: OperationLayer, ComparisonLayer {
   var operation: String { get }
 }
@@ -119,7 +119,7 @@ extension LessEqual: ComparisonOperationLayer { var operation: String { "less_eq
 extension GreaterThan: ComparisonOperationLayer { var operation: String { "greater" } }
 extension GreaterEqual: ComparisonOperationLayer { var operation: String { "greater_equal" } }
 
-/// An operation on flags.
+/// An operation on booleans.
 protocol FlagOperationLayer: OperationLayer {
   var operation: String { get }
 }

@@ -52,7 +52,7 @@ extension LayerCall {
       ("dilations", .ints(dilations)), ("groups", .int(groups)),
     ]
     if !isTransposed { return try add("conv", x, arguments, shape: output) }
-    // What the transposed convolution gives by itself; elements after it have the bias alone.
+    // The size of the transposed convolution itself; elements beyond it contain only the bias.
     let natural = strides.indices.map { axis -> Int in
       let reach: Int = (x.shape[axis + 2] - 1) * strides[axis]
       let extent: Int = (weight.shape[axis + 2] - 1) * dilations[axis] + 1
@@ -64,7 +64,7 @@ extension LayerCall {
     }
     try require(
       missing.allSatisfy { $0 >= 0 }, .unsupported,
-      "an output of \(Array(output[2...])), smaller than what the kernel gives")
+      "an output of \(Array(output[2...])), which is smaller than the kernel's")
     arguments.removeAll { $0.0 == "bias" }
     let inner = try add("conv_transpose", x, arguments, shape: Array(output[..<2]) + natural)
     let padded = try add(
@@ -151,7 +151,7 @@ extension EmbeddingND: OperationLayer {
 }
 
 extension LayerCall {
-  /// The columns of the matrix that the indices name, plus the bias.
+  /// The columns of the matrix at the indices, plus the bias.
   fileprivate func embedding(
     _ indices: Variable, _ matrix: Weights?, entries: Int, size: Int, _ bias: Weights?
   ) throws -> Variable {

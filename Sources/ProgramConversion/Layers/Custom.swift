@@ -11,7 +11,8 @@ extension Custom: OperationLayer {
     guard let formula = try layer.formula(forInputShapes: call.inputShapes),
       formula.inputs.count == call.inputs.count, call.outputShapes.count == 1
     else {
-      throw call.unsupported("no operations compute the class \(className) with these settings")
+      throw call.unsupported(
+        "ML Programs have no operations for class \(className) with these settings")
     }
     var operations = FormulaOperations(call, formula)
     let result = try operations.array(operations.value(formula.expression))
@@ -20,7 +21,7 @@ extension Custom: OperationLayer {
 }
 
 extension CustomLayerRegistry {
-  /// The layer, if operations can compute what its class computes.
+  /// The operations of the layer, if they can express its class.
   func layerWithFormula(_ custom: Custom) throws -> any CustomLayerWithFormula {
     var known: (any CustomLayerImplementation)?
     do { known = try implementation(of: custom) } catch let error as ModelError {
@@ -29,9 +30,9 @@ extension CustomLayerRegistry {
     }
     guard let layer = known as? any CustomLayerWithFormula else {
       throw ModelError(
-        .unsupported, "a program cannot hold a custom layer whose class has no formula",
+        .unsupported, "an ML Program has no custom layers, and this class has no formula",
         hint:
-          "write an .mlmodel, which can hold it, or give the layer a formula with --custom-layers")
+          "write an .mlmodel, which supports it, or give the layer a formula with --custom-layers")
     }
     return layer
   }
@@ -48,7 +49,7 @@ private struct FormulaOperations {
 
   private let call: LayerCall
   private let formula: CustomLayerFormula
-  /// What has been computed already.
+  /// Results computed so far.
   private var known: [Expression: Value] = [:]
 
   init(_ call: LayerCall, _ formula: CustomLayerFormula) {
@@ -93,12 +94,12 @@ private struct FormulaOperations {
     }
   }
 
-  /// The value as numbers of the layer's type; a condition becomes 1 and 0.
+  /// The value in the layer's compute type; a condition becomes 1 or 0.
   private func number(_ value: Value) throws -> Variable {
     try call.builder.cast(array(value), to: call.type)
   }
 
-  /// The value as flags: whether it is not 0.
+  /// The value as booleans: whether it is nonzero.
   private func flag(_ value: Value) throws -> Variable {
     let variable = try array(value)
     return variable.type == .bool
@@ -210,7 +211,7 @@ private struct FormulaOperations {
       begin.append(part.start)
       end.append(max(0, last))
       stride.append(part.step)
-      // Before the first element there is no place that a number names.
+      // No index denotes the position before the first element.
       endMask.append(last < 0)
       if case .index = item {
         squeezeMask.append(true)

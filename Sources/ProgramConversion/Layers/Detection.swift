@@ -19,8 +19,8 @@ extension NonMaximumSuppression: OperationLayer {
     }
     if call.target < .iOS17 { return try best(boxes, scores, shapes) }
 
-    // Newer systems have the boxes in the last axis, and neither the threshold of scores nor the
-    // number of boxes. Boxes come in the order of their scores: those below the threshold are last.
+    // On newer systems, boxes are in the last axis, and the score threshold and the number of boxes
+    // are missing. Boxes are ordered by score: those below the threshold come last.
     let swapped = [0, 2, 1]
     let results = try best(
       call.transpose(boxes, swapped), call.transpose(scores, swapped),
@@ -76,7 +76,7 @@ extension CropResize: OperationLayer {
         try call.add("crop_resize", x, [("roi", .variable(boxes))] + arguments, shape: output)
       ]
     }
-    // Newer systems have the images of the boxes apart.
+    // On newer systems, the image indices are separate from the boxes.
     var boxes = try call.reshape(call.number(1), to: [count, width])
     let images: Variable
     let total = count * output[1]

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension LayerCall {
-  /// All inputs, in shapes that broadcast.
+  /// All inputs, in broadcastable shapes.
   fileprivate func operands() throws -> [Variable] {
     let numbers = try inputs.indices.map { try number($0) }
     if numbers.allSatisfy({ $0.shape == numbers[0].shape }) { return numbers }
@@ -13,7 +13,7 @@ extension LayerCall {
     }
   }
 
-  /// One operation after the other over all inputs.
+  /// Applies a binary operation successively to all inputs.
   fileprivate func fold(_ operation: String) throws -> Variable {
     let operands = try operands()
     return try operands.dropFirst().reduce(operands[0]) { try combine(operation, $0, $1) }
@@ -126,7 +126,7 @@ extension LayerCall {
       type: type, outputs: [(values[0].type, shape)])[0]
   }
 
-  /// Parts of an axis, of these sizes.
+  /// Splits an axis into parts of these sizes.
   func split(_ x: Variable, _ axis: Int, _ sizes: [Int]) throws -> [Variable] {
     if sizes.count == 1 { return [x] }
     let isEven = sizes.allSatisfy { $0 == sizes[0] }
@@ -144,7 +144,7 @@ extension LayerCall {
       })
   }
 
-  /// The places of the largest or smallest elements, as integers.
+  /// The indices of the largest or smallest elements, as integers.
   func extremum(
     _ operation: String, _ x: Variable, _ axis: Int, keepDims: Bool
   ) throws -> Variable {

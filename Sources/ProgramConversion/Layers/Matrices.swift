@@ -43,7 +43,7 @@ extension LowerTriangular: MatrixBandOperationLayer {}
 extension UpperTriangular: MatrixBandOperationLayer {}
 
 extension LayerCall {
-  /// Elements of `a` where the condition holds, otherwise of `b`; all have one shape.
+  /// Selects elements of `a` where the condition holds, otherwise of `b`; all have the same shape.
   func select(_ condition: Variable, _ a: Variable, _ b: Variable) throws -> Variable {
     try builder.add(
       "select", name,

@@ -17,7 +17,7 @@ extension Pooling: OperationLayer {
     let output = try LayerCall.merged(call.fiveOutput())
     let border = try explicitPadding(Array(x.shape[2...]))
     let before = [border.top, border.left]
-    // After the image there is as much as the last window needs.
+    // The padding after the image is as large as the last window needs.
     let after = (0..<2).map { axis -> Int in
       let end: Int = (output[axis + 2] - 1) * strides[axis] + kernel[axis]
       return max(0, end - x.shape[axis + 2] - before[axis])
@@ -34,7 +34,7 @@ extension Pooling: OperationLayer {
     arguments.append(("exclude_padding_from_average", .flag(avgPoolExcludePadding)))
     let mean = try call.add("avg_pool", x, arguments, shape: output)
     if avgPoolExcludePadding { return [mean] }
-    // Of a window that ends after the padding, only what is before that end counts.
+    // If a window extends beyond the padding, only the part inside counts.
     let stated = [border.bottom, border.right]
     let shares = (0..<2).map { axis in
       (0..<output[axis + 2]).map { index in

@@ -14,7 +14,7 @@ extension RandomStatic: OperationLayer {
 }
 
 extension CategoricalDistribution: OperationLayer {
-  /// Of probabilities p, the logits are log(p + eps) / temperature.
+  /// The logits of probabilities p are log(p + eps) / temperature.
   func operations(_ call: LayerCall) throws -> [Variable] {
     var x = try call.array()
     if !isLogits { x = try call.add("log", x, [("epsilon", .number(effectiveEps))]) }

@@ -29,7 +29,7 @@ extension SimpleRecurrent: OperationLayer {
 }
 
 extension GRU: OperationLayer {
-  /// The gates are one below the other: reset, output, update.
+  /// The gates are stacked: reset, output, update.
   func operations(_ call: LayerCall) throws -> [Variable] {
     let call = call.recurrent
     let gates = [resetGate, outputGate, updateGate]
@@ -81,7 +81,7 @@ extension BiDirectionalLSTM: OperationLayer {
     let functions = try activationsForwardLSTM.map { try functionName($0, "lstm") }
     let others = try activationsBackwardLSTM.map { try functionName($0, "lstm") }
     try require(
-      functions == others, .unsupported, "other functions backward than forward",
+      functions == others, .unsupported, "different functions for the two directions",
       field: "activationsBackwardLSTM")
     try require(weightParams.count == 2, "two directions are needed", field: "weightParams")
     let arguments =
@@ -100,7 +100,7 @@ extension BiDirectionalLSTM: OperationLayer {
   }
 }
 
-/// What an operation of recurrence calls a function.
+/// The name of a function in recurrent operations.
 private func functionName(_ activation: Activation?, _ operation: String) throws -> String {
   switch activation?.recurrentFunction {
   case .sigmoid: return "sigmoid"
@@ -111,22 +111,22 @@ private func functionName(_ activation: Activation?, _ operation: String) throws
     return operation == "lstm" ? "hard_sigmoid" : "sigmoid_hard"
   default:
     throw ModelError(
-      .unsupported, "a function that the operation \(operation) does not have",
+      .unsupported, "a function that operation \(operation) does not support",
       field: operation == "rnn" ? "activation" : "activations")
   }
 }
 
 extension LayerCall {
-  /// The call in the type in which recurrences compute: before iOS17 they have single precision only.
+  /// The call in the compute type of recurrent operations: before iOS17, only single precision.
   fileprivate var recurrent: LayerCall {
     var call = self
     if target < .iOS17 { call.type = .float32 }
     return call
   }
 
-  /// Matrices `[rows, columns]` or vectors, one below the other; missing ones are zeros.
+  /// Stacked matrices `[rows, columns]` or vectors; missing ones are zeros.
   ///
-  /// - Parameter negated: the place of one whose values change their signs.
+  /// - Parameter negated: the index of the one that is negated.
   fileprivate func stack(
     _ parts: [Weights?], _ rows: Int, _ columns: Int?, _ field: String, negated: Int? = nil
   ) throws -> Variable {
@@ -154,7 +154,7 @@ extension LayerCall {
     _ suffix: String
   ) throws -> [(String, Argument)] {
     guard let weights else { throw ModelError(.malformed, "is missing", field: "weightParams") }
-    // Of coupled gates the forget gate is 1 − i = 1 − f(z), which is f(−z) for both sigmoids.
+    // With coupled gates, the forget gate is 1 − i = 1 − f(z), which is f(−z) for both sigmoids.
     let isCoupled = parameters.coupledInputAndForgetGate
     let forget = isCoupled ? weights.inputGate : weights.forgetGate
     let gates = [weights.inputGate, forget, weights.outputGate, weights.blockInput]
@@ -201,7 +201,7 @@ extension LayerCall {
       ("activation", .text(names[2])),
     ]
     let clip = parameters.effectiveCellClipThreshold.magnitude
-    // Half precision has no larger number.
+    // This is the largest number in half precision.
     if clip < 65504 { result.append(("clip", .number(clip))) }
     return result
   }
@@ -228,7 +228,7 @@ extension LayerCall {
     return try constant([Float](zeros: count), [batch, size], field)
   }
 
-  /// A recurrence with one state: its output and the state.
+  /// A recurrent layer with one state: its output and its state.
   fileprivate func recurrence(
     _ operation: String, size: Int, _ isSequence: Bool,
     _ arguments: [(String, Argument)]

@@ -31,7 +31,7 @@ extension ReduceLogSumExp: ReductionOperationLayer {
   var operation: String { "reduce_log_sum_exp" }
 }
 
-/// The place of an extremum.
+/// The index of an extremum.
 protocol ExtremumOperationLayer: OperationLayer, ExtremumLayer {
   var operation: String { get }
 }

@@ -27,7 +27,7 @@ extension LayerCall {
     if !fromLast && !toLast, from[0] == to[0] || from[1] == 1 {
       return try reshape(number(), to: isVector ? [to[0] * to[1], to[2]] : Self.merged(to))
     }
-    // With several items the batch comes first.
+    // With several items, the batch comes first.
     let isSwapped = from[0] > 1 && from[1] > 1 || to[0] > 1 && to[1] > 1
     let first = isSwapped ? [1, 0] : [0, 1]
     var x = try reshape(number(), to: from)
@@ -78,7 +78,7 @@ extension Transpose: OperationLayer {
   }
 }
 
-/// A layer that gives its input another shape.
+/// A layer that reshapes its input.
 protocol ReshapingLayer: OperationLayer {}
 
 extension ReshapingLayer {
@@ -209,7 +209,7 @@ extension SliceBySize: OperationLayer {
       let name = try call.builder.constant(value, name: "\(call.name)_\(side)")
       return [Variable(name: name, type: .int32, shape: [count])]
     }
-    // A part that would reach beyond the end comes from the end.
+    // A part that would extend beyond the end is taken from the end.
     let last = try call.builder.constant(
       MILValue(ints: [x.shape[place] - size], [1]), name: "\(call.name)_last")
     let start = try call.combine(

@@ -37,8 +37,8 @@ extension ScatterAlongAxis: OperationLayer {
 }
 
 extension LayerCall {
-  /// The data, changed at the places of the second input by the third one, which has the shape
-  /// `updates`.
+  /// The data with the third input, of shape `updates`, scattered to the positions in the second
+  /// input.
   fileprivate func scatter(
     _ operation: String, _ data: Variable, _ mode: ScatterMode, updates: [Int],
     _ arguments: [(String, Argument)] = []

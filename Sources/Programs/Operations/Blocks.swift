@@ -1,10 +1,10 @@
 import CoreMLModel
 import TensorCore
 
-/// Pixels moved between the axes of images [N, C, H, W], and parts of images.
+/// Operations that move pixels between the axes of images [N, C, H, W], and that crop images.
 let blockRules: [OperationRule] = [
   OperationRule(
-    "space_to_batch", "x block_shape paddings", "each pixel of a block in an image of its own"
+    "space_to_batch", "x block_shape paddings", "moves each pixel of a block to a separate image"
   ) { call in
     let x = try call.image()
     let (block, edges) = try call.blocks("paddings")
@@ -17,7 +17,7 @@ let blockRules: [OperationRule] = [
     return [try call.reshaped(moved, [s[0] * s[1] * s[2], s[3], s[4], s[5]])]
   },
   OperationRule(
-    "batch_to_space", "x block_shape crops", "blocks with a pixel of each of several images"
+    "batch_to_space", "x block_shape crops", "combines the pixels of several images into blocks"
   ) { call in
     let x = try call.image()
     let (block, edges) = try call.blocks("crops")
@@ -33,7 +33,7 @@ let blockRules: [OperationRule] = [
   },
   OperationRule(
     "pixel_unshuffle", "x downscale_factor",
-    "blocks of pixels as channels: smaller images of more channels"
+    "moves blocks of pixels to channels: smaller images with more channels"
   ) { call in
     let x = try call.image()
     let factor = try call.int("downscale_factor") ?? 0
@@ -43,9 +43,9 @@ let blockRules: [OperationRule] = [
     let s = moved.shape
     return [try call.reshaped(moved, [s[0], s[1] * s[2] * s[3], s[4], s[5]])]
   },
-  OperationRule("crop", "x crop_height crop_width", "images without their borders") { call in
+  OperationRule("crop", "x crop_height crop_width", "crops images") { call in
     let x = try call.value("x")
-    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
     let edges = try (call.ints("crop_height") ?? []) + (call.ints("crop_width") ?? [])
     try require(edges.count == 4, "\(edges); two amounts each are needed", field: "crop_height")
     return [try call.cropped(x, edges)]
@@ -55,7 +55,7 @@ let blockRules: [OperationRule] = [
 extension OperationCall {
   fileprivate func image() throws -> ProgramValue {
     let x = try value("x")
-    try require(x.rank == 4, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")
     return x
   }
 

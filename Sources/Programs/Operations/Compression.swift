@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Weights in few bits, which become single-precision numbers when the program becomes layers.
+/// Compressed weights, which are expanded to single precision when the program becomes layers.
 let compressionRules: [OperationRule] = [
   OperationRule(
     "constexpr_affine_dequantize", "quantized_data zero_point scale axis",
@@ -36,14 +36,14 @@ let compressionRules: [OperationRule] = [
   },
   OperationRule(
     "constexpr_lut_to_dense", "indices lut shape? vector_axis?",
-    "the entries of a table, or of one table per block, that the indices name"
+    "looks indices up in a table, or in one table per block"
   ) { call in
     if let shape = try call.ints("shape") { return [try call.tableOfiOS16(shape)] }
     return [ProgramValue(try call.tables(call.weightArgument("indices")))]
   },
   OperationRule(
     "constexpr_sparse_to_dense", "nonzero_data mask shape?",
-    "zeros, and the next of nonzero_data at each bit of the mask"
+    "the next value of nonzero_data at each 1 of the mask, 0 elsewhere"
   ) { call in
     let mask = try call.weightArgument("mask")
     let shape = try call.ints("shape") ?? mask.shape
@@ -51,7 +51,7 @@ let compressionRules: [OperationRule] = [
     let flags: [Int]
     if try call.ints("shape") != nil {
       guard let bytes = mask.bytes, bytes.count == (count + 7) / 8 else {
-        throw ModelError(.malformed, "the mask has another number of bits", field: "mask")
+        throw ModelError(.malformed, "the mask has the wrong number of bits", field: "mask")
       }
       flags = MILElements.unpacked(bytes, bits: 1, count: count)
     } else {
@@ -61,7 +61,7 @@ let compressionRules: [OperationRule] = [
   },
   OperationRule(
     "constexpr_lut_to_sparse", "indices_mask indices_nonzero_data lut vector_axis?",
-    "the mask, and the entries of a table that the indices name"
+    "looks the nonzero indices up in a table; 0 where the mask is 0"
   ) { call in
     let mask = try call.weightArgument("indices_mask")
     let indices = try call.dense(mask.ints(), mask.shape, "indices_nonzero_data")
@@ -72,7 +72,7 @@ let compressionRules: [OperationRule] = [
   },
   OperationRule(
     "constexpr_sparse_blockwise_shift_scale", "data_mask nonzero_data scale offset?",
-    "the mask, and (nonzero_data − offset) · scale, with one scale and offset per block"
+    "(nonzero_data − offset) · scale, with one scale and offset per block; 0 where the mask is 0"
   ) { call in
     let mask = try call.weightArgument("data_mask")
     let data = try call.dense(mask.ints(), mask.shape, "nonzero_data")
@@ -80,7 +80,8 @@ let compressionRules: [OperationRule] = [
     let values = try call.scaled(data, scale, scale.shape, offset, offset?.shape ?? [])
     return try call.sparse(mask.ints(), values)
   },
-  OperationRule("constexpr_cast", "source_val output_dtype", "source_val of another type") { call in
+  OperationRule("constexpr_cast", "source_val output_dtype", "converts source_val to another type")
+  { call in
     let source = try call.weightArgument("source_val")
     let type = try call.dataType("output_dtype", .float32)
     return [ProgramValue(MILElements(try source.floats(), source.shape, type))]
@@ -101,7 +102,7 @@ extension OperationCall {
     return try checkedProduct(shape, limit: Limits.tensorElements)
   }
 
-  /// (data − offset) · scale, each of which stands for a block of data.
+  /// (data − offset) · scale, with one offset and scale per block of data.
   fileprivate func scaled(
     _ data: MILElements, _ scale: MILElements, _ scaleShape: [Int], _ offset: MILElements?,
     _ offsetShape: [Int]
@@ -113,13 +114,13 @@ extension OperationCall {
     }
     let factors = try scale.floats()
     try forEachBlock(data.shape, scaleShape) { values[$0] *= factors[$1] }
-    // Weights in half precision are products in half precision.
+    // Half-precision weights are products in half precision.
     if scale.type == .float16 { values = values.map(Half.rounded) }
     return MILElements(values, data.shape, scale.type)
   }
 
-  /// Passes the place of each element of `shape`, and of the element that stands for its block in an
-  /// array of as many blocks along each axis as `blocks` says.
+  /// Passes the index of each element of `shape`, and the index of the element for its block in an
+  /// array with as many blocks along each axis as `blocks` states.
   private func forEachBlock(
     _ shape: [Int], _ blocks: [Int], _ body: (Int, Int) -> Void
   ) throws {
@@ -150,15 +151,16 @@ extension OperationCall {
     }
     guard let bytes = try weightArgument("indices").bytes, bytes.count == (count * bits + 7) / 8
     else {
-      throw ModelError(.malformed, "another number of indices than elements", field: "indices")
+      throw ModelError(
+        .malformed, "the number of indices differs from the number of elements", field: "indices")
     }
     let values = try table.floats()
     let codes = MILElements.unpacked(bytes, bits: bits, count: count)
     return ProgramValue(MILElements(codes.map { values[$0] }, shape, table.type))
   }
 
-  /// A table per block: `lut` has the numbers of blocks along each axis, the entries, and the length of
-  /// an entry, whose elements are along an axis of the result.
+  /// A table per block: `lut` has the number of blocks along each axis, the number of entries, and
+  /// the length of an entry, whose elements are along an axis of the result.
   fileprivate func tables(_ indices: MILElements) throws -> MILElements {
     let table = try weightArgument("lut")
     let rank = indices.shape.count
@@ -168,7 +170,8 @@ extension OperationCall {
     let (entries, length) = (table.shape[rank], table.shape[rank + 1])
     let codes = try indices.ints()
     try require(
-      codes.allSatisfy { (0..<entries).contains($0) }, "an index outside the table of \(entries)",
+      codes.allSatisfy { (0..<entries).contains($0) },
+      "an index is outside the table of \(entries) entries",
       field: "indices")
     let values = try table.floats()
     var first = [Int](repeating: 0, count: codes.count)
@@ -183,7 +186,7 @@ extension OperationCall {
       places.indices.map { values[places[$0] + $0 / inner % length] }, shape, table.type)
   }
 
-  /// The shape in which each element is repeated along the axis of vectors.
+  /// The shape with each element repeated along the vector axis.
   private func spreadShape(_ shape: [Int], _ length: Int) throws -> [Int] {
     if length == 1 { return shape }
     var shape = shape
@@ -191,13 +194,13 @@ extension OperationCall {
     return shape
   }
 
-  /// The number of elements after the axis of vectors.
+  /// The number of elements after the vector axis.
   private func spreadInner(_ shape: [Int], _ length: Int) throws -> Int {
     if length == 1 { return 1 }
     return shape[(try axis("vector_axis", rank: shape.count, 0) + 1)...].reduce(1, *)
   }
 
-  /// Elements, each repeated along the axis of vectors.
+  /// Repeats each element along the vector axis.
   fileprivate func spread(_ values: [Int], _ shape: [Int], _ length: Int) throws -> [Int] {
     if length == 1 { return values }
     let inner = try spreadInner(shape, length)
@@ -206,7 +209,7 @@ extension OperationCall {
     }
   }
 
-  /// Data at the places that a mask names, and zeros.
+  /// Data at the positions of a mask, and zeros elsewhere.
   fileprivate func dense(_ flags: [Int], _ shape: [Int], _ name: String) throws -> MILElements {
     let data = try weightArgument(name)
     var values = try data.floats()[...]
@@ -217,7 +220,7 @@ extension OperationCall {
       flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }, shape, data.type)
   }
 
-  /// The mask, and the values that it names.
+  /// The mask, and the values at its positions.
   fileprivate func sparse(_ mask: [Int], _ values: MILElements) throws -> [ProgramValue] {
     let kept = zip(mask, try values.floats()).filter { $0.0 != 0 }.map(\.1)
     return [

@@ -2,11 +2,11 @@ import CoreMLModel
 import TensorCore
 
 let controlRules: [OperationRule] = [
-  OperationRule("cond", "pred", "one of two blocks") { try $0.branch() },
-  OperationRule("while_loop", "loop_vars", "a block, as long as a condition holds") {
+  OperationRule("cond", "pred", "runs one of two blocks") { try $0.branch() },
+  OperationRule("while_loop", "loop_vars", "repeats a block while a condition holds") {
     try $0.loop()
   },
-  OperationRule("classify", "probabilities classes", "the class of the largest probability") {
+  OperationRule("classify", "probabilities classes", "the class with the largest probability") {
     try $0.classify()
   },
 ]
@@ -108,8 +108,7 @@ extension OperationCall {
     return variables
   }
 
-  /// The loop as its blocks, one after the other, where shapes change: the condition must follow from
-  /// the inputs.
+  /// Unrolls a loop in which shapes change; its condition must follow from the inputs.
   private func unrolled(
     _ condition: MILBlock, _ body: MILBlock, _ initial: [ProgramValue]
   ) throws -> [ProgramValue] {
@@ -129,7 +128,7 @@ extension OperationCall {
       guard let holds = try lowering.elements(test)?.ints().first else {
         throw ModelError(
           .unsupported,
-          "a value of the loop changes its shape, and its steps depend on values that only a "
+          "the shape of a loop variable changes, and the number of steps is known only during a "
             + "prediction knows")
       }
       if holds == 0 { return variables }
@@ -144,7 +143,7 @@ extension OperationCall {
   fileprivate func classify() throws -> [ProgramValue] {
     let probabilities = try value("probabilities")
     guard case .value(let value)? = operation.argument("classes")?.first?.content else {
-      throw ModelError(.unsupported, "the classes are not in the operation", field: "classes")
+      throw ModelError(.unsupported, "the operation does not contain the classes", field: "classes")
     }
     let texts = try labels(value)
     let count = try checkedProduct(probabilities.shape)
@@ -172,26 +171,28 @@ extension OperationCall {
   }
 }
 
-/// Buffers that last from one prediction to the next. Each prediction starts with zeros.
+/// Buffers that persist between predictions. By default, each prediction starts with zeros.
 let stateRules: [OperationRule] = [
-  OperationRule("read_state", "input", "the value of a state") { [try $0.state().value] },
-  OperationRule("write_state", "input data", "a new value for a state") { call in
+  OperationRule("read_state", "input", "reads a state") { [try $0.state().value] },
+  OperationRule("write_state", "input data", "writes a state") { call in
     let (name, old) = try call.state()
     let data = try call.value("data")
     try require(
       data.shape == old.shape && data.type == old.type,
       "the state is \(ProgramText.type(old.type, old.shape)), the value "
         + ProgramText.type(data.type, data.shape), field: "data")
-    try require(call.lowering.depth == 0, .unsupported, "a state changes inside a block")
+    try require(
+      call.lowering.depth == 0, .unsupported, "changing a state inside a block is not supported")
     call.lowering.states[name] = data
     return []
   },
-  OperationRule("coreml_update_state", "state value", "a new value for a state, which it returns") {
+  OperationRule("coreml_update_state", "state value", "writes a state and returns the new value") {
     call in
     guard case .state(let name) = try call.value("state").content else {
       throw ModelError(.malformed, "not a state", field: "state")
     }
-    try require(call.lowering.depth == 0, .unsupported, "a state changes inside a block")
+    try require(
+      call.lowering.depth == 0, .unsupported, "changing a state inside a block is not supported")
     let value = try call.value("value")
     call.lowering.states[name] = value
     return [value]

@@ -36,7 +36,7 @@ struct Windows {
     padType = try call.string("pad_type", "valid")
     try require(
       ["valid", "custom", "same", "same_lower"].contains(padType), .unsupported,
-      "the kind of padding '\(padType)'", field: "pad_type")
+      "padding type '\(padType)' is not supported", field: "pad_type")
     let amounts = padType == "custom" ? try call.ints("pad") ?? [] : []
     try require(
       [0, 2 * count].contains(amounts.count)
@@ -48,7 +48,7 @@ struct Windows {
     }
   }
 
-  /// The windows along two axes: one axis becomes the second.
+  /// The windows along two axes: a single axis becomes the second one.
   var planes: Windows {
     guard kernel.count == 1 else { return self }
     var windows = self
@@ -76,7 +76,8 @@ struct Windows {
 
   /// Along three axes.
   func volume() throws -> VolumeWindow {
-    try require(padType != "same_lower", .unsupported, "same_lower along three axes")
+    try require(
+      padType != "same_lower", .unsupported, "same_lower along three axes is not supported")
     var window = Convolution3D().window
     window.kernel = kernel
     window.stride = strides
@@ -88,10 +89,11 @@ struct Windows {
 }
 
 extension OperationCall {
-  /// - Parameter weight: the weights, if they are not the argument.
+  /// - Parameter weight: the weights, if they are not an argument.
   func convolution(isTransposed: Bool, weight: MILElements? = nil) throws -> [ProgramValue] {
     let x = try value("x")
-    try require((3...5).contains(x.rank), "the input has rank \(x.rank)", field: "x")
+    try require(
+      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
     guard var weight = try weight ?? elements("weight") else { return [] }
     try require(
       weight.shape.count == x.rank && weight.count > 0, "the shape is \(weight.shape)",
@@ -104,7 +106,8 @@ extension OperationCall {
       ? try checkedProduct([weight.shape[1], groups], limit: Limits.dimension) : weight.shape[0]
     let bias = try weights("bias", shape: [channels])
     if isTransposed {
-      // The layer has no dilations when transposed; zeros between the weights do the same.
+      // The layer does not support dilations when transposed; zeros between the weights are
+      // equivalent.
       weight = try spaced(weight, windows.dilations)
       windows.kernel = Array(weight.shape[2...])
       windows.dilations = windows.kernel.map { _ in 1 }
@@ -138,16 +141,17 @@ extension OperationCall {
     return [try asPlanes(x) { try add(layer, $0) }]
   }
 
-  /// Weights with zeros between those along the last axes.
+  /// Inserts zeros between the weights along the last axes.
   private func spaced(_ weight: MILElements, _ steps: [Int]) throws -> MILElements {
     if steps.allSatisfy({ $0 == 1 }) { return weight }
     let small = Array(weight.shape[2...])
     let large = zip(small, steps).map { ($0 - 1) * $1 + 1 }
     let total = try checkedProduct(weight.shape[..<2] + large, limit: Limits.tensorElements)
     let (each, room) = (small.reduce(1, *), large.reduce(1, *))
-    // Zeros may take a hundred times the room of the weights.
+    // The zeros may take a hundred times the memory of the weights.
     try require(
-      total / 100 <= weight.count, .limitExceeded, "dilations of \(steps)", field: "dilations")
+      total / 100 <= weight.count, .limitExceeded, "dilations of \(steps) are not supported",
+      field: "dilations")
     var result = [Float](repeating: 0, count: total)
     for (index, value) in try weight.floats().enumerated() {
       var (rest, place, size) = (index % each, 0, 1)
@@ -161,7 +165,7 @@ extension OperationCall {
     return MILElements(result, Array(weight.shape[..<2]) + large, weight.type)
   }
 
-  /// Takes from the end of each axis what makes the stated output shape.
+  /// Crops the end of each axis to the declared output shape.
   private func fit(_ windows: inout Windows, _ x: ProgramValue, _ channels: Int) throws {
     guard let shape = try ints("output_shape") else { return }
     try require(
@@ -174,7 +178,8 @@ extension OperationCall {
       ])
       let after = full - windows.pad[axis].before - shape[axis + 2]
       try require(
-        after >= 0, .unsupported, "\(shape) reaches past the last window", field: "output_shape")
+        after >= 0, .unsupported, "\(shape) extends beyond the last window, which is not supported",
+        field: "output_shape")
       windows.pad[axis].after = after
     }
   }
@@ -183,7 +188,7 @@ extension OperationCall {
 let poolingRules: [OperationRule] = [
   pooling("max_pool", "the maximum of each window", .max),
   pooling("avg_pool", "the mean of each window", .average),
-  pooling("l2_pool", "the root of the sum of squares of each window", .l2),
+  pooling("l2_pool", "the square root of the sum of squares of each window", .l2),
 ]
 
 private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingType)
@@ -194,7 +199,8 @@ private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingT
     name, "x kernel_sizes strides? pad_type? pad? ceil_mode?" + exclude, summary
   ) { call in
     let x = try call.value("x")
-    try require((3...5).contains(x.rank), "the input has rank \(x.rank)", field: "x")
+    try require(
+      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
     let kernel = try call.ints("kernel_sizes") ?? []
     try require(
       kernel.count == x.rank - 2 && kernel.allSatisfy { $0 > 0 && $0 <= Limits.dimension },
@@ -203,7 +209,8 @@ private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingT
     let excludes = try type == .average && call.bool("exclude_padding_from_average")
     let isCeiling = try call.bool("ceil_mode")
     if x.rank == 5 {
-      try require(type != .l2 && !isCeiling, .unsupported, "this pooling along three axes")
+      try require(
+        type != .l2 && !isCeiling, .unsupported, "this pooling along three axes is not supported")
       var layer = Pooling3D()
       layer.type = type == .max ? .max : .average
       layer.window = try windows.volume()
@@ -220,7 +227,7 @@ private func pooling(_ name: String, _ summary: String, _ type: Pooling.PoolingT
     if isCeiling, !planes.isSame {
       try require(
         planes.pad.allSatisfy { $0.before == $0.after }, .unsupported,
-        "ceil_mode with different padding before and after", field: "pad")
+        "ceil_mode with different padding before and after is not supported", field: "pad")
       var complete = ValidCompletePadding()
       complete.paddingAmounts = planes.pad.map(\.before)
       layer.padding = .includeLastPixel(complete)

@@ -5,14 +5,14 @@ let detectionRules: [OperationRule] = [
   OperationRule(
     "non_maximum_suppression",
     "boxes scores iou_threshold score_threshold? max_boxes per_class_suppression?",
-    "the best of overlapping boxes (center and size), their scores, their places, and until "
+    "non-maximum suppression: the best of overlapping boxes (center and size), their scores, their indices, and until "
       + "iOS 16 their number"
   ) { call in
     var (boxes, scores) = (try call.value("boxes"), try call.value("scores"))
     try require(
       boxes.rank == 3 && scores.rank == 3,
       "the shapes are \(boxes.shape) and \(scores.shape)", field: "boxes")
-    // Since iOS 17, boxes are in the last axis and are not dropped for their scores.
+    // Since iOS 17, boxes are in the last axis and are not removed because of their scores.
     let isTransposed = try call.optional("score_threshold") == nil
     if isTransposed {
       (boxes, scores) = (

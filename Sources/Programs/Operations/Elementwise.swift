@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Functions that neural networks apply to each element.
+/// Activation functions.
 let activationRules: [OperationRule] = [
   function("relu", "max(x, 0)", .relu),
   function("sigmoid", "1 / (1 + exp(−x))", .sigmoid),
@@ -17,7 +17,7 @@ let activationRules: [OperationRule] = [
   OperationRule("thresholded_relu", "x alpha?", "x, or 0 if x < alpha") {
     try $0.activation(.thresholdedReLU(alpha: $0.float("alpha", 1)))
   },
-  OperationRule("sigmoid_hard", "x alpha? beta?", "alpha · x + beta, within 0 and 1") {
+  OperationRule("sigmoid_hard", "x alpha? beta?", "alpha · x + beta, clipped to 0…1") {
     try $0.activation(.sigmoidHard(alpha: $0.float("alpha", 0.2), beta: $0.float("beta", 0.5)))
   },
   OperationRule("scaled_tanh", "x alpha? beta?", "alpha · tanh(beta · x)") {
@@ -26,7 +26,7 @@ let activationRules: [OperationRule] = [
   OperationRule("linear_activation", "x alpha beta?", "alpha · x + beta") {
     try $0.activation(.linear(alpha: $0.float("alpha", 1), beta: $0.float("beta", 0)))
   },
-  OperationRule("relu6", "x", "x, within 0 and 6") { [try $0.clipped($0.value("x"), 0, 6)] },
+  OperationRule("relu6", "x", "x, clipped to 0…6") { [try $0.clipped($0.value("x"), 0, 6)] },
   OperationRule("clamped_relu", "x alpha? beta?", "x, or alpha · x if x < 0; at most beta") {
     call in
     var layer = ClampedReLU()
@@ -44,7 +44,7 @@ let activationRules: [OperationRule] = [
     case "EXACT": layer.mode = .exact
     case "TANH_APPROXIMATION": layer.mode = .tanhApproximation
     case "SIGMOID_APPROXIMATION": layer.mode = .sigmoidApproximation
-    case let mode: throw ModelError(.unsupported, "the mode '\(mode)'", field: "mode")
+    case let mode: throw ModelError(.unsupported, "mode '\(mode)' is not supported", field: "mode")
     }
     return [try call.add(layer, call.value("x"))]
   },
@@ -59,7 +59,7 @@ let activationRules: [OperationRule] = [
   },
   OperationRule("prelu", "x alpha", "x, or alpha · x if x < 0, with alpha per channel") { call in
     let x = try call.value("x")
-    try require(x.rank > 1, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank > 1, "the input has rank \(x.rank); at least 2 is needed", field: "x")
     guard let alpha = try call.weights("alpha", shape: [x.shape[1]]) else { return [] }
     if x.rank == 3 || x.rank == 4 {
       return [try call.asPlanes(x) { try call.add(Activation(.prelu(alpha: alpha)), $0) }]
@@ -115,7 +115,7 @@ extension OperationCall {
     return [try add(layer, value("x"))]
   }
 
-  /// A float without its fraction.
+  /// Truncates floats.
   func truncated(_ x: ProgramValue) throws -> ProgramValue {
     var isPositive = GreaterThan()
     isPositive.alpha = 0
@@ -124,7 +124,7 @@ extension OperationCall {
       type: x.type)
   }
 
-  /// The value with elements of another type.
+  /// Casts the value to another type.
   func cast(_ x: ProgramValue, _ type: MILDataType) throws -> ProgramValue {
     if type == .bool {
       return x.type == .bool ? x : try add(NotEqual(), x, type: .bool)
@@ -137,17 +137,17 @@ extension OperationCall {
   func dataType(_ name: String, _ missing: MILDataType) throws -> MILDataType {
     guard let text = try elements(name)?.string else { return missing }
     guard let type = MILDataType.allCases.first(where: { $0.name == text }) else {
-      throw ModelError(.unsupported, "the type '\(text)'", field: name)
+      throw ModelError(.unsupported, "type '\(text)' is not supported", field: name)
     }
     return type
   }
 }
 
-/// Functions of one array.
+/// Unary functions.
 let unaryRules: [OperationRule] = [
-  element("ceil", "the next integer above", Ceil()),
-  element("floor", "the next integer below", Floor()),
-  element("round", "the nearest integer, halves to even", Round()),
+  element("ceil", "x, rounded up", Ceil()),
+  element("floor", "x, rounded down", Floor()),
+  element("round", "x, rounded to the nearest integer, halves to even", Round()),
   element("sign", "−1, 0 or 1", Sign()),
   element("sin", "sin x", Sin()), element("cos", "cos x", Cos()), element("tan", "tan x", Tan()),
   element("asin", "arcsin x", Asin()), element("acos", "arccos x", Acos()),
@@ -174,10 +174,10 @@ let unaryRules: [OperationRule] = [
     let x = try call.value("x")
     return [try call.add(MultiplyBroadcastable(), x, x)]
   },
-  OperationRule("clip", "x alpha beta", "x, within alpha and beta") { call in
+  OperationRule("clip", "x alpha beta", "x, clipped to alpha…beta") { call in
     [try call.clipped(call.value("x"), call.float("alpha", 0), call.float("beta", 0))]
   },
-  OperationRule("cast", "x dtype", "x with elements of another type") { call in
+  OperationRule("cast", "x dtype", "converts x to another type") { call in
     let type = try call.dataType("dtype", .float32)
     return [try call.cast(call.value("x"), type)]
   },
@@ -190,22 +190,22 @@ private func element(_ name: String, _ summary: String, _ layer: some LayerParam
   OperationRule(name, "x", summary) { [try $0.add(layer, $0.value("x"))] }
 }
 
-/// Functions of two arrays, of which sizes of 1 are repeated.
+/// Binary functions with broadcasting.
 let binaryRules: [OperationRule] = [
   binary("add", "x + y", AddBroadcastable()), binary("sub", "x − y", SubtractBroadcastable()),
   binary("mul", "x · y", MultiplyBroadcastable()),
-  OperationRule("real_div", "x y", "x / y; of integers, toward 0") { call in
+  OperationRule("real_div", "x y", "x / y; for integers, rounded toward 0") { call in
     let (x, y) = try call.pair()
     let quotient = try call.add(DivideBroadcastable(), x, y)
     return [x.type.isFloat ? quotient : try call.truncated(quotient)]
   },
-  binary("floor_div", "x / y, to the next integer below", FloorDivBroadcastable()),
+  binary("floor_div", "x / y, rounded down", FloorDivBroadcastable()),
   binary("mod", "x − y · floor(x / y)", ModBroadcastable()),
   binary("maximum", "max(x, y)", MaxBroadcastable()),
   binary("minimum", "min(x, y)", MinBroadcastable()), binary("pow", "xʸ", PowBroadcastable()),
-  binary("logical_and", "1 if both are not 0", LogicalAnd()),
-  binary("logical_or", "1 if one is not 0", LogicalOr()),
-  binary("logical_xor", "1 if just one is not 0", LogicalXor()),
+  binary("logical_and", "1 if both are nonzero, else 0", LogicalAnd()),
+  binary("logical_or", "1 if at least one is nonzero, else 0", LogicalOr()),
+  binary("logical_xor", "1 if exactly one is nonzero, else 0", LogicalXor()),
 ]
 
 private func binary(_ name: String, _ summary: String, _ layer: some LayerParameters)
@@ -221,7 +221,7 @@ extension OperationCall {
   /// Two arrays of one type.
   fileprivate func pair() throws -> (x: ProgramValue, y: ProgramValue) {
     let (x, y) = (try value("x"), try value("y"))
-    try require(x.type == y.type, "the types are \(x.type.name) and \(y.type.name)", field: "y")
+    try require(x.type == y.type, "the types differ: \(x.type.name) and \(y.type.name)", field: "y")
     return (x, y)
   }
 }
@@ -231,7 +231,7 @@ let comparisonRules: [OperationRule] = [
   comparison("less", "x < y", LessThan()), comparison("less_equal", "x ≤ y", LessEqual()),
   comparison("greater", "x > y", GreaterThan()),
   comparison("greater_equal", "x ≥ y", GreaterEqual()),
-  OperationRule("select", "cond a b", "a where cond is not 0, else b") { call in
+  OperationRule("select", "cond a b", "a where cond is nonzero, else b") { call in
     let (a, b) = (try call.value("a"), try call.value("b"))
     return [try call.add(WhereBroadcastable(), call.value("cond"), a, b, type: a.type)]
   },

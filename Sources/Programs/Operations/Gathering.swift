@@ -4,7 +4,7 @@ import TensorCore
 let gatherRules: [OperationRule] = [
   OperationRule(
     "gather", "x indices axis? batch_dims? validate_indices?",
-    "the parts of x along an axis that the indices name"
+    "the parts of x at the indices along an axis"
   ) { call in
     let (x, indices) = (try call.value("x"), try call.value("indices"))
     try call.validateIndices(indices, [x.shape[call.axis("axis", rank: x.rank, 0)]])
@@ -21,7 +21,7 @@ let gatherRules: [OperationRule] = [
   },
   OperationRule(
     "gather_nd", "x indices batch_dims? validate_indices?",
-    "the parts of x at the places in the last axis of the indices"
+    "the parts of x at the positions in the last axis of the indices"
   ) { call in
     let (x, indices) = (try call.value("x"), try call.value("indices"))
     let batch = try call.int("batch_dims") ?? 0
@@ -30,7 +30,7 @@ let gatherRules: [OperationRule] = [
   },
   OperationRule(
     "gather_along_axis", "x indices axis? validate_indices?",
-    "for each index, the element of x at that place of the axis"
+    "for each index, the element of x at that position along the axis"
   ) { call in
     let x = try call.value("x")
     var layer = GatherAlongAxis()
@@ -41,7 +41,7 @@ let gatherRules: [OperationRule] = [
   },
   OperationRule(
     "scatter", "data indices updates axis? mode? validate_indices?",
-    "data, changed by the updates at the indices along an axis"
+    "data with the updates applied at the indices along an axis"
   ) { call in
     let (data, indices) = (try call.value("data"), try call.value("indices"))
     var updates = try call.value("updates")
@@ -61,7 +61,7 @@ let gatherRules: [OperationRule] = [
   },
   OperationRule(
     "scatter_nd", "data indices updates mode? validate_indices?",
-    "data, changed by the updates at the places in the last axis of the indices"
+    "data with the updates applied at the positions in the last axis of the indices"
   ) { call in
     var layer = ScatterND()
     layer.mode = try call.scatterMode("add")
@@ -71,7 +71,7 @@ let gatherRules: [OperationRule] = [
   },
   OperationRule(
     "scatter_along_axis", "data indices updates axis? mode? validate_indices?",
-    "data, changed by each update at the place of the axis that its index names"
+    "data with each update applied at the position of its index along the axis"
   ) { call in
     let data = try call.value("data")
     var layer = ScatterAlongAxis()
@@ -84,10 +84,11 @@ let gatherRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  /// Refuses indices that are negative or too large, if the operation asks for it; the program
-  /// then becomes a network for the values of its inputs. Inside loops they are not known.
+  /// Refuses indices that are negative or too large if the operation requests it; the program then
+  /// becomes a network for the values of its inputs. Inside loops, the indices are unknown.
   ///
-  /// - Parameter sizes: of one axis, or of those that the last axis of the indices names.
+  /// - Parameter sizes: the size of one axis, or of the axes that the last axis of the indices
+  ///   addresses.
   fileprivate func validateIndices(_ indices: ProgramValue, _ sizes: [Int]) throws {
     guard try bool("validate_indices"), let places = try lowering.elements(indices)?.ints()
     else { return }
@@ -108,7 +109,7 @@ extension OperationCall {
     return try checkedProduct(x.shape[..<count], limit: Limits.dimension)
   }
 
-  /// For each batch item, the parts of x along the axis that its indices name.
+  /// For each batch item, the parts of x along the axis at its indices.
   fileprivate func gathered(
     _ x: ProgramValue, _ indices: ProgramValue, batch: Int
   ) throws -> ProgramValue {
@@ -121,7 +122,7 @@ extension OperationCall {
     let before = try checkedProduct(outer, limit: Limits.tensorElements)
     let after = try checkedProduct(inner, limit: Limits.tensorElements)
     let count = try checkedProduct(indices.shape[batch...], limit: Limits.tensorElements)
-    // One axis for the batch and the one of the indices.
+    // One axis for the batch and one for the indices.
     let flat = try reshaped(
       transposed(reshaped(x, [items, before, length, after]), [0, 2, 1, 3]),
       [items * length, before, after])
@@ -138,7 +139,7 @@ extension OperationCall {
       Array(x.shape[..<batch]) + outer + indices.shape[batch...] + inner)
   }
 
-  /// For each batch item, the parts of x at the places in the last axis of its indices.
+  /// For each batch item, the parts of x at the positions in the last axis of its indices.
   fileprivate func gatheredPlaces(
     _ x: ProgramValue, _ indices: ProgramValue, batch: Int
   ) throws -> ProgramValue {
@@ -169,7 +170,7 @@ extension OperationCall {
     case "div": return .divide
     case "max": return .maximum
     case "min": return .minimum
-    case let mode: throw ModelError(.unsupported, "the mode '\(mode)'", field: "mode")
+    case let mode: throw ModelError(.unsupported, "mode '\(mode)' is not supported", field: "mode")
     }
   }
 }
@@ -177,7 +178,7 @@ extension OperationCall {
 let orderingRules: [OperationRule] = [
   OperationRule(
     "topk", "x k? axis? ascending? sort? return_indices? output_indices_dtype?",
-    "the k largest elements along an axis, or the smallest, and their places"
+    "the k largest or smallest elements along an axis, and their indices"
   ) { call in
     let x = try call.value("x")
     var layer = TopK()
@@ -188,7 +189,7 @@ let orderingRules: [OperationRule] = [
     return try call.addAll(layer, [x], types: [x.type, type])
   },
   OperationRule(
-    "argsort", "x axis? ascending? output_dtype?", "the places of the elements in order"
+    "argsort", "x axis? ascending? output_dtype?", "the indices that sort the elements"
   ) { call in
     let x = try call.value("x")
     var layer = ArgSort()
@@ -196,7 +197,7 @@ let orderingRules: [OperationRule] = [
     layer.descending = try !call.bool("ascending")
     return [try call.add(layer, x, type: call.dataType("output_dtype", .int32))]
   },
-  OperationRule("cumsum", "x axis? exclusive? reverse?", "the sum up to each element") { call in
+  OperationRule("cumsum", "x axis? exclusive? reverse?", "the cumulative sum") { call in
     let x = try call.value("x")
     var layer = CumSum()
     layer.axis = try call.axis("axis", rank: x.rank, 0)

@@ -20,7 +20,7 @@ let listRules: [OperationRule] = [
     result.list = nil
     return [result]
   },
-  OperationRule("list_write", "ls index value", "a list with another element") { call in
+  OperationRule("list_write", "ls index value", "a list with one element replaced") { call in
     let (index, value) = (try call.value("index"), try call.value("value"))
     return [
       try call.written(
@@ -28,7 +28,7 @@ let listRules: [OperationRule] = [
     ]
   },
   OperationRule(
-    "list_scatter", "ls indices value", "a list with other elements at the indices"
+    "list_scatter", "ls indices value", "a list with the elements at the indices replaced"
   ) { call in
     [try call.written(call.value("indices"), call.value("value"), "indices")]
   },
@@ -58,7 +58,7 @@ extension OperationCall {
     return [list]
   }
 
-  /// The list with values at places. One whose length may change grows to places that are known.
+  /// Writes values to a list. A list whose length may change grows only to known positions.
   fileprivate func written(
     _ places: ProgramValue, _ values: ProgramValue, _ field: String
   ) throws -> ProgramValue {

@@ -7,7 +7,8 @@ let normalizationRules: [OperationRule] = [
     "gamma · (x − mean) / √(variance + epsilon) + beta, for each channel"
   ) { call in
     let x = try call.value("x")
-    try require((3...5).contains(x.rank), "the input has rank \(x.rank)", field: "x")
+    try require(
+      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
     var layer = try call.normalization(x)
     layer.mean = try call.weights("mean", shape: [layer.channels])
     layer.variance = try call.weights("variance", shape: [layer.channels])
@@ -18,7 +19,8 @@ let normalizationRules: [OperationRule] = [
     "batch_norm with the mean and variance of each image's channel"
   ) { call in
     let x = try call.value("x")
-    try require((3...5).contains(x.rank), "the input has rank \(x.rank)", field: "x")
+    try require(
+      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
     var layer = try call.normalization(x)
     layer.computeMeanVar = true
     layer.instanceNormalization = true
@@ -50,20 +52,21 @@ let normalizationRules: [OperationRule] = [
     "x / (k + alpha / size · the sum of squares over size channels)^beta"
   ) { call in
     let x = try call.value("x")
-    try require((3...5).contains(x.rank), "the input has rank \(x.rank)", field: "x")
+    try require(
+      (3...5).contains(x.rank), "the input has rank \(x.rank); 3 to 5 are supported", field: "x")
     var layer = LRN()
     layer.localSize = try call.int("size") ?? 0
     layer.alpha = try call.float("alpha", 1e-4)
     layer.beta = try call.float("beta", 0.75)
     layer.k = try call.float("k", 1)
-    try require(layer.k != 0, .unsupported, "a k of 0", field: "k")
+    try require(layer.k != 0, .unsupported, "a k of 0 is not supported", field: "k")
     return [try call.asFourAxes(x) { try call.add(layer, $0) }]
   },
   OperationRule(
     "l2_norm", "x epsilon?", "x / √(the sum of squares over the last three axes + epsilon)"
   ) { call in
     let x = try call.value("x")
-    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
     var sum = ReduceSumSquare()
     sum.axes = [-3, -2, -1]
     sum.keepDims = true
@@ -89,14 +92,14 @@ extension OperationCall {
   fileprivate func normalization(_ x: ProgramValue) throws -> Batchnorm {
     var layer = Batchnorm()
     layer.channels = x.shape[1]
-    // A layer takes 0 for an epsilon that is not set; coremltools rounds small ones to it.
+    // In a layer, 0 means that the epsilon is not set, and coremltools rounds small ones to 0.
     layer.epsilon = try max(float("epsilon", 1e-5), .leastNormalMagnitude)
     layer.gamma = try weights("gamma", shape: [layer.channels]) ?? repeated(1, [layer.channels])
     layer.beta = try weights("beta", shape: [layer.channels]) ?? repeated(0, [layer.channels])
     return layer
   }
 
-  /// What `body` makes of the value as [N, C, H, W], and that with the value's shape.
+  /// Applies `body` to the value as [N, C, H, W], and restores the value's shape.
   fileprivate func asFourAxes(
     _ x: ProgramValue, _ body: (ProgramValue) throws -> ProgramValue
   ) throws -> ProgramValue {
@@ -126,7 +129,7 @@ let linearRules: [OperationRule] = [
     let (x, y) = (try call.value("x"), try call.value("y"))
     let result = try call.product(
       x, y, transposeX: call.bool("transpose_x"), transposeY: call.bool("transpose_y"))
-    // Since iOS 17, a constant adapts to the other's type.
+    // Since iOS 17, a constant is cast to the other operand's type.
     return [result.with(type: x.constant != nil && y.constant == nil ? y.type : x.type)]
   },
   OperationRule(
@@ -186,7 +189,7 @@ extension OperationCall {
     }.joined()
     try require(
       places == "0123,0324->0124" || places == "012,213->013", .unsupported,
-      "the equation '\(equation)'", field: "equation")
+      "equation '\(equation)' is not supported", field: "equation")
     let rank = places.first == "0" && letters.count == 5 ? 4 : 3
     try require(
       factors.count == 2 && factors.allSatisfy { $0.rank == rank },

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-/// Activations in eight bits.
+/// 8-bit activations.
 let quantizationRules: [OperationRule] = [
   OperationRule(
     "quantize", "input zero_point? scale axis? output_dtype",
@@ -10,7 +10,8 @@ let quantizationRules: [OperationRule] = [
     let x = try call.value("input")
     let type = try call.dataType("output_dtype", .int8)
     try require(
-      type == .int8 || type == .uint8, .unsupported, "the type \(type.name)", field: "output_dtype")
+      type == .int8 || type == .uint8, .unsupported, "type \(type.name) is not supported",
+      field: "output_dtype")
     let scaled = try call.add(DivideBroadcastable(), x, call.along("scale", x))
     var result = try call.add(Round(), scaled)
     if try call.optional("zero_point") != nil {
@@ -38,7 +39,7 @@ let quantizationRules: [OperationRule] = [
 ]
 
 extension OperationCall {
-  /// A number, or one per element of an axis of x, in the shape to be combined with x.
+  /// A scalar, or one value per element of an axis of x, in a shape that broadcasts with x.
   fileprivate func along(_ name: String, _ x: ProgramValue) throws -> ProgramValue {
     let numbers = try value(name)
     if numbers.rank == 0 { return numbers }
@@ -54,7 +55,7 @@ extension OperationCall {
   fileprivate func quantizedConvolution() throws -> [ProgramValue] {
     let kind = try string("quantization_type", "")
     try require(
-      kind == "linear", .unsupported, "the type '\(kind)'", field: "quantization_type")
+      kind == "linear", .unsupported, "type '\(kind)' is not supported", field: "quantization_type")
     guard let codes = try elements("weight"), let rows = codes.shape.first, rows > 0 else {
       return []
     }

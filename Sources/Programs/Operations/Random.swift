@@ -1,10 +1,10 @@
 import CoreMLModel
 import TensorCore
 
-/// Random numbers. Without a seed, each prediction gets others.
+/// Random numbers. Without a seed, each prediction gets different numbers.
 let randomRules: [OperationRule] = [
   OperationRule(
-    "random_normal", "shape mean? stddev? seed?", "numbers with a normal distribution"
+    "random_normal", "shape mean? stddev? seed?", "normally distributed random numbers"
   ) { call in
     var layer = RandomNormalStatic()
     layer.parameters.mean = try call.float("mean", 0)
@@ -12,14 +12,15 @@ let randomRules: [OperationRule] = [
     return try call.random(layer, "mean")
   },
   OperationRule(
-    "random_uniform", "shape low? high? seed?", "numbers between low and high, equally spread"
+    "random_uniform", "shape low? high? seed?",
+    "uniformly distributed random numbers between low and high"
   ) { call in
     var layer = RandomUniformStatic()
     layer.parameters.minVal = try call.float("low", 0)
     layer.parameters.maxVal = try call.float("high", 1)
     return try call.random(layer, "low")
   },
-  OperationRule("random_bernoulli", "shape prob? seed?", "1 with the probability prob, else 0") {
+  OperationRule("random_bernoulli", "shape prob? seed?", "1 with probability prob, else 0") {
     call in
     var layer = RandomBernoulliStatic()
     layer.parameters.prob = try call.float("prob", 0.5)
@@ -27,21 +28,22 @@ let randomRules: [OperationRule] = [
   },
   OperationRule(
     "random_categorical", "x mode? size? seed?",
-    "places of the last axis, with probabilities x or softmax(x)"
+    "random indices of the last axis, with probabilities x or softmax(x)"
   ) { call in
     var layer = CategoricalDistribution()
     layer.numSamples = try call.int("size") ?? 1
     layer.seed = try call.int("seed") ?? -1
     let mode = try call.string("mode", "logits")
     try require(
-      ["logits", "probs"].contains(mode), .unsupported, "the mode '\(mode)'", field: "mode")
+      ["logits", "probs"].contains(mode), .unsupported, "mode '\(mode)' is not supported",
+      field: "mode")
     layer.isLogits = mode == "logits"
     return [try call.add(layer, call.value("x"))]
   },
 ]
 
 extension OperationCall {
-  /// - Parameter typed: the argument that has the type of the numbers.
+  /// - Parameter typed: the argument that determines the type of the numbers.
   fileprivate func random<Parameters>(
     _ layer: RandomStatic<Parameters>, _ typed: String
   ) throws -> [ProgramValue] {

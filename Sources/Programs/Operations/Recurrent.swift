@@ -24,7 +24,7 @@ let recurrentRules: [OperationRule] = [
 extension OperationCall {
   fileprivate func lstm() throws -> [ProgramValue] {
     let x = try value("x")
-    try require(x.rank == 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
     let (inputs, size) = (x.shape[2], try units())
     let direction = try direction(["forward", "reverse", "bidirectional"])
     let isBoth = direction == "bidirectional"
@@ -84,7 +84,8 @@ extension OperationCall {
   private func direction(_ names: [String]) throws -> String {
     let direction = try string("direction", "forward")
     try require(
-      names.contains(direction), .unsupported, "the direction '\(direction)'", field: "direction")
+      names.contains(direction), .unsupported, "direction '\(direction)' is not supported",
+      field: "direction")
     return direction
   }
 
@@ -102,7 +103,7 @@ extension OperationCall {
 
   fileprivate func simpleRecurrent() throws -> [ProgramValue] {
     let x = try value("x")
-    try require(x.rank == 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
     let size = try units()
     var layer = SimpleRecurrent()
     layer.inputVectorSize = x.shape[2]
@@ -117,10 +118,10 @@ extension OperationCall {
     return try recurrent(layer, size)
   }
 
-  /// The gates are one below the other: reset, output, update.
+  /// The gates are stacked: reset, output, update.
   fileprivate func gru() throws -> [ProgramValue] {
     let x = try value("x")
-    try require(x.rank == 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
     let size = try units()
     let isReversed = try direction(["forward", "reverse"]) == "reverse"
     if try bool("reset_after") { return try resetAfterGRU(x, size, isReversed: isReversed) }
@@ -148,7 +149,7 @@ extension OperationCall {
     return try recurrent(layer, size)
   }
 
-  /// o = f(W·x + c + r ∘ (R·h + b)), which the layer does not have: the layers of each step.
+  /// o = f(W·x + c + r ∘ (R·h + b)), which no layer computes: unrolled to layers for each step.
   private func resetAfterGRU(
     _ x: ProgramValue, _ size: Int, isReversed: Bool
   ) throws -> [ProgramValue] {
@@ -190,8 +191,7 @@ extension OperationCall {
     return try [isSequence ? addAll(ConcatND(), all, types: [x.type])[0] : all[steps - 1], hidden]
   }
 
-  /// The matrices or vectors of `count` gates, which are one below the other; nil if the argument is
-  /// missing.
+  /// The stacked matrices or vectors of `count` gates; nil if the argument is missing.
   private func parts(
     _ name: String, _ count: Int, _ size: Int, _ columns: Int?
   ) throws -> [Weights]? {
@@ -211,9 +211,9 @@ extension OperationCall {
   ) throws -> [ProgramValue] {
     var state = try value(name)
     let both = try checkedProduct([count, size], limit: Limits.dimension)
-    // One state may be for all items.
+    // One state may apply to all items.
     if state.shape == [1, both] { state = try broadcast(state, to: [batch, both]) }
-    // Of more rows than there are items the layers take the first.
+    // If there are more rows than items, the layers use the first ones.
     try require(
       state.rank == 2 && state.shape[0] >= batch && state.shape[1] == both,
       "the shape is \(state.shape), not \([batch, both])", field: name)
@@ -244,11 +244,12 @@ extension OperationCall {
     case "linear": return Activation(.linear(alpha: 1, beta: 0))
     case "hard_sigmoid", "sigmoid_hard": return Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
     case "scaled_tanh": return Activation(.tanh)
-    case let function: throw ModelError(.unsupported, "the function '\(function)'", field: name)
+    case let function:
+      throw ModelError(.unsupported, "function '\(function)' is not supported", field: name)
     }
   }
 
-  /// The weights of the gates, which are one below the other: input, forget, output, cell.
+  /// The stacked weights of the gates: input, forget, output, cell.
   private func gates(
     _ suffix: String, _ inputs: Int, _ size: Int, _ parameters: LSTMParameters
   ) throws -> LSTMWeights {

@@ -9,12 +9,12 @@ let reductionRules: [OperationRule] = [
   reduction("reduce_min", "the minimum", ReduceMin()),
   reduction("reduce_prod", "the product", ReduceProd()),
   reduction("reduce_l1_norm", "the sum of |x|", ReduceL1()),
-  reduction("reduce_l2_norm", "the root of the sum of x²", ReduceL2()),
+  reduction("reduce_l2_norm", "the square root of the sum of x²", ReduceL2()),
   reduction("reduce_sum_square", "the sum of x²", ReduceSumSquare()),
   reduction("reduce_log_sum", "the logarithm of the sum", ReduceLogSum()),
   reduction("reduce_log_sum_exp", "the logarithm of the sum of eˣ", ReduceLogSumExp()),
-  extremum("reduce_argmax", "the place of the maximum", ArgMax()),
-  extremum("reduce_argmin", "the place of the minimum", ArgMin()),
+  extremum("reduce_argmax", "the index of the maximum", ArgMax()),
+  extremum("reduce_argmin", "the index of the minimum", ArgMin()),
 ]
 
 private func reduction(_ name: String, _ summary: String, _ layer: some AxesReductionLayer)

@@ -1,77 +1,79 @@
 import CoreMLModel
 import TensorCore
 
-/// Changes of the size of images.
+/// Operations that resize images.
 let resizeRules: [OperationRule] = [
   OperationRule(
     "upsample_nearest_neighbor", "x scale_factor_height? scale_factor_width?",
-    "each pixel several times"
+    "repeats each pixel"
   ) { try $0.upsampled(.nearest, .default) },
   OperationRule(
     "upsample_bilinear",
     "x scale_factor_height? scale_factor_width? align_corners? half_pixel_centers?",
-    "an image enlarged with interpolation"
+    "enlarges an image with bilinear interpolation"
   ) { call in
     let aligns = try call.bool("align_corners", true)
     let hasCenters = try call.bool("half_pixel_centers", !aligns)
     try require(
-      !aligns || !hasCenters, .unsupported, "aligned corners with half_pixel_centers",
+      !aligns || !hasCenters, .unsupported,
+      "align_corners together with half_pixel_centers is not supported",
       field: "half_pixel_centers")
     return try call.upsampled(
       .bilinear, aligns ? .alignCornersTrue : hasCenters ? .alignCornersFalse : .default)
   },
   OperationRule(
     "resize_nearest_neighbor", "x target_size_height target_size_width",
-    "an image of another size, of the nearest pixels"
+    "resizes an image by nearest neighbor"
   ) { call in
     let x = try call.value("x")
     let size = [try call.int("target_size_height") ?? 0, try call.int("target_size_width") ?? 0]
-    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
     return [try call.repeated(x, size)]
   },
   OperationRule(
     "resize_bilinear", "x target_size_height? target_size_width? sampling_mode?",
-    "an image of another size, interpolated"
+    "resizes an image with bilinear interpolation"
   ) { call in
     let x = try call.value("x")
     let size = [try call.int("target_size_height") ?? 1, try call.int("target_size_width") ?? 1]
-    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
     return [try call.resized(x, size, call.samplingGrid())]
   },
   OperationRule(
     "resize", "x shape resized_dims interpolation_mode? sampling_mode?",
-    "x with other sizes of the last axes, interpolated or of the nearest elements"
+    "resizes the last axes of x, by linear interpolation or nearest neighbor"
   ) { call in
     let x = try call.value("x")
     let (shape, count) = (try call.ints("shape") ?? [], try call.int("resized_dims") ?? 0)
     try require(
       count >= 0 && count <= shape.count && shape.count <= x.rank,
       "\(count) of the sizes \(shape) for an input of rank \(x.rank)", field: "resized_dims")
-    // 0 keeps a size.
+    // 0 keeps the size.
     let sizes = zip(shape.suffix(count), x.shape.suffix(count)).map { $0 == 0 ? $1 : $0 }
     let grid = try call.samplingGrid()
     switch try call.string("interpolation_mode", "LINEAR") {
     case "LINEAR": return [try call.resized(x, sizes, grid)]
     case "NEAREST_NEIGHBOR":
-      // The lower one of two that are equally near.
+      // If two are equally near, the lower one.
       return [
         try call.resizedToNearest(x, sizes) {
           Int((grid.points($1, of: $2)[$0] - 0.5).rounded(.up))
         }
       ]
     case let mode:
-      throw ModelError(.unsupported, "the mode '\(mode)'", field: "interpolation_mode")
+      throw ModelError(.unsupported, "mode '\(mode)' is not supported", field: "interpolation_mode")
     }
   },
   OperationRule(
     "pixel_shuffle", "x upscale_factor",
-    "channels as blocks of pixels: larger images of fewer channels"
+    "moves channels to blocks of pixels: larger images with fewer channels"
   ) { try $0.reorganized(.pixelShuffle, "upscale_factor") },
   OperationRule(
-    "space_to_depth", "x block_size", "blocks of pixels as channels"
+    "space_to_depth", "x block_size", "moves blocks of pixels to channels"
   ) { try $0.reorganized(.spaceToDepth, "block_size") },
   OperationRule(
-    "depth_to_space", "x block_size", "channels as blocks of pixels, the block's places outermost"
+    "depth_to_space", "x block_size",
+    "moves channels to blocks of pixels, with the position in the block outermost"
   ) { try $0.reorganized(.depthToSpace, "block_size") },
 ]
 
@@ -92,7 +94,7 @@ extension OperationCall {
   ) throws -> [ProgramValue] {
     let factors = [try float("scale_factor_height", 1), try float("scale_factor_width", 1)]
     let x = try value("x")
-    try require(x.rank >= 3, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank >= 3, "the input has rank \(x.rank); at least 3 is needed", field: "x")
     try require(
       factors.allSatisfy { $0 > 0 && $0 <= Float(1 << 16) }, "factors of \(factors)",
       field: "scale_factor_height")
@@ -121,7 +123,7 @@ extension OperationCall {
     layer.mode = mode
     layer.blockSize = try int(size) ?? 0
     let x = try value("x")
-    try require(x.rank == 4, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")
     return [layer.blockSize == 1 ? x : try add(layer, x)]
   }
 }

@@ -1,12 +1,12 @@
 import CoreMLModel
 import TensorCore
 
-/// Images taken at points between their pixels.
+/// Sampling of images at points between their pixels.
 let samplingRules: [OperationRule] = [
   OperationRule(
     "resample",
     "x coordinates sampling_mode padding_mode padding_value coordinates_mode align_corners",
-    "x at the coordinates, interpolated or at the nearest pixel"
+    "samples x at the coordinates, by linear interpolation or nearest neighbor"
   ) { try $0.resampled() },
   OperationRule(
     "affine",
@@ -18,15 +18,15 @@ let samplingRules: [OperationRule] = [
     "crop_resize",
     "x roi? boxes? box_indices? target_height? target_width? normalized_coordinates? "
       + "spatial_scale? box_coordinate_mode? sampling_mode? pad_value?",
-    "boxes cut out of images and resized"
+    "crops boxes from images and resizes them"
   ) { try $0.cropped() },
 ]
 
-/// What there is outside an image.
+/// The values outside an image.
 private enum Outside {
-  /// A value for every pixel there.
+  /// A constant for every pixel outside.
   case pixels(ProgramValue)
-  /// A value for every point there.
+  /// A constant for every point outside.
   case points(ProgramValue)
   /// The nearest pixel.
   case border
@@ -61,7 +61,7 @@ extension OperationCall {
 
   // MARK: - Sampling
 
-  /// The pixels of images at points.
+  /// Samples images at points.
   ///
   /// - Parameters:
   ///   - x: [B, C, H, W].
@@ -74,7 +74,7 @@ extension OperationCall {
   ) throws -> ProgramValue {
     let (height, width) = (x.shape[2], x.shape[3])
     let count = try checkedProduct([x.shape[0], height, width])
-    // Places are computed in single precision.
+    // Positions are computed in single precision.
     try require(
       count <= 1 << 24, .unsupported, "sampling from \(count) pixels; at most 2²⁴ are supported",
       field: "x")
@@ -127,7 +127,7 @@ extension OperationCall {
     constant((0..<count).map { Float($0) }, [count, 1], .float32)
   }
 
-  /// Columns and rows as pixels.
+  /// Columns and rows in pixels.
   private func pixels(
     _ coordinates: ProgramValue, _ size: Int, _ mode: String, alignsCorners: Bool
   ) throws -> ProgramValue {
@@ -138,11 +138,12 @@ extension OperationCall {
     case "normalized_minus_one_to_one":
       return try linear(coordinates, span / 2, span / 2 + shift)
     case "normalized_zero_to_one": return try linear(coordinates, span, shift)
-    default: throw ModelError(.unsupported, "the mode '\(mode)'", field: "coordinates_mode")
+    default:
+      throw ModelError(.unsupported, "mode '\(mode)' is not supported", field: "coordinates_mode")
     }
   }
 
-  /// Coordinates mirrored at −margin and size − 1 + margin until they are between.
+  /// Reflects coordinates at −margin and size − 1 + margin until they are inside.
   private func mirrored(
     _ coordinates: ProgramValue, _ size: Int, margin: Float
   ) throws -> ProgramValue {
@@ -160,7 +161,8 @@ extension OperationCall {
     let mode = try string("coordinates_mode", "")
     let sampling = try string("sampling_mode", "").lowercased()
     try require(
-      ["bilinear", "nearest"].contains(sampling), .unsupported, "the mode '\(sampling)'",
+      ["bilinear", "nearest"].contains(sampling), .unsupported,
+      "mode '\(sampling)' is not supported",
       field: "sampling_mode")
     var column = try pixels(points.x, x.shape[3], mode, alignsCorners: alignsCorners)
     var row = try pixels(points.y, x.shape[2], mode, alignsCorners: alignsCorners)
@@ -176,7 +178,8 @@ extension OperationCall {
     case "symmetric":
       column = try mirrored(column, x.shape[3], margin: 0.5)
       row = try mirrored(row, x.shape[2], margin: 0.5)
-    case let mode: throw ModelError(.unsupported, "the mode '\(mode)'", field: "padding_mode")
+    case let mode:
+      throw ModelError(.unsupported, "mode '\(mode)' is not supported", field: "padding_mode")
     }
     let found = try sampled(
       x, (column, row), images: imageNumbers(x.shape[0]), isNearest: sampling == "nearest", outside)
@@ -185,7 +188,7 @@ extension OperationCall {
 
   fileprivate func resampled() throws -> [ProgramValue] {
     let (x, coordinates) = (try value("x"), try value("coordinates"))
-    try require(x.rank == 4, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")
     let shape = coordinates.shape
     try require(
       shape.count == 4 && shape[0] == x.shape[0] && shape[3] == 2,
@@ -215,14 +218,14 @@ extension OperationCall {
 
   fileprivate func transformed() throws -> [ProgramValue] {
     let (x, matrix) = (try value("x"), try value("transform_matrix"))
-    try require(x.rank == 4, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")
     let batch = x.shape[0]
     try require(
       matrix.rank == 2 && matrix.shape[1] == 6 && [1, batch].contains(matrix.shape[0]),
       "the shape is \(matrix.shape); [\(batch), 6] is needed", field: "transform_matrix")
     try require(
       try string("coordinates_mode", "") == "normalized_minus_one_to_one" && bool("align_corners"),
-      .unsupported, "coordinates other than −1…1 between the centers of the corners",
+      .unsupported, "only coordinates of −1…1 between the centers of the corners are supported",
       field: "coordinates_mode")
     let (height, width) = (try size("output_height"), try size("output_width"))
     let count = try checkedProduct([height, width], limit: Limits.dimension)
@@ -251,16 +254,17 @@ extension OperationCall {
 
   // MARK: - Boxes
 
-  /// Since iOS 17, boxes [N, 4] and the image of each; before, [N, 1, 4 or 5, 1, 1], of which five
-  /// numbers start with the image, and four are for all images.
+  /// Since iOS 17, boxes [N, 4] and the image index of each; before, [N, 1, 4 or 5, 1, 1], where
+  /// five numbers start with the image index, and four apply to all images.
   fileprivate func cropped() throws -> [ProgramValue] {
     let x = try value("x")
-    try require(x.rank == 4, "the input has rank \(x.rank)", field: "x")
+    try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")
     let size = [try size("target_height"), try size("target_width")]
     guard let roi = try optional("roi") else {
       let boxes = try value("boxes")
       let count = boxes.shape.first ?? 0
-      try require(boxes.shape == [count, 4], "the shape is \(boxes.shape)", field: "boxes")
+      try require(
+        boxes.shape == [count, 4], "the shape is \(boxes.shape), not \([count, 4])", field: "boxes")
       let images = try optional("box_indices") ?? imageNumbers(count)
       try require(
         try checkedProduct(images.shape) == count, "the shape is \(images.shape)",
@@ -290,7 +294,7 @@ extension OperationCall {
       boxes = try addAll(layer, Array(numbers[1...]), types: [roi.type])[0]
       images = numbers[0]
     } else {
-      // Each box for each image.
+      // Each box is cropped from each image.
       let total = try checkedProduct([count, batch], limit: Limits.dimension)
       boxes = try reshaped(
         broadcast(reshaped(boxes, [count, 1, 4]), to: [count, batch, 4]), [total, 4])
@@ -306,7 +310,8 @@ extension OperationCall {
     case "CENTER_SIZE_HEIGHT_FIRST": return .centerSizeHeightFirst
     case "CENTER_SIZE_WIDTH_FIRST": return .centerSizeWidthFirst
     case let mode:
-      throw ModelError(.unsupported, "the mode '\(mode)'", field: "box_coordinate_mode")
+      throw ModelError(
+        .unsupported, "mode '\(mode)' is not supported", field: "box_coordinate_mode")
     }
   }
 

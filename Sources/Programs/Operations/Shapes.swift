@@ -1,12 +1,13 @@
 import CoreMLModel
 import TensorCore
 
-/// The same elements with other shapes and in other orders.
+/// Operations that reshape and reorder elements.
 let shapeRules: [OperationRule] = [
-  OperationRule("reshape", "x shape", "x with another shape; −1 stands for what is left") { call in
+  OperationRule("reshape", "x shape", "x with another shape; −1 stands for the remaining elements")
+  { call in
     let x = try call.value("x")
     guard var shape = try call.ints("shape") else { return [] }
-    // 0 keeps a size.
+    // 0 keeps the size.
     for axis in shape.indices where shape[axis] == 0 {
       try require(axis < x.rank, "\(shape) for an input of rank \(x.rank)", field: "shape")
       shape[axis] = x.shape[axis]
@@ -18,9 +19,9 @@ let shapeRules: [OperationRule] = [
   },
   OperationRule(
     "reshape_like", "x ref_tensors begins ends end_masks",
-    "x with a shape made of parts of other arrays' shapes"
+    "x with a shape assembled from the shapes of other arrays"
   ) { try $0.reshapedLike() },
-  OperationRule("expand_dims", "x axes", "x with axes of length 1") { call in
+  OperationRule("expand_dims", "x axes", "adds axes of length 1") { call in
     let x = try call.value("x")
     var layer = ExpandDims()
     layer.axes = try call.ints("axes") ?? []
@@ -28,7 +29,7 @@ let shapeRules: [OperationRule] = [
     if x.rank == 0 { return [try call.reshaped(x, [Int](repeating: 1, count: layer.axes.count))] }
     return [try call.add(layer, x)]
   },
-  OperationRule("squeeze", "x axes?", "x without axes of length 1") { call in
+  OperationRule("squeeze", "x axes?", "removes axes of length 1") { call in
     let x = try call.value("x")
     let axes =
       try call.ints("axes").map { try ArrayShape.axes($0, rank: x.rank) }
@@ -45,7 +46,7 @@ let shapeRules: [OperationRule] = [
     layer.axis = try call.int("axis") ?? 1
     return [try call.add(layer, x)]
   },
-  OperationRule("transpose", "x perm", "x with its axes in another order") { call in
+  OperationRule("transpose", "x perm", "permutes the axes of x") { call in
     let x = try call.value("x")
     let axes = try (call.ints("perm") ?? []).map { try ArrayShape.axis($0, rank: x.rank, "perm") }
     try require(axes.count == x.rank, "\(axes) for an input of rank \(x.rank)", field: "perm")
@@ -57,7 +58,7 @@ let shapeRules: [OperationRule] = [
       ProgramValue(MILElements(x.shape, [x.rank], try call.dataType("output_dtype", .int32)))
     ]
   },
-  OperationRule("reverse", "x axes?", "x backwards along the axes") { call in
+  OperationRule("reverse", "x axes?", "reverses x along the axes") { call in
     let x = try call.value("x")
     let axes = try ArrayShape.axes(call.ints("axes") ?? Array(0..<x.rank), rank: x.rank)
     var layer = Reverse()
@@ -66,7 +67,7 @@ let shapeRules: [OperationRule] = [
   },
   OperationRule(
     "reverse_sequence", "x lengths seq_axis? batch_axis?",
-    "x with the first elements of each batch item backwards"
+    "reverses the first elements of each batch item"
   ) { call in
     let (x, lengths) = (try call.value("x"), try call.value("lengths"))
     var layer = ReverseSeq()
@@ -79,7 +80,7 @@ let shapeRules: [OperationRule] = [
     swap(&layer.batchAxis, &layer.sequenceAxis)
     return [try call.transposed(call.add(layer, call.transposed(x, order), lengths), order)]
   },
-  OperationRule("non_zero", "x", "the places of the elements that are not 0") { call in
+  OperationRule("non_zero", "x", "the indices of the nonzero elements") { call in
     let x = try call.value("x")
     let values = try call.floats("x") ?? []
     var places: [Int] = []
@@ -94,15 +95,15 @@ let shapeRules: [OperationRule] = [
     }
     return [ProgramValue(MILElements(places, [places.count / max(1, x.rank), x.rank]))]
   },
-  OperationRule("tile", "x reps", "x repeated along each axis") { call in
+  OperationRule("tile", "x reps", "repeats x along each axis") { call in
     let x = try call.value("x")
     var layer = Tile()
     layer.reps = try call.ints("reps") ?? []
     if let shape = try layer.emptyShape([x.blobShape]) { return [call.constant([], shape, x.type)] }
     return [try call.add(layer, x)]
   },
-  OperationRule("pad", "x pad mode? constant_val?", "x with a border") { try $0.padded() },
-  OperationRule("fill", "shape value?", "one value as often as the shape asks") { call in
+  OperationRule("pad", "x pad mode? constant_val?", "pads x") { try $0.padded() },
+  OperationRule("fill", "shape value?", "an array of this shape, filled with one value") { call in
     let value = try call.elements("value") ?? MILElements([0 as Float], [], .float32)
     var layer = FillStatic()
     layer.value = try value.floats().first ?? 0
@@ -110,7 +111,9 @@ let shapeRules: [OperationRule] = [
     if let shape = try layer.emptyShape([]) { return [call.constant([], shape, value.type)] }
     return try call.addAll(layer, [], types: [value.type])
   },
-  OperationRule("fill_like", "ref_tensor value?", "one value in the shape of ref_tensor") { call in
+  OperationRule(
+    "fill_like", "ref_tensor value?", "an array with the shape of ref_tensor, filled with one value"
+  ) { call in
     let shape = try call.value("ref_tensor").shape
     let value = try call.elements("value") ?? MILElements([0 as Float], [], .float32)
     var layer = FillStatic()
@@ -118,7 +121,7 @@ let shapeRules: [OperationRule] = [
     layer.targetShape = shape.isEmpty ? [1] : shape
     return [try call.reshaped(call.addAll(layer, [], types: [value.type])[0], shape)]
   },
-  OperationRule("range_1d", "end start step", "numbers at equal distances") { call in
+  OperationRule("range_1d", "end start step", "evenly spaced numbers") { call in
     var layer = RangeStatic()
     let end = try call.value("end")
     layer.endValue = try call.float("end", 0)
@@ -126,7 +129,9 @@ let shapeRules: [OperationRule] = [
     layer.stepSizeValue = try call.float("step", 1)
     return try call.addAll(layer, [], types: [end.type])
   },
-  OperationRule("band_part", "x lower? upper?", "a band of each matrix, else 0") { call in
+  OperationRule(
+    "band_part", "x lower? upper?", "keeps a diagonal band of each matrix and sets the rest to 0"
+  ) { call in
     var layer = MatrixBandPart()
     layer.numLower = try call.int("lower") ?? -1
     layer.numUpper = try call.int("upper") ?? -1
@@ -134,7 +139,7 @@ let shapeRules: [OperationRule] = [
   },
   OperationRule(
     "one_hot", "indices one_hot_vector_size axis? on_value? off_value?",
-    "on_value at the place that each index names, else off_value"
+    "on_value at the position of each index, off_value elsewhere"
   ) { call in
     let indices = try call.value("indices")
     var layer = OneHot()
@@ -176,7 +181,7 @@ extension OperationCall {
       pad.count % 2 == 0 && pad.count <= 2 * x.rank
         && pad.allSatisfy { $0 >= 0 && $0 <= Limits.dimension },
       "\(pad) for an input of rank \(x.rank)", field: "pad")
-    // Amounts are for the last axes.
+    // The amounts apply to the last axes.
     let amounts = [Int](repeating: 0, count: 2 * x.rank - pad.count) + pad
     let mode = try string("mode", "constant")
     if mode == "constant" {
@@ -186,14 +191,15 @@ extension OperationCall {
       return [try add(layer, x)]
     }
     try require(
-      ["reflect", "replicate"].contains(mode), .unsupported, "the mode '\(mode)'", field: "mode")
+      ["reflect", "replicate"].contains(mode), .unsupported, "mode '\(mode)' is not supported",
+      field: "mode")
     if pad.dropLast(4).contains(where: { $0 != 0 }) { return [try bordered(x, amounts, mode)] }
     var layer = Padding()
     layer.kind = mode == "reflect" ? .reflection : .replication
     let edges = Array(([0, 0, 0, 0] + pad).suffix(4))
     layer.paddingAmounts = BorderAmounts(
       top: edges[0], bottom: edges[1], left: edges[2], right: edges[3])
-    // All axes before the last two as one.
+    // Combines all axes before the last two.
     let rows = x.rank > 1 ? x.shape[x.rank - 2] : 1
     let columns = x.shape.last ?? 1
     let images = try checkedProduct(x.shape.dropLast(2), limit: Limits.dimension)
@@ -204,7 +210,7 @@ extension OperationCall {
     ]
   }
 
-  /// Borders of any axes, element by element.
+  /// Pads any axes, element by element.
   private func bordered(
     _ x: ProgramValue, _ amounts: [Int], _ mode: String
   ) throws -> ProgramValue {

@@ -4,7 +4,7 @@ import TensorCore
 let slicingRules: [OperationRule] = [
   OperationRule(
     "slice_by_index", "x begin end stride? begin_mask? end_mask? squeeze_mask?",
-    "the elements from begin to end along each axis"
+    "slices from begin to end along each axis"
   ) { call in
     let x = try call.value("x")
     let layer = try call.slice(of: x)
@@ -14,7 +14,9 @@ let slicingRules: [OperationRule] = [
     result.shape = shape
     return [result]
   },
-  OperationRule("slice_by_size", "x begin size", "size elements from begin along each axis") {
+  OperationRule(
+    "slice_by_size", "x begin size", "slices of size elements from begin along each axis"
+  ) {
     call in
     let x = try call.value("x")
     let (begin, size) = (try call.ints("begin") ?? [], try call.ints("size") ?? [])
@@ -39,10 +41,10 @@ let slicingRules: [OperationRule] = [
   },
   OperationRule(
     "slice_update", "x update begin end stride? begin_mask? end_mask? squeeze_mask?",
-    "x with other elements from begin to end along each axis"
+    "x with the slice from begin to end along each axis replaced"
   ) { try $0.updated() },
   OperationRule(
-    "sliding_windows", "x axis size stride?", "windows of size elements along an axis"
+    "sliding_windows", "x axis size stride?", "sliding windows of size elements along an axis"
   ) { call in
     let x = try call.value("x")
     var layer = SlidingWindows()
@@ -65,7 +67,8 @@ extension OperationCall {
     return layer
   }
 
-  /// Scatters the update to the places of the slice, along the axes up to the last that is cut.
+  /// Scatters the update to the positions of the slice, along the axes up to the last that is
+  /// sliced.
   fileprivate func updated() throws -> [ProgramValue] {
     let (x, update) = (try value("x"), try value("update"))
     let layer = try slice(of: x)
@@ -100,12 +103,12 @@ extension OperationCall {
 }
 
 let joiningRules: [OperationRule] = [
-  OperationRule("concat", "values axis interleave?", "arrays one after the other") { call in
+  OperationRule("concat", "values axis interleave?", "concatenates arrays along an axis") { call in
     let values = try call.values("values")
     guard let first = values.first else {
       throw ModelError(.malformed, "the values are missing", field: "values")
     }
-    // Numbers make a vector.
+    // Scalars are concatenated to a vector.
     let arrays = try values.map { try $0.rank == 0 ? call.reshaped($0, [1]) : $0 }
     if arrays.count == 1 { return arrays }
     var layer = ConcatND()
@@ -113,7 +116,7 @@ let joiningRules: [OperationRule] = [
     layer.interleave = try call.bool("interleave")
     return try call.addAll(layer, arrays, types: [first.type])
   },
-  OperationRule("stack", "values axis", "arrays along a new axis") { call in
+  OperationRule("stack", "values axis", "stacks arrays along a new axis") { call in
     let values = try call.values("values")
     guard let first = values.first else {
       throw ModelError(.malformed, "the values are missing", field: "values")
@@ -132,7 +135,8 @@ let joiningRules: [OperationRule] = [
     layer.axis = axis
     return try call.addAll(layer, values, types: [first.type])
   },
-  OperationRule("split", "x num_splits? split_sizes? axis", "parts of an array") { call in
+  OperationRule("split", "x num_splits? split_sizes? axis", "splits an array along an axis") {
+    call in
     let x = try call.value("x")
     var layer = SplitND()
     layer.axis = try call.axis("axis", rank: x.rank, 0)

@@ -1,11 +1,11 @@
-"""Predicts with Core ML models on the CPU, on Linux too.
+"""Predicts with Core ML models on the CPU, on Linux and macOS.
 
     import assay
 
     model = assay.load("model.mlmodel")
     outputs = model.predict({"x": numpy.zeros((1, 3))})
 
-`import assay.coremltools` lets coremltools predict where there is no Core ML.
+`import assay.coremltools` lets coremltools predict on systems without Core ML.
 """
 
 from ._library import AssayError, version as _version

@@ -12,7 +12,7 @@ LAYOUTS = {"source": 0, "coreml": 1}
 
 
 class AssayError(RuntimeError):
-    """What is wrong with a file, an input or an option, in the words of the command `assay`."""
+    """An invalid file, input or option, with the error message of the command `assay`."""
 
 
 class Value(ctypes.Structure):

@@ -1,4 +1,4 @@
-"""Values of Python as values of the library, and back."""
+"""Converts Python values to values of the library and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._library import Value
 
 
 class Inputs:
-    """Values of inputs by name, with all that they refer to."""
+    """Input values by name, with everything that they refer to."""
 
     def __init__(self, values: Mapping[str, Any]):
         self._owners: list[Any] = []
@@ -90,7 +90,7 @@ def shape(structure: Any) -> tuple[int, ...]:
 
 
 def result(value: Value, owner: Any) -> Any:
-    """The value in Python; an array's elements stay where they are, and keep `owner` alive."""
+    """The value in Python; an array's elements are not copied, and keep `owner` alive."""
     if value.kind == _library.KIND_TEXT:
         return ctypes.string_at(value.data).decode()
     array = _array(value, owner)
@@ -115,5 +115,5 @@ def _array(value: Value, owner: Any) -> np.ndarray:
 
 
 def path(name: str | os.PathLike[str]) -> bytes:
-    """The path as the library takes it."""
+    """The path as the library expects it."""
     return os.fsencode(name)

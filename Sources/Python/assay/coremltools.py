@@ -1,12 +1,12 @@
-"""Lets coremltools predict where there is no Core ML.
+"""Lets coremltools predict on systems without Core ML.
 
     import assay.coremltools
     import coremltools as ct
 
     ct.models.MLModel("model.mlmodel").predict({"x": numbers})
 
-coremltools predicts through a native module that only macOS has. This module takes its place, in
-either order of the imports; on a Mac it changes nothing.
+coremltools predicts through a native module that exists only on macOS. This module replaces it,
+regardless of the order of the imports; on a Mac, it changes nothing.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ import numpy as np
 from ._library import AssayError
 from .model import Model, State
 
-#: The newest macOS whose models run; coremltools asks before it uses what came with it.
+#: The newest macOS whose models run; coremltools checks it before it uses newer features.
 _MACOS = (15, 0)
 #: The specification version of that system.
 _SPECIFICATION = 9
 
 
 class _MLModelProxy:
-    """One model, as coremltools' native module has it."""
+    """A model, with the interface of coremltools' native module."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class _MLModelProxy:
 
 
 class _MLStateProxy:
-    """States, as coremltools' native module has them."""
+    """States, with the interface of coremltools' native module."""
 
     def __init__(self, state: State):
         self.state = state
@@ -114,7 +114,7 @@ class _MLStateProxy:
 
 
 def _compiled(path: str, file: BinaryIO | None = None) -> str:
-    """A new folder `.mlmodelc` with a copy of the model, which goes when the program ends.
+    """A new folder `.mlmodelc` with a copy of the model, which is deleted when the program ends.
 
     Args:
         path: the model, a file or a package.
@@ -138,7 +138,7 @@ def _compiled(path: str, file: BinaryIO | None = None) -> str:
 
 
 def _source(path: str) -> str:
-    """The model in a folder that `_compiled` has made; another path as it is."""
+    """The model in a folder that `_compiled` made; any other path unchanged."""
     if os.path.splitext(os.path.normpath(path))[1] != ".mlmodelc":
         return path
     for name in ("model.mlmodel", "model.mlpackage"):

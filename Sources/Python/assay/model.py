@@ -63,15 +63,15 @@ class Model:
     Predictions from several threads run one after the other, each on all of the model's threads.
 
     Args:
-        path: an `.mlmodel`, an `.mlpackage`, or a network of Keras, Caffe or Darknet, which is
+        path: an `.mlmodel`, an `.mlpackage`, or a Keras, Caffe or Darknet network, which is
             converted in memory.
-        weights: the file with the weights of a source network, if it is another.
-        threads: of one prediction; None for one per core.
-        layout: the order of the axes of arrays: `source` for that of the framework that the model
-            comes from, if the model records it, or `coreml`.
+        weights: the weights file of a source network, if it is separate.
+        threads: the number of threads per prediction; None for one per core.
+        layout: the order of the axes of arrays: `source` for that of the source framework, if the
+            model records it, or `coreml`.
         plugins: libraries with custom layers.
-        max_memory: bytes that weights, arrays and working memory may take together; None for 80 %
-            of the machine's.
+        max_memory: the limit in bytes for weights, arrays and working memory together; None for 80 %
+            of the machine's memory.
         function: the function of an ML Program; None for the default one.
 
     Raises:
@@ -111,20 +111,21 @@ class Model:
         self.inputs = Feature._read(description.inputs, description.input_count)
         #: The outputs by name, in the model's order.
         self.outputs = Feature._read(description.outputs, description.output_count)
-        #: What predictions with a state pass on.
+        #: The states that predictions pass on.
         self.states = Feature._read(description.states, description.state_count)
 
     def predict(self, inputs: Mapping[str, Any], state: State | None = None) -> dict[str, Output]:
-        """The outputs by name.
+        """Returns the outputs by name.
 
         Args:
-            inputs: by name an array or what NumPy makes one of, an image of PIL, a number, a text,
-                or a dictionary of numbers. C-ordered arrays of 32-bit floats are not copied.
-            state: values that the prediction reads and changes; None for initial ones.
+            inputs: values by name: an array or anything that NumPy converts to one, a PIL image, a
+                number, a string, or a dictionary of numbers. C-ordered arrays of 32-bit floats are
+                not copied.
+            state: the state that the prediction reads and updates; None for the initial state.
 
         Returns:
-            Arrays of the declared types, of which 32-bit floats are not copied; images as bytes
-            `[height, width]` or `[height, width, 3]`, red first; numbers, texts, and dictionaries.
+            Arrays of the declared types (32-bit floats are not copied); images as bytes
+            `[height, width]` or `[height, width, 3]` in RGB order; numbers, strings, dictionaries.
 
         Raises:
             AssayError: if the inputs do not fit the model, or the model cannot be run.
@@ -137,10 +138,10 @@ class Model:
         return prediction.outputs()
 
     def make_state(self) -> State:
-        """New states with their initial values.
+        """Returns new states with their initial values.
 
         Raises:
-            AssayError: if the model has none.
+            AssayError: if the model has no states.
         """
         return State(self)
 
@@ -149,17 +150,17 @@ class Model:
 
 
 class State:
-    """What predictions of one model pass on to the next. It belongs to one prediction at a time."""
+    """The states that one prediction passes to the next. Only one prediction at a time may use it."""
 
     def __init__(self, model: Model):
         self._handle = call("assay_state_create", model._handle)
         _finalize(self, library.assay_state_destroy)
 
     def read(self, name: str) -> np.ndarray:
-        """A copy of a state's value.
+        """Returns a copy of a state's value.
 
         Raises:
-            AssayError: if there is no such state, or it has no value yet.
+            AssayError: if the state does not exist, or has no value yet.
         """
         value = call("assay_state_read", self._handle, name.encode()).contents
         return np.array(_values.result(value, None))
@@ -168,13 +169,13 @@ class State:
         """Copies a value to a state.
 
         Raises:
-            AssayError: if there is no such state.
+            AssayError: if the state does not exist.
         """
         call("assay_state_write", self._handle, _values.Inputs({name: value}).array)
 
 
 class _Prediction:
-    """The memory of the outputs, which are released with the last array that refers to it."""
+    """The memory of the outputs, which is released with the last array that refers to it."""
 
     def __init__(self, handle: int):
         self._handle = handle
@@ -189,13 +190,13 @@ class _Prediction:
 
 
 def _finalize(owner: Any, release: Any) -> None:
-    """Calls `release` with the owner's handle when the owner is gone."""
+    """Calls `release` with the owner's handle when the owner is deleted."""
     # At exit, arrays may outlive it.
     weakref.finalize(owner, release, owner._handle).atexit = False
 
 
 def load(path: Path, **options: Any) -> Model:
-    """The model in a file; `Model` has the options.
+    """Opens the model in a file; `Model` documents the options.
 
     Raises:
         AssayError: if the model cannot be used.

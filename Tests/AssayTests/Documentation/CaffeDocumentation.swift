@@ -16,49 +16,49 @@ enum CaffeDocumentation {
 
       `make docs` generates this page: every layer type of BVLC's Caffe and its forks, what `assay convert`
       turns it into, the lowest specification version that supports it, and what is refused. If a network
-      cannot be converted, one error lists everything in its way.
+      cannot be converted, one error lists all obstacles.
 
-      A setting of a layer that BVLC's Caffe has not is an error, unless its layer below reads it or it is known
-      to concern training, speed or storage alone.
+      A layer setting that BVLC's Caffe does not have is an error, unless the layer below supports it or it is
+      known to affect only training, speed or storage.
 
       ## Layers
 
       \(MarkdownTable.layers("type", layers))
 
-      ## Left out
+      ## Removed layers
 
       \(MarkdownTable(["type", "what it is"], left))
 
       ## Axes
 
-      A blob with four axes is Core ML's (N, C, H, W), with two (N, C), with one (C), with three (C, H, W).
-      The interface omits the batch: it declares one item, and any number can be passed. Inputs of
+      A blob with four axes becomes (N, C, H, W) in Core ML, with two (N, C), with one (C), with three (C, H, W).
+      The interface omits the batch: it declares one item, and you can pass any number of items. Inputs of
       recurrent layers and of Embed are sequences (T, N, C), those of one-dimensional convolutions
       (N, C, W). A layer along an axis other than Core ML's is wrapped in permutes.
 
       Networks with a layer of specification 4 or later use exact mapping: their features are arrays with
-      Caffe's own axes and a batch of one. If a Reshape splits the batch, as LRCN's does into videos of
-      several images, the inputs keep the batch that the file declares.
+      Caffe's own axes and a batch of one. If a Reshape splits the batch, as in LRCN, whose batch is a
+      set of videos, the inputs keep the batch size that the file declares.
 
       ## Eight bits
 
       Intel's Caffe rounds `scale_in` times the input and `scale_params` times the weights of a layer with
       `quantization_param` to 8 bits, and divides the result by these scales (`mkldnn_convolution_layer.cpp`).
-      Weights and biases are numbers of single precision in the file, and other engines compute with these.
-      So does the converted layer, which a note says: the scales describe an approximation of the same
-      network, whose results depend on the processor. Without VNNI, sums of two products saturate at 16
-      bits, for which `first_conv_force_u8.py` halves the scales of the weights.
+      Weights and biases are stored in single precision, and other engines compute with these values. So does
+      the converted layer, and a note says so: the scales only describe an approximation of the network, whose
+      results depend on the processor. Without VNNI, sums of two products saturate at 16 bits, so
+      `first_conv_force_u8.py` halves the scales of the weights.
 
       ## Public networks
 
-      `Tests/Tools/public_networks.txt` lists 267 networks for deployment without Python layers. 264 of them
-      (98.9 %) convert. The other three contradict themselves: a Reshape does not match its bottom.
+      `Tests/Tools/public_networks.txt` lists 267 deployment networks without Python layers. 264 of them
+      (98.9 %) convert. The other three are inconsistent: a Reshape does not match its bottom.
 
       ## Differences from coremltools 4.1
 
       * BatchNorm and the Scale after it become one batchnorm.
-      * Recurrent layers respect `cont` and are unrolled; coremltools ignored `cont` and returned the last
-        step only.
+      * Recurrent layers respect `cont` and are unrolled; coremltools ignored `cont` and returned only
+        the last step.
       * Reduction applies `coeff`.
       * Output features have shapes.
       * A classifier names the layer of its probabilities.
@@ -79,9 +79,9 @@ enum CaffeDocumentation {
 
       ## Two-stage detectors
 
-      The layers of regions become custom layers without a rule, since their classes are built in and
-      `inspect --swift-stubs` writes them for an app. Their results have an item for each region, so that
-      such a network has features with Caffe's own axes, and the regions that are pooled are an output.
+      Region layers become custom layers without a rule, because their classes are built in and
+      `inspect --swift-stubs` writes them for an app. Their results have one item per region, so the features
+      of such a network have Caffe's own axes, and the pooled regions are an output.
       [Detection](detection.md#two-stage-detectors) has the details.
 
       """

@@ -16,7 +16,7 @@ enum KerasDocumentation {
 
       `make docs` generates this page: every layer class, what `assay convert` turns it into, the lowest
       specification version that supports it, and what is refused. If a model cannot be converted, one
-      error lists everything in its way.
+      error lists all obstacles.
 
       ## Layers
 
@@ -26,49 +26,49 @@ enum KerasDocumentation {
 
       \(MarkdownTable(["`activation`", "becomes"], functions))
 
-      Core ML's recurrent layers offer linear, tanh, sigmoid, hard_sigmoid and relu, which are written with
-      their parameters. With any other function the steps are unrolled.
+      Core ML's recurrent layers support linear, tanh, sigmoid, hard_sigmoid and relu, which are written with
+      their parameters. With any other function, the steps are unrolled.
 
       ## Operations
 
       Operations that functional models call without layers (`TFOpLambda`, `SlicingOpLambda`, Keras 3's
-      operation nodes), by name; case, module and underscores are ignored.
+      operation nodes), by name; case, module and underscores do not matter.
 
       \(OperationTable.operations.map { MarkdownTable.code($0.names) }.joined(separator: "; "))
 
       ## Masks
 
-      Core ML has no masks. `Embedding(mask_zero)` and `Masking` pass theirs on as in Keras, and a layer may
+      Core ML has no masks. `Embedding(mask_zero)` and `Masking` propagate masks as in Keras, and a layer may
       be called with an explicit mask, one number per step. If a recurrent layer, an attention layer or a
       `GlobalAveragePooling1D` uses the mask, it is computed as a blob of ones and zeros. A recurrent layer
-      with a mask is unrolled; if the number of steps is unknown, it becomes an LSTM whose state the mask
-      holds. Since Keras 3.4 the mask of a sum or similar covers the steps valid in any input; before, in
-      all inputs.
+      with a mask is unrolled; if the number of steps is unknown, it becomes an LSTM, and the mask controls
+      whether its state is updated. Since Keras 3.4, the mask of a merge layer covers the steps that are valid
+      in any input; before, those valid in all inputs.
 
       ## Windows in the batch
 
-      Attention within windows puts these into the batch: `reshape` makes (N · windows, height, width,
-      channels) of (N, height, width, channels), and another one reverses it. A Core ML network takes
-      one item, so the windows become an axis of the blob, usually the sequence. Axes beyond the four
-      of a blob are kept as one in the same way. Layers and operations that work on the other axes
-      convert as usual, reshapes and transposes regroup the axes, and the rest is refused, as are
-      outputs of the model with such axes.
+      Attention within windows moves the windows into the batch: one `reshape` turns (N, height, width,
+      channels) into (N · windows, height, width, channels), and another reverses it. A Core ML network takes
+      one item, so the windows become an axis of the blob, usually the sequence. Axes beyond the four of a
+      blob are combined in the same way. Layers and operations on the other axes convert as usual, and
+      reshapes and transposes regroup the axes. Other layers, and outputs of the model with such axes, are
+      refused.
 
-      An operation may state the batch as a number where the inputs declare it, as in `reshape(x, [32, -1])`
-      of a network for 32 items: 32 stands for the batch, 64 for two windows of each item.
+      If the inputs declare the batch size, an operation may state it as a number. In `reshape(x, [32, -1])`
+      of a network for 32 items, 32 stands for the batch, and 64 for two windows of each item.
 
       ## Networks trained with Theano
 
-      Theano's convolutions flip their kernels. A file with the attribute `backend` (in an architecture, the
-      field) `theano` is converted with kernels flipped, those of Keras 1 in Theano's order as well; Keras 1
-      does not write it. As in Keras, kernels are then taken as they are, and a note says so where the
-      order of the axes is Theano's. With h5py:
+      Theano's convolutions flip their kernels. If the attribute `backend` of a file (in an architecture, the
+      field) is `theano`, kernels are flipped, and those of Keras 1 are also read in Theano's order. Keras 1
+      does not write the attribute. Without it, kernels are used as stored, as in Keras, and a note says so if
+      the axes are in Theano's order. To add it with h5py:
       `h5py.File("net.h5", "a").attrs["backend"] = "theano"`.
 
       ## Layers that are called several times
 
-      A layer called twice becomes two layers, `NAME_0` and `NAME_1`, each with its weights: a layer of a
-      `.mlmodel` contains its weights and cannot refer to those of another. `assay compress` makes the
+      A layer called twice becomes two layers, `NAME_0` and `NAME_1`, each with a copy of the weights: a layer
+      of an `.mlmodel` cannot refer to the weights of another. `assay compress` makes the
       copies smaller, but they remain copies. Equal calls, with the same inputs, become one layer.
 
       ## Specification

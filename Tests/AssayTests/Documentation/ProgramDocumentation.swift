@@ -11,9 +11,9 @@ enum ProgramDocumentation {
     return """
       # ML Programs
 
-      `make docs` generates this page. Since 2021 coremltools writes ML Programs: an `.mlpackage` with typed
-      operations, and their weights in a file beside them. Assay reads, shows, runs and compares them on every
-      system.
+      `make docs` generates this page. Since 2021, coremltools has written ML Programs: an `.mlpackage` with
+      typed operations, and a separate file with their weights. Assay reads, shows, runs, compares, compresses
+      and writes them on every system.
 
       ```console
       $ assay diff Fixtures/programs/binary.mlpackage Fixtures/programs/binary.inputs.npz --expected Fixtures/programs/binary.expected.npz
@@ -32,9 +32,9 @@ enum ProgramDocumentation {
       …
       ```
 
-      `run`, `diff`, `bench` and `inspect` take a package, a zip of one, or an `.mlmodel` with a program that has no
-      weight files. `inspect` lists the operations of each function and says which are not supported yet;
-      `inspect --spec` prints the operations as text.
+      `run`, `diff`, `bench` and `inspect` accept a package, a zipped package, or an `.mlmodel` with a program
+      without weight files. `inspect` lists the operations of each function and marks those that are not
+      supported; `inspect --spec` prints the operations as text.
 
       ## How a program runs
 
@@ -59,16 +59,17 @@ enum ProgramDocumentation {
         of `run`, `diff`, `bench` and `inspect` chooses another.
       * A list is an array with one more axis. It grows where the place of a new element is known before the
         prediction.
-      * Of non-maximum suppression, the best box is always kept, and places without a box are −1. `resize` to the
-        nearest element takes the lower one of two that are equally near. What coremltools' tests say that Core ML
-        computes is among the tests of Assay.
+      * In non-maximum suppression, the best box is always kept, and unused rows are −1. When `resize` uses the
+        nearest element and two are equally near, it takes the lower one. Assay's tests include what the tests of
+        coremltools say about Core ML's results.
       * `constexpr_…` operations expand compressed weights when the program becomes a network.
 
       ## What is checked
 
-      Offsets, sizes, types and unused bits of every value in a weight file, before any is read; paths, which must
-      stay in the package; names, which must be defined once and before their use; the depth of blocks. Weight files
-      are mapped, not copied. [Hostile files](security.md) says what holds for every input.
+      The offset, size, type and unused bits of every value in a weight file are checked before any value is
+      read. Paths must stay inside the package. Names must be defined exactly once, before their use. The depth of
+      blocks is limited. Weight files are mapped, not copied. [Hostile files](security.md) describes the checks
+      for every input.
 
       ## Writing a program
 
@@ -96,14 +97,14 @@ enum ProgramDocumentation {
 
       One error lists all layers that cannot stand in a program. `upgrade` refuses, and what to do:
 
-      | layer | why | way on |
+      | layer | reason | alternative |
       |---|---|---|
-      | `custom` without a formula | a program has no custom layers | compute it in the app, or keep the `.mlmodel` |
-      | layers with sizes from an input (`reshapeDynamic`, `fillDynamic`, `rangeDynamic`, `tile`, `topK`, …), `whereNonZero` | sizes that depend on values are not written yet; those of constants and shapes are | `edit` the size into the layer |
-      | `loopBreak`, `loopContinue` | no operation jumps | a condition of the loop |
-      | `branch` with results of two shapes | `cond` gives one shape | pad the smaller one |
-      | recurrent layers with other functions than sigmoid, hard sigmoid, tanh, ReLU and linear, or other ones backward than forward | the operations have no others | `convert` unrolls them |
-      | a loop whose condition changes blobs that the body reads | the blocks of `while_loop` share the loop's variables alone | compute them in the body |
+      | `custom` without a formula | ML Programs have no custom layers | compute it in the app, or keep the `.mlmodel` |
+      | layers with sizes from an input (`reshapeDynamic`, `fillDynamic`, `rangeDynamic`, `tile`, `topK`, …), `whereNonZero` | sizes that depend on values are not supported; those from constants and shapes are | set the size in the layer with `edit` |
+      | `loopBreak`, `loopContinue` | no operation leaves a loop | a condition of the loop |
+      | `branch` with results of two shapes | `cond` has one result shape | pad the smaller one |
+      | recurrent layers with functions other than sigmoid, hard sigmoid, tanh, ReLU and linear, or with different functions for the two directions | the operations support only these | `convert` unrolls them |
+      | a loop whose condition changes blobs that the body reads | the blocks of `while_loop` share only the loop's variables | compute them in the body |
 
       ## Changing a program
 
@@ -131,9 +132,9 @@ enum ProgramDocumentation {
 
       ## Operations
 
-      \(rows.count + 1) operations run: `const`, and these. An argument with a question mark may be left out.
+      \(rows.count + 1) operations are supported: `const`, and these. An argument with a question mark is optional.
 
-      | operation | arguments | gives |
+      | operation | arguments | result |
       |---|---|---|
       \(rows.joined(separator: "\n"))
 

@@ -95,7 +95,7 @@ import Testing
     var options = ConversionOptions()
     options.missingWeights = .random(RandomWeights(seed: 1))
     let converted = try convert(network, options: options)
-    #expect(converted.notes.last == "1 layer of 8 bits: now in single precision")
+    #expect(converted.notes.last == "1 layer of 8 bits, now in single precision")
     let plain = try convert(
       network.replacing("quantization_param { scale_in: 2 }", with: ""), options: options)
     #expect(try converted.result.model.encoded() == plain.result.model.encoded())
@@ -280,7 +280,10 @@ import Testing
       "ROIPooling", "bottom: 'x' roi_pooling_param { pooled_h: 2 pooled_w: 2 }", "five numbers"
     ),
     ("PSROIPooling", "psroi_pooling_param { output_dim: 3 group_size: 2 }", "output_dim"),
-    ("Python", "python_param { module: 'm' layer: 'Mine' }", "'Mine' of the Python module 'm'"),
+    (
+      "Python", "python_param { module: 'm' layer: 'Mine' }",
+      "the code of layer 'Mine' is in another file, the Python module 'm'"
+    ),
     (
       "Python",
       "bottom: 'x' bottom: 'x' python_param { module: 'rpn.proposal_layer' layer: 'ProposalLayer' "

@@ -269,7 +269,8 @@ extension LoopContinue: TestedLayer {
     }
     #expect(message([Flow.leave]).contains("not in the body of a loop"))
     #expect(
-      message([Flow.loop(most: 0, [Flow.copy("out", "a")])]).contains("nothing ends the loop"))
+      message([Flow.loop(most: 0, [Flow.copy("out", "a")])]).contains("nothing terminates the loop")
+    )
     #expect(
       message([Flow.loop(most: 2, [Flow.copy("missing", "a")])])
         .contains("neither an input nor an earlier layer produces the blob 'missing'"))

@@ -137,6 +137,7 @@ package struct Convolution3D: ArrayLayer {
     faults.require(nGroups >= 0, "nGroups", "\(nGroups)")
     window.check("a kernel", &faults)
     faults.require(
-      (kernel?.rawValue.count ?? 0) == 0, "weights", "this layer takes no codes of few bits")
+      (kernel?.rawValue.count ?? 0) == 0, "weights",
+      "this layer does not support compressed weights")
   }
 }

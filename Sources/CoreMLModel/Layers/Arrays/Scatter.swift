@@ -81,8 +81,8 @@ package struct ScatterAlongAxis: ArrayLayer {
 }
 
 extension LayerParameters {
-  /// Throws where the third input has not the shape that the others imply; of a single element the
-  /// rank does not count.
+  /// Throws if the third input does not have the shape that the others imply; the rank of a single
+  /// element is ignored.
   fileprivate func requireUpdates(_ inputs: [[Int]], _ shape: [Int]) throws {
     let isScalar = (inputs[2] + shape).allSatisfy { $0 == 1 }
     try require(

@@ -197,7 +197,7 @@ struct OperationCall: Sendable {
     into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
     guard let type = KerasLayerRegistry.type(named: className) else {
-      throw layer.unsupported("the layer '\(className)' is not supported")
+      throw layer.unsupported("layer class '\(className)' is not supported")
     }
     let configuration = LayerConfiguration(
       name: name, className: layer.className, kind: className, fields: object,

@@ -22,7 +22,7 @@ struct OperationLayer: KerasLayer {
       node?.operation ?? configuration.fields["function"]?.string ?? configuration.className
     guard let operation = OperationTable.operation(named: name) else {
       throw configuration.unsupported(
-        nil, "the operation '\(name)' is not supported",
+        nil, "operation '\(name)' is not supported",
         hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
           + CustomLayerSubject(layer: configuration.name, layerClass: configuration.className)
           .suggestedRule)
@@ -108,7 +108,7 @@ enum OperationTable {
     into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
     guard let operation = operation(named: name) else {
-      throw call.unsupported("the operation '\(name)' is not supported")
+      throw call.unsupported("operation '\(name)' is not supported")
     }
     var object = JSONObject()
     for (name, value) in fields { object[name] = value }

@@ -72,11 +72,11 @@ extension OperationCall {
     let tensors = try (0..<terms.count).map { index in
       guard let argument = argument(first + index) else {
         throw layer.unsupported(
-          "the file does not say which tensors the equation '\(equation)' is for",
+          "the file does not state the tensors of equation '\(equation)'",
           hint: "tf.keras does not store them; use the layer EinsumDense or tf.matmul")
       }
       guard case .tensor(let tensor) = try operand(argument) else {
-        throw layer.unsupported("a constant in the equation '\(equation)' is not supported")
+        throw layer.unsupported("a constant in equation '\(equation)' is not supported")
       }
       return tensor
     }
@@ -87,12 +87,12 @@ extension OperationCall {
     guard let batch = target.first, (1...2).contains(terms.count),
       zip(terms, tensors).allSatisfy(fits), Set(target).count == target.count,
       known.isSuperset(of: target)
-    else { throw layer.unsupported("the equation '\(equation)' is not supported") }
+    else { throw layer.unsupported("equation '\(equation)' is not supported") }
     var sizes: [Character: Int] = [:]
     for (term, tensor) in zip(terms, tensors) {
       for (letter, size) in zip(term, tensor.shape).dropFirst() {
         guard let size, !tensor.isGuess else {
-          throw layer.unsupported("the equation '\(equation)' does not support unknown sizes")
+          throw layer.unsupported("equation '\(equation)' does not support unknown sizes")
         }
         sizes[letter] = size
       }

@@ -4,16 +4,16 @@ import Foundation
 
 /// The table of a plug-in whose classes are written against Core ML.
 public enum Plugin {
-  /// A class under the name by which models call it.
+  /// A class with the name that models use for it.
   public typealias Class = (name: String, type: any MLCustomLayer.Type)
 
   // `unsafe`: set once, by the first call of the plug-in's entry.
   nonisolated(unsafe) private static var classes: [Class] = []
   nonisolated(unsafe) private static var table: UnsafePointer<assay_plugin>?
 
-  /// What `assay_plugin_entry` answers: nil to a program of another version.
+  /// The result of `assay_plugin_entry`: nil for a program of another version.
   ///
-  /// - Parameter classes: the classes under the names that models call them by.
+  /// - Parameter classes: the classes with the names that models use for them.
   public static func table(
     _ version: UInt32, _ host: UnsafePointer<assay_host>?, _ classes: [Class]
   ) -> UnsafePointer<assay_plugin>? {
@@ -69,7 +69,7 @@ public enum Plugin {
   }
 }
 
-/// What a handle points to.
+/// The object behind a handle.
 private final class LayerBox {
   let layer: any MLCustomLayer
   init(_ layer: any MLCustomLayer) { self.layer = layer }
@@ -113,8 +113,7 @@ extension Plugin {
     }
   }
 
-  /// Where Apple's arrays raise an exception at an index that they do not have, those of Linux
-  /// remember it.
+  /// Apple's arrays raise an exception for an index out of range; those on Linux record it.
   private static func checkIndices(_ arrays: [MLMultiArray]) throws {
     #if os(Linux)
       for array in arrays {
@@ -123,7 +122,7 @@ extension Plugin {
     #endif
   }
 
-  /// 0, or 1 with the error's type and text.
+  /// Returns 0, or 1 and the error's type and text.
   private static func reporting(
     _ text: UnsafeMutablePointer<CChar>?, _ body: () throws -> Void
   ) -> Int32 {

@@ -3,7 +3,7 @@ import CoreML
 import Foundation
 
 extension assay_parameter {
-  /// As Core ML hands it over: a number as `NSNumber`, text as `String`.
+  /// The value as Core ML passes it: a number as `NSNumber`, text as `String`.
   var value: Any {
     switch type {
     case Int32(ASSAY_DOUBLE): Self.number(number)
@@ -17,9 +17,9 @@ extension assay_parameter {
     }
   }
 
-  /// Layers compute with floats, and many read a number by `as? Float`. On Linux that is nil for a
-  /// double which no float equals, 0.01 for one, and the layer would go on with its default. So such
-  /// a number is the nearest float from the start.
+  /// Layers compute with floats, and many read a number with `as? Float`. On Linux, that is nil for
+  /// a double that is not exactly a float, such as 0.01, and the layer would use its default. Such
+  /// a number is therefore rounded to the nearest float.
   private static func number(_ value: Double) -> NSNumber {
     #if os(Linux)
       NSNumber(value: Float(value))
