@@ -131,7 +131,7 @@ struct CompressCommand: ParsableCommand {
     } else if !global.quiet {
       Console.write(text.text)
     }
-    try inFile(destination) { try text.model.write(to: destination) }
+    try inFile(destination) { try text.model.storingFunctionInterface().write(to: destination) }
     Console.wrote(destination)
     if let report = search.report { Console.wrote(report) }
   }

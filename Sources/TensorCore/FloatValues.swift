@@ -80,6 +80,15 @@ package struct FloatValues: Sendable {
     }
   }
 
+  /// The function of each value, with the same shape; a repeated value is computed once.
+  package func map(_ function: (Float) -> Float) -> FloatValues {
+    if count > 0, strides.allSatisfy({ $0 == 0 }) {
+      let value = FloatValues(source: source, shape: [1], strides: [0]).array()[0]
+      return FloatValues(repeating: function(value), shape: shape)
+    }
+    return FloatValues(array().map(function)).shaped(shape)
+  }
+
   package func array() -> [Float] {
     [Float](unsafeUninitializedCapacity: count) { target, initialized in
       if count > 0 { copy(0..<count, to: target.baseAddress!) }

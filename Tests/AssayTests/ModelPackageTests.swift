@@ -1,6 +1,7 @@
 import ByteFormats
 import CoreMLModel
 import Foundation
+import TensorCore
 import TestSupport
 import Testing
 
@@ -132,15 +133,37 @@ import Testing
   }
 
   /// A model without a network has nothing to compress, and no copy passes for a smaller one.
-  @Test(arguments: ["programs/functions.mlpackage", "feature-models/suppression/model.mlmodel"])
-  func onlyNetworksAreCompressed(_ name: String) throws {
+  @Test func onlyNetworksAndProgramsAreCompressed() throws {
     try withTemporaryFolder { folder in
       let out = folder + "/out.mlmodel"
       let result = try Command.run(
-        "compress", Fixtures("").path(name), "--bits", "8", "-o", out)
+        "compress", Fixtures("feature-models/suppression").path("model.mlmodel"), "--bits", "8",
+        "-o",
+        out)
       #expect(result.code == 2)
       #expect(result.errors.contains("no neural network to compress"), "\(result.errors)")
       #expect(!fileExists(out))
+    }
+  }
+
+  /// Every function keeps its own interface: `triple` is 3x for six numbers, `square` is x² for four.
+  @Test(
+    arguments: [
+      ("triple", [2, 3], [0, 3, 6, 9, 12, 15]), ("square", [4], [0, 1, 4, 9]),
+    ] as [(String, [Int], [Float])])
+  func compressedProgramsKeepTheirFunctions(
+    _ function: String, _ shape: [Int], _ expected: [Float]
+  ) throws {
+    try withTemporaryFolder { folder in
+      let (package, input, output) = (folder + "/c.mlpackage", folder + "/x.npz", folder + "/y.npz")
+      let compressed = try Command.run(
+        "compress", Fixtures("programs").path("functions.mlpackage"), "--bits", "8", "-o", package)
+      #expect(compressed.code == 0, "\(compressed.errors)")
+      let tensor = Tensor(shape: shape, expected.indices.map { Float($0) })
+      try ArraySet([NamedArray(tensor, name: "x", type: .float32)]).write(to: input)
+      let result = try Command.run("run", package, input, "-o", output, "--function", function)
+      #expect(result.code == 0, "\(result.errors)")
+      #expect(try ArraySet.read(output).arrays[0].tensor.elements == expected)
     }
   }
 

@@ -57,4 +57,22 @@ struct FloatValuesTests {
     #expect(FloatValues([.nan]) == FloatValues([.nan]))
     #expect(FloatValues([0.0]) != FloatValues([-0.0]))
   }
+
+  /// A repeated value stays one, however often it is repeated.
+  @Test func mapsARepeatedValueOnce() {
+    var calls = 0
+    let halves = FloatValues(repeating: 3, shape: [1 << 20, 5]).map { value in
+      calls += 1
+      return value / 2
+    }
+    #expect(calls == 1)
+    #expect(halves.shape == [1 << 20, 5])
+    #expect(halves == FloatValues(repeating: 1.5, shape: [1 << 20, 5]))
+  }
+
+  @Test func mapsTransposedValuesInReadingOrder() {
+    let values = FloatValues([0, 1, 2, 3, 4, 5]).shaped([2, 3]).transposed([1, 0]).map { 10 * $0 }
+    #expect(values.shape == [3, 2])
+    #expect(values.array() == [0, 30, 10, 40, 20, 50])
+  }
 }

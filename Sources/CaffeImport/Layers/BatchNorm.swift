@@ -99,7 +99,7 @@ extension Batchnorm {
 
 extension FloatValues {
   fileprivate func multiplied(by factor: Float) -> Weights {
-    factor == 1 ? Weights(self) : Weights(array().map { $0 * factor })
+    factor == 1 ? Weights(self) : Weights(map { $0 * factor })
   }
 }
 
@@ -109,8 +109,8 @@ extension CaffeNetwork {
   ) -> CaffeTensor {
     var norm = norm
     norm.channels = input.shape[axis]
-    norm.gamma = norm.gamma ?? Weights([Float](repeating: 1, count: norm.channels))
-    norm.beta = norm.beta ?? Weights([Float](repeating: 0, count: norm.channels))
+    norm.gamma = norm.gamma ?? Weights(FloatValues(repeating: 1, shape: [norm.channels]))
+    norm.beta = norm.beta ?? Weights(FloatValues(repeating: 0, shape: [norm.channels]))
     return withChannels(input, axis, layer) { network, moved, output in
       network.add(layer.name, norm, [moved.blob], to: output)
     }

@@ -167,11 +167,11 @@ struct SReLU: KerasLayer {
     let right = FloatValues(zip(left.array(), span.array()).map { $0 + abs($1) }).shaped(left.shape)
     let (tensor, constantShape, _) = try network.itemConstant(left, for: input, call)
     func bias(_ blob: String, _ values: FloatValues, _ sign: Float, _ name: String) -> String {
-      network.add(name, Bias(Weights(values.array().map { sign * $0 }), constantShape), [blob])
+      network.add(name, Bias(Weights(values.map { sign * $0 }), constantShape), [blob])
     }
     func scaled(_ blob: String, _ factors: FloatValues, _ name: String) -> String {
       // The part beyond the threshold has slope a instead of 1.
-      let slopes = Weights(factors.array().map { $0 - 1 })
+      let slopes = Weights(factors.map { $0 - 1 })
       return network.add(name, Scale(slopes, constantShape), [blob])
     }
     let name = call.name

@@ -200,7 +200,7 @@ struct GateWeights {
     func scaled(_ values: [FloatValues]) -> [FloatValues] {
       values.enumerated().map { index, value in
         gates.contains(index)
-          ? FloatValues(value.array().map { factor * $0 }).shaped(value.shape) : value
+          ? value.map { factor * $0 } : value
       }
     }
     var result = self
