@@ -4,15 +4,15 @@ import ModelPrediction
 import ModelTransforms
 import TensorCore
 
-/// The mean of each channel of what convolutions and inner products read, over inputs.
+/// The mean of each input channel of convolutions and inner products, over inputs.
 package struct ChannelMeans: Sendable {
-  /// By the layer's name.
+  /// The means by layer name.
   package private(set) var means: [String: [Double]] = [:]
 
   /// - Parameters:
-  ///   - words: files or folders of inputs, as `InputList` takes them.
-  ///   - onProgress: takes how many inputs have run, and of how many.
-  /// - Throws: what reading the inputs and running the model throw.
+  ///   - words: files or folders of inputs, as for `InputList`.
+  ///   - onProgress: receives the number of inputs done, and the total.
+  /// - Throws: errors of reading the inputs and running the model.
   package init(
     _ model: Model, inputs words: [String], options: Predictor.Options = Predictor.Options(),
     onProgress: (Int, Int) -> Void = { _, _ in }
@@ -66,8 +66,8 @@ package struct ChannelMeans: Sendable {
     means = sums.mapValues { own in own.sums.map { $0 / Double(own.count) } }
   }
 
-  /// The axes that together are the channels of a layer's input: of `[S, B, C, H, W]` C, and H and W
-  /// too for an inner product, otherwise the third to last of a convolution, the last of an inner
+  /// The axes that form the channels of a layer's input: of `[S, B, C, H, W]`, C, and also H and W
+  /// for an inner product; otherwise the third to last for a convolution, the last for an inner
   /// product.
   private static func channelAxes(
     of layer: NeuralNetworkLayer, _ rank: Int, isExact: Bool

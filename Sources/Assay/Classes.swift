@@ -2,7 +2,7 @@ import CoreMLModel
 import Imaging
 import TensorCore
 
-/// A class and how probable it is.
+/// A class and its probability.
 package struct ClassProbability: Sendable {
   package let label: String
   package let probability: Float
@@ -27,12 +27,12 @@ extension NeuralNetworkClassifier.ClassLabels {
 /// Names of classes to show.
 package struct ClassNames: Sendable {
   package let names: [String]
-  /// Whether they were given for the model, not by it.
+  /// Whether the user gave them, rather than the model.
   package let areGiven: Bool
 
-  /// Those in the file at `path`, or else those of `model`; nil if it has none.
+  /// The names in the file at `path`, or else those of `model`; nil if it has none.
   ///
-  /// - Parameter keepsIdentifiers: whether names keep the WordNet identifiers in front of them.
+  /// - Parameter keepsIdentifiers: whether names keep their WordNet identifiers.
   package init?(file path: String?, model: Model, keepsIdentifiers: Bool) throws {
     guard
       let labels = try path.map({ NeuralNetworkClassifier.ClassLabels(try LabelFile.read($0)) })
@@ -44,7 +44,7 @@ package struct ClassNames: Sendable {
   }
 }
 
-/// The `count` most probable classes, the lower index first among equals.
+/// The `count` most probable classes; among equals, the lower index comes first.
 package func bestClasses(
   _ count: Int, of probabilities: some Collection<Float>, labels: [String]
 ) throws -> [ClassProbability] {

@@ -7,29 +7,29 @@ import ProgramConversion
 import TensorCore
 import Verification
 
-/// Finds for every layer the smallest precision that a demand on the whole model allows.
+/// Finds the smallest precision of every layer that a goal for the whole model allows.
 ///
-/// Each layer is compressed alone, step by step down the ladder of precisions, and the outputs are
-/// compared with those of the model as it came. From that follows an order of steps, the ones that
-/// save most for the error they add first and those of the most sensitive layers last; errors of
-/// layers are taken to add up in squares. Biases take up what codes do to the means. How far the
-/// model may go along that order is then measured with all layers together, by halving, and so is
-/// each step behind that might still be possible.
+/// Each layer is compressed separately, step by step through the precisions, and the outputs are
+/// compared with those of the original model. This determines an order of steps: those that save
+/// most for the error they add come first, those of the most sensitive layers last; errors of
+/// layers are assumed to add up in squares. Bisection with all layers together finds how far the
+/// model may go along that order; later steps that might still be possible are tried one by one.
+/// Biases compensate for the shift of the means.
 package struct CompressionSearch {
   package enum Goal: Sendable {
-    /// No element of an output may be further off than this.
+    /// The largest allowed error of any output element.
     case error(Double)
-    /// At least this part of the inputs must keep their best class.
+    /// The minimum fraction of inputs that keep their best class.
     case agreement(Double)
-    /// The file must not be larger than this, in bytes.
+    /// The largest allowed size in bytes.
     case size(Int)
   }
 
   package struct Options: Sendable {
     package var goal: Goal
-    /// Selects layers, and says how scales are chosen; its precision is not used.
+    /// Selects layers and the choice of scales; its precision is not used.
     package var rules = CompressionRules(.float16)
-    /// Whether biases take up what codes do to the mean of a layer's outputs.
+    /// Whether biases compensate for the shift of the mean of a layer's outputs.
     package var correctsBiases = true
     package var mode = CodeMode.linear
     package var foldsBatchnorm = true
@@ -45,9 +45,9 @@ package struct CompressionSearch {
     package let model: Model
     package let folds: [Fold]
     package let layers: [CompressedLayer]
-    /// What has been measured with all layers together, from the largest to the smallest.
+    /// The measurements with all layers together, from the largest to the smallest.
     package let points: [CompressionPoint]
-    /// Of the points, the model's.
+    /// The point of the written model.
     package let chosen: CompressionPoint
   }
 
@@ -95,7 +95,7 @@ package struct CompressionSearch {
     let predictor = try Predictor(model: model, options: options.predictor)
     return try values.flatMap { value in
       if predictor.averagesItems(of: value) { return [try predictor.predict(value)] }
-      // Each item of a batch has a best class of its own.
+      // Each item of a batch has its own best class.
       return try predictor.interface.batchItems(predictor.interface.blobs(value)).map {
         predictor.assembled([try predictor.outputBlobs($0)])
       }
@@ -128,7 +128,7 @@ extension CompressionSearch {
       measured[position] = new
       return new
     }
-    // A curve of some points, whatever the goal.
+    // Some points for the curve, regardless of the goal.
     let curve = 10
     for part in 0...curve {
       onProgress(0.6 + 0.03 * Double(part), "all layers together")
@@ -174,7 +174,7 @@ extension CompressionSearch {
     }
   }
 
-  /// Steps behind `position` that are still possible, one by one, up to a number of tries.
+  /// Steps after `position` that are still possible, one by one, up to a maximum number of tries.
   private func furthered(
     _ steps: CompressionSteps, from position: Int, _ point: CompressionPoint
   ) throws -> ([Int], CompressionPoint) {
@@ -200,7 +200,7 @@ extension CompressionSearch {
 
   private static let ladder = [8, 6, 5, 4, 3, 2]
 
-  /// The layers whose precision is searched, each alone in every precision that may be possible.
+  /// The layers to search, each separately in every precision that may be possible.
   private func candidates(_ network: NeuralNetwork) throws -> [CompressionSteps.Candidate] {
     var candidates: [CompressionSteps.Candidate] = []
     for (index, layer) in network.layers.enumerated() {
@@ -224,7 +224,7 @@ extension CompressionSearch {
     return candidates
   }
 
-  /// The weights of an ML Program whose precision is searched.
+  /// The weights of an ML Program to search.
   private func programCandidates() throws -> [CompressionSteps.Candidate] {
     var rules = options.rules
     rules.precision = .float32
@@ -247,7 +247,7 @@ extension CompressionSearch {
     return candidates
   }
 
-  /// The program with these weights in their precisions, and others as they are.
+  /// The program with these weights in their precisions, and others unchanged.
   private func program(
     _ parts: [CompressionSteps.Part]
   ) throws -> (model: Model, weights: [CompressedLayer]) {
@@ -257,7 +257,7 @@ extension CompressionSearch {
     return try base.compressedProgram(ProgramCompressionRules(rules))
   }
 
-  /// Steps down the ladder from `start`, as far as the goal may allow.
+  /// Steps to lower precisions from `start`, as far as the goal may allow.
   private func candidate(
     _ start: CompressionSteps.Rung,
     _ compressed: (WeightPrecision) throws -> (Model, CompressionSteps.Part, CompressedLayer)?
@@ -280,7 +280,7 @@ extension CompressionSearch {
     return CompressionSteps.Candidate(rungs: rungs)
   }
 
-  /// Whether a layer that has this error alone may have a worse one.
+  /// Whether a layer with this separate error may have a larger one.
   private func mayContinue(_ point: CompressionPoint) -> Bool {
     if case .size = options.goal { true } else { allows(point) }
   }
@@ -300,7 +300,7 @@ extension CompressionSearch {
     zip(steps.candidates, state).map { $0.rungs[$1].entry }
   }
 
-  /// Of the weights.
+  /// The size of the weights.
   private func byteCount(_ state: [Int], _ steps: CompressionSteps) -> Int {
     entries(state, steps).reduce(0) { $0 + $1.bytesAfter }
   }

@@ -1,12 +1,12 @@
 import CoreMLModel
 import ModelTransforms
 
-/// The order in which layers lose precision: always the step next that adds least squared error for
-/// each byte that it saves.
+/// The order in which layers lose precision: the next step is always the one that adds the least
+/// squared error per byte saved.
 struct CompressionSteps {
-  /// What has a precision of its own.
+  /// An item with its own precision.
   enum Part {
-    /// A layer of a network, and its place.
+    /// A layer of a network, and its index.
     case layer(NeuralNetworkLayer, Int)
     /// A weight of an ML Program.
     case weight(String, WeightPrecision)
@@ -16,7 +16,7 @@ struct CompressionSteps {
   struct Rung {
     var part: Part
     var entry: CompressedLayer
-    /// Of the outputs, relative, with this layer alone compressed.
+    /// The relative error of the outputs with only this layer compressed.
     var squaredError: Double
   }
 
@@ -26,7 +26,8 @@ struct CompressionSteps {
   }
 
   let candidates: [Candidate]
-  /// The rung of each candidate, from all uncompressed to all in their smallest precision.
+  /// The precision step of each candidate, from all uncompressed to all in their smallest
+  /// precision.
   let path: [[Int]]
 
   init(_ candidates: [Candidate]) {

@@ -3,16 +3,16 @@ import CustomLayers
 import LayerTemplates
 
 extension Model {
-  /// The classes of the model's custom layers, with the shapes as far as they are known.
+  /// The classes of the model's custom layers, with their shapes as far as known.
   ///
-  /// - Parameter customLayers: the classes that are asked for the shapes of their outputs.
+  /// - Parameter customLayers: the classes that compute the shapes of their outputs.
   package func customLayerClasses(
     _ customLayers: CustomLayerRegistry = CustomLayerRegistry()
   ) -> [LayerClass] {
     LayerClass.classes(of: customLayersWithShapes(customLayers))
   }
 
-  /// The custom layers with their shapes, those of a pipeline's models one after the other.
+  /// The custom layers with their shapes, in the order of a pipeline's models.
   private func customLayersWithShapes(_ classes: CustomLayerRegistry) -> [LayerClass.Layer] {
     let shapes = Inspection(self, customLayers: classes).layers
     let layers = neuralNetwork?.layers ?? []

@@ -3,8 +3,8 @@ import HDF5Reader
 import Imaging
 import TensorCore
 
-/// Arrays of any file that `diff` takes: `.npz`, `.npy`, `.json`, `.csv`, an image as
-/// `[height, width, channels]` of 0…255, or the datasets of an HDF5 file, named by their paths.
+/// Arrays from any file that `diff` accepts: `.npz`, `.npy`, `.json`, `.csv`, an image as `[height,
+/// width, channels]` of 0…255, or the datasets of an HDF5 file, named by their paths.
 enum ExpectedArrays {
   static func isImage(_ path: String) throws -> Bool {
     [.png, .jpeg].contains(try FileFormat.read(path).format)

@@ -3,10 +3,10 @@ import CoreMLModel
 import ModelPrediction
 import TensorCore
 
-/// Values of a model's features as a JSON object: numbers, texts, nested arrays of numbers, and
+/// Values of a model's features as a JSON object: numbers, strings, nested arrays of numbers, and
 /// objects of numbers.
 ///
-/// `"NaN"`, `"Infinity"` and `"-Infinity"` are numbers unless the input is a text; `true` and
+/// `"NaN"`, `"Infinity"` and `"-Infinity"` are numbers unless the input is a string; `true` and
 /// `false` are 1 and 0, and an input that is `null` is missing.
 enum FeatureFile {
   static func parse(

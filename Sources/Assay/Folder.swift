@@ -13,7 +13,7 @@ package enum Folder {
 
   package static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
 
-  /// Whether it can be read twice, as a pipe cannot.
+  /// Whether it can be read twice, unlike a pipe.
   static func isFile(_ path: String) -> Bool { kind(path) == S_IFREG }
 
   /// Distinguishes files whose names start with a dash from options: `-dash.jpg` becomes
@@ -28,9 +28,8 @@ package enum Folder {
     } + arguments[end...]
   }
 
-  /// The regular files of the folder and of those inside it, in ascending order of their names
-  /// folder by folder. Names that start with a point are left out, and so are links to folders,
-  /// which could lead round in a circle.
+  /// The regular files of the folder and its subfolders, in ascending order within each folder.
+  /// Hidden files and links to folders, which could form a cycle, are skipped.
   ///
   /// - Throws: `.missingFile` if a folder cannot be read.
   static func files(below folder: String) throws -> [String] {
@@ -51,8 +50,8 @@ package enum Folder {
 
   /// Creates the folder and its parents if missing.
   ///
-  /// - Parameter content: what needs it, for the message.
-  /// - Throws: `.cannotCreate` if something else is there, or the system refuses.
+  /// - Parameter content: what needs the folder, for the message.
+  /// - Throws: `.cannotCreate` if it is not a folder, or the system refuses.
   package static func make(_ path: String, for content: String) throws {
     if exists(path) {
       try require(

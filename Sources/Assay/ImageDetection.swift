@@ -5,15 +5,15 @@ import Imaging
 import ModelPrediction
 import TensorCore
 
-/// What a model finds in images.
+/// The objects that a model finds in images.
 package struct ImageDetection {
-  /// What was found in one image.
+  /// The objects in one image.
   package struct Result: Sendable {
-    /// Boxes in pixels of the image as its file has it, cut off at its edges; the best first.
+    /// Boxes in pixels of the image file, clipped to the image; best first.
     package var objects: [DetectedObject]
     /// The same in pixels of `image`.
     package var turnedObjects: [DetectedObject]
-    /// The image, turned if that was asked for; nil if the model got an array.
+    /// The image, rotated if requested; nil if the input was an array.
     package var image: Image?
     package var detector: Detector
 
@@ -36,7 +36,7 @@ package struct ImageDetection {
   private let predictor: Predictor
 
   /// - Parameters:
-  ///   - options: what the user says, by the keys of the metadata without their prefix.
+  ///   - options: the user's options, by metadata keys without prefix.
   ///   - labels: names of the classes.
   package init(
     _ predictor: Predictor, mode: DetectionMode, options: [String: String] = [:],
@@ -50,8 +50,8 @@ package struct ImageDetection {
   }
 
   /// - Parameters:
-  ///   - outputs: of the prediction for `values`.
-  ///   - source: where the values came from.
+  ///   - outputs: the outputs of the prediction for `values`.
+  ///   - source: the origin of the values.
   package func result(
     _ outputs: [PredictedOutput], of values: [String: FeatureValue], from source: InputSource
   ) throws -> Result {
@@ -103,7 +103,7 @@ package struct ImageDetection {
     return result
   }
 
-  /// The input that is an image, with the size in which the network gets it.
+  /// The image input, with the size in which the network receives it.
   private func imageInput(
     _ values: [String: FeatureValue]
   ) throws -> (name: String, width: Int, height: Int, image: Image?)? {
@@ -157,7 +157,7 @@ extension Canvas {
 }
 
 extension InputSource {
-  /// How the camera held the image for an input, by its file.
+  /// The Exif orientation of the image for an input.
   func orientation(of feature: String) throws -> Orientation {
     let file = files.first { $0.feature == feature } ?? files.first { $0.feature == nil }
     guard let file, file.path != "-" else { return .upright }

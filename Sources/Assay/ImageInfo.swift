@@ -4,8 +4,8 @@ import Imaging
 import ModelPrediction
 import TensorCore
 
-/// The input of Faster R-CNN that describes the image: height and width of what the network gets, and
-/// the factor by which the image was scaled, or those of height and width.
+/// The input of Faster R-CNN that describes the image: the height and width of the network's input,
+/// and the scale factor of the image, or separate factors for height and width.
 struct ImageInfo {
   let name: String
   private let count: Int
@@ -21,7 +21,7 @@ struct ImageInfo {
     self.count = count
   }
 
-  /// The value for an image; nil if the model has no image input or no image is given for it.
+  /// The value for an image; nil if the model has no image input or no image was passed.
   func value(
     _ values: [String: FeatureValue], of model: Model, _ images: ImageOptions
   ) throws -> FeatureValue? {
@@ -42,7 +42,7 @@ struct ImageInfo {
     return nil
   }
 
-  /// What a value says that the user or `value` gave.
+  /// Parses a value from the user or from `value`.
   func extent(_ value: FeatureValue?) -> RegionDecoder.Extent? {
     guard case .array(let tensor)? = value, tensor.count >= 3 else { return nil }
     let numbers = tensor.elements.map(Double.init)

@@ -5,12 +5,13 @@ import Imaging
 import ModelPrediction
 import TensorCore
 
-/// One prediction to make: its name for the user, and where each input's value comes from.
+/// One prediction: its name for the user, and the source of each input's value.
 package struct InputSource: Sendable {
   package let name: String
   let files: [(feature: String?, path: String)]
-  /// The input's path below the folder that was named, or its last part, without its extension; for
-  /// the second of that name `-2` follows, and so on. Nil if names for files were not asked for.
+  /// The input's path relative to the named folder, or its last component, without its extension; a
+  /// second file with the same name gets the suffix `-2`, and so on. Nil if file names were not
+  /// requested.
   package internal(set) var outputStem: String?
 
   init(name: String, files: [(feature: String?, path: String)]) {
@@ -18,12 +19,12 @@ package struct InputSource: Sendable {
     self.files = files
   }
 
-  /// The prediction of one file.
+  /// The prediction for one file.
   init(_ path: String) { self.init(name: path, files: [(nil, path)]) }
 
-  /// The only prediction for the words of a command line.
+  /// The single prediction for the words of a command line.
   ///
-  /// - Throws: `.mismatch` if they make none or several, with `command` in the message.
+  /// - Throws: `.mismatch` if they describe none or several, with `command` in the message.
   package static func only(
     _ words: [String], for model: Model, command: String
   ) throws -> InputSource {
@@ -36,7 +37,7 @@ package struct InputSource: Sendable {
 
   /// The values for the model's inputs.
   ///
-  /// - Parameter images: what happens to images; nil for what the model records.
+  /// - Parameter images: the preparation of images; nil for what the model records.
   package func read(
     for model: Model, images: ImageOptions? = nil
   ) throws -> [String: FeatureValue] {
@@ -70,7 +71,7 @@ package struct InputSource: Sendable {
     return values
   }
 
-  /// Predicts from the input's values: where these do not fit the model, the error is the input's.
+  /// Predicts from the input's values; if they do not fit the model, the error names the input.
   package func blamed<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch let error as ModelError
       where error.code == .mismatch && error.layer == nil
@@ -101,7 +102,7 @@ package struct InputSource: Sendable {
     }
   }
 
-  /// Whether a file that is something else is an image gone wrong.
+  /// Whether an unrecognized file is a damaged image.
   static func hasNameOfImage(_ path: String) -> Bool {
     let end = path.split(separator: ".").last?.lowercased() ?? ""
     return [

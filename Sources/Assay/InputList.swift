@@ -5,19 +5,19 @@ import TensorCore
 
 /// The predictions for the words of a command line, in their order.
 ///
-/// `NAME=FILE` words make one prediction together, and so do as many files as the model has required
-/// inputs, if it has several. Otherwise each file is a prediction of its own; a folder stands for its
-/// files and those of its sub-folders in ascending order, `-` for the paths on the lines of a list,
-/// which are taken one by one as they are asked for.
+/// Words `NAME=FILE` form one prediction, as do as many files as the model has required inputs, if
+/// it has several. Otherwise each file is a separate prediction. A folder stands for its files and
+/// those of its subfolders in ascending order; `-` stands for the paths on the lines of a list,
+/// which are read one by one when needed.
 package struct InputList: Sequence, IteratorProtocol {
-  /// How many there are; nil if a list comes in.
+  /// The number of predictions; nil for a list.
   package let count: Int?
-  /// Whether a prediction is asked for by itself, not one of a folder or a list.
+  /// Whether a prediction was named directly, not in a folder or a list.
   package let isSingle: Bool
 
   private enum Entry {
     case source(InputSource)
-    /// A path, and where its part below the folder that was named begins.
+    /// A path, and the start of its part relative to the named folder.
     case file(String, below: Int)
     case list
   }
@@ -29,10 +29,9 @@ package struct InputList: Sequence, IteratorProtocol {
   private var names: UniqueNames?
 
   /// - Parameters:
-  ///   - shard: the part of all predictions to take.
-  ///   - namesFiles: whether each prediction gets an `outputStem` that no other has, on whichever
-  ///     shard.
-  ///   - line: the next line of the list that `-` stands for.
+  ///   - shard: the part of all predictions to use.
+  ///   - namesFiles: whether each prediction gets an `outputStem` that is unique across all shards.
+  ///   - line: returns the next line of the list for `-`.
   package init(
     _ words: [String], for model: Model, shard: Shard = .whole, namesFiles: Bool = false,
     line: @escaping () -> String? = { nil }
@@ -90,7 +89,7 @@ package struct InputList: Sequence, IteratorProtocol {
           continue
         }
         if line.isEmpty { continue }
-        // The list's own stream is not one of its members.
+        // The list's own stream is not an input.
         let path = line == "-" ? "./-" : line
         return named(
           InputSource(path),
@@ -111,7 +110,7 @@ package struct InputList: Sequence, IteratorProtocol {
       .map { path.utf8.distance(from: path.utf8.startIndex, to: $0) + 1 } ?? 0
   }
 
-  /// The prediction that all words make together, if they do.
+  /// The single prediction that all words form, if they do.
   private static func together(_ words: [String], for model: Model) throws -> InputSource? {
     let inputs = model.description?.input ?? []
     let names = Set(inputs.map(\.name))
@@ -135,8 +134,7 @@ package struct InputList: Sequence, IteratorProtocol {
   }
 }
 
-/// Every `count`th of a list's members, from the one at `index` on: a part that needs no knowledge of
-/// the list's length.
+/// Every `count`th element of a list, starting at `index`, without knowing the length of the list.
 package struct Shard: Sendable, Equatable {
   /// From 0.
   package let index: Int
@@ -157,15 +155,15 @@ package struct Shard: Sendable, Equatable {
 
   package func contains(_ position: Int) -> Bool { position % count == index }
 
-  /// How many members of a list of `total` it has.
+  /// The number of its elements in a list of `total`.
   package func size(of total: Int) -> Int { total > index ? (total - index - 1) / count + 1 : 0 }
 }
 
-/// Names for output files, each given once.
+/// Unique names for output files.
 struct UniqueNames {
   private var given: Set<String> = []
 
-  /// `path` without its extension, followed by `-2`, `-3`, … where that was given before.
+  /// `path` without its extension, followed by `-2`, `-3`, … if it was used before.
   mutating func claim(_ path: String) -> String {
     var stem = path
     if let dot = path.lastIndex(of: "."), path[dot...].dropFirst().allSatisfy({ $0 != "/" }),
@@ -185,8 +183,8 @@ struct UniqueNames {
 }
 
 extension InputList {
-  /// The inputs for which words name images, by the files' names, or a folder that has one; nil for
-  /// any input.
+  /// The inputs for which words name images, by file names, or a folder with an image; nil for any
+  /// input.
   static func images(among words: [String]) -> Set<String?> {
     var inputs: Set<String?> = []
     for word in words {
@@ -208,7 +206,7 @@ extension InputList {
     return (try? Folder.files(below: path))?.contains(where: InputSource.hasNameOfImage) ?? false
   }
 
-  /// The values of all predictions. Throws `.mismatch` if there is none.
+  /// The values of all predictions. Throws `.mismatch` if there are none.
   static func values(
     _ words: [String], for model: Model, _ images: ImageOptions
   ) throws -> [[String: FeatureValue]] {

@@ -4,7 +4,7 @@ import KerasImport
 import TensorCore
 
 /// The files of one model on a command line: an `.mlmodel`, a package, or a source network, whose
-/// weights may be in a file of their own.
+/// weights may be in a separate file.
 package struct ModelFiles: Sendable, Equatable {
   package let path: String
   package let weights: String?
@@ -14,9 +14,9 @@ package struct ModelFiles: Sendable, Equatable {
     self.weights = weights
   }
 
-  /// The first of `words` and, if the second is a file of its weights, that one; both are taken off.
+  /// Removes and returns the first of `words` and, if the second is its weights file, the second.
   ///
-  /// Precondition: there is a word.
+  /// Precondition: there is at least one word.
   package init(from words: inout ArraySlice<String>) {
     self.init(&words, besideModels: false)
   }
@@ -59,7 +59,7 @@ package struct ModelFiles: Sendable, Equatable {
   private static func areOneModel(_ first: String, _ second: String, besideModels: Bool) -> Bool {
     guard let format = format(first), takesWeights(format) else { return false }
     switch (format, Self.format(second) ?? .empty) {
-    // A file that is missing, or no weights at all, is named as what it should have been.
+    // A missing file, or one without weights, is reported as what it should have been.
     case (.prototxt, .foreign), (.prototxt, .empty), (.darknet, .foreign), (.darknet, .empty),
       (.json, .foreign), (.json, .empty):
       let suffix = second.split(separator: ".").last?.lowercased() ?? ""
@@ -92,10 +92,10 @@ package struct ModelFiles: Sendable, Equatable {
     [.prototxt, .caffeBinary, .darknet, .json, .hdf5, .zip].contains(format)
   }
 
-  /// Whether the first file is one that is converted.
+  /// Whether the first file is a source network.
   package var isSource: Bool { Self.format(path).map(Self.takesWeights) ?? false }
 
-  /// Whether a file is a model by itself, and not arrays.
+  /// Whether a file is a complete model, and not arrays.
   private static func isModel(_ path: String) throws -> Bool {
     if Folder.isFolder(path) {
       do { return try FileFormat.read(path).format == .coreML } catch {
@@ -111,7 +111,7 @@ package struct ModelFiles: Sendable, Equatable {
     func has(_ byte: UInt8) -> Bool { bytes.withUnsafeBytes { $0.contains(byte) } }
     return switch format {
     case .coreML, .caffeBinary: true
-    // A table with words on its first line begins like Caffe's text, `[NaN]` like Darknet's.
+    // A table with words on its first line starts like Caffe's text, `[NaN]` like Darknet's.
     case .prototxt: has(UInt8(ascii: "{"))
     case .darknet: has(UInt8(ascii: "="))
     case .json, .hdf5, .zip: KerasImporter.hasArchitecture(path)

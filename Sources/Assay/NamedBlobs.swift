@@ -3,9 +3,9 @@ import ModelTransforms
 import TensorCore
 
 extension Model {
-  /// The blob that a user's name means: a blob, an input's after its preprocessing among them, or
-  /// the first output of a layer, of one with an activation of its own the activation's. Nil if
-  /// there is neither.
+  /// The blob for a user's name: a blob, including an input after its preprocessing, or the first
+  /// output of a layer (the activation's, if the layer has its own activation). Nil if neither
+  /// exists.
   package func blob(named name: String) -> String? {
     let layers = neuralNetwork?.layers ?? []
     if layers.contains(where: { $0.output.contains(name) }) { return name }
@@ -23,8 +23,8 @@ extension Model {
 }
 
 extension Model {
-  /// The place of the blob or feature that a user's name means. In a pipeline that is a feature of
-  /// one of its models, `MODEL/BLOB`, or a blob that only one of them has.
+  /// The location of the blob or feature for a user's name. In a pipeline: a feature of one of its
+  /// models, `MODEL/BLOB`, or a blob that only one model has.
   ///
   /// - Throws: `.mismatch` if there is none, or more than one.
   func place(of name: String) throws -> BlobPlace {
@@ -63,7 +63,7 @@ extension Model {
     return models.indices.flatMap { inside($0, name) }
   }
 
-  /// `MODEL`, or `MODEL/MODEL` of a pipeline in a pipeline.
+  /// `MODEL`, or `MODEL/MODEL` for a nested pipeline.
   private func pathText(_ places: [Int]) -> String {
     guard let first = places.first, pipelineModels.indices.contains(first) else { return "" }
     let rest = pipelineModels[first].pathText(Array(places.dropFirst()))

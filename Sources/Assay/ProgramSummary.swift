@@ -2,11 +2,11 @@ import CoreMLModel
 import Programs
 import Reports
 
-/// What `inspect` shows of an ML Program.
+/// The contents of an ML Program that `inspect` shows.
 package struct ProgramSummary: Sendable {
   package struct Function: Sendable {
     package var name: String
-    /// The set of operations, such as `CoreML7`.
+    /// The operation set, such as `CoreML7`.
     package var opset: String
     /// Names and types.
     package var inputs: [(name: String, type: String)]
@@ -22,7 +22,7 @@ package struct ProgramSummary: Sendable {
   package struct Kind: Sendable {
     package var name: String
     package var count: Int
-    /// Whether it runs here.
+    /// Whether it is supported.
     package var runs: Bool
   }
 
@@ -50,7 +50,7 @@ package struct ProgramSummary: Sendable {
 }
 
 extension MILBlock {
-  /// Counts operations by their names, and notes the types of their results.
+  /// Counts operations by name, and records the types of their results.
   fileprivate func count(_ counts: inout [String: Int], _ types: inout [String: String]) {
     for operation in operations {
       counts[operation.type, default: 0] += 1
@@ -75,7 +75,8 @@ extension MILFunction {
 }
 
 extension MILBlock {
-  /// A node for each operation but constants; those of blocks inside stand before their own.
+  /// A node for each operation except constants; operations of inner blocks come before the
+  /// operation itself.
   fileprivate func parts(_ types: [String: String]) -> [NetworkGraph.Part] {
     operations.filter { $0.type != "const" }.flatMap { operation in
       let values = operation.inputs.flatMap { $0.value?.arguments ?? [] }.compactMap { binding in

@@ -9,10 +9,10 @@ import ModelPrediction
   import Foundation
 #endif
 
-/// The values of a list of inputs, one after the other: while the caller works with one, the next
-/// ones are read and decoded on other threads. At most `depth` are held at a time.
+/// The values of a list of inputs in order: while the caller processes one, the next ones are read
+/// and decoded on other threads. At most `depth` are held at a time.
 package final class ReadAhead: @unchecked Sendable {
-  // `@unchecked`: `list` is used on the serial queue only; a slot is written by one block at a time
+  // `@unchecked`: `list` is used only on the serial queue; a slot is written by one block at a time
   // and read after its semaphore was signalled.
   package struct Item: Sendable {
     package let source: InputSource
@@ -43,7 +43,7 @@ package final class ReadAhead: @unchecked Sendable {
     for slot in slots { fill(slot) }
   }
 
-  /// The next input with its values, or with what reading them threw; nil after the last one.
+  /// The next input with its values, or with the error of reading them; nil after the last one.
   package func next() -> Item? {
     let slot = slots[position % slots.count]
     slot.isReady.wait()

@@ -1,6 +1,6 @@
-/// How long equal pieces of work took, in milliseconds.
+/// The durations of equal pieces of work, in milliseconds.
 package struct Timings: Sendable {
-  /// In ascending order; at least one.
+  /// The times in ascending order; at least one.
   private let sorted: [Double]
 
   /// Nil if there are no times, or one is invalid.
@@ -15,7 +15,7 @@ package struct Timings: Sendable {
   package var minimum: Double { sorted[0] }
   package var mean: Double { sorted.reduce(0, +) / Double(count) }
 
-  /// The middle one, or the mean of the two in the middle.
+  /// The median.
   package var median: Double { (sorted[(count - 1) / 2] + sorted[count / 2]) / 2 }
 
   /// The shortest time that at least `share` of all do not exceed (nearest rank).
@@ -24,16 +24,16 @@ package struct Timings: Sendable {
   }
 }
 
-/// Two measurements of the same work, and whether they differ by more than their noise.
+/// Two measurements of the same work, and whether they differ by more than noise.
 ///
-/// What disturbs a run makes it longer, never shorter. The range from a measurement's minimum to its
-/// median is therefore where the undisturbed time may lie. Two measurements are the same where these
-/// ranges overlap, or where the minimums differ by less than 2 %, which another placement of the
-/// same program in memory can make.
+/// Disturbances make a run longer, never shorter. The range from a measurement's minimum to its
+/// median therefore contains the undisturbed time. Two measurements are the same if these ranges
+/// overlap, or if the minimums differ by less than 2 %, which a different placement of the program
+/// in memory can cause.
 package struct TimingComparison: Sendable {
   package enum Verdict: String, Sendable {
     case same, faster, slower
-    /// Fewer than five runs on a side.
+    /// Fewer than five runs in one of them.
     case tooFewRuns = "too few runs"
   }
 

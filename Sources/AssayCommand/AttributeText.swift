@@ -1,7 +1,7 @@
 import Assay
 
-/// A layer's fields as a person reads them: `kernelSize 3×3, stride 2×2, valid (1, 1) (1, 1)`, with
-/// blanks that do not break lines inside a field. Flags that are false and empty lists are left out.
+/// A layer's fields in readable form: `kernelSize 3×3, stride 2×2, valid (1, 1) (1, 1)`, with
+/// no-break spaces inside a field. False flags and empty lists are omitted.
 enum AttributeText {
   static func text(_ attributes: JSONObject) -> String {
     // A name and its value stay on one line.
@@ -28,7 +28,7 @@ enum AttributeText {
     case .object(let object):
       let inner = fragments(object)
       if inner.isEmpty { return name }
-      // What a message holds alone needs no name.
+      // The only field of a message needs no name.
       if object.members.count == 1, let member = object.members.first {
         switch member.value {
         case .string(let text): return "\(name) \(text)"
@@ -57,12 +57,12 @@ enum AttributeText {
     }
   }
 
-  /// The first of many.
+  /// The first of many values.
   private static func list(_ items: [String], _ separator: String) -> String {
     items.prefix(16).joined(separator: separator) + (items.count > 16 ? "\(separator)…" : "")
   }
 
-  /// Whether numbers of this name are extents along axes.
+  /// Whether values with this name are extents along axes.
   private static func isSize(_ name: String) -> Bool {
     ["size", "shape", "stride", "factor"].contains { name.lowercased().hasSuffix($0) }
   }

@@ -1,6 +1,6 @@
 import Assay
 
-/// What is printed of a detector's boxes and true ones.
+/// The text for the evaluation of a detector.
 struct AveragePrecisionText {
   private static let meanings = [
     "AP": "overlap 0.50 to 0.95", "AP50": "overlap 0.50", "AP75": "overlap 0.75",
@@ -65,7 +65,7 @@ struct AveragePrecisionText {
     return "worst images\n" + table.text
   }
 
-  /// The boxes as COCO results, with the truth's numbers of images and classes.
+  /// The boxes as COCO results, with the image and category numbers of the ground truth.
   var results: JSONText {
     .array(
       evaluation.found.map { object in

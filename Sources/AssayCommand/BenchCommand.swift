@@ -100,7 +100,7 @@ struct BenchCommand: ParsableCommand {
       source, options.engine.customLayers, global, forgetBias: engine.forgetBias, inputs: inputs)
     reader.function = engine.program.function
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))
-    // Not while the clock runs.
+    // Not while time is measured.
     reader.warnsOfWeights = false
     let document = try reader.read(ModelFiles(model, weights: weights))
     try compute.requireLayers(in: document.model)
@@ -139,7 +139,7 @@ struct BenchCommand: ParsableCommand {
     report.hasRandomWeights = document.lacksWeights
     report.warmup = warmup
     if let earlier { report.compare(with: earlier) }
-    // A measurement that only reports its runs is not made longer by one of the machine.
+    // Measuring the machine would prolong a measurement that only reports its runs.
     if !json || timesSteps { report.measurePeak() }
     let table = StepTable(records: shortest, peak: report.peak?.all)
     if json {
@@ -156,7 +156,7 @@ struct BenchCommand: ParsableCommand {
     }
   }
 
-  /// Of each step the shorter of two executions.
+  /// The shorter of two executions of each step.
   private static func shortest(_ a: [StepRecord], _ b: [StepRecord]) -> [StepRecord] {
     if a.count != b.count { return b }
     return zip(a, b).map { $0.seconds < $1.seconds ? $0 : $1 }

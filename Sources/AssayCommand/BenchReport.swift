@@ -6,16 +6,16 @@ struct BenchReport {
   private let timings: Timings
   private let load: Duration
   private let first: Duration
-  /// When all runs were done.
+  /// The time at which all runs were done.
   private let peakMemory: Int
   private let filePages: Int?
-  /// What was given as input; nil for random values.
+  /// The inputs; nil for random values.
   var inputs: String?
   var inputShapes: [(name: String, shape: [Int])] = []
   var seed: UInt64 = 0
   var hasRandomWeights = false
   var warmup = 0
-  /// Operations a second that one thread and all threads can do at most.
+  /// The peak operations per second of one thread and of all threads.
   private(set) var peak: (one: Double, all: Double)?
   private var comparison: TimingComparison?
   private var earlier: EarlierResult?
@@ -41,7 +41,7 @@ struct BenchReport {
   }
 
   private var multiplyAdds: Int { network.steps.reduce(0) { $0 + $1.multiplyAdds } }
-  /// Operations a second of the shortest run, a multiply-add being two.
+  /// Operations per second in the shortest run; a multiply-add counts as two.
   private var speed: Double { 2 * Double(multiplyAdds) / (timings.minimum * 1e-3) }
 
   // MARK: JSON

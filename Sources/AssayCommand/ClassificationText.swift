@@ -1,8 +1,8 @@
 import Assay
 
-/// What is printed of predicted classes and true ones.
+/// The text for the evaluation of a classifier.
 struct ClassificationText {
-  /// More classes or confusions than this are counted only.
+  /// Only this many classes or confusions are listed; the rest is counted.
   private static let lineCount = 20
 
   private let result: Classification
@@ -58,7 +58,7 @@ struct ClassificationText {
     let present = result.classes.indices.filter {
       result.support($0) > 0 || result.predictions($0) > 0
     }
-    // All in their order, or those with the lowest recall.
+    // All in order, or those with the lowest recall.
     let shown =
       present.count <= Self.lineCount
       ? present
@@ -118,7 +118,7 @@ struct ClassificationText {
     ])
   }
 
-  /// The confusion matrix: a row for each true class, a column for each predicted one.
+  /// The confusion matrix: one row per true class, one column per predicted class.
   var matrix: String {
     let classes = result.classes.indices
     return TextTableFile.line(["true \\ predicted"] + result.classes)

@@ -150,7 +150,7 @@ struct CompressCommand: ParsableCommand {
     return CompressionText(compressed, from: document, folds: [], layers: weights)
   }
 
-  /// How far the outputs move on the given inputs.
+  /// How much the outputs change on the given inputs.
   private func change(
     _ document: Model, _ compressed: Model, _ compile: CompileOptions
   ) throws -> ComparisonSummary {
@@ -181,7 +181,7 @@ struct CompressCommand: ParsableCommand {
     engine.comparison(compile, search.layout, try images.options(for: document))
   }
 
-  /// Starts anew where it is asked for.
+  /// Restarts if requested.
   private var progress: Progress {
     Progress("assay compress", enabled: !global.quiet && !Progress.isDisturbed(by: json))
   }

@@ -1,19 +1,19 @@
 import Assay
 import LibC
 
-/// What `compress` prints.
+/// The output of `compress`.
 struct CompressionText {
   let model: Model
   let folds: [Fold]
   let layers: [CompressedLayer]
   private let bytesBefore: Int
   private let bytesAfter: Int
-  /// Whether each fold has a line of its own.
+  /// Whether each fold is printed on a separate line.
   var listsFolds = false
-  /// What a search has measured, and what it chose.
+  /// The measurements of a search, and its choice.
   var points: [CompressionPoint] = []
   var chosen: CompressionPoint?
-  /// What inputs showed of the change of the outputs.
+  /// The measured change of the outputs.
   var change: ComparisonSummary?
 
   init(_ model: Model, from original: Model, folds: [Fold], layers: [CompressedLayer]) {

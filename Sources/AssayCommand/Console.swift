@@ -12,7 +12,7 @@ enum Console {
   /// A line of a result.
   static func print(_ line: String) { write(line + "\n") }
 
-  /// A line beside the result.
+  /// A line in addition to the result.
   static func note(_ line: String) {
     write(line.escapingControls(keepingLines: true) + "\n", to: STDERR_FILENO)
   }
@@ -23,10 +23,10 @@ enum Console {
   /// Whether `--quiet` was given.
   nonisolated(unsafe) static var isQuiet = false
 
-  /// Whether somebody reads along who wants to know what was done.
+  /// Whether a person reads the output and wants to know what was done.
   static var hasReader: Bool { !isQuiet && Terminal.errorWidth != nil }
 
-  /// Names a file that was written, if somebody reads along.
+  /// Names a file that was written, if a person reads the output.
   static func wrote(_ path: String) {
     guard hasReader, path != "-" else { return }
     var info = stat()
@@ -45,7 +45,7 @@ enum Console {
     write(styled("warning:", .yellow) + " " + escaped(message) + "\n", to: STDERR_FILENO)
   }
 
-  /// Makes one line of a fault of this program; its exit code is that of an internal error.
+  /// Reports a crash of this program as one line; the exit code is that of an internal error.
   static func reportFaults(of arguments: [String]) {
     let command = (["assay"] + arguments).joined(separator: " ").escapingControls()
     let fault = ModelError(
@@ -55,12 +55,12 @@ enum Console {
     FaultReport.install("error: \(fault)\n")
   }
 
-  /// Warns where values are NaN or infinite.
+  /// Warns about values that are NaN or infinite.
   static func warnOfWeights(_ model: Model, file: String) {
     if let note = model.nonFiniteNote(file: file) { warn(note) }
   }
 
-  /// Warns once of each output with values that are not numbers.
+  /// Warns once about each output with NaN values.
   static func warnOfOutputs(_ hooks: inout EngineHooks, file: String) {
     guard !isQuiet else { return }
     let known = OutputNames()
@@ -71,14 +71,14 @@ enum Console {
     }
   }
 
-  /// The argument parser's message, with our own first word.
+  /// The argument parser's message, with this program's prefix.
   static func reportUsage(_ message: String) {
     var text = message
     if text.hasPrefix("Error: ") { text = "error: " + text.dropFirst("Error: ".count) }
     write(text + (text.hasSuffix("\n") ? "" : "\n"), to: STDERR_FILENO)
   }
 
-  /// Text from a file on one line, its control characters and line breaks made visible.
+  /// Text from a file on one line, with escaped control characters and line breaks.
   static func escaped(_ text: String) -> String { text.escapingControls() }
 
   enum Style: String {
@@ -96,8 +96,8 @@ enum Console {
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 
-  /// If a result cannot be written, the process ends with an error; if its reader is gone,
-  /// with the signal for that.
+  /// If a result cannot be written, the process ends with an error; if its reader has closed the
+  /// pipe, with the signal for that.
   private static func write(_ text: String, to descriptor: Int32) {
     do {
       try OutputHandle.write(text, to: descriptor)

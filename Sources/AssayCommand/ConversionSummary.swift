@@ -1,15 +1,15 @@
 import Assay
 
-/// What `convert` says on a terminal when it is done.
+/// The summary that `convert` prints on a terminal.
 struct ConversionSummary {
   let model: Model
   /// The files that were read.
   let files: [String]
   let customLayers: CustomLayerRegistry
-  /// What `--check` found, on these inputs.
+  /// The result of `--check` on these inputs.
   var check: (comparison: Comparison, inputs: [String])?
 
-  /// Names and values, a line each.
+  /// Names and values, one per line.
   func text(width: Int?) -> String {
     InspectionText.lines(rows.map { ($0.label, $0.text) }, indent: 0, width: width)
   }
@@ -57,7 +57,7 @@ struct ConversionSummary {
     FeatureText(feature: feature, model: model).text
   }
 
-  /// A row for each class that the app must have.
+  /// A row for each class that the app must provide.
   private func classRows(_ layers: [Inspection.CustomClass]) -> [(String, String)] {
     Dictionary(grouping: layers, by: \.className).sorted { $0.key < $1.key }.map { name, layers in
       let place =

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Assay
 
-/// The kinds of Core ML model that a conversion gives.
+/// The kinds of Core ML model that a conversion can write.
 enum ModelFormat: String, CaseIterable, ExpressibleByArgument {
   case network, program
 }
@@ -177,7 +177,7 @@ struct ConvertCommand: ParsableCommand {
     }
   }
 
-  /// Compares the result with what the interpreter of the source computes.
+  /// Compares the result with the interpreter of the source network.
   private func proveResult(
     _ result: ModelReader.Document, _ registry: CustomLayerRegistry
   ) throws {
@@ -196,7 +196,7 @@ struct ConvertCommand: ParsableCommand {
     }
   }
 
-  /// Of several inputs.
+  /// The comparison of several inputs.
   private func check(
     _ document: Model, _ list: InputList, _ expected: String, _ options: Comparison.Options
   ) throws {
@@ -208,7 +208,7 @@ struct ConvertCommand: ParsableCommand {
     if !many.matches { throw checkFailure(expected) }
   }
 
-  /// Reports that the predictions are other ones.
+  /// Reports that the predictions differ.
   private func checkFailure(_ expected: String) -> ExitCode {
     Console.report(
       ModelError(

@@ -1,10 +1,10 @@
 import Assay
 
-/// What was found in an image, as text or as JSON.
+/// The objects in an image, as text or JSON.
 struct DetectionText {
   let result: ImageDetection.Result
 
-  /// A line an object: label, score, left upper corner and size in pixels.
+  /// One line per object: label, score, upper left corner and size in pixels.
   func text() -> String {
     guard !result.objects.isEmpty else {
       return "  no boxes with a score above \(numberText(result.detector.threshold, digits: 3))\n"
@@ -35,7 +35,7 @@ struct DetectionText {
     return .versioned([("input", .string(input)), ("detections", .array(objects))])
   }
 
-  /// The parts of a person by name, each with its place and score; no field for other objects.
+  /// The parts of a person by name, each with its position and score; missing for other objects.
   private static func points(_ object: DetectedObject) -> [(String, JSONText)] {
     guard let body = BodyModel(parts: object.points.count) else { return [] }
     let points = zip(body.parts, object.points).compactMap { name, point in
@@ -49,7 +49,7 @@ struct DetectionText {
     return [("parts", .object(points))]
   }
 
-  /// COCO's results of the image: one object a box.
+  /// COCO results for the image: one object per box.
   func coco(input: String) -> [JSONText] {
     let image: JSONText =
       switch COCOResults.imageID(of: input) {
@@ -71,7 +71,7 @@ struct DetectionText {
     [box.left, box.top, box.width, box.height]
   }
 
-  /// As COCO writes it.
+  /// In COCO's format.
   static func box(_ box: Box) -> JSONText {
     .array(numbers(box).map { .number($0, digits: 9) })
   }

@@ -1,6 +1,6 @@
 import Assay
 
-/// What `diff --diagnose` prints.
+/// The output of `diff --diagnose`.
 struct DiagnosisText {
   let diagnosis: Diagnosis
 

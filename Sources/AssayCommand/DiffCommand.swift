@@ -250,7 +250,7 @@ struct DiffCommand: ParsableCommand {
     if !comparison.matches || proof?.finding != nil { throw ExitCode(1) }
   }
 
-  /// Of a model against the source network that the first of both is.
+  /// The proof of a model whose source network is the first one.
   private func proof(
     of second: ModelReader.Document, from first: ModelReader.Document,
     _ comparison: ModelComparison, _ words: [String], _ compile: CompileOptions

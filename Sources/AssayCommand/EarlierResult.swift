@@ -1,6 +1,6 @@
 import Assay
 
-/// What an earlier `bench --json` printed.
+/// The output of an earlier `bench --json`.
 struct EarlierResult {
   let timings: Timings
   let threadCount: Int?

@@ -112,7 +112,7 @@ struct EditCommand: ParsableCommand {
     return edit
   }
 
-  /// Adds what a conversion would have done.
+  /// Adds the options of a conversion.
   private func change(_ edit: inout ModelEdit, of document: Model) throws {
     edit.arrayTypes = source.arrayTypes.map { ($0.name, $0.value.dataType) }
     edit.imageInputs = source.imageInputs
@@ -135,7 +135,7 @@ struct EditCommand: ParsableCommand {
 }
 
 extension SourceArguments {
-  /// What was named; the rest stays.
+  /// Changes what was named; the rest is kept.
   fileprivate var metadataEdit: MetadataEdit {
     var edit = MetadataEdit()
     edit.author = author

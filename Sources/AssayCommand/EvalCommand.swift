@@ -135,7 +135,7 @@ struct EvalCommand: ParsableCommand {
     var sources: [String: InputSource] = [:]
     try loop.run(list, for: predictor.model, images: predictor.images) { source, values, _ in
       try evaluation.add(try predictor.predict(values), of: source)
-      // Only the sources of mistakes are needed again.
+      // Only the sources of mistakes are needed later.
       let mistakes = evaluation.result?.mistakes ?? []
       if sheet != nil, mistakes.contains(where: { $0.input == source.name }) {
         sources[source.name] = source

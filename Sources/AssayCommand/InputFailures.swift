@@ -1,7 +1,7 @@
 import ArgumentParser
 import Assay
 
-/// The inputs of several that could not be predicted; the rest goes on.
+/// Inputs that could not be predicted; the others continue.
 struct InputFailures {
   let json: Bool
   private var count = 0
@@ -9,12 +9,12 @@ struct InputFailures {
 
   init(json: Bool) { self.json = json }
 
-  /// Whether what went wrong is the input's fault, so that others may do better.
+  /// Whether the input caused the error, so that other inputs may succeed.
   static func isOfOneInput(_ error: any Error, _ item: ReadAhead.Item) -> Bool {
     guard let error = error as? ModelError else { return false }
     switch error.code {
     case .mismatch, .limitExceeded, .missingFile: return true
-    // Of the input's file, or of the model, which is the same for all.
+    // The error of the input's file, or of the model, which is the same for all.
     case .malformed, .unsupported:
       if case .failure = item.values { return true } else { return false }
     case .usage, .cannotCreate, .cannotWrite, .outOfMemory, .internal: return false
@@ -34,12 +34,12 @@ struct InputFailures {
       return
     }
     error = error.inFile(source.name)
-    // What helps is the same for most.
+    // The hint is the same for most inputs.
     if let hint = error.hint, !hints.insert(hint).inserted { error.hint = nil }
     Console.report(error)
   }
 
-  /// Says how many of `total` failed, and leaves with exit code 2, if any did.
+  /// Reports how many of `total` failed, and exits with code 2 if any did.
   func conclude(of total: Int) throws {
     guard count > 0 else { return }
     Console.report(

@@ -1,6 +1,6 @@
 import Assay
 
-/// Works through many inputs, with progress: one that fails is reported by name, and the rest goes on.
+/// Processes many inputs, with progress: a failure is reported by name, and the others continue.
 struct InputLoop {
   let title: String
   let quiet: Bool
@@ -8,7 +8,7 @@ struct InputLoop {
   private var failed: [(input: String, error: String)] = []
   private var failures: InputFailures
 
-  /// - Parameter json: whether failures are lines of JSON among the results.
+  /// - Parameter json: whether failures are printed as lines of JSON among the results.
   init(_ title: String, quiet: Bool, json: Bool = false) {
     self.title = title
     self.quiet = quiet
@@ -16,8 +16,8 @@ struct InputLoop {
   }
 
   /// - Parameters:
-  ///   - body: takes an input, its values, and its place among all.
-  ///   - show: takes what it gives; where that fails, the others would, too.
+  ///   - body: receives an input, its values, and its index.
+  ///   - show: receives the result; if it fails, it would fail for all others, too.
   mutating func run<Result>(
     _ list: InputList, for model: Model, images: ImageOptions,
     _ body: (InputSource, [String: FeatureValue], Int) throws -> Result,
@@ -44,10 +44,10 @@ struct InputLoop {
     }
   }
 
-  /// Leaves with exit code 2 if an input failed.
+  /// Exits with code 2 if an input failed.
   func conclude() throws { try failures.conclude(of: count) }
 
-  /// Leaves if no input remains to speak of.
+  /// Exits if no input succeeded.
   func requireResults() throws {
     if failed.count == count { try conclude() }
     try require(count > 0, .mismatch, "no inputs were given")

@@ -113,11 +113,11 @@ struct InspectCommand: ParsableCommand {
     }
   }
 
-  /// The option's value where it is given without one.
+  /// The option's value if it is given without one.
   private static let wholePlan = "final"
 
-  /// Arguments of the program in which `--plan` has a value: the parser knows no option that may do
-  /// without.
+  /// The arguments with a value for every `--plan`: the parser does not support options with an
+  /// optional value.
   static func completed(_ arguments: [String]) -> [String] {
     guard arguments.first == configuration.commandName else { return arguments }
     let end = arguments.firstIndex(of: "--") ?? arguments.count

@@ -1,6 +1,6 @@
 import Assay
 
-/// What `inspect --json` prints: `docs/json.md` describes it.
+/// The output of `inspect --json`: `docs/json.md` describes it.
 struct InspectionJSON {
   let model: Model
   let inspection: Inspection

@@ -1,6 +1,6 @@
 import Assay
 
-/// What `inspect` prints.
+/// The output of `inspect`.
 struct InspectionText {
   let model: Model
   private let inspection: Inspection
@@ -29,7 +29,7 @@ struct InspectionText {
     return text.hasSuffix("\n\n") ? String(text.dropLast()) : text
   }
 
-  /// All names and values but those of single layers.
+  /// All names and values except those of single layers.
   var facts: [(String, String)] {
     modelRows()
       + (model.description?.input ?? []).map(featureRow).map { ("input " + $0.0, $0.1) }
@@ -62,7 +62,7 @@ struct InspectionText {
     rows.isEmpty ? "" : "\(title)\n\(Self.lines(rows, indent: 2, width: Terminal.outputWidth))\n"
   }
 
-  /// Names and values, each on a line of its own or, where that is too long, on several.
+  /// Names and values, one per line, or wrapped if too long.
   static func lines(_ rows: [(String, String)], indent: Int, width: Int?) -> String {
     let column = min(32, rows.map { Console.escaped($0.0).count }.max() ?? 0)
     return rows.map { name, value in
@@ -123,7 +123,8 @@ struct InspectionText {
     return fixed + metadata.userDefined.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 
-  /// Two lines a layer: sizes in columns; then the blobs that it reads and writes, and its fields.
+  /// Two lines per layer: sizes in columns; then the blobs that it reads and writes, and its
+  /// fields.
   private func layerTable() -> String {
     var table = TextTable(
       [
@@ -157,7 +158,7 @@ struct InspectionText {
     return "\(input) → \(output)"
   }
 
-  /// Channels last, as most sources have it: `400×400×64`, `10`.
+  /// Channels last, as in most sources: `400×400×64`, `10`.
   static func shapeText(_ shape: [Int]?) -> String {
     guard let shape else { return "?" }
     guard shape.count == 5 else { return "[\(shape.map(String.init).joined(separator: ", "))]" }

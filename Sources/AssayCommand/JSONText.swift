@@ -1,25 +1,25 @@
 import Assay
 
-/// JSON on one line, in the order in which it was put together. Numbers that JSON has no word for
-/// are the strings `"NaN"`, `"Infinity"` and `"-Infinity"`.
+/// JSON on one line, in insertion order. Numbers that JSON cannot represent are the strings
+/// `"NaN"`, `"Infinity"` and `"-Infinity"`.
 indirect enum JSONText {
   case null
   case bool(Bool)
   case int(Int)
-  /// Seventeen significant digits name a 64-bit float, nine a 32-bit one.
+  /// Seventeen significant digits identify a 64-bit float, nine a 32-bit one.
   case number(Double, digits: Int = 17)
   case fixed(Double, decimals: Int)
   case floats([Float])
   case string(String)
   case array([JSONText])
   case object([(String, JSONText)])
-  /// As it was read.
+  /// The value as it was read.
   case value(JSONValue)
 
-  /// The version of everything that `docs/json.md` describes.
+  /// The version of the formats in `docs/json.md`.
   static let version = 1
 
-  /// An object with the version at its end: what a line of a command's output is.
+  /// An object with the version at its end: one line of a command's output.
   static func versioned(_ pairs: [(String, JSONText)]) -> JSONText {
     .object(pairs + [("version", .int(version))])
   }

@@ -1,7 +1,6 @@
 import Assay
 
-/// The predictions of a model for many inputs, compared with what is expected of each: arrays, or
-/// classes.
+/// Compares the predictions of a model for many inputs with the expected arrays or classes.
 struct ManyInputs {
   private enum Result {
     case arrays(ComparisonSummary)
@@ -11,7 +10,7 @@ struct ManyInputs {
   private let result: Result
   let loop: InputLoop
 
-  /// The inputs of `words`, if they are several, or what is expected is of several; otherwise nil.
+  /// The inputs of `words` if there are several, or if several outputs are expected; otherwise nil.
   static func list(
     _ words: [String], for model: Model, expected: String?
   ) throws -> InputList? {

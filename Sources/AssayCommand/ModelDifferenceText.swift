@@ -1,8 +1,8 @@
 import Assay
 
-/// What `diff` prints of two models.
+/// The output of `diff` for two models.
 struct ModelDifferenceText {
-  /// More lines of a kind than this are counted only.
+  /// Only this many lines of a kind are printed; the rest is counted.
   private static let lineCount = 100
 
   let comparison: ModelComparison
@@ -71,8 +71,8 @@ struct ModelDifferenceText {
   }
 
   /// - Parameters:
-  ///   - failed: of many inputs those that failed.
-  ///   - proof: of the second model, where the first is its source.
+  ///   - failed: inputs that failed.
+  ///   - proof: the proof of the second model, if the first is its source.
   func json(failed: JSONText? = nil, proof: Proof? = nil) -> JSONText {
     let difference = comparison.difference
     return .versioned([

@@ -1,30 +1,30 @@
 import Assay
 
-/// Reads the model of a command: an `.mlmodel` or a package as it is, a source network as `convert`
-/// would write it.
+/// Reads the model of a command: an `.mlmodel` or a package unchanged, a source network as
+/// `convert` would write it.
 struct ModelReader {
   let source: SourceArguments
-  /// Asked for the output shapes of custom layers.
+  /// The classes that compute the output shapes of custom layers.
   let customLayers: CustomLayerRegistry
   let precision: PrecisionArguments.Floats?
   let recipe: ImageRecipe?
   let forgetBias: ForgetBias
-  /// What becomes of unknown layers, if no option says.
+  /// The treatment of unknown layers without an option for it.
   var rules = CustomLayerRules()
-  /// For an architecture without weights; nil makes that an error.
+  /// Replacement weights for an architecture; nil makes missing weights an error.
   var missingWeights: MissingWeights?
   /// The function of an ML Program; nil for its default.
   var function: String?
-  /// Whether a Core ML model is taken whatever is wrong with it.
+  /// Whether an invalid Core ML model is accepted.
   var takesInvalid = false
-  /// Whether to say at once which weights of a Core ML model are not finite.
+  /// Whether to warn immediately about weights of a Core ML model that are NaN or infinite.
   var warnsOfWeights = true
-  /// What the model is going to run on, as words of the command line.
+  /// The inputs for the model, as words of the command line.
   var inputs: [String]
   var onVisit: (@Sendable (String) -> Void)?
-  /// Shows how far a conversion has come.
+  /// Receives the progress of a conversion.
   var progress: Progress?
-  /// Takes the plan of a conversion, which goes as far as it can, and gives its result.
+  /// Receives the plan of a conversion, as far as it goes, and returns its result.
   var onPlan: ((ConversionPlan) throws -> ConversionResult)?
   let quiet: Bool
 
@@ -45,17 +45,18 @@ struct ModelReader {
   struct Document {
     var model: Model
     let isSource: Bool
-    /// Whether it has other weights than its own.
+    /// Whether its weights are replacements.
     let lacksWeights: Bool
-    /// What each layer of a source network became.
+    /// What each layer of the source network became.
     var plan: [PlanEntry] = []
-    /// The source network, and what is known about its conversion.
+    /// The source network and its conversion.
     var origin: ProofOrigin?
     var notes: [String] = []
   }
 
-  /// - Parameter given: options without a meaning for a Core ML model; nil for all of a conversion.
-  /// - Throws: `ModelError`, also where there are such options and the model is Core ML's.
+  /// - Parameter given: options without a meaning for a Core ML model; nil for all conversion
+  ///   options.
+  /// - Throws: `ModelError`, including if there are such options and the model is a Core ML model.
   func read(_ files: ModelFiles, refusing given: [String]? = nil) throws -> Document {
     try inFile(files.path) {
       let opened = try ModelSource(contentsOf: files.path, weights: files.weights)
@@ -73,9 +74,9 @@ struct ModelReader {
     }
   }
 
-  /// The network that these files hold, converted.
+  /// Converts the network in these files.
   ///
-  /// - Throws: also where it is a Core ML model.
+  /// - Throws: an error if it is already a Core ML model.
   func converted(_ files: ModelFiles) throws -> Document {
     try inFile(files.path) {
       try convert(try ModelSource(contentsOf: files.path, weights: files.weights), files)
@@ -84,12 +85,12 @@ struct ModelReader {
 
   private var visitor: (@Sendable (String) -> Void)? {
     guard onVisit == nil, let progress else { return onVisit }
-    // The layers are visited one after the other.
+    // Layers are converted in order.
     nonisolated(unsafe) let line = progress
     return { _ in line.step(" layers") }
   }
 
-  /// The options that were given and are for a conversion only.
+  /// The given options that apply only to a conversion.
   var conversionOptions: [String] { source.given + (precision == nil ? [] : ["--precision"]) }
 
   static func refuse(_ given: [String], of kind: String = "a Core ML model") throws {

@@ -1,13 +1,13 @@
 import Assay
 import LibC
 
-/// `value` with `digits` significant digits, as C's `%.*g` writes it.
+/// `value` with `digits` significant digits, like C's `%.*g`.
 func numberText(_ value: Double, digits: Int = 9) -> String {
   if let word = NumberText.word(value) { return word }
   return formatted("%.*g", digits, value)
 }
 
-/// `value` with `decimals` digits after the point.
+/// `value` with `decimals` digits after the decimal point.
 func fixedText(_ value: Double, decimals: Int) -> String {
   if !value.isFinite { return numberText(value) }
   return formatted("%.*f", decimals, value)

@@ -2,10 +2,9 @@ import Assay
 
 /// Predictions as files.
 enum OutputFiles {
-  /// What writes `outputs` in the format that the extension of `path` names.
-  /// `-` is standard output, which takes `.npy`, or `.npz` of several outputs.
+  /// Returns a closure that writes `outputs` in the format of the extension of `path`.
   ///
-  /// - Throws: if the format cannot hold the outputs, before anything is written.
+  /// - Throws: an error if the format cannot store the outputs, before anything is written.
   static func writing(
     _ outputs: [PredictedOutput], to path: String
   ) throws -> () throws -> Void {
@@ -32,7 +31,7 @@ enum OutputFiles {
     return { try picture.writePNG(to: path) }
   }
 
-  /// An array of one to three channels in colors, its range on standard error.
+  /// An array of one to three channels as colors; prints its range to standard error.
   private static func writingHeatMap(
     _ output: PredictedOutput, to path: String
   ) throws -> () throws -> Void {
@@ -50,8 +49,8 @@ enum OutputFiles {
     }
   }
 
-  /// The file for one of several inputs in the folder `folder`: its name and `.png` for a single
-  /// image, `.npz` otherwise.
+  /// The file for one of several inputs in `folder`: its name with `.png` for a single image,
+  /// `.npz` otherwise.
   static func path(
     in folder: String, for name: String, _ outputs: [PredictedOutput]
   ) throws -> String {
@@ -60,7 +59,7 @@ enum OutputFiles {
     return try path(in: folder, for: name, extension: isImage ? "png" : "npz")
   }
 
-  /// The same with an extension. Folders that are missing are made.
+  /// The same with an extension. Creates missing folders.
   static func path(
     in folder: String, for name: String, extension suffix: String
   ) throws -> String {

@@ -1,8 +1,8 @@
 import LibC
 
-/// The most memory that the process has had at once, in bytes.
+/// The peak memory of the process in bytes.
 func peakMemoryBytes() -> Int {
-  // What getrusage tells on Linux starts with the size of the process that started this one.
+  // On Linux, the value of getrusage starts with the size of the parent process.
   if let peak = statusBytes("VmHWM") { return peak }
   var usage = rusage()
   #if os(Linux)
@@ -14,11 +14,11 @@ func peakMemoryBytes() -> Int {
   #endif
 }
 
-/// Bytes of mapped files, the program's own included, that lie in memory; nil if the system does
-/// not say. They can be read again at any time, so the system takes them away where it is short.
+/// The resident bytes of mapped files, including the program itself; nil if unknown. They can be
+/// read again at any time, so the system evicts them when memory is short.
 func filePageBytes() -> Int? { statusBytes("RssFile") }
 
-/// A line of Linux' account of the process, such as `VmHWM:    19566 kB`.
+/// A line of Linux's process status, such as `VmHWM:    19566 kB`.
 private func statusBytes(_ name: String) -> Int? {
   #if os(Linux)
     guard let file = fopen("/proc/self/status", "r") else { return nil }

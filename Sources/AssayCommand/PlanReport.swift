@@ -1,7 +1,7 @@
 import ArgumentParser
 import Assay
 
-/// What `convert --dry-run` prints.
+/// The output of `convert --dry-run`.
 struct PlanReport {
   private let plan: ConversionPlan
   private let file: String
@@ -11,7 +11,7 @@ struct PlanReport {
     self.file = file
   }
 
-  /// A line a layer: name, class, and what it becomes or why it does not.
+  /// One line per layer: name, class, and what it becomes or why it cannot be converted.
   var text: String {
     var table = TextTable([("", .left), ("", .left), ("", .left)])
     for entry in plan.entries {
@@ -31,10 +31,10 @@ struct PlanReport {
     return table.text
   }
 
-  /// What the conversion gives; nil if that takes weights that are not there.
+  /// The result of the conversion; nil if it needs missing weights.
   ///
-  /// - Throws: why it fails, with what to do about the layers that cannot be converted; their rules
-  ///   are printed before.
+  /// - Throws: the reason for the failure, with a hint about the layers that cannot be converted;
+  ///   their rules are printed first.
   func result() throws -> ConversionResult? {
     guard var error = plan.error else { return plan.result }
     let rules = plan.rules

@@ -49,7 +49,7 @@ struct PluginCommand: ParsableCommand {
       Console.write(table.text)
     }
 
-    /// What the page of layers links to is there by its name.
+    /// The page of layers links to this by name.
     private static func plain(_ text: String) -> String {
       text.filter { $0 != "`" }.replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.output.1 }
     }

@@ -1,15 +1,15 @@
 import Assay
 
-/// Predictions as comma-separated values: a row for each input, under the names of the outputs'
-/// elements.
+/// Predictions as comma-separated values: one row per input, with the names of the outputs'
+/// elements as column titles.
 struct PredictionTable {
-  /// Of the first prediction.
+  /// The columns of the first prediction.
   private var columns: [String] = []
   private var rows = ""
 
   var text: String { columns.isEmpty ? "" : Self.line(columns) + rows }
 
-  /// - Throws: `.mismatch` where an input has other columns than the first.
+  /// - Throws: `.mismatch` if the columns of an input differ from those of the first.
   mutating func add(
     _ outputs: [PredictedOutput], of input: String, labels: [String]?
   ) throws {

@@ -2,22 +2,22 @@ import Assay
 
 /// A prediction as text or as JSON.
 struct PredictionText {
-  /// Arrays of more elements than this are summed up.
+  /// Larger arrays are summarized.
   private static let wholeArray = 64
 
   let outputs: [PredictedOutput]
-  /// The output whose elements the labels name.
+  /// The output whose elements have the labels as names.
   private let classified: PredictedOutput?
   private let labels: [String]
   let top: Int
 
-  /// - Throws: `.mismatch` if labels are given and it is open which output they name.
+  /// - Throws: `.mismatch` if labels are given and it is unclear which output they name.
   init(_ outputs: [PredictedOutput], labels: ClassNames?, top: Int) throws {
     self.outputs = outputs
     self.labels = labels?.names ?? []
     self.top = top
     let own = outputs.first { if case .classes = $0.kind { true } else { false } }
-    // A model's own labels are its classifier's; given ones may be those of the only output.
+    // A model's own labels belong to its classifier; given labels may belong to the only output.
     let areGiven = labels?.areGiven == true
     classified = labels == nil ? nil : own ?? (areGiven && outputs.count == 1 ? outputs[0] : nil)
     if classified == nil, areGiven {
@@ -90,7 +90,7 @@ struct PredictionText {
     }
   }
 
-  /// Nil for an array, which is among the others.
+  /// Nil for an array.
   private static func json(_ value: FeatureValue) -> JSONText? {
     switch value {
     case .int(let number): .int(number)
@@ -102,7 +102,7 @@ struct PredictionText {
     }
   }
 
-  /// A text, a number or a dictionary.
+  /// A string, a number or a dictionary.
   private static func lines(_ value: FeatureValue, _ output: PredictedOutput) -> String {
     switch value {
     case .string(let text): "  \(Console.escaped(text))\n"

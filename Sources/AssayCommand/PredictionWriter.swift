@@ -1,8 +1,8 @@
 import Assay
 
-/// Prints predictions, then writes their files: what cannot be printed is not written.
+/// Prints predictions, then writes their files, so that nothing is written if printing fails.
 struct PredictionWriter {
-  /// Whether there may be other predictions beside each.
+  /// Whether there may be several predictions.
   let isSingle: Bool
   let json: Bool
   let quiet: Bool
@@ -11,13 +11,13 @@ struct PredictionWriter {
   var top = 5
   /// A file, or a folder for several predictions.
   var destination: String?
-  /// Finds boxes in the outputs, which are printed in the place of them.
+  /// Finds boxes in the outputs, which are printed instead of them.
   var detection: ImageDetection?
-  /// The rows of several predictions, if they go to one file.
+  /// The rows of several predictions, if they are written to one file.
   private var table: PredictionTable?
-  /// The COCO results of all predictions; nil if they are not wanted.
+  /// The COCO results of all predictions; nil if not requested.
   var results: [JSONText]?
-  /// How many files of several predictions there are.
+  /// The number of files of several predictions.
   private var fileCount = 0
 
   init(isSingle: Bool, json: Bool, quiet: Bool) {
@@ -53,7 +53,7 @@ struct PredictionWriter {
     try writing?()
   }
 
-  /// Boxes as text or JSON, the image with them as a `.png`; arrays remain what they are.
+  /// Boxes as text or JSON, and the image with boxes as a `.png`; arrays are written unchanged.
   private mutating func write(
     _ result: ImageDetection.Result, _ outputs: [PredictedOutput], of source: InputSource,
     _ printed: () -> Void
@@ -78,9 +78,9 @@ struct PredictionWriter {
     try writing?()
   }
 
-  /// Takes the destination for that of several predictions: a folder, or a table of all.
+  /// Uses the destination for several predictions: a folder, or one table.
   ///
-  /// - Throws: `.usage` where it names a file that holds one prediction.
+  /// - Throws: `.usage` if it names a file for a single prediction.
   mutating func beginSeveral(hasBoxes: Bool) throws {
     guard let destination, !Folder.isFolder(destination) else { return }
     let suffix = destination.split(separator: ".").last?.lowercased() ?? ""
@@ -95,7 +95,7 @@ struct PredictionWriter {
     }
   }
 
-  /// Writes what is written of all predictions together.
+  /// Writes the files for all predictions together.
   func finish() throws {
     guard let destination else { return }
     if let table {

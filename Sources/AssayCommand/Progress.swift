@@ -1,8 +1,8 @@
 import Assay
 
-/// One line on standard error that says how far long work has come, how fast it goes and how long it
-/// will take; only on a terminal, and only after half a second. A dumb terminal, which cannot replace
-/// a line, gets a new one every ten seconds.
+/// One line on standard error with the progress, rate and remaining time of long work; only on a
+/// terminal, and only after half a second. A dumb terminal, which cannot replace a line, gets a new
+/// one every ten seconds.
 final class Progress {
   private let title: String
   private let width: Int?
@@ -35,12 +35,12 @@ final class Progress {
     start = clock()
   }
 
-  /// Whether lines of a result would run into it: they go to the same terminal.
+  /// Whether result lines go to the same terminal and would collide with it.
   static func isDisturbed(by json: Bool) -> Bool { json && Terminal.outputWidth != nil }
 
   /// Shows `done` of `total` steps; nil if the total is unknown.
   ///
-  /// - Parameter unit: what follows the numbers, such as ` MB`.
+  /// - Parameter unit: the text after the numbers, such as ` MB`.
   func update(_ done: Int, of total: Int?, unit: String = "") {
     let rate = rateText(done, unit)
     guard let total else { return update(nil, "\(done)\(unit)\(rate)") }
@@ -48,13 +48,13 @@ final class Progress {
     update(Double(done) / Double(total), "\(done)/\(total)\(unit)\(rate)")
   }
 
-  /// Shows that another step of an unknown number is done.
+  /// Counts a step of an unknown number.
   func step(_ unit: String) {
     steps += 1
     update(steps, of: nil, unit: unit)
   }
 
-  /// Shows that a share `done` of the work is done, at most ten times a second.
+  /// Shows the fraction `done`, at most ten times a second.
   func update(_ done: Double, _ label: @autoclosure () -> String) {
     update(.some(done), label())
   }
@@ -71,19 +71,19 @@ final class Progress {
       let seconds = (now - start).milliseconds * 1e-3
       text += ", " + Self.timeText(seconds * (1 - done) / done) + " left"
     }
-    // The last column stays free: some terminals go on to the next line after it.
+    // The last column stays free: some terminals wrap after it.
     show(Self.line(title, done, text, width: width - 1))
   }
 
-  /// Takes the line away, until the next update.
+  /// Removes the line until the next update.
   func finish() {
     guard isShown, !isDumb else { return }
     isShown = false
     show("")
   }
 
-  /// The title, a bar as long as there is room for, and the text; a line too long loses its title,
-  /// then its end.
+  /// The title, a bar that fills the remaining width, and the text; a line that is too long loses
+  /// its title, then its end.
   static func line(_ title: String, _ done: Double?, _ text: String, width: Int) -> String {
     let whole = "\(title) \(text)"
     if whole.count > width { return text.cut(to: width) }
@@ -104,7 +104,7 @@ final class Progress {
       : "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))"
   }
 
-  /// Steps a second, or the time of one where that is longer.
+  /// Steps per second, or the time per step if that is longer than a second.
   private func rateText(_ done: Int, _ unit: String) -> String {
     let seconds = (clock() - start).milliseconds * 1e-3
     guard done > 0, seconds > 0 else { return "" }

@@ -1,6 +1,6 @@
 import Assay
 
-/// What `convert --prove` and `diff` print of a proof.
+/// The output of `convert --prove` and `diff` about a proof.
 struct ProofText {
   let proof: Proof
 

@@ -64,13 +64,13 @@ struct RecordCommand: ParsableCommand {
     }
   }
 
-  /// Whether the second file holds the weights of the first, or its architecture.
+  /// Whether the second file contains the weights or the architecture of the first.
   private static func areOneNetwork(_ first: String, _ second: String) throws -> Bool {
     switch (try FileFormat.read(first).format, try FileFormat.read(second).format) {
     case (.prototxt, .caffeBinary), (.caffeBinary, .prototxt), (.prototxt, .hdf5),
       (.hdf5, .prototxt), (.json, .hdf5), (.prototxt, .unknown):
       true
-    // An .npz of inputs is an archive, too.
+    // An .npz of inputs is also an archive.
     case (.json, .zip): !second.lowercased().hasSuffix(".npz")
     default: false
     }

@@ -197,7 +197,7 @@ struct RunCommand: ParsableCommand {
     try loop.conclude()
   }
 
-  /// Says what happens to images where that is not the default.
+  /// Reports how images are prepared, unless by default.
   private func noteImages(_ predictor: Predictor) {
     let hasImages = predictor.inputs.contains {
       if case .image = $0.type?.kind { true } else { false }
@@ -238,7 +238,7 @@ struct RunCommand: ParsableCommand {
       hint: "list the layers with `assay inspect`")
   }
 
-  /// The outputs to print, blobs inside by their own names.
+  /// The outputs to print, with inner blobs under their own names.
   private func checkedOutputNames(_ document: Model) throws -> [String] {
     let features = (document.description?.output ?? []).map(\.name)
     let kept = try layers.map { try blob(of: $0, in: document) }

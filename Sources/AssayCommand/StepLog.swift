@@ -1,14 +1,14 @@
 import Assay
 import Synchronization
 
-/// The steps of a prediction, as they were executed.
+/// The executed steps of a prediction.
 final class StepLog: Sendable {
   private let records = Mutex<[StepRecord]>([])
 
   func append(_ record: StepRecord) { records.withLock { $0.append(record) } }
   func clear() { records.withLock { $0 = [] } }
 
-  /// The steps since the log was cleared, which clears it.
+  /// Returns the steps since the log was cleared, and clears it.
   func take() -> [StepRecord] {
     records.withLock { records in
       defer { records = [] }
@@ -32,12 +32,12 @@ struct StepTable {
     var seconds = 0.0
 
     var multiplyAdds: Double { Double(step.multiplyAdds) * Double(count) }
-    /// Operations a second, a multiply-add being two.
+    /// Operations per second; a multiply-add counts as two.
     var speed: Double { seconds > 0 ? 2 * multiplyAdds / seconds : 0 }
   }
 
   private let rows: [Row]
-  /// Operations a second that the machine can do at most, where that was measured.
+  /// The machine's peak operations per second, if measured.
   private let peak: Double?
 
   init(records: [StepRecord], peak: Double? = nil) {
@@ -105,7 +105,7 @@ struct StepTable {
     }
   }
 
-  /// An object a step.
+  /// One object per step.
   var json: [JSONText] {
     let total = total
     return rows.map { row in

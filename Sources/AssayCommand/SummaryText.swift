@@ -1,6 +1,6 @@
 import Assay
 
-/// What is printed of the errors of many inputs.
+/// The text for the errors of many inputs.
 struct SummaryText {
   let summary: ComparisonSummary
 
@@ -57,7 +57,7 @@ struct SummaryText {
     return table.text
   }
 
-  /// What compression does to the outputs: a row for each.
+  /// How compression changes the outputs: one row per output.
   var changeTable: String {
     let hasClasses = summary.outputs.contains { $0.agreement != nil }
     let top = summary.outputs.map(\.topCount).max() ?? 0

@@ -1,13 +1,13 @@
 import LibC
 
-/// The terminals that the two output streams may be.
+/// The terminals of the two output streams.
 enum Terminal {
   /// Columns of standard output; nil if it is not a terminal.
   static let outputWidth = width(STDOUT_FILENO)
   /// Columns of standard error; nil if it is not a terminal.
   static var errorWidth: Int? { width(STDERR_FILENO) }
 
-  /// Whether it takes text only.
+  /// Whether it only supports plain text.
   static var isDumb: Bool { getenv("TERM").map { String(cString: $0) == "dumb" } ?? false }
 
   private static func width(_ descriptor: Int32) -> Int? {
@@ -19,14 +19,14 @@ enum Terminal {
 }
 
 extension String {
-  /// At most `width` characters, the last one `…` where there are more.
+  /// At most `width` characters; if truncated, the last one is `…`.
   func cut(to width: Int?) -> String {
     guard let width, count > width else { return self }
     return prefix(max(0, width - 1)) + "…"
   }
 
-  /// Lines of at most `width` characters, broken at blanks; all but the first one start `indent`
-  /// blanks further right, and the first one starts at `column`.
+  /// Lines of at most `width` characters, wrapped at spaces; the first starts at `column`, the
+  /// others are indented by `indent`.
   func wrapped(to width: Int?, indent: Int, column: Int = 0) -> String {
     guard let width else { return self }
     let indent = min(indent, width / 2)

@@ -5,16 +5,17 @@ struct TextTable {
     case left, right
   }
 
-  /// A column grows to this where lines may be of any length; a longer cell moves what follows it.
+  /// The largest width of a column if lines may have any length; a longer cell shifts the following
+  /// ones.
   private static let widest = 40
-  /// On a terminal no column shrinks below this.
+  /// On a terminal, no column shrinks below this.
   private static let narrowest = 6
 
   private let alignments: [Alignment]
   private let indent: Int
   private var rows: [(cells: [String], note: String)]
 
-  /// - Parameter columns: titles and alignments; without any title there is no line of titles.
+  /// - Parameter columns: titles and alignments; without titles, there is no header.
   init(_ columns: [(title: String, alignment: Alignment)], indent: Int = 0) {
     alignments = columns.map(\.alignment)
     self.indent = indent
@@ -22,18 +23,18 @@ struct TextTable {
     rows = titles.allSatisfy(\.isEmpty) ? [] : [(titles, "")]
   }
 
-  /// Precondition: a cell a column.
+  /// Precondition: there is one cell per column.
   ///
-  /// - Parameter note: what follows on lines of its own.
+  /// - Parameter note: text on separate lines below the row.
   mutating func add(_ cells: [String], note: String = "") {
     precondition(cells.count == alignments.count)
     rows.append((cells.map(Console.escaped), note))
   }
 
-  /// A line a row, without blanks at the ends.
+  /// One line per row, without trailing spaces.
   var text: String { text(width: Terminal.outputWidth) }
 
-  /// - Parameter width: the length of the longest line; nil for any.
+  /// - Parameter width: the maximum line length; nil for any.
   func text(width: Int?) -> String {
     let widths = columnWidths(width)
     let margin = String(repeating: " ", count: indent)
@@ -59,7 +60,7 @@ struct TextTable {
     guard let width else { return widths.map { min(Self.widest, $0) } }
     var excess = indent + widths.reduce(0, +) + 2 * (widths.count - 1) - width
     while excess > 0 {
-      // The widest one shrinks first.
+      // The widest column shrinks first.
       guard
         let column = widths.indices.filter({ alignments[$0] == .left })
           .max(by: { widths[$0] < widths[$1] }), widths[column] > Self.narrowest

@@ -2,7 +2,7 @@ import ModelPrediction
 import TensorCore
 import Verification
 
-/// The classes that a model predicts for many inputs, against the true ones.
+/// The classes that a model predicts for many inputs, compared with the true ones.
 package struct ClassEvaluation {
   private var labels: InputLabels
   private let names: [String]?
@@ -14,7 +14,7 @@ package struct ClassEvaluation {
   package private(set) var result: Classification?
 
   /// - Parameters:
-  ///   - names: the model's classes; nil if it does not name them.
+  ///   - names: the model's classes; nil if it has no labels.
   ///   - output: the output with a score per class; nil for the only one.
   package init(
     _ labels: InputLabels, names: [String]?, output: String? = nil, top: Int = 5,
@@ -46,7 +46,7 @@ package struct ClassEvaluation {
 extension Prediction {
   /// The output with a score per class.
   ///
-  /// - Throws: `.mismatch` if no or more than one output can be meant.
+  /// - Throws: `.mismatch` if no output, or more than one, qualifies.
   func scores(of name: String?) throws -> PredictedOutput {
     let candidates = outputs.filter { name == nil ? $0.isScores : $0.name == name }
     let classes = candidates.filter { if case .classes = $0.kind { true } else { false } }
@@ -70,7 +70,7 @@ extension Prediction {
 }
 
 extension PredictedOutput {
-  /// Whether it is a vector of scores, one a class.
+  /// Whether it is a vector of scores, one per class.
   package var isScores: Bool {
     switch kind {
     case .classes: true

@@ -2,24 +2,25 @@ import Detection
 import Imaging
 import TensorCore
 
-/// What a detector finds in many images, against COCO annotations of them.
+/// The objects that a detector finds in many images, compared with COCO annotations.
 package struct DetectionEvaluation {
   /// An image with mistakes.
   package struct Mistake: Sendable {
     package let source: InputSource
     /// Objects that were not found.
     package let missed: Int
-    /// Boxes that found nothing.
+    /// Boxes without an object.
     package let wrong: Int
     package let found: [DetectedObject]
-    /// The boxes of the truth; empty where the image was turned.
+    /// The boxes of the ground truth; empty if the image was rotated.
     package let truth: [Box]
     package let detector: Detector
   }
 
-  /// Boxes with a lower score than this, or than the detector's threshold, do not count as mistakes.
+  /// Boxes with a lower score than this, or than the detector's threshold, do not count as
+  /// mistakes.
   package static let mistakeScore = 0.25
-  /// A detector keeps boxes down to this score, so that the curve of precision and recall is whole.
+  /// A detector keeps boxes down to this score, so that the precision-recall curve is complete.
   package static let usualThreshold = 0.001
 
   private let truth: COCOTruth
@@ -30,9 +31,9 @@ package struct DetectionEvaluation {
   /// Of all images.
   package private(set) var found: [FoundObject] = []
   private var seen: [Int] = []
-  /// Names of the detector's classes that the truth lacks.
+  /// Names of the detector's classes that the ground truth lacks.
   package private(set) var unknownClasses: Set<String> = []
-  /// Those with most mistakes first.
+  /// The images with the most mistakes first.
   package private(set) var mistakes: [Mistake] = []
 
   package init(_ truth: COCOTruth, mistakeLimit: Int) throws {
@@ -43,7 +44,7 @@ package struct DetectionEvaluation {
   }
 
   package var imageCount: Int { seen.count }
-  /// Images of the truth that were not among the inputs.
+  /// Images of the ground truth that were not among the inputs.
   package var countMissingImages: Int { truth.images.count - seen.count }
   package var objectCount: Int { seen.reduce(0) { $0 + (objects[$1]?.count ?? 0) } }
 
@@ -82,7 +83,7 @@ package struct DetectionEvaluation {
     throw ModelError(.mismatch, "the ground truth has no image of this name", file: source.name)
   }
 
-  /// By the class's name, or by COCO's numbers where nothing names it.
+  /// By class name, or by COCO's numbers if there are no names.
   private mutating func category(of index: Int, _ detector: Detector) -> Int? {
     if let known = categories[index] { return known < 0 ? nil : known }
     let number = COCOResults.categoryID(of: index, labels: detector.labels)
@@ -107,7 +108,7 @@ package struct DetectionEvaluation {
 
   package func name(ofCategory id: Int) -> String { truth.categories[id] ?? "\(id)" }
 
-  /// Objects of the class in the images that were run, crowds left out.
+  /// Objects of the class in these images, without crowds.
   package func objectCount(ofCategory id: Int) -> Int {
     seen.reduce(0) { sum, image in
       sum + (objects[image] ?? []).count { $0.category == id && !$0.isCrowd }
@@ -116,7 +117,8 @@ package struct DetectionEvaluation {
 }
 
 extension DetectionEvaluation.Mistake {
-  /// The image with what was found in the colors of the classes, over the truth in white.
+  /// The image with the detected boxes in the colors of the classes, over the ground truth in
+  /// white.
   package func drawn(_ image: Image) throws -> Image {
     var canvas = try Canvas(image)
     let thickness = max(1, (min(image.width, image.height) + 60) / 120)

@@ -2,8 +2,8 @@ import ByteFormats
 import ModelPrediction
 import TensorCore
 
-/// The expected outputs of each of many inputs: a folder with a file of arrays for each, by its path
-/// without its extension, or one file whose first axis counts the inputs.
+/// The expected outputs of many inputs: a folder with a file of arrays per input, by its path
+/// without extension, or one file whose first axis is the input.
 package struct ExpectedOfInputs {
   private enum Source {
     case folder
@@ -13,7 +13,7 @@ package struct ExpectedOfInputs {
   private let path: String
   private let source: Source
 
-  /// - Parameter count: of the inputs; nil if it is not known.
+  /// - Parameter count: the number of inputs; nil if unknown.
   package init(_ path: String, count: Int?) throws {
     self.path = path
     guard !Folder.isFolder(path) else {
@@ -33,9 +33,9 @@ package struct ExpectedOfInputs {
     source = .batch(arrays)
   }
 
-  /// What is expected of the input at place `index` of all.
+  /// The expected outputs of the input at this index.
   ///
-  /// - Throws: `.mismatch` if nothing is, or it cannot be read.
+  /// - Throws: `.mismatch` if there are none, or they cannot be read.
   package func arrays(of input: InputSource, at index: Int) throws -> (
     arrays: ArraySet, file: String
   ) {

@@ -2,8 +2,7 @@ import ByteFormats
 import Imaging
 import TensorCore
 
-/// The true class of each input, as people write it: by a table of files and labels, or by the folder
-/// that the input is in.
+/// The true class of each input: from a table of files and labels, or from the folder of the input.
 package struct InputLabels {
   /// The word for labels by folder.
   package static let folders = "folders"
@@ -16,12 +15,12 @@ package struct InputLabels {
 
   private let word: String
   private var table = PathTable<String>()
-  /// The folders' names in ascending order, where they are the classes.
+  /// The folders' names in ascending order, if they are the classes.
   private let folderNames: [String]?
 
   /// - Parameters:
   ///   - word: `folders`, or the path of a table.
-  ///   - inputs: the inputs, which are looked at for the names of their folders.
+  ///   - inputs: the inputs, for the names of their folders.
   package init(_ word: String, inputs: InputList) throws {
     self.word = word
     guard word != Self.folders else {
@@ -48,7 +47,7 @@ package struct InputLabels {
     }
   }
 
-  /// Whether the file is a table of labels and not of numbers.
+  /// Whether the file is a table of labels rather than of numbers.
   package static func isTable(_ path: String) -> Bool {
     guard path.lowercased().hasSuffix(".csv") || path.lowercased().hasSuffix(".tsv"),
       let row = try? TextTableFile.read(path).first
@@ -83,8 +82,8 @@ package struct InputLabels {
     return label
   }
 
-  /// The classes of a model that does not name its `count`: the folders in ascending order, as
-  /// Keras' generators number them, if they are as many; otherwise numbers.
+  /// The classes of a model without labels for its `count` classes: the folders in ascending order,
+  /// as Keras's generators number them, if the numbers match; otherwise numbers.
   func classNames(_ count: Int) -> [String] {
     if let folderNames, folderNames.count == count,
       !folderNames.allSatisfy({ Int($0).map { (0..<count).contains($0) } ?? false })
@@ -95,11 +94,11 @@ package struct InputLabels {
   }
 }
 
-/// The numbers of a model's classes by the words that people use for them: the label, without a
-/// WordNet identifier, the identifier alone, or the first of several synonyms.
+/// The indices of a model's classes by the labels that people use: the label, without a WordNet
+/// identifier, the identifier alone, or the first of several synonyms.
 struct ClassNumbers {
   let names: [String]
-  /// Nil for a word that several classes share.
+  /// Nil for a label that several classes share.
   private var numbers: [String: Int?] = [:]
 
   init(_ labels: [String]) {

@@ -1,6 +1,6 @@
 /// The parts of the scripts that run tf.keras 2 and Keras 3 layer by layer.
 enum EagerKerasScript {
-  /// How tf.keras 2 keeps the calls of layers.
+  /// How tf.keras 2 stores the calls of layers.
   static let keras2 = #"""
     flatten = tf.nest.flatten
 
@@ -15,7 +15,7 @@ enum EagerKerasScript {
         return node.layer, args, kwargs, tensors(node), flatten(node.outputs)
     """#
 
-  /// How Keras 3 does.
+  /// How Keras 3 stores them.
   static let keras3 = #"""
     flatten = keras.tree.flatten
 
@@ -30,7 +30,7 @@ enum EagerKerasScript {
         return node.operation, args, kwargs, tensors(node), node.outputs
     """#
 
-  /// Runs the layers of a model, of nested ones, too, under the names that `convert` gives them.
+  /// Runs the layers of a model and of nested models under the names that `convert` gives them.
   static let run = #"""
     blobs = {}
 

@@ -6,9 +6,9 @@ import TensorCore
 package enum RecordingFramework: String, CaseIterable, Sendable {
   case keras1, keras2, keras3, caffe
 
-  /// The one that wrote the network.
+  /// The framework that wrote the network.
   ///
-  /// - Throws: `.unsupported` for networks that no framework with Python runs.
+  /// - Throws: `.unsupported` for networks of frameworks without a suitable Python interface.
   package init(of source: ModelSource) throws {
     switch source {
     case .keras(let source):
@@ -31,15 +31,15 @@ package enum RecordingFramework: String, CaseIterable, Sendable {
 /// A Python script that runs a network in its framework and writes `inputs.npz`, `expected.npz` and
 /// `layers.npz`, which `diff` reads with `--expected` and `--layers`.
 ///
-/// Layers have the names that `convert` gives them: those of nested models behind the model's, with a
-/// number where a layer is called several times.
+/// Layers have the names that `convert` gives them: a layer of a nested model is prefixed with the
+/// model's name, and a layer that is called several times gets a number.
 package struct RecordingScript: Sendable {
   package let text: String
 
   /// - Parameters:
-  ///   - weights: of an architecture in a file of its own.
-  ///   - inputs: files, one for each input, or a batch for the only input; random values if empty.
-  /// - Throws: `.mismatch` if the framework does not read such a network.
+  ///   - weights: the weights file of an architecture.
+  ///   - inputs: files, one per input, or a batch for a single input; random values if empty.
+  /// - Throws: `.mismatch` if the framework cannot read the network.
   package init(
     _ source: ModelSource, framework: RecordingFramework, model: String, weights: String?,
     inputs: [String]

@@ -1,6 +1,6 @@
-/// What a recording script does to files, and the whole of the one for Caffe.
+/// The file handling of recording scripts, and the whole script for Caffe.
 enum RecordingScriptParts {
-  /// What the user completes; images have their channels last.
+  /// The function for the user to complete; images have their channels last.
   static let prepare = #"""
     def prepare(image):
         """What is done to an image (height x width x RGB, 0...255) before prediction. Complete it."""

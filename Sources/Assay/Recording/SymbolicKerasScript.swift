@@ -1,6 +1,6 @@
-/// The parts of the script for Keras 1, whose layers compute symbols until all is put together.
+/// The parts of the script for Keras 1, whose layers compute symbolically.
 enum SymbolicKerasScript {
-  /// Calls the layers of a model, of nested ones, too, under the names that `convert` gives them.
+  /// Calls the layers of a model and of nested models under the names that `convert` gives them.
   static let run = #"""
     blobs = {}
 

@@ -7,10 +7,10 @@ import ModelPrediction
 import TensorCore
 
 extension WeightFiles {
-  /// Writes all weights of a network, or of those of a pipeline, into `folder`, decoded to single
-  /// precision, and a manifest that says where each stands. The folder is made if need be.
+  /// Writes all weights of a network, or of a pipeline's networks, to `folder`, decoded to single
+  /// precision, and a manifest with the location of each. Creates the folder if necessary.
   ///
-  /// - Returns: how many weights and files were written.
+  /// - Returns: the numbers of weights and files written.
   package func write(_ model: Model, to folder: String) throws -> (weights: Int, files: Int) {
     try require(
       !model.networks.isEmpty, .unsupported,
@@ -33,7 +33,7 @@ extension WeightFiles {
       let text = manifestText(places.map(\.entry))
       try AtomicFile.write(to: folder + "/" + Self.manifest) { try $0.write(text) }
     } catch {
-      // A part of the weights is of no use.
+      // An incomplete set of weights is useless.
       for file in files { unlink(file) }
       if isNew { rmdir(folder) }
       throw error

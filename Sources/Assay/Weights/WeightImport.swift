@@ -12,11 +12,12 @@ import TensorCore
 #endif
 
 extension WeightFiles {
-  /// Reads the weights in `folder` that belong to `model`, in Core ML's order: those that its
-  /// manifest names, or, where it has none, those whose files have the names that `write` gives.
+  /// Reads the weights in `folder` for `model`, in Core ML's order: those in its manifest, or,
+  /// without a manifest, those whose files have the names that `write` uses.
   ///
-  /// - Throws: `.mismatch` if a shape is another than the model's, nothing is there, or, without
-  /// a manifest, a file that is not a weight's; `.missingFile` for one that the manifest names.
+  /// - Throws: `.mismatch` if a shape differs from the model's, if there are no weights, or,
+  ///   without a manifest, for a file that is not a weight's; `.missingFile` for a file that the
+  ///   manifest names but that does not exist.
   package func read(_ folder: String, for model: Model) throws -> [WeightPlace: FloatValues] {
     guard Folder.isFolder(folder) else {
       throw Folder.exists(folder)
@@ -52,7 +53,7 @@ extension WeightFiles {
     return try files.values(of: listed, in: folder)
   }
 
-  /// Files by their names, without a manifest.
+  /// Files by name, without a manifest.
   private func readUnlisted(
     _ folder: String, for model: Model
   ) throws -> [WeightPlace: FloatValues] {
@@ -94,7 +95,7 @@ extension WeightFiles {
         contents = (entry.file, values, shape)
       }
       guard let contents else { continue }
-      // A file of one axis may hold several weights, one after the other.
+      // A file of one axis may contain several consecutive weights.
       if let shape = contents.shape, shape.count != 1, shape != order.fileShape {
         throw ModelError(
           .mismatch, "the shape is \(shape), but the model's is \(order.fileShape)", file: path,
@@ -126,7 +127,7 @@ extension WeightFiles {
     return order.model(FloatValues(bytes: bytes[entry.offset * 4..<end * 4]))
   }
 
-  /// The values of a file, and the shape that it names.
+  /// The values of a file, and its shape.
   private func values(_ path: String) throws -> (values: FloatValues, shape: [Int]?) {
     let bytes = try MappedFile.read(path)
     return try inFile(path) {

@@ -84,7 +84,7 @@ struct PrecisionArguments: ParsableArguments {
   }
 }
 
-/// What weights of programs can be besides codes and half precision.
+/// Further storage options for weights of ML Programs.
 struct ProgramCompressionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

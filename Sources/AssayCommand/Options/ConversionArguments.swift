@@ -2,7 +2,7 @@ import ArgumentParser
 import Assay
 
 extension SourceArguments {
-  /// The options that were given, all of which are for source networks.
+  /// The given options, all of which apply to source networks.
   var given: [String] {
     let forModels = [
       ("--array-type", !arrayTypes.isEmpty), ("--image-input", !imageInputs.isEmpty),
@@ -23,7 +23,7 @@ extension SourceArguments {
     return givenForConversion + forModels.filter(\.1).map(\.0)
   }
 
-  /// Those that cannot change a Core ML model.
+  /// The options that cannot change a Core ML model.
   var givenForConversion: [String] {
     [
       ("--input-name", !inputNames.isEmpty), ("--output-name", !outputNames.isEmpty),
@@ -34,7 +34,7 @@ extension SourceArguments {
     ].filter(\.1).map(\.0)
   }
 
-  /// - Parameter rules: for unknown layers, if no option says.
+  /// - Parameter rules: the rules for unknown layers without an option for them.
   func options(_ rules: CustomLayerRules = CustomLayerRules()) throws -> ConversionOptions {
     var options = ConversionOptions()
     options.inputNames = inputNames

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Assay
 
-/// Changes of custom layers. A layer is its name, or `#N`, its place among the custom layers.
+/// Changes to custom layers. A layer is given by its name, or as `#N`, its index among the custom
+/// layers.
 struct CustomLayerArguments: ParsableArguments {
   @Option(
     name: .customLong("custom-class"),
@@ -83,7 +84,7 @@ struct CustomLayerArguments: ParsableArguments {
     return .name(text)
   }
 
-  /// A layer, whose name may have the separator in it, and what follows.
+  /// Splits off a layer, whose name may contain the separator, from the rest.
   private static func split(
     _ text: String, _ separator: Character, _ model: Model
   ) throws -> (layer: String, rest: String) {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Assay
 
-/// Features by name: renamed, optional, of other types and shapes.
+/// Features by name: renames, optional inputs, types and shapes.
 struct FeatureEditArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -124,7 +124,7 @@ struct ArrayTypeArgument: ExpressibleByArgument {
   }
 }
 
-/// `NAME=3,100:500,100:`: a size or bounds an axis.
+/// `NAME=3,100:500,100:`: a size or bounds for each axis.
 struct NamedBounds: ExpressibleByArgument {
   let name: String
   let bounds: [ShapeChoice.ClosedBounds]

@@ -97,7 +97,7 @@ struct FunctionArguments: ParsableArguments {
   var function: String?
 }
 
-/// Optimization passes to leave out.
+/// Optimization passes to skip.
 struct PassArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

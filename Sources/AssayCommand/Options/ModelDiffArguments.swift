@@ -8,9 +8,9 @@ struct ModelDiffArguments: ParsableArguments {
   var structure = false
 
   /// - Parameters:
-  ///   - options: those for the first model.
-  ///   - seed: that of random inputs.
-  /// - Returns: the comparison, and what became of the inputs where they were several.
+  ///   - options: the options for the first model.
+  ///   - seed: the seed of random inputs.
+  /// - Returns: the comparison, and the failures of several inputs.
   func compare(
     _ first: Model, _ second: Model, inputs words: [String], _ options: Comparison.Options,
     seed: UInt64, quiet: Bool
@@ -30,7 +30,7 @@ struct ModelDiffArguments: ParsableArguments {
     return (ModelComparison(difference, summary), loop)
   }
 
-  /// How far the answers of two models differ over many inputs.
+  /// The differences between two models' predictions for many inputs.
   static func summary(
     _ pair: ModelPair, _ model: Model, _ list: InputList, _ images: ImageOptions?, title: String,
     quiet: Bool

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What every command says of the model that it takes.
+/// The help that all commands share about their model.
 enum ModelHelp {
   static let model: ArgumentHelp = "The model: .mlmodel, .mlpackage, or a source network."
 

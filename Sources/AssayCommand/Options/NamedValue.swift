@@ -37,7 +37,7 @@ struct Fraction: ExpressibleByArgument {
   }
 }
 
-/// `KEY=VALUE`, cut at the first equals sign.
+/// `KEY=VALUE`, split at the first equals sign.
 struct KeyValue: ExpressibleByArgument {
   let key: String
   let value: String
@@ -51,7 +51,7 @@ struct KeyValue: ExpressibleByArgument {
   }
 }
 
-/// Numbers with commas between them.
+/// Numbers separated by commas.
 struct NumberList: ExpressibleByArgument {
   let values: [Double]
 
@@ -85,8 +85,8 @@ struct NamedShape: ExpressibleByArgument {
   }
 }
 
-/// `FILE` for all features, or `NAME=FILE` for one; a file's own name may have the sign after the
-/// first.
+/// `FILE` for all features, or `NAME=FILE` for one; the name of the file may contain further equals
+/// signs.
 struct NamedFile: ExpressibleByArgument {
   let name: String?
   let file: String

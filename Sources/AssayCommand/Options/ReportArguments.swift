@@ -1,7 +1,7 @@
 import ArgumentParser
 import Assay
 
-/// The option for a page about what a command found.
+/// The option for a report page.
 struct ReportArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -10,12 +10,12 @@ struct ReportArguments: ParsableArguments {
     completion: .file(extensions: ["html"]))
   var report: String?
 
-  /// - Throws: a usage error where the option has no meaning.
+  /// - Throws: a usage error if the option has no meaning.
   func refuse(with inputs: String) throws {
     try require(report == nil, .usage, "--report does not take \(inputs)")
   }
 
-  /// Writes the page, if it is asked for.
+  /// Writes the page, if requested.
   func write(_ title: String, _ fill: (inout Report) throws -> Void) throws {
     guard let report else { return }
     try inFile(report) {

@@ -36,7 +36,7 @@ struct ResizeArguments: ParsableArguments {
     return options
   }
 
-  /// Where the options come from, for a reader.
+  /// The origin of the options, in words.
   func origin(for model: Model) -> String {
     let given = resize != nil || interpolation != nil || exif != nil
     let base =

@@ -3,8 +3,8 @@ import Assay
 
 /// How a source network is converted, in every command.
 ///
-/// One flat group: in a debug build the parser checks an option four times as often for each group
-/// around it, and commands would take longer to start than to run.
+/// One flat group: in a debug build, the parser checks an option four times as often for each
+/// surrounding group, and commands would take longer to start than to run.
 struct SourceArguments: ParsableArguments {
   @Option(name: .customLong("input-name"), help: "Name the inputs, in order; repeatable.")
   var inputNames: [String] = []
@@ -187,7 +187,7 @@ struct WeightPrecisionArguments: ParsableArguments {
   var precision: PrecisionArguments.Floats?
 }
 
-/// How images are brought into the model's size, as a model records it.
+/// How images are fitted to the model's size, as recorded in the model.
 struct RecipeArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -1,6 +1,6 @@
 import Assay
 
-/// A file with a network's graph, in the language that its extension names.
+/// A file with a network's graph, in the format of its extension.
 struct GraphFile {
   let path: String
   private let language: Language

@@ -15,7 +15,7 @@ extension Report {
     }
   }
 
-  /// What the converter made of each layer of the source network, and its notes.
+  /// What each source layer became, and the converter's notes.
   mutating func add(_ plan: [PlanEntry], notes: [String]) {
     let table = HTML.table(
       ["source layer", "class", "became"],
@@ -66,7 +66,7 @@ extension NetworkGraph {
 }
 
 extension Model {
-  /// The blob whose values an output has; those of a classifier are from its scores.
+  /// The blob of an output; a classifier's outputs are derived from its scores.
   fileprivate func blob(ofOutput name: String) -> String {
     let isOfClasses = [description?.predictedFeatureName, description?.predictedProbabilitiesName]
       .contains(name)

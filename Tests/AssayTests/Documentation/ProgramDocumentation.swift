@@ -38,26 +38,27 @@ enum ProgramDocumentation {
 
       ## How a program runs
 
-      * A program becomes a neural network for the shapes of the inputs at hand, so everything that `inspect --plan`,
-        `bench --steps` and `diff --layers` say of networks holds for it. Blobs have the names of the program's
-        values.
-      * Everything is computed in single precision. Weights in half precision are used as stored. A device that
-        computes in half precision gives numbers that differ by its rounding: `--precision float16` of
-        `run`, `diff`, `eval` and `bench` rounds weights, inputs and the results of all layers to half precision
-        ([half precision](predictions-differ.md#8-half-precision-before-it-ships)). In a program whose values are of
-        both types, those in single precision stay so.
-      * Integers are computed in single precision, too: they are exact up to 2²⁴.
-      * Types and shapes of every result are derived and compared with those that the program states.
-      * Sizes and places (`shape`, `begin`, `axes`, …) may be computed from the shapes of the inputs and from their
-        values. In the latter case the program becomes a network for each prediction, which takes longer.
-      * A loop in which a value changes its shape, or a list becomes longer, becomes its steps one after the other,
-        at most 1000 of all loops; their number must follow from the inputs.
-      * `validate_indices` refuses indices out of range outside of loops, which takes a network for each prediction.
-      * A state starts with zeros in each prediction; with `run --carry-states` it has the value that the input
-        before left. The [C library](c-library.md) and the [Python package](python.md) have states, too.
-      * The function is the one whose interface the model has: `main`, or the default of several. `--function NAME`
-        of `run`, `diff`, `bench` and `inspect` chooses another.
-      * A list is an array with one more axis. It grows where the place of a new element is known before the
+      * A program becomes a neural network for the shapes of the current inputs, so `inspect --plan`,
+        `bench --steps` and `diff --layers` work as for networks. Blobs have the names of the program's values.
+      * Everything is computed in single precision. Half-precision weights are used as stored. A device that
+        computes in half precision gives values that differ by its rounding: `--precision float16` of `run`,
+        `diff`, `eval` and `bench` rounds weights, inputs and the results of all layers to half precision
+        ([half precision](predictions-differ.md#8-half-precision-before-it-ships)). In a program with values of
+        both types, those in single precision remain so.
+      * Integers are also computed in single precision: they are exact up to 2²⁴.
+      * The types and shapes of all results are derived and compared with those that the program declares.
+      * Sizes and positions (`shape`, `begin`, `axes`, …) may depend on the shapes of the inputs or on their
+        values. If they depend on values, every prediction converts the program to a network again, which takes
+        longer.
+      * A loop in which the shape of a variable changes, or a list grows, is unrolled: at most 1000 steps in all
+        loops together, and the number of steps must follow from the inputs.
+      * `validate_indices` refuses indices out of range outside of loops; every prediction then converts the
+        program to a network again.
+      * A state starts as zeros in each prediction; with `run --carry-states`, it keeps its value from the
+        previous input. The [C library](c-library.md) and the [Python package](python.md) support states, too.
+      * The default function is the one that the model's interface describes: `main`, or the default of several
+        functions. `--function NAME` of `run`, `diff`, `bench` and `inspect` selects another.
+      * A list is an array with one more axis. It grows if the position of a new element is known before the
         prediction.
       * In non-maximum suppression, the best box is always kept, and unused rows are −1. When `resize` uses the
         nearest element and two are equally near, it takes the lower one. Assay's tests include what the tests of
@@ -75,27 +76,27 @@ enum ProgramDocumentation {
 
       `convert -o model.mlpackage` and `upgrade old.mlmodel -o new.mlpackage` write a network as a program:
 
-      * `--target iOS15` … `iOS18` chooses the specification and the operations; by default the oldest that
-        can hold the weights. `--precision float16` computes in half precision, but for layers whose weights
-        exceed it and those that `--keep-float32` names. With `--check INPUT`, layers that take or give
-        larger values for the input compute in single precision, too, and a note names them.
-      * Inputs, outputs, classes, metadata and preprocessing stay. Arrays of doubles become arrays of floats,
-        and names that are not identifiers change. Flexible sizes and sequences of any length stay so;
-        `--fixed-sizes` writes the default sizes alone.
-      * States of recurrent layers stay optional inputs and outputs; `--states` makes them states of the
-        program, which Core ML has since iOS 18 and keeps in half precision.
-      * Weights in few bits stay so: in tables, or as integers with a scale, those of recurrent layers with a
-        table or scale for each gate. Matrices in half precision stay so from iOS 16 on; a program that
-        `--target iOS15` asks for has them in single precision.
-      * A custom layer whose class has a formula becomes operations: a Lambda's formula, and the built-in
-        classes such as `Swish`, `L2Normalization` and `InstanceNormalization`.
+      * `--target iOS15` … `iOS18` selects the specification and the operations; the default is the oldest that
+        supports the weights. `--precision float16` computes in half precision, except in layers whose weights
+        exceed its range and in those named by `--keep-float32`. With `--check INPUT`, layers with larger inputs
+        or outputs for this input also compute in single precision, and a note names them.
+      * Inputs, outputs, classes, metadata and preprocessing are kept. Arrays of doubles become arrays of floats,
+        and names that are not identifiers change. Flexible sizes and sequences of any length remain flexible;
+        `--fixed-sizes` writes only the default sizes.
+      * States of recurrent layers remain optional inputs and outputs. `--states` makes them states of the
+        program, which Core ML has supported since iOS 18 and keeps in half precision.
+      * Compressed weights remain compressed: as tables, or as integers with a scale; those of recurrent layers
+        have a table or scale for each gate. Half-precision matrices remain so from iOS 16 on; with
+        `--target iOS15`, they are stored in single precision.
+      * A custom layer whose class has a formula becomes operations: a Lambda's formula, and built-in classes
+        such as `Swish`, `L2Normalization` and `InstanceNormalization`.
       * Branches and loops become blocks.
 
       `upgrade --check INPUT` runs the network and the program on the input, or on the files of a folder, and
-      writes the program if both predict the same; `convert --check INPUT --expected FILE` compares it with what
-      the source framework gave. `assay diff old.mlmodel new.mlpackage` compares the two on random inputs.
+      writes the program if both give the same predictions; `convert --check INPUT --expected FILE` compares it
+      with the source framework's predictions. `assay diff old.mlmodel new.mlpackage` compares the two on random inputs.
 
-      One error lists all layers that cannot stand in a program. `upgrade` refuses, and what to do:
+      One error lists all layers that ML Programs cannot express:
 
       | layer | reason | alternative |
       |---|---|---|
@@ -122,13 +123,13 @@ enum ProgramDocumentation {
       …
       ```
 
-      * `--rename OLD=NEW` takes identifiers only. `--add-output NAME` makes any value of the function an output;
-        `--remove-output` leaves the operations that compute it.
+      * `--rename OLD=NEW` accepts only identifiers. `--add-output NAME` makes any value of the function an output;
+        `--remove-output` keeps the operations that compute it.
       * `--array-type` adds a conversion; arrays of half precision need a program for iOS 16 or later.
       * `--function NAME` keeps one function, as `main`; `--default-function`, `--rename-function` and
-        `--remove-function` change those of several. Weights that no function uses any more are removed. Other
+        `--remove-function` change models with several functions. Weights that no function uses are removed. Other
         options edit the interface of the default function.
-      * Images, shapes and classes follow from the operations: change them in the network, before `upgrade`.
+      * Images, shapes and classes follow from the operations: change them in the network before `upgrade`.
 
       ## Operations
 

@@ -40,7 +40,7 @@ import Testing
   }
 
   /// The documentation, and what explains fixtures and tools.
-  private static let pages =
+  static let texts =
     Page.all + (["CHANGELOG.md", "Sources/Python/README.md"] + notes).compactMap { try? Page($0) }
 
   private static var notes: [String] {
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test(arguments: pages)
+  @Test(arguments: texts)
   func pages(_ page: Page) {
     for (index, line) in page.prose.enumerated()
     // The list of words and the changelog quote what not to write.
