@@ -47,6 +47,8 @@ map CSpec "$PWD/Sources/CSpec/include/CSpec.h"
 # Of the packages' headers these alone: others around them are those of this system.
 mkdir -p "$folder/packages"
 ln -sfn "$(pkg-config --variable=includedir libprotobuf-c)/protobuf-c" "$folder/packages/protobuf-c"
+# Debian's libhdf5 asks for it.
+: >"$folder/packages/features.h"
 packages="-Xcc -idirafter -Xcc $folder/packages"
 for option in $(pkg-config --cflags-only-I hdf5); do
   packages="$packages -Xcc -idirafter -Xcc ${option#-I}"
@@ -82,8 +84,8 @@ check() { # module, other sources
   fi
 }
 check LibC Tests/Tools/macos/DarwinOverlay.swift
-for module in TensorCore Files ByteFormats HDF5Reader HDF5Library KernelInterface KernelsBaseline \
-  Kernels Formulas CoreMLModel CustomLayers Engine; do
-  check $module
+for module in ${MODULES:-TensorCore Files ByteFormats HDF5Reader HDF5Library KernelInterface \
+  KernelsBaseline Kernels Formulas CoreMLModel CustomLayers Engine}; do
+  check "$module"
 done
 exit $status
