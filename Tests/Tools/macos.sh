@@ -76,8 +76,9 @@ check() { # module, other sources
       $maps -Xcc -nostdlibinc -Xcc -idirafter -Xcc "$headers" $packages -D KERNELS_BASELINE \
       "$@" >"$folder/$module.$mode" 2>&1 || true
   done
-  if grep -q ': error: ' "$folder/$module.check"; then
-    cat "$folder/$module.check"
+  # What only Embedded Swift demands does not count: an import in every file, no `any Error`.
+  if grep ': error: ' "$folder/$module.check" | grep -v '^ *|' | sort -u |
+    grep -vE 'in an embedded function|unavailable in embedded Swift'; then
     status=1
   else
     echo "$module: types agree"
