@@ -1,8 +1,14 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A versioned dependency must not carry unsafe flags: as one, the package builds baseline kernels only.
 let isRoot = !Context.packageDirectory.contains("/checkouts/")
+
+// The kernels need compiler flags, which SwiftPM before 6.3 refuses in a versioned dependency.
+#if compiler(>=6.3) && os(Linux)
+  let takesFlags = true
+#else
+  let takesFlags = isRoot
+#endif
 
 // What is slow without optimization is optimized in a debug build, too: `make test` runs one.
 let optimized: [SwiftSetting] =
@@ -18,7 +24,7 @@ let emulatesARM = Context.environment["ASSAY_ARM64"] != nil
 /// Kernels beyond what every processor of the architecture supports. On arm64 there are none: its
 /// baseline has fused multiply-adds and half precision.
 #if arch(x86_64)
-  let hasVectorKernels = isRoot && !emulatesARM
+  let hasVectorKernels = takesFlags && !emulatesARM
 #else
   let hasVectorKernels = false
 #endif
@@ -29,7 +35,7 @@ func kernels(_ name: String, define: String, flags: [String] = []) -> Target {
     name: name, dependencies: ["KernelInterface", "CVector", "LibC"],
     // A tile stays in registers only where the loops over it are unrolled whole.
     swiftSettings: [.define(define)] + optimized
-      + (isRoot
+      + (takesFlags
         ? [
           .define("UNROLLS_TILES"),
           .unsafeFlags(flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"]),

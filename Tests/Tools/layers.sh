@@ -3,7 +3,8 @@
 #  - a target imports what it declares and modules of the system, nothing else (SwiftPM lets it import
 #    what its dependencies depend on), and declares nothing that it does not import;
 #  - rooms that must not see one another do not, through others either;
-#  - as a dependency the package has no unsafe flags, which SwiftPM refuses of a version.
+#  - as a dependency the package has no unsafe flags but those of the kernels, which SwiftPM before 6.3
+#    refuses of a version and the manifest leaves out then.
 # That no circle is declared SwiftPM checks. With --graph, writes the dependencies as edges instead.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -87,7 +88,8 @@ done <"$list"
 mkdir -p "$folder/checkouts/assay"
 cp Package.swift "$folder/checkouts/assay"
 ${SWIFT:-swift} package --package-path "$folder/checkouts/assay" dump-package >"$folder/manifest"
-! grep -q '"unsafeFlags"' "$folder/manifest" || fail "a dependency on the package gets unsafe flags"
+[ "$(grep -c '"unsafeFlags"' "$folder/manifest")" -le 3 ] ||
+  fail "a dependency on the package gets more unsafe flags than those of three kernel targets"
 
 reached() {
   awk -v start="$1" '

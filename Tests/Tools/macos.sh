@@ -47,6 +47,8 @@ map CSpec "$PWD/Sources/CSpec/include/CSpec.h"
 # Of the packages' headers these alone: others around them are those of this system.
 mkdir -p "$folder/packages"
 ln -sfn "$(pkg-config --variable=includedir libprotobuf-c)/protobuf-c" "$folder/packages/protobuf-c"
+# Debian's libhdf5 asks for it.
+: >"$folder/packages/features.h"
 packages="-Xcc -idirafter -Xcc $folder/packages"
 for option in $(pkg-config --cflags-only-I hdf5); do
   packages="$packages -Xcc -idirafter -Xcc ${option#-I}"
@@ -74,16 +76,17 @@ check() { # module, other sources
       $maps -Xcc -nostdlibinc -Xcc -idirafter -Xcc "$headers" $packages -D KERNELS_BASELINE \
       "$@" >"$folder/$module.$mode" 2>&1 || true
   done
-  if grep -q ': error: ' "$folder/$module.check"; then
-    cat "$folder/$module.check"
+  # What only Embedded Swift demands does not count: an import in every file, no `any Error`.
+  if grep ': error: ' "$folder/$module.check" | grep -v '^ *|' | sort -u |
+    grep -vE 'in an embedded function|unavailable in embedded Swift'; then
     status=1
   else
     echo "$module: types agree"
   fi
 }
 check LibC Tests/Tools/macos/DarwinOverlay.swift
-for module in TensorCore Files ByteFormats HDF5Reader HDF5Library KernelInterface KernelsBaseline \
-  Kernels Formulas CoreMLModel CustomLayers Engine; do
-  check $module
+for module in ${MODULES:-TensorCore Files ByteFormats HDF5Reader HDF5Library KernelInterface \
+  KernelsBaseline Kernels Formulas CoreMLModel CustomLayers Engine}; do
+  check "$module"
 done
 exit $status

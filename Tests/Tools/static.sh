@@ -65,7 +65,7 @@ done
 for product; do
   binary=$folder/release/$product
   foreign=$(ldd "$binary" | awk '{print $1}' |
-    grep -vE '^(linux-vdso|libc|libm|libpthread|libdl|librt|ld-linux.*|/lib.*/ld-linux.*)\.so' || true)
+    grep -vE '^(linux-vdso|libc|libm|libpthread|libdl|librt|libutil|ld-linux.*|/lib.*/ld-linux.*)\.so' || true)
   if [ -n "$foreign" ]; then
     echo "static: $product needs more than libc:" >&2
     echo "$foreign" >&2

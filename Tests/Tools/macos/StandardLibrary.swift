@@ -11,6 +11,8 @@ extension StringProtocol {
   ) -> [SubSequence] { fatalError() }
 
   func contains(_ other: String) -> Bool { fatalError() }
+
+  func firstRange(of other: String) -> Range<Index>? { fatalError() }
 }
 
 struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
