@@ -1,7 +1,8 @@
 /// Layer classes that a converter knows and the interpreter of its framework lacks.
 enum UninterpretedClasses {
   static let keras: Set<String> = [
-    "AddPositionEmbs", "AnchorBoxes", "Anchors", "AutoContrast", "BiasLayer", "ChannelAffine",
+    "AddPositionEmbs", "AnchorBoxes", "Anchors", "AttLayer", "AttentionWithContext", "AutoContrast",
+    "BiasLayer", "ChannelAffine",
     "ClassToken", "ClipBoxes", "CompatibleExtractPatches", "ConvLSTM1D", "ConvLSTM2D",
     "ExpLogitScale", "FNetEncoder", "FeedForward", "GroupQueryAttention", "GroupedQueryAttention",
     "HActivation", "HAdd", "HConv1D", "HConv1DBatchNorm", "HConv2D", "HConv2DBatchNorm", "HDense",

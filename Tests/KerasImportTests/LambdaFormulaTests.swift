@@ -265,7 +265,7 @@ struct LambdaFixture: Decodable, Sendable {
     #expect(
       error?.hint
         == "convert formulas with --lambda auto; make them custom layers with rules: "
-        + #"--custom-layers FILE.json with [{"class": "Lambda", "function": "<lambda>", "className": "YourClass"}]"#
+        + #"--custom-layers FILE.json with [{"class": "Lambda", "name": "a", "className": "YourClass"}, {"class": "Lambda", "name": "b", "className": "YourClass"}]"#
     )
   }
 
