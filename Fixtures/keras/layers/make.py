@@ -403,6 +403,9 @@ for padding in ("valid",):
             2, (2, 3), padding="same", implementation=m), (4, 5, 2), only="tf2")
     layer("locally_connected_1d_3", lambda k, L: L.LocallyConnected1D(4, 3, implementation=3), (6, 3), only="tf2")
 
+for name, shape in ("flatten_channels_first", (3, 4, 5)), ("flatten_channels_first_steps", (6, 5)):
+    layer(name, lambda k, L: L.Flatten(data_format="channels_first"), shape, only="tf2")
+
 # Merges
 for name in ("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"):
     layer(f"merge_{name}", lambda k, L, n=name: getattr(L, n)(), (4, 5, 3), (4, 5, 3))
