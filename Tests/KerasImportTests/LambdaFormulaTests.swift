@@ -251,6 +251,12 @@ struct LambdaFixture: Decodable, Sendable {
     #expect(converted.types == ["custom"])
   }
 
+  @Test func aFunctionForTheMaskIsRefused() throws {
+    let fields = try lambda("swish") + #", "mask": ["4wAA", null, null]"#
+    let error = modelError { try convert(single("Lambda", input: "[null, 8, 8, 3]", fields)) }
+    #expect(error?.message == "mask: a function for the mask is not supported")
+  }
+
   @Test func manyErrorsShareTheirHints() throws {
     let (swish, crop) = (try lambda("swish"), try lambda("crop"))
     let error = modelError {
