@@ -162,6 +162,15 @@ def activations_as_objects(keras):
 
 
 @network(("keras", "h5"))
+def activations_without_name(keras):
+    """Functions of layers `Activation`, stored as code."""
+    image = keras.Input((5, 6, 2))
+    x = keras.layers.Conv2D(3, 2)(image)
+    x = keras.layers.Activation(lambda x: abs(x) * 2 + 1)(x)
+    return keras.Model(image, keras.layers.Activation(lambda x: x * x / 3)(x))
+
+
+@network(("keras", "h5"))
 def dictionary_of_inputs(keras):
     L = keras.layers
     i, j = keras.Input((3,), name="z"), keras.Input((4,), name="y")
@@ -309,6 +318,16 @@ def operations_of_tensorflow(keras):
                tf.math.squared_difference(v, v * 2.0), tf.unstack(i, axis=-1)[1], tf.matmul(v, tf.ones((8, 2)) * 0.5),
                tf.image.rgb_to_grayscale(i[:, :, :, :3]), tf.math.log1p(tf.abs(v)), tf.cast(v, "float32") + 1.0]
     return keras.Model([i, v], outputs)
+
+
+@network(frameworks=("tfkeras",))
+def constants_of_steps(keras):
+    """Attention to earlier steps alone, by a constant with another row for each step."""
+    import tensorflow as tf
+    steps = keras.Input((6, 4))
+    scores = tf.matmul(keras.layers.Dense(4)(steps), steps, transpose_b=True)
+    earlier = tf.linalg.band_part(tf.ones((6, 6)), -1, 0)
+    return keras.Model(steps, tf.matmul(tf.nn.softmax(scores * earlier - 1e4 * (1 - earlier)), steps))
 
 
 @network()

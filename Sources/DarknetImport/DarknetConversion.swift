@@ -14,6 +14,8 @@ package struct DarknetConversion: SourceConversion {
   private let options: ConversionOptions
   private let input: NetworkOptions
   private var outputs: [DarknetTensor] = []
+  /// Whether a plan went on past a layer that cannot be converted, with the sizes of its input.
+  private var hasRefusals = false
   private(set) var imported = ImportedNetwork(source: "Darknet")
   var network: DarknetNetwork
   package var plan: [PlanEntry] { network.plan }
@@ -105,6 +107,8 @@ package struct DarknetConversion: SourceConversion {
       guard options.isPlan else { throw problem }
       var refusal = LayerRefusal(problem)
       refusal.configuration = CustomSection.configuration(of: section)
+      if case .refused = layer {} else { refusal.isOpen = hasRefusals }
+      hasRefusals = true
       network.refuse(call.name, section.name, refusal)
       return previous
     }

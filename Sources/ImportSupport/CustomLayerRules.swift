@@ -74,7 +74,13 @@ package struct CustomLayerSubject: Sendable {
     if let activation {
       return #"[{"activation": \#(JSONValue.string(activation).text), "className": "YourClass"}]"#
     }
-    let function = function.map { #""function": \#(JSONValue.string($0).text), "# } ?? ""
+    // Functions without a name are told apart by their layers.
+    let function =
+      function.map { name in
+        name == "<lambda>"
+          ? #""name": \#(JSONValue.string(layer).text), "#
+          : #""function": \#(JSONValue.string(name).text), "#
+      } ?? ""
     return
       #"[{"class": \#(JSONValue.string(layerClass).text), \#(function)"className": "YourClass"}]"#
   }

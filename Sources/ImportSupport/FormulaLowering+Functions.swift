@@ -10,16 +10,20 @@ extension FormulaLowering {
     var result = lines[0]
     if lines.count > 1 {
       // A factor or offset common to all terms is applied to their sum.
-      let scale = lines.allSatisfy { $0.scale == lines[0].scale } ? lines[0].scale : 1
+      let isCommon = lines.allSatisfy { $0.scale == lines[0].scale && !Line.isLarge($0.shift) }
+      let scale = isCommon ? lines[0].scale : 1
+      var shift = 0.0
       let blobs = lines.map { line in
-        settled(Line(blob: line.blob, scale: line.scale / scale))
+        if Line.isLarge(line.shift) { return settled(line) }
+        shift += line.shift
+        return settled(Line(blob: line.blob, scale: line.scale / scale))
       }
       result = Line(
-        blob: add("sum", Add(), blobs, try stretched(blobs)), scale: scale,
-        shift: lines.reduce(0) { $0 + $1.shift })
+        blob: add("sum", Add(), blobs, try stretched(blobs)), scale: scale, shift: shift)
     }
     guard let constant else { return .line(result) }
     if let number = constant.number { return .line(result.plus(number)) }
+    if Line.isLarge(result.shift) { result = Line(blob: settled(result)) }
     let blob = settled(Line(blob: result.blob, scale: result.scale))
     guard case .constant(let array) = constant, let shape = scaleShape(array, shapes[blob]) else {
       let blobs = [blob, try self.blob(constant)]

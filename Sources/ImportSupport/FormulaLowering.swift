@@ -19,6 +19,10 @@ struct FormulaLowering {
     var shift = 0.0
 
     var isPlain: Bool { scale == 1 && shift == 0 }
+
+    /// Whether an offset would take digits from the other terms of a sum, as 1e10 does in
+    /// x − (1 − mask) · 1e10. It is added to its own term first.
+    static func isLarge(_ offset: Double) -> Bool { abs(offset) > 100 }
   }
 
   enum Value {
@@ -212,19 +216,18 @@ struct FormulaLowering {
   }
 
   private static func operands(
-    of expression: Expression, _ function: ElementFunction, _ isNegative: Bool
+    of expression: Expression, _ function: ElementFunction, _ isNegative: Bool,
+    isNested: Bool = false
   ) -> [(Expression, isNegative: Bool)] {
-    guard case .apply(let own, let operands) = expression.node else {
-      return [(expression, isNegative)]
+    guard case .apply(let own, let operands) = expression.node,
+      own == function || function == .add && own == .subtract,
+      !isNested || function != .add
+        || !operands.contains(where: { Line.isLarge($0.number ?? 0) })
+    else { return [(expression, isNegative)] }
+    return operands.enumerated().flatMap { index, operand in
+      Self.operands(
+        of: operand, function, isNegative != (own == .subtract && index == 1), isNested: true)
     }
-    if own == function {
-      return operands.flatMap { Self.operands(of: $0, function, isNegative) }
-    }
-    if function == .add, own == .subtract {
-      return Self.operands(of: operands[0], function, isNegative)
-        + Self.operands(of: operands[1], function, !isNegative)
-    }
-    return [(expression, isNegative)]
   }
 
   private func negated(_ value: Value) throws -> Value {

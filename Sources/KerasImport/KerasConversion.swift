@@ -326,7 +326,7 @@ package struct KerasConversion: SourceConversion {
     try require(!graph.inputs.isEmpty, "the model has no inputs")
     // Inputs to lookup tables are sequences of indices.
     let indices = Set(
-      graph.nodes.filter { $0.layer.className == "Embedding" }.flatMap { $0.inputs.map(\.node) })
+      graph.nodes.filter { EmbeddingLayer.isLookup($0.layer) }.flatMap { $0.inputs.map(\.node) })
     return try graph.inputs.enumerated().map { position, index in
       let node = graph.nodes[index]
       let name =

@@ -30,7 +30,12 @@ extension KerasTensor {
   }
 
   func requireAllAxes(ofOutput position: Int, _ node: KerasGraph.Node) throws {
-    guard leading != nil else { return }
+    guard leading != nil || table != nil else { return }
+    if table != nil {
+      throw ModelError(
+        .unsupported, "output \(position + 1) of the model is the table of an embedding",
+        layer: node.name, layerClass: node.layer.className)
+    }
     throw ModelError(
       .unsupported,
       "output \(position + 1) of the model, \(Self.text(fullShape)), has windows in the batch, or "
@@ -112,6 +117,7 @@ extension LayerCall {
     of layer: any KerasLayer, _ configuration: LayerConfiguration,
     into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
+    if !(layer is EmbeddingSimilarity) { try requireNoTables() }
     guard let leading = inputs.lazy.compactMap(\.leading).first else {
       return try layer.convert(self, into: &network)
     }
@@ -153,7 +159,14 @@ extension LayerCall {
   }
 
   func requireNoLeadingAxes() throws {
+    try requireNoTables()
     if inputs.contains(where: { $0.leading != nil }) { throw leadingAxesError }
+  }
+
+  private func requireNoTables() throws {
+    try require(
+      !inputs.contains { $0.table != nil },
+      unsupported: "the table of an embedding is an input of EmbeddingSimilarity alone")
   }
 
   private var leadingAxesError: ModelError {

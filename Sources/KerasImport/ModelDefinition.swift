@@ -45,8 +45,10 @@ struct ModelDefinition: Sendable {
     ) {
       self.innerClass = innerClass
       self.name = name
-      self.className = className
-      self.fields = fields
+      // An activation whose function is stored as code is what a Lambda is.
+      let lambda = className == "Activation" ? LambdaFunction.fields(ofActivation: fields) : nil
+      self.className = lambda == nil ? className : "Lambda"
+      self.fields = lambda ?? fields
       self.calls = calls
       self.nested = nested
       self.isOperation = isOperation

@@ -17,7 +17,9 @@ extension KerasGraph {
     for (node, results) in tensors.enumerated() {
       let results = results ?? []
       for (index, tensor) in results.enumerated() where seen.insert(tensor.blob).inserted {
-        if tensor.isGuess || tensor.sizes != nil || tensor.leading != nil { continue }
+        if tensor.isGuess || tensor.sizes != nil || tensor.table != nil || tensor.leading != nil {
+          continue
+        }
         result[label(node, index)] = tensor.blob
       }
       let states = states[node] ?? []

@@ -1,4 +1,5 @@
 import Formulas
+import TensorCore
 
 /// An axis of Core ML's `[Seq, C, H, W]`.
 enum BlobAxis: Int, CaseIterable, Sendable {
@@ -55,6 +56,8 @@ struct KerasTensor: Sendable {
   var isGuess = false
   /// The contents of a tensor of sizes, which is not a blob.
   var sizes: KnownSizes?
+  /// The contents of an embedding's table, which is not a blob.
+  var table: FloatValues?
   /// The steps that count; nil if all do.
   var mask: StepMask?
   /// The axes that the blob keeps as one; nil if it has all axes.

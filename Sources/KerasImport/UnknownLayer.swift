@@ -79,6 +79,7 @@ extension UnsupportedLayers {
       message =
         "its Python function\(name) cannot be converted: \(reason.message)"
         + (pseudocode.map { "; the function: \($0)" } ?? "")
+      hint = reason.hint.map { $0 + "; or " } ?? ""
     default: break
     }
     return ModelError(

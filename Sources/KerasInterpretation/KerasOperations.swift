@@ -40,6 +40,7 @@ enum KerasOperations {
       ("BatchNormalizationV1", "BatchNormalization"),
       ("BatchNormalizationV2", "BatchNormalization"),
       ("SyncBatchNormalization", "BatchNormalization"), ("AtrousConv1D", "AtrousConvolution1D"),
+      ("BatchNorm", "BatchNormalization"), ("FixedBatchNormalization", "BatchNormalization"),
       ("AtrousConv2D", "AtrousConvolution2D"), ("Deconv2D", "Deconvolution2D"),
       ("Deconvolution3D", "Conv3DTranspose"), ("DepthwiseConv3D", "DepthwiseConv2D"),
       ("DepthwiseConvolution1D", "DepthwiseConv1D"), ("DepthwiseConvolution2D", "DepthwiseConv2D"),

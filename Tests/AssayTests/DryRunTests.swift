@@ -100,6 +100,26 @@ import Testing
     }
   }
 
+  /// The sizes behind a layer that cannot be converted are not known, so that nothing is wrong there.
+  @Test func darknetBehindALayerThatCannotBeConverted() throws {
+    let network = """
+      [net]
+      width=8
+      height=8
+      channels=3
+      [mystery]
+      filters=18
+      [yolo]
+      mask=0,1,2
+      anchors=1,2,3,4,5,6
+      classes=1
+      num=3
+      """
+    try dryRun(network, "n.cfg") { plan, _, _, _ in
+      #expect(plan.last?.hasPrefix("yolo_1") == true && plan.last?.contains("→ open") == true)
+    }
+  }
+
   /// The weights of the layer are named in its rule, which then converts the network.
   @Test func weightsAndLambdas() throws {
     let swish = "\(packageRoot)/Fixtures/demo/swish.h5"

@@ -251,6 +251,12 @@ struct LambdaFixture: Decodable, Sendable {
     #expect(converted.types == ["custom"])
   }
 
+  @Test func aFunctionForTheMaskIsRefused() throws {
+    let fields = try lambda("swish") + #", "mask": ["4wAA", null, null]"#
+    let error = modelError { try convert(single("Lambda", input: "[null, 8, 8, 3]", fields)) }
+    #expect(error?.message == "mask: a function for the mask is not supported")
+  }
+
   @Test func manyErrorsShareTheirHints() throws {
     let (swish, crop) = (try lambda("swish"), try lambda("crop"))
     let error = modelError {
@@ -265,7 +271,7 @@ struct LambdaFixture: Decodable, Sendable {
     #expect(
       error?.hint
         == "convert formulas with --lambda auto; make them custom layers with rules: "
-        + #"--custom-layers FILE.json with [{"class": "Lambda", "function": "<lambda>", "className": "YourClass"}]"#
+        + #"--custom-layers FILE.json with [{"class": "Lambda", "name": "a", "className": "YourClass"}, {"class": "Lambda", "name": "b", "className": "YourClass"}]"#
     )
   }
 

@@ -88,11 +88,14 @@ for name, shape, options in (
     VERSIONS[f"keras_contrib_group_normalization_{name}"] = "2.2.4"
 
 def collected(name, call, *weights, **options):
-    """A layer of a collection, by the formula of its source: `weights` have the shape of the last axis."""
+    """A layer of a collection, by the formula of its source: `weights` have the shape of the last axis, or
+    are pairs of names and shapes."""
     def build(self, shape):
         last = shape[0][-1] if isinstance(shape, list) else shape[-1]
         for weight in weights:
-            setattr(self, weight, self.add_weight(name=weight, shape=(1,) * (weight in "alpha beta") * 2 + (last,)))
+            own = weight if isinstance(weight, tuple) else (
+                weight, (1,) * (weight in "alpha beta") * 2 + (last,))
+            setattr(self, own[0], self.add_weight(name=own[0], shape=own[1]))
 
     def init(self, **kwargs):
         keras2.layers.Layer.__init__(self, **{k: v for k, v in kwargs.items() if k not in options})
@@ -128,6 +131,21 @@ def collections():
     for name, target in (("upsample_like", (7, 13, 2)), ("upsample_like_twice", (12, 16, 2))):
         yield name, (image, target), collected("UpsampleLike", lambda self, x: tf.compat.v1.image.resize_images(
             x[0], tf.shape(x[1])[1:3], method="nearest"))
+    # The pixel shuffling of faceswap's lib/model/layers.py: K.reshape, K.permute_dimensions, K.reshape.
+    yield "pixel_shuffler", image, collected("PixelShuffler", lambda self, x: tf.reshape(tf.transpose(
+        tf.reshape(x, (-1, 6, 8, 2, 2, 1)), (0, 1, 3, 2, 4, 5)), (-1, 12, 16, 1)), size=[2, 2],
+        data_format="channels_last")
+    # DenseNet-Keras, custom_layers.py
+    for name, axis, size in (("scale", -1, 4), ("scale_of_rows", 1, 6)):
+        place = [1, 6, 1, 1] if axis == 1 else [1, 1, 1, 4]
+        yield name, image, collected("Scale", lambda self, x, p=place: x * tf.reshape(self.gamma, p) + tf.reshape(
+            self.beta, p), ("gamma", (size,)), ("beta", (size,)), axis=axis, momentum=0.9)
+    # keras-frcnn, keras_frcnn/FixedBatchNormalization.py
+    yield "fixed_batch_normalization", image, collected(
+        "FixedBatchNormalization", lambda self, x: tf.nn.batch_normalization(
+            x, self.running_mean, self.running_std, self.beta, self.gamma, 0.01),
+        ("gamma", (4,)), ("beta", (4,)), ("running_mean", (4,)), ("running_std", (4,)), epsilon=0.01, axis=-1)
+    yield "gradient_reversal", (5,), collected("GradientReversal", lambda self, x: x, hp_lambda=1)
     # efficientnet/model.py, segmentation_models
     yield "fixed_dropout", (5,), collected("FixedDropout", lambda self, x: x, rate=0.2, noise_shape=None, seed=None)
 
@@ -135,6 +153,41 @@ def collections():
 for name, shape, made in collections():
     shapes = shape if isinstance(shape[0], tuple) else (shape,)
     layer(f"collected_{name}", lambda k, L, m=made: m, *shapes, only="tf2")
+
+
+class ContextAttention(keras2.layers.Layer):
+    """The attention with a context vector of hierarchical attention networks, as
+    "AttentionWithContext" of many networks for text computes it, masks included."""
+
+    def __init__(self, bias=True, **kwargs):
+        super().__init__(**kwargs)
+        self.supports_masking, self.has_bias = True, bias
+
+    def build(self, shape):
+        self.W = self.add_weight(name=self.name + "_W", shape=(shape[-1], shape[-1]))
+        self.b = self.add_weight(name=self.name + "_b", shape=(shape[-1],)) if self.has_bias else 0
+        self.u = self.add_weight(name=self.name + "_u", shape=(shape[-1],))
+
+    def compute_mask(self, inputs, mask=None):
+        return None
+
+    def get_config(self):
+        return super().get_config()
+
+    def call(self, x, mask=None):
+        import tensorflow as tf
+        a = tf.exp(tf.linalg.matvec(tf.tanh(tf.matmul(x, self.W) + self.b), self.u))
+        if mask is not None:
+            a *= tf.cast(mask, tf.float32)
+        a /= tf.reduce_sum(a, axis=1, keepdims=True) + keras2.backend.epsilon()
+        return tf.reduce_sum(x * a[:, :, None], axis=1)
+
+
+ContextAttention.__name__ = "AttentionWithContext"
+for bias in (True, False):
+    layer(f"collected_context_attention_{bias}", lambda k, L, b=bias: ContextAttention(b), (6, 4), only="tf2")
+layer("collected_context_attention_masked", lambda k, L: lambda x: ContextAttention()(L.Masking()(x)),
+      (5, 3), only="tf2", values=[np.array([[[1, 2, 3], [0, 0, 0], [-1, 0, 2], [0, 0, 0], [0, 0, 0]]], "f4")])
 layer("sync_batch_normalization", lambda k, L: L.experimental.SyncBatchNormalization(), (4, 3, 2), only="tf2")
 
 
@@ -335,6 +388,11 @@ layer("network_3d", lambda k, L: k.Sequential([
     L.Dense(4, activation="softmax")]), (6, 7, 8, 2))
 for padding in ("valid",):
     layer("locally_connected_1d", lambda k, L: L.LocallyConnected1D(4, 3, strides=2), (8, 3), only="tf2")
+    # The stored bias [rows, columns, filters] is read as [filters, rows, columns].
+    layer("locally_connected_2d_channels_first", lambda k, L: L.LocallyConnected2D(
+        3, (2, 3), data_format="channels_first"), (2, 5, 7), only="tf2")
+    layer("locally_connected_1d_channels_first", lambda k, L: L.LocallyConnected1D(
+        4, 3, data_format="channels_first"), (3, 8), only="tf2")
     for mode in (1, 2, 3):
         layer(f"locally_connected_2d_{mode}", lambda k, L, m=mode: L.LocallyConnected2D(
             3, (2, 3), strides=(1, 2), implementation=m), (5, 7, 2), only="tf2")
@@ -344,6 +402,9 @@ for padding in ("valid",):
         layer(f"locally_connected_2d_same_{mode}", lambda k, L, m=mode: L.LocallyConnected2D(
             2, (2, 3), padding="same", implementation=m), (4, 5, 2), only="tf2")
     layer("locally_connected_1d_3", lambda k, L: L.LocallyConnected1D(4, 3, implementation=3), (6, 3), only="tf2")
+
+for name, shape in ("flatten_channels_first", (3, 4, 5)), ("flatten_channels_first_steps", (6, 5)):
+    layer(name, lambda k, L: L.Flatten(data_format="channels_first"), shape, only="tf2")
 
 # Merges
 for name in ("Add", "Subtract", "Multiply", "Average", "Maximum", "Minimum"):
@@ -865,7 +926,7 @@ def randomize(model):
         if "seed_generator" in path or "int" in str(w.dtype) or "count" in path:
             continue
         value = rng.normal(0, 0.5, w.shape)
-        if "variance" in path:
+        if "variance" in path or "running_std" in path:
             value = np.abs(value) + 0.5
         elif "gamma" in path:
             value += 1

@@ -10,9 +10,10 @@ struct BatchNormalization: KerasLayer {
   static let classes = [
     SourceLayer(
       "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
-      "SyncBatchNormalization",
+      "SyncBatchNormalization", "BatchNorm", "FixedBatchNormalization",
       becomes: "batchnorm, folded; wrapped in permutes",
-      options: "`axis`, `scale`, `center`; Keras 1 `mode` 2: statistics of the input",
+      options:
+        "`axis`, `scale`, `center`; Keras 1 `mode` 2: statistics of the input; BatchNorm of Mask R-CNN, FixedBatchNormalization of keras-frcnn",
       refused: "Keras 1 `mode` 1, `renorm`: batch statistics")
   ]
   static let maskPolicy = MaskPolicy.passes

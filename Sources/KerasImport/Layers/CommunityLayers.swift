@@ -38,14 +38,20 @@ struct L2Normalization: KerasLayer {
 struct SubPixelUpscaling: KerasLayer {
   static let classes = [
     SourceLayer(
-      "SubPixelUpscaling", becomes: "reorganizeData", options: "`scale_factor`; from keras-contrib",
-      refused: "channels first")
+      "SubPixelUpscaling", "PixelShuffler", becomes: "reorganizeData",
+      options: "`scale_factor`; from keras-contrib; `size`; from faceswap",
+      refused: "channels first, two factors")
   ]
 
   private let factor: Int
 
   init(_ configuration: LayerConfiguration) throws {
-    factor = try configuration.int("scale_factor", default: 2)
+    let isSized = configuration.className == "PixelShuffler"
+    let factors = try configuration.ints(isSized ? "size" : "scale_factor") ?? [2]
+    guard let factor = factors.first, factor > 0, Set(factors).count == 1 else {
+      throw configuration.unsupported("size", "\(factors) is not supported")
+    }
+    self.factor = factor
     guard try configuration.dataFormat != .channelsFirst else {
       throw configuration.unsupported("data_format", "channels first")
     }
@@ -55,6 +61,45 @@ struct SubPixelUpscaling: KerasLayer {
     guard factor > 1 else { return [try call.input] }
     return try OperationTable.convert(
       "depth_to_space", call, ["block_size": .int(factor)], into: &network)
+  }
+}
+
+/// gamma · x + beta along one axis, from the DenseNets and ResNets that were converted from Caffe.
+struct ScaleAlongAxis: KerasLayer {
+  static let classes = [
+    SourceLayer(
+      "Scale", becomes: "scale", options: "`axis`; from networks converted from Caffe",
+      refused: "other classes of this name")
+  ]
+
+  private let axis: Int
+
+  init(_ configuration: LayerConfiguration) throws {
+    guard configuration.field("momentum") != nil, let (_, value) = configuration.field("axis"),
+      let axis = value.int
+    else {
+      throw configuration.unsupported(
+        nil, "this variant of the class is not known: it has no 'axis' and 'momentum'")
+    }
+    self.axis = axis
+  }
+
+  var weights: [WeightSlot] { [WeightSlot("gamma"), WeightSlot("beta")] }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    let axis = try call.axis(axis, of: input)
+    let gamma = try call.weight("gamma", [input.shape[axis]])
+    let beta = try call.weight("beta", [input.shape[axis]])
+    return [
+      network.withChannelAxis(axis, of: [input], for: call.name) { network, tensors in
+        var scale = CoreMLModel.Scale(Weights(gamma), gamma.shape)
+        scale.hasBias = true
+        scale.bias = Weights(beta)
+        scale.shapeBias = beta.shape
+        return tensors[0].with(network.add(call.name, scale, [tensors[0].blob]))
+      }
+    ]
   }
 }
 

@@ -12,7 +12,7 @@ struct Dropout: KerasLayer {
       "RandomColorJitter", "RandomColorDegeneration", "RandomErasing", "RandomGaussianBlur",
       "RandomInvert", "RandomPosterization", "RandomElasticTransform", "RandAugment", "AugMix",
       "CutMix", "MixUp", "StochasticDepth", "Solarization", "FixedDropout", "DropConnect",
-      "DropBlock1D", "DropBlock2D",
+      "DropBlock1D", "DropBlock2D", "GradientReversal",
       becomes: "nothing: these layers act in training only")
   ]
   static let maskPolicy = MaskPolicy.passes

@@ -10,6 +10,11 @@ struct EmbeddingLayer: KerasLayer {
   ]
   static let maskPolicy = MaskPolicy.decides
 
+  /// Whether a layer looks up rows of a table.
+  static func isLookup(_ layer: ModelDefinition.Layer) -> Bool {
+    (classNames + TableEmbedding.classNames).contains(layer.className)
+  }
+
   private let indices: Int
   private let size: Int
   private let masksZero: Bool

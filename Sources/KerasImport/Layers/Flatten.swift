@@ -7,7 +7,7 @@ struct FlattenLayer: KerasLayer {
     SourceLayer("Flatten", becomes: "flatten; a reshape for volumes", options: "`data_format`")
   ]
 
-  /// Whether `data_format` asks for converting a channels-first image to channels last first.
+  /// Whether Keras moves the first axis after the others first, of a tensor of any rank.
   private let swapsChannels: Bool
 
   init(_ configuration: LayerConfiguration) throws {
@@ -16,31 +16,28 @@ struct FlattenLayer: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     var input = network.standard(try call.input, for: call.name)
+    if swapsChannels, input.rank > 2 { input = input.reordered(Array(2..<input.rank) + [1]) }
     var flatten = Flatten()
     switch input.layout {
-    case .vector: flatten.mode = .channelFirst
-    case .imageChannelsFirst: flatten.mode = swapsChannels ? .channelLast : .channelFirst
+    case .vector, .imageChannelsFirst: flatten.mode = .channelFirst
     case .image: flatten.mode = .channelLast
     default:
       if input.layout.axes.count > 3 {
         guard let count = input.itemCount else {
           throw call.unknownSize(of: input)
         }
-        if swapsChannels {
-          // Keras moves the channels after the other axes.
-          input.shape.append(input.shape.remove(at: 1))
-          input.layout.axes.append(input.layout.axes.removeFirst())
-        }
         return [try network.reshaped(input, to: [count], preferred: call.preferredImage, call)]
       }
-      if input.layout.axes.count == 2 {
+      if input.layout == .sequence {
         // Moves T to H, so that H, W, C is Keras's order.
         var permute = Permute()
         permute.axis = [2, 1, 0, 3]
         input.blob = network.add(
           call.name + "__permute__", permute, [input.blob], to: call.name + "_output__permute__")
       } else {
-        input = network.relaid(input, to: .image, for: call.name)
+        let layout: TensorLayout =
+          input.rank == 3 ? TensorLayout(axes: [.height, .channel]) : .image
+        input = network.relaid(input, to: layout, for: call.name)
       }
       flatten.mode = .channelLast
     }

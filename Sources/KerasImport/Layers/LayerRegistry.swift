@@ -29,6 +29,8 @@ enum KerasLayerRegistry {
     RegressBoxes.self, ClipBoxes.self, TransformerLayer.self, TokenAndPositionEmbedding.self,
     PatchingAndEmbedding.self, VisionTransformerEncoder.self, DepthwiseConv3D.self,
     FourierEncoder.self, AnchorBoxes.self, QuantizationHolder.self, QuantizationWrapper.self,
+    ContextAttention.self, ScaleAlongAxis.self, TableEmbedding.self, EmbeddingSimilarity.self,
+    ExtractStep.self,
   ]
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(

@@ -104,7 +104,7 @@ struct LocallyConnected: KerasLayer {
       call.name + "__places__", Permute().with(\.axis, [0, 2, 3, 1]), [windows])
     let flat = network.add(call.name + "__flat__", Flatten().with(\.mode, .channelFirst), [turned])
     let places = axes.count == 1 ? [geometry.output[1]] : geometry.output
-    let bias = settings.hasBias ? Weights(try call.weight("bias", places + [filters])) : nil
+    let bias = settings.hasBias ? Weights(try bias(call, places)) : nil
     var product = Convolution.pointwise(
       Weights(kernel), inputs: window, outputs: geometry.places * filters, bias: bias)
     product.nGroups = geometry.places
@@ -115,6 +115,14 @@ struct LocallyConnected: KerasLayer {
     output.blob = network.add(
       call.name + "__reshape__", reshape, [products], to: call.name + "_output")
     return [try network.activate(settings.activation, output, call)]
+  }
+
+  /// `[position, filter]`. With the channels first, Keras reads the stored `[rows, columns, filters]`
+  /// as `[filters, rows, columns]`, without a transposition.
+  private func bias(_ call: LayerCall, _ places: [Int]) throws -> FloatValues {
+    let stored = try call.weight("bias", places + [filters])
+    guard isChannelsFirst else { return stored }
+    return stored.shaped([filters, try checkedProduct(places)]).transposed([1, 0])
   }
 
   /// `[position, filter, element of the window]`

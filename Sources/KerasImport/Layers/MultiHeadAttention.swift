@@ -15,7 +15,7 @@ struct MultiHeadAttention: KerasLayer {
       options:
         "`value_dim`, `use_bias`, `output_shape`, `attention_axes`, `use_causal_mask`, `attention_mask`, `return_attention_scores`, `sliding_window`, `use_gate`, masks; GroupQueryAttention",
       refused:
-        "attention masks, windows and scores along axes of an image; masks of keras-multi-head's class"
+        "attention masks, windows and scores along axes of an image"
     )
   ]
   static let maskPolicy = MaskPolicy.decides

@@ -164,8 +164,6 @@ struct ProjectedAttention: Sendable {
     try call.require(
       call.inputs.count == 1 || call.inputs.count == 3, "it takes one input or three")
     let inputs = call.inputs.count == 3 ? call.inputs : Array(repeating: call.inputs[0], count: 3)
-    try call.require(
-      inputs.allSatisfy { $0.mask == nil }, unsupported: "masks of this class are not supported")
     let channels = try call.known([inputs[2].channels], of: inputs[2])[0]
     var parts: [KerasTensor] = []
     for (input, path) in zip(inputs, ["query", "key", "value"]) {
@@ -174,10 +172,12 @@ struct ProjectedAttention: Sendable {
           input, path, channels, hasBias: hasBias, activation: activation, &network))
     }
     var attention = HeadedAttention(heads: heads)
-    attention.mask.isCausal = isCausal
+    attention.mask = AttentionMask(isCausal: isCausal, keys: inputs[1].mask.map { [$0] } ?? [])
     let merged = try attention.attended(parts[0], parts[1], parts[2], call, &network)
-    return try call.dense(
+    var result = try call.dense(
       merged, "output", channels, hasBias: hasBias, activation: activation, &network)
+    result.mask = inputs[0].mask
+    return result
   }
 }
 

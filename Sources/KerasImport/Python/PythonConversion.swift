@@ -13,6 +13,8 @@ struct PythonConversion {
 
   let source: Source
   let subject: CustomLayerSubject
+  /// Whether the Lambda computes the mask of its result with another function.
+  private let hasMaskFunction: Bool
   /// What the layer becomes if its function cannot be followed; nil if that is an error.
   let fallback: CustomConversion?
 
@@ -35,6 +37,7 @@ struct PythonConversion {
       return nil
     }
     self.subject = subject
+    hasMaskFunction = layer.fields["mask"].map { !$0.isNull } ?? false
     fallback =
       rules.allowsAll ? CustomConversion(layer: layer, subject: subject, rule: nil) : nil
   }
@@ -47,6 +50,9 @@ struct PythonConversion {
   func convert(
     _ call: LayerCall, into network: inout NetworkWriter
   ) throws -> (outputs: [KerasTensor], text: String) {
+    try call.require(
+      !hasMaskFunction, unsupported: "mask: a function for the mask is not supported",
+      hint: "save the model without it: a layer may be called with its mask instead")
     if let formula { return (try formula.convert(call, into: &network), formula.text) }
     guard call.inputs.allSatisfy({ $0.sizes == nil }) else {
       throw call.unsupported("functions of shapes are not supported")

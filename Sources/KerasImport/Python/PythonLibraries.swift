@@ -105,6 +105,10 @@ enum PythonLibraries {
   }
 
   static func refusal(_ path: String) -> ModelError {
-    ModelError(.unsupported, "it calls \(path)")
+    ModelError(
+      .unsupported, "it calls \(path)",
+      hint: path.contains("random_normal")
+        ? #"a rule with "expression": "x0" in place of the class takes the first input, the mean"#
+        : nil)
   }
 }

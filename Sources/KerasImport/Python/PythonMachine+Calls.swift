@@ -12,6 +12,9 @@ extension PythonMachine {
     case .function(let function): return try call(function, positional, keywords)
     case .method(let value, let name): return try method(name, of: value, positional)
     case .library(let path): return try call(path, positional, keywords)
+    // A type of NumPy, as in np.float32(2).
+    case .string(let type) where type.hasPrefix("float") && positional.count == 1:
+      return positional[0]
     default: throw Self.unsupported("it calls an unknown function")
     }
   }

@@ -118,7 +118,10 @@ extension PythonMachine {
   private func global(_ name: String, _ layout: PythonMarshal.CodeLayout) throws -> PythonSymbol {
     if layout == .python2, name == "True" || name == "False" { return .bool(name == "True") }
     guard let path = PythonLibraries.global(name) else {
-      throw Self.unsupported("it uses '\(name)', defined outside it")
+      throw ModelError(
+        .unsupported, "it uses '\(name)', defined outside it",
+        hint: "a rule with the formula and its values in place of the class, as in "
+          + #""expression": "x / 127.5 - 1", converts it"#)
     }
     return .library(path)
   }

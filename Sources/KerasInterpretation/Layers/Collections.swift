@@ -30,7 +30,7 @@ enum Collections {
   private static func blocks(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 4)
     try run.require(!run.isChannelsFirst, "channels first")
-    let factor = try run.sizes("scale_factor", count: 1, default: 2)[0]
+    let factor = try run.sizes("scale_factor", "size", count: 2, default: 2)[0]
     let shape = run.input.shape
     let area = try checkedProduct([factor, factor])
     try run.require(shape[3] % area == 0, "\(shape[3]) channels")

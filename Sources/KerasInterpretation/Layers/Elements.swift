@@ -30,7 +30,8 @@ enum Elements {
     for name in [
       "InputLayer", "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise",
       "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ActivityRegularization",
-      "Identity", "RandomFlip", "RandomRotation", "RandomZoom", "RandomTranslation",
+      "GradientReversal", "Identity", "RandomFlip", "RandomRotation", "RandomZoom",
+      "RandomTranslation",
       "RandomContrast", "RandomBrightness", "ActivityRegularizer", "RandomHeight", "RandomWidth",
       "RandomShear", "RandomPerspective", "RandomGrayscale", "RandomHue", "RandomSaturation",
       "RandomSharpness", "RandomColorJitter", "RandomColorDegeneration", "RandomErasing",

@@ -25,6 +25,11 @@ extension OperationCall {
     var sizes: [BlobAxis: Int] = [:]
     for (axis, size) in zip(axes, shape) { sizes[axis] = size }
     guard sizes[.sequence, default: 1] == 1 else {
+      if axes == [.sequence, .channel] {
+        let table = network.constantSequence(
+          FloatValues(values).shaped(shape), name + suffix + "table__")
+        return network.relaid(table, to: .sequence, for: name + suffix)
+      }
       throw layer.unsupported(
         "a constant that differs between the steps of a sequence is not supported")
     }

@@ -1,0 +1,92 @@
+import CoreMLModel
+import ImportSupport
+import TensorCore
+
+// Layers of keras-bert 0.89 and keras-embed-sim 0.10, which keras-transformer and keras-gpt-2 use.
+
+/// An embedding whose second output is its table, for `EmbeddingSimilarity`.
+struct TableEmbedding: KerasLayer {
+  static let classes = [
+    SourceLayer(
+      "TokenEmbedding", "EmbeddingRet",
+      becomes: "embedding; the table is part of the layer that uses it",
+      options: "`mask_zero`; from keras-bert and keras-embed-sim",
+      refused: "its table as an input of other layers than EmbeddingSimilarity")
+  ]
+  static let maskPolicy = MaskPolicy.decides
+
+  private let embedding: EmbeddingLayer
+  private let shape: [Int]
+
+  init(_ configuration: LayerConfiguration) throws {
+    embedding = try EmbeddingLayer(configuration)
+    shape = [try configuration.int("input_dim"), try configuration.int("output_dim")]
+  }
+
+  var weights: [WeightSlot] { embedding.weights }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    var table = KerasTensor(blob: call.name + "_table", shape: shape, layout: .vector)
+    table.table = try call.weight("embeddings", shape.map { $0 })
+    return try embedding.convert(call, into: &network) + [table]
+  }
+}
+
+/// softmax(x · tableᵀ + bias)
+struct EmbeddingSimilarity: KerasLayer {
+  static let classes = [
+    SourceLayer(
+      "EmbeddingSimilarity", "EmbeddingSim", becomes: "innerProduct with the table, softmax",
+      options: "`use_bias`; from keras-bert and keras-embed-sim", refused: "`return_logits`")
+  ]
+  static let maskPolicy = MaskPolicy.decides
+
+  private let hasBias: Bool
+
+  init(_ configuration: LayerConfiguration) throws {
+    hasBias = try configuration.bool("use_bias", default: true)
+    try configuration.require(
+      !configuration.bool("return_logits", default: false), "return_logits",
+      unsupported: "is not supported")
+  }
+
+  var weights: [WeightSlot] { hasBias ? [WeightSlot("bias")] : [] }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    guard call.inputs.count == 2, let table = call.inputs[1].table else {
+      throw call.unsupported("it takes a sequence and the table of an embedding")
+    }
+    let (count, size) = (table.shape[0], table.shape[1])
+    let input = call.inputs[0]
+    try call.require(
+      input.channels == size,
+      "its input \(input.shapeText) does not fit the table \(KerasTensor.text(table.shape))",
+      code: .mismatch)
+    let bias = hasBias ? Weights(try call.weight("bias", [count])) : nil
+    let scores = network.channelProduct(
+      network.standard(input, for: call.name), Weights(table), inputs: size, outputs: count,
+      bias: bias, call.name + "__scores__")
+    var result = network.softmax(scores, axis: scores.rank - 1, call.name)
+    result.mask = input.mask
+    return [result]
+  }
+}
+
+/// The step `index` of a sequence.
+struct ExtractStep: KerasLayer {
+  static let classes = [
+    SourceLayer("Extract", becomes: "slice", options: "`index`; from keras-bert")
+  ]
+
+  private let index: Int
+
+  init(_ configuration: LayerConfiguration) throws { index = try configuration.int("index") }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    try call.require(input.rank > 2, "its input \(input.shapeText) is not a sequence")
+    return [
+      try call.step("take", [input], "step", ["indices": .int(index), "axis": .int(1)], &network)
+    ]
+  }
+}
