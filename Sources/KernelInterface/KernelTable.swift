@@ -198,7 +198,6 @@ package protocol KernelTable: Sendable {
   // MARK: Matrices
 
   static func dense(_ a: DenseArguments)
-  static func matrixProduct(_ a: MatrixProductArguments)
   static func expandWeights(_ a: ExpansionArguments)
 
   /// Packs a row of floats, possibly unaligned, into a `FixedRow`.

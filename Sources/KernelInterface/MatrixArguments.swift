@@ -64,36 +64,3 @@ package struct DenseArguments: @unchecked Sendable {
     self.epilogue = epilogue
   }
 }
-
-/// `c[m][n] = columnBias[n] + Σ(k) a[m][k] · b[k][n]`, all row-major, with strides in floats
-/// between rows. The order of an element's sum does not depend on how rows or columns are divided
-/// among calls.
-package struct MatrixProductArguments: @unchecked Sendable {
-  package var a: UnsafePointer<Float>
-  package var aStride: Int
-  package var b: UnsafePointer<Float>
-  package var bStride: Int
-  package var c: UnsafeMutablePointer<Float>
-  package var cStride: Int
-  package var rows: Int
-  package var columns: Int
-  package var depth: Int
-  package var columnBias: UnsafePointer<Float>?
-
-  package init(
-    a: UnsafePointer<Float>, aStride: Int, b: UnsafePointer<Float>, bStride: Int,
-    c: UnsafeMutablePointer<Float>, cStride: Int, rows: Int, columns: Int, depth: Int,
-    columnBias: UnsafePointer<Float>? = nil
-  ) {
-    self.a = a
-    self.aStride = aStride
-    self.b = b
-    self.bStride = bStride
-    self.c = c
-    self.cStride = cStride
-    self.rows = rows
-    self.columns = columns
-    self.depth = depth
-    self.columnBias = columnBias
-  }
-}

@@ -82,7 +82,7 @@ import Testing
     ("generalConvolution", generalConvolution), ("packConvolutionWeights", packConvolutionWeights),
     ("winogradInput", winogradInput), ("winogradOutput", winogradOutput),
     ("packWinogradWeights", packWinogradWeights), ("dense", dense),
-    ("matrixProduct", matrixProduct), ("unary", unary), ("combine", combine), ("pool", pool),
+    ("unary", unary), ("combine", combine), ("pool", pool),
     ("reduce", reduce), ("reduceBlock", reduceBlock), ("softmax", softmax),
     ("blockedSoftmax", blockedSoftmax), ("block", block), ("unblock", unblock),
   ]
@@ -316,22 +316,6 @@ extension GuardPageTests {
       outputs.append(output)
     }
     return outputs
-  }
-
-  private static func matrixProduct(
-    _ kernels: any KernelTable.Type, _ buffers: Buffers, _ length: Int
-  ) -> [GuardedBuffer] {
-    let (rows, depth) = (1 + length * 5 % 16, 1 + length % 7)
-    let a = buffers.input(rows * depth)
-    let b = buffers.input(depth * length)
-    let columnBias = buffers.input(length)
-    let c = buffers.output(rows * length)
-    kernels.matrixProduct(
-      MatrixProductArguments(
-        a: a.constant, aStride: depth, b: b.constant, bStride: length, c: c.pointer,
-        cStride: length, rows: rows, columns: length, depth: depth,
-        columnBias: columnBias.constant))
-    return [c]
   }
 }
 

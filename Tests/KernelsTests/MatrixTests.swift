@@ -146,50 +146,42 @@ import Testing
     }
   }
 
-  @Test(arguments: availableSets) func products(_ set: InstructionSet) {
-    for (m, n, k) in [
-      (1, 1, 1), (3, 5, 7), (14, 32, 16), (15, 33, 300), (29, 65, 513), (6, 16, 256), (7, 31, 257),
-      (2, 3, 0),
+  /// The columns of a row-major matrix and those of its transpose are packed alike.
+  @Test(arguments: availableSets) func packedColumns(_ set: InstructionSet) {
+    let kernels = set.kernels
+    for (depth, columns, stride, run) in [
+      (1, 1, 1, 1), (16, 16, 19, 16), (48, 32, 32, 16), (9, 37, 40, 3), (7, 70, 70, 7),
     ] {
-      var generator = SplitMix64(seed: UInt64(m + n + k))
-      let a = generator.values(m * k)
-      let b = generator.values(k * n)
-      let columnBias = generator.values(n)
-      var exact: [(Double, Double)] = []
-      for row in 0..<m {
-        for column in 0..<n {
-          var sum = Double(columnBias[column])
-          var size = abs(sum)
-          for i in 0..<k {
-            sum += Double(a[row * k + i]) * Double(b[i * n + column])
-            size += abs(Double(a[row * k + i]) * Double(b[i * n + column]))
+      var generator = SplitMix64(seed: UInt64(depth + columns))
+      let matrix = generator.values((depth - 1) * stride + columns)
+      let transpose = (0..<columns).flatMap { c in (0..<depth).map { matrix[$0 * stride + c] } }
+      let blocks = (columns + kernels.channelBlock - 1) / kernels.channelBlock
+      let width = blocks * kernels.channelBlock
+      let panelWidth = kernels.panelBlocks * kernels.channelBlock
+      let panels = (blocks + kernels.panelBlocks - 1) / kernels.panelBlocks
+      var expected: [Float] = []
+      for panel in 0..<panels {
+        let first = panel * panelWidth
+        for k in 0..<depth {
+          for c in first..<min(width, first + panelWidth) {
+            expected.append(c < columns ? matrix[k * stride + c] : 0)
           }
-          exact.append((sum, size))
         }
       }
       for edge in GuardedBuffer.Edge.allCases {
-        let (x, y) = (GuardedBuffer(a, at: edge), GuardedBuffer(b, at: edge))
-        let c = GuardedBuffer(columnBias, at: edge)
-        let z = GuardedBuffer(count: m * n, at: edge)
-        set.kernels.matrixProduct(
-          MatrixProductArguments(
-            a: x.constant, aStride: k, b: y.constant, bStride: n, c: z.pointer, cStride: n,
-            rows: m, columns: n, depth: k, columnBias: c.constant))
-        expectClose(z.values, exact, "\(set) \(m) x \(n) x \(k)")
-
-        // In two calls, split by rows and by columns, with the same bits.
-        let parts = GuardedBuffer(count: m * n, at: edge)
-        for (rows, columns) in [
-          (0..<m / 2, 0..<n), (m / 2..<m, 0..<n / 3), (m / 2..<m, n / 3..<n),
-        ] {
-          set.kernels.matrixProduct(
-            MatrixProductArguments(
-              a: x.constant + rows.lowerBound * k, aStride: k, b: y.constant + columns.lowerBound,
-              bStride: n, c: parts.pointer + (rows.lowerBound * n + columns.lowerBound), cStride: n,
-              rows: rows.count, columns: columns.count, depth: k,
-              columnBias: c.constant + columns.lowerBound))
+        for (source, rowStride, columnStride) in [(matrix, stride, 1), (transpose, 1, depth)] {
+          let input = GuardedBuffer(source, at: edge)
+          let packed = GuardedBuffer(count: depth * width, at: edge)
+          kernels.packConvolutionWeights(
+            PackingArguments(
+              source: UnsafeRawPointer(input.constant),
+              layout: WeightLayout(
+                outputStride: columnStride, inputStride: rowStride, rowStride: 1, columnStride: 1,
+                outputChannels: columns, inputChannels: depth, kernelHeight: 1, kernelWidth: 1),
+              panels: 0..<panels, packed: packed.pointer),
+            blockChannels: run, panelBlocks: kernels.panelBlocks)
+          #expect(packed.values == expected, "\(set) \(depth) × \(columns)")
         }
-        #expect(parts.values == z.values)
       }
     }
   }

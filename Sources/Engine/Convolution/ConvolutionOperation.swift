@@ -87,7 +87,7 @@ struct ConvolutionOperation: NodeOperation {
       weightBytes: floats * 4)
   }
 
-  private var fusedLabel: String {
+  var fusedLabel: String {
     (hasResidual ? " + residual" : "") + weights.activation.label
       + (poolsMaximum ? " + maximum pooling" : "")
   }
@@ -119,7 +119,7 @@ struct ConvolutionOperation: NodeOperation {
   private func residualOffset(_ context: StepContext) -> Int {
     guard hasResidual else { return 0 }
     let layout = context.inputs[1].layout
-    return residualStart[0] * layout.rowStride + residualStart[1] * layout.block
+    return residualStart[0] * layout.rowStride + residualStart[1] * layout.pixelStride
   }
 
   /// The buffers of a run.
@@ -192,18 +192,18 @@ struct ConvolutionOperation: NodeOperation {
         let pixelOffset = isFlat ? unit.rows.lowerBound : 0
         var rows = DirectPlan.Rows(
           input: source + start + unit.image * from.imageStride
-            + rowOffset * stride[0] * from.rowStride + pixelOffset * from.block,
+            + rowOffset * stride[0] * from.rowStride + pixelOffset * from.pixelStride,
           inputStrides: from.strides,
           isInputNear: isEasyToFollow || units.rereadsInput && unit.panels.lowerBound > 0,
           output: target + to.origin + unit.image * to.imageStride + rowOffset * to.rowStride
-            + pixelOffset * to.block,
+            + pixelOffset * to.pixelStride,
           outputStrides: to.strides, count: isFlat ? 1 : unit.rows.count,
           width: isFlat ? unit.rows.count : to.shape.width)
         if let residual, let added {
           let layout = residual.layout
           rows.residual =
             added + layout.origin + unit.image * layout.imageStride + rowOffset * layout.rowStride
-            + pixelOffset * layout.block
+            + pixelOffset * layout.pixelStride
           rows.residualStrides = layout.strides
         }
         plan.run(unit.panels, rows)

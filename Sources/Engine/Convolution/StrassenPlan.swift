@@ -61,7 +61,8 @@ struct StrassenPlan: Sendable {
     kernels.strassenInput(
       pairs, input: input + start,
       inputStrides: Strides(
-        pixel: stride[1] * from.block, row: stride[0] * from.rowStride, block: from.planeStride,
+        pixel: stride[1] * from.pixelStride, row: stride[0] * from.rowStride,
+        block: from.planeStride,
         image: from.imageStride),
       blocks: schedule.inputBlocks, allBlocks: schedule.geometry.inputs / schedule.block,
       sums: sums,

@@ -28,7 +28,12 @@ struct WindowGeometry: Sendable, Equatable {
 
   /// Floats from the start of a buffer to the first window.
   func origin(in layout: BlobLayout) -> Int {
-    layout.origin - start[0] * layout.rowStride - start[1] * layout.block
+    layout.origin - start[0] * layout.rowStride - start[1] * layout.pixelStride
+  }
+
+  init(kernel: [Int], stride: [Int]) {
+    self.kernel = kernel
+    self.stride = stride
   }
 
   init(_ pooling: Pooling, input: Shape) throws {

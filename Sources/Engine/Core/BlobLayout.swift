@@ -21,12 +21,17 @@ struct Halo: Hashable, Sendable {
 /// The layout of a blob in memory: `[image][channel / block][row][column][channel % block]`, each
 /// plane with a halo of zeros. A block of 1 is plain row-major order.
 ///
+/// The rows of a matrix are also a single row of pixels, each with all of its channels next to one
+/// another: `init(pixels:channels:block:)`.
+///
 /// Strides count floats. In the last channel block, lanes without a channel are zero.
 struct BlobLayout: Equatable, Sendable {
   /// `[Seq, Batch, C, H, W]`, whatever the blob's rank.
   let shape: Shape
   let block: Int
   let halo: Halo
+  /// From one pixel to the next: the block, unless all channels of a pixel are adjacent.
+  let pixelStride: Int
   let rowStride: Int
   let planeStride: Int
   let imageStride: Int
@@ -44,6 +49,7 @@ struct BlobLayout: Equatable, Sendable {
     let rows = try checkedSum([halo.top, shape.height, halo.bottom])
     let channelBlocks = (shape.channels + block - 1) / block
     let limit = 1 << 40
+    pixelStride = block
     rowStride = try checkedProduct([columns, block], limit: limit)
     planeStride = try checkedProduct([rows, rowStride], limit: limit)
     imageStride = try checkedProduct([channelBlocks, planeStride], limit: limit)
@@ -57,6 +63,7 @@ struct BlobLayout: Equatable, Sendable {
     self.shape = shape
     block = whole.block
     halo = whole.halo
+    pixelStride = whole.pixelStride
     rowStride = whole.rowStride
     planeStride = whole.planeStride
     imageStride = whole.imageStride
@@ -65,15 +72,28 @@ struct BlobLayout: Equatable, Sendable {
     floatCount = (shape.images - 1) * whole.imageStride + planes * whole.planeStride
   }
 
+  /// The row-major matrix `[pixels][channels]`, whose rows are cut into blocks.
+  init(pixels: Int, channels: Int, block: Int) throws {
+    shape = try Shape([1, 1, channels, 1, pixels])
+    self.block = block
+    halo = .none
+    pixelStride = channels
+    rowStride = shape.count
+    planeStride = block
+    imageStride = shape.count
+    origin = 0
+    floatCount = shape.count
+  }
+
   var strides: Strides {
-    Strides(pixel: block, row: rowStride, block: planeStride, image: imageStride)
+    Strides(pixel: pixelStride, row: rowStride, block: planeStride, image: imageStride)
   }
 
   var channelBlocks: Int { (shape.channels + block - 1) / block }
   /// Planes of `block` channels in all images.
   var planes: Int { shape.images * channelBlocks }
   /// Whether rows follow one another without a gap.
-  var hasContiguousPlanes: Bool { rowStride == shape.width * block }
+  var hasContiguousPlanes: Bool { rowStride == shape.width * pixelStride }
   /// Whether the layout is the plain row-major array of the shape.
   var isDense: Bool { block == 1 && halo == .none }
 

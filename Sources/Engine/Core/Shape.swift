@@ -40,6 +40,12 @@ struct Shape: Hashable, Sendable {
     get throws { try Shape([sequence, batch, channels, height, width]) }
   }
 
+  /// Whether both have the same sizes as `[Seq, Batch, C, H, W]`.
+  func hasPlanes(of other: Shape) -> Bool {
+    sequence == other.sequence && batch == other.batch && channels == other.channels
+      && height == other.height && width == other.width
+  }
+
   /// The same planes with another size, as `[Seq, Batch, C, H, W]`. Precondition: the sizes have
   /// been checked.
   func resized(height: Int, width: Int) -> Shape {

@@ -10,7 +10,7 @@ struct CombineOperation: NodeOperation {
   var canRunInPlace: Bool { true }
 
   func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    if shapes.inputs.allSatisfy({ $0 == shapes.outputs[0] }),
+    if shapes.inputs.allSatisfy({ $0.hasPlanes(of: shapes.outputs[0]) }),
       !shapes.producedBlocks.contains(.blocked)
     {
       return shapes.followingFirstInput()

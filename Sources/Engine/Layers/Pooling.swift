@@ -9,7 +9,27 @@ struct PoolingOperation: NodeOperation {
   var rows: PoolingAxis
   var columns: PoolingAxis
   /// Whether each plane has a single window that covers it.
-  var isGlobal = false
+  var isGlobal: Bool
+
+  /// One window for each plane of the input.
+  init(_ function: PoolingFunction, ofWhole input: Shape) {
+    func whole(_ size: Int) -> PoolingAxis {
+      PoolingAxis(
+        input: size, output: 1, kernel: size, stride: 1, padding: 0, paddedEnd: size,
+        excludesPadding: true)
+    }
+    self.init(
+      function: function, rows: whole(input.height), columns: whole(input.width), isGlobal: true)
+  }
+
+  init(
+    function: PoolingFunction, rows: PoolingAxis, columns: PoolingAxis, isGlobal: Bool = false
+  ) {
+    self.function = function
+    self.rows = rows
+    self.columns = columns
+    self.isGlobal = isGlobal
+  }
 
   var kind: String { "\(function) pooling" }
 
@@ -136,15 +156,7 @@ extension Pooling: EngineLayer {
       case .l2: .l2
       }
     if globalPooling {
-      func whole(_ size: Int) -> PoolingAxis {
-        PoolingAxis(
-          input: size, output: 1, kernel: size, stride: 1, padding: 0, paddedEnd: size,
-          excludesPadding: true)
-      }
-      let operation = PoolingOperation(
-        function: function, rows: whole(input.height), columns: whole(input.width),
-        isGlobal: true)
-      return [layer.add(operation, layer.inputs, output)]
+      return [layer.add(PoolingOperation(function, ofWhole: input), layer.inputs, output)]
     }
     let window = try WindowGeometry(self, input: input)
     func axis(_ index: Int, _ size: Int, _ count: Int) -> PoolingAxis {

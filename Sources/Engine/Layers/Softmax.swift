@@ -30,6 +30,29 @@ struct SoftmaxOperation: NodeOperation {
   }
 }
 
+/// The softmax of groups of `length` adjacent elements of a row-major array.
+struct RowSoftmaxOperation: NodeOperation {
+  var length: Int
+
+  var kind: String { "softmax" }
+  var canRunInPlace: Bool { true }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let (input, output, length) = (context.inputs[0], context.outputs[0], length)
+    let (kernels, count) = (context.kernels, output.layout.shape.count / length)
+    let pieces = min(count, context.threadCount * 8)
+    return { run in
+      let source = UnsafePointer(run.pointer(input))
+      let target = run.pointer(output)
+      run.pool.forEach(pieces) { piece in
+        for row in ThreadPool.share(of: count, piece, pieces) {
+          kernels.softmax(source + row * length, to: target + row * length, count: length)
+        }
+      }
+    }
+  }
+}
+
 extension LayerLowering {
   /// The softmax over the channels of each pixel.
   fileprivate mutating func softmaxOfChannels(_ shape: Shape) -> [Graph.ValueID] {
@@ -41,13 +64,7 @@ extension LayerLowering {
   /// The softmax of groups of `length` adjacent elements.
   fileprivate mutating func softmaxOfRows(_ value: Graph.ValueID, length: Int) -> Graph.ValueID {
     let shape = graph.shape(value)
-    let operation = ArrayOperation(
-      kind: "softmax", units: shape.count / length, canRunInPlace: true
-    ) { buffers, row in
-      buffers.kernels.softmax(
-        buffers.input + row * length, to: buffers.output + row * length, count: length)
-    }
-    return add(operation, [value], shape)
+    return add(RowSoftmaxOperation(length: length), [value], shape)
   }
 }
 

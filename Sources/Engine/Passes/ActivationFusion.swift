@@ -13,6 +13,10 @@ enum ActivationFusion: Pass {
       where !convolution.poolsMaximum && convolution.weights.canFuse(function, context):
         convolution.weights.activation = function
         return convolution
+      case var linear as LinearOperation
+      where linear.convolution.weights.activation == .none && !elementwise.function.isPerChannel:
+        linear.convolution.weights.activation = function
+        return linear
       case var transposed as TransposedConvolutionOperation
       where transposed.weights.canFuse(function, context):
         transposed.weights.activation = function

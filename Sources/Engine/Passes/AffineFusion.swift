@@ -15,6 +15,15 @@ enum AffineFusion: Pass {
         && !convolution.poolsMaximum:
         convolution.weights.apply(scale: scale, bias: bias)
         return convolution
+      case var linear as LinearOperation
+      where linear.convolution.weights.activation == .none && !linear.convolution.hasResidual
+        && !elementwise.function.isPerChannel:
+        let outputs = linear.convolution.weights.outputs
+        guard let (scale, bias) = elementwise.function.affineParameters(channels: outputs) else {
+          return nil
+        }
+        linear.convolution.weights.apply(scale: scale, bias: bias)
+        return linear
       case var transposed as TransposedConvolutionOperation
       where transposed.weights.activation == .none:
         transposed.weights.apply(scale: scale, bias: bias)

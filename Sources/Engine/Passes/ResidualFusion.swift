@@ -10,7 +10,7 @@ enum ResidualFusion: Pass {
       let sum = graph.nodes[index]
       guard (sum.operation as? CombineOperation)?.function == .add, sum.inputs.count == 2,
         sum.inputs[0] != sum.inputs[1],
-        sum.inputs.allSatisfy({ graph.shape($0) == graph.shape(sum.outputs[0]) })
+        sum.inputs.allSatisfy({ graph.shape($0).hasPlanes(of: graph.shape(sum.outputs[0])) })
       else { continue }
       // Takes the later of two candidates, because the other operand must exist when it runs.
       let candidates = sum.inputs.compactMap { input in
@@ -18,9 +18,15 @@ enum ResidualFusion: Pass {
       }
       guard let producer = candidates.max() else { continue }
       var node = graph.nodes[producer]
-      guard var convolution = node.operation as? ConvolutionOperation else { continue }
-      convolution.hasResidual = true
-      node.operation = convolution
+      switch node.operation {
+      case var convolution as ConvolutionOperation:
+        convolution.hasResidual = true
+        node.operation = convolution
+      case var linear as LinearOperation:
+        linear.convolution.hasResidual = true
+        node.operation = linear
+      default: continue
+      }
       node.inputs.append(sum.inputs[0] == node.outputs[0] ? sum.inputs[1] : sum.inputs[0])
       node.outputs = sum.outputs
       graph.nodes[index] = node
@@ -32,8 +38,12 @@ enum ResidualFusion: Pass {
   }
 
   private static func canAdd(_ producer: Int, _ graph: Graph, _ context: PassContext) -> Bool {
-    guard let convolution = graph.nodes[producer].operation as? ConvolutionOperation else {
-      return false
+    let convolution: ConvolutionOperation
+    switch graph.nodes[producer].operation {
+    case let operation as ConvolutionOperation: convolution = operation
+    case let linear as LinearOperation where linear.hasWholeBlocks(context.channelBlock):
+      convolution = linear.convolution
+    default: return false
     }
     return convolution.weights.activation == .none && !convolution.hasResidual
       && !convolution.poolsMaximum

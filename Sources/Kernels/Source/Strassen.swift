@@ -12,14 +12,12 @@ private struct PixelWalk {
   private let toNextImage: Int
 
   @inline(__always)
-  init(
-    _ pairs: StrassenPairs, pixel: Int, pixelStride: Int, _ strides: Strides
-  ) {
+  init(_ pairs: StrassenPairs, pixel: Int, _ strides: Strides) {
     width = pairs.width
     rows = pairs.rows
-    self.pixelStride = pixelStride
-    toNextRow = strides.row &- (width &- 1) &* pixelStride
-    toNextImage = strides.image &- (rows &- 1) &* strides.row &- (width &- 1) &* pixelStride
+    pixelStride = strides.pixel
+    toNextRow = strides.row &- (width &- 1) &* strides.pixel
+    toNextImage = strides.image &- (rows &- 1) &* strides.row &- (width &- 1) &* strides.pixel
     let area = rows &* width
     let rest = pixel % area
     row = rest / width
@@ -51,9 +49,7 @@ extension Table {
     _ pairs: StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
     allBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int
   ) {
-    func walk(from pixel: Int) -> PixelWalk {
-      PixelWalk(pairs, pixel: pixel, pixelStride: inputStrides.pixel, inputStrides)
-    }
+    func walk(from pixel: Int) -> PixelWalk { PixelWalk(pairs, pixel: pixel, inputStrides) }
     let whole = min(pairs.count, pairs.pixels &- pairs.pairs &- pairs.first)
     let toSecondHalf = blocks &* inputStrides.block
     var channel = 0
@@ -102,11 +98,9 @@ extension Table {
     channel firstChannel: Int, halfChannels: Int, channels: Int,
     output: UnsafeMutablePointer<Float>, outputStrides: Strides, epilogue: Epilogue
   ) {
-    func walk(from pixel: Int) -> PixelWalk {
-      PixelWalk(pairs, pixel: pixel, pixelStride: channelBlock, outputStrides)
-    }
+    func walk(from pixel: Int) -> PixelWalk { PixelWalk(pairs, pixel: pixel, outputStrides) }
     func residualWalk(from pixel: Int) -> PixelWalk {
-      PixelWalk(pairs, pixel: pixel, pixelStride: channelBlock, epilogue.residualStrides)
+      PixelWalk(pairs, pixel: pixel, epilogue.residualStrides)
     }
     let whole = min(pairs.count, pairs.pixels &- pairs.pairs &- pairs.first)
     let halfBlocks = halfChannels / channelBlock

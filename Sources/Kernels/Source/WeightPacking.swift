@@ -15,6 +15,7 @@ extension Table {
       a.layout.columnStride == 1 && a.layout.rowStride == a.layout.kernelWidth
       && a.layout.inputStride == taps
       && blockChannels % lanes == 0
+    let isRowMajor = a.layout.outputStride == 1 && taps == 1
     var panel = a.panels.lowerBound
     while panel < min(panels, a.panels.upperBound) {
       let firstBlock = panel &* panelBlocks
@@ -36,6 +37,19 @@ extension Table {
               a, blockChannels: blockChannels, firstOutput: firstBlock &* channelBlock,
               columns: columns, width: width,
               firstInput: firstInput, taps: taps, target: packed)
+          } else if isRowMajor
+            && firstBlock &* channelBlock &+ columns.upperBound <= a.layout.outputChannels
+            && firstInput &+ blockChannels <= a.layout.inputChannels
+          {
+            let source =
+              a.source
+              + (firstBlock &* channelBlock &+ columns.lowerBound
+                &+ firstInput &* a.layout.inputStride) &* 4
+            for c in 0..<blockChannels {
+              store(
+                (source + c &* a.layout.inputStride &* 4).loadUnaligned(as: Vector.self),
+                packed + (c &* width &+ columns.lowerBound))
+            }
           } else {
             packBlock(
               a, blockChannels: blockChannels, firstOutput: firstBlock &* channelBlock,

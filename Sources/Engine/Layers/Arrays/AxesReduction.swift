@@ -15,6 +15,13 @@ extension LayerLowering {
     let shape = inputShapes[0]
     let axes = try parameters.reducedAxes(rank: shape.rank)
     let result = try outputShape()
+    if function == .mean, (3...5).contains(shape.rank), shape.area > 1,
+      axes.sorted() == [shape.rank - 2, shape.rank - 1]
+    {
+      // Rows and columns can be reduced with any layout.
+      let means = try Shape(shape.dimensions.dropLast(2) + [1, 1])
+      return [try view(add(PoolingOperation(.average, ofWhole: shape), inputs, means), result)]
+    }
     let kept = (0..<shape.rank).filter { !axes.contains($0) }
     // Adjacent reduced axes, ignoring axes of length 1, count as one; others are moved to the end.
     let long = axes.filter { shape.dimensions[$0] > 1 }

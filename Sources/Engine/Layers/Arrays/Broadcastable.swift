@@ -67,6 +67,14 @@ struct BroadcastOperation: NodeOperation {
   }
 }
 
+extension Float {
+  /// Whether division by the number is the same as multiplication by its reciprocal: whether it is
+  /// a power of two.
+  fileprivate var hasExactReciprocal: Bool {
+    isNormal && (1 / self).isNormal && magnitude.significand == 1
+  }
+}
+
 extension LayerLowering {
   /// A function of values broadcast to `shape`.
   mutating func broadcast(
@@ -75,7 +83,7 @@ extension LayerLowering {
     if values.count == 2 {
       for (value, other) in [(values[1], values[0]), (values[0], values[1])]
       where graph.shape(other) == shape {
-        // One number for all elements; the reciprocal of a divisor would have to be rounded first.
+        // One number for all elements. The reciprocal of a divisor must not be rounded.
         guard let constant = graph.values[value].constant, graph.shape(value).count == 1 else {
           continue
         }
@@ -86,6 +94,8 @@ extension LayerLowering {
           case .multiply: ScaledFunction(.linear, alpha: number, beta: 0)
           case .subtract where value == values[1]:
             ScaledFunction(.linear, alpha: 1, beta: -number)
+          case .divide where value == values[1] && number.hasExactReciprocal:
+            ScaledFunction(.linear, alpha: 1 / number, beta: 0)
           default: nil
           }
         if let linear { return add(ElementwiseOperation(function: linear), [other], shape) }

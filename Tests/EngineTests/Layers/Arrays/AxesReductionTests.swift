@@ -60,7 +60,8 @@ extension BatchedMatMul: TestedLayer {
       ([4, 5], [3, 5], false, true),
       ([2, 3, 17, 8], [2, 3, 17, 8], false, true), ([2, 3, 17, 9], [1, 3, 9, 33], false, false),
       ([3, 1, 2, 5], [4, 6, 5], false, true), ([2, 60, 7], [2, 7, 50], false, false),
-      ([2, 3, 5, 4], [5, 3], true, false), ([1, 2, 3, 4, 5], [2, 1, 1, 5, 4], false, false),
+      ([2, 3, 5, 4], [5, 3], true, false), ([100, 40], [40, 1100], false, false),
+      ([1, 2, 3, 4, 5], [2, 1, 1, 5, 4], false, false),
     ]
     var trials = pairs.map { a, b, transposeA, transposeB in
       var layer = BatchedMatMul()
@@ -70,7 +71,8 @@ extension BatchedMatMul: TestedLayer {
         "\(a)\(transposeA ? "ᵀ" : "") · \(b)\(transposeB ? "ᵀ" : "")", layer, [a, b])
     }
     for (shape, columns) in [
-      ([5], 3), ([1, 9], 17), ([7, 5], 4), ([2, 3, 16], 33), ([1, 2, 55, 8], 5),
+      ([5], 3), ([1, 9], 17), ([7, 5], 4), ([2, 3, 16], 33), ([1, 2, 55, 8], 5), ([5, 48], 32),
+      ([2, 31, 130], 16),
     ] {
       var layer = BatchedMatMul()
       layer.weightMatrixFirstDimension = shape[shape.count - 1]

@@ -1,0 +1,194 @@
+import CoreMLModel
+import Kernels
+import TensorCore
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// What the passes make of matrix products, by the steps that remain and by the results, compared
+/// with the double-precision reference implementation.
+@Suite struct MatrixPassTests {
+  private typealias Net = TestNetwork
+
+  /// - Parameter steps: those that are not views, for every instruction set.
+  private func expect(
+    _ shapes: [[Int]], _ layers: [NeuralNetworkLayer], becomes steps: [String],
+    without passes: Set<String> = [], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let model = Net.exactModel(shapes, layers)
+    var random = SplitMix64(seed: 3)
+    var inputs: [String: Tensor] = [:]
+    for (index, shape) in shapes.enumerated() {
+      inputs["in\(index)"] = Tensor(shape: shape, random.values(shape.reduce(1, *)))
+    }
+    let expected = try #require(
+      try ReferenceNetwork(model: model).predict(inputs.mapValues(ReferenceTensor.init))["out"])
+    for set in InstructionSet.allCases where set.isAvailable {
+      for threads in 1...2 {
+        var options = CompileOptions()
+        options.instructionSet = set
+        options.threads = threads
+        options.withoutPasses = passes
+        for (name, tensor) in inputs { options.inputShapes[name] = tensor.shape }
+        let network = try CompiledNetwork(model: model, options: options)
+        let kernels = network.steps.filter {
+          !["input", "output", "convert"].contains($0.layerType)
+            && $0.kernel != "view"
+        }.map(\.kernel)
+        #expect(kernels == steps, "\(set)", sourceLocation: sourceLocation)
+        let actual = try #require(try network.predict(inputs)["out"])
+        let error = relativeError(actual.elements.map(Double.init), expected.elements)
+        #expect(error < 5e-6, "\(set), \(threads) threads", sourceLocation: sourceLocation)
+      }
+    }
+  }
+
+  private func linear(_ inputs: Int, _ outputs: Int, seed: UInt64 = 5) -> BatchedMatMul {
+    var random = SplitMix64(seed: seed)
+    var layer = BatchedMatMul()
+    layer.weightMatrixFirstDimension = inputs
+    layer.weightMatrixSecondDimension = outputs
+    layer.matrix = random.weights(inputs * outputs)
+    layer.hasBias = true
+    layer.bias = random.weights(outputs)
+    return layer
+  }
+
+  @Test(arguments: [(5, 32, 48), (70, 64, 16), (33, 96, 112)])
+  func linearTakesTheFactorTheActivationAndTheSum(_ rows: Int, _ inputs: Int, _ outputs: Int)
+    throws
+  {
+    let product = Net.layer("p", linear(inputs, outputs), "in0", "a")
+    try expect(
+      [[1, rows, inputs], [1, rows, outputs]],
+      [
+        product, Net.layer("s", Activation(.linear(alpha: 0.5, beta: 1)), "a", "b"),
+        NeuralNetworkLayer("+", AddBroadcastable(), input: ["in1", "b"], output: ["c"]),
+        Net.layer("r", Activation(.relu), "c", "out"),
+      ], becomes: ["linear + residual + relu"])
+    try expect(
+      [[rows, inputs]], [product, Net.layer("r", Activation(.leakyReLU(alpha: 0.2)), "a", "out")],
+      becomes: ["linear + leaky"])
+  }
+
+  /// Rows that end within a block, and depths that no number of blocks divides.
+  @Test(arguments: [(4, 7, 9), (50, 33, 1), (6, 130, 37), (13, 32, 1000)])
+  func linearOfOddSizes(_ rows: Int, _ inputs: Int, _ outputs: Int) throws {
+    try expect(
+      [[2, rows, inputs]],
+      [
+        Net.layer("p", linear(inputs, outputs), "in0", "a"),
+        Net.layer("r", Activation(.relu), "a", "out"),
+      ], becomes: ["linear + relu"])
+  }
+
+  @Test func largeLinearTakesStrassensAlgorithm() throws {
+    let layers = [
+      Net.layer("p", linear(512, 528), "in0", "a"),
+      NeuralNetworkLayer("+", AddBroadcastable(), input: ["a", "in1"], output: ["out"]),
+    ]
+    let shapes = [[1, 197, 512], [1, 197, 528]]
+    try expect(shapes, layers, becomes: ["Strassen linear + residual"])
+    try expect(
+      shapes, layers, becomes: ["linear + residual"], without: ["method-selection"])
+  }
+
+  private func reshape(_ shape: [Int]) -> ReshapeStatic {
+    var layer = ReshapeStatic()
+    layer.targetShape = shape
+    return layer
+  }
+
+  private func transpose(_ axes: [Int]) -> Transpose {
+    var layer = Transpose()
+    layer.axes = axes
+    return layer
+  }
+
+  private func heads(_ input: String, _ output: String, _ shape: [Int]) -> [NeuralNetworkLayer] {
+    [
+      Net.layer("view \(input)", reshape(shape), input, "\(input) view"),
+      Net.layer("heads \(input)", transpose([0, 2, 1, 3]), "\(input) view", output),
+    ]
+  }
+
+  private var softmax: SoftmaxND {
+    var layer = SoftmaxND()
+    layer.axis = -1
+    return layer
+  }
+
+  private var transposedProduct: BatchedMatMul {
+    var layer = BatchedMatMul()
+    layer.transposeB = true
+    return layer
+  }
+
+  /// Heads are read and written in place, with and without a mask, for sizes that fill no blocks.
+  @Test(
+    arguments: [(1, 2, 5, 5, 8), (2, 3, 50, 17, 16), (1, 1, 1, 40, 7), (2, 4, 97, 97, 24)],
+    [nil, [1, 1], [97, 1], [1, 97]])
+  func attention(_ sizes: (Int, Int, Int, Int, Int), _ maskSizes: [Int]?) throws {
+    let (batch, count, rows, keys, size) = sizes
+    var layers =
+      heads("in0", "q", [batch, rows, count, size]) + heads("in1", "k", [batch, keys, count, size])
+      + heads("in2", "v", [batch, keys, count, size])
+      + [
+        NeuralNetworkLayer("qk", transposedProduct, input: ["q", "k"], output: ["scores"]),
+        Net.layer("scale", Activation(.linear(alpha: 0.3, beta: 0)), "scores", "scaled"),
+      ]
+    var shapes = [rows, keys, keys].map { [batch, $0, count * size] }
+    if let maskSizes {
+      shapes.append([batch, 1, maskSizes[0] > 1 ? rows : 1, maskSizes[1] > 1 ? keys : 1])
+      layers.append(
+        NeuralNetworkLayer("mask", AddBroadcastable(), input: ["scaled", "in3"], output: ["m"]))
+    }
+    layers += [
+      Net.layer("soft", softmax, maskSizes == nil ? "scaled" : "m", "weights"),
+      NeuralNetworkLayer("wv", BatchedMatMul(), input: ["weights", "v"], output: ["heads"]),
+      Net.layer("back", transpose([0, 2, 1, 3]), "heads", "rows"),
+      Net.layer("join", reshape([batch, rows, count * size]), "rows", "out"),
+    ]
+    try expect(
+      shapes, layers, becomes: ["attention" + (maskSizes == nil ? "" : " + mask")])
+  }
+
+  /// Queries, keys and values are parts of one array.
+  @Test func attentionReadsSlices() throws {
+    var layers = [
+      Net.layer("view", reshape([19, 3, 2, 8]), "in0", "parts"),
+      Net.layer("order", transpose([1, 2, 0, 3]), "parts", "ordered"),
+    ]
+    for (index, name) in ["q", "k", "v"].enumerated() {
+      var slice = SliceStatic()
+      slice.beginIds = [index, 0, 0, 0]
+      slice.endIds = [index + 1, 2, 19, 8]
+      slice.strides = [1, 1, 1, 1]
+      slice.beginMasks = [false, false, false, false]
+      slice.endMasks = slice.beginMasks
+      slice.squeezeMasks = [true, false, false, false]
+      layers.append(Net.layer(name, slice, "ordered", name))
+    }
+    layers += [
+      Net.layer("scale", Activation(.linear(alpha: 0.5, beta: 0)), "q", "scaled"),
+      NeuralNetworkLayer("qk", transposedProduct, input: ["scaled", "k"], output: ["scores"]),
+      Net.layer("soft", softmax, "scores", "weights"),
+      NeuralNetworkLayer("wv", BatchedMatMul(), input: ["weights", "v"], output: ["out"]),
+    ]
+    try expect([[19, 48]], layers, becomes: ["attention"])
+  }
+
+  /// Scores that are read elsewhere, or normalized along another axis, stay what they are.
+  @Test func otherSoftmaxesStay() throws {
+    var columns = SoftmaxND()
+    columns.axis = -2
+    try expect(
+      [[3, 9, 8], [3, 9, 8]],
+      [
+        NeuralNetworkLayer("qk", transposedProduct, input: ["in0", "in1"], output: ["scores"]),
+        Net.layer("soft", columns, "scores", "weights"),
+        NeuralNetworkLayer("wv", BatchedMatMul(), input: ["weights", "in1"], output: ["out"]),
+      ], becomes: ["matrix product", "transpose", "softmax", "transpose", "matrix product"])
+  }
+}
