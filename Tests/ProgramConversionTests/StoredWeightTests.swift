@@ -34,7 +34,7 @@ import Testing
     layer.activations = [Activation(.sigmoid), Activation(.tanh), Activation(.tanh)]
     layer.params = LSTMParameters()
     let model = Networks.model(
-      [NeuralNetworkLayer("lstm", layer, input: ["x"], output: ["y"])],
+      [NeuralNetworkLayer("lstm", layer, input: ["x"], output: ["y", "h", "c"])],
       inputs: [Networks.array("x", [inputs])], outputs: [Networks.array("y", [size])],
       isExact: false)
     return try model.compressed(CompressionRules(precision)).model
