@@ -44,6 +44,7 @@ import Testing
     arguments: [
       (WeightPrecision.float16, "constexpr_cast"),
       (.codes(bits: 4, .kMeansTable), "constexpr_lut_to_dense"),
+      (.codes(bits: 8, .kMeansTable), "constexpr_lut_to_dense"),
       (.codes(bits: 8, .linear), "constexpr_blockwise_shift_scale"),
     ])
   func gatesKeepTheirCodes(precision: WeightPrecision, operation: String) throws {
