@@ -65,7 +65,7 @@ struct EditCommand: ParsableCommand {
     if !document.isSource { OpenedFiles.allowReplacing(model) }
     let edited = try inFile(model) { try edit(document, compile) }
     try inFile(destination) {
-      try edited.model.write(
+      try edited.model.storingFunctionInterface().write(
         to: destination, verify: { try edited.check?.checkWritten($0) })
     }
     Console.wrote(destination)
@@ -96,7 +96,7 @@ struct EditCommand: ParsableCommand {
   private func edit(of document: Model) throws -> ModelEdit {
     var edit = ModelEdit()
     try features.add(to: &edit)
-    edit.functions = try functions.edit
+    edit.functions = try functions.edit(keeping: engine.program.function)
     network.add(to: &edit)
     edit.customLayers = try customLayers.edits(of: document)
     edit.metadata.removedKeys = removedKeys

@@ -3,7 +3,7 @@ import TensorCore
 
 /// gamma · (x − mean) / √(variance + ε) + beta, mean and variance over groups of channels and all
 /// places of an image, gamma and beta one per channel.
-class ChannelNormalization: CustomLayerWithFormula {
+class ChannelNormalization: CustomLayerWithChannelGroups {
   static let parameterNotes = [
     "`epsilon` or `eps` (1e-5)", "`in_channels`, checked",
     "`scale`, `center`: whether there is a γ, a β (true)",
@@ -61,6 +61,10 @@ class ChannelNormalization: CustomLayerWithFormula {
         .malformed, "\(values.count) values of \(name) for \(shape.channels) channels",
         field: "weights")
     }
+  }
+
+  var channelGroups: ChannelGroups {
+    ChannelGroups(groups: groups, epsilon: epsilon, gamma: gamma, beta: beta)
   }
 
   /// Only for groups of one channel or of all.

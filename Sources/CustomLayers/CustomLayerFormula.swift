@@ -22,6 +22,23 @@ package protocol CustomLayerWithFormula: CustomLayerImplementation {
   func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula?
 }
 
+/// A normalization over groups of channels, which a formula, without changes of shape, cannot state.
+package protocol CustomLayerWithChannelGroups: CustomLayerWithFormula {
+  /// Asked for after `setWeights(_:)`.
+  var channelGroups: ChannelGroups { get }
+}
+
+/// gamma · (x − mean) / √(variance + epsilon) + beta, mean and variance over groups of channels and all
+/// places.
+package struct ChannelGroups: Sendable {
+  /// −1: one per channel.
+  package let groups: Int
+  package let epsilon: Float
+  /// One per channel, or none.
+  package let gamma: [Float]
+  package let beta: [Float]
+}
+
 extension CustomLayerWithEquivalent {
   package func formula(forInputShapes shapes: [[Int]]) throws -> CustomLayerFormula? {
     let x = Expression.name("x")

@@ -71,6 +71,15 @@ struct WeightConstant {
     for part in parts {
       all += part.codes(bits: form.bits, count: count, isSigned: form.isSigned)
     }
+    let entries = parts.count << form.bits
+    if !tables.isEmpty, builder.target < .iOS18, entries <= 256 {
+      // Older systems have one table for a weight, in which those of the parts follow one another.
+      let codes = all.enumerated().map { $1 + ($0 / count) << form.bits }
+      let bits = Int.bitWidth - (entries - 1).leadingZeroBitCount
+      return ConstantExpression(
+        shape: stack,
+        storage: .tables(codes: codes, bits: bits, [tables.flatMap { $0 }], axis: 0), type: type)
+    }
     if !tables.isEmpty {
       return ConstantExpression(
         shape: stack, storage: .tables(codes: all, bits: form.bits, tables, axis: 0), type: type)

@@ -24,7 +24,7 @@ import Testing
   }
 
   private static func outputs(_ model: Model, _ input: String = "x") throws -> [String: [Float]] {
-    try model.requireValid()
+    try model.selectingFunction(nil).requireValid()
     let prediction = try Predictor(model: model).predict([
       input: .array(Tensor(shape: [3], [1, 2, -4]))
     ])

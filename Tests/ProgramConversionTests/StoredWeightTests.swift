@@ -34,7 +34,7 @@ import Testing
     layer.activations = [Activation(.sigmoid), Activation(.tanh), Activation(.tanh)]
     layer.params = LSTMParameters()
     let model = Networks.model(
-      [NeuralNetworkLayer("lstm", layer, input: ["x"], output: ["y"])],
+      [NeuralNetworkLayer("lstm", layer, input: ["x"], output: ["y", "h", "c"])],
       inputs: [Networks.array("x", [inputs])], outputs: [Networks.array("y", [size])],
       isExact: false)
     return try model.compressed(CompressionRules(precision)).model
@@ -44,6 +44,7 @@ import Testing
     arguments: [
       (WeightPrecision.float16, "constexpr_cast"),
       (.codes(bits: 4, .kMeansTable), "constexpr_lut_to_dense"),
+      (.codes(bits: 8, .kMeansTable), "constexpr_lut_to_dense"),
       (.codes(bits: 8, .linear), "constexpr_blockwise_shift_scale"),
     ])
   func gatesKeepTheirCodes(precision: WeightPrecision, operation: String) throws {

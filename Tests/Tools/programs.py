@@ -3,9 +3,10 @@ framework's, and has coremltools read it, infer all types and shapes anew, and w
 
     python3 -m venv venv && venv/bin/pip install coremltools==9.0 'numpy<2'
     venv/bin/python Tests/Tools/programs.py .build/release/assay ../shared
-        [--target iOS15] [--precision float32] [--only WORD] [--jobs N] [--every N] [--run-only]
+        [--target iOS15] [--precision float32] [--only WORD] [--jobs N]
+        [--every N [--from I]] [--run-only]
 
---run-only leaves coremltools out.
+--every and --from take each Nth case from the Ith on; --run-only leaves coremltools out.
 
 A case counts as
   match      the predictions agree, coremltools infers our shapes, and what it writes predicts the same
@@ -169,11 +170,12 @@ def main():
     parser.add_argument("--precision", default="float32", choices=list(TOLERANCES))
     parser.add_argument("--only", default="")
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--run-only", action="store_true")
     arguments = parser.parse_args()
     cases = [meta.parent for meta in sorted(arguments.shared.glob("corpus/*/*/meta.json"))
-             if arguments.only in str(meta)][::arguments.every]
+             if arguments.only in str(meta)][arguments.first::arguments.every]
     counts = collections.Counter()
     with multiprocessing.Pool(arguments.jobs) as pool:
         for name, result, why in pool.imap(examine, [(case, arguments) for case in cases]):

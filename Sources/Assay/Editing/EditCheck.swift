@@ -64,7 +64,7 @@ package struct EditCheck {
   /// Runs the model as it was read back, which must answer what the one that was written answered.
   package func checkWritten(_ bytes: Bytes) throws {
     let written = try Model(bytes: bytes)
-    try written.requireValid()
+    try written.selectingFunction(nil).requireValid()
     try require(
       try written.isEncoded(as: bytes), .internal, "the file does not contain what was written")
     guard let outputs else { return }

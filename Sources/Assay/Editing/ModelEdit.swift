@@ -52,6 +52,8 @@ package struct ModelEdit: Sendable {
       || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
   }
 
+  /// The edited model, of a program with the interface of its default function.
+  ///
   /// - Throws: `ModelError` if an edit does not fit the model.
   package func apply(to original: Model) throws -> (model: Model, notes: [String]) {
     var notes: [String] = []
@@ -79,7 +81,7 @@ package struct ModelEdit: Sendable {
     model = try model.editingMetadata(metadata)
     model = model.withSufficientVersion(since: original)
     if let version { model = try model.settingVersion(version) }
-    return (try model.storingFunctionInterface(), notes)
+    return (model, notes)
   }
 
   private func shapes(_ network: Model) -> [String: [Int]] {

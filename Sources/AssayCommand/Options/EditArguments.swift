@@ -76,10 +76,6 @@ struct FeatureEditArguments: ParsableArguments {
 /// Functions of an ML Program.
 struct FunctionEditArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Keep only this function of an ML Program.", valueName: "NAME"))
-  var function: String?
-
-  @Option(
     name: .customLong("default-function"),
     help: ArgumentHelp(
       "Make this function the one that runs by default, and the one that other options edit.",
@@ -96,17 +92,16 @@ struct FunctionEditArguments: ParsableArguments {
     help: ArgumentHelp("Remove a function; repeatable.", valueName: "NAME"))
   var removed: [String] = []
 
-  var edit: FunctionEdit {
-    get throws {
-      var edit = FunctionEdit()
-      for pair in renamed {
-        try require(
-          edit.renames.updateValue(pair.value, forKey: pair.key) == nil, .usage,
-          "--rename-function names '\(pair.key)' twice")
-      }
-      (edit.removed, edit.standard, edit.kept) = (removed, standard, function)
-      return edit
+  /// - Parameter kept: the only function to keep.
+  func edit(keeping kept: String?) throws -> FunctionEdit {
+    var edit = FunctionEdit()
+    for pair in renamed {
+      try require(
+        edit.renames.updateValue(pair.value, forKey: pair.key) == nil, .usage,
+        "--rename-function names '\(pair.key)' twice")
     }
+    (edit.removed, edit.standard, edit.kept) = (removed, standard, kept)
+    return edit
   }
 }
 

@@ -61,7 +61,7 @@ extension Unary: OperationLayer {
     case .sqrt: return [try call.add("sqrt", z)]
     case .rsqrt: return [try call.add("rsqrt", z, [("epsilon", .number(effectiveEpsilon))])]
     case .inverse: return [try call.add("inverse", z, [("epsilon", .number(effectiveEpsilon))])]
-    case .power: return [try call.combine("pow", z, alpha)]
+    case .power: return [alpha == 1 ? z : try call.combine("pow", z, alpha)]
     case .exp: return [try call.add("exp", z)]
     case .log: return [try call.add("log", z, [("epsilon", .number(epsilon))])]
     case .abs: return [try call.add("abs", z)]

@@ -8,6 +8,11 @@ extension Custom: OperationLayer {
   /// The operations of the layer's formula.
   func operations(_ call: LayerCall) throws -> [Variable] {
     let layer = try call.options.customLayers.layerWithFormula(self)
+    if let layer = layer as? any CustomLayerWithChannelGroups,
+      try layer.formula(forInputShapes: call.inputShapes) == nil
+    {
+      return [try call.normalized(layer.channelGroups)]
+    }
     guard let formula = try layer.formula(forInputShapes: call.inputShapes),
       formula.inputs.count == call.inputs.count, call.outputShapes.count == 1
     else {
@@ -17,6 +22,33 @@ extension Custom: OperationLayer {
     var operations = FormulaOperations(call, formula)
     let result = try operations.array(operations.value(formula.expression))
     return [try call.broadcast(call.builder.cast(result, to: call.type), to: call.outputShapes[0])]
+  }
+}
+
+extension LayerCall {
+  /// The mean of a group is that of its channels' means.
+  fileprivate func normalized(_ norm: ChannelGroups) throws -> Variable {
+    let x = try planes()
+    let (images, channels) = (x.shape[0], x.shape[1])
+    let groups = norm.groups == -1 ? channels : norm.groups
+    let size = channels / groups
+    func groupMeans(_ x: Variable) throws -> Variable {
+      let means = try reshape(reduce("reduce_mean", x, [2, 3]), to: [images, groups, size])
+      let repeated = try broadcast(
+        reduce("reduce_mean", means, [2]), to: [images, groups, size])
+      return try reshape(repeated, to: [images, channels, 1, 1])
+    }
+    let centered = try combine("sub", x, groupMeans(x))
+    let factor = try add(
+      "rsqrt", groupMeans(add("square", centered)), [("epsilon", .number(norm.epsilon))])
+    var result = try combine("mul", centered, factor)
+    if !norm.gamma.isEmpty {
+      result = try combine("mul", result, constant(norm.gamma, [1, channels, 1, 1], "gamma"))
+    }
+    if !norm.beta.isEmpty {
+      result = try combine("add", result, constant(norm.beta, [1, channels, 1, 1], "beta"))
+    }
+    return result
   }
 }
 
