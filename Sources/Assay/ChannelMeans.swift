@@ -8,7 +8,6 @@ import TensorCore
 package struct ChannelMeans: Sendable {
   /// By the layer's name.
   package private(set) var means: [String: [Double]] = [:]
-  package let inputCount: Int
 
   /// - Parameters:
   ///   - words: files or folders of inputs, as `InputList` takes them.
@@ -26,7 +25,6 @@ package struct ChannelMeans: Sendable {
     _ model: Model, _ values: [[String: FeatureValue]], _ options: Predictor.Options,
     _ onProgress: (Int, Int) -> Void = { _, _ in }
   ) throws {
-    inputCount = values.count
     guard let network = model.neuralNetwork else {
       throw ModelError(
         .unsupported,

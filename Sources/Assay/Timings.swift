@@ -20,8 +20,7 @@ package struct Timings: Sendable {
 
   /// The shortest time that at least `share` of all do not exceed (nearest rank).
   package func percentile(_ share: Double) -> Double {
-    let rank = (share * Double(count)).rounded(.up)
-    return sorted[min(max(Int(rank), 1), count) - 1]
+    sorted.nearestRank(share)
   }
 }
 

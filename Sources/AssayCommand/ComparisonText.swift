@@ -46,8 +46,8 @@ struct ComparisonText {
     row("mean error", number(metrics.meanError))
     row("RMSE", number(metrics.rootMeanSquareError))
     row("cosine", numberText(metrics.cosine, digits: 9))
-    row("PSNR", decibels(metrics.peakSignalToNoise))
-    row("SNR", decibels(metrics.signalToNoise))
+    row("PSNR", SummaryText.decibels(metrics.peakSignalToNoise))
+    row("SNR", SummaryText.decibels(metrics.signalToNoise))
     if let classes = output.classes {
       row("same best class", fixedText(100 * classes.top1, decimals: 2) + " %")
       if classes.count > 1 {
@@ -69,10 +69,6 @@ struct ComparisonText {
     }
     if let verdict = comparison.verdicts[output.name] { row("in double precision", words(verdict)) }
     return text
-  }
-
-  private func decibels(_ value: Double) -> String {
-    value == .infinity ? "infinite" : fixedText(value, decimals: 1) + " dB"
   }
 
   private func words(_ verdict: ReferenceVerdict) -> String {

@@ -4,19 +4,19 @@ import LibC
 /// `value` with `digits` significant digits, as C's `%.*g` writes it.
 func numberText(_ value: Double, digits: Int = 9) -> String {
   if let word = NumberText.word(value) { return word }
-  return withVaList([Int32(digits), value]) { arguments in
-    var buffer = [CChar](repeating: 0, count: 64)
-    vsnprintf(&buffer, buffer.count, "%.*g", arguments)
-    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }
+  return formatted("%.*g", digits, value)
 }
 
 /// `value` with `decimals` digits after the point.
 func fixedText(_ value: Double, decimals: Int) -> String {
   if !value.isFinite { return numberText(value) }
-  return withVaList([Int32(decimals), value]) { arguments in
+  return formatted("%.*f", decimals, value)
+}
+
+private func formatted(_ format: String, _ digits: Int, _ value: Double) -> String {
+  withVaList([Int32(digits), value]) { arguments in
     var buffer = [CChar](repeating: 0, count: 400)
-    vsnprintf(&buffer, buffer.count, "%.*f", arguments)
+    vsnprintf(&buffer, buffer.count, format, arguments)
     return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

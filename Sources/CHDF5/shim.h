@@ -8,8 +8,6 @@
 
 static inline hid_t assay_type_float32(void) { return H5T_IEEE_F32LE; }
 static inline hid_t assay_native_float(void) { return H5T_NATIVE_FLOAT; }
-static inline hid_t assay_native_double(void) { return H5T_NATIVE_DOUBLE; }
-static inline hid_t assay_native_int64(void) { return H5T_NATIVE_INT64; }
 
 typedef int (*assay_link_visitor)(const char *name, int type, void *context);
 

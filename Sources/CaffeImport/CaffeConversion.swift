@@ -22,7 +22,7 @@ package struct CaffeConversion: SourceConversion {
     self.options = options
     graph = try CaffeGraph(source.network, state: options.networkState)
     tensors = [CaffeTensor?](repeating: nil, count: graph.versions.count)
-    network = CaffeNetwork(rules: options.customLayers, onVisit: options.onVisit)
+    network = CaffeNetwork(onVisit: options.onVisit)
     network.notes = source.notes + graph.notes
     names = BlobNames()
   }

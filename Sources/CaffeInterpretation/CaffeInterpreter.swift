@@ -10,7 +10,7 @@ import TensorCore
 package struct CaffeInterpreter: SourceInterpreter {
   package let inputs: [SourceInput]
   private let file: String
-  private let layers: [PlacedLayer]
+  private let layers: [ListedLayer]
   /// Nil if no file of weights came with the network.
   private let weights: CaffeWeights?
   private let outputs: Set<String>
@@ -63,7 +63,7 @@ package struct CaffeInterpreter: SourceInterpreter {
     return results
   }
 
-  private func run(_ layer: PlacedLayer, _ bottoms: [DoubleArray]) throws -> [DoubleArray] {
+  private func run(_ layer: ListedLayer, _ bottoms: [DoubleArray]) throws -> [DoubleArray] {
     let run = LayerRun(
       file: file, name: layer.name, type: layer.type, message: layer.message, bottoms: bottoms,
       topCount: layer.tops.count, weights: layer.weights(in: weights))

@@ -29,7 +29,7 @@ package struct CaffeState: Sendable {
 }
 
 /// A layer in its place.
-struct PlacedLayer: Sendable {
+struct ListedLayer: Sendable {
   let name: String
   let type: String
   let bottoms: [String]
@@ -61,7 +61,7 @@ struct PlacedLayer: Sendable {
 /// The layers of a phase that computations need, in order, and what goes in and comes out.
 struct CaffeLayerList {
   private(set) var inputs: [SourceInput] = []
-  private(set) var layers: [PlacedLayer] = []
+  private(set) var layers: [ListedLayer] = []
   private(set) var outputs: Set<String> = []
 
   /// Layers whose tops come from outside.
@@ -103,11 +103,11 @@ struct CaffeLayerList {
         continue
       }
       guard state.includes(message) else { continue }
-      var layer = PlacedLayer(
+      var layer = ListedLayer(
         name: name.isEmpty ? "layer\(index)" : name, type: type,
         bottoms: message.strings("bottom"), tops: message.strings("top"), message: message)
       if type == "SoftmaxWithLoss", layer.tops.count == 2, let bottom = layer.bottoms.first {
-        layer = PlacedLayer(
+        layer = ListedLayer(
           name: layer.tops[1], type: "Softmax", bottoms: [bottom], tops: [layer.tops[1]],
           message: message)
       } else if Self.isMeasuring(type) {

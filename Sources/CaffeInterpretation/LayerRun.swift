@@ -74,10 +74,6 @@ struct CaffeSettings {
     CaffeSettings(layer, fields.map { $0.messageOrDefaults(field) })
   }
 
-  func messages(_ field: String) -> [CaffeSettings] {
-    (fields?.messages(field) ?? []).map { CaffeSettings(layer, $0) }
-  }
-
   /// - Parameter standard: where the schema lacks the field.
   func int(_ field: String, default standard: Int? = nil) throws -> Int {
     let value = try scalar(field, standard, fields?.integer(field))

@@ -180,6 +180,10 @@ package struct SizeRange: SpecificationMessage {
     self.upperBound = upperBound
   }
 
+  package func contains(_ size: Int) -> Bool {
+    size >= lowerBound && (upperBound < 0 || size <= upperBound)
+  }
+
   package static let fields: Fields = [
     .int("lowerBound", \.lowerBound),
     .int("upperBound", \.upperBound),

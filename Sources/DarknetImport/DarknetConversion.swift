@@ -13,7 +13,6 @@ package struct DarknetConversion: SourceConversion {
   private let source: DarknetSource
   private let options: ConversionOptions
   private let input: NetworkOptions
-  private let reading: Reading
   private var outputs: [DarknetTensor] = []
   private(set) var imported = ImportedNetwork(source: "Darknet")
   var network: DarknetNetwork
@@ -29,7 +28,6 @@ package struct DarknetConversion: SourceConversion {
   init(_ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading) throws {
     self.source = source
     self.options = options
-    self.reading = reading
     input = try NetworkOptions(source.configuration)
     network = DarknetNetwork(
       weights: WeightReader(try Self.weights(source, options, reading)),
@@ -260,11 +258,7 @@ package struct DarknetConversion: SourceConversion {
           name(index) + "__copy__", Activation(.linear(alpha: 1, beta: 0)), [blob])
         taken.insert(blob)
       }
-      var feature = ImportedFeature(
-        name: blob, shape: tensor.layout == "NC" ? [tensor.channels] : tensor.shape,
-        layout: tensor.layout)
-      feature.sourceShape = [nil] + feature.shape
-      imported.outputs.append(feature)
+      imported.outputs.append(Self.feature(blob, tensor))
     }
   }
 
@@ -272,17 +266,17 @@ package struct DarknetConversion: SourceConversion {
   private mutating func addStates() {
     for state in network.states {
       imported.sourceBlobs[state.output] = state.output
-      let tensor = state.tensor
-      func feature(_ name: String) -> ImportedFeature {
-        var feature = ImportedFeature(
-          name: name, shape: tensor.layout == "NC" ? [tensor.channels] : tensor.shape,
-          layout: tensor.layout)
-        feature.sourceShape = [nil] + feature.shape
-        return feature
-      }
-      imported.inputs.append(feature(state.input))
-      imported.outputs.append(feature(state.output))
+      imported.inputs.append(Self.feature(state.input, state.tensor))
+      imported.outputs.append(Self.feature(state.output, state.tensor))
     }
+  }
+
+  private static func feature(_ name: String, _ tensor: DarknetTensor) -> ImportedFeature {
+    var feature = ImportedFeature(
+      name: name, shape: tensor.layout == "NC" ? [tensor.channels] : tensor.shape,
+      layout: tensor.layout)
+    feature.sourceShape = [nil] + feature.shape
+    return feature
   }
 
   /// The metadata for the detection heads, under the output names that the user chose.

@@ -9,7 +9,6 @@ struct DarknetPlan {
   let isImage: Bool
   var weights: WeightCursor
   let storesBatchnormBiases: Bool
-  let file: String
   /// Weights of convolutions by their sections, for those that share them.
   var convolutions: [Int: ConvolutionWeights] = [:]
   /// Sizes of the groups of classes in the trees that sections name.
@@ -18,7 +17,6 @@ struct DarknetPlan {
   init(
     _ source: DarknetSource, _ weights: WeightCursor, storesBatchnormBiases: Bool
   ) throws {
-    file = source.path
     self.weights = weights
     self.storesBatchnormBiases = storesBatchnormBiases
     trees = source.trees.compactMapValues { try? $0.get().groups }

@@ -116,7 +116,7 @@ private struct Compilation {
   private(set) var interface = GraphBuilder.Interface()
   let compiler: RunCompiler
   let instructionSet: InstructionSet
-  private let run: LayerRun
+  private let run: LayerSequence
   private let waiting: [PlacedLayer]
 
   /// Results without elements are not in the graph.

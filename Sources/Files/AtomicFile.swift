@@ -116,17 +116,12 @@ private struct Destination {
       guard hops <= 32, let target = Self.linkTarget(path) else {
         throw AtomicFile.cannotCreate(hops > 32 ? ELOOP : errno)
       }
-      path = target.hasPrefix("/") ? target : Self.folder(of: path) + "/" + target
+      path = target.hasPrefix("/") ? target : folderPath(of: path) + "/" + target
     }
     guard !path.isEmpty, !path.hasSuffix("/") else { throw AtomicFile.cannotCreate(ENOENT) }
     mode = lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
-    folder = Self.folder(of: path)
+    folder = folderPath(of: path)
     self.path = path
-  }
-
-  private static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   private static func linkTarget(_ path: String) -> String? {
@@ -272,4 +267,10 @@ private final class PendingFile {
       throw ModelError(.cannotWrite, "cannot write: \(systemMessage(errno))")
     }
   }
+}
+
+/// The folder that the file of this path is in.
+package func folderPath(of path: String) -> String {
+  guard let slash = path.lastIndex(of: "/") else { return "." }
+  return slash == path.startIndex ? "/" : String(path[..<slash])
 }

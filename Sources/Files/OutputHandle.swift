@@ -37,8 +37,6 @@ package final class OutputHandle {
 
   package func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
 
-  package func write(_ bytes: Bytes) throws { try bytes.withUnsafeBytes(write) }
-
   package func write(_ text: String) throws {
     var text = text
     try text.withUTF8 { try write(UnsafeRawBufferPointer($0)) }

@@ -13,13 +13,7 @@ package struct FormulaArray: Sendable, Equatable {
 
   package init(_ number: Double) { self.init([], [number]) }
 
-  var strides: [Int] {
-    var strides = [Int](repeating: 1, count: shape.count)
-    for axis in shape.indices.dropLast().reversed() {
-      strides[axis] = strides[axis + 1] * shape[axis + 1]
-    }
-    return strides
-  }
+  var strides: [Int] { Tensor.strides(shape) }
 
   /// The same numbers with another shape of the same size.
   package func shaped(_ shape: [Int]) -> FormulaArray { FormulaArray(shape, elements) }

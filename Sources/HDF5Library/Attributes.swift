@@ -53,31 +53,10 @@ enum Attributes {
     let description = try ElementTypes.describe(type)
     frame.text(name)
     frame.shape(shape)
-    switch description.kind {
-    case .string:
-      let strings = try Strings.read(type: type, space: space, count: count) {
-        H5Aread(attribute.id, $0, $1)
-      }
-      frame.byte(FrameFormat.ElementKind.strings.rawValue)
-      for string in strings { frame.text(string) }
-    case .float:
-      let values = try numbers(attribute, count, assay_native_double(), zero: 0.0)
-      frame.byte(FrameFormat.ElementKind.doubles.rawValue)
-      for value in values { frame.integer(value.bitPattern) }
-    case .integer, .unsigned, .enumeration:
-      let values = try numbers(attribute, count, assay_native_int64(), zero: Int64(0))
-      frame.byte(FrameFormat.ElementKind.integers.rawValue)
-      for value in values { frame.integer(value) }
-    }
-  }
-
-  private static func numbers<Value: BitwiseCopyable>(
-    _ attribute: borrowing Handle, _ count: Int, _ type: hid_t, zero: Value
-  ) throws -> [Value] {
-    if count == 0 { return [] }
-    var values = [Value](repeating: zero, count: count)
-    let status = H5Aread(attribute.id, type, &values)
-    try LibraryError.check(status, "its numbers cannot be read")
-    return values
+    try require(
+      description.kind == .string, .unsupported, "\(description) values are not supported")
+    let strings = try Strings.read(attribute, type: type, space: space, count: count)
+    frame.byte(FrameFormat.ElementKind.strings.rawValue)
+    for string in strings { frame.text(string) }
   }
 }

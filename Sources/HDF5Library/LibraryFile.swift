@@ -3,16 +3,14 @@ import CHDF5
 /// A file that the C library has open.
 struct LibraryFile: ~Copyable {
   private let file: Handle
-  let size: Int
 
   /// Opens the file of an open descriptor.
-  init(descriptor: Int32, size: Int) throws {
+  init(descriptor: Int32) throws {
     H5Eset_auto2(LibraryError.stack, nil, nil)
     // No filter is ever loaded as a plug-in.
     H5PLset_loading_state(0)
     file = try Handle(
       assay_open_descriptor(descriptor), H5Fclose, "this HDF5 file is corrupt or truncated")
-    self.size = size
   }
 
   func root() throws -> Handle {

@@ -3,33 +3,28 @@ import HDF5Reader
 import LibC
 import TensorCore
 
-/// Reads fixed and variable-length strings from attributes and datasets.
+/// Reads fixed and variable-length strings from attributes.
 enum Strings {
-  /// - Parameter read: `H5Aread` or `H5Dread`, given the memory type and the target.
   static func read(
-    type: borrowing Handle, space: borrowing Handle, count: Int,
-    _ read: (hid_t, UnsafeMutableRawPointer) -> herr_t
+    _ attribute: borrowing Handle, type: borrowing Handle, space: borrowing Handle, count: Int
   ) throws -> [String] {
     if count == 0 { return [] }
     // The same character set as in the file, since the library does not convert between ASCII and
     // UTF-8.
     let memory = try Handle(H5Tcopy(type.id), H5Tclose, "its type cannot be read")
     return H5Tis_variable_str(type.id) > 0
-      ? try variable(memory, space, count, read) : try fixed(memory, count, read)
+      ? try variable(attribute, memory, space, count) : try fixed(attribute, memory, count)
   }
 
   private static func fixed(
-    _ type: borrowing Handle, _ count: Int,
-    _ read: (hid_t, UnsafeMutableRawPointer) -> herr_t
+    _ attribute: borrowing Handle, _ type: borrowing Handle, _ count: Int
   ) throws -> [String] {
     let size = H5Tget_size(type.id)
     let padding = H5Tget_strpad(type.id)
     let total = try checkedProduct([count, size], limit: HDF5Limits.attributeBytes)
     var bytes = [UInt8](repeating: 0, count: total)
-    let status = bytes.withUnsafeMutableBytes { target in
-      target.baseAddress.map { read(type.id, $0) } ?? -1
-    }
-    try LibraryError.check(status, "its strings cannot be read")
+    try LibraryError.check(
+      H5Aread(attribute.id, type.id, &bytes), "its strings cannot be read")
     return (0..<count).map { index in
       let field = bytes[index * size..<(index + 1) * size]
       switch padding {
@@ -48,15 +43,14 @@ enum Strings {
   }
 
   private static func variable(
-    _ type: borrowing Handle, _ space: borrowing Handle, _ count: Int,
-    _ read: (hid_t, UnsafeMutableRawPointer) -> herr_t
+    _ attribute: borrowing Handle, _ type: borrowing Handle, _ space: borrowing Handle, _ count: Int
   ) throws -> [String] {
     _ = try checkedProduct(
       [count, MemoryLayout<UnsafeMutablePointer<CChar>?>.stride], limit: HDF5Limits.attributeBytes)
     var pointers = [UnsafeMutablePointer<CChar>?](repeating: nil, count: count)
     return try pointers.withUnsafeMutableBytes { target in
       guard let base = target.baseAddress else { return [] }
-      try LibraryError.check(read(type.id, base), "its strings cannot be read")
+      try LibraryError.check(H5Aread(attribute.id, type.id, base), "its strings cannot be read")
       defer { assay_reclaim(type.id, space.id, base) }
       var total = 0
       return try target.bindMemory(to: UnsafeMutablePointer<CChar>?.self).map { pointer in

@@ -12,7 +12,7 @@ enum ValueReader {
   ) throws {
     var frames = FrameWriter(sink: sink)
     do {
-      let file = try LibraryFile(descriptor: descriptor, size: size)
+      let file = try LibraryFile(descriptor: descriptor)
       for (index, request) in requests.enumerated() {
         do {
           let root = try file.root()
@@ -20,17 +20,8 @@ enum ValueReader {
           let description = try DatasetDescription(dataset, fileSize: size)
           try require(
             description.count == request.count, "its shape has changed since the file was opened")
-          if request.target == .strings {
-            let strings = try self.strings(of: dataset, description)
-            try frames.frame(.strings) { frame in
-              frame.integer(UInt32(index))
-              frame.integer(Int64(strings.count))
-              for string in strings { frame.text(string) }
-            }
-          } else {
-            try numbers(of: dataset, description, request, into: values)
-            try frames.frame(.numbers) { $0.integer(UInt32(index)) }
-          }
+          try numbers(of: dataset, description, request, into: values)
+          try frames.frame(.numbers) { $0.integer(UInt32(index)) }
         } catch let error as ModelError {
           try frames.frame(.unreadable) { frame in
             frame.integer(UInt32(index))
@@ -54,35 +45,23 @@ enum ValueReader {
     return names.count == 1 ? object : try open(names.dropFirst(), in: object)
   }
 
-  private static func strings(
-    of dataset: borrowing Handle, _ description: DatasetDescription
-  ) throws -> [String] {
-    try require(description.type.kind == .string, "it contains \(description.type), not strings")
-    let type = try Handle(H5Dget_type(dataset.id), H5Tclose, "its type cannot be read")
-    let space = try Handle(H5Dget_space(dataset.id), H5Sclose, "its shape cannot be read")
-    return try Strings.read(type: type, space: space, count: description.count) {
-      H5Dread(dataset.id, $0, 0, 0, 0, $1)
-    }
-  }
-
   private static func numbers(
     of dataset: borrowing Handle, _ description: DatasetDescription, _ request: HDF5Request,
     into values: UnsafeMutableRawBufferPointer
   ) throws {
     try require(description.type.kind != .string, "it contains \(description.type), not numbers")
-    let length = try checkedProduct([request.count, request.target.bytesPerElement])
+    let length = try checkedProduct([request.count, 4])
     guard request.offset >= 0, length > 0, length <= values.count,
       request.offset <= values.count - length, let base = values.baseAddress
     else { throw ModelError(.internal, "a request outside the shared memory") }
     let target = base + request.offset
-    if request.target == .float32, description.type.kind == .float,
-      description.type.byteCount == 2, try readHalves(of: dataset, request.count, into: target)
+    if description.type.kind == .float, description.type.byteCount == 2,
+      try readHalves(of: dataset, request.count, into: target)
     {
       return
     }
-    let type = request.target == .float32 ? assay_native_float() : assay_native_int64()
     try LibraryError.check(
-      H5Dread(dataset.id, type, 0, 0, 0, target), "its elements cannot be read")
+      H5Dread(dataset.id, assay_native_float(), 0, 0, 0, target), "its elements cannot be read")
   }
 
   /// The library converts half floats bit by bit, about a hundred times slower than memory, so they

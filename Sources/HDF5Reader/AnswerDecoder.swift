@@ -4,7 +4,6 @@ import TensorCore
 enum HDF5Answer: Sendable, Equatable {
   /// The numbers are at the request's offset.
   case numbers
-  case strings([String])
   case unreadable(ModelError)
 }
 
@@ -16,12 +15,18 @@ enum AnswerDecoder {
     while true {
       let kind = try reader.next()
       switch kind {
-      case .numbers, .strings, .unreadable:
+      case .numbers, .unreadable:
         let index = Int(try reader.integer(UInt32.self))
         guard index < requests.count, answers[index] == nil else {
           throw FrameReader.garbled("an answer without a request")
         }
-        answers[index] = try answer(kind, to: requests[index], &reader)
+        if kind == .numbers {
+          answers[index] = .numbers
+        } else {
+          var error = try reader.reason()
+          error.message = "\(requests[index].path): \(error.message)"
+          answers[index] = .unreadable(error)
+        }
       case .finish:
         try reader.expectEnd()
         return try answers.map { answer in
@@ -33,23 +38,5 @@ enum AnswerDecoder {
         throw FrameReader.garbled("an unexpected description")
       }
     }
-  }
-
-  private static func answer(
-    _ kind: FrameKind, to request: HDF5Request, _ reader: inout FrameReader
-  ) throws -> HDF5Answer {
-    if kind == .unreadable {
-      var error = try reader.reason()
-      error.message = "\(request.path): \(error.message)"
-      return .unreadable(error)
-    }
-    guard (kind == .strings) == (request.target == .strings) else {
-      throw FrameReader.garbled("an answer of the wrong kind")
-    }
-    if kind == .numbers { return .numbers }
-    guard try reader.integer(Int64.self) == Int64(request.count) else {
-      throw FrameReader.garbled("a wrong number of strings")
-    }
-    return .strings(try reader.texts(request.count))
   }
 }

@@ -7,8 +7,8 @@ package enum FrameKind: UInt8, Sendable {
   /// name: text. The following frames belong to this group, until its `endGroup`.
   case beginGroup = 1
   case endGroup = 2
-  /// name: text, rank: 1, extents: 8 each, element kind: 1, then the elements (text or 8 bytes
-  /// each), or the reason if the kind is `unsupported`.
+  /// name: text, rank: 1, extents: 8 each, element kind: 1, then the elements, each a text, or the
+  /// reason if the kind is `unsupported`.
   case attribute = 3
   /// name: text, type kind: 1, type bytes: 4, big-endian: 1, rank: 1, extents: 8 each, offset in
   /// the file: 8, or all ones if the elements must be read by the library.
@@ -17,25 +17,21 @@ package enum FrameKind: UInt8, Sendable {
   case refused = 5
   /// index of the request: 4
   case numbers = 6
-  /// index of the request: 4, count: 8, texts
-  case strings = 7
   /// index of the request: 4, reason: 1 and text
-  case unreadable = 8
-  case finish = 9
+  case unreadable = 7
+  case finish = 8
   /// reason: 1 and text. The file as a whole cannot be read.
-  case failure = 10
+  case failure = 9
 }
 
 package enum FrameFormat {
   /// The last byte is the version of the protocol.
-  package static let magic: [UInt8] = Array("ASSAYH5\u{1}".utf8)
+  package static let magic: [UInt8] = Array("ASSAYH5\u{2}".utf8)
   package static let noOffset = UInt64.max
 
   package enum ElementKind: UInt8, Sendable {
     case strings = 1
-    case doubles = 2
-    case integers = 3
-    case unsupported = 4
+    case unsupported = 2
   }
 
   static let reasons: [ModelError.Code] = [.malformed, .unsupported, .limitExceeded, .outOfMemory]

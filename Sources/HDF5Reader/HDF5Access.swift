@@ -34,34 +34,17 @@ package protocol HDF5Backend: Sendable {
   ) throws -> (frames: [UInt8], values: Bytes)
 }
 
-/// A request to read one dataset.
+/// A request to read the numbers of one dataset as 32-bit floats.
 package struct HDF5Request: Sendable, Equatable {
-  package enum Target: UInt8, Sendable {
-    case float32 = 1
-    case int64 = 2
-    /// Sent in the frames; `offset` is ignored.
-    case strings = 3
-
-    package var bytesPerElement: Int {
-      switch self {
-      case .float32: 4
-      case .int64: 8
-      case .strings: 0
-      }
-    }
-  }
-
   /// Absolute path of the dataset.
   package var path: String
-  package var target: Target
   /// Number of elements, from the description of the file.
   package var count: Int
   /// Byte offset in the values.
   package var offset: Int
 
-  package init(path: String, target: Target, count: Int, offset: Int) {
+  package init(path: String, count: Int, offset: Int) {
     self.path = path
-    self.target = target
     self.count = count
     self.offset = offset
   }

@@ -3,11 +3,7 @@ package struct HDF5Attribute: Sendable, Equatable {
   package enum Elements: Sendable, Equatable {
     /// Fixed or variable-length strings, without their padding; invalid UTF-8 is repaired.
     case strings([String])
-    /// Floats of any width and byte order.
-    case doubles([Double])
-    /// Integers and booleans.
-    case integers([Int])
-    /// An unsupported type, named by the text.
+    /// Another type, named by the text.
     case unsupported(String)
   }
 
@@ -23,20 +19,6 @@ package struct HDF5Attribute: Sendable, Equatable {
 
   package var strings: [String]? {
     guard case .strings(let values) = elements else { return nil }
-    return values
-  }
-
-  /// Floats or integers as doubles.
-  package var doubles: [Double]? {
-    switch elements {
-    case .doubles(let values): values
-    case .integers(let values): values.map(Double.init)
-    case .strings, .unsupported: nil
-    }
-  }
-
-  package var integers: [Int]? {
-    guard case .integers(let values) = elements else { return nil }
     return values
   }
 }

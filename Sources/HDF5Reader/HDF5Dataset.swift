@@ -21,22 +21,9 @@ package struct HDF5Dataset: Sendable {
   /// Contiguous little-endian 32-bit floats are not copied: the values stay in the mapped file.
   /// Everything else is converted once and kept as long as the file or the values are alive.
   package func values() throws -> FloatValues {
-    guard node.type.kind != .string else { throw wrongType("numbers") }
-    return FloatValues(bytes: try contents.bytes(of: index, as: .float32)).shaped(shape)
-  }
-
-  /// The elements as integers. Throws if the file stores another type.
-  package func integers() throws -> [Int] {
-    guard node.type.isInteger else { throw wrongType("integers") }
-    return try contents.bytes(of: index, as: .int64).array(of: Int64.self).map { Int($0) }
-  }
-
-  package func strings() throws -> [String] {
-    guard node.type.kind == .string else { throw wrongType("strings") }
-    return try contents.strings(of: index)
-  }
-
-  private func wrongType(_ wanted: String) -> ModelError {
-    contents.error(.malformed, "\(path) contains \(originalType), not \(wanted)")
+    guard node.type.kind != .string else {
+      throw contents.error(.malformed, "\(path) contains \(originalType), not numbers")
+    }
+    return FloatValues(bytes: try contents.bytes(of: index)).shaped(shape)
   }
 }

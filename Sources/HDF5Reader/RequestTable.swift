@@ -1,6 +1,6 @@
 /// The requests as stored at the start of the shared region: the table's length (8 bytes), the
-/// first value's position (8), the number of requests (4), then for each target (1), count (8),
-/// offset (8) and path (4 and UTF-8); little-endian.
+/// first value's position (8), the number of requests (4), then for each count (8), offset (8)
+/// and path (4 and UTF-8); little-endian.
 package enum RequestTable {
   /// A worker refuses a longer table.
   package static let byteLimit = 64 << 20
@@ -12,7 +12,6 @@ package enum RequestTable {
     }
     append(UInt32(requests.count), to: &body)
     for request in requests {
-      body.append(request.target.rawValue)
       append(Int64(request.count), to: &body)
       append(Int64(request.offset), to: &body)
       append(UInt32(request.path.utf8.count), to: &body)
@@ -42,14 +41,12 @@ package enum RequestTable {
     else { return nil }
     var requests: [HDF5Request] = []
     for _ in 0..<count {
-      guard let target = integer(UInt8.self).flatMap(HDF5Request.Target.init(rawValue:)),
-        let elements = integer(Int64.self), let offset = integer(Int64.self),
+      guard let elements = integer(Int64.self), let offset = integer(Int64.self),
         let length = integer(UInt32.self), Int(length) <= bytes.count - position
       else { return nil }
       let path = String(decoding: bytes[position..<position + Int(length)], as: UTF8.self)
       position += Int(length)
-      requests.append(
-        HDF5Request(path: path, target: target, count: Int(elements), offset: Int(offset)))
+      requests.append(HDF5Request(path: path, count: Int(elements), offset: Int(offset)))
     }
     return (requests, Int(start))
   }

@@ -40,7 +40,7 @@ struct TreeDecoder {
         try reader.expectEnd()
         return (root, datasets)
       case .failure: throw try reader.reason()
-      case .numbers, .strings, .unreadable:
+      case .numbers, .unreadable:
         throw FrameReader.garbled("an answer without a request")
       }
     }
@@ -116,20 +116,6 @@ struct TreeDecoder {
     switch FrameFormat.ElementKind(rawValue: try reader.byte()) {
     case .strings:
       elements = .strings(try reader.texts(count))
-    case .doubles:
-      try reader.expect(count, itemsOf: 8)
-      var values: [Double] = []
-      values.reserveCapacity(count)
-      for _ in 0..<count {
-        values.append(Double(bitPattern: try reader.integer(UInt64.self)))
-      }
-      elements = .doubles(values)
-    case .integers:
-      try reader.expect(count, itemsOf: 8)
-      var values: [Int] = []
-      values.reserveCapacity(count)
-      for _ in 0..<count { values.append(Int(try reader.integer(Int64.self))) }
-      elements = .integers(values)
     case .unsupported:
       elements = .unsupported(try reader.text(limit: HDF5Limits.messageBytes))
     case nil:

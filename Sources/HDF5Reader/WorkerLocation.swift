@@ -1,4 +1,5 @@
 import CSystem
+import Files
 import LibC
 import TensorCore
 
@@ -29,15 +30,15 @@ package enum WorkerLocation {
 
   private static func besideProgram() -> [String] {
     var folders: [String] = []
-    if let program = executablePath() { folders.append(folder(of: program)) }
+    if let program = executablePath() { folders.append(folderPath(of: program)) }
     // The image that contains this code: a test bundle, whose program is elsewhere.
     if let file = assay_image_path(#dsohandle) {
       let image = String(cString: file)
       var path = image
-      folders.append(folder(of: image))
+      folders.append(folderPath(of: image))
       while let slash = path.lastIndex(of: "/") {
         path = String(path[..<slash])
-        if path.hasSuffix(".xctest") { folders.append(folder(of: path)) }
+        if path.hasSuffix(".xctest") { folders.append(folderPath(of: path)) }
       }
     }
     var places: [String] = []
@@ -53,11 +54,6 @@ package enum WorkerLocation {
 
   private static func environment(_ key: String) -> String? {
     getenv(key).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
-  }
-
-  private static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   private static func isExecutable(_ path: String) -> Bool {

@@ -31,15 +31,7 @@ package struct DoubleArray: Sendable {
   }
 
   /// Distances between neighbors along each axis.
-  package var strides: [Int] { Self.strides(of: shape) }
-
-  package static func strides(of shape: [Int]) -> [Int] {
-    var strides = [Int](repeating: 1, count: shape.count)
-    for axis in shape.indices.dropLast().reversed() {
-      strides[axis] = strides[axis + 1] * shape[axis + 1]
-    }
-    return strides
-  }
+  package var strides: [Int] { Tensor.strides(shape) }
 
   /// The product of the sizes of some axes.
   package func count(_ axes: Range<Int>) -> Int { shape[axes].reduce(1, *) }

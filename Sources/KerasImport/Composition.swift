@@ -47,6 +47,13 @@ extension LayerCall {
     }
   }
 
+  /// Each vector along the last axis normalized, with the weights `gamma` and `beta` of the path.
+  func normalized(
+    _ input: KerasTensor, _ path: String, epsilon: Double, _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    try part("LayerNormalization", [input], path, ["epsilon": .double(epsilon)], &network)
+  }
+
   /// A matrix times the last axis, with the weights `kernel` and `bias` of the path.
   func dense(
     _ input: KerasTensor, _ path: String, _ units: Int, hasBias: Bool = true,

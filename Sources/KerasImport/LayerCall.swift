@@ -46,6 +46,14 @@ struct LayerCall: Sendable {
     return try inFile(weightsPath) { try stored(name, shape) }
   }
 
+  /// A stored number for each channel, or the same number for all.
+  func numbers(
+    _ name: String, _ channels: Int, isStored: Bool, default standard: Float
+  ) throws -> [Float] {
+    try isStored
+      ? weight(name, [channels]).array() : [Float](repeating: standard, count: channels)
+  }
+
   private func stored(_ name: String, _ shape: [Int?]) throws -> FloatValues {
     guard let weight = weights.first(where: { $0.name == name }) else {
       throw error("weight '\(name)' is missing from the file")

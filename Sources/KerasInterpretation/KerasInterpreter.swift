@@ -35,7 +35,7 @@ package struct KerasInterpreter: SourceInterpreter {
     let model = try KerasModel(configuration, depth: 0)
     self.model = model
     if let groups = try (other ?? source).groupedWeights() {
-      weights = try StoredWeights.assigned(groups, to: model, file: weightsPath ?? path)
+      weights = try WeightAssignment.assigned(groups, to: model, file: weightsPath ?? path)
     } else if let objects = try (other ?? source).storedObjects() {
       weights = try ObjectAssignment(objects, to: model).arrays
     } else {

@@ -43,7 +43,7 @@ struct ObjectAssignment {
       order.firstIndex(of: name.hasPrefix("_") ? String(name.dropFirst()) : name) ?? order.count
     }
     let names = object.children.keys.filter { !$0.hasPrefix("seed_generator") }
-    return try object.arrays.map(StoredWeights.array)
+    return try object.arrays.map(WeightAssignment.array)
       + names.sorted { (rank($0), $0) < (rank($1), $1) }.flatMap { name in
         try object.children[name].map(arrays) ?? []
       }

@@ -17,10 +17,6 @@
 /// The sum over channels and pieces, for each of the 25 points, is an ordinary convolution over
 /// tiles.
 package enum Pieces {
-  /// Taps of a piece and output pixels of a tile, along each axis.
-  package static let size = 3
-  /// Rows and columns of a tile of the input.
-  package static let inputSize = 5
   package static let points = 25
   /// Channels per tile in the sums for few output channels.
   package static let sumChannels = 4

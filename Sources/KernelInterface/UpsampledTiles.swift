@@ -36,8 +36,6 @@ package struct UpsampledTiles: Sendable {
     self.count = count
   }
 
-  /// Positions of the small input whose outputs a tile computes, along each axis.
-  package static let size = 5
   package static let points = 36
   package static let phases = 4
 

@@ -43,9 +43,6 @@ package struct LayerClass: Sendable {
   var description: String {
     layers.lazy.map(\.custom.classDescription).first { !$0.isEmpty } ?? "A custom layer."
   }
-
-  /// How many outputs the layers have.
-  var outputCount: Int { layers.map(\.outputShapes.count).max() ?? 1 }
 }
 
 // MARK: - Parameters

@@ -66,8 +66,6 @@ private struct SortedValues {
     (sum(before: range.upperBound) - sum(before: range.lowerBound)) / Double(range.count) + origin
   }
 
-  func value(_ index: Int) -> Double { Double(values[index]) - origin }
-
   /// Start indices of runs of neighboring values, followed by the number of values. Each distinct
   /// value is a run if their number is at most `limit`; otherwise runs are limited in range and
   /// in length.

@@ -15,15 +15,6 @@ package enum WeightPrecision: Sendable, Hashable {
     }
   }
 
-  /// Bits per value, without scales and tables.
-  package var bits: Int {
-    switch self {
-    case .float32: 32
-    case .float16: 16
-    case .codes(let bits, _): bits
-    }
-  }
-
   /// Whether channels of different magnitude lose much by sharing a table. This is true for evenly
   /// spaced tables and for tables of two or four values.
   package var wantsChannelScales: Bool {

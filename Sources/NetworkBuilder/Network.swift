@@ -116,7 +116,7 @@ public struct Network: Sendable {
     _ weights: WeightSource, _ customLayers: CustomLayerRegistry
   ) throws -> WrittenNetwork {
     try WrittenNetwork(
-      NetworkGraph(inputs: inputs, outputs: outputs), outputs: outputs, weights: weights,
+      TensorGraph(inputs: inputs, outputs: outputs), outputs: outputs, weights: weights,
       customLayers: customLayers)
   }
 
@@ -144,7 +144,7 @@ extension NetworkTensor {
   /// - Throws: `ModelError` with the first layer that does not fit its input.
   public func shape(customLayers: [Network.CustomLayerType] = []) throws -> TensorShape {
     if case .input(_, let shape) = source { return shape }
-    let inputs = NetworkGraph.ordered([self]).compactMap { $0 as? Input }
+    let inputs = TensorGraph.ordered([self]).compactMap { $0 as? Input }
     return try Network(inputs: inputs, outputs: [self]).shape(of: self, customLayers)
   }
 }

@@ -21,7 +21,7 @@ struct WrittenNetwork {
   let rows: [Row]
 
   init(
-    _ graph: NetworkGraph, outputs: [NetworkTensor], weights: WeightSource,
+    _ graph: TensorGraph, outputs: [NetworkTensor], weights: WeightSource,
     customLayers: CustomLayerRegistry
   ) throws {
     let document = DocumentWriter(weights, names: graph.names)
@@ -91,7 +91,7 @@ struct WrittenNetwork {
 
   /// How each input is used: directly by layers, and by resizes.
   private static func featureCounts(
-    _ graph: NetworkGraph
+    _ graph: TensorGraph
   ) -> [Int: (isDirect: Bool, resizes: Int)] {
     var counts: [Int: (isDirect: Bool, resizes: Int)] = [:]
     for tensor in graph.tensors {

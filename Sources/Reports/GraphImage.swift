@@ -38,7 +38,7 @@ package struct GraphImage: Sendable {
     return "<svg viewBox=\"\(box)\" role=\"img\" aria-label=\"\(label)\">\n\(content)</svg>\n"
   }
 
-  private func drawn(links: Bool) throws -> (HTML, Box) {
+  private func drawn(links: Bool) throws -> (HTML, NodeBox) {
     guard graph.nodes.count <= Self.largestCount else {
       throw ModelError(
         .unsupported,
@@ -75,7 +75,7 @@ package struct GraphImage: Sendable {
         isLink ? "<a href=\"#layer-\(node.layer ?? 0)\">\(box)</a>\n" : "\(box)\n")
     }
     content.append("</g>\n")
-    return (content, Box(layout, widths, Self.height))
+    return (content, NodeBox(layout, widths, Self.height))
   }
 
   /// From the lower edge of the first node to the upper edge of the last.
@@ -96,7 +96,7 @@ package struct GraphImage: Sendable {
 }
 
 /// What an image shows: `x y width height`.
-private struct Box {
+private struct NodeBox {
   let x: Double
   let y: Double
   let width: Double
@@ -114,7 +114,7 @@ private struct Box {
 }
 
 extension HTML.StringInterpolation {
-  fileprivate mutating func appendInterpolation(_ box: Box) {
+  fileprivate mutating func appendInterpolation(_ box: NodeBox) {
     appendInterpolation("\(box.x) \(box.y) \(box.width) \(box.height)" as HTML)
   }
 }

@@ -116,13 +116,19 @@ extension Tensor {
     return result
   }
 
-  /// Row-major transposition: axis `i` of the result is axis `axes[i]` of `self`.
-  public func transposed(_ axes: [Int]) -> Tensor {
-    precondition(axes.sorted() == Array(shape.indices))
+  /// The distances between neighbors along each axis of row-major arrays.
+  package static func strides(_ shape: [Int]) -> [Int] {
     var strides = [Int](repeating: 1, count: shape.count)
     for axis in shape.indices.dropLast().reversed() {
       strides[axis] = strides[axis + 1] * shape[axis + 1]
     }
+    return strides
+  }
+
+  /// Row-major transposition: axis `i` of the result is axis `axes[i]` of `self`.
+  public func transposed(_ axes: [Int]) -> Tensor {
+    precondition(axes.sorted() == Array(shape.indices))
+    let strides = Self.strides(shape)
     var result = Tensor(shape: axes.map { shape[$0] })
     let resultShape = result.shape
     let steps = axes.map { strides[$0] }

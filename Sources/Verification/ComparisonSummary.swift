@@ -48,9 +48,7 @@ package struct OutputSummary: Sendable {
 
   /// The least error that at least `share` of the inputs do not exceed (nearest rank).
   package func percentile(_ share: Double) -> Double {
-    let sorted = errors.sorted()
-    let rank = (share * Double(sorted.count)).rounded(.up)
-    return sorted.isEmpty ? 0 : sorted[min(max(Int(rank), 1), sorted.count) - 1]
+    errors.isEmpty ? 0 : errors.sorted().nearestRank(share)
   }
 
   /// Σ |a − b| / n over the finite elements of all inputs.
@@ -72,6 +70,13 @@ package struct OutputSummary: Sendable {
     classes.inputs == 0
       ? nil
       : (classes.top1 / Double(classes.inputs), classes.topN / Double(classes.inputs))
+  }
+}
+
+extension [Double] {
+  /// Of numbers in ascending order, at least one: the least that `share` of them do not exceed.
+  package func nearestRank(_ share: Double) -> Double {
+    self[Swift.min(Swift.max(Int((share * Double(count)).rounded(.up)), 1), count) - 1]
   }
 }
 

@@ -20,7 +20,7 @@ struct WeightValuesTests {
   @Test func oneBit() throws {
     let weights = quantized([0b1011_0010, 0b1000_0000], bits: 1, .lookupTable([-1, 2]))
     #expect(
-      try weights.values(count: 9, outputChannels: 1).array()
+      try weights.values(shape: [1, 9]).array()
         == [2, -1, 2, 2, -1, -1, 2, -1, 2])
   }
 
@@ -28,7 +28,7 @@ struct WeightValuesTests {
   @Test func threeBitsCrossBytes() throws {
     let weights = quantized(
       [0b1010_1111, 0b0001_0000], bits: 3, .linear(scale: [0.5], bias: [-1]))
-    #expect(try weights.values(count: 4, outputChannels: 1).array() == [1.5, 0.5, 2, -0.5])
+    #expect(try weights.values(shape: [1, 4]).array() == [1.5, 0.5, 2, -0.5])
   }
 
   /// Two channels with two values each, w = scale[c] · q + bias[c].
@@ -38,7 +38,7 @@ struct WeightValuesTests {
     #expect(try weights.values(shape: [2, 2]).array() == [1, 511, 4, 9])
     #expect(
       try quantized([3, 4], bits: 8, .linear(scale: [2], bias: []))
-        .values(count: 2, outputChannels: 2).array() == [6, 8])
+        .values(shape: [2, 1]).array() == [6, 8])
   }
 
   /// A deconvolution's kernel has its output channels on axis 1: here 2 × 3 × 2 codes with a scale
@@ -68,7 +68,7 @@ struct WeightValuesTests {
     }
     let table = (0..<(1 << bits)).map { Float($0) * 3 }
     #expect(
-      try quantized(bytes, bits: bits, .lookupTable(table)).values(count: 29, outputChannels: 1)
+      try quantized(bytes, bits: bits, .lookupTable(table)).values(shape: [1, 29])
         .array() == codes.map { Float($0) * 3 })
   }
 
@@ -76,7 +76,7 @@ struct WeightValuesTests {
   @Test func halves() throws {
     var weights = Weights()
     weights.float16Value = Bytes([0x00, 0x3C, 0x00, 0xC1] as [UInt8])
-    #expect(try weights.values(count: 2, outputChannels: 1).array() == [1, -2.5])
+    #expect(try weights.values(shape: [1, 2]).array() == [1, -2.5])
   }
 
   @Test func signedBytes() throws {
@@ -85,7 +85,7 @@ struct WeightValuesTests {
     weights.quantization = Quantization()
     weights.quantization?.numberOfBits = 8
     weights.quantization?.kind = .linear(scale: [0.5], bias: [])
-    #expect(try weights.values(count: 3, outputChannels: 1).array() == [0.5, -0.5, -64])
+    #expect(try weights.values(shape: [1, 3]).array() == [0.5, -0.5, -64])
   }
 
   @Test func singlePrecisionIsNotCopied() throws {
@@ -118,7 +118,7 @@ struct WeightValuesTests {
     ]
     for (weights, count, channels) in wrong {
       #expect(throws: ModelError.self) {
-        try weights.values(count: count, outputChannels: channels)
+        try weights.values(shape: [channels, count / channels])
       }
     }
     #expect(throws: ModelError.self) { try Weights([1]).values(shape: [1 << 40, 1 << 40]) }

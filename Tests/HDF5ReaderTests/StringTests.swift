@@ -19,16 +19,12 @@ struct StringTests {
     }
   }
 
-  @Test(arguments: Way.allCases) func readsOtherAttributes(way: Way) throws {
+  @Test(arguments: Way.allCases) func namesTypesOfOtherAttributes(way: Way) throws {
     let attributes = try way.open("strings.h5").root.attributes
-    #expect(attributes["double"]?.doubles == [0.1])
-    #expect(attributes["double"]?.integers == nil)
-    #expect(attributes["integers"]?.shape == [2, 3])
-    #expect(attributes["integers"]?.integers == [1, 2, 3, 4, 5, -6])
-    #expect(attributes["flag"]?.integers == [1])
-    #expect(attributes["nothing"]?.shape == [0])
-    #expect(
-      attributes["compound"]?.elements == .unsupported("compound values are not supported"))
+    for (name, type) in [("double", "float64"), ("integers", "int64"), ("compound", "compound")] {
+      #expect(attributes[name]?.strings == nil)
+      #expect(attributes[name]?.elements == .unsupported("\(type) values are not supported"))
+    }
   }
 
   @Test func joinsListsThatWereSplit() throws {
@@ -38,12 +34,11 @@ struct StringTests {
     #expect(root.attributeStrings("absent") == nil)
   }
 
-  @Test(arguments: Way.allCases) func readsStringDatasets(way: Way) throws {
+  @Test(arguments: Way.allCases) func refusesStringsAsNumbers(way: Way) throws {
     let root = try way.open("strings.h5").root
-    #expect(try root.dataset("variable").strings() == ["one", "zwei", "três"])
-    let fixed = try root.dataset("fixed")
-    #expect(fixed.shape == [2, 2])
-    #expect(try fixed.strings() == ["ab", "c", "", "defg"])
-    #expect(throws: ModelError.self) { try fixed.values() }
+    #expect(try root.dataset("fixed").shape == [2, 2])
+    for name in ["variable", "fixed"] {
+      #expect(throws: ModelError.self) { try root.dataset(name).values() }
+    }
   }
 }

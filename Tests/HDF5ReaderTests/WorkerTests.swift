@@ -60,8 +60,8 @@ struct WorkerTests {
 
   @Test(arguments: [
     "exit 0", "printf garbage >&4", "head -c 300000 /dev/urandom >&4",
-    #"printf 'ASSAYH5\001' >&4"#, #"printf 'ASSAYH5\001\011\000\000\000\000' >&4"#,
-    #"printf 'ASSAYH5\001\001\377\377\377\377' >&4"#,
+    #"printf 'ASSAYH5\002' >&4"#, #"printf 'ASSAYH5\002\010\000\000\000\000' >&4"#,
+    #"printf 'ASSAYH5\002\001\377\377\377\377' >&4"#,
   ])
   func refusesNonsense(script: String) throws {
     let error = try failure(of: script)
@@ -99,7 +99,7 @@ struct WorkerTests {
         list=$(env | cut -d= -f1 | grep -v -e PWD -e _ -e SHLVL -e OLDPWD; \
         cd /proc/self/fd && echo *)
         text="<$(echo $list)>"
-        { printf 'ASSAYH5\\001\\012'; \
+        { printf 'ASSAYH5\\002\\011'; \
         printf "\\\\$(printf %03o $((${#text} + 5)))\\000\\000\\000\\000"; \
         printf "\\\\$(printf %03o ${#text})\\000\\000\\000%s" "$text"; } >&4
         """)

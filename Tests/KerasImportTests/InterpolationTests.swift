@@ -6,7 +6,7 @@ import Testing
   /// Every row of factors sums to one, whatever the sizes.
   @Test(arguments: [(5, 7), (7, 5), (4, 8), (9, 3), (1, 4), (4, 1), (6, 6)])
   func factorsAddUpToOne(_ input: Int, _ output: Int) {
-    let kinds: [Interpolation] = [
+    let kinds: [KerasInterpolation] = [
       .nearest, .bilinear, .bicubic, .area, .lanczos3, .lanczos5, .gaussian, .mitchellcubic,
     ]
     for kind in kinds {
@@ -19,13 +19,13 @@ import Testing
   /// Twice the size: the centers of the new pixels are a quarter pixel from those of the old ones.
   @Test func bilinearSamplesAtCenters() {
     #expect(
-      Interpolation.bilinear.matrix(from: 2, to: 4)
+      KerasInterpolation.bilinear.matrix(from: 2, to: 4)
         == [[1, 0], [0.75, 0.25], [0.25, 0.75], [0, 1]])
   }
 
   /// Keys's kernel with a = −½ at ¼: −9/128, 111/128, 29/128 and −3/128.
   @Test func cubicKernel() {
-    let row = Interpolation.bicubic.matrix(from: 6, to: 12)[5]
+    let row = KerasInterpolation.bicubic.matrix(from: 6, to: 12)[5]
     let expected = [0, -9.0 / 128, 111.0 / 128, 29.0 / 128, -3.0 / 128, 0]
     for (value, wanted) in zip(row, expected) { #expect(abs(value - wanted) < 1e-9) }
   }

@@ -42,15 +42,15 @@ struct PythonMarshalTests {
   private func bytes(_ text: String) throws -> [UInt8] { try #require(Base64.decode(text.utf8)) }
 
   @Test func readsNamesOfAllVersions() throws {
-    #expect(PythonMarshal.functionName(try bytes(python311)) == "swish")
-    #expect(PythonMarshal.functionName(try bytes(python37)) == "swish")
-    #expect(PythonMarshal.functionName(python27()) == "<lambda>")
+    #expect(PythonMarshal.function(try bytes(python311))?.name == "swish")
+    #expect(PythonMarshal.function(try bytes(python37))?.name == "swish")
+    #expect(PythonMarshal.function(python27())?.name == "<lambda>")
   }
 
   @Test func everyTruncationIsRefused() throws {
     for code in [try bytes(python311), try bytes(python37), python27()] {
       for length in 0..<code.count {
-        #expect(PythonMarshal.functionName(Array(code[..<length])) == nil)
+        #expect(PythonMarshal.function(Array(code[..<length])) == nil)
       }
     }
   }
@@ -68,7 +68,7 @@ struct PythonMarshalTests {
         for _ in 0..<(1 + next() % 4) {
           mutated[Int(next() % UInt64(mutated.count))] = UInt8(next() & 0xFF)
         }
-        if PythonMarshal.functionName(mutated) != nil { read += 1 }
+        if PythonMarshal.function(mutated) != nil { read += 1 }
       }
       // Some bytes do not matter, such as those of the code itself.
       #expect(read > 0 && read < 20_000)
@@ -80,10 +80,10 @@ struct PythonMarshalTests {
     let nested = (0..<100_000).flatMap { _ in open }
     let head = [UInt8(ascii: "c")] + [UInt8](repeating: 0, count: 20)
     let empty = [UInt8(ascii: "s"), 0, 0, 0, 0]
-    #expect(PythonMarshal.functionName(head + empty + nested) == nil)
+    #expect(PythonMarshal.function(head + empty + nested) == nil)
     let huge: [UInt8] = [UInt8(ascii: "("), 0xFF, 0xFF, 0xFF, 0x7F]
-    #expect(PythonMarshal.functionName(head + empty + huge) == nil)
-    #expect(PythonMarshal.functionName(head + [UInt8(ascii: "l"), 0, 0, 0, 0x80]) == nil)
+    #expect(PythonMarshal.function(head + empty + huge) == nil)
+    #expect(PythonMarshal.function(head + [UInt8(ascii: "l"), 0, 0, 0, 0x80]) == nil)
   }
 
   @Test func lambdaConfigurations() throws {

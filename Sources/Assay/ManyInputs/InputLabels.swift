@@ -1,5 +1,4 @@
 import ByteFormats
-import CustomLayers
 import Imaging
 import TensorCore
 

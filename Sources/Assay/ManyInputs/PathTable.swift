@@ -44,6 +44,4 @@ struct PathTable<Value> {
   }
 
   var count: Int { values.count }
-  /// Entries that no path took.
-  var countUnused: Int { values.count - takers.count }
 }

@@ -52,7 +52,7 @@ package struct LayerDifference: Sendable {
       }
       guard let worst else { return }
       (self.actual, self.expected) = (Double(a[worst]), expected.values[worst])
-      index = DoubleArray.strides(of: expectedShape).enumerated().map {
+      index = Tensor.strides(expectedShape).enumerated().map {
         worst / $1 % max(1, expectedShape[$0])
       }
     }

@@ -19,7 +19,7 @@ package struct WeightFiles: Sendable {
 
   package var format = Format.npy
   package var grouping = Grouping.parameter
-  package var layout = WeightLayout.coreml
+  package var layout = ExportLayout.coreml
   /// Ends of the files' names for a layer's first, second, … weight, in place of the weights' names.
   package var suffixes: [String] = []
 
@@ -90,7 +90,7 @@ package struct WeightFiles: Sendable {
 
   /// The layers of every network with the names that tell them apart.
   static func layers(
-    of model: Model, _ layout: WeightLayout
+    of model: Model, _ layout: ExportLayout
   ) throws -> [(name: String, layer: NeuralNetworkLayer, orders: WeightOrders)] {
     try model.networks.flatMap { prefix, network in
       let orders = try WeightOrders(layout, of: network)

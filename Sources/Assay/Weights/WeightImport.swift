@@ -143,7 +143,7 @@ extension WeightFiles {
   private static func parse(_ document: JSONValue) throws -> (WeightFiles, [Entry]) {
     var files = WeightFiles()
     guard let format = document["format"]?.string.flatMap(Format.init),
-      let layout = document["layout"]?.string.flatMap(WeightLayout.init),
+      let layout = document["layout"]?.string.flatMap(ExportLayout.init),
       let list = document["weights"]?.array
     else {
       throw ModelError(

@@ -10,7 +10,7 @@ struct WeightArguments: ParsableArguments {
   var grouping = WeightFiles.Grouping.parameter
 
   @Option(name: .customLong("weight-layout"), help: "The order of the weights' axes.")
-  var layout = WeightLayout.coreml
+  var layout = ExportLayout.coreml
 
   @Option(
     help: ArgumentHelp(
@@ -32,4 +32,4 @@ extension WeightFiles.Format: ExpressibleByArgument {}
 
 extension WeightFiles.Grouping: ExpressibleByArgument {}
 
-extension WeightLayout: ExpressibleByArgument {}
+extension ExportLayout: ExpressibleByArgument {}

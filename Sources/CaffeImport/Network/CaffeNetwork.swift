@@ -5,8 +5,6 @@ import ImportSupport
 /// Collects the Core ML layers of the converted Caffe layers.
 struct CaffeNetwork: LayerWriting {
   var writer: LayerWriter
-  /// Rules by which unknown layers, and those that Core ML cannot express, become custom layers.
-  let rules: CustomLayerRules
   /// The first size of an input in the file, if the interface leaves it out; other sizes in the
   /// file may refer to it.
   var declaredBatch: Int?
@@ -17,8 +15,7 @@ struct CaffeNetwork: LayerWriting {
   /// The blob that holds what each layer computes; see `ImportedNetwork`.
   private(set) var sourceBlobs: [String: String] = [:]
 
-  init(rules: CustomLayerRules, onVisit: (@Sendable (String) -> Void)?) {
-    self.rules = rules
+  init(onVisit: (@Sendable (String) -> Void)?) {
     writer = LayerWriter(onVisit: onVisit)
   }
 

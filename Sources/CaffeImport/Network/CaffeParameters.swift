@@ -143,12 +143,6 @@ struct CaffeParameters: Sendable {
     if !condition { throw error(field, try message(), hint: hint) }
   }
 
-  func require(
-    _ condition: Bool, _ field: String, unsupported message: @autoclosure () throws -> String
-  ) throws {
-    if !condition { throw unsupported(field, try message()) }
-  }
-
   /// A hint about a field that is probably misspelled.
   private var misspelling: String? {
     message.unknownFields.first.map { field in

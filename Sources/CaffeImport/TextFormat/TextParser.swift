@@ -310,23 +310,7 @@ extension MessageType {
   func fieldName(similarTo name: String) -> String? {
     let target = Array(name.utf8)
     guard (3...64).contains(target.count) else { return nil }
-    return fields.map { ($0.name, Self.distance(Array($0.name.utf8), target)) }
+    return fields.map { ($0.name, NameDistance.edits(Array($0.name.utf8), target)) }
       .filter { $0.1 <= 2 }.min { $0.1 < $1.1 }?.0
-  }
-
-  /// The number of letters to insert, remove or exchange; 3 means more than 2.
-  private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    guard abs(a.count - b.count) <= 2 else { return 3 }
-    var row = Array(0...b.count)
-    for (i, x) in a.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
-      for (j, y) in b.enumerated() {
-        let next = min(diagonal + (x == y ? 0 : 1), row[j] + 1, row[j + 1] + 1)
-        diagonal = row[j + 1]
-        row[j + 1] = next
-      }
-    }
-    return min(row[b.count], 3)
   }
 }

@@ -72,13 +72,3 @@ extension Faults {
       rows.allSatisfy { $0.count == rows[0].count }, field, "the rows have different lengths")
   }
 }
-
-extension ClassLabels {
-  /// Whether no label occurs twice.
-  var areDifferent: Bool {
-    switch self {
-    case .string(let labels): Set(labels).count == labels.count
-    case .int64(let labels): Set(labels).count == labels.count
-    }
-  }
-}

@@ -88,10 +88,6 @@ extension FeatureDescription {
 extension SizeRange {
   fileprivate var isPossible: Bool { upperBound <= 0 || lowerBound <= upperBound }
 
-  fileprivate func contains(_ size: Int) -> Bool {
-    size >= lowerBound && (upperBound < 0 || size <= upperBound)
-  }
-
   fileprivate var text: String { "\(lowerBound) to \(upperBound < 0 ? "any" : "\(upperBound)")" }
 }
 

@@ -2,18 +2,10 @@ import TensorCore
 
 /// Strides through row-major arrays.
 enum ArrayStrides {
-  static func rowMajor(_ shape: [Int]) -> [Int] {
-    var strides = [Int](repeating: 1, count: shape.count)
-    for axis in shape.indices.dropLast().reversed() {
-      strides[axis] = strides[axis + 1] * shape[axis + 1]
-    }
-    return strides
-  }
-
   /// The strides of `shape` along the axes of `target`, aligned at the last axis; 0 along repeated
   /// axes.
   static func stretched(_ shape: [Int], to target: [Int]) -> [Int] {
-    let own = rowMajor(shape)
+    let own = Tensor.strides(shape)
     let added = target.count - shape.count
     return target.indices.map { axis in
       axis < added || shape[axis - added] == 1 ? 0 : own[axis - added]

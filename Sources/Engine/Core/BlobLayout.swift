@@ -16,8 +16,6 @@ struct Halo: Hashable, Sendable {
       top: max(top, other.top), bottom: max(bottom, other.bottom),
       left: max(left, other.left), right: max(right, other.right))
   }
-
-  func contains(_ other: Halo) -> Bool { union(other) == self }
 }
 
 /// The layout of a blob in memory: `[image][channel / block][row][column][channel % block]`, each

@@ -15,7 +15,6 @@ struct LayoutWish: Sendable {
   var block: Block
   var halo = Halo.none
 
-  static let planar = LayoutWish(block: .planar)
   static let dense = LayoutWish(block: .dense)
   static let blocked = LayoutWish(block: .blocked)
 }

@@ -250,14 +250,6 @@ extension Plan {
 }
 
 extension Plan.Action {
-  var outputs: [Plan.Representation.ID] {
-    switch self {
-    case .input(_, let id), .convert(_, let id): [id]
-    case .output: []
-    case .node(_, _, let outputs): outputs
-    }
-  }
-
   var representations: [Plan.Representation.ID] {
     switch self {
     case .input(_, let id), .output(_, let id): [id]

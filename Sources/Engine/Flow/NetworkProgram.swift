@@ -6,7 +6,7 @@ import TensorCore
 /// names.
 struct NetworkProgram {
   indirect enum Statement {
-    case run(LayerRun)
+    case run(LayerSequence)
     case branch(PlacedLayer, condition: Int, then: [Statement], else: [Statement])
     case loop(PlacedLayer, LoopStatement)
     case leave
@@ -72,7 +72,7 @@ struct NetworkProgram {
       var run: [PlacedLayer] = []
       func flush(_ isFirst: Bool) {
         if run.isEmpty, !isFirst { return }
-        result.append(.run(LayerRun(run, wanted: shared.union(results), takesInputs: isFirst)))
+        result.append(.run(LayerSequence(run, wanted: shared.union(results), takesInputs: isFirst)))
         run = []
       }
       for placed in layers {

@@ -59,7 +59,7 @@ struct ProgramRun {
     }
   }
 
-  private mutating func execute(_ run: LayerRun) throws {
+  private mutating func execute(_ run: LayerSequence) throws {
     var inputs: [Tensor] = []
     for (index, slot) in run.slots(compiler.program.slots).enumerated() {
       guard let blob = blobs[slot] else { throw run.missing(run.reads[index]) }
@@ -92,7 +92,7 @@ struct ProgramRun {
   }
 }
 
-extension LayerRun {
+extension LayerSequence {
   /// The error of a blob that nothing has produced.
   func missing(_ name: String) -> ModelError {
     let reader = layers.first { $0.layer.input.contains(name) }?.layer

@@ -13,7 +13,7 @@ struct RunCompiler {
   var byteLimit: Int { options.maxMemory ?? MemoryBudget.limit }
 
   /// The plan of a run for these blobs from outside.
-  func plan(_ run: LayerRun, _ blobs: [Tensor]) throws -> RunPlan {
+  func plan(_ run: LayerSequence, _ blobs: [Tensor]) throws -> RunPlan {
     var builder = builder
     for (index, (name, blob)) in zip(run.reads, blobs).enumerated() {
       try builder.addBlob(name, blob, isConstant: run.deciding.contains(index))
@@ -28,7 +28,7 @@ struct RunCompiler {
 
   /// The plan of the first run, whose graph holds the model's inputs and the layers that do not wait.
   func firstPlan(
-    _ builder: inout GraphBuilder, _ run: LayerRun, _ waiting: [PlacedLayer]
+    _ builder: inout GraphBuilder, _ run: LayerSequence, _ waiting: [PlacedLayer]
   ) throws -> RunPlan {
     let inputs = builder.graph.inputs.map { $0.preprocessing == nil ? $0.value : nil }
     return try plan(&builder, run, waiting, inputs) { _, _ in true }
@@ -38,7 +38,7 @@ struct RunCompiler {
   ///   - inputs: the value of each of the run's inputs, nil where it is not passed on as it is.
   ///   - isNew: whether a blob's value is not what the blob held before.
   private func plan(
-    _ builder: inout GraphBuilder, _ run: LayerRun, _ waiting: [PlacedLayer],
+    _ builder: inout GraphBuilder, _ run: LayerSequence, _ waiting: [PlacedLayer],
     _ inputs: [Graph.ValueID?], isNew: (String, Graph.ValueID) -> Bool
   ) throws -> RunPlan {
     let needed = run.wanted.union(waiting.flatMap(\.layer.input))
@@ -57,7 +57,7 @@ struct RunCompiler {
       if let slot = program.slots[name] { plan.outputs.append((slot, .empty(shape))) }
     }
     if !waiting.isEmpty {
-      plan.rest = LayerRun(waiting, wanted: run.wanted, takesInputs: false)
+      plan.rest = LayerSequence(waiting, wanted: run.wanted, takesInputs: false)
     }
     if builder.graph.exposed.isEmpty { return plan }
     var graph = builder.graph

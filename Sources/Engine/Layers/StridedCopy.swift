@@ -64,7 +64,7 @@ extension LayerLowering {
   /// The input with its axes in another order.
   mutating func transposed(_ value: Graph.ValueID, _ axes: [Int]) throws -> Graph.ValueID {
     let shape = graph.shape(value).dimensions
-    let strides = ArrayStrides.rowMajor(shape)
+    let strides = Tensor.strides(shape)
     let operation = StridedCopyOperation.merged(
       "transpose", sizes: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
     let result = try Shape(axes.map { shape[$0] })

@@ -52,8 +52,8 @@ struct InputFeature {
     case .range(let width, let height):
       isAllowed =
         isAllowed
-        || ((height?.allows(wanted.height) ?? (wanted.height == image.height))
-          && (width?.allows(wanted.width) ?? (wanted.width == image.width)))
+        || ((height?.contains(wanted.height) ?? (wanted.height == image.height))
+          && (width?.contains(wanted.width) ?? (wanted.width == image.width)))
     case nil: break
     }
     try require(
@@ -127,19 +127,13 @@ struct InputFeature {
   }
 }
 
-extension SizeRange {
-  fileprivate func allows(_ size: Int) -> Bool {
-    size >= lowerBound && (upperBound < 0 || size <= upperBound)
-  }
-}
-
 extension ArrayFeatureType {
   /// Whether the flexibility allows exactly this shape.
   fileprivate func allows(exact shape: [Int]) -> Bool {
     switch flexibility {
     case .enumerated(let shapes): shapes.contains(shape)
     case .range(let ranges):
-      ranges.count == shape.count && zip(ranges, shape).allSatisfy { $0.allows($1) }
+      ranges.count == shape.count && zip(ranges, shape).allSatisfy { $0.contains($1) }
     case nil: false
     }
   }
@@ -151,8 +145,8 @@ extension ArrayFeatureType {
       shapes.contains { $0 == item || ($0.count == 1 && item == [$0[0], 1, 1]) }
     case .range(let ranges):
       switch ranges.count {
-      case 1: ranges[0].allows(item[0]) && item[1] == 1 && item[2] == 1
-      case 3, 5: zip(ranges.suffix(3), item).allSatisfy { $0.allows($1) }
+      case 1: ranges[0].contains(item[0]) && item[1] == 1 && item[2] == 1
+      case 3, 5: zip(ranges.suffix(3), item).allSatisfy { $0.contains($1) }
       default: false
       }
     case nil: false

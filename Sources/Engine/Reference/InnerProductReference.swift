@@ -1,4 +1,5 @@
 import CoreMLModel
+import LibC
 import TensorCore
 
 extension InnerProduct: ReferenceFormula {
@@ -20,7 +21,7 @@ extension InnerProduct: ReferenceFormula {
 extension ReferenceTensor {
   /// The array rounded to 255 codes, of which the largest stands for the largest magnitude.
   var roundedToCodes: ReferenceTensor {
-    let step = DynamicCodes.step(elements.reduce(0) { max($0, abs($1)) })
-    return mapped { DynamicCodes.rounded($0, step) }
+    let largest = elements.map(abs).max() ?? 0
+    return largest == 0 ? self : mapped { rint(127 * $0 / largest) * largest / 127 }
   }
 }

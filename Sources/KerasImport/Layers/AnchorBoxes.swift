@@ -39,12 +39,7 @@ struct AnchorBoxes: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     func numbers(_ name: String, _ standard: [Double]) throws -> [Double] {
-      guard let (_, value) = configuration.field(name) else { return standard }
-      let numbers = (value.array ?? [value]).compactMap(\.double)
-      guard !numbers.isEmpty, numbers.count == value.array?.count ?? 1,
-        numbers.allSatisfy({ $0 > 0 && $0.isFinite })
-      else { throw configuration.bad(name, value, "positive numbers") }
-      return numbers
+      try configuration.numbers(name, arePositive: true) ?? standard
     }
     /// One number for both axes, or two.
     func pair(_ name: String) throws -> [Double]? {

@@ -42,9 +42,6 @@ struct FourierEncoder: KerasLayer {
     try call.require(
       max(steps, channels) <= Self.sizeLimit && min(steps, channels) > 0,
       unsupported: "a Fourier transform of \(input.shapeText) is not supported")
-    func normalized(_ x: KerasTensor, _ path: String) throws -> KerasTensor {
-      try call.part("LayerNormalization", [x], path, ["epsilon": .double(epsilon)], &network)
-    }
     var parts: [KerasTensor] = []
     for (name, wave) in [("cosines", cos), ("sines", sin)] as [(String, (Double) -> Double)] {
       let name = "\(call.name)__\(name)__"
@@ -58,11 +55,12 @@ struct FourierEncoder: KerasLayer {
           for: name))
     }
     let transformed = try call.part("Subtract", parts, "transformed", &network)
-    let mixed = try normalized(
-      call.part("Add", [input, transformed], "mixed", &network), "mixing_norm")
+    let sum = try call.part("Add", [input, transformed], "mixed", &network)
+    let mixed = try call.normalized(sum, "mixing_norm", epsilon: epsilon, &network)
     var inner = try call.dense(mixed, "intermediate", hidden, activation: activation, &network)
     inner = try call.dense(inner, "output", channels, &network)
-    return [try normalized(call.part("Add", [mixed, inner], "sum", &network), "output_norm")]
+    let result = try call.part("Add", [mixed, inner], "sum", &network)
+    return [try call.normalized(result, "output_norm", epsilon: epsilon, &network)]
   }
 
   private static func matrix(_ size: Int, _ wave: (Double) -> Double) -> Weights {

@@ -138,8 +138,7 @@ struct GranularLayer: KerasLayer {
       throw call.error("its kernel has no outputs")
     }
     func vector(_ name: String, _ standard: Float, _ isStored: Bool) throws -> [Float] {
-      try isStored
-        ? call.weight(name, [channels]).array() : [Float](repeating: standard, count: channels)
+      try call.numbers(name, channels, isStored: isStored, default: standard)
     }
     let gamma = try vector("gamma", 1, normalization.hasScale)
     let variance = try vector("moving_variance", 1, normalization.hasScale)

@@ -93,10 +93,7 @@ struct PReLU: KerasLayer {
     let places: [BlobAxis] = [.channel, .height, .width]
     var shape: [Int] = []
     var steps: [Int] = []
-    var strides = [Int](repeating: 1, count: alpha.shape.count)
-    for axis in alpha.shape.indices.dropLast().reversed() {
-      strides[axis] = strides[axis + 1] * alpha.shape[axis + 1]
-    }
+    let strides = Tensor.strides(alpha.shape)
     for place in places {
       guard let axis = input.layout.axes.firstIndex(of: place) else {
         shape.append(1)

@@ -97,14 +97,10 @@ struct DistanceBias: KerasLayer {
   var leadingAxes: LeadingAxesPolicy { .keeps }
 
   init(_ configuration: LayerConfiguration) throws {
-    func given(_ name: String) throws -> Int? {
-      let value = try configuration.int(name, default: -1, atLeast: -1)
-      return value > 0 ? value : nil
-    }
     isRelative = configuration.className.hasSuffix("RelativePositionalEmbedding")
     hasToken = try isRelative && configuration.bool("with_cls_token", default: true)
-    height = try given(isRelative ? "attn_height" : "query_height")
-    keyHeight = try isRelative ? nil : given("key_height")
+    height = try configuration.size(isRelative ? "attn_height" : "query_height")
+    keyHeight = try isRelative ? nil : configuration.size("key_height")
   }
 
   var weights: [WeightSlot] { [WeightSlot("table")] }

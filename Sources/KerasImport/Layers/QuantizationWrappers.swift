@@ -121,11 +121,7 @@ struct InferableQuantizer: Sendable {
       name: configuration.name, className: configuration.className,
       fields: value["config"]?.object ?? JSONObject(), version: configuration.version)
     func numbers(_ name: String) throws -> [Double] {
-      guard let (_, value) = settings.field(name) else { throw settings.missing([name]) }
-      let numbers = (value.array ?? [value]).compactMap(\.double).filter(\.isFinite)
-      guard !numbers.isEmpty, numbers.count == value.array?.count ?? 1 else {
-        throw settings.bad(name, value, "a list of numbers")
-      }
+      guard let numbers = try settings.numbers(name) else { throw settings.missing([name]) }
       return numbers
     }
     let isOfWeights = name.hasPrefix("Weights")

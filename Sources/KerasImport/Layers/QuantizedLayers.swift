@@ -181,8 +181,7 @@ struct QuantizedFoldedConvolution: KerasLayer {
     else { throw call.error("weight '\(kernelName)' is missing from the file") }
     let channels = isDepthwise ? kernel.shape[2] * kernel.shape[3] : kernel.shape[3]
     func vector(_ name: String, _ standard: Float, _ isStored: Bool) throws -> [Float] {
-      try isStored
-        ? call.weight(name, [channels]).array() : [Float](repeating: standard, count: channels)
+      try call.numbers(name, channels, isStored: isStored, default: standard)
     }
     let gamma = try vector("gamma", 1, affine.hasScale)
     let beta = try vector("beta", 0, affine.hasCenter)

@@ -8,7 +8,7 @@ extension NetworkWriter {
 
   /// The image in another size: one matrix along the height and one along the width.
   mutating func resampled(
-    _ image: KerasTensor, to sizes: [Int], _ interpolation: Interpolation, _ call: LayerCall
+    _ image: KerasTensor, to sizes: [Int], _ interpolation: KerasInterpolation, _ call: LayerCall
   ) throws -> KerasTensor {
     var result = image
     let layout = image.layout
@@ -90,7 +90,7 @@ struct Resizing: KerasLayer {
   ]
 
   private let size: [Int]
-  private let interpolation: Interpolation
+  private let interpolation: KerasInterpolation
   private let crops: Bool
   private let pads: Bool
   private let fill: Double
@@ -137,9 +137,9 @@ struct Resizing: KerasLayer {
 }
 
 extension LayerConfiguration {
-  func interpolation(default standard: String) throws -> Interpolation {
+  func interpolation(default standard: String) throws -> KerasInterpolation {
     let name = try string("interpolation", default: standard).lowercased()
-    guard let interpolation = Interpolation(rawValue: name) else {
+    guard let interpolation = KerasInterpolation(rawValue: name) else {
       throw unsupported("interpolation", "'\(name)' is not supported")
     }
     return interpolation

@@ -19,10 +19,9 @@ struct AnchorGrid: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     func numbers(_ name: String) throws -> [Double] {
-      guard let (_, value) = configuration.field(name) else { throw configuration.missing([name]) }
-      let numbers = value.array?.compactMap(\.double) ?? []
-      guard !numbers.isEmpty, numbers.count == value.array?.count, numbers.allSatisfy({ $0 > 0 })
-      else { throw configuration.bad(name, value, "a list of positive numbers") }
+      guard let numbers = try configuration.numbers(name, arePositive: true) else {
+        throw configuration.missing([name])
+      }
       return numbers
     }
     size = try configuration.double("size")
@@ -75,11 +74,12 @@ struct RegressBoxes: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     func four(_ name: String, _ standard: Float) throws -> [Float] {
-      guard let (_, value) = configuration.field(name) else {
+      guard let numbers = try configuration.numbers(name) else {
         return [Float](repeating: standard, count: 4)
       }
-      let numbers = value.array?.compactMap(\.double) ?? []
-      guard numbers.count == 4 else { throw configuration.bad(name, value, "four numbers") }
+      guard numbers.count == 4 else {
+        throw configuration.unsupported(name, "\(numbers.count) numbers instead of four")
+      }
       return numbers.map { Float($0) }
     }
     (mean, deviation) = (try four("mean", 0), try four("std", 0.2))

@@ -61,12 +61,10 @@ struct PairwisePositionalEmbedding: KerasLayer {
   private let isDeployed: Bool
 
   init(_ configuration: LayerConfiguration) throws {
-    func given(_ name: String) throws -> Int? {
-      let value = try configuration.int(name, default: -1, atLeast: -1)
-      return value > 0 ? value : nil
-    }
     hidden = try configuration.int("hidden_dim", default: 512)
-    (height, width) = (try given("attn_height"), try given("attn_width"))
+    (height, width) = (
+      try configuration.size("attn_height"), try configuration.size("attn_width")
+    )
     let scales = try configuration.sizes("pos_scale", count: 2, default: [-1, -1], atLeast: -1)
     scale = scales[0] == -1 ? nil : scales
     isDeployed = try configuration.bool("is_deploy_mode", default: false)

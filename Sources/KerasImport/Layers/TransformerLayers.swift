@@ -92,13 +92,12 @@ struct TransformerLayer: KerasLayer {
     _ input: KerasTensor, _ norm: String, _ call: LayerCall, _ network: inout NetworkWriter,
     _ body: (KerasTensor, inout NetworkWriter) throws -> KerasTensor
   ) throws -> KerasTensor {
-    func normalized(_ x: KerasTensor, _ network: inout NetworkWriter) throws -> KerasTensor {
-      try call.part(
-        "LayerNormalization", [x], norm, ["epsilon": .double(epsilon)], &network)
-    }
-    let x = normalizesFirst ? try normalized(input, &network) : input
+    let x =
+      normalizesFirst ? try call.normalized(input, norm, epsilon: epsilon, &network) : input
     var result = try call.part("Add", [body(x, &network), input], norm + "_sum", &network)
-    if !normalizesFirst { result = try normalized(result, &network) }
+    if !normalizesFirst {
+      result = try call.normalized(result, norm, epsilon: epsilon, &network)
+    }
     result.mask = call.inputs.first?.mask
     return result
   }

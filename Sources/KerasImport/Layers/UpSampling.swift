@@ -16,7 +16,7 @@ struct UpSampling: KerasLayer {
   ]
 
   private let size: [Int]
-  private let interpolation: Interpolation
+  private let interpolation: KerasInterpolation
   private let declaredAxes: SpatialAxes
   /// Keras 1.0 does not store the order of axes: it is that of the layers around.
   private let isUndeclared: Bool

@@ -104,21 +104,18 @@ struct VisionTransformerEncoder: KerasLayer {
       x.channels == width, "its input \(x.shapeText) does not have \(width) channels")
     var attention = KerasAttention(heads: heads, size: width / heads)
     attention.hasBias = hasBias.attention
-    func normalized(_ x: KerasTensor, _ path: String) throws -> KerasTensor {
-      try call.part("LayerNormalization", [x], path, ["epsilon": .double(epsilon)], &network)
-    }
     for block in 0..<blocks {
       let name = Self.name(block)
-      var inner = try normalized(x, name + "/norm_1")
+      var inner = try call.normalized(x, name + "/norm_1", epsilon: epsilon, &network)
       inner = try attention.attended(inner, inner, name + "/attention", call, &network)
       x = try call.part("Add", [inner, x], name + "/attended", &network)
-      inner = try normalized(x, name + "/norm_2")
+      inner = try call.normalized(x, name + "/norm_2", epsilon: epsilon, &network)
       inner = try call.dense(
         inner, name + "/dense_1", hidden, hasBias: hasBias.matrices, activation: .string("gelu"),
         &network)
       inner = try call.dense(inner, name + "/dense_2", width, hasBias: hasBias.matrices, &network)
       x = try call.part("Add", [x, inner], name + "/sum", &network)
     }
-    return [try normalized(x, "norm")]
+    return [try call.normalized(x, "norm", epsilon: epsilon, &network)]
   }
 }

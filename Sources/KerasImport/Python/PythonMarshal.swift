@@ -52,9 +52,6 @@ struct PythonMarshal {
     self.layout = layout
   }
 
-  /// The name of the function whose code `bytes` hold; nil if they hold none.
-  static func functionName(_ bytes: [UInt8]) -> String? { function(bytes)?.name }
-
   /// The function whose code `bytes` hold; nil if they hold none.
   static func function(_ bytes: [UInt8]) -> PythonCode? {
     guard bytes.count <= byteLimit else { return nil }

@@ -54,9 +54,6 @@ func += (a: inout Vector, b: Vector) { a = a + b }
 @inline(__always)
 func -= (a: inout Vector, b: Vector) { a = a - b }
 
-@inline(__always)
-func *= (a: inout Vector, b: Vector) { a = a * b }
-
 /// `a * b + c`, rounded once if the instruction set supports it.
 @inline(__always)
 func multiplyAdd(_ a: Vector, _ b: Vector, _ c: Vector) -> Vector {

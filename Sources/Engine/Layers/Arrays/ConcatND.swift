@@ -67,7 +67,7 @@ extension SplitND: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let input = layer.inputShapes[0]
     let axis = try ArrayShape.axis(axis, rank: input.rank)
-    let strides = ArrayStrides.rowMajor(input.dimensions)
+    let strides = Tensor.strides(input.dimensions)
     var start = 0
     return try layer.outputShapes().map { shape in
       defer { start += shape.dimensions[axis] }

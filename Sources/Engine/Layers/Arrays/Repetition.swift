@@ -24,7 +24,7 @@ extension Tile: EngineLayer {
     let shape = try layer.outputShape()
     let input = layer.inputShapes[0].dimensions
     let counts = try repetitions(rank: input.count)
-    let steps = ArrayStrides.rowMajor(input)
+    let steps = Tensor.strides(input)
     let operation = StridedCopyOperation.merged(
       "tile", sizes: input.indices.flatMap { [counts[$0], input[$0]] },
       strides: steps.flatMap { [0, $0] })

@@ -21,7 +21,7 @@ extension LayerLowering {
       let operation = PlaneGatherOperation(kind: "slice", rows: places[0], columns: places[1])
       return try view(add(operation, [inputs[0]], part), shape)
     }
-    let steps = ArrayStrides.rowMajor(input.dimensions)
+    let steps = Tensor.strides(input.dimensions)
     let operation = StridedCopyOperation.merged(
       "slice", sizes: ranges.map(\.count),
       strides: zip(ranges, steps).map { $0.step * $1 },
@@ -54,7 +54,7 @@ extension SlidingWindows: EngineLayer {
     let input = layer.inputShapes[0]
     let shape = try layer.outputShape()
     let axis = try ArrayShape.axis(axis, rank: input.rank)
-    var steps = ArrayStrides.rowMajor(input.dimensions)
+    var steps = Tensor.strides(input.dimensions)
     steps.insert(steps[axis] * step, at: axis)
     let operation = StridedCopyOperation.merged(
       "windows", sizes: shape.dimensions, strides: steps)

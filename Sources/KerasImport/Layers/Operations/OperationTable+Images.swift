@@ -178,7 +178,7 @@ extension OperationCall {
       size.allSatisfy({ (1...Limits.imageSide).contains($0) })
     else { throw layer.unsupported("its size is not two numbers") }
     let isAligned = try bool(nil, "align_corners", default: false)
-    let interpolation: Interpolation
+    let interpolation: KerasInterpolation
     switch method {
     case "bilinear": interpolation = isAligned ? .bilinearOfCorners : .bilinearBelow
     case "nearest": interpolation = isAligned ? .nearestOfCorners : .nearestBelow

@@ -1,7 +1,7 @@
 import TensorCore
 
 /// The tensors of a network in topological order, and the names of its layers and inputs.
-struct NetworkGraph {
+struct TensorGraph {
   let tensors: [NetworkTensor]
   /// By tensor ID.
   let inputNames: [Int: String]

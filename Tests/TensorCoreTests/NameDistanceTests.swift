@@ -1,6 +1,6 @@
 import Testing
 
-@testable import CustomLayers
+@testable import TensorCore
 
 @Suite struct NameDistanceTests {
   /// The textbook example: k → s, e → i, and a g at the end.

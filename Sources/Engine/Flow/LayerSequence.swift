@@ -6,7 +6,7 @@ import TensorCore
 /// What cannot be planned before values are known is left to another run, `RunPlan.rest`. Layers
 /// whose sizes are values of blobs from outside are a run of their own, so that the plans of the
 /// others hold whatever the values are.
-final class LayerRun: @unchecked Sendable {
+final class LayerSequence: @unchecked Sendable {
   // `@unchecked`: the network's lock guards the plans.
   let layers: [PlacedLayer]
   /// Blobs that must be left for others.
@@ -18,7 +18,7 @@ final class LayerRun: @unchecked Sendable {
   /// Those of them whose values decide sizes, as places in `reads`.
   let deciding: [Int]
   /// What a run of layers with deciding blobs leaves to another.
-  let others: LayerRun?
+  let others: LayerSequence?
   private var plans: [Key: RunPlan] = [:]
   private var last: (key: Key, plan: RunPlan)?
   private var readSlots: [Int] = []
@@ -34,7 +34,7 @@ final class LayerRun: @unchecked Sendable {
     self.takesInputs = takesInputs
     let (ready, waiting, names) = takesInputs ? ([], layers, []) : Self.ready(layers)
     self.layers = ready.isEmpty ? layers : ready
-    others = ready.isEmpty ? nil : LayerRun(waiting, wanted: wanted, takesInputs: false)
+    others = ready.isEmpty ? nil : LayerSequence(waiting, wanted: wanted, takesInputs: false)
     self.wanted = ready.isEmpty ? wanted : wanted.union(waiting.flatMap(\.layer.input))
     let reads = Self.reads(self.layers)
     self.reads = reads
@@ -86,7 +86,7 @@ final class LayerRun: @unchecked Sendable {
   ///
   /// - Parameter byteLimit: what all plans may take together.
   func plan(
-    _ blobs: [Tensor], byteLimit: Int, _ make: (LayerRun) throws -> RunPlan
+    _ blobs: [Tensor], byteLimit: Int, _ make: (LayerSequence) throws -> RunPlan
   ) throws -> RunPlan {
     if let last, matches(last.key, blobs) { return last.plan }
     let key = Key(shapes: blobs.map(\.shape), values: deciding.map { blobs[$0].elements })
@@ -112,7 +112,7 @@ struct RunPlan {
   enum Source {
     /// An element of what the executor returns.
     case result(Int)
-    /// The blob from outside at this place in `LayerRun.reads`.
+    /// The blob from outside at this place in `LayerSequence.reads`.
     case input(Int)
     /// It has this shape and no elements.
     case empty([Int])
@@ -120,11 +120,11 @@ struct RunPlan {
 
   /// Nil where nothing is computed.
   var executor: Executor?
-  /// The places in `LayerRun.reads` of what the executor takes.
+  /// The places in `LayerSequence.reads` of what the executor takes.
   var inputs: [Int]
   var outputs: [(slot: Int, source: Source)]
   /// What waits for values that this run computes.
-  var rest: LayerRun?
+  var rest: LayerSequence?
   var steps: [StepDescription] = []
   /// Of weights and working memory.
   var byteCount = 0

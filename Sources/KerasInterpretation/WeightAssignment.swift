@@ -5,7 +5,7 @@ import TensorCore
 
 /// Which stored arrays belong to which layer: by name where the file has all names, else by order; the
 /// arrays of a nested model by Keras' order, the trainable ones of all layers first.
-enum StoredWeights {
+enum WeightAssignment {
   static func assigned(
     _ groups: [KerasFile.StoredGroup], to model: KerasModel, file: String
   ) throws -> [ObjectIdentifier: [DoubleArray]] {

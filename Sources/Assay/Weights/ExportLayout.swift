@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// The order of axes of weights in files.
-package enum WeightLayout: String, Sendable, CaseIterable {
+package enum ExportLayout: String, Sendable, CaseIterable {
   /// As the `.mlmodel` has them: a convolution's O, I, H, W.
   case coreml
   /// As the framework has them that the model came from: in Keras H, W, I, O and I, O; in Caffe and
@@ -41,14 +41,14 @@ struct WeightOrder: Equatable {
 
 /// The orders of a model's weights in one layout.
 struct WeightOrders {
-  private let layout: WeightLayout
+  private let layout: ExportLayout
   private let isKeras: Bool
   private let shapes: [String: [Int]]
   private let producers: [String: NeuralNetworkLayer]
 
   /// - Throws: `.mismatch` if the model does not say which framework it came from and the layout
   ///   is that one's.
-  init(_ layout: WeightLayout, of model: Model) throws {
+  init(_ layout: ExportLayout, of model: Model) throws {
     self.layout = layout
     let recorded = model.description?.metadata?.userDefined ?? [:]
     let source =

@@ -2,7 +2,7 @@ import LibC
 
 /// How TensorFlow resizes an image: each row and column of the result is a weighted sum of those of
 /// the image, with factors that depend only on the sizes (tensorflow/core/kernels/image).
-enum Interpolation: String, Sendable {
+enum KerasInterpolation: String, Sendable {
   /// Nearest neighbor as in TensorFlow 1: the element at ⌊position · scale⌋. No configuration names
   /// it.
   case nearestBelow = "⌊nearest⌋"

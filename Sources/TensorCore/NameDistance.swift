@@ -27,7 +27,7 @@ package enum NameDistance {
   }
 
   /// Levenshtein's distance: the least number of letters to insert, remove or replace.
-  static func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
+  package static func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
     var row = Array(0...b.count)
     for (i, letter) in a.enumerated() {
       var diagonal = row[0]
