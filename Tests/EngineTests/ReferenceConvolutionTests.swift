@@ -87,7 +87,7 @@ import Testing
     layer.isDeconvolution = true
     layer.kernel = Weights([1, 2])
     let input = ReferenceTensor(shape: [1, 1, 1, 1, 2], [1, 10])
-    let output = try layer.referenceOutputs([input])
+    let output = try layer.referenceOutputs([input], ReferenceSettings())
     #expect(output.map(\.shape) == [[1, 1, 1, 1, 4]])
     #expect(output.first?.elements == [1, 10, 2, 20])
   }
