@@ -110,6 +110,30 @@ import Testing
     }
   }
 
+  /// The networks of one layer each and those of collections of layers, as far as they convert without
+  /// options: no layer differs. What the interpreter lacks is taken over from the model.
+  @Test(arguments: ["keras/layers/tf2", "keras/layers/k3", "keras/collections"])
+  func layersAreProved(_ folder: String) throws {
+    let fixtures = Fixtures(folder)
+    var counts = (whole: 0, all: 0)
+    for file in fixtures.names where file.hasSuffix(".h5") || file.hasSuffix(".keras") {
+      let network = Network(name: file, files: [fixtures.path(file)])
+      guard let (model, origin) = try? network.converted() else { continue }
+      do {
+        let proof = try origin.proof(of: model)
+        #expect(proof.finding == nil, "\(file): \(String(describing: proof.finding))")
+        counts.all += 1
+        if proof.isComplete { counts.whole += 1 }
+      } catch let error as ModelError where error.code == .unsupported {
+        continue
+      } catch {
+        Issue.record("\(file): \(error)")
+      }
+    }
+    let least = ["keras/layers/tf2": 200, "keras/layers/k3": 130, "keras/collections": 3]
+    #expect(counts.whole >= least[folder] ?? 0, "\(counts)")
+  }
+
   /// A proof found that these took the middle row or column; interp.cpp takes the first, as its scale is
   /// 0 for a size of 1.
   @Test(arguments: ["height: 1 width: 4", "height: 3 width: 1", "shrink_factor: 7"])

@@ -34,7 +34,7 @@ enum Products {
     return [KerasValue(array: try run.activated(result, "activation"), mask: run.inputs[0].mask)]
   }
 
-  private static func embedding(_ run: LayerRun) throws -> [KerasValue] {
+  static func embedding(_ run: LayerRun) throws -> [KerasValue] {
     let table = try run.weight(0, rank: 2)
     let width = table.shape[1]
     var values: [Double] = []
