@@ -34,13 +34,17 @@ def indices(*numbers):
 
 inputs, steps = keras_bert.get_model(
     token_num=20, pos_num=8, seq_len=8, embed_dim=6, transformer_num=2, head_num=2,
-    feed_forward_dim=10, feed_forward_activation="relu", training=False)
+    feed_forward_dim=10, feed_forward_activation="gelu", training=False)
 first = keras_bert.layers.Extract(index=0)(steps)
 save("bert", keras.Model(inputs, keras.layers.Dense(3, activation="softmax")(first)),
      [indices(7, 3, 19, 3, 4, 11, 0, 0), indices(0, 0, 0, 1, 1, 1, 0, 0)])
 
 keras.backend.clear_session()
-save("transformer", keras_transformer.get_model(
+config = keras_transformer.get_model(
     token_num=12, embed_dim=6, encoder_num=1, decoder_num=1, head_num=2, hidden_dim=8,
-    attention_activation="relu", feed_forward_activation="relu"),
-    [indices(5, 2, 9, 9, 0, 0), indices(1, 7, 4, 0)])
+    attention_activation="relu", feed_forward_activation="relu").get_config()
+for layer in config["layers"]:  # Sequences of known length, which its positions need.
+    if layer["class_name"] == "InputLayer":
+        layer["config"]["batch_input_shape"] = (None, 6 if "Encoder" in layer["name"] else 4)
+save("transformer", keras.Model.from_config(config, keras_transformer.get_custom_objects()),
+     [indices(5, 2, 9, 9, 0, 0), indices(1, 7, 4, 0)])

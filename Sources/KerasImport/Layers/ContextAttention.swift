@@ -2,8 +2,8 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-/// Σ a x / (Σ a + 1e-7) over the steps that count, with a = exp(tanh(x W + b) · u): attention with a
-/// context vector, of hierarchical attention networks.
+/// Σ a x / (Σ a + 1e-7) over the steps that count, with a = exp(tanh(x W + b) · u): attention with
+/// a context vector, of hierarchical attention networks.
 struct ContextAttention: KerasLayer {
   static let classes = [
     SourceLayer(

@@ -12,7 +12,9 @@ struct FeedForward: KerasLayer {
   static let classes = [
     SourceLayer(
       "FeedForward", becomes: "two innerProducts",
-      options: "`units`, `activation`, `use_bias`; from keras-position-wise-feed-forward")
+      options:
+        "`units`, `activation`, `use_bias`; from keras-position-wise-feed-forward; `gelu` is keras-transformer's, which approximates it with tanh"
+    )
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -33,8 +35,14 @@ struct FeedForward: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
     let channels = try call.known([input.channels], of: input)[0]
-    let inner = try call.dense(
-      input, "first", units, hasBias: hasBias, activation: activation, &network)
+    // keras-bert and keras-transformer, which use this class, bring their own function of this name.
+    let isApproximate = activation.string == "gelu"
+    var inner = try call.dense(
+      input, "first", units, hasBias: hasBias, activation: isApproximate ? .null : activation,
+      &network)
+    if isApproximate {
+      inner = try call.step("gelu", [inner], "gelu", ["approximate": .bool(true)], &network)
+    }
     return [try call.dense(inner, "second", channels, hasBias: hasBias, &network)]
   }
 }

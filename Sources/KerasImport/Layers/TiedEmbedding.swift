@@ -80,7 +80,9 @@ struct ExtractStep: KerasLayer {
 
   private let index: Int
 
-  init(_ configuration: LayerConfiguration) throws { index = try configuration.int("index") }
+  init(_ configuration: LayerConfiguration) throws {
+    index = try configuration.int("index", default: 0, atLeast: .min)
+  }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
