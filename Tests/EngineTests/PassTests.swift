@@ -231,7 +231,11 @@ import Testing
     {
       NeuralNetworkLayer(name, parameters, input: inputs, output: [out])
     }
-    return Net.model(
+    var transposed = BatchedMatMul()
+    transposed.transposeB = true
+    var softmax = SoftmaxND()
+    softmax.axis = -1
+    var model = Net.model(
       [4, 24, 24],
       [
         Net.layer("identity", Activation(.linear(alpha: 1, beta: 0)), "in", "a0"),
@@ -259,8 +263,14 @@ import Testing
         Net.layer("minus", Activation(.linear(alpha: -1, beta: 0)), "a17", "a18"),
         Net.layer("upper", threshold, "a18", "a19"),
         Net.layer("minus again", Activation(.linear(alpha: -1, beta: 0)), "a19", "a20"),
-        Net.layer("tanh", Activation(.tanh), "a20", "out"),
+        Net.layer("tanh", Activation(.tanh), "a20", "a21"),
+        Net.layer("keys", Activation(.linear(alpha: 0.5, beta: 0)), "a21", "a22"),
+        both("scores", transposed, ["a21", "a22"], "a23"),
+        Net.layer("softmax", softmax, "a23", "a24"),
+        both("weighted", BatchedMatMul(), ["a24", "a21"], "out"),
       ])
+    model.specificationVersion = 4
+    return model
   }
 
   private func options(_ change: (inout CompileOptions) -> Void = { _ in }) -> CompileOptions {

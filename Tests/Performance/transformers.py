@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Transformers as ML Programs, side by side with other engines.
 
-    pip install torch torchvision 'numpy<2' coremltools==9.0 onnx onnxscript onnxruntime openvino
+    pip install torch 'numpy<2' coremltools==9.0 onnx onnxscript onnxruntime openvino
     transformers.py make FOLDER [NAME…]             # packages, ONNX files, inputs, PyTorch's outputs
     transformers.py compare FOLDER ASSAY [NAME…] [--threads 2] [--rounds 5] [--seconds 1.5]
 
@@ -61,7 +61,7 @@ def networks():
                 x = layer(x, mask)
             return x, torch.tanh(self.pool(x[:, 0]))
 
-    class DecoderLayer(nn.Module):
+    class Layer(nn.Module):
         def __init__(self, size, count):
             super().__init__()
             self.count = count
@@ -69,17 +69,34 @@ def networks():
             self.qkv, self.o = nn.Linear(size, 3 * size), nn.Linear(size, size)
             self.up, self.down = nn.Linear(size, 4 * size), nn.Linear(4 * size, size)
 
-        def forward(self, x, keys, values):
+        def forward(self, x, keys=None, values=None):
             q, k, v = (heads(y, self.count) for y in self.qkv(self.first(x)).chunk(3, -1))
-            keys, values = torch.cat([keys, k], 2), torch.cat([values, v], 2)
-            x = x + self.o(joined(F.scaled_dot_product_attention(q, keys, values)))
-            return x + self.down(F.gelu(self.up(self.second(x)), approximate="tanh")), k, v
+            all_keys = k if keys is None else torch.cat([keys, k], 2)
+            all_values = v if values is None else torch.cat([values, v], 2)
+            x = x + self.o(joined(F.scaled_dot_product_attention(q, all_keys, all_values)))
+            return x + self.down(F.gelu(self.up(self.second(x)))), k, v
+
+    class ViT(nn.Module):
+        def __init__(self, size=768, count=12, layers=12, classes=1000):
+            super().__init__()
+            self.patches = nn.Conv2d(3, size, 16, 16)
+            self.token = nn.Parameter(torch.randn(1, 1, size) * 0.1)
+            self.places = nn.Parameter(torch.randn(1, 197, size) * 0.1)
+            self.layers = nn.ModuleList(Layer(size, count) for _ in range(layers))
+            self.norm, self.out = nn.LayerNorm(size), nn.Linear(size, classes)
+
+        def forward(self, image):
+            x = self.patches(image).flatten(2).transpose(1, 2)
+            x = torch.cat([self.token, x], 1) + self.places
+            for layer in self.layers:
+                x, _, _ = layer(x)
+            return self.out(self.norm(x)[:, 0])
 
     class Decoder(nn.Module):
         def __init__(self, size=512, count=8, layers=6, words=8192):
             super().__init__()
             self.words, self.places = nn.Embedding(words, size), nn.Embedding(1024, size)
-            self.layers = nn.ModuleList(DecoderLayer(size, count) for _ in range(layers))
+            self.layers = nn.ModuleList(Layer(size, count) for _ in range(layers))
             self.norm, self.out = nn.LayerNorm(size), nn.Linear(size, words, bias=False)
 
         def forward(self, token, place, keys, values):
@@ -90,9 +107,7 @@ def networks():
             return self.out(self.norm(x)), torch.stack(added[::2]), torch.stack(added[1::2])
 
     def image():
-        from torchvision.models import vit_b_16
-
-        return vit_b_16(weights=None), {"image": np.random.rand(1, 3, 224, 224) * 2 - 1}, ["logits"]
+        return ViT(), {"image": np.random.rand(1, 3, 224, 224) * 2 - 1}, ["logits"]
 
     def words():
         mask = np.ones((1, 128))
@@ -126,9 +141,6 @@ def make(folder, names):
             for parameter in network.parameters():
                 if parameter.dim() < 2:
                     parameter += torch.randn_like(parameter) * 0.05
-            for module in network.modules():
-                if isinstance(module, torch.nn.Linear) and module.weight.abs().max() == 0:
-                    torch.nn.init.xavier_uniform_(module.weight)
         whole = {k for k, v in inputs.items() if v.dtype == np.int32}
         inputs = {k: v if k in whole else v.astype(np.float32) for k, v in inputs.items()}
         path = f"{folder}/{name}"
@@ -184,11 +196,9 @@ def runner(engine, path, threads):
             "ENABLE_CPU_PINNING": False}
         model = openvino.Core().compile_model(f"{path}/model.onnx", "CPU", hints)
         request = model.create_infer_request()
-        for name, value in inputs.items():
-            request.set_tensor(name, openvino.Tensor(value, shared_memory=True))
 
         def run():
-            request.infer()
+            request.infer(inputs, share_inputs=True)
             return {name: request.get_tensor(name).data for name in names}
 
         return run

@@ -14,25 +14,14 @@ extension LayerNormalization: EngineLayer {
       let input = buffers.input + row * length
       let output = buffers.output + row * length
       let mean = Float(buffers.kernels.sum(.sum, input, length) / Double(length))
-      buffers.kernels.linear(input, to: output, length, factor: 1, offset: -mean)
+      for index in 0..<length { output[index] = input[index] - mean }
       let squares = buffers.kernels.sum(.sumOfSquares, UnsafePointer(output), length)
       let factor = Float(1 / (squares / Double(length) + stabilizer).squareRoot())
-      buffers.kernels.linear(output, to: output, length, factor: factor, offset: 0)
-      buffers.kernels.apply(.multiply, scale.pointer, to: output, count: length)
-      buffers.kernels.apply(.add, offset.pointer, to: output, count: length)
+      let (gamma, beta) = (scale.pointer, offset.pointer)
+      for index in 0..<length {
+        output[index] = output[index] * factor * gamma[index] + beta[index]
+      }
     }
     return [layer.add(operation, layer.inputs, shape)]
-  }
-}
-
-extension KernelTable {
-  /// `factor · x + offset`
-  fileprivate static func linear(
-    _ input: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, _ count: Int,
-    factor: Float, offset: Float
-  ) {
-    unary(
-      UnaryArguments(
-        function: .linear, input: input, output: output, count: count, alpha: factor, beta: offset))
   }
 }
