@@ -65,7 +65,7 @@ struct EditCommand: ParsableCommand {
     if !document.isSource { OpenedFiles.allowReplacing(model) }
     let edited = try inFile(model) { try edit(document, compile) }
     try inFile(destination) {
-      try edited.model.storingFunctionInterface().write(
+      try edited.model.withoutCopiedInterface.write(
         to: destination, verify: { try edited.check?.checkWritten($0) })
     }
     Console.wrote(destination)

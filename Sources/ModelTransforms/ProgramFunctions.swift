@@ -75,8 +75,8 @@ extension Model {
     return model
   }
 
-  /// The model with its interface where the format has it: that of a program with several functions
-  /// is among those of the functions, and the only function of a program is `main`.
+  /// The model with its interface as that of the program's default function, too; the only function of
+  /// a program is `main` and has no interface of its own.
   package func storingFunctionInterface() throws -> Model {
     guard case .mlProgram(var program)? = type, var description,
       let place = description.functions.firstIndex(where: { $0.name == description.programFunction }
@@ -93,12 +93,23 @@ extension Model {
       description.functions[place].predictedFeatureName = description.predictedFeatureName
       description.functions[place].predictedProbabilitiesName =
         description.predictedProbabilitiesName
-      (description.input, description.output, description.state) = ([], [], [])
-      (description.predictedFeatureName, description.predictedProbabilitiesName) = ("", "")
     }
     var model = self
     model.description = description
     model.type = .mlProgram(program)
+    return model
+  }
+
+  /// The model as the format has it: with the interface of a program of several functions among those of
+  /// the functions alone.
+  package var withoutCopiedInterface: Model {
+    guard case .mlProgram? = type, var description, !description.functions.isEmpty else {
+      return self
+    }
+    (description.input, description.output, description.state) = ([], [], [])
+    (description.predictedFeatureName, description.predictedProbabilitiesName) = ("", "")
+    var model = self
+    model.description = description
     return model
   }
 }

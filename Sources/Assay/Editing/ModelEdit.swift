@@ -77,11 +77,16 @@ package struct ModelEdit: Sendable {
       model = try model.settingClassLabels(
         classes.labels, label: classes.labelName, probabilities: classes.probabilities)
     }
+    if case .mlProgram? = model.type, preprocessing.isUsed {
+      throw ModelError(
+        .unsupported, "the operations of an ML Program prepare its images",
+        hint: "set the preprocessing in the source network or the .mlmodel it came from")
+    }
     model = try editingInterface(model, &notes)
     model = try model.editingMetadata(metadata)
     model = model.withSufficientVersion(since: original)
     if let version { model = try model.settingVersion(version) }
-    return (model, notes)
+    return (try model.storingFunctionInterface(), notes)
   }
 
   private func shapes(_ network: Model) -> [String: [Int]] {
