@@ -51,7 +51,7 @@ struct MatrixWalk: Sendable, Equatable {
   ///
   /// - Parameter sizes: those of the batch, and the numbers of rows and columns.
   func through(_ copy: StridedCopyOperation, _ sizes: [Int]) -> MatrixWalk? {
-    let steps = ArrayStrides.rowMajor(copy.sizes)
+    let steps = Tensor.strides(copy.sizes)
     // The place in the copy, axis by axis; no axis may overflow into the one before.
     var last = [Int](repeating: 0, count: steps.count)
     var walk = self
@@ -86,10 +86,10 @@ extension StridedCopyOperation {
   var inverse: StridedCopyOperation? {
     guard offset == 0 else { return nil }
     let order = sizes.indices.filter { sizes[$0] > 1 }.sorted { strides[$0] > strides[$1] }
-    guard order.map({ strides[$0] }) == ArrayStrides.rowMajor(order.map { sizes[$0] }) else {
+    guard order.map({ strides[$0] }) == Tensor.strides(order.map { sizes[$0] }) else {
       return nil
     }
-    let steps = ArrayStrides.rowMajor(sizes)
+    let steps = Tensor.strides(sizes)
     return StridedCopyOperation(
       kind: kind, sizes: order.map { sizes[$0] }, strides: order.map { steps[$0] })
   }
