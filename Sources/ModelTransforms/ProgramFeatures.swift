@@ -108,9 +108,11 @@ extension Model {
         let name = pool.take(feature.name + "_cast")
         function.renameValues([feature.name: name])
         function.inputs[index] = MILNamedType(feature.name, own.valueType(type))
+        let dtype = pool.take(name + "_dtype")
         function.editBodies { body in
           body.operations.insert(
-            MILOperation(castFrom: feature.name, to: name, own.valueType(own.dataType)), at: 0)
+            contentsOf: MILOperation.cast(
+              feature.name, to: name, own.valueType(own.dataType), dtype), at: 0)
         }
       }
       for feature in description.output {
@@ -118,14 +120,19 @@ extension Model {
         let type = try inField(feature.name) { try programType(array.dataType) }
         function.editBodies { body in
           guard
-            let own = body.operations.flatMap(\.outputs).last(where: { $0.name == feature.name })?
+            let index = body.operations.lastIndex(where: {
+              $0.outputs.contains { $0.name == feature.name }
+            }),
+            let own = body.operations[index].outputs.first(where: { $0.name == feature.name })?
               .type?.tensor, own.dataType != type
           else { return }
           let name = pool.take(feature.name + "_value")
+          let dtype = pool.take(name + "_dtype")
           body.renameValues([feature.name: name])
           body.outputs = body.outputs.map { $0 == name ? feature.name : $0 }
-          body.operations.append(
-            MILOperation(castFrom: name, to: feature.name, own.valueType(type)))
+          body.operations.insert(
+            contentsOf: MILOperation.cast(name, to: feature.name, own.valueType(type), dtype),
+            at: index + 1)
         }
       }
     }
@@ -161,15 +168,22 @@ extension MILTensorType {
 }
 
 extension MILOperation {
-  fileprivate init(castFrom input: String, to output: String, _ type: MILValueType) {
-    self.init()
-    self.type = "cast"
-    inputs = [
-      MILArgumentEntry("x", [.name(input)]),
-      MILArgumentEntry("dtype", [.value(MILValue(type.tensor?.dataType.name ?? ""))]),
+  /// A conversion, after the constant that names its type.
+  fileprivate static func cast(
+    _ input: String, to output: String, _ type: MILValueType, _ constant: String
+  ) -> [MILOperation] {
+    let dtype = MILValue(type.tensor?.dataType.name ?? "")
+    var (const, cast) = (MILOperation(), MILOperation())
+    const.type = "const"
+    const.outputs = [MILNamedType(constant, MILValueType(.string, []))]
+    const.attributes = [MILAttribute("name", MILValue(constant)), MILAttribute("val", dtype)]
+    cast.type = "cast"
+    cast.inputs = [
+      MILArgumentEntry("x", [.name(input)]), MILArgumentEntry("dtype", [.name(constant)]),
     ]
-    outputs = [MILNamedType(output, type)]
-    attributes = [MILAttribute("name", MILValue(output))]
+    cast.outputs = [MILNamedType(output, type)]
+    cast.attributes = [MILAttribute("name", MILValue(output))]
+    return [const, cast]
   }
 }
 

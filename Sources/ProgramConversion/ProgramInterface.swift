@@ -220,9 +220,6 @@ struct ProgramInterface {
   ) throws -> [String] {
     var (blobs, names): ([String: Variable], [String]) = (blobs, [])
     if !states.isEmpty { try updateStates(blobs) }
-    if case .neuralNetworkClassifier(let classifier)? = model.type {
-      names += try classify(classifier, &blobs)
-    }
     for index in description.output.indices {
       let feature = description.output[index]
       let shape: [Int]
@@ -262,7 +259,9 @@ struct ProgramInterface {
       description.output[index].name = name
       names.append(name)
     }
-    return names
+    guard case .neuralNetworkClassifier(let classifier)? = model.type else { return names }
+    // coremltools takes `classify` as the last operation only.
+    return try classify(classifier, &blobs) + names
   }
 
   /// The declared shape if the element count matches, otherwise the network's shape without leading

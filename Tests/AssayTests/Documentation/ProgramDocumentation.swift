@@ -129,7 +129,8 @@ enum ProgramDocumentation {
       * `--function NAME` keeps one function, as `main`; `--default-function`, `--rename-function` and
         `--remove-function` change models with several functions. Weights that no function uses are removed. Other
         options edit the interface of the default function.
-      * Images, shapes and classes follow from the operations: change them in the network before `upgrade`.
+      * Preprocessing, shapes and classes follow from the operations: change them in the network before
+        `upgrade`.
 
       ## Operations
 
