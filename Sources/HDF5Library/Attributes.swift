@@ -53,8 +53,11 @@ enum Attributes {
     let description = try ElementTypes.describe(type)
     frame.text(name)
     frame.shape(shape)
-    try require(
-      description.kind == .string, .unsupported, "\(description) values are not supported")
+    guard description.kind == .string else {
+      frame.byte(FrameFormat.ElementKind.unsupported.rawValue)
+      frame.text("\(description) values are not supported")
+      return
+    }
     let strings = try Strings.read(attribute, type: type, space: space, count: count)
     frame.byte(FrameFormat.ElementKind.strings.rawValue)
     for string in strings { frame.text(string) }

@@ -25,6 +25,7 @@ struct StringTests {
       #expect(attributes[name]?.strings == nil)
       #expect(attributes[name]?.elements == .unsupported("\(type) values are not supported"))
     }
+    #expect(attributes["integers"]?.shape == [2, 3])
   }
 
   @Test func joinsListsThatWereSplit() throws {
