@@ -109,7 +109,7 @@ struct FrameTests {
     let (bytes, start) = RequestTable.encode(requests)
     let decoded = RequestTable.decode(bytes)
     #expect(decoded?.requests == requests)
-    #expect(decoded?.valuesStart == start && start % 65536 == 0 && start >= bytes.count)
+    #expect(decoded?.valuesStart == start && start % 64 == 0 && start >= bytes.count)
     for length in 0..<bytes.count { #expect(RequestTable.decode(Array(bytes[..<length])) == nil) }
   }
 
