@@ -46,7 +46,6 @@ enum KerasOperations {
       ("DepthwiseConvolution1D", "DepthwiseConv1D"), ("DepthwiseConvolution2D", "DepthwiseConv2D"),
       ("SeparableConvolution1D", "SeparableConv1D"), ("Normalize2D", "L2Normalization"),
       ("ReflectPadding2D", "ReflectionPadding2D"), ("ReversibleEmbedding", "Embedding"),
-      ("GroupedQueryAttention", "GroupQueryAttention"),
     ]
     // Layers of HGQ that compute what Keras' do.
     + [

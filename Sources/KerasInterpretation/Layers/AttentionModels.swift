@@ -20,7 +20,7 @@ enum AttentionModels {
     "PositionalEmbedding": { run in
       Elements.same(run, try Merges.broadcast(run.input, run.weight(0, rank: run.input.rank), +))
     },
-    "ReluWeightedSum": weightedSum, "TokenAndPositionEmbedding": embedding,
+    "TokenAndPositionEmbedding": embedding,
   ]
 
   private static func along(
@@ -37,17 +37,6 @@ enum AttentionModels {
     guard let axis = array.axis(run.field("axis")?.int ?? -1) else { throw run.missing("its axis") }
     let shape = array.shape.indices.map { $0 == axis ? weight.count : 1 }
     return try Merges.broadcast(array, weight.reshaped(shape), function)
-  }
-
-  /// Σ wᵢ · xᵢ / (Σ w + ε), where w are the rectified weights.
-  private static func weightedSum(_ run: LayerRun) throws -> [KerasValue] {
-    let weights = try run.vector(0, run.inputs.count).map { max(0, $0) }
-    let sum = weights.reduce(run.double("epsilon", default: 1e-4), +)
-    var result = run.input.map { $0 * weights[0] / sum }
-    for (input, weight) in zip(run.inputs, weights).dropFirst() {
-      result = try Merges.broadcast(result, input.array) { $0 + $1 * weight / sum }
-    }
-    return Elements.same(run, result)
   }
 
   /// A row of one table for each word, and of another one for its place.

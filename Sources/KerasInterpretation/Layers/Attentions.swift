@@ -7,7 +7,7 @@ enum Attentions {
   static let operations: [String: KerasOperations.Operation] = [
     "Attention": { try attention($0, isAdditive: $0.field("score_mode")?.string == "concat") },
     "AdditiveAttention": { try attention($0, isAdditive: true) },
-    "MultiHeadAttention": heads, "GroupQueryAttention": heads,
+    "MultiHeadAttention": heads,
   ]
 
   /// Query, value and key; the key defaults to the value.
@@ -80,15 +80,8 @@ enum Attentions {
       return try Merges.broadcast(result, bias.reshaped(shape), +)
     }
     let query = try projected(inputs[0], 0, "btd", "btnh")
-    // Of grouped queries, so many neighbors share a key and a value.
-    func repeated(_ array: DoubleArray) throws -> DoubleArray {
-      let (heads, count) = (array.shape[2], query.shape[2])
-      try run.require(heads > 0 && count % heads == 0, "\(count) queries of \(heads) keys")
-      return DoubleArray.concatenated(
-        (0..<count).map { array.slice(2, $0 * heads / count..<$0 * heads / count + 1) }, axis: 2)
-    }
-    let key = try repeated(projected(inputs[2], 1, "bsd", "bsnh"))
-    let value = try repeated(projected(inputs[1], 2, "bsd", "bsnh"))
+    let key = try projected(inputs[2], 1, "bsd", "bsnh")
+    let value = try projected(inputs[1], 2, "bsd", "bsnh")
     let scale = 1 / Double(query.shape[3]).squareRoot()
     let scores = try Einsums.sum(query, Array("btnh"), key, Array("bsnh"), to: Array("bnts"))
     let shares = Activation.softmax(scores.map { $0 * scale }, axis: -1)

@@ -6,13 +6,6 @@ import TensorCore
 enum Wrappers {
   static let operations: [String: KerasOperations.Operation] = [
     "TimeDistributed": stepwise, "Bidirectional": bidirectional,
-    // At inference the wrapped layer, whose stored kernel is normalized; the vector beside it is the last
-    // estimate of the norm, `[1, n]`.
-    "SpectralNormalization": { run in
-      var wrapped = try inner(run, "layer")
-      wrapped.weights = run.weights.filter { $0.rank != 2 || $0.shape[0] != 1 }
-      return try wrapped.outputs()
-    },
   ]
 
   private static func inner(_ run: LayerRun, _ field: String) throws -> LayerRun {
