@@ -96,9 +96,10 @@ package struct KerasInterpreter: SourceInterpreter {
         return nil
       }
       guard found.indices.contains(reference.tensor) else {
-        throw ModelError(
-          .malformed, "it has no output \(reference.tensor)", file: file,
-          layer: model.layers[reference.layer].name)
+        let layer = model.layers[reference.layer]
+        throw InterpretationError(
+          file: file, layer: layer.name, layerClass: layer.className,
+          "its output \(reference.tensor + 1) is not interpreted")
       }
       return found[reference.tensor]
     }

@@ -71,7 +71,9 @@ import Testing
   }
 
   /// The limit of the process itself counts like that of the option.
-  @Test(.enabled(if: FileManager.default.fileExists(atPath: "/proc/self/status")))
+  @Test(
+    .enabled(
+      if: FileManager.default.fileExists(atPath: "/proc/self/status"), "there is no /proc"))
   func respectsTheLimitOfTheProcess() throws {
     try withTemporaryFolder { folder in
       try writeFile(Array(Self.wide.utf8), to: folder + "/wide.cfg")

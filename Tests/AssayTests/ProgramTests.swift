@@ -86,7 +86,7 @@ import Testing
       #expect(wrong.errors.contains("its functions are 'triple', 'square'"), "\(wrong.errors)")
       let network = Fixtures("demo").path("swish.h5")
       let other = try Command.run("inspect", network, "--function", "main")
-      #expect(other.code == 64 && other.errors.contains("--function is for ML Programs"))
+      #expect(other.code == 64 && other.errors.contains("--function needs an ML Program"))
       let shown = try Command.run("inspect", package, "--function", "triple")
       #expect(shown.code == 0 && !shown.output.contains("square"), "\(shown.output)")
     }
@@ -126,7 +126,7 @@ import Testing
       }
       let none = try Command.run(
         "run", Self.programs.path("functions.mlpackage"), input, "--carry-states")
-      #expect(none.code == 2 && none.errors.contains("has no states"), "\(none.errors)")
+      #expect(none.code == 2 && none.errors.contains("has neither states"), "\(none.errors)")
     }
   }
 

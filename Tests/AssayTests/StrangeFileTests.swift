@@ -19,8 +19,8 @@ import Testing
       ("a.tflite", try Self.formats.bytes("add.tflite"), "a TensorFlow Lite model", "Keras, Caffe"),
       ("saved_model.pb", try Self.formats.bytes("saved_model.pb"), "a SavedModel", "model.save("),
       ("g.pb", try Self.formats.bytes("graph.pb"), "a TensorFlow graph", "Keras, Caffe"),
-      ("m.h5", html, "HTML", "fetch the file again"),
-      ("m.mlmodel", html, "HTML", "fetch the file again"),
+      ("m.h5", html, "HTML", "download the file again"),
+      ("m.mlmodel", html, "HTML", "download the file again"),
       ("m.caffemodel", pointer, "a Git LFS pointer", "git lfs pull"),
       ("m.gz", [0x1F, 0x8B, 8, 0], "an archive (gzip)", "unpack it"),
       ("m.pth", [0x80, 2, 0x7D], "a Python pickle", "model.save("),
@@ -50,7 +50,7 @@ import Testing
   @Test func aPictureIsNoNetworkAndANetworkNoPicture() throws {
     let picture = Fixtures("images").path("420.jpg")
     let inspected = try Command.run("inspect", picture)
-    #expect(inspected.code == 2 && inspected.errors.contains("is a JPEG image, not a network"))
+    #expect(inspected.code == 2 && inspected.errors.contains("is a JPEG image, not a Keras, Caffe"))
     let weights = Fixtures("caffe").path("single.caffemodel")
     let run = try Command.run("run", weights, picture)
     #expect(run.code == 2 && run.errors.contains("the network has no inputs"), "\(run.errors)")

@@ -157,7 +157,7 @@ static void test_errors(const assay_model *line) {
   CHECK(says(error, "exceeds the limit"));
   input = array("x", 7, numbers, 2, two_by_three);
   CHECK(!assay_predict(line, &input, 1, NULL, &error));
-  CHECK(says(error, "x: there is no type 7"));
+  CHECK(says(error, "x: unknown type 7"));
   const uint64_t largest = UINT64_MAX;
   input = (assay_value){.name = "x", .kind = ASSAY_KIND_NUMBER, .type = ASSAY_TYPE_UINT64,
                         .data = &largest};

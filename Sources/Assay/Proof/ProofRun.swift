@@ -103,7 +103,7 @@ struct ProofRun {
       result.compared.insert(layer)
       result.openOutputs.remove(blob)
       let difference = LayerDifference(actual, value, mayOverflow: input.mayOverflow)
-      if difference.largest > Self.rounding * difference.scale + LayerDifference.smallest {
+      if difference.largest > Self.rounding * difference.scale + smallest(input) {
         result.suspects.append(
           .init(layer: layer, blob: blob, difference: difference, value: value, allowed: 0))
       } else {
@@ -113,6 +113,12 @@ struct ProofRun {
     }
     if !result.suspects.isEmpty { try judge(&result, kept, sources, input) }
     return result
+  }
+
+  /// Numbers as large as overflow saturate sigmoids and gates, of which only what rounds 1 remains: 16
+  /// units in its last place.
+  private func smallest(_ input: ProofInput) -> Double {
+    input.mayOverflow ? 0x1p-20 : LayerDifference.smallest
   }
 
   /// The blobs of the model's outputs.
@@ -169,7 +175,7 @@ struct ProofRun {
         actual, suspect.value, mayOverflow: input.mayOverflow
       ) { own.indices.contains($0) && own[$0] > jump }
       judged.allowed =
-        Self.rounding * suspect.difference.scale + LayerDifference.smallest
+        Self.rounding * suspect.difference.scale + smallest(input)
         + 64 * own.reduce(0) { $1 > jump ? $0 : max($0, $1) }
       if judged.difference.largest <= judged.allowed {
         result.largest = max(result.largest, judged.difference.relative)

@@ -62,7 +62,7 @@ enum Attentions {
     let hasBias = run.bool("use_bias", default: true)
     try run.require(
       run.weights.count == (hasBias ? 8 : 4), "it has \(run.weights.count) arrays of weights")
-    for name in ["output_shape", "window_size", "sliding_window", "use_gate"] {
+    for name in ["output_shape", "window_size", "sliding_window", "use_gate", "head_num"] {
       let value = run.field(name)
       try run.require(
         value == nil || value?.bool == false, "its field '\(name)' is not interpreted")

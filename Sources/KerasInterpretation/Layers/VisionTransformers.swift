@@ -10,7 +10,8 @@ enum VisionTransformers {
       let token = try run.weight(0, rank: 3)
       let tokens = [DoubleArray](repeating: token, count: run.input.shape[0])
       let first = DoubleArray.concatenated(tokens, axis: 0)
-      return [KerasValue(array: DoubleArray.concatenated([first, run.input], axis: 1))]
+      let parts = run.bool("is_at_end") ? [run.input, first] : [first, run.input]
+      return [KerasValue(array: DoubleArray.concatenated(parts, axis: 1))]
     },
     "AddPositionEmbs": { run in
       Elements.same(run, try Merges.broadcast(run.input, run.weight(0, rank: 3), +))

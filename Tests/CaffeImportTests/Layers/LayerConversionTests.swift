@@ -292,7 +292,7 @@ import Testing
     (
       "Python",
       "bottom: 'x' bottom: 'x' python_param { module: 'rpn.proposal_layer' layer: 'ProposalLayer' "
-        + "param_str: 'stride: 16' }", "'stride' is a setting"
+        + "param_str: 'stride: 16' }", "has no setting 'stride'"
     ),
     (
       "Python",
