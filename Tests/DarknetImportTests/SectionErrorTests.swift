@@ -70,7 +70,10 @@ import Testing
     ("[avgpool]\n[region]\nclasses=0\ncoords=4\nnum=1\n", "its input has 4 channels"),
     ("[conv_lstm]\noutput=3\n", "changes the size of the state"),
     ("[conv_lstm]\npad=1\nstride=2\n", "line 7: stride = 2"),
-    ("[conv_lstm]\noutput=3\npad=1\ngroups=2\n", "3 channels and 3 filters are not divisible into 2"),
+    (
+      "[conv_lstm]\noutput=3\npad=1\ngroups=2\n",
+      "3 channels and 3 filters are not divisible into 2"
+    ),
     ("[conv_lstm]\noutput=3\npad=1\nbottleneck=1\n", "needs an input of 3 channels, but gets 4"),
     (
       "[conv_lstm]\noutput=3\npad=1\nbottleneck=1\nshortcut=1\n",

@@ -1,5 +1,7 @@
 // What Swift's own module of Darwin adds to Apple's headers, as far as Sources uses it. Part of the
 // module LibC when macos.sh checks types.
+// The names are Darwin's.
+// swift-format-ignore-file
 
 public var errno: Int32 {
   get { __error().pointee }
