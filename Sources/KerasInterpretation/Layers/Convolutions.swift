@@ -18,25 +18,23 @@ enum Convolutions {
     return table
   }()
 
-  /// The kernel in Keras 2's layout, `[axes…, in, out]`.
+  /// The kernel in Keras 2's layout, `[axes…, in, out]`, flipped if Theano convolved with it. Keras 2
+  /// flips those of the plain classes when it loads them (`preprocess_weights_for_loading`).
   private static func kernel(_ run: LayerRun, _ index: Int) throws -> DoubleArray {
     var kernel = try run.weight(index)
     if run.generation.major == 1 {
       // For one dimension, Keras 1 stores a kernel of two.
       if run.axes == 1, kernel.rank == 4 {
-        if kernel.shape[1] == 1 {
-          return try kernel.reshaped([kernel.shape[0]] + kernel.shape[2...])
-        }
-        kernel = kernel.transposed([2, 3, 1, 0])
-        return try kernel.reshaped([kernel.shape[0]] + kernel.shape[2...])
-      }
-      if run.isChannelsFirst {
+        if kernel.shape[1] != 1 { kernel = kernel.transposed([2, 3, 1, 0]) }
+        kernel = try kernel.reshaped([kernel.shape[0]] + kernel.shape[2...])
+      } else if run.isChannelsFirst {
         kernel = kernel.transposed(Array(2..<kernel.rank) + [1, 0])
-        if run.generation.isTheano { kernel = flipped(kernel, run.axes) }
       }
     }
     try run.require(kernel.rank == run.axes + 2, "a kernel of shape \(kernel.shape)")
-    return kernel
+    let isPlain = ["Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose"].contains(run.className)
+    let isFlipped = run.generation.isTheano && (run.generation.major == 1 || isPlain)
+    return isFlipped ? flipped(kernel, run.axes) : kernel
   }
 
   private static func flipped(_ kernel: DoubleArray, _ axes: Int) -> DoubleArray {

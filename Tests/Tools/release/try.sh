@@ -26,11 +26,12 @@ root_for() {
   mkdir -p "$work/$1/tmp"
 }
 
-# Runs the program at $2 in the root $1.
+# Runs the program at $2 in the root $1, which has the one device that programs may expect.
 convert_and_compare() {
   root=$work/$1
   program=$2
-  mkdir -p "$root/demo"
+  mkdir -p "$root/demo" "$root/dev" "$root/tmp"
+  [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
   cp "$demo/swish.h5" "$demo/picture.png" "$demo/labels.txt" "$demo/expected.npz" "$root/demo"
   chroot "$root" "$program" convert /demo/swish.h5 -o /demo/color.mlmodel --lambda auto \
     --image-input image --input-name image --output-name color --image-scale 1/127.5 \
