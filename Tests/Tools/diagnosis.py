@@ -233,7 +233,7 @@ CAUSES = {
     "forget bias": (each("uniDirectionalLSTM", forget), "forget gates' bias"),
     "direction of LSTM": (each("uniDirectionalLSTM", direction), "(direction|reverse order)"),
     "direction of GRU": (each("gru", direction), "(direction|reverse order)"),
-    "kernels turned": (each("convolution", kernel(lambda w: w[:, :, ::-1, ::-1])), "turned by 180"),
+    "kernels turned": (each("convolution", kernel(lambda w: w[:, :, ::-1, ::-1])), "rotated by 180"),
     "kernels transposed": (each("convolution", kernel(transposed_kernel)), "height and width"),
     "dense transposed": (each("innerProduct", dense_transposed), "square matrices"),
     "flatten order": (flattened, "first dense layer"),

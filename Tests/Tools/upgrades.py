@@ -20,7 +20,7 @@ def call(*words):
 
 def largest(output):
     """The largest value, from the root mean squared error and the ratio of the two in decibels."""
-    return output["rmse"] * 10 ** (output["psnr"] / 20) if output.get("psnr") else 0
+    return output["rmse"] * 10 ** (float(output["psnr"]) / 20) if output["rmse"] else 0
 
 
 def main():
@@ -41,7 +41,7 @@ def main():
             code, text, errors = call(
                 assay, "diff", path, program, "--json", "--rtol", "0", "--atol", "1e30")
             try:
-                outputs = [o for run in json.loads(text)["runs"] for o in run["outputs"]]
+                outputs = [o for run in json.loads(text)["runs"] for o in run["comparison"]["outputs"]]
                 worst = max(o["largestAbsoluteError"] / max(1, largest(o)) for o in outputs)
             except (KeyError, ValueError):
                 print(f"not run  {path}  {(errors or text)[:300]}", flush=True)
