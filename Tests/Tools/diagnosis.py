@@ -248,7 +248,7 @@ CAUSES = {
     "expected channels first": (on("expected", first), "channels first"),
     "expected time": (on("expected", time), "reverse order"),
     "class order": (on("expected", classes), "in another order"),
-    "outputs swapped": (swapped, "are those of the output"),
+    "outputs swapped": (swapped, "are those of output"),
     "nothing": (lambda *_: True, None),
 }
 
