@@ -112,7 +112,7 @@ struct ProgramInterface {
       outputs: [(.float16, shape)])[0]
   }
 
-  /// Writes the next value of each state, which is no longer an output.
+  /// Writes the next value of each state to the state instead of to an output.
   private mutating func updateStates(_ blobs: [String: Variable]) throws {
     let names = Set(states.values)
     description.output.removeAll { names.contains($0.name) }

@@ -83,7 +83,7 @@ package struct DetectionEvaluation {
     throw ModelError(.mismatch, "the ground truth has no image of this name", file: source.name)
   }
 
-  /// By class name, or by COCO's numbers if there are no names.
+  /// Keyed by class name, or by COCO category number if the classes have no names.
   private mutating func category(of index: Int, _ detector: Detector) -> Int? {
     if let known = categories[index] { return known < 0 ? nil : known }
     let number = COCOResults.categoryID(of: index, labels: detector.labels)

@@ -15,9 +15,9 @@ extension WeightFiles {
   /// Reads the weights in `folder` for `model`, in Core ML's order: those in its manifest, or,
   /// without a manifest, those whose files have the names that `write` uses.
   ///
-  /// - Throws: `.mismatch` if a shape differs from the model's, if there are no weights, or,
-  ///   without a manifest, for a file that is not a weight's; `.missingFile` for a file that the
-  ///   manifest names but that does not exist.
+  /// - Throws: `.mismatch` if a shape differs from the model's, if the folder has no weights, or if
+  ///   a file matches no weight and there is no manifest; `.missingFile` if a file that the manifest
+  ///   names does not exist.
   package func read(_ folder: String, for model: Model) throws -> [WeightPlace: FloatValues] {
     guard Folder.isFolder(folder) else {
       throw Folder.exists(folder)
