@@ -43,7 +43,7 @@ package struct CompressionSearch {
 
   package struct Result: Sendable {
     package let model: Model
-    package let folds: [Fold]
+    package let folds: [BatchnormFold]
     package let layers: [CompressedLayer]
     /// The measurements with all layers together, from the largest to the smallest.
     package let points: [CompressionPoint]
@@ -53,7 +53,7 @@ package struct CompressionSearch {
 
   private let original: Model
   private let base: Model
-  private let folds: [Fold]
+  private let folds: [BatchnormFold]
   private let options: Options
   private let channelMeans: [String: [Double]]
   private let values: [[String: FeatureValue]]

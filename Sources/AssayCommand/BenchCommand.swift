@@ -95,7 +95,7 @@ struct BenchCommand: ParsableCommand {
     Console.warnOfOutputs(&options.engine.hooks, file: model)
     options.forgetBias = engine.forgetBias
     options.precision = compute.precision
-    options.keptInFloat32 = Set(compute.keptInFloat32)
+    options.keptInFloat32 = Set(compute.kept.layers)
     var reader = ModelReader(
       source, options.engine.customLayers, global, forgetBias: engine.forgetBias, inputs: inputs)
     reader.function = engine.program.function

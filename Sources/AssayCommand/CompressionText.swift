@@ -4,7 +4,7 @@ import LibC
 /// The output of `compress`.
 struct CompressionText {
   let model: Model
-  let folds: [Fold]
+  let folds: [BatchnormFold]
   let layers: [CompressedLayer]
   private let bytesBefore: Int
   private let bytesAfter: Int
@@ -16,7 +16,7 @@ struct CompressionText {
   /// The measured change of the outputs.
   var change: ComparisonSummary?
 
-  init(_ model: Model, from original: Model, folds: [Fold], layers: [CompressedLayer]) {
+  init(_ model: Model, from original: Model, folds: [BatchnormFold], layers: [CompressedLayer]) {
     self.model = model
     self.folds = folds
     self.layers = layers

@@ -50,7 +50,7 @@ final class ModelState: Handle, Sendable {
   }
 
   func write(_ value: assay_value) throws {
-    var reader = ValueReader(model.predictor.model)
+    var reader = InputReader(model.predictor.model)
     let (name, content) = try reader.read(value)
     _ = try feature(name)
     let owned = reader.borrowed.owned(content)

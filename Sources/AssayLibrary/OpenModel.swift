@@ -29,7 +29,7 @@ final class OpenModel: Handle, Sendable {
     _ inputs: UnsafeBufferPointer<assay_value>, _ state: ModelState?
   ) throws -> PredictedValues {
     let model = predictor.model
-    var reader = ValueReader(model)
+    var reader = InputReader(model)
     var states = try state?.values(for: self) ?? [:]
     var values: [String: FeatureValue] = [:]
     for input in inputs {

@@ -63,15 +63,16 @@ public struct CustomLayerRegistry: Sendable {
 
 /// The layers that need no registration.
 package let builtInCustomLayers: [any (BuiltInCustomLayer & SendableMetatype).Type] = [
-  Swish.self, ElementwiseLayer<HardSwishDefinition>.self, ElementwiseLayer<MishDefinition>.self,
-  ElementwiseLayer<GELUDefinition>.self, InstanceNormalization.self,
+  Swish.self, ElementwiseCustomLayer<HardSwishDefinition>.self,
+  ElementwiseCustomLayer<MishDefinition>.self,
+  ElementwiseCustomLayer<GELUDefinition>.self, InstanceNormalization.self,
   GroupNormalization.self, L2Normalization.self, Softmax.self, SpaceToDepth.self,
   DepthToSpace.self, Resize.self, GridSample.self, DeformableConvolution.self,
   RegionMaxima.self, RegionAlign.self, PositionSensitivePooling.self, Proposal.self,
   ImResize.self,
-  ElementwiseLayer<RescaleOutputDefinition>.self, ResCropBlockLambda.self, KrakenReshape.self,
+  ElementwiseCustomLayer<RescaleOutputDefinition>.self, ResCropBlockLambda.self, KrakenReshape.self,
   KrakenAddition.self,
-  ElementwiseLayer<IdentityDefinition>.self, DeformedColumns.self, RowProduct.self,
+  ElementwiseCustomLayer<IdentityDefinition>.self, DeformedColumns.self, RowProduct.self,
   LeastSquares.self,
   FormulaLayer.self,
 ]

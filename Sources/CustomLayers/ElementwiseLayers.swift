@@ -75,7 +75,7 @@ enum IdentityDefinition: ElementwiseDefinition {
 }
 
 /// The layer that an `ElementwiseDefinition` declares.
-final class ElementwiseLayer<Definition: ElementwiseDefinition>: BuiltInCustomLayer,
+final class ElementwiseCustomLayer<Definition: ElementwiseDefinition>: BuiltInCustomLayer,
   CustomLayerWithEquivalent
 {
   static var className: String { Definition.className }

@@ -10,7 +10,7 @@ struct DarknetPlan {
   var weights: WeightCursor
   let storesBatchnormBiases: Bool
   /// Weights of convolutions by their sections, for those that share them.
-  var convolutions: [Int: ConvolutionWeights] = [:]
+  var convolutions: [Int: StoredConvolution] = [:]
   /// Sizes of the class groups in the trees of sections.
   let trees: [String: [Int]]
 

@@ -30,7 +30,7 @@ package struct LibraryBackend: HDF5Backend {
     let values = UnsafeMutableRawBufferPointer(start: buffer.pointer, count: byteCount)
     let frames = Collector()
     try Self.library.withLock { _ in
-      try ValueReader.read(
+      try DatasetReader.read(
         requests, descriptor: input.descriptor, size: input.size, into: values
       ) { frames.bytes += $0 }
     }

@@ -27,7 +27,7 @@ struct TreeWriter: ~Copyable {
   ) throws {
     var writer = TreeWriter(frames: FrameWriter(sink: sink), fileSize: size)
     do {
-      let file = try LibraryFile(descriptor: descriptor)
+      let file = try OpenHDF5File(descriptor: descriptor)
       let root = try file.root()
       _ = try writer.visit(root)
       try writer.write(root, named: "", Listing(root), depth: 1)

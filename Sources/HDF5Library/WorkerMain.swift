@@ -22,7 +22,7 @@ package enum WorkerMain {
       case "read":
         guard let (requests, values) = mapRegion() else { return 64 }
         Confinement.enter(file: WorkerDescriptor.file, workBytes: size + values.count)
-        try ValueReader.read(
+        try DatasetReader.read(
           requests, descriptor: WorkerDescriptor.file, size: size, into: values, to: write)
       case "leaks":
         Confinement.enter(file: WorkerDescriptor.file, workBytes: size)

@@ -15,7 +15,7 @@ public enum Fitting: String, CaseIterable, Sendable {
 }
 
 /// Which part of an image goes where in the model's input.
-struct Placement: Equatable {
+struct ImagePlacement: Equatable {
   /// In samples of the image.
   let source: Box
   /// In samples of the model's input; the rest of it is black.
@@ -80,7 +80,7 @@ extension Image {
     width: Int, height: Int, _ fitting: Fitting, _ interpolation: Interpolation
   ) throws -> Image {
     if width == self.width, height == self.height { return self }
-    let placement = try Placement(
+    let placement = try ImagePlacement(
       of: (self.width, self.height), width: width, height: height, fitting)
     return try resized(
       width: placement.width, height: placement.height, interpolation, of: placement.source
@@ -88,7 +88,7 @@ extension Image {
   }
 
   /// The image at its position in a larger black one.
-  private func framed(_ placement: Placement, width: Int, height: Int) throws -> Image {
+  private func framed(_ placement: ImagePlacement, width: Int, height: Int) throws -> Image {
     if width == self.width, height == self.height { return self }
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
     let target = buffer.bytes

@@ -43,7 +43,7 @@ package struct ImageMapping: Sendable, Equatable {
       options.firstSide == nil || options.crops == .center, .mismatch,
       "this recipe gives ten predictions per image", hint: "choose another --recipe")
     let side = options.firstSide
-    let placement = try Placement(
+    let placement = try ImagePlacement(
       of: size, width: side ?? width, height: side ?? height, options.fitting)
     let left = Double(placement.left - (side.map { ($0 - width) / 2 } ?? 0))
     let top = Double(placement.top - (side.map { ($0 - height) / 2 } ?? 0))

@@ -35,7 +35,7 @@ extension Image {
       return try PixelValues(
         fitted(width: width, height: height, options.fitting, options.interpolation))
     }
-    let placement = try Placement(
+    let placement = try ImagePlacement(
       of: (self.width, self.height), width: width, height: height, options.fitting)
     return try PixelValues(width: width, height: height, channelCount: channelCount) { target in
       resizeWithoutFilter(placement, width: width, into: target)

@@ -8,7 +8,7 @@ extension Image {
   ///   - width: row width of `target`.
   ///   - target: `[height, width, channelCount]`; values outside the placement are not written.
   func resizeWithoutFilter(
-    _ placement: Placement, width: Int, into target: UnsafeMutableBufferPointer<Float>
+    _ placement: ImagePlacement, width: Int, into target: UnsafeMutableBufferPointer<Float>
   ) {
     let columns = Self.neighbors(
       placement.source.left, placement.source.right, to: placement.width, of: self.width)
@@ -42,7 +42,7 @@ extension Image {
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
     let target = buffer.bytes
     var values = [Float](repeating: 0, count: target.count)
-    let placement = Placement(
+    let placement = ImagePlacement(
       source: region, left: 0, top: 0, width: width, height: height)
     values.withUnsafeMutableBufferPointer {
       resizeWithoutFilter(placement, width: width, into: $0)

@@ -20,7 +20,7 @@ struct AxesFromEnd {
         arguments.keywords[name] = .value(try fromEnd(value, call))
       }
     }
-    guard let operation = (layer as? OperationLayer)?.operation else { return }
+    guard let operation = (layer as? KerasOperationLayer)?.operation else { return }
     if let position = OperationTable.keepingLeadingAxes[operation.names[0]] ?? nil,
       position < arguments.positional.count,
       let value = arguments.positional[position].constant

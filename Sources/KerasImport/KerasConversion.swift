@@ -131,7 +131,7 @@ package struct KerasConversion: SourceConversion {
     _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject, inputCount: Int
   ) throws -> LayerHandler? {
     let type: (any KerasLayer.Type)? =
-      layer.isOperation ? OperationLayer.self : KerasLayerRegistry.type(named: layer.className)
+      layer.isOperation ? KerasOperationLayer.self : KerasLayerRegistry.type(named: layer.className)
     if let type {
       return .known(try type.init(layer.configuration(subject.layer, source.version)))
     }

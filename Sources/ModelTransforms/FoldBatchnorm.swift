@@ -3,7 +3,7 @@ import TensorCore
 
 /// A batch normalization, scale or bias that was folded into a neighbor, or was not because of its
 /// error.
-package struct Fold: Sendable, Equatable {
+package struct BatchnormFold: Sendable, Equatable {
   package let layer: String
   package let neighbor: String
   /// The largest difference of the results for random inputs, relative to the sum of magnitudes.
@@ -28,9 +28,9 @@ extension Model {
   ///   whole weight then fits them all.
   package func withFoldedBatchnorm(
     keepsScales: Bool = false
-  ) throws -> (model: Model, folds: [Fold]) {
+  ) throws -> (model: Model, folds: [BatchnormFold]) {
     var model = self
-    var folds: [Fold] = []
+    var folds: [BatchnormFold] = []
     if !isUpdatable, var network = neuralNetwork, network.updateParams == nil {
       folds = try network.foldBatchnorm(keeping: visibleBlobs, keepsScales: keepsScales)
       model.neuralNetwork = network
@@ -57,13 +57,13 @@ extension Model {
 extension NeuralNetwork {
   fileprivate mutating func foldBatchnorm(
     keeping visible: Set<String>, keepsScales: Bool
-  ) throws -> [Fold] {
+  ) throws -> [BatchnormFold] {
     // Layers whose inside cannot be looked into may read any blob.
     let hidesBlobs = layers.contains {
       $0.parameters is OpaqueLayer || $0.parameters is any ControlLayer || $0.parameters == nil
     }
     if hidesBlobs { return [] }
-    var folds: [Fold] = []
+    var folds: [BatchnormFold] = []
     var refused: Set<String> = []
     /// For each layer into which a later one was folded: the later layer's name, and the blob
     /// between the two.
@@ -73,13 +73,13 @@ extension NeuralNetwork {
       let layer = layers[index]
       if layer.input.count == 1, layer.output.count == 1, !layer.isUpdatable,
         !refused.contains(layer.name),
-        let affine = try ChannelAffine(layer),
+        let affine = try ChannelFactors(layer),
         let (neighbor, isBehind) = neighbor(of: index, visible)
       {
         if let (folded, error) = try affine.folded(into: layers[neighbor], isBehind: isBehind) {
           let isDone = error <= 4e-6
           folds.append(
-            Fold(
+            BatchnormFold(
               layer: layer.name, neighbor: layers[neighbor].name, error: error, isDone: isDone))
           if isDone {
             layers[neighbor].parameters = folded
@@ -166,7 +166,7 @@ extension NeuralNetworkLayer {
 }
 
 /// y = factor · x + offset, with one pair for each channel or a single pair for all.
-struct ChannelAffine {
+struct ChannelFactors {
   var factors: [Double]
   var offsets: [Double]
 

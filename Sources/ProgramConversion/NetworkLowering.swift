@@ -102,7 +102,7 @@ struct NetworkLowering {
     }
     let variables = try names.map { try variable($0, scope) }
     return try operation.operations(
-      LayerCall(
+      LayerConversion(
         name: label, builder: builder, inputs: variables, inputShapes: inputShapes,
         outputShapes: outputShapes, vectorRank: Swift.type(of: parameters).vectorRank,
         type: type(layer, label), options: options))

@@ -44,7 +44,7 @@ enum SamplingGrid: String {
   }
 }
 
-extension OperationCall {
+extension MILOperationCall {
   func samplingGrid() throws -> SamplingGrid {
     let name = try string("sampling_mode", "DEFAULT")
     guard let grid = SamplingGrid(rawValue: name) else {

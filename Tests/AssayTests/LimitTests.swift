@@ -112,7 +112,7 @@ import Testing
         ("m.mlmodel", Limits.modelBytes, "inspect"), ("a.npy", Limits.fileBytes, "diff"),
       ] {
         for excess in [0, 1] {
-          FileManager.default.createFile(atPath: "\(folder)/\(name)", contents: nil)
+          try Data().write(to: URL(filePath: "\(folder)/\(name)"))
           let file = try FileHandle(forWritingTo: URL(filePath: "\(folder)/\(name)"))
           try file.truncate(atOffset: UInt64(limit + excess))
           try file.close()

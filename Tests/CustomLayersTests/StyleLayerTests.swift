@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StyleLayerTests {
   @Test func rescaleMovesTheRangeOfTanhToThatOfAPicture() throws {
-    let layer = try ElementwiseLayer<RescaleOutputDefinition>(parameters: [:])
+    let layer = try ElementwiseCustomLayer<RescaleOutputDefinition>(parameters: [:])
     let values: [Float] = [-1, -0.5, 0, 0.25, 1]
     var result = [Float](repeating: .nan, count: 5)
     try values.withUnsafeBufferPointer { input in

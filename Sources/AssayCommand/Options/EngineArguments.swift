@@ -48,7 +48,7 @@ struct EngineArguments: ParsableArguments {
     options.forgetBias = forgetBias
     if let compute {
       options.precision = compute.precision
-      options.keptInFloat32 = Set(compute.keptInFloat32)
+      options.keptInFloat32 = Set(compute.kept.layers)
     }
     return options
   }
@@ -64,15 +64,10 @@ struct ComputePrecisionArguments: ParsableArguments {
       valueName: "PRECISION"))
   var precision = ComputePrecision.float32
 
-  @Option(
-    name: .customLong("keep-float32"),
-    help: ArgumentHelp(
-      "With --precision float16, compute this layer in single precision; repeatable.",
-      valueName: "LAYER"))
-  var keptInFloat32: [String] = []
+  @OptionGroup var kept: KeptInFloat32Arguments
 
   func validate() throws {
-    if precision == .float32, !keptInFloat32.isEmpty {
+    if precision == .float32, !kept.layers.isEmpty {
       throw ValidationError("--keep-float32 needs --precision float16")
     }
   }
@@ -80,12 +75,22 @@ struct ComputePrecisionArguments: ParsableArguments {
   /// - Throws: `.mismatch` for a name that no layer has.
   func requireLayers(in model: Model) throws {
     guard let network = model.neuralNetwork else { return }
-    for name in keptInFloat32 where !network.layers.contains(where: { $0.name == name }) {
+    for name in kept.layers where !network.layers.contains(where: { $0.name == name }) {
       throw ModelError(
         .mismatch, "the model has no layer '\(name)' to keep in single precision",
         hint: "list the layers with `assay inspect`")
     }
   }
+}
+
+/// Layers that compute in single precision while others compute in half precision.
+struct KeptInFloat32Arguments: ParsableArguments {
+  @Option(
+    name: .customLong("keep-float32"),
+    help: ArgumentHelp(
+      "With --precision float16, compute this layer in single precision; repeatable.",
+      valueName: "LAYER"))
+  var layers: [String] = []
 }
 
 /// The function of an ML Program.

@@ -11,12 +11,7 @@ struct MLProgramArguments: ParsableArguments {
       valueName: "SYSTEM"))
   var target: ProgramTarget?
 
-  @Option(
-    name: .customLong("keep-float32"),
-    help: ArgumentHelp(
-      "With --precision float16, compute this layer in single precision; repeatable.",
-      valueName: "LAYER"))
-  var keptInFloat32: [String] = []
+  @OptionGroup var kept: KeptInFloat32Arguments
 
   @Flag(
     name: .customLong("fixed-sizes"),
@@ -30,7 +25,7 @@ struct MLProgramArguments: ParsableArguments {
     ))
   var hasStates = false
 
-  var isGiven: Bool { target != nil || !keptInFloat32.isEmpty || hasFixedSizes || hasStates }
+  var isGiven: Bool { target != nil || !kept.layers.isEmpty || hasFixedSizes || hasStates }
 
   /// The model as a program, for the oldest system that can hold it.
   ///
@@ -42,7 +37,7 @@ struct MLProgramArguments: ParsableArguments {
   ) throws -> Model {
     var options = ProgramOptions()
     options.precision = isHalf ? .float16 : .float32
-    options.keptInFloat32 = Set(keptInFloat32)
+    options.keptInFloat32 = Set(kept.layers)
     if isHalf, !inputs.isEmpty {
       let large = try model.layersBeyondHalf(inputs: inputs, options: predictor)
       if !large.isEmpty {

@@ -34,7 +34,7 @@ private struct PlaneConvolutions {
     _ inputs: Int, _ filters: Int, _ maker: SectionMaker, _ plan: inout DarknetPlan
   ) throws -> (DoubleArray) throws -> DoubleArray {
     try maker.require(inputs % groups == 0 && filters % groups == 0, "\(groups) groups")
-    let weights = try ConvolutionWeights(
+    let weights = try StoredConvolution(
       [filters, inputs / groups, size, size], filters, isNormalized: isNormalized,
       isFlipped: false, &plan)
     let kernel = takesSigns ? weights.signs(filters) : weights.kernel

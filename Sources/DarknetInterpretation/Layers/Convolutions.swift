@@ -39,7 +39,7 @@ extension DarknetOperations {
     try maker.require(out.allSatisfy { $0 > 0 }, "a window of \(size) in \(maker.input)")
     let shape = [filters, channels / groups, size, size]
     let isNormalized = try maker.section.bool("batch_normalize") || maker.section.bool("cbn")
-    let weights: ConvolutionWeights
+    let weights: StoredConvolution
     if maker.section["share_index"] != nil {
       let share = try maker.int("share_index", 0)
       guard let shared = plan.convolutions[share < 0 ? maker.index + share : share] else {
@@ -47,7 +47,7 @@ extension DarknetOperations {
       }
       weights = shared
     } else {
-      weights = try ConvolutionWeights(
+      weights = try StoredConvolution(
         shape, filters, isNormalized: isNormalized,
         isFlipped: try maker.section.bool("flipped"), &plan)
     }
@@ -76,7 +76,7 @@ extension DarknetOperations {
     let pad = try maker.section.bool("pad") ? size / 2 : try maker.int("padding", 0)
     let out = maker.input[1...].map { ($0 - 1) * stride + size - 2 * pad }
     try maker.require(pad >= 0 && out.allSatisfy { $0 > 0 }, "a padding of \(pad)")
-    let weights = try ConvolutionWeights(
+    let weights = try StoredConvolution(
       [maker.input[0], filters, size, size], filters,
       isNormalized: try maker.section.bool("batch_normalize"), isFlipped: false, &plan)
     let windows = Correlation(
@@ -131,7 +131,7 @@ extension DarknetOperations {
 }
 
 /// load_convolutional_weights: biases, the parameters of the normalization, the kernel.
-struct ConvolutionWeights {
+struct StoredConvolution {
   let affine: ChannelAffine
   let kernel: [Float]
 

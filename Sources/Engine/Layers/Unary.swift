@@ -1,7 +1,7 @@
 import CoreMLModel
 import Kernels
 
-extension Unary: ElementwiseLayer {
+extension Unary: PointwiseLayer {
   var elementFunction: ScaledFunction {
     let guardTerm = effectiveEpsilon
     var function =

@@ -106,7 +106,7 @@ extension KerasTensor {
 }
 
 /// Combines the inputs element by element.
-struct ElementwiseLayer: KerasLayer {
+struct ElementwiseMergeLayer: KerasLayer {
   static let classes = [
     SourceLayer("Add", becomes: "add", options: "inputs that broadcast"),
     SourceLayer("Multiply", becomes: "multiply"),

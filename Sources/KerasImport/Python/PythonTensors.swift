@@ -201,7 +201,8 @@ final class PythonTensors {
       fields["function"] = .string(operation.names[0])
       let configuration = LayerConfiguration(
         name: layer.name, className: layer.className, fields: fields, version: layer.version)
-      return try layer.outputs(of: OperationLayer(configuration), configuration, into: &network)
+      return try layer.outputs(
+        of: KerasOperationLayer(configuration), configuration, into: &network)
     case .layer(var className):
       let operation = OperationCall(layer, fields: JSONObject())
       var fields = JSONObject()

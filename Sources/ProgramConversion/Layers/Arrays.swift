@@ -5,8 +5,8 @@ import TensorCore
 protocol ElementOperationLayer: OperationLayer {}
 
 extension ElementOperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.add(Self.typeName, call.number())]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.add(Self.typeName, layer.number())]
   }
 }
 
@@ -29,48 +29,51 @@ extension Erf: ElementOperationLayer {}
 
 extension Asinh: OperationLayer {
   /// sign(x) · log(|x| + √(x² + 1))
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.number()
-    let size = try call.add("abs", x)
-    let root = try call.add("sqrt", call.combine("add", call.add("square", x), 1))
-    let log = try call.add("log", call.combine("add", size, root), [("epsilon", .number(0))])
-    return [try call.combine("mul", call.add("sign", x), log)]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.number()
+    let size = try layer.add("abs", x)
+    let root = try layer.add("sqrt", layer.combine("add", layer.add("square", x), 1))
+    let log = try layer.add("log", layer.combine("add", size, root), [("epsilon", .number(0))])
+    return [try layer.combine("mul", layer.add("sign", x), log)]
   }
 }
 
 extension Acosh: OperationLayer {
   /// log(x + √(x² − 1))
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.number()
-    let root = try call.add("sqrt", call.combine("sub", call.add("square", x), 1))
-    return [try call.add("log", call.combine("add", x, root), [("epsilon", .number(0))])]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.number()
+    let root = try layer.add("sqrt", layer.combine("sub", layer.add("square", x), 1))
+    return [try layer.add("log", layer.combine("add", x, root), [("epsilon", .number(0))])]
   }
 }
 
 extension Clip: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.add("clip", call.number(), [("alpha", .number(minVal)), ("beta", .number(maxVal))])]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [
+      try layer.add(
+        "clip", layer.number(), [("alpha", .number(minVal)), ("beta", .number(maxVal))])
+    ]
   }
 }
 
 extension ClampedReLU: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     [
-      try call.add(
-        "clamped_relu", call.number(), [("alpha", .number(alpha)), ("beta", .number(beta))])
+      try layer.add(
+        "clamped_relu", layer.number(), [("alpha", .number(alpha)), ("beta", .number(beta))])
     ]
   }
 }
 
 extension Gelu: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     let name =
       switch mode {
       case .exact: "EXACT"
       case .tanhApproximation: "TANH_APPROXIMATION"
       case .sigmoidApproximation: "SIGMOID_APPROXIMATION"
       }
-    return [try call.add("gelu", call.number(), [("mode", .text(name))])]
+    return [try layer.add("gelu", layer.number(), [("mode", .text(name))])]
   }
 }
 
@@ -82,8 +85,8 @@ protocol PairOperationLayer: OperationLayer {
 }
 
 extension PairOperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.combine(operation, call.array(0), call.array(1))]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.combine(operation, layer.array(0), layer.array(1))]
   }
 }
 
@@ -103,11 +106,11 @@ protocol ComparisonOperationLayer: OperationLayer, ComparisonLayer {
 }
 
 extension ComparisonOperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     [
-      call.inputs.count == 1
-        ? try call.combine(operation, call.array(), alpha, type: .bool)
-        : try call.combine(operation, call.array(0), call.array(1), type: .bool)
+      layer.inputs.count == 1
+        ? try layer.combine(operation, layer.array(), alpha, type: .bool)
+        : try layer.combine(operation, layer.array(0), layer.array(1), type: .bool)
     ]
   }
 }
@@ -125,11 +128,11 @@ protocol FlagOperationLayer: OperationLayer {
 }
 
 extension FlagOperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.flags(0)
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.flags(0)
     return [
-      call.inputs.count == 1
-        ? try call.add(operation, x) : try call.combine(operation, x, call.flags(1))
+      layer.inputs.count == 1
+        ? try layer.add(operation, x) : try layer.combine(operation, x, layer.flags(1))
     ]
   }
 }
@@ -140,12 +143,12 @@ extension LogicalAnd: FlagOperationLayer { var operation: String { "logical_and"
 extension LogicalNot: FlagOperationLayer { var operation: String { "logical_not" } }
 
 extension WhereBroadcastable: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let shape = call.outputShapes[0]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let shape = layer.outputShapes[0]
     return [
-      try call.select(
-        call.broadcast(call.flags(0), to: shape), call.broadcast(call.array(1), to: shape),
-        call.broadcast(call.array(2), to: shape))
+      try layer.select(
+        layer.broadcast(layer.flags(0), to: shape), layer.broadcast(layer.array(1), to: shape),
+        layer.broadcast(layer.array(2), to: shape))
     ]
   }
 }

@@ -2,21 +2,21 @@ import CoreMLModel
 import TensorCore
 
 extension Convolution: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
     let (_, strides, dilations) = try effectiveSizes()
     let size = Array(x.shape[2...])
     let border = try explicitPadding(size)
     let amounts = [border.top, border.bottom, border.left, border.right]
     let weight =
-      call.inputs.count > 1
-      ? try call.builder.reshape(call.number(1), to: kernelShape)
-      : try call.weight(
+      layer.inputs.count > 1
+      ? try layer.builder.reshape(layer.number(1), to: kernelShape)
+      : try layer.weight(
         kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
-    let offsets = hasBias ? try call.weight(bias, [outputChannels], "bias") : nil
-    let output = try LayerCall.merged(call.fiveOutput())
+    let offsets = hasBias ? try layer.weight(bias, [outputChannels], "bias") : nil
+    let output = try LayerConversion.merged(layer.fiveOutput())
     return [
-      try call.convolution(
+      try layer.convolution(
         x, weight, offsets, strides: strides, padding: amounts, dilations: dilations,
         groups: effectiveGroups, isTransposed: isDeconvolution, shape: output)
     ]
@@ -24,22 +24,22 @@ extension Convolution: OperationLayer {
 }
 
 extension Convolution3D: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let windows = try windows(Array(x.shape[2...]))
-    let weight = try call.weight(
+    let weight = try layer.weight(
       kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
     return [
-      try call.convolution(
-        x, weight, hasBias ? call.weight(bias, [outputChannels], "bias") : nil,
+      try layer.convolution(
+        x, weight, hasBias ? layer.weight(bias, [outputChannels], "bias") : nil,
         strides: windows.map(\.stride), padding: windows.flatMap { [$0.before, $0.after] },
         dilations: windows.map(\.dilation), groups: groups, isTransposed: isDeconvolution,
-        shape: call.outputShapes[0])
+        shape: layer.outputShapes[0])
     ]
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   /// A convolution of `[N, C, …]` with a result of this shape, or its transpose.
   fileprivate func convolution(
     _ x: Variable, _ weight: Variable, _ bias: Variable?, strides: [Int], padding: [Int],
@@ -80,33 +80,33 @@ extension LayerCall {
 }
 
 extension InnerProduct: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let five = try call.five()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let five = try layer.five()
     let rows = five[0] * five[1]
-    let x = try call.reshape(call.number(), to: [rows, inputChannels])
+    let x = try layer.reshape(layer.number(), to: [rows, inputChannels])
     return [
-      try call.linear(
+      try layer.linear(
         x, matrix, inputs: inputChannels, outputs: outputChannels, hasBias ? bias : nil)
     ]
   }
 }
 
 extension BatchedMatMul: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    if call.inputs.count == 1 {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    if layer.inputs.count == 1 {
       return [
-        try call.linear(
-          call.array(), matrix, inputs: weightMatrixFirstDimension,
+        try layer.linear(
+          layer.array(), matrix, inputs: weightMatrixFirstDimension,
           outputs: weightMatrixSecondDimension, hasBias ? bias : nil)
       ]
     }
-    var (a, b) = (try call.array(0), try call.array(1))
-    if a.rank == 1 { a = try call.reshape(a, to: [1] + a.shape) }
-    if b.rank == 1 { b = try call.reshape(b, to: b.shape + [1]) }
+    var (a, b) = (try layer.array(0), try layer.array(1))
+    if a.rank == 1 { a = try layer.reshape(a, to: [1] + a.shape) }
+    if b.rank == 1 { b = try layer.reshape(b, to: b.shape + [1]) }
     let (m, n) = (a.shape[a.rank - (transposeA ? 1 : 2)], b.shape[b.rank - (transposeB ? 2 : 1)])
     let leading = try ArrayShape.broadcast([a.shape.dropLast(2), b.shape.dropLast(2)])
     return [
-      try call.add(
+      try layer.add(
         "matmul", a,
         [
           ("y", .variable(b)), ("transpose_x", .flag(transposeA)),
@@ -116,7 +116,7 @@ extension BatchedMatMul: OperationLayer {
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   /// x · weightᵀ + bias
   fileprivate func linear(
     _ x: Variable, _ matrix: Weights?, inputs: Int, outputs: Int, _ bias: Weights?
@@ -129,28 +129,28 @@ extension LayerCall {
 }
 
 extension Embedding: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let five = try call.five()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let five = try layer.five()
     return [
-      try call.embedding(
-        call.reshape(call.builder.cast(call.input(0), to: .int32), to: [five[0] * five[1]]),
+      try layer.embedding(
+        layer.reshape(layer.builder.cast(layer.input(0), to: .int32), to: [five[0] * five[1]]),
         matrix, entries: inputDim, size: outputChannels, hasBias ? bias : nil)
     ]
   }
 }
 
 extension EmbeddingND: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let indices = try call.integers(0)
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let indices = try layer.integers(0)
     return [
-      try call.embedding(
-        call.reshape(indices, to: Array(indices.shape.dropLast())), matrix, entries: vocabSize,
+      try layer.embedding(
+        layer.reshape(indices, to: Array(indices.shape.dropLast())), matrix, entries: vocabSize,
         size: embeddingSize, hasBias ? bias : nil)
     ]
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   /// The columns of the matrix at the indices, plus the bias.
   fileprivate func embedding(
     _ indices: Variable, _ matrix: Weights?, entries: Int, size: Int, _ bias: Weights?

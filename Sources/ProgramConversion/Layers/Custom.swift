@@ -6,26 +6,28 @@ import TensorCore
 
 extension Custom: OperationLayer {
   /// The operations of the layer's formula.
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let layer = try call.options.customLayers.layerWithFormula(self)
-    if let layer = layer as? any CustomLayerWithChannelGroups,
-      try layer.formula(forInputShapes: call.inputShapes) == nil
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let implementation = try layer.options.customLayers.layerWithFormula(self)
+    if let implementation = implementation as? any CustomLayerWithChannelGroups,
+      try implementation.formula(forInputShapes: layer.inputShapes) == nil
     {
-      return [try call.normalized(layer.channelGroups)]
+      return [try layer.normalized(implementation.channelGroups)]
     }
-    guard let formula = try layer.formula(forInputShapes: call.inputShapes),
-      formula.inputs.count == call.inputs.count, call.outputShapes.count == 1
+    guard let formula = try implementation.formula(forInputShapes: layer.inputShapes),
+      formula.inputs.count == layer.inputs.count, layer.outputShapes.count == 1
     else {
-      throw call.unsupported(
+      throw layer.unsupported(
         "ML Programs have no operations for class \(className) with these settings")
     }
-    var operations = FormulaOperations(call, formula)
+    var operations = FormulaOperations(layer, formula)
     let result = try operations.array(operations.value(formula.expression))
-    return [try call.broadcast(call.builder.cast(result, to: call.type), to: call.outputShapes[0])]
+    return [
+      try layer.broadcast(layer.builder.cast(result, to: layer.type), to: layer.outputShapes[0])
+    ]
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   /// The mean of a group is that of its channels' means.
   fileprivate func normalized(_ norm: ChannelGroups) throws -> Variable {
     let x = try planes()
@@ -79,13 +81,13 @@ private struct FormulaOperations {
     var shape: [Int] { if case .variable(let variable) = self { variable.shape } else { [] } }
   }
 
-  private let call: LayerCall
+  private let layer: LayerConversion
   private let formula: CustomLayerFormula
   /// Results computed so far.
   private var known: [Expression: Value] = [:]
 
-  init(_ call: LayerCall, _ formula: CustomLayerFormula) {
-    (self.call, self.formula) = (call, formula)
+  init(_ layer: LayerConversion, _ formula: CustomLayerFormula) {
+    (self.layer, self.formula) = (layer, formula)
   }
 
   mutating func value(_ expression: Expression) throws -> Value {
@@ -99,7 +101,7 @@ private struct FormulaOperations {
     case .reduce(let reduction, let operand, let axes, let keepsAxes):
       let x = try number(self.value(operand))
       value = .variable(
-        try call.reduce(
+        try layer.reduce(
           "reduce_\(reduction.rawValue)", x, Expression.axes(axes, rank: x.rank),
           keepDims: keepsAxes))
     case .slice(let operand, let items):
@@ -110,11 +112,11 @@ private struct FormulaOperations {
   }
 
   private func name(_ name: String) throws -> Variable {
-    if let index = formula.inputs.firstIndex(of: name) { return try call.array(index) }
+    if let index = formula.inputs.firstIndex(of: name) { return try layer.array(index) }
     guard let array = formula.weights[name] else {
       throw ModelError(.malformed, "unknown name '\(name)'", field: "parameters.expression")
     }
-    return try call.constant(array.elements.map { Float($0) }, array.shape, name)
+    return try layer.constant(array.elements.map { Float($0) }, array.shape, name)
   }
 
   // MARK: - Values
@@ -122,20 +124,20 @@ private struct FormulaOperations {
   func array(_ value: Value) throws -> Variable {
     switch value {
     case .variable(let variable): variable
-    case .number(let number): try call.constant([Float(number)], [], "number")
+    case .number(let number): try layer.constant([Float(number)], [], "number")
     }
   }
 
   /// The value in the layer's compute type; a condition becomes 1 or 0.
   private func number(_ value: Value) throws -> Variable {
-    try call.builder.cast(array(value), to: call.type)
+    try layer.builder.cast(array(value), to: layer.type)
   }
 
   /// The value as booleans: whether it is nonzero.
   private func flag(_ value: Value) throws -> Variable {
     let variable = try array(value)
     return variable.type == .bool
-      ? variable : try call.combine("not_equal", variable, 0, type: .bool)
+      ? variable : try layer.combine("not_equal", variable, 0, type: .bool)
   }
 
   private func argument(_ value: Value) throws -> Argument {
@@ -149,7 +151,7 @@ private struct FormulaOperations {
     _ operation: String, _ operands: [Value], type: MILDataType? = nil
   ) throws -> Value {
     .variable(
-      try call.make(
+      try layer.make(
         operation, [("x", argument(operands[0])), ("y", argument(operands[1]))], type,
         shape: ArrayShape.broadcast([operands[0].shape, operands[1].shape])))
   }
@@ -157,7 +159,7 @@ private struct FormulaOperations {
   private func unary(
     _ operation: String, _ operand: Value, _ arguments: [(String, Argument)] = []
   ) throws -> Value {
-    .variable(try call.add(operation, number(operand), arguments))
+    .variable(try layer.add(operation, number(operand), arguments))
   }
 
   private func apply(_ function: ElementFunction, _ operands: [Value]) throws -> Value {
@@ -179,9 +181,9 @@ private struct FormulaOperations {
     case .notEqual: return try combine("not_equal", operands, type: .bool)
     case .logicalAnd, .logicalOr:
       return .variable(
-        try call.combine(
+        try layer.combine(
           function == .logicalAnd ? "logical_and" : "logical_or", flag(x), flag(operands[1])))
-    case .logicalNot: return .variable(try call.add("logical_not", flag(x)))
+    case .logicalNot: return .variable(try layer.add("logical_not", flag(x)))
     case .negative: return try combine("mul", [x, .number(-1)])
     case .abs, .sign, .floor, .ceil, .round, .sqrt, .square, .exp, .sin, .cos, .tan, .asin, .acos,
       .atan, .sinh, .cosh, .tanh, .erf, .sigmoid, .relu, .softplus, .softsign:
@@ -216,12 +218,12 @@ private struct FormulaOperations {
   private func select(_ condition: Value, _ a: Value, _ b: Value) throws -> Value {
     let shape = try ArrayShape.broadcast([condition.shape, a.shape, b.shape])
     return .variable(
-      try call.make(
+      try layer.make(
         "select",
         [
-          ("cond", .variable(call.broadcast(flag(condition), to: shape))),
-          ("a", .variable(call.broadcast(number(a), to: shape))),
-          ("b", .variable(call.broadcast(number(b), to: shape))),
+          ("cond", .variable(layer.broadcast(flag(condition), to: shape))),
+          ("a", .variable(layer.broadcast(number(a), to: shape))),
+          ("b", .variable(layer.broadcast(number(b), to: shape))),
         ], shape: shape))
   }
 
@@ -255,7 +257,7 @@ private struct FormulaOperations {
     }
     var result = x
     if cut != x.shape || stride.contains(where: { $0 != 1 }) {
-      result = try call.add(
+      result = try layer.add(
         "slice_by_index", x,
         [
           ("begin", .ints(begin)), ("end", .ints(end)), ("stride", .ints(stride)),
@@ -263,6 +265,6 @@ private struct FormulaOperations {
           ("end_mask", .flags(endMask)), ("squeeze_mask", .flags(squeezeMask)),
         ], shape: cut)
     }
-    return try call.reshape(result, to: shape)
+    return try layer.reshape(result, to: shape)
   }
 }

@@ -2,66 +2,66 @@ import CoreMLModel
 import TensorCore
 
 extension NonMaximumSuppression: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let (boxes, scores) = (try call.array(0), try call.array(1))
-    let shapes = call.outputShapes
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let (boxes, scores) = (try layer.array(0), try layer.array(1))
+    let shapes = layer.outputShapes
     var arguments: [(String, Argument)] = [("iou_threshold", .number(iouThreshold))]
-    if call.target < .iOS17 { arguments.append(("score_threshold", .number(scoreThreshold))) }
+    if layer.target < .iOS17 { arguments.append(("score_threshold", .number(scoreThreshold))) }
     arguments += [
       ("max_boxes", .int(maxBoxes)), ("per_class_suppression", .flag(perClassSuppression)),
     ]
     func best(_ boxes: Variable, _ scores: Variable, _ shapes: [[Int]]) throws -> [Variable] {
-      let types = [call.type, call.type, .int32, .int32]
-      return try call.builder.add(
-        "non_maximum_suppression", call.name,
-        [("boxes", .variable(boxes)), ("scores", .variable(scores))] + arguments, type: call.type,
+      let types = [layer.type, layer.type, .int32, .int32]
+      return try layer.builder.add(
+        "non_maximum_suppression", layer.name,
+        [("boxes", .variable(boxes)), ("scores", .variable(scores))] + arguments, type: layer.type,
         outputs: shapes.indices.map { (types[$0], shapes[$0]) })
     }
-    if call.target < .iOS17 { return try best(boxes, scores, shapes) }
+    if layer.target < .iOS17 { return try best(boxes, scores, shapes) }
 
     // On newer systems, boxes are in the last axis, and the score threshold and the number of boxes
     // are missing. Boxes are ordered by score: those below the threshold come last.
     let swapped = [0, 2, 1]
     let results = try best(
-      call.transpose(boxes, swapped), call.transpose(scores, swapped),
+      layer.transpose(boxes, swapped), layer.transpose(scores, swapped),
       shapes[..<2].map { shape in swapped.map { shape[$0] } } + [shapes[2]])
     let (found, values) = (
-      try call.transpose(results[0], swapped), try call.transpose(results[1], swapped)
+      try layer.transpose(results[0], swapped), try layer.transpose(results[1], swapped)
     )
-    let largest = try call.reduce("reduce_max", values, [2], keepDims: false)
+    let largest = try layer.reduce("reduce_max", values, [2], keepDims: false)
     let first = Variable(
-      name: try call.builder.constant(
-        MILValue(flags: (0..<maxBoxes).map { $0 == 0 }, [1, maxBoxes]), name: "\(call.name)_first"),
+      name: try layer.builder.constant(
+        MILValue(flags: (0..<maxBoxes).map { $0 == 0 }, [1, maxBoxes]), name: "\(layer.name)_first"),
       type: .bool, shape: [1, maxBoxes])
-    let isKept = try call.combine(
-      "logical_or", call.combine("greater_equal", largest, scoreThreshold, type: .bool),
-      call.broadcast(first, to: shapes[2]))
-    let isFound = try call.combine(
+    let isKept = try layer.combine(
+      "logical_or", layer.combine("greater_equal", largest, scoreThreshold, type: .bool),
+      layer.broadcast(first, to: shapes[2]))
+    let isFound = try layer.combine(
       "logical_and", isKept,
-      call.add("greater_equal", results[2], [("y", .int(0))], type: .bool))
+      layer.add("greater_equal", results[2], [("y", .int(0))], type: .bool))
     func masked(_ x: Variable) throws -> Variable {
-      let zeros = try call.make(
+      let zeros = try layer.make(
         "fill", [("shape", .ints(x.shape)), ("value", .number(0))], shape: x.shape)
-      let mask = try call.broadcast(call.reshape(isFound, to: shapes[2] + [1]), to: x.shape)
-      return try call.select(mask, x, zeros)
+      let mask = try layer.broadcast(layer.reshape(isFound, to: shapes[2] + [1]), to: x.shape)
+      return try layer.select(mask, x, zeros)
     }
     let none = Variable(
-      name: try call.builder.constant(
+      name: try layer.builder.constant(
         MILValue(ints: [Int](repeating: -1, count: shapes[2].reduce(1, *)), shapes[2]),
-        name: "\(call.name)_none"), type: .int32, shape: shapes[2])
-    let count = try call.reduce(
-      "reduce_sum", call.builder.cast(isFound, to: .int32), [1], keepDims: false)
+        name: "\(layer.name)_none"), type: .int32, shape: shapes[2])
+    let count = try layer.reduce(
+      "reduce_sum", layer.builder.cast(isFound, to: .int32), [1], keepDims: false)
     return [
-      try masked(found), try masked(values), try call.select(isFound, results[2], none), count,
+      try masked(found), try masked(values), try layer.select(isFound, results[2], none), count,
     ]
   }
 }
 
 extension CropResize: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
-    let roi = try call.five(1)
-    let output = try call.fiveOutput()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
+    let roi = try layer.five(1)
+    let output = try layer.fiveOutput()
     let (count, width) = (roi[0], roi[2] * roi[3] * roi[4])
     var arguments: [(String, Argument)] = [
       ("target_height", .int(output[3])), ("target_width", .int(output[4])),
@@ -70,32 +70,32 @@ extension CropResize: OperationLayer {
       ("box_coordinate_mode", .text(effectiveBoxMode.operationName)),
       ("sampling_mode", .text(effectiveMode.operationName)),
     ]
-    if call.target < .iOS17 {
-      let boxes = try call.reshape(call.number(1), to: [count, 1, width, 1, 1])
+    if layer.target < .iOS17 {
+      let boxes = try layer.reshape(layer.number(1), to: [count, 1, width, 1, 1])
       return [
-        try call.add("crop_resize", x, [("roi", .variable(boxes))] + arguments, shape: output)
+        try layer.add("crop_resize", x, [("roi", .variable(boxes))] + arguments, shape: output)
       ]
     }
     // On newer systems, the image indices are separate from the boxes.
-    var boxes = try call.reshape(call.number(1), to: [count, width])
+    var boxes = try layer.reshape(layer.number(1), to: [count, width])
     let images: Variable
     let total = count * output[1]
     if width == 5 {
-      let parts = try call.split(boxes, 1, [1, 4])
+      let parts = try layer.split(boxes, 1, [1, 4])
       boxes = parts[1]
-      images = try call.builder.cast(call.reshape(parts[0], to: [count]), to: .int32)
+      images = try layer.builder.cast(layer.reshape(parts[0], to: [count]), to: .int32)
     } else {
-      boxes = try call.reshape(
-        call.broadcast(call.reshape(boxes, to: [count, 1, 4]), to: [count, output[1], 4]),
+      boxes = try layer.reshape(
+        layer.broadcast(layer.reshape(boxes, to: [count, 1, 4]), to: [count, output[1], 4]),
         to: [total, 4])
       images = Variable(
-        name: try call.builder.constant(
-          MILValue(ints: (0..<total).map { $0 % output[1] }, [total]), name: "\(call.name)_images"),
+        name: try layer.builder.constant(
+          MILValue(ints: (0..<total).map { $0 % output[1] }, [total]), name: "\(layer.name)_images"),
         type: .int32, shape: [total])
     }
     arguments += [("boxes", .variable(boxes)), ("box_indices", .variable(images))]
-    let crops = try call.add("crop_resize", x, arguments, shape: [total] + output[2...])
-    return [try call.reshape(crops, to: output)]
+    let crops = try layer.add("crop_resize", x, arguments, shape: [total] + output[2...])
+    return [try layer.reshape(crops, to: output)]
   }
 }
 

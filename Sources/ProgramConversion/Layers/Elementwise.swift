@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-extension LayerCall {
+extension LayerConversion {
   /// All inputs, in broadcastable shapes.
   fileprivate func operands() throws -> [Variable] {
     let numbers = try inputs.indices.map { try number($0) }
@@ -21,54 +21,54 @@ extension LayerCall {
 }
 
 extension Add: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    call.inputs.count == 1
-      ? [try call.combine("add", call.number(), alpha)] : [try call.fold("add")]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    layer.inputs.count == 1
+      ? [try layer.combine("add", layer.number(), alpha)] : [try layer.fold("add")]
   }
 }
 
 extension Multiply: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    call.inputs.count == 1
-      ? [try call.combine("mul", call.number(), alpha)] : [try call.fold("mul")]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    layer.inputs.count == 1
+      ? [try layer.combine("mul", layer.number(), alpha)] : [try layer.fold("mul")]
   }
 }
 
 extension Average: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let sum = try call.fold("add")
-    if call.inputs.count == 1 { return [sum] }
-    return [try call.combine("mul", sum, 1 / Float(call.inputs.count))]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let sum = try layer.fold("add")
+    if layer.inputs.count == 1 { return [sum] }
+    return [try layer.combine("mul", sum, 1 / Float(layer.inputs.count))]
   }
 }
 
 extension Max: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] { [try call.fold("maximum")] }
+  func operations(_ layer: LayerConversion) throws -> [Variable] { [try layer.fold("maximum")] }
 }
 
 extension Min: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] { [try call.fold("minimum")] }
+  func operations(_ layer: LayerConversion) throws -> [Variable] { [try layer.fold("minimum")] }
 }
 
 extension DotProduct: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes(0)
-    let y = try call.planes(1)
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes(0)
+    let y = try layer.planes(1)
     func product(_ x: Variable, _ y: Variable) throws -> Variable {
-      try call.reduce("reduce_sum", call.combine("mul", x, y), [1])
+      try layer.reduce("reduce_sum", layer.combine("mul", x, y), [1])
     }
     let sum = try product(x, y)
     if !cosineSimilarity { return [sum] }
     let lengths = try [x, y].map {
-      try call.add("sqrt", call.combine("maximum", product($0, $0), 1e-12))
+      try layer.add("sqrt", layer.combine("maximum", product($0, $0), 1e-12))
     }
-    return [try call.combine("real_div", sum, call.combine("mul", lengths[0], lengths[1]))]
+    return [try layer.combine("real_div", sum, layer.combine("mul", lengths[0], lengths[1]))]
   }
 }
 
 extension Reduce: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    var x = try call.planes()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    var x = try layer.planes()
     var axes =
       switch axis {
       case .chw: [1, 2, 3]
@@ -78,44 +78,44 @@ extension Reduce: OperationLayer {
       case .w: [3]
       }
     switch mode {
-    case .sum: return [try call.reduce("reduce_sum", x, axes)]
-    case .avg: return [try call.reduce("reduce_mean", x, axes)]
-    case .prod: return [try call.reduce("reduce_prod", x, axes)]
+    case .sum: return [try layer.reduce("reduce_sum", x, axes)]
+    case .avg: return [try layer.reduce("reduce_mean", x, axes)]
+    case .prod: return [try layer.reduce("reduce_prod", x, axes)]
     case .logsum:
-      x = try call.add("log", x, [("epsilon", .number(effectiveEpsilon))])
-      return [try call.reduce("reduce_sum", x, axes)]
-    case .sumsquare: return [try call.reduce("reduce_sum_square", x, axes)]
-    case .l1: return [try call.reduce("reduce_l1_norm", x, axes)]
-    case .l2: return [try call.reduce("reduce_l2_norm", x, axes)]
-    case .max: return [try call.reduce("reduce_max", x, axes)]
-    case .min: return [try call.reduce("reduce_min", x, axes)]
+      x = try layer.add("log", x, [("epsilon", .number(effectiveEpsilon))])
+      return [try layer.reduce("reduce_sum", x, axes)]
+    case .sumsquare: return [try layer.reduce("reduce_sum_square", x, axes)]
+    case .l1: return [try layer.reduce("reduce_l1_norm", x, axes)]
+    case .l2: return [try layer.reduce("reduce_l2_norm", x, axes)]
+    case .max: return [try layer.reduce("reduce_max", x, axes)]
+    case .min: return [try layer.reduce("reduce_min", x, axes)]
     case .argmax:
       if axes.count > 1 {
         let kept = Array(x.shape[..<axes[0]])
-        x = try call.reshape(x, to: kept + [x.shape[axes[0]...].reduce(1, *)])
+        x = try layer.reshape(x, to: kept + [x.shape[axes[0]...].reduce(1, *)])
         axes = [x.rank - 1]
       }
-      return [try call.extremum("reduce_argmax", x, axes[0], keepDims: true)]
+      return [try layer.extremum("reduce_argmax", x, axes[0], keepDims: true)]
     }
   }
 }
 
 extension Concat: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     let values: [Variable]
     if sequenceConcat {
-      values = try call.inputs.indices.map { try call.planes($0) }
+      values = try layer.inputs.indices.map { try layer.planes($0) }
     } else {
-      let narrow = try call.inputs.indices.map { try call.channels($0) }
+      let narrow = try layer.inputs.indices.map { try layer.channels($0) }
       values =
         narrow.allSatisfy({ $0.rank == narrow[0].rank })
-        ? narrow : try call.inputs.indices.map { try call.planes($0) }
+        ? narrow : try layer.inputs.indices.map { try layer.planes($0) }
     }
-    return [try call.concat(values, sequenceConcat ? 0 : 1)]
+    return [try layer.concat(values, sequenceConcat ? 0 : 1)]
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   func concat(_ values: [Variable], _ axis: Int, interleave: Bool = false) throws -> Variable {
     if values.count == 1 { return values[0] }
     var shape = values[0].shape
@@ -157,18 +157,18 @@ extension LayerCall {
 }
 
 extension Split: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.channels()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.channels()
     let size = x.shape[1] / max(1, nOutputs)
-    return try call.split(x, 1, [Int](repeating: size, count: nOutputs))
+    return try layer.split(x, 1, [Int](repeating: size, count: nOutputs))
   }
 }
 
 extension SequenceRepeat: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
     return [
-      try call.add(
+      try layer.add(
         "tile", x, [("reps", .ints([effectiveRepetitions, 1, 1, 1]))],
         shape: [x.shape[0] * effectiveRepetitions] + x.shape[1...])
     ]
@@ -176,23 +176,23 @@ extension SequenceRepeat: OperationLayer {
 }
 
 extension ReorganizeData: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
-    let output = try LayerCall.merged(call.fiveOutput())
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
+    let output = try LayerConversion.merged(layer.fiveOutput())
     let (operation, argument) =
       switch mode {
       case .spaceToDepth: ("space_to_depth", "block_size")
       case .depthToSpace: ("depth_to_space", "block_size")
       case .pixelShuffle: ("pixel_shuffle", "upscale_factor")
       }
-    return [try call.add(operation, x, [(argument, .int(blockSize))], shape: output)]
+    return [try layer.add(operation, x, [(argument, .int(blockSize))], shape: output)]
   }
 }
 
 extension Slice: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
-    let output = try LayerCall.merged(call.fiveOutput())
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
+    let output = try LayerConversion.merged(layer.fiveOutput())
     let place = axis.rawValue + 1
     let start = startIndex < 0 ? startIndex + x.shape[place] : startIndex
     var (begin, end, stride) = ([0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1])
@@ -202,7 +202,7 @@ extension Slice: OperationLayer {
     stride[place] = effectiveStride
     mask[place] = false
     return [
-      try call.add(
+      try layer.add(
         "slice_by_index", x,
         [
           ("begin", .ints(begin)), ("end", .ints(end)), ("stride", .ints(stride)),

@@ -5,12 +5,12 @@ import TensorCore
 protocol MatrixBandOperationLayer: OperationLayer, MatrixBandLayer {}
 
 extension MatrixBandOperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let (lowest, highest) = diagonals
     if (lowest ?? 0) <= 0 && (highest ?? 0) >= 0 {
       return [
-        try call.add(
+        try layer.add(
           "band_part", x,
           [("lower", .int(lowest.map { -$0 } ?? -1)), ("upper", .int(highest ?? -1))])
       ]
@@ -23,13 +23,13 @@ extension MatrixBandOperationLayer {
       }
     }
     let mask = Variable(
-      name: try call.builder.constant(
-        MILValue(flags: kept, [rows, columns]), name: "\(call.name)_mask"),
+      name: try layer.builder.constant(
+        MILValue(flags: kept, [rows, columns]), name: "\(layer.name)_mask"),
       type: .bool, shape: [rows, columns])
     return [
-      try call.select(
-        call.broadcast(mask, to: x.shape), x,
-        call.make(
+      try layer.select(
+        layer.broadcast(mask, to: x.shape), x,
+        layer.make(
           "fill",
           [
             ("shape", .ints(x.shape)), ("value", .number(0)),
@@ -42,7 +42,7 @@ extension MatrixBandPart: MatrixBandOperationLayer {}
 extension LowerTriangular: MatrixBandOperationLayer {}
 extension UpperTriangular: MatrixBandOperationLayer {}
 
-extension LayerCall {
+extension LayerConversion {
   /// Selects elements of `a` where the condition holds, otherwise of `b`; all have the same shape.
   func select(_ condition: Variable, _ a: Variable, _ b: Variable) throws -> Variable {
     try builder.add(

@@ -2,72 +2,72 @@ import CoreMLModel
 import TensorCore
 
 extension Batchnorm: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
-    let gamma = try call.weight(self.gamma, [channels], "gamma")
-    let beta = try call.weight(self.beta, [channels], "beta")
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
+    let gamma = try layer.weight(self.gamma, [channels], "gamma")
+    let beta = try layer.weight(self.beta, [channels], "beta")
     let common: [(String, Argument)] = [
       ("gamma", .variable(gamma)), ("beta", .variable(beta)),
       ("epsilon", .number(effectiveEpsilon)),
     ]
     if !computeMeanVar {
-      let mean = try call.weight(self.mean, [channels], "mean")
-      let variance = try call.weight(self.variance, [channels], "variance")
+      let mean = try layer.weight(self.mean, [channels], "mean")
+      let variance = try layer.weight(self.variance, [channels], "variance")
       return [
-        try call.add(
+        try layer.add(
           "batch_norm", x, [("mean", .variable(mean)), ("variance", .variable(variance))] + common)
       ]
     }
     if instanceNormalization || x.shape[0] == 1 {
-      return [try call.add("instance_norm", x, common)]
+      return [try layer.add("instance_norm", x, common)]
     }
-    let mean = try call.reduce("reduce_mean", x, [0, 2, 3])
-    let centered = try call.combine("sub", x, mean)
-    let variance = try call.reduce("reduce_mean", call.add("square", centered), [0, 2, 3])
-    let factor = try call.add("rsqrt", variance, [("epsilon", .number(effectiveEpsilon))])
+    let mean = try layer.reduce("reduce_mean", x, [0, 2, 3])
+    let centered = try layer.combine("sub", x, mean)
+    let variance = try layer.reduce("reduce_mean", layer.add("square", centered), [0, 2, 3])
+    let factor = try layer.add("rsqrt", variance, [("epsilon", .number(effectiveEpsilon))])
     let shape = [1, channels, 1, 1]
-    let scaled = try call.combine(
-      "mul", call.combine("mul", centered, factor), call.reshape(gamma, to: shape))
-    return [try call.combine("add", scaled, call.reshape(beta, to: shape))]
+    let scaled = try layer.combine(
+      "mul", layer.combine("mul", centered, factor), layer.reshape(gamma, to: shape))
+    return [try layer.combine("add", scaled, layer.reshape(beta, to: shape))]
   }
 }
 
 extension MeanVarianceNormalize: OperationLayer {
   /// (x − mean) / (√variance + ε)
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
     let axes = acrossChannels ? [1, 2, 3] : [2, 3]
-    let centered = try call.combine("sub", x, call.reduce("reduce_mean", x, axes))
+    let centered = try layer.combine("sub", x, layer.reduce("reduce_mean", x, axes))
     if !normalizeVariance { return [centered] }
-    let variance = try call.reduce("reduce_mean", call.add("square", centered), axes)
-    let deviation = try call.combine("add", call.add("sqrt", variance), effectiveEpsilon)
-    return [try call.combine("real_div", centered, deviation)]
+    let variance = try layer.reduce("reduce_mean", layer.add("square", centered), axes)
+    let deviation = try layer.combine("add", layer.add("sqrt", variance), effectiveEpsilon)
+    return [try layer.combine("real_div", centered, deviation)]
   }
 }
 
 extension L2Normalize: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.add("l2_norm", call.planes(), [("epsilon", .number(effectiveEpsilon))])]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.add("l2_norm", layer.planes(), [("epsilon", .number(effectiveEpsilon))])]
   }
 }
 
 extension Softmax: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.add("softmax", call.channels(), [("axis", .int(1))])]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.add("softmax", layer.channels(), [("axis", .int(1))])]
   }
 }
 
 extension SoftmaxND: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.add("softmax", call.array(), [("axis", .int(axis))])]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.add("softmax", layer.array(), [("axis", .int(axis))])]
   }
 }
 
 extension LRN: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     [
-      try call.add(
-        "local_response_norm", call.planes(),
+      try layer.add(
+        "local_response_norm", layer.planes(),
         [
           ("size", .int(localSize)), ("alpha", .number(alpha)), ("beta", .number(beta)),
           ("k", .number(effectiveK)),
@@ -77,16 +77,16 @@ extension LRN: OperationLayer {
 }
 
 extension LayerNormalization: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let count = normalizedShape.count
     return [
-      try call.add(
+      try layer.add(
         "layer_norm", x,
         [
           ("axes", .ints(Array(x.rank - count..<x.rank))),
-          ("gamma", .variable(try call.weight(gamma, normalizedShape, "gamma"))),
-          ("beta", .variable(try call.weight(beta, normalizedShape, "beta"))),
+          ("gamma", .variable(try layer.weight(gamma, normalizedShape, "gamma"))),
+          ("beta", .variable(try layer.weight(beta, normalizedShape, "beta"))),
           ("epsilon", .number(eps)),
         ])
     ]
@@ -94,22 +94,22 @@ extension LayerNormalization: OperationLayer {
 }
 
 extension Scale: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
-    let factor = try call.planeConstant(scale, shapeScale, "scale")
-    let product = try call.combine("mul", x, factor)
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
+    let factor = try layer.planeConstant(scale, shapeScale, "scale")
+    let product = try layer.combine("mul", x, factor)
     if !hasBias { return [product] }
-    return [try call.combine("add", product, call.planeConstant(bias, shapeBias, "bias"))]
+    return [try layer.combine("add", product, layer.planeConstant(bias, shapeBias, "bias"))]
   }
 }
 
 extension Bias: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.combine("add", call.planes(), call.planeConstant(bias, shape, "bias"))]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.combine("add", layer.planes(), layer.planeConstant(bias, shape, "bias"))]
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   /// A weight of shape `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]` as `[1, C, H, W]`.
   fileprivate func planeConstant(
     _ weights: Weights?, _ shape: [Int], _ field: String

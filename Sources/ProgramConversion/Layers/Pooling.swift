@@ -2,8 +2,8 @@ import CoreMLModel
 import TensorCore
 
 extension Pooling: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
     if globalPooling {
       let operation =
         switch type {
@@ -11,10 +11,10 @@ extension Pooling: OperationLayer {
         case .average: "reduce_mean"
         case .l2: "reduce_l2_norm"
         }
-      return [try call.reduce(operation, x, [2, 3])]
+      return [try layer.reduce(operation, x, [2, 3])]
     }
     let (kernel, strides) = try effectiveSizes()
-    let output = try LayerCall.merged(call.fiveOutput())
+    let output = try LayerConversion.merged(layer.fiveOutput())
     let border = try explicitPadding(Array(x.shape[2...]))
     let before = [border.top, border.left]
     // The padding after the image is as large as the last window needs.
@@ -27,12 +27,12 @@ extension Pooling: OperationLayer {
       ("pad", .ints([before[0], after[0], before[1], after[1]])), ("ceil_mode", .flag(false)),
     ]
     switch type {
-    case .max: return [try call.add("max_pool", x, arguments, shape: output)]
-    case .l2: return [try call.add("l2_pool", x, arguments, shape: output)]
+    case .max: return [try layer.add("max_pool", x, arguments, shape: output)]
+    case .l2: return [try layer.add("l2_pool", x, arguments, shape: output)]
     case .average: break
     }
     arguments.append(("exclude_padding_from_average", .flag(avgPoolExcludePadding)))
-    let mean = try call.add("avg_pool", x, arguments, shape: output)
+    let mean = try layer.add("avg_pool", x, arguments, shape: output)
     if avgPoolExcludePadding { return [mean] }
     // If a window extends beyond the padding, only the part inside counts.
     let stated = [border.bottom, border.right]
@@ -46,15 +46,15 @@ extension Pooling: OperationLayer {
     if shares.allSatisfy({ $0.allSatisfy { $0 == 1 } }) { return [mean] }
     let factors = shares[0].flatMap { row in shares[1].map { row * $0 } }
     return [
-      try call.combine(
-        "mul", mean, call.constant(factors, [1, 1, output[2], output[3]], "shares"))
+      try layer.combine(
+        "mul", mean, layer.constant(factors, [1, 1, output[2], output[3]], "shares"))
     ]
   }
 }
 
 extension Pooling3D: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let windows = try windows(Array(x.shape[2...]))
     var arguments: [(String, Argument)] = [
       ("kernel_sizes", .ints(windows.map(\.kernel))), ("strides", .ints(windows.map(\.stride))),
@@ -65,22 +65,22 @@ extension Pooling3D: OperationLayer {
       arguments.append(("exclude_padding_from_average", .flag(countExcludePadding)))
     }
     return [
-      try call.add(
-        type == .average ? "avg_pool" : "max_pool", x, arguments, shape: call.outputShapes[0])
+      try layer.add(
+        type == .average ? "avg_pool" : "max_pool", x, arguments, shape: layer.outputShapes[0])
     ]
   }
 }
 
 extension GlobalPooling3D: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     let operation = type == .average ? "reduce_mean" : "reduce_max"
-    return [try call.reduce(operation, call.array(), [2, 3, 4])]
+    return [try layer.reduce(operation, layer.array(), [2, 3, 4])]
   }
 }
 
 extension Padding: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
     let border = try explicitPadding()
     let output = [
       x.shape[0], x.shape[1], x.shape[2] + border.top + border.bottom,
@@ -94,7 +94,7 @@ extension Padding: OperationLayer {
       case nil: ("constant", 0)
       }
     return [
-      try call.add(
+      try layer.add(
         "pad", x,
         [
           ("pad", .ints([border.top, border.bottom, border.left, border.right])),
@@ -105,13 +105,13 @@ extension Padding: OperationLayer {
 }
 
 extension Crop: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
-    let output = try LayerCall.merged(call.fiveOutput())
-    let top = call.inputs.count == 1 ? cropAmounts?.top ?? 0 : offset.first ?? 0
-    let left = call.inputs.count == 1 ? cropAmounts?.left ?? 0 : offset.last ?? 0
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
+    let output = try LayerConversion.merged(layer.fiveOutput())
+    let top = layer.inputs.count == 1 ? cropAmounts?.top ?? 0 : offset.first ?? 0
+    let left = layer.inputs.count == 1 ? cropAmounts?.left ?? 0 : offset.last ?? 0
     return [
-      try call.add(
+      try layer.add(
         "slice_by_index", x,
         [
           ("begin", .ints([0, 0, top, left])),
@@ -124,9 +124,9 @@ extension Crop: OperationLayer {
 }
 
 extension Upsample: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.planes()
-    let output = try LayerCall.merged(call.fiveOutput())
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.planes()
+    let output = try LayerConversion.merged(layer.fiveOutput())
     let factors = try effectiveFactors()
     let scales: [(String, Argument)] = zip(["height", "width"], factors).map { axis, factor in
       (
@@ -135,24 +135,24 @@ extension Upsample: OperationLayer {
       )
     }
     if mode == .nearest {
-      return [try call.add("upsample_nearest_neighbor", x, scales, shape: output)]
+      return [try layer.add("upsample_nearest_neighbor", x, scales, shape: output)]
     }
     if linearUpsampleMode == .default {
-      return [try call.resizeBilinear(x, output, "DEFAULT")]
+      return [try layer.resizeBilinear(x, output, "DEFAULT")]
     }
     let aligns = linearUpsampleMode == .alignCornersTrue
     return [
-      try call.add(
+      try layer.add(
         "upsample_bilinear", x, scales + [("align_corners", .flag(aligns))], shape: output)
     ]
   }
 }
 
 extension ResizeBilinear: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     [
-      try call.resizeBilinear(
-        call.planes(), LayerCall.merged(call.fiveOutput()), effectiveMode.operationName)
+      try layer.resizeBilinear(
+        layer.planes(), LayerConversion.merged(layer.fiveOutput()), effectiveMode.operationName)
     ]
   }
 }
@@ -169,7 +169,7 @@ extension SamplingMethod {
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   fileprivate func resizeBilinear(
     _ x: Variable, _ shape: [Int], _ mode: String
   ) throws -> Variable {

@@ -2,33 +2,33 @@ import CoreMLModel
 import TensorCore
 
 extension RandomLike: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.random(parameters.distribution, seed)]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.random(parameters.distribution, seed)]
   }
 }
 
 extension RandomStatic: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.random(parameters.distribution, seed)]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.random(parameters.distribution, seed)]
   }
 }
 
 extension CategoricalDistribution: OperationLayer {
   /// The logits of probabilities p are log(p + eps) / temperature.
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    var x = try call.array()
-    if !isLogits { x = try call.add("log", x, [("epsilon", .number(effectiveEps))]) }
-    if effectiveTemperature != 1 { x = try call.combine("real_div", x, effectiveTemperature) }
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    var x = try layer.array()
+    if !isLogits { x = try layer.add("log", x, [("epsilon", .number(effectiveEps))]) }
+    if effectiveTemperature != 1 { x = try layer.combine("real_div", x, effectiveTemperature) }
     return [
-      try call.add(
+      try layer.add(
         "random_categorical", x,
         [("mode", .text("logits")), ("size", .int(numSamples)), ("seed", .int(max(-1, seed)))],
-        shape: call.outputShapes[0])
+        shape: layer.outputShapes[0])
     ]
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   fileprivate func random(_ distribution: RandomDistribution, _ seed: Int) throws -> Variable {
     let shape = outputShapes[0]
     let (operation, parameters): (String, [(String, Argument)]) =

@@ -2,24 +2,24 @@ import CoreMLModel
 import TensorCore
 
 extension SimpleRecurrent: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let call = call.recurrent
-    return try call.recurrence(
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let layer = layer.recurrent
+    return try layer.recurrence(
       "rnn", size: outputVectorSize, sequenceOutput,
       [
         (
           "weight_ih",
-          .variable(try call.stack([weightMatrix], outputVectorSize, inputVectorSize, "weight_ih"))
+          .variable(try layer.stack([weightMatrix], outputVectorSize, inputVectorSize, "weight_ih"))
         ),
         (
           "weight_hh",
           .variable(
-            try call.stack([recursionMatrix], outputVectorSize, outputVectorSize, "weight_hh"))
+            try layer.stack([recursionMatrix], outputVectorSize, outputVectorSize, "weight_hh"))
         ),
         (
           "bias",
           .variable(
-            try call.stack([hasBiasVector ? biasVector : nil], outputVectorSize, nil, "bias"))
+            try layer.stack([hasBiasVector ? biasVector : nil], outputVectorSize, nil, "bias"))
         ),
         ("direction", .text(reverseInput ? "reverse" : "forward")),
         ("output_sequence", .flag(sequenceOutput)),
@@ -30,26 +30,27 @@ extension SimpleRecurrent: OperationLayer {
 
 extension GRU: OperationLayer {
   /// The gates are stacked: reset, output, update.
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let call = call.recurrent
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let layer = layer.recurrent
     let gates = [resetGate, outputGate, updateGate]
-    return try call.recurrence(
+    return try layer.recurrence(
       "gru", size: outputVectorSize, sequenceOutput,
       [
         (
           "weight_ih",
           .variable(
-            try call.stack(gates.map(\.matrix), outputVectorSize, inputVectorSize, "weight_ih"))
+            try layer.stack(gates.map(\.matrix), outputVectorSize, inputVectorSize, "weight_ih"))
         ),
         (
           "weight_hh",
           .variable(
-            try call.stack(gates.map(\.recursion), outputVectorSize, outputVectorSize, "weight_hh"))
+            try layer.stack(gates.map(\.recursion), outputVectorSize, outputVectorSize, "weight_hh")
+          )
         ),
         (
           "bias",
           .variable(
-            try call.stack(
+            try layer.stack(
               gates.map { hasBiasVectors ? $0.bias : nil }, outputVectorSize, nil, "bias"))
         ),
         ("direction", .text(reverseInput ? "reverse" : "forward")),
@@ -61,22 +62,22 @@ extension GRU: OperationLayer {
 }
 
 extension UniDirectionalLSTM: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let call = call.recurrent
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let layer = layer.recurrent
     let parameters = params ?? LSTMParameters()
     let arguments =
-      try call.gates(
+      try layer.gates(
         weightParams, parameters, inputVectorSize, outputVectorSize, "")
-      + call.settings(parameters, activations)
+      + layer.settings(parameters, activations)
       + [("direction", .text(reverseInput ? "reverse" : "forward"))]
-    return try call.lstm(
+    return try layer.lstm(
       size: outputVectorSize, parameters.sequenceOutput, isBoth: false, arguments)
   }
 }
 
 extension BiDirectionalLSTM: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let call = call.recurrent
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let layer = layer.recurrent
     let parameters = params ?? LSTMParameters()
     let functions = try activationsForwardLSTM.map { try functionName($0, "lstm") }
     let others = try activationsBackwardLSTM.map { try functionName($0, "lstm") }
@@ -85,16 +86,16 @@ extension BiDirectionalLSTM: OperationLayer {
       field: "activationsBackwardLSTM")
     try require(weightParams.count == 2, "two directions are needed", field: "weightParams")
     let arguments =
-      try call.gates(weightParams[0], parameters, inputVectorSize, outputVectorSize, "")
-      + call.gates(weightParams[1], parameters, inputVectorSize, outputVectorSize, "_back")
-      + call.settings(parameters, activationsForwardLSTM)
+      try layer.gates(weightParams[0], parameters, inputVectorSize, outputVectorSize, "")
+      + layer.gates(weightParams[1], parameters, inputVectorSize, outputVectorSize, "_back")
+      + layer.settings(parameters, activationsForwardLSTM)
       + [("direction", .text("bidirectional"))]
-    let all = try call.lstm(
+    let all = try layer.lstm(
       size: outputVectorSize, parameters.sequenceOutput, isBoth: true, arguments)
-    if call.outputShapes.count == 1 { return [all[0]] }
+    if layer.outputShapes.count == 1 { return [all[0]] }
     let size = outputVectorSize
     let (hidden, cell) = (
-      try call.split(all[1], 1, [size, size]), try call.split(all[2], 1, [size, size])
+      try layer.split(all[1], 1, [size, size]), try layer.split(all[2], 1, [size, size])
     )
     return [all[0], hidden[0], cell[0], hidden[1], cell[1]]
   }
@@ -116,12 +117,12 @@ private func functionName(_ activation: Activation?, _ operation: String) throws
   }
 }
 
-extension LayerCall {
-  /// The call in the compute type of recurrent operations: before iOS17, only single precision.
-  fileprivate var recurrent: LayerCall {
-    var call = self
-    if target < .iOS17 { call.type = .float32 }
-    return call
+extension LayerConversion {
+  /// The layer in the compute type of recurrent operations: before iOS17, only single precision.
+  fileprivate var recurrent: LayerConversion {
+    var layer = self
+    if target < .iOS17 { layer.type = .float32 }
+    return layer
   }
 
   /// Stacked matrices `[rows, columns]` or vectors; missing ones are zeros.

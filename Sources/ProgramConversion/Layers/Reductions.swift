@@ -7,14 +7,14 @@ protocol ReductionOperationLayer: OperationLayer, AxesReductionLayer {
 }
 
 extension ReductionOperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let all = reduceAll || axes.isEmpty
     let places =
       all
       ? Array(0..<x.rank) : try axes.map { try ArrayShape.axis($0, rank: x.rank, "axes") }
-    let result = try call.reduce(operation, x, places, keepDims: all ? false : keepDims)
-    return [try call.reshape(result, to: call.outputShapes[0])]
+    let result = try layer.reduce(operation, x, places, keepDims: all ? false : keepDims)
+    return [try layer.reshape(result, to: layer.outputShapes[0])]
   }
 }
 
@@ -37,11 +37,11 @@ protocol ExtremumOperationLayer: OperationLayer, ExtremumLayer {
 }
 
 extension ExtremumOperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    let result = try call.extremum(operation, x, place, keepDims: !removeDim)
-    return [try call.reshape(result, to: call.outputShapes[0])]
+    let result = try layer.extremum(operation, x, place, keepDims: !removeDim)
+    return [try layer.reshape(result, to: layer.outputShapes[0])]
   }
 }
 
@@ -49,36 +49,36 @@ extension ArgMax: ExtremumOperationLayer { var operation: String { "reduce_argma
 extension ArgMin: ExtremumOperationLayer { var operation: String { "reduce_argmin" } }
 
 extension TopK: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    let shape = call.outputShapes[0]
-    return try call.builder.add(
-      "topk", call.name,
+    let shape = layer.outputShapes[0]
+    return try layer.builder.add(
+      "topk", layer.name,
       [
         ("x", .variable(x)), ("k", .int(shape[place])), ("axis", .int(place)),
         ("ascending", .flag(useBottomK)),
-      ], type: call.type, outputs: [(x.type, shape), (.int32, shape)])
+      ], type: layer.type, outputs: [(x.type, shape), (.int32, shape)])
   }
 }
 
 extension ArgSort: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return [
-      try call.add(
+      try layer.add(
         "argsort", x, [("axis", .int(place)), ("ascending", .flag(!descending))], type: .int32)
     ]
   }
 }
 
 extension CumSum: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return [
-      try call.add(
+      try layer.add(
         "cumsum", x,
         [
           ("axis", .int(place)), ("exclusive", .flag(excludeFinalSum)), ("reverse", .flag(reverse)),
@@ -88,47 +88,47 @@ extension CumSum: OperationLayer {
 }
 
 extension Gather: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.anyArray(0)
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.anyArray(0)
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    let indices = try call.integers(1)
-    let result = try call.add(
+    let indices = try layer.integers(1)
+    let result = try layer.add(
       "gather", x, [("indices", .variable(indices)), ("axis", .int(place))],
       shape: Array(x.shape[..<place]) + indices.shape + x.shape[(place + 1)...])
-    return [try call.reshape(result, to: call.outputShapes[0])]
+    return [try layer.reshape(result, to: layer.outputShapes[0])]
   }
 }
 
 extension GatherAlongAxis: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.anyArray(0)
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.anyArray(0)
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return [
-      try call.add(
+      try layer.add(
         "gather_along_axis", x,
-        [("indices", .variable(try call.integers(1))), ("axis", .int(place))],
-        shape: call.outputShapes[0])
+        [("indices", .variable(try layer.integers(1))), ("axis", .int(place))],
+        shape: layer.outputShapes[0])
     ]
   }
 }
 
 extension GatherND: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     [
-      try call.add(
-        "gather_nd", call.anyArray(0), [("indices", .variable(try call.integers(1)))],
-        shape: call.outputShapes[0])
+      try layer.add(
+        "gather_nd", layer.anyArray(0), [("indices", .variable(try layer.integers(1)))],
+        shape: layer.outputShapes[0])
     ]
   }
 }
 
 extension OneHot: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let indices = try call.integers(0)
-    let shape = call.outputShapes[0]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let indices = try layer.integers(0)
+    let shape = layer.outputShapes[0]
     let place = try ArrayShape.axis(axis, rank: shape.count, "axis")
     return [
-      try call.make(
+      try layer.make(
         "one_hot",
         [
           ("indices", .variable(indices)), ("one_hot_vector_size", .int(shape[place])),
@@ -139,40 +139,40 @@ extension OneHot: OperationLayer {
 }
 
 extension FillStatic: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     [
-      try call.make(
-        "fill", [("shape", .ints(call.outputShapes[0])), ("value", .number(value))],
-        shape: call.outputShapes[0])
+      try layer.make(
+        "fill", [("shape", .ints(layer.outputShapes[0])), ("value", .number(value))],
+        shape: layer.outputShapes[0])
     ]
   }
 }
 
 extension FillLike: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     [
-      try call.make(
-        "fill_like", [("ref_tensor", .variable(try call.array())), ("value", .number(value))],
-        shape: call.outputShapes[0])
+      try layer.make(
+        "fill_like", [("ref_tensor", .variable(try layer.array())), ("value", .number(value))],
+        shape: layer.outputShapes[0])
     ]
   }
 }
 
 extension RangeStatic: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
     [
-      try call.make(
+      try layer.make(
         "range_1d",
         [
           ("start", .number(startValue)), ("end", .number(endValue)),
           ("step", .number(stepSizeValue)),
-        ], shape: call.outputShapes[0])
+        ], shape: layer.outputShapes[0])
     ]
   }
 }
 
 extension GetShape: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.add("shape", call.anyArray(), shape: [call.inputShapes[0].count], type: .int32)]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.add("shape", layer.anyArray(), shape: [layer.inputShapes[0].count], type: .int32)]
   }
 }

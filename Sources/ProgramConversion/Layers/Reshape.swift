@@ -2,23 +2,23 @@ import CoreMLModel
 import TensorCore
 
 extension Reshape: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let (from, to) = (try call.five(), try call.fiveOutput())
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let (from, to) = (try layer.five(), try layer.fiveOutput())
     return [
-      try call.reordered(
+      try layer.reordered(
         from, to, fromLast: mode == .channelLast, toLast: mode == .channelLast)
     ]
   }
 }
 
 extension Flatten: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let (from, to) = (try call.five(), try call.fiveOutput())
-    return [try call.reordered(from, to, fromLast: mode == .channelLast, toLast: false)]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let (from, to) = (try layer.five(), try layer.fiveOutput())
+    return [try layer.reordered(from, to, fromLast: mode == .channelLast, toLast: false)]
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   /// The elements of each batch item, in the order [Seq, C, H, W] or [Seq, H, W, C] before and after.
   fileprivate func reordered(
     _ from: [Int], _ to: [Int], fromLast: Bool, toLast: Bool
@@ -40,41 +40,43 @@ extension LayerCall {
 
 extension Permute: OperationLayer {
   /// Of [Seq, C, H, W].
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let five = try call.five()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let five = try layer.five()
     let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
     if axes[0] == 0 || five[1] == 1 {
-      return [try call.transpose(call.planes(), axes)]
+      return [try layer.transpose(layer.planes(), axes)]
     }
-    let x = try call.reshape(call.number(), to: five)
+    let x = try layer.reshape(layer.number(), to: five)
     func place(_ axis: Int) -> Int { axis == 0 ? 0 : axis + 1 }
     return [
-      try call.transpose(x, [place(axes[0]), 1, place(axes[1]), place(axes[2]), place(axes[3])])
+      try layer.transpose(x, [place(axes[0]), 1, place(axes[1]), place(axes[2]), place(axes[3])])
     ]
   }
 }
 
 extension LoadConstant: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let five = try call.fiveOutput()
-    return [try call.weight(data, Array(five[2...]), "data", newShape: LayerCall.merged(five))]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let five = try layer.fiveOutput()
+    return [
+      try layer.weight(data, Array(five[2...]), "data", newShape: LayerConversion.merged(five))
+    ]
   }
 }
 
 extension LoadConstantND: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.weight(data, shape, "data")]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.weight(data, shape, "data")]
   }
 }
 
 extension Copy: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] { [try call.input(0)] }
+  func operations(_ layer: LayerConversion) throws -> [Variable] { [try layer.input(0)] }
 }
 
 extension Transpose: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.anyArray()
-    return [try call.transpose(x, permutation(of: x.shape))]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.anyArray()
+    return [try layer.transpose(x, permutation(of: x.shape))]
   }
 }
 
@@ -82,8 +84,8 @@ extension Transpose: OperationLayer {
 protocol ReshapingLayer: OperationLayer {}
 
 extension ReshapingLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.reshape(call.anyArray(), to: call.outputShapes[0])]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.reshape(layer.anyArray(), to: layer.outputShapes[0])]
   }
 }
 
@@ -99,8 +101,8 @@ extension RankPreservingReshape: ReshapingLayer {}
 protocol BroadcastingToLayer: OperationLayer {}
 
 extension BroadcastingToLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    [try call.broadcast(call.array(), to: call.outputShapes[0])]
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    [try layer.broadcast(layer.array(), to: layer.outputShapes[0])]
   }
 }
 
@@ -109,74 +111,74 @@ extension BroadcastToStatic: BroadcastingToLayer {}
 extension BroadcastToDynamic: BroadcastingToLayer {}
 
 extension ConcatND: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let values = try call.inputs.indices.map { try call.array($0) }
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let values = try layer.inputs.indices.map { try layer.array($0) }
     let axis = try ArrayShape.axis(axis, rank: values[0].rank, "axis")
-    return [try call.concat(values, axis, interleave: interleave)]
+    return [try layer.concat(values, axis, interleave: interleave)]
   }
 }
 
 extension Stack: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let values = try call.inputs.indices.map { try call.array($0) }
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let values = try layer.inputs.indices.map { try layer.array($0) }
     let axis = try ArrayShape.axis(axis, rank: values[0].rank + 1, "axis")
     return [
-      try call.make(
+      try layer.make(
         "stack", [("values", .variables(values)), ("axis", .int(axis))],
-        shape: call.outputShapes[0])
+        shape: layer.outputShapes[0])
     ]
   }
 }
 
 extension SplitND: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.anyArray()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.anyArray()
     let axis = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    return try call.split(x, axis, call.outputShapes.map { $0[axis] })
+    return try layer.split(x, axis, layer.outputShapes.map { $0[axis] })
   }
 }
 
 extension Tile: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let (x, shape) = (try call.array(), call.outputShapes[0])
-    let full = try call.reshape(
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let (x, shape) = (try layer.array(), layer.outputShapes[0])
+    let full = try layer.reshape(
       x, to: [Int](repeating: 1, count: max(0, shape.count - x.rank)) + x.shape)
     let repetitions = zip(shape, full.shape).map { $0 / max(1, $1) }
-    return [try call.add("tile", full, [("reps", .ints(repetitions))], shape: shape)]
+    return [try layer.add("tile", full, [("reps", .ints(repetitions))], shape: shape)]
   }
 }
 
 extension Reverse: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let axes = reverseDim.indices.filter { reverseDim[$0] }
     if axes.isEmpty { return [x] }
-    return [try call.add("reverse", x, [("axes", .ints(axes))])]
+    return [try layer.add("reverse", x, [("axes", .ints(axes))])]
   }
 }
 
 extension SliceStatic: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.anyArray()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.anyArray()
     func mask(_ flags: [Bool]) -> Argument {
       .flags(flags + [Bool](repeating: false, count: max(0, x.rank - flags.count)))
     }
-    let shape = call.outputShapes[0]
+    let shape = layer.outputShapes[0]
     let isScalar = squeezeMasks.count == x.rank && squeezeMasks.allSatisfy { $0 }
-    let slice = try call.add(
+    let slice = try layer.add(
       "slice_by_index", x,
       [
         ("begin", .ints(beginIds)), ("end", .ints(endIds)), ("stride", .ints(strides)),
         ("begin_mask", mask(beginMasks)), ("end_mask", mask(endMasks)),
         ("squeeze_mask", mask(squeezeMasks)),
       ], shape: isScalar ? [] : shape)
-    return [try call.reshape(slice, to: shape)]
+    return [try layer.reshape(slice, to: shape)]
   }
 }
 
 extension ConstantPad: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let (x, shape) = (try call.array(), call.outputShapes[0])
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let (x, shape) = (try layer.array(), layer.outputShapes[0])
     try require(
       padAmounts.count == 2 * x.rank, .unsupported,
       "\(padAmounts.count) amounts for \(x.rank) axes")
@@ -184,14 +186,14 @@ extension ConstantPad: OperationLayer {
     if padToGivenOutputSizeMode {
       for axis in 0..<x.rank {
         let (before, size) = (amounts[axis * 2], amounts[axis * 2 + 1])
-        if before > 0, size > 0 { throw call.unsupported("amounts and sizes for one axis") }
+        if before > 0, size > 0 { throw layer.unsupported("amounts and sizes for one axis") }
         let total = shape[axis] - x.shape[axis]
         (amounts[axis * 2], amounts[axis * 2 + 1]) =
           before > 0 ? (total, 0) : (0, total)
       }
     }
     return [
-      try call.add(
+      try layer.add(
         "pad", x,
         [("pad", .ints(amounts)), ("mode", .text("constant")), ("constant_val", .number(value))],
         shape: shape)
@@ -200,51 +202,51 @@ extension ConstantPad: OperationLayer {
 }
 
 extension SliceBySize: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let (x, shape) = (try call.anyArray(), call.outputShapes[0])
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let (x, shape) = (try layer.anyArray(), layer.outputShapes[0])
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     func zeros(_ count: Int, _ side: String) throws -> [Variable] {
       if count == 0 { return [] }
       let value = MILValue(ints: [Int](repeating: 0, count: count), [count])
-      let name = try call.builder.constant(value, name: "\(call.name)_\(side)")
+      let name = try layer.builder.constant(value, name: "\(layer.name)_\(side)")
       return [Variable(name: name, type: .int32, shape: [count])]
     }
     // A part that would extend beyond the end is taken from the end.
-    let last = try call.builder.constant(
-      MILValue(ints: [x.shape[place] - size], [1]), name: "\(call.name)_last")
-    let start = try call.combine(
-      "minimum", call.reshape(call.integers(1), to: [1]),
+    let last = try layer.builder.constant(
+      MILValue(ints: [x.shape[place] - size], [1]), name: "\(layer.name)_last")
+    let start = try layer.combine(
+      "minimum", layer.reshape(layer.integers(1), to: [1]),
       Variable(name: last, type: .int32, shape: [1]))
-    let begin = try call.concat(
+    let begin = try layer.concat(
       zeros(place, "before") + [start] + zeros(x.rank - place - 1, "after"), 0)
     return [
-      try call.add(
+      try layer.add(
         "slice_by_size", x, [("begin", .variable(begin)), ("size", .ints(shape))], shape: shape)
     ]
   }
 }
 
 extension SlidingWindows: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return [
-      try call.add(
+      try layer.add(
         "sliding_windows", x,
         [("axis", .int(place)), ("size", .int(windowSize)), ("stride", .int(step))],
-        shape: call.outputShapes[0])
+        shape: layer.outputShapes[0])
     ]
   }
 }
 
 extension ReverseSeq: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let x = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let x = try layer.array()
     return [
-      try call.add(
+      try layer.add(
         "reverse_sequence", x,
         [
-          ("lengths", .variable(try call.integers(1))),
+          ("lengths", .variable(try layer.integers(1))),
           ("seq_axis", .int(try ArrayShape.axis(sequenceAxis, rank: x.rank, "sequenceAxis"))),
           ("batch_axis", .int(try ArrayShape.axis(batchAxis, rank: x.rank, "batchAxis"))),
         ])

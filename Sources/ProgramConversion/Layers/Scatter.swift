@@ -2,23 +2,23 @@ import CoreMLModel
 import TensorCore
 
 extension Scatter: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let data = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let data = try layer.array()
     let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
     return [
-      try call.scatter(
+      try layer.scatter(
         "scatter", data, mode,
-        updates: Array(data.shape[..<place]) + call.inputShapes[1] + data.shape[(place + 1)...],
+        updates: Array(data.shape[..<place]) + layer.inputShapes[1] + data.shape[(place + 1)...],
         [("axis", .int(place))])
     ]
   }
 }
 
 extension ScatterND: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let (data, places) = (try call.array(), call.inputShapes[1])
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let (data, places) = (try layer.array(), layer.inputShapes[1])
     return [
-      try call.scatter(
+      try layer.scatter(
         "scatter_nd", data, mode,
         updates: places.dropLast() + data.shape.dropFirst(places.last ?? 0))
     ]
@@ -26,17 +26,17 @@ extension ScatterND: OperationLayer {
 }
 
 extension ScatterAlongAxis: OperationLayer {
-  func operations(_ call: LayerCall) throws -> [Variable] {
-    let data = try call.array()
+  func operations(_ layer: LayerConversion) throws -> [Variable] {
+    let data = try layer.array()
     let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
     return [
-      try call.scatter(
-        "scatter_along_axis", data, mode, updates: call.inputShapes[1], [("axis", .int(place))])
+      try layer.scatter(
+        "scatter_along_axis", data, mode, updates: layer.inputShapes[1], [("axis", .int(place))])
     ]
   }
 }
 
-extension LayerCall {
+extension LayerConversion {
   /// The data with the third input, of shape `updates`, scattered to the positions in the second
   /// input.
   fileprivate func scatter(

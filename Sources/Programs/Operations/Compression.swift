@@ -88,7 +88,7 @@ let compressionRules: [OperationRule] = [
   },
 ]
 
-extension OperationCall {
+extension MILOperationCall {
   fileprivate func weightArgument(_ name: String) throws -> MILElements {
     guard let elements = try elements(name) else {
       throw ModelError(.malformed, "the argument is missing", field: name)

@@ -11,7 +11,7 @@ let controlRules: [OperationRule] = [
   },
 ]
 
-extension OperationCall {
+extension MILOperationCall {
   private func blocks() throws -> (MILBlock, MILBlock) {
     guard operation.blocks.count == 2 else {
       throw ModelError(.malformed, "\(operation.blocks.count) blocks; two are needed")
@@ -199,7 +199,7 @@ let stateRules: [OperationRule] = [
   },
 ]
 
-extension OperationCall {
+extension MILOperationCall {
   fileprivate func state() throws -> (name: String, value: ProgramValue) {
     guard case .state(let name) = try value("input").content, let current = lowering.states[name]
     else { throw ModelError(.malformed, "not a state", field: "input") }

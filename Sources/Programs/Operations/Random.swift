@@ -42,7 +42,7 @@ let randomRules: [OperationRule] = [
   },
 ]
 
-extension OperationCall {
+extension MILOperationCall {
   /// - Parameter typed: the argument that determines the type of the numbers.
   fileprivate func random<Parameters>(
     _ layer: RandomStatic<Parameters>, _ typed: String

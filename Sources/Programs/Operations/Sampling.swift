@@ -32,7 +32,7 @@ private enum Outside {
   case border
 }
 
-extension OperationCall {
+extension MILOperationCall {
   // MARK: - Arithmetic
 
   func plus(_ a: ProgramValue, _ b: ProgramValue) throws -> ProgramValue {

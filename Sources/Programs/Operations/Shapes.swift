@@ -152,7 +152,7 @@ let shapeRules: [OperationRule] = [
   },
 ]
 
-extension OperationCall {
+extension MILOperationCall {
   fileprivate func reshapedLike() throws -> [ProgramValue] {
     let (x, references) = (try value("x"), try values("ref_tensors"))
     func numbers(_ name: String) throws -> [Int] {

@@ -55,7 +55,7 @@ let slicingRules: [OperationRule] = [
   },
 ]
 
-extension OperationCall {
+extension MILOperationCall {
   fileprivate func slice(of x: ProgramValue) throws -> SliceStatic {
     var layer = SliceStatic()
     layer.beginIds = try ints("begin") ?? []

@@ -2,22 +2,22 @@ import CoreMLModel
 import Kernels
 
 /// A layer that applies a function to each element.
-protocol ElementwiseLayer: EngineLayer {
+protocol PointwiseLayer: EngineLayer {
   var elementFunction: ScaledFunction { get }
 }
 
-extension ElementwiseLayer {
+extension PointwiseLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let operation = ElementwiseOperation(function: elementFunction)
     return [layer.add(operation, layer.inputs, try layer.outputShape())]
   }
 }
 
-extension Clip: ElementwiseLayer {
+extension Clip: PointwiseLayer {
   var elementFunction: ScaledFunction { ScaledFunction(.clip, alpha: minVal, beta: maxVal) }
 }
 
-extension ClampedReLU: ElementwiseLayer {
+extension ClampedReLU: PointwiseLayer {
   var elementFunction: ScaledFunction {
     alpha == 0 && beta >= 0
       ? ScaledFunction(.clip, alpha: 0, beta: beta)
@@ -25,7 +25,7 @@ extension ClampedReLU: ElementwiseLayer {
   }
 }
 
-extension Gelu: ElementwiseLayer {
+extension Gelu: PointwiseLayer {
   var elementFunction: ScaledFunction {
     switch mode {
     case .exact: ScaledFunction(.gelu)
@@ -35,39 +35,39 @@ extension Gelu: ElementwiseLayer {
   }
 }
 
-extension Ceil: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.ceil) } }
+extension Ceil: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.ceil) } }
 
-extension Floor: ElementwiseLayer {
+extension Floor: PointwiseLayer {
   var elementFunction: ScaledFunction { ScaledFunction(.floor) }
 }
 
-extension Sign: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.sign) } }
+extension Sign: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.sign) } }
 
-extension Round: ElementwiseLayer {
+extension Round: PointwiseLayer {
   var elementFunction: ScaledFunction { ScaledFunction(.round) }
 }
 
-extension Exp2: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.exp2) } }
-extension Sin: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.sin) } }
-extension Cos: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.cos) } }
-extension Tan: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.tan) } }
-extension Asin: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.asin) } }
-extension Acos: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.acos) } }
-extension Atan: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.atan) } }
-extension Sinh: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.sinh) } }
-extension Cosh: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.cosh) } }
-extension Tanh: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.tanh) } }
+extension Exp2: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.exp2) } }
+extension Sin: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.sin) } }
+extension Cos: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.cos) } }
+extension Tan: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.tan) } }
+extension Asin: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.asin) } }
+extension Acos: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.acos) } }
+extension Atan: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.atan) } }
+extension Sinh: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.sinh) } }
+extension Cosh: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.cosh) } }
+extension Tanh: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.tanh) } }
 
-extension Asinh: ElementwiseLayer {
+extension Asinh: PointwiseLayer {
   var elementFunction: ScaledFunction { ScaledFunction(.asinh) }
 }
 
-extension Acosh: ElementwiseLayer {
+extension Acosh: PointwiseLayer {
   var elementFunction: ScaledFunction { ScaledFunction(.acosh) }
 }
 
-extension Atanh: ElementwiseLayer {
+extension Atanh: PointwiseLayer {
   var elementFunction: ScaledFunction { ScaledFunction(.atanh) }
 }
 
-extension Erf: ElementwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.erf) } }
+extension Erf: PointwiseLayer { var elementFunction: ScaledFunction { ScaledFunction(.erf) } }

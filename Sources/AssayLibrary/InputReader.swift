@@ -2,7 +2,7 @@ import Assay
 import CAssay
 
 /// Reads the inputs of one prediction from C.
-struct ValueReader {
+struct InputReader {
   /// The memory of inputs that are read in place.
   private(set) var borrowed = BorrowedMemory()
   /// Whether the model computes in double precision.

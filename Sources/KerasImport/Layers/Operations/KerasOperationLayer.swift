@@ -3,7 +3,7 @@ import ImportSupport
 
 /// A function that a functional model calls like a layer: TFOpLambda and SlicingOpLambda of
 /// tf.keras 2.4 to 2.15, and the operations of Keras 3.
-struct OperationLayer: KerasLayer {
+struct KerasOperationLayer: KerasLayer {
   static let classes = [
     SourceLayer(
       "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer", becomes: "see the operations below",

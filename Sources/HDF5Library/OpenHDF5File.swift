@@ -1,7 +1,7 @@
 import CHDF5
 
 /// A file that the C library has open.
-struct LibraryFile: ~Copyable {
+struct OpenHDF5File: ~Copyable {
   private let file: Handle
 
   /// Opens the file of an open descriptor.

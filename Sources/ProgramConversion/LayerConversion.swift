@@ -5,7 +5,7 @@ import TensorCore
 protocol OperationLayer: LayerParameters {
   /// Adds the operations and returns their results, one for each output of the layer. A result has
   /// the elements of the blob in the same order; unit axes of its shape may differ.
-  func operations(_ call: LayerCall) throws -> [Variable]
+  func operations(_ layer: LayerConversion) throws -> [Variable]
 }
 
 /// A layer during its conversion to operations.
@@ -13,7 +13,7 @@ protocol OperationLayer: LayerParameters {
 /// A variable has the elements of its blob in row-major order, but not always the blob's shape: of
 /// `[Seq, Batch, C, H, W]`, it keeps only the axes that operations use. Each layer requests the
 /// shape that it needs, and a reshape is written only if shapes differ.
-struct LayerCall {
+struct LayerConversion {
   let name: String
   let builder: ProgramBuilder
   /// The variables and blob shapes of the inputs.

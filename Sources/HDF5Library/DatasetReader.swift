@@ -3,7 +3,7 @@ import HDF5Reader
 import TensorCore
 
 /// Reads the elements of datasets.
-enum ValueReader {
+enum DatasetReader {
   /// Writes the numbers of each request at its offset in `values`, and a frame with the answer to
   /// each request, or a single frame with the reason if the file cannot be read.
   static func read(
@@ -12,7 +12,7 @@ enum ValueReader {
   ) throws {
     var frames = FrameWriter(sink: sink)
     do {
-      let file = try LibraryFile(descriptor: descriptor)
+      let file = try OpenHDF5File(descriptor: descriptor)
       for (index, request) in requests.enumerated() {
         do {
           let root = try file.root()
