@@ -41,8 +41,7 @@ enum Main {
       Console.reportFaults(of: arguments)
       OpenedFiles.keepRecord()
       try checkNames(arguments)
-      var command = try AssayCommand.parseAsRoot(
-        InspectCommand.completed(Folder.marked(arguments)))
+      var command = try parsed(InspectCommand.completed(Folder.marked(arguments)))
       try command.run()
     } catch let error as ModelError {
       Console.report(error)
@@ -60,6 +59,20 @@ enum Main {
       default: AssayCommand.exit(withError: error)
       }
     }
+  }
+
+  /// The command that the first argument names, parsed alone: with all others, that takes several
+  /// milliseconds more. Help and mistakes are reported by the parser of all.
+  private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+    let named = AssayCommand.configuration.subcommands.first {
+      $0.configuration.commandName == arguments.first && $0.configuration.subcommands.isEmpty
+    }
+    if let named, let command = try? named.parseAsRoot(Array(arguments.dropFirst())),
+      type(of: command) == named
+    {
+      return command
+    }
+    return try AssayCommand.parseAsRoot(arguments)
   }
 
   /// - Throws: `.usage` with the nearest name, if the first argument, or a word after `help`, is not

@@ -133,8 +133,8 @@ struct EvalCommand: ParsableCommand {
       mistakeLimit: worst)
     var loop = InputLoop("assay eval", quiet: global.quiet || json)
     var sources: [String: InputSource] = [:]
-    try loop.run(list, for: predictor.model, images: predictor.images) { source, values, _ in
-      try evaluation.add(try predictor.predict(values), of: source)
+    try loop.run(list, predictor) { source, _, prediction, _ in
+      try evaluation.add(prediction, of: source)
       // Only the sources of mistakes are needed later.
       let mistakes = evaluation.result?.mistakes ?? []
       if sheet != nil, mistakes.contains(where: { $0.input == source.name }) {
@@ -173,8 +173,7 @@ struct EvalCommand: ParsableCommand {
       try DetectionEvaluation(try COCOTruth.read(truth), mistakeLimit: worst)
     }
     var loop = InputLoop("assay eval", quiet: global.quiet || json)
-    try loop.run(list, for: predictor.model, images: predictor.images) { source, values, _ in
-      let prediction = try predictor.predict(values)
+    try loop.run(list, predictor) { source, values, prediction, _ in
       try evaluation.add(
         try detection.result(prediction.outputs, of: values, from: source), of: source)
     }

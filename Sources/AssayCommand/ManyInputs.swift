@@ -35,20 +35,19 @@ struct ManyInputs {
         try InputLabels(expected, inputs: list),
         names: try ClassNames(file: nil, model: model, keepsIdentifiers: true)?.names,
         top: options.top ?? 5)
-      try loop.run(list, for: model, images: predictor.images) { source, values, _ in
-        try evaluation.add(try predictor.predict(values), of: source)
+      try loop.run(list, predictor) { source, _, prediction, _ in
+        try evaluation.add(prediction, of: source)
       }
       try loop.requireResults()
       result = .classes(evaluation.result ?? Classification(classes: [], top: 0, mistakeLimit: 0))
     } else {
       let expected = try ExpectedOfInputs(expected, count: list.count)
       var summary = ComparisonSummary()
-      try loop.run(list, for: model, images: predictor.images) { source, values, index in
+      try loop.run(list, predictor) { source, _, prediction, index in
         let (arrays, file) = try expected.arrays(of: source, at: index)
         summary.add(
           source.name,
-          try Comparison.compare(
-            try predictor.predict(values), expected: arrays, file: file, options: options))
+          try Comparison.compare(prediction, expected: arrays, file: file, options: options))
       }
       try loop.requireResults()
       result = .arrays(summary)

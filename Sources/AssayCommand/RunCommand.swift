@@ -163,13 +163,9 @@ struct RunCommand: ParsableCommand {
         "the model has neither states nor optional inputs and outputs for the states of recurrent layers"
       )
     }
-    var states: [String: FeatureValue] = [:]
     var loop = InputLoop(
       "assay run", quiet: global.quiet || Progress.isDisturbed(by: json), json: json)
-    try loop.run(list, for: document, images: predictor.images) { source, given, _ in
-      if !carryStates { states = [:] }
-      return (try source.blamed { try predictor.predict(given, &states) }, given)
-    } then: { source, result in
+    func show(_ source: InputSource, _ result: (Prediction, [String: FeatureValue])) throws {
       let executed = steps.take()
       let times = StepTable(records: executed)
       try writer.write(result.0, of: source, result.1) {
@@ -184,6 +180,20 @@ struct RunCommand: ParsableCommand {
         }
         page.add("Time", times: times.reported, titles: StepTable.reportedTitles)
         page.add(document, customLayers: compile.customLayers)
+      }
+    }
+    if carryStates {
+      var states: [String: FeatureValue] = [:]
+      try loop.run(list, for: document, images: predictor.images) { source, given, _ in
+        (try source.blamed { try predictor.predict(given, &states) }, given)
+      } then: {
+        try show($0, $1)
+      }
+    } else {
+      try loop.run(list, predictor) { _, given, prediction, _ in
+        (prediction, given)
+      } then: {
+        try show($0, $1)
       }
     }
     try writer.finish()

@@ -14,6 +14,8 @@ public struct CompileOptions: Sendable {
 
   /// Threads per prediction; nil means one per core.
   public var threads: Int?
+  /// Threads per prediction if `threads` is nil.
+  package static var availableCores: Int { ThreadPool.availableCores }
   /// Kernels to use; nil means the best set that the machine supports.
   package var instructionSet: InstructionSet?
   /// Algorithm for 3 × 3 convolutions; nil means the one set in the environment, else the faster.

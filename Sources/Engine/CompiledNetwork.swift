@@ -6,7 +6,7 @@ import TensorCore
 /// A neural network ready to run: shapes inferred, layers fused, weights packed, memory planned.
 ///
 /// Compile once, predict many times. Predictions of one network run one after the other, each on
-/// all of the network's threads; the results do not depend on the number of threads.
+/// all of the network's threads, or at the same time on one thread each; the results are the same.
 package final class CompiledNetwork: Sendable {
   package let inputs: [NetworkFeature]
   package let outputs: [NetworkFeature]
@@ -28,6 +28,9 @@ package final class CompiledNetwork: Sendable {
   private let interface: GraphBuilder.Interface
   private let first: RunPlan
   private let lock = Mutex(())
+  /// Idle executors of predictions on one thread each.
+  private let singles = Mutex<[Executor]>([])
+  private let singleThread = ThreadPool(threadCount: 1)
 
   /// - Throws: `ModelError` with the layer and the field; `.unsupported` once for all
   /// unsupported layers, and once for all custom layers without an implementation;
@@ -71,12 +74,34 @@ package final class CompiledNetwork: Sendable {
   /// - Throws: `ModelError` with code `.mismatch` if an input is missing, unknown or has another
   ///   shape; whatever a custom layer throws, with the name of the layer.
   package func predict(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
+    let tensors = try checked(inputs)
+    return named(try lock.withLock { _ in try run(tensors) })
+  }
+
+  /// Whether predictions do not depend on their order, as custom layers and random numbers may.
+  package var isRepeatable: Bool { isFixed && first.executor?.isRepeatable ?? true }
+
+  /// Runs the network once on the caller's thread, while other threads do the same, each in its own
+  /// working memory.
+  ///
+  /// - Precondition: `isRepeatable`
+  /// - Throws: what `predict` throws; `.outOfMemory` if the working memory exceeds the budget.
+  package func predictOnOneThread(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
+    let tensors = try checked(inputs)
+    let idle = singles.withLock { $0.popLast() }
+    guard let executor = try idle ?? first.executor?.copy(pool: singleThread) else { return [:] }
+    defer { singles.withLock { $0.append(executor) } }
+    return named(try executor.run(tensors))
+  }
+
+  /// The input tensors in order.
+  private func checked(_ inputs: [String: Tensor]) throws -> [Tensor] {
     for name in inputs.keys.sorted() where !self.inputs.contains(where: { $0.name == name }) {
       throw ModelError(
         .mismatch, "the model has no input '\(name)'",
         hint: "its inputs are \(self.inputs.map { "'\($0.name)'" }.joined(separator: ", "))")
     }
-    let tensors = try self.inputs.map { feature in
+    return try self.inputs.map { feature in
       guard let tensor = inputs[feature.name] else {
         throw ModelError(.mismatch, "no value for input '\(feature.name)'")
       }
@@ -86,7 +111,9 @@ package final class CompiledNetwork: Sendable {
       )
       return tensor
     }
-    let results = try lock.withLock { _ in try run(tensors) }
+  }
+
+  private func named(_ results: [Tensor?]) -> [String: Tensor] {
     var named: [String: Tensor] = [:]
     for (feature, tensor) in zip(outputs + keptBlobs, results) { named[feature.name] = tensor }
     return named

@@ -6,7 +6,7 @@ import TensorCore
 /// pipes, devices) is read into memory.
 package enum MappedFile {
   /// Regular files up to this size are read, larger ones mapped.
-  static let mappedByteCount = 64 << 20
+  static let mappedByteCount = 4 << 20
 
   /// The bytes of the file at `path`.
   ///

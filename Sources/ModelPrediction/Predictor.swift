@@ -251,6 +251,16 @@ public final class Predictor: Sendable {
     return try compiled(forShapes: blobs.mapValues(\.shape), values: blobs).network
   }
 
+  /// The network, if it is compiled and its predictions are independent of each other.
+  var networkForOneThread: CompiledNetwork? {
+    guard members.isEmpty, !model.usesFeatures, !dependsOnValues, !options.keepsStates,
+      options.engine.hooks.onStep == nil,
+      let compiled = compiled.withLock({ $0 }), compiled.states.isEmpty,
+      compiled.network.isRepeatable
+    else { return nil }
+    return compiled.network
+  }
+
   /// - Parameter values: the inputs, on which the sizes of some programs depend.
   private func compiled(
     forShapes shapes: [String: [Int]], values: [String: Tensor]? = nil

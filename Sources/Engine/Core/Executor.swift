@@ -3,7 +3,7 @@ import TensorCore
 
 /// Runs a plan in one arena.
 final class Executor: @unchecked Sendable {
-  // `@unchecked`: one prediction at a time writes to the arena, which the network's lock ensures.
+  // `@unchecked`: one prediction at a time writes to the arena; the network ensures that.
   private let plan: Plan
   private let pool: ThreadPool
   private let hooks: EngineHooks
@@ -18,6 +18,14 @@ final class Executor: @unchecked Sendable {
   }
 
   var arenaBytes: Int { plan.arenaBytes }
+
+  /// Whether equal inputs always give equal results.
+  var isRepeatable: Bool { plan.graph.nodes.allSatisfy(\.operation.isRepeatable) }
+
+  /// The same steps with the same weights, in another arena.
+  func copy(pool: ThreadPool) throws -> Executor {
+    try Executor(plan, pool: pool, hooks: hooks)
+  }
 
   init(_ plan: Plan, pool: ThreadPool, hooks: EngineHooks) throws {
     self.plan = plan

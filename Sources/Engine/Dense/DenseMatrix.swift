@@ -7,8 +7,20 @@ enum DenseMatrix: Sendable {
   case compressed(RowFormat, columns: Int)
   case fixed(FixedRowMatrix)
 
+  /// Starts a prediction.
+  ///
+  /// - Returns: whether `forEachPart` needs working memory.
+  func begin(_ pool: ThreadPool) -> Bool {
+    if case .fixed(let matrix) = self { !matrix.begin(pool) } else { false }
+  }
+
   /// Calls `body` for each run of rows in `range` that are stored alike, with their storage.
-  func forEachPart(of range: Range<Int>, _ body: (Range<Int>, WeightRows) -> Void) {
+  ///
+  /// - Parameter scratch: a thread's working memory, if `begin` asked for it.
+  func forEachPart(
+    of range: Range<Int>, _ scratch: UnsafeMutablePointer<Float>?,
+    _ body: (Range<Int>, WeightRows) -> Void
+  ) {
     func whole(_ bytes: Bytes, _ format: WeightFormat, _ columns: Int) {
       bytes.withUnsafeBytes { matrix in
         guard let base = matrix.baseAddress else { return }
@@ -22,7 +34,7 @@ enum DenseMatrix: Sendable {
     case .floats(let bytes, let columns): whole(bytes, .float32, columns)
     case .compressed(let rows, let columns):
       whole(rows.source, rows.kernelFormat(firstRow: range.lowerBound), columns)
-    case .fixed(let matrix): matrix.forEachPart(of: range, body)
+    case .fixed(let matrix): matrix.forEachPart(of: range, scratch, body)
     }
   }
 }

@@ -1,4 +1,5 @@
 import Kernels
+import Synchronization
 import TensorCore
 
 /// A large matrix for few vectors. Reading the weights limits the speed of its product, so its rows
@@ -16,75 +17,148 @@ import TensorCore
 /// like √n · 2⁻²⁴ · max |w| / mean |w| for the codes. To keep these comparable, the largest weight
 /// must also not exceed 32 times the mean. All other rows, and rows that are not finite, stay
 /// floats.
-struct FixedRowMatrix: Sendable {
+///
+/// The first prediction packs a few rows at a time into memory that stays in the cache: for a single
+/// one, that takes less time than writing all of them to new memory. The second packs them all. The
+/// results are the same.
+final class FixedRowMatrix: Sendable {
+  private enum Stage { case unused, usedOnce, packed }
+
+  private let stage = Mutex(Stage.unused)
+  private let weights: Bytes
   private let packed: AlignedBuffer
   /// NaN for rows that are not packed.
   private let scales: Constant
-  /// Nil if all rows are packed.
-  private let floats: Bytes?
+  private let rows: Int
   private let columns: Int
+  private let kernels: any KernelTable.Type
 
   /// Fewer weights are not worth packing: less than 16 MB of floats may stay in a cache between
   /// predictions.
   private static let fewestWeights = 4_000_000
   /// With more vectors, computing takes longer than reading the weights.
   private static let mostVectors = 2
+  /// Rows that the first prediction packs at once: as many as the kernel processes together.
+  private static let rowsAtOnce = 4
 
   static func isUsed(rows: Int, columns: Int, vectors: Int) -> Bool {
     vectors <= mostVectors && columns > 0 && rows >= (fewestWeights + columns - 1) / columns
   }
 
-  static func byteCount(rows: Int, columns: Int) -> Int {
-    rows * FixedRow.paddedColumns(columns) * FixedRow.bytesPerColumn
+  static func byteCount(rows: Int, columns: Int) -> Int { rows * rowBytes(columns) }
+
+  private static func rowBytes(_ columns: Int) -> Int {
+    FixedRow.paddedColumns(columns) * FixedRow.bytesPerColumn
   }
+
+  /// Working memory of a thread: some rows, and their scales.
+  static func scratchFloats(columns: Int) -> Int {
+    scaleFloats + rowsAtOnce * rowBytes(columns) / 4
+  }
+
+  /// The rows after the scales are aligned.
+  private static let scaleFloats = AlignedBuffer.alignment / 4
 
   private static func isFit(_ summary: FixedRowSummary, columns: Int) -> Bool {
     summary.peak <= min(32, Double(columns) / 64)
   }
 
-  /// Reads `weights`, floats in row order, once, and releases the file's pages as it goes.
+  /// - Parameter weights: floats in row order.
   init(_ weights: Bytes, rows: Int, columns: Int, _ context: StepContext) throws {
+    self.weights = weights
+    self.rows = rows
     self.columns = columns
-    let rowBytes = FixedRow.paddedColumns(columns) * FixedRow.bytesPerColumn
-    packed = try context.weightBuffer(floats: rowBytes / 4 * rows)
+    kernels = context.kernels
+    packed = try context.weightBuffer(floats: Self.byteCount(rows: rows, columns: columns) / 4)
     scales = try Constant([Float](repeating: .nan, count: rows))
+  }
+
+  /// Starts a prediction.
+  ///
+  /// - Returns: whether all rows are packed; otherwise `forEachPart` needs working memory.
+  func begin(_ pool: ThreadPool) -> Bool {
+    stage.withLock { stage in
+      if stage == .unused {
+        stage = .usedOnce
+        return false
+      }
+      if stage == .usedOnce { pack(pool) }
+      stage = .packed
+      return true
+    }
+  }
+
+  private func pack(_ pool: ThreadPool) {
+    let rowBytes = Self.rowBytes(columns)
+    let unit = max(1, (1 << 20) / rowBytes)
     let target = UnsafeMutableSendable(packed.pointer.assumingMemoryBound(to: UInt8.self))
     let scale = UnsafeMutableSendable(scales.buffer.pointer.assumingMemoryBound(to: Float.self))
-    let unit = max(1, (1 << 20) / rowBytes)
-    context.pool.forEach((rows + unit - 1) / unit) { index in
+    pool.forEach((rows + unit - 1) / unit) { index in
       let part = index * unit..<min(rows, (index + 1) * unit)
-      let source = weights[part.lowerBound * columns * 4..<part.upperBound * columns * 4]
-      source.withUnsafeBytes { bytes in
-        guard let base = bytes.baseAddress else { return }
-        for row in part {
-          let summary = context.kernels.packFixedRow(
-            base + (row - part.lowerBound) * columns * 4, columns: columns,
-            to: target.pointer + row * rowBytes)
-          if Self.isFit(summary, columns: columns) { scale.pointer[row] = summary.scale }
-        }
-      }
-      source.dropPages()
+      pack(part, to: target.pointer + part.lowerBound * rowBytes, scale.pointer + part.lowerBound)
+      dropPages(of: part)
     }
-    let isWhole = (0..<rows).allSatisfy { !scale.pointer[$0].isNaN }
-    floats = isWhole ? nil : weights
+  }
+
+  private func pack(
+    _ range: Range<Int>, to target: UnsafeMutableRawPointer, _ scales: UnsafeMutablePointer<Float>
+  ) {
+    weights.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      for (index, row) in range.enumerated() {
+        let summary = kernels.packFixedRow(
+          base + row * columns * 4, columns: columns, to: target + index * Self.rowBytes(columns))
+        scales[index] = Self.isFit(summary, columns: columns) ? summary.scale : .nan
+      }
+    }
+  }
+
+  /// Releases the file's pages.
+  private func dropPages(of range: Range<Int>) {
+    weights[range.lowerBound * columns * 4..<range.upperBound * columns * 4].dropPages()
   }
 
   /// Calls `body` for each run of rows in `range` that are stored alike, with their storage.
-  func forEachPart(of range: Range<Int>, _ body: (Range<Int>, WeightRows) -> Void) {
+  ///
+  /// - Parameter scratch: working memory; nil if all rows are packed.
+  func forEachPart(
+    of range: Range<Int>, _ scratch: UnsafeMutablePointer<Float>?,
+    _ body: (Range<Int>, WeightRows) -> Void
+  ) {
+    guard let scratch else {
+      return forEachPart(
+        of: range, packed: packed.pointer, scales.pointer, firstRow: 0, body)
+    }
+    let memory = scratch + Self.scaleFloats
+    for first in stride(from: range.lowerBound, to: range.upperBound, by: Self.rowsAtOnce) {
+      let part = first..<min(first + Self.rowsAtOnce, range.upperBound)
+      pack(part, to: memory, scratch)
+      forEachPart(of: part, packed: memory, scratch, firstRow: first, body)
+    }
+    dropPages(of: range)
+  }
+
+  /// - Parameters:
+  ///   - packed: the packed rows from `firstRow` on.
+  ///   - scales: their scales.
+  private func forEachPart(
+    of range: Range<Int>, packed: UnsafeMutableRawPointer, _ scales: UnsafePointer<Float>,
+    firstRow: Int, _ body: (Range<Int>, WeightRows) -> Void
+  ) {
+    func isPacked(_ row: Int) -> Bool { !scales[row - firstRow].isNaN }
     var row = range.lowerBound
     while row < range.upperBound {
-      let isPacked = !scales.pointer[row].isNaN
       var end = row + 1
-      while end < range.upperBound, !scales.pointer[end].isNaN == isPacked { end += 1 }
-      if isPacked {
+      while end < range.upperBound, isPacked(end) == isPacked(row) { end += 1 }
+      if isPacked(row) {
         let stride = FixedRow.paddedColumns(columns)
         body(
           row..<end,
           WeightRows(
-            base: UnsafeRawPointer(packed.pointer), format: .fixed(scale: scales.pointer + row),
-            first: row * stride, stride: stride))
+            base: UnsafeRawPointer(packed), format: .fixed(scale: scales + (row - firstRow)),
+            first: (row - firstRow) * stride, stride: stride))
       } else {
-        floats?.withUnsafeBytes { bytes in
+        weights.withUnsafeBytes { bytes in
           guard let base = bytes.baseAddress else { return }
           body(
             row..<end,

@@ -82,8 +82,13 @@ struct DenseOperation: NodeOperation {
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
-    expands(context) == nil
-      ? 0 : context.threadCount * Self.expandedRows * context.inputs[0].layout.shape.itemCount
+    let columns = context.inputs[0].layout.shape.itemCount
+    if usesFixedRows(context) {
+      return try checkedProduct([
+        context.threadCount, FixedRowMatrix.scratchFloats(columns: columns),
+      ])
+    }
+    return expands(context) == nil ? 0 : context.threadCount * Self.expandedRows * columns
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
@@ -97,18 +102,24 @@ struct DenseOperation: NodeOperation {
     let kernels = context.kernels
     let unit = Self.unitRows(rows, context)
     let epilogue = try FusedEpilogue(bias: bias, activation, channels: rows)
+    let scratch = context.scratch
+    let threadFloats = FixedRowMatrix.scratchFloats(columns: columns)
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
-      run.pool.forEach((rows + unit - 1) / unit) { index in
-        let first = index * unit
-        matrix.forEachPart(of: first..<min(first + unit, rows)) { part, weights in
-          let first = part.lowerBound
-          kernels.dense(
-            DenseArguments(
-              weights: weights, rows: part.count, columns: columns, input: source,
-              inputStride: columns, batch: images, output: target + first, outputStride: rows,
-              epilogue: epilogue.from(first)))
+      let memory = matrix.begin(run.pool) ? run.pointer(scratch) : nil
+      run.pool.share((rows + unit - 1) / unit) { thread, units in
+        let near = memory.map { $0 + thread * threadFloats }
+        for index in units {
+          let first = index * unit
+          matrix.forEachPart(of: first..<min(first + unit, rows), near) { part, weights in
+            let first = part.lowerBound
+            kernels.dense(
+              DenseArguments(
+                weights: weights, rows: part.count, columns: columns, input: source,
+                inputStride: columns, batch: images, output: target + first, outputStride: rows,
+                epilogue: epilogue.from(first)))
+          }
         }
       }
     }
