@@ -101,8 +101,10 @@ release: setup
 	@sh Tests/Tools/release/release.sh
 	@sh Tests/Tools/release/try.sh
 
-# Builds the Python package with the C library, in .build/wheel.
-wheel: library
+# Builds the Python package with the C library, in .build/wheel. Debian only.
+wheel: setup
+	@sh Tests/Tools/library.sh --portable
+	@sh Tests/Tools/static.sh --portable assay-hdf5
 	@sh Tests/Tools/wheel.sh
 
 # Runs the commands' code in process on COUNT mutants of each format: see docs/security.md. The same

@@ -61,18 +61,43 @@ extension Image {
         switch axis {
         case .columns:
           let row = y &* self.width &* channelCount
-          for x in 0..<width {
-            let window = resampled.windows[x]
-            for channel in 0..<channelCount {
-              target[y &* count &+ x &* channelCount &+ channel] = window.sum(
-                source, from: row &+ channel, step: channelCount)
+          resampled.weights.withUnsafeBufferPointer { weights in
+            for (x, window) in resampled.windows.enumerated() {
+              let from = row &+ window.first &* channelCount
+              let to = y &* count &+ x &* channelCount
+              if channelCount == 3 {
+                // All channels with one pass over the weights.
+                var (first, second, third) = (half, half, half)
+                var place = from
+                for index in window.weights {
+                  let weight = weights[index]
+                  first &+= Int32(source[place]) &* weight
+                  second &+= Int32(source[place &+ 1]) &* weight
+                  third &+= Int32(source[place &+ 2]) &* weight
+                  place &+= 3
+                }
+                target[to] = UInt8(clamping: first >> weightBits)
+                target[to &+ 1] = UInt8(clamping: second >> weightBits)
+                target[to &+ 2] = UInt8(clamping: third >> weightBits)
+              } else {
+                for channel in 0..<channelCount {
+                  var total = half
+                  var place = from &+ channel
+                  for index in window.weights {
+                    total &+= Int32(source[place]) &* weights[index]
+                    place &+= channelCount
+                  }
+                  target[to &+ channel] = UInt8(clamping: total >> weightBits)
+                }
+              }
             }
           }
         case .rows:
           let window = resampled.windows[y]
-          var totals = [Int32](repeating: 1 << (weightBits - 1), count: count)
-          for (row, weight) in window.weights.enumerated() {
+          var totals = [Int32](repeating: half, count: count)
+          for (row, index) in window.weights.enumerated() {
             let start = (window.first &+ row) &* count
+            let weight = resampled.weights[index]
             for x in 0..<count { totals[x] &+= Int32(source[start &+ x]) &* weight }
           }
           for x in 0..<count { target[y &* count &+ x] = UInt8(clamping: totals[x] >> weightBits) }
@@ -116,23 +141,15 @@ extension Image {
 private struct ResampledAxis {
   struct Window {
     var first: Int
-    /// With 22 fractional bits.
-    var weights: [Int32]
-
-    func sum(_ source: UnsafeRawBufferPointer, from start: Int, step: Int) -> UInt8 {
-      var total: Int32 = 1 << (weightBits - 1)
-      var place = start &+ first &* step
-      for weight in weights {
-        total &+= Int32(source[place]) &* weight
-        place &+= step
-      }
-      return UInt8(clamping: total >> weightBits)
-    }
+    /// The positions in `weights`.
+    var weights: Range<Int>
   }
 
   let size: Int
   let changes: Bool
   private(set) var windows: [Window] = []
+  /// Those of all windows, with 22 fractional bits.
+  private(set) var weights: [Int32] = []
 
   init(
     from count: Int, _ start: Double, _ end: Double, to size: Int, _ interpolation: Interpolation,
@@ -144,16 +161,18 @@ private struct ResampledAxis {
     let scale = (end - start) / Double(size)
     let filterScale = max(scale, 1)
     let reach = support * filterScale
-    windows = (0..<size).map { index in
+    for index in 0..<size {
       let center = start + (Double(index) + 0.5) * scale
       let first = max(0, Int(center - reach + 0.5))
       let last = min(count, Int(center + reach + 0.5))
-      var weights = (first..<max(first, last)).map {
+      var window = (first..<max(first, last)).map {
         interpolation.weight((Double($0) - center + 0.5) * (1 / filterScale))
       }
-      let total = weights.reduce(0, +)
-      if total != 0 { weights = weights.map { $0 / total } }
-      return Window(first: first, weights: weights.map { Self.fixed($0) })
+      let total = window.reduce(0, +)
+      if total != 0 { window = window.map { $0 / total } }
+      windows.append(
+        Window(first: first, weights: weights.count..<weights.count + window.count))
+      weights += window.map { Self.fixed($0) }
     }
   }
 
@@ -164,3 +183,4 @@ private struct ResampledAxis {
 }
 
 private let weightBits = 22
+private let half: Int32 = 1 << (weightBits - 1)

@@ -1,10 +1,13 @@
 #!/bin/sh
 # Builds libassay, shared and static, with the Swift runtime, the codecs, protobuf-c and zlib inside,
 # and runs the test in C on both. Linux only: macOS brings the Swift runtime.
-#     library.sh [FOLDER]
+#     library.sh [--portable] [FOLDER]
 # FOLDER has the products of a build of AssayLibrary; without it a release build makes them. Writes
-# libassay.so, libassay.a and assay.h to .build/library.
+# libassay.so, libassay.a and assay.h to .build/library. With --portable they need no glibc later
+# than 2.28; Debian only.
 set -eu
+portable=
+[ "${1:-}" != --portable ] || { portable=yes; shift; }
 cd "$(dirname "$0")/../.."
 if [ "$(uname)" != Linux ]; then
   echo "error: libassay is built on Linux; on macOS use the product AssayLibrary" >&2
@@ -19,6 +22,14 @@ folder=.build/library
 rm -rf "$folder"
 mkdir -p "$folder"
 cp Sources/CAssay/assay.h "$folder"
+additions=
+libc=
+if [ -n "$portable" ]; then
+  glibc=$PWD/.build/static/glibc
+  sh Tests/Tools/release/glibc.sh "$glibc"
+  additions=$glibc/glibc.o
+  libc="-B$glibc -L$glibc"
+fi
 
 runtime=$("${SWIFTC:-swiftc}" -print-target-info -static-stdlib |
   sed -n 's|.*"\(.*/swift_static/linux\)".*|\1|p' | head -1)
@@ -34,7 +45,7 @@ done
 sed -n 's/.*\b\(assay_[a-z_]*\)(.*/\1/p' Sources/CAssay/assay.h | sort -u >"$folder/functions"
 # shellcheck disable=SC2046,SC2086
 ld -r -o "$folder/all.o" $(sed 's/^/--undefined=/' "$folder/functions") \
-  $(tr -d "'\"" <"$build/AssayLibrary.product/Objects.LinkFileList") \
+  $(tr -d "'\"" <"$build/AssayLibrary.product/Objects.LinkFileList") $additions \
   "$runtime/$(uname -m)/swiftrt.o" --start-group "$runtime"/*.a $archives --end-group
 # Archives of the system are built for programs, which may address the C library's variables; a
 # shared library may not, and gets a pointer of its own.
@@ -48,7 +59,8 @@ ld -r -o "$folder/assay.o" "$folder/all.o" "$folder/stderr.o"
 objcopy --strip-debug --keep-global-symbols="$folder/functions" "$folder/assay.o"
 { echo '{ global:' && sed 's/$/;/' "$folder/functions" && echo 'local: *; };'; } >"$folder/symbols"
 ar rcsD "$folder/libassay.a" "$folder/assay.o"
-cc -shared -o "$folder/libassay.so" "$folder/assay.o" -static-libgcc -Wl,-soname,libassay.so \
+# shellcheck disable=SC2086
+cc -shared $libc -o "$folder/libassay.so" "$folder/assay.o" $additions -static-libgcc -Wl,-soname,libassay.so \
   -Wl,--gc-sections -Wl,-z,defs -Wl,-z,noexecstack \
   -Wl,--version-script="$folder/symbols" -lm -lpthread -ldl
 strip --strip-unneeded "$folder/libassay.so"
@@ -67,6 +79,11 @@ if [ -n "$foreign" ]; then
   exit 1
 fi
 rm "$folder/functions"
+latest=$(objdump -T "$folder/libassay.so" | sed -n 's/.*GLIBC_\([0-9][0-9.]*\).*/\1/p' | sort -uV | tail -1)
+if [ -n "$portable" ] && [ "$(printf '%s\n' "$latest" 2.28 | sort -V | tail -1)" != 2.28 ]; then
+  echo "library: libassay.so needs glibc $latest" >&2
+  exit 1
+fi
 
 test_with() {
   name=$1

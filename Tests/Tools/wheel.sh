@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the Python package as a wheel that carries libassay, in .build/wheel, and tests it in a new
-# environment, with coremltools too. Takes the library of `make library`, and assay-hdf5 of static.sh
-# if it is there.
+# environment, with coremltools too. Takes the library of library.sh, and assay-hdf5 of static.sh if it
+# is there.
 set -eu
 cd "$(dirname "$0")/../.."
 library=.build/library/libassay.so
@@ -12,10 +12,11 @@ cp -R Sources/Python "$folder/source"
 cp "$library" "$folder/source/assay"
 # The program that reads HDF5 files, if it was built to need nothing but libc.
 worker=.build/static/release/assay-hdf5
-[ ! -x "$worker" ] || cp "$worker" "$folder/source/assay"
+[ ! -x "$worker" ] || strip --strip-all -o "$folder/source/assay/assay-hdf5" "$worker"
 sed -n 's/.*assayVersion = "\(.*\)"/\1/p' Sources/Assay/Version.swift >"$folder/source/VERSION"
-# The oldest libc with every symbol that the library needs names the platform.
-libc=$(objdump -T "$library" | sed -n 's/.*GLIBC_\([0-9]*\)\.\([0-9]*\).*/\1 \2/p' |
+# The oldest libc with every symbol that they need names the platform.
+libc=$(find "$folder/source/assay" \( -name '*.so' -o -name assay-hdf5 \) -exec objdump -T {} + |
+  sed -n 's/.*GLIBC_\([0-9]*\)\.\([0-9]*\).*/\1 \2/p' |
   sort -u -k1,1n -k2,2n | tail -1 | tr ' ' _)
 python3 -m pip wheel --quiet --no-deps --wheel-dir "$folder" \
   --config-settings="--build-option=--plat-name=manylinux_${libc}_$(uname -m)" "$folder/source"
