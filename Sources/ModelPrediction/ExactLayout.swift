@@ -4,7 +4,8 @@ import TensorCore
 ///
 /// Importers record it under `assay.layout.FEATURE` as the source framework's axes and the model's.
 /// Each axis is one capital letter, the same on both sides: `NDHWC:NCDHW`, `NTC:NTC`. `N` is the
-/// batch. An axis that only one side has is of length 1.
+/// batch. An axis that only one side has is of length 1, except for the batch of the source: such a
+/// model takes one item at a time.
 package struct ExactLayout: Sendable, Equatable {
   package let source: [Character]
   package let model: [Character]
@@ -22,10 +23,15 @@ package struct ExactLayout: Sendable, Equatable {
     model = halves[1]
   }
 
-  /// The batch axis of the model's arrays.
-  var batchAxis: Int? { model.firstIndex(of: "N") }
+  /// Whether only the source has a batch axis.
+  var isOfOneItem: Bool { source.contains("N") && !model.contains("N") }
+  /// The model's axes, with the batch first if the model lacks it.
+  private var batch: [Character] { isOfOneItem ? ["N"] + model : model }
+  /// The batch axis of several items.
+  var batchAxis: Int? { batch.firstIndex(of: "N") }
 
-  /// Converts an array from the source's axis order to the model's; the batch axis may be omitted.
+  /// Converts an array from the source's axis order to the model's, after the batch axis if the
+  /// model lacks it. The array's batch axis may be omitted.
   func canonical(_ array: Tensor, feature: String) throws -> Tensor {
     var shape = array.shape
     if shape.count == source.count - 1, let batch = source.firstIndex(of: "N") {
@@ -33,20 +39,21 @@ package struct ExactLayout: Sendable, Equatable {
     }
     try require(
       shape.count == source.count
-        && zip(source, shape).allSatisfy({ model.contains($0) || $1 == 1 }), .mismatch,
+        && zip(source, shape).allSatisfy({ batch.contains($0) || $1 == 1 }), .mismatch,
       "an array of shape \(array.shape) does not match the layout \(String(source))",
       field: feature,
       hint: "give \(source.count) axes in the order \(String(source)), or use --layout coreml")
-    return Self.reordered(array.reshaped(shape), from: source, to: model)
+    return Self.reordered(array.reshaped(shape), from: source, to: batch)
   }
 
-  /// Converts an array from the model's axis order to the source's; if it does not fit, returns it
-  /// unchanged.
+  /// Converts an item or a batch from the model's axis order to the source's; if it does not fit,
+  /// returns it unchanged.
   func source(_ blob: Tensor) -> Tensor {
-    guard blob.shape.count == model.count,
-      zip(model, blob.shape).allSatisfy({ source.contains($0) || $1 == 1 })
+    let axes = blob.shape.count == model.count ? model : batch
+    guard blob.shape.count == axes.count,
+      zip(axes, blob.shape).allSatisfy({ source.contains($0) || $1 == 1 })
     else { return blob }
-    return Self.reordered(blob, from: model, to: source)
+    return Self.reordered(blob, from: axes, to: source)
   }
 
   private static func reordered(

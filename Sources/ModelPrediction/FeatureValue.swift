@@ -94,7 +94,24 @@ package struct Feature: Sendable {
     guard isExact else { return 1 }
     guard case .multiArray(let declared) = type.kind else { return 0 }
     let axis = exactLayout?.batchAxis ?? 0
-    return declared.allowsOnlyOne(at: axis) ? axis : nil
+    return takesOneItem || declared.allowsOnlyOne(at: axis) ? axis : nil
+  }
+
+  /// Whether the model's arrays lack the batch axis, which blobs have.
+  private var takesOneItem: Bool { exactLayout?.isOfOneItem ?? false }
+
+  /// The blob of each item in the blob of a batch.
+  func items(_ blob: Tensor) -> [Tensor] {
+    guard let axis = batchAxis else { return [blob] }
+    let count = blob.shape[axis]
+    let items = count == 1 ? [blob] : (0..<count).map { blob.batchItem($0, axis: axis) }
+    return takesOneItem ? items.map { $0.reshaped(Array($0.shape.dropFirst())) } : items
+  }
+
+  /// The blob of the batch of these items, of which there is at least one.
+  func batch(_ items: [Tensor]) -> Tensor {
+    let axis = isExact ? exactLayout?.batchAxis ?? 0 : 1
+    return .batch(takesOneItem ? items.map { $0.reshaped([1] + $0.shape) } : items, axis: axis)
   }
 
   /// The blob for `value`: `[Seq, Batch, C, H, W]`, or the declared shape with exact mapping.
@@ -147,7 +164,7 @@ package struct Feature: Sendable {
 
   private func exactBlob(_ array: Tensor, _ declared: ArrayFeatureType) throws -> Tensor {
     var blob = try exactLayout?.canonical(array, feature: name) ?? array
-    let wanted = declared.shape
+    let wanted = takesOneItem ? [1] + declared.shape : declared.shape
     if blob.shape.count == wanted.count - 1, wanted.first == 1 {
       blob = blob.reshaped([1] + blob.shape)
     }
@@ -159,7 +176,10 @@ package struct Feature: Sendable {
         + (exactLayout.map { " (\(String($0.model)))" } ?? ""), field: name)
     var item = blob.shape
     if let batch { item[batch] = wanted[batch] }
-    if item != wanted { try declared.requireAllowed(item, feature: name) }
+    if item != wanted {
+      if takesOneItem { item.removeFirst() }
+      try declared.requireAllowed(item, feature: name)
+    }
     return blob
   }
 

@@ -77,22 +77,13 @@ package struct ModelInterface: Sendable {
 
   /// The blobs of each batch item.
   package func batchItems(_ blobs: [String: Tensor]) throws -> [[String: Tensor]] {
-    func length(_ name: String, _ blob: Tensor) -> Int {
-      features[name]?.batchAxis.map { blob.shape[$0] } ?? 1
-    }
-    let count = max(1, blobs.map { length($0.key, $0.value) }.max() ?? 1)
-    return try (0..<count).map { index in
-      var item = blobs
-      for (name, blob) in blobs {
-        let own = length(name, blob)
-        try require(
-          own == count || own == 1, .mismatch, "the inputs have different batch sizes")
-        if own > 1, let axis = features[name]?.batchAxis {
-          item[name] = blob.batchItem(index, axis: axis)
-        }
-      }
-      return item
-    }
+    let items = Dictionary(
+      uniqueKeysWithValues: blobs.map { ($0, features[$0]?.items($1) ?? [$1]) })
+    let count = max(1, items.values.map(\.count).max() ?? 1)
+    try require(
+      items.values.allSatisfy { $0.count == count || $0.count == 1 }, .mismatch,
+      "the inputs have different batch sizes")
+    return (0..<count).map { index in items.mapValues { $0.count == 1 ? $0[0] : $0[index] } }
   }
 
   /// The user's view of the blobs of each batch item.
@@ -103,8 +94,8 @@ package struct ModelInterface: Sendable {
       let parts = items.compactMap { $0[name] }
       guard parts.count == items.count else { return nil }
       let owner = members.last { $0.output(name) != nil } ?? self
-      let axis = owner.isExact ? output(name)?.exactLayout?.batchAxis ?? 0 : 1
-      return Tensor.batch(parts, axis: axis)
+      let feature = owner.output(name) ?? Feature(blob: name, layout: nil, isExact: owner.isExact)
+      return feature.batch(parts)
     }
     var prediction = Prediction()
     for feature in outputs where feature.name != labelOutput {

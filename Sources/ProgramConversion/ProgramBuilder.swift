@@ -10,6 +10,8 @@ final class ProgramBuilder {
   private let isTargetFixed: Bool
   /// The path of the weight file in a package.
   let weightFile: String
+  /// Whether sizes are unknown until the program runs.
+  let hasOpenSizes: Bool
   private(set) var operations: [MILOperation] = []
   var weights = MILWeightFileWriter()
   private var names: Set<String> = []
@@ -22,8 +24,8 @@ final class ProgramBuilder {
     var shape: [Int]
   }
 
-  init(_ target: ProgramTarget, isFixed: Bool, weightFile: String) {
-    (self.target, isTargetFixed) = (target, isFixed)
+  init(_ target: ProgramTarget, isFixed: Bool, weightFile: String, hasOpenSizes: Bool = false) {
+    (self.target, isTargetFixed, self.hasOpenSizes) = (target, isFixed, hasOpenSizes)
     self.weightFile = "@model_path/weights/" + weightFile
   }
 

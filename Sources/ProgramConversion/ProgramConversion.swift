@@ -62,7 +62,10 @@ extension Model {
       func program(_ probe: SizeProbe?) throws -> (model: Model, hasAnyLength: Bool) {
         var fixed = self
         fixed.description = description.fixed(probe)
-        return try ProgramConversion(fixed, network, options, target, probe).program()
+        return try ProgramConversion(
+          fixed, network, options, target, probe,
+          hasOpenSizes: probe != nil && description.hasFlexibleInputs
+        ).program()
       }
       if options.hasFixedSizes { return try program(nil).model }
       let first = try program(.first)
@@ -98,11 +101,12 @@ private struct ProgramConversion {
 
   init(
     _ model: Model, _ network: NeuralNetwork, _ options: ProgramOptions, _ target: ProgramTarget,
-    _ probe: SizeProbe?
+    _ probe: SizeProbe?, hasOpenSizes: Bool
   ) {
     (self.model, self.network, self.options, self.probe) = (model, network, options, probe)
     builder = ProgramBuilder(
-      target, isFixed: options.target != nil, weightFile: options.weightFile)
+      target, isFixed: options.target != nil, weightFile: options.weightFile,
+      hasOpenSizes: hasOpenSizes)
   }
 
   func program() throws -> (model: Model, hasAnyLength: Bool) {

@@ -74,8 +74,9 @@ import Testing
     }
   }
 
-  /// Twice the input, one batch item after the other.
-  @Test func itemsOfABatchRunInTurn() throws {
+  /// Twice the input, one batch item after the other, also in a model without a batch axis.
+  @Test(arguments: [("NTC:NCT", [1, 2, 3]), ("NTC:CT", [2, 3])])
+  func itemsOfABatchRunInTurn(_ layout: String, _ shape: [Int]) throws {
     var network = NeuralNetwork()
     network.arrayInputShapeMapping = .exact
     network.layers = [
@@ -87,16 +88,14 @@ import Testing
     var description = ModelDescription()
     description.input = [
       FeatureDescription(
-        name: "x", kind: .multiArray(ArrayFeatureType(shape: [1, 2, 3], dataType: .float32)))
+        name: "x", kind: .multiArray(ArrayFeatureType(shape: shape, dataType: .float32)))
     ]
     description.output = [
       FeatureDescription(
         name: "y", kind: .multiArray(ArrayFeatureType(shape: [], dataType: .float32)))
     ]
     description.metadata = Metadata()
-    description.metadata?.userDefined = [
-      "assay.layout.x": "NTC:NCT", "assay.layout.y": "NTC:NCT",
-    ]
+    description.metadata?.userDefined = ["assay.layout.x": layout, "assay.layout.y": layout]
     model.description = description
     #expect(model.validate().isEmpty)
     #expect(model.minimumSpecificationVersion == 4)
@@ -105,6 +104,10 @@ import Testing
     #expect(
       prediction.outputs.map(\.value)
         == [Tensor(shape: [2, 3, 2], (1...12).map { Float($0) * 2 })])
+    let item = Tensor(shape: [3, 2], (1...6).map { Float($0) })
+    #expect(
+      try Predictor(model: model).predict(["x": .array(item)]).outputs.map(\.value)
+        == [Tensor(shape: [1, 3, 2], (1...6).map { Float($0) * 2 })])
     network.arrayInputShapeMapping = .rank5
     model.type = .neuralNetwork(network)
     #expect(model.validate().contains { $0.field == "arrayInputShapeMapping" })

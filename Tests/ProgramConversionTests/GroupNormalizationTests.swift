@@ -23,4 +23,21 @@ import Testing
     for (a, b) in zip(found, expected) { #expect(abs(a - b) <= 1e-6) }
     #expect(Networks.operations(program).contains("reduce_mean"))
   }
+
+  /// The variance of 0 and 2⁻¹⁰ is 2⁻²²; no other epsilon than the layer's is added.
+  @Test(arguments: [Float(0x1p-22), 0])
+  func epsilonIsAddedOnce(epsilon: Float) throws {
+    var layer = Custom()
+    layer.className = "InstanceNormalization"
+    layer.parameters = ["epsilon": .double(Double(epsilon))]
+    let program = try Networks.model(
+      [NeuralNetworkLayer("norm", layer, input: ["x"], output: ["y"])],
+      inputs: [Networks.array("x", [1, 1, 2])], outputs: [Networks.array("y", [1, 1, 2])],
+      isExact: false
+    ).mlProgram()
+    let found = try Networks.predict(program, [1, 1, 2], [0, 0x1p-10])
+    let expected: Float = epsilon == 0 ? 1 : 0.5.squareRoot()
+    #expect(found.count == 2)
+    for (a, b) in zip(found, [-expected, expected]) { #expect(abs(a - b) <= 1e-6) }
+  }
 }

@@ -35,6 +35,23 @@ import Testing
     }
   }
 
+  /// Batches of any size have states of their size: ReLU(x₁), then ReLU(x₂ + ReLU(x₁)).
+  @Test(arguments: [1, 2, 12])
+  func statesAreAsManyAsTheBatchHas(size: Int) throws {
+    var input = Net.array("x", [2, 16, 1, 1, 1])
+    guard case .multiArray(var array)? = input.type?.kind else { return }
+    let one = SizeRange(1, 1)
+    array.flexibility = .range([SizeRange(2, 2), SizeRange(1, -1), one, one, one])
+    input.type?.kind = .multiArray(array)
+    var layer = Self.sums(isSequence: true)
+    (layer.input, layer.output) = (["x"], ["y"])
+    let model = Net.model([layer], inputs: [input], outputs: [Net.array("y", [])])
+    let values = (0..<2 * size).map { Float($0 % 5 - 2) }
+    let first = values[..<size].map { max($0, 0) }
+    let second = zip(first, values[size...]).map { max($0 + $1, 0) }
+    #expect(try Net.predict(model.mlProgram(), [2, size, 1, 1, 1], values) == first + second)
+  }
+
   /// y = ReLU(x + y before it): the sums of what came so far.
   private static func sums(isSequence: Bool) -> NeuralNetworkLayer {
     var layer = SimpleRecurrent()

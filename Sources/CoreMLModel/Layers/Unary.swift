@@ -38,6 +38,7 @@ package struct Unary: LayerParameters, ShapeKeepingLayer {
     .float("scale", \.scale),
   ]
 
-  package var effectiveEpsilon: Float { epsilon == 0 ? 1e-6 : epsilon }
+  /// A field that is not set is 0 and means 1e-6; −0 is 0 itself.
+  package var effectiveEpsilon: Float { epsilon.bitPattern == 0 ? 1e-6 : epsilon }
   package var effectiveScale: Float { scale == 0 ? 1 : scale }
 }

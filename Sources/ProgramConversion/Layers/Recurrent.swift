@@ -214,7 +214,10 @@ extension LayerConversion {
   }
 
   /// A state as [B, H], or zeros.
-  private func state(_ index: Int, _ batch: Int, _ size: Int, _ field: String) throws -> Variable {
+  private func state(
+    _ index: Int, of sequence: Variable, _ size: Int, _ field: String
+  ) throws -> Variable {
+    let batch = sequence.shape[1]
     if inputs.indices.contains(index) {
       let given = try number(index)
       let rows = try checkedProduct(given.shape) / max(1, size)
@@ -225,8 +228,25 @@ extension LayerConversion {
           "slice_by_index", all, [("begin", .ints([0, 0])), ("end", .ints([batch, size]))],
           shape: [batch, size])
     }
+    if batch > 1, builder.hasOpenSizes {
+      return try make(
+        "fill",
+        [("shape", .variable(stateShape(of: sequence, size))), ("value", .number(0))],
+        shape: [batch, size])
+    }
     let count = try checkedProduct([batch, size], limit: Limits.tensorElements)
     return try constant([Float](zeros: count), [batch, size], field)
+  }
+
+  /// [B, H], as the program computes it.
+  private func stateShape(of sequence: Variable, _ size: Int) throws -> Variable {
+    let sizes = try add("shape", sequence, shape: [3], type: .int32)
+    let batch = try add(
+      "slice_by_index", sizes, [("begin", .ints([1])), ("end", .ints([2]))], shape: [1])
+    let width = Variable(
+      name: try builder.constant(MILValue(ints: [size], [1]), name: "\(name)_size"), type: .int32,
+      shape: [1])
+    return try concat([batch, width], 0)
   }
 
   /// A recurrent layer with one state: its output and its state.
@@ -240,7 +260,7 @@ extension LayerConversion {
       operation, name,
       [
         ("x", .variable(x)),
-        ("initial_h", .variable(try state(1, batch, size, "initial_h"))),
+        ("initial_h", .variable(try state(1, of: x, size, "initial_h"))),
       ] + arguments, type: type,
       outputs: [(type, [isSequence ? steps : 1, batch, size]), (type, [batch, size])])
   }
@@ -251,15 +271,15 @@ extension LayerConversion {
     let x = try sequence()
     let (steps, batch) = (x.shape[0], x.shape[1])
     func joined(_ places: [Int], _ field: String) throws -> Variable {
-      try concat(places.map { try state($0, batch, size, "\(field)_\($0)") }, 1)
+      try concat(places.map { try state($0, of: x, size, "\(field)_\($0)") }, 1)
     }
     let hidden =
       isBoth && inputs.count == 1
-      ? try state(1, batch, 2 * size, "initial_h")
+      ? try state(1, of: x, 2 * size, "initial_h")
       : try joined(isBoth ? [1, 3] : [1], "initial_h")
     let cell =
       isBoth && inputs.count == 1
-      ? try state(1, batch, 2 * size, "initial_c")
+      ? try state(1, of: x, 2 * size, "initial_c")
       : try joined(isBoth ? [2, 4] : [2], "initial_c")
     let width = isBoth ? 2 * size : size
     return try builder.add(

@@ -110,7 +110,8 @@ extension MILOperationCall {
     var layer = Unary()
     layer.type = type
     layer.alpha = alpha
-    layer.epsilon = epsilon
+    // In a layer, 0 means that the epsilon is not set.
+    layer.epsilon = epsilon == 0 ? -0.0 : epsilon
     layer.shift = shift
     return [try add(layer, value("x"))]
   }
