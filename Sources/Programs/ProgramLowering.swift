@@ -311,12 +311,8 @@ extension ProgramLowering {
     // A blob has at least one axis.
     if tensor.dimensions.isEmpty, result.shape == [1] { result.shape = [] }
     if result.shape.isEmpty, tensor.shape == [1] { result.shape = [1] }
-    let sizes = tensor.sizes
-    let fits =
-      sizes.count == result.shape.count
-      && zip(sizes, result.shape).allSatisfy { $0 == nil || $0 == $1 }
     try require(
-      fits && tensor.dataType == result.type,
+      tensor.allows(result.shape) && tensor.dataType == result.type,
       "the program declares \(ProgramText.type(tensor)), but the result is "
         + ProgramText.type(result.type, result.shape), field: output.name)
     return result

@@ -133,6 +133,19 @@ package struct MILTensorType: SpecificationMessage {
     let known = sizes.compactMap { $0 }
     return known.count == dimensions.count ? known : nil
   }
+
+  /// Whether arrays of this shape have the type.
+  package func allows(_ shape: [Int]) -> Bool {
+    func match(_ sizes: ArraySlice<Int?>, _ shape: ArraySlice<Int>) -> Bool {
+      sizes.count == shape.count && zip(sizes, shape).allSatisfy { $0 == nil || $0 == $1 }
+    }
+    guard let place = dimensions.firstIndex(where: { $0.kind == .unknown(isVariadic: true) }) else {
+      return match(sizes[...], shape[...])
+    }
+    let rest = dimensions.count - place - 1
+    return shape.count >= place + rest && match(sizes[..<place], shape[..<place])
+      && match(sizes.suffix(rest), shape.suffix(rest))
+  }
 }
 
 /// The size of an axis.
