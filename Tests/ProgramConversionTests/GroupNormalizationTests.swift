@@ -36,7 +36,7 @@ import Testing
       isExact: false
     ).mlProgram()
     let found = try Networks.predict(program, [1, 1, 2], [0, 0x1p-10])
-    let expected: Float = epsilon == 0 ? 1 : 0.5.squareRoot()
+    let expected = epsilon == 0 ? 1 : Float(0.5).squareRoot()
     #expect(found.count == 2)
     for (a, b) in zip(found, [-expected, expected]) { #expect(abs(a - b) <= 1e-6) }
   }

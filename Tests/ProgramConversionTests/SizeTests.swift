@@ -35,7 +35,7 @@ import Testing
     }
   }
 
-  /// Batches of any size have states of their size: ReLU(x₁), then ReLU(x₂ + ReLU(x₁)).
+  /// Batches of any size have states of their size. All gates are open: x₁, then x₁ + x₂.
   @Test(arguments: [1, 2, 12])
   func statesAreAsManyAsTheBatchHas(size: Int) throws {
     var input = Net.array("x", [2, 16, 1, 1, 1])
@@ -43,13 +43,28 @@ import Testing
     let one = SizeRange(1, 1)
     array.flexibility = .range([SizeRange(2, 2), SizeRange(1, -1), one, one, one])
     input.type?.kind = .multiArray(array)
-    var layer = Self.sums(isSequence: true)
-    (layer.input, layer.output) = (["x"], ["y"])
-    let model = Net.model([layer], inputs: [input], outputs: [Net.array("y", [])])
+    let linear = Activation(.linear(alpha: 1, beta: 0))
+    var layer = UniDirectionalLSTM()
+    (layer.inputVectorSize, layer.outputVectorSize) = (1, 1)
+    layer.activations = [linear, linear, linear]
+    var parameters = LSTMParameters()
+    (parameters.hasBiasVectors, parameters.sequenceOutput) = (true, true)
+    layer.params = parameters
+    var weights = LSTMWeights()
+    for gate in [\LSTMWeights.inputGate, \.forgetGate, \.outputGate, \.blockInput] {
+      let isInput = gate == \.blockInput
+      weights[keyPath: gate].matrix = Weights([isInput ? 1 : 0])
+      weights[keyPath: gate].recursion = Weights([0])
+      weights[keyPath: gate].bias = Weights([isInput ? 0 : 1])
+    }
+    layer.weightParams = weights
+    let model = Net.model(
+      [NeuralNetworkLayer("lstm", layer, input: ["x"], output: ["y"])], inputs: [input],
+      outputs: [Net.array("y", [])])
     let values = (0..<2 * size).map { Float($0 % 5 - 2) }
-    let first = values[..<size].map { max($0, 0) }
-    let second = zip(first, values[size...]).map { max($0 + $1, 0) }
-    #expect(try Net.predict(model.mlProgram(), [2, size, 1, 1, 1], values) == first + second)
+    let sums = zip(values, values[size...]).map { $0 + $1 }
+    #expect(
+      try Net.predict(model.mlProgram(), [2, size, 1, 1, 1], values) == values[..<size] + sums)
   }
 
   /// y = ReLU(x + y before it): the sums of what came so far.

@@ -43,6 +43,17 @@ struct EmptyArrayTests {
     #expect(one.shape == [1] && one.elements == [3])
   }
 
+  /// The example of coremltools' documentation of `reshape` since iOS 17, and equal ranks.
+  @Test(arguments: [
+    ([1, 0, -1, 0], [1, 1, 2, 3]), ([0, -1], [2, 3]), ([0], [3]), ([-1, 0], [2, 3]),
+  ])
+  func zerosOfAShapeCountFromItsEnd(shape: [Int], expected: [Int]) throws {
+    let rows = expected.count == 1 ? 1 : 2
+    let x = array((0..<3 * rows).map { Float($0) }, [rows, 3])
+    let found = try result("reshape", ["x": [x], "shape": [MILElements(shape, [shape.count])]])
+    #expect(found.shape == expected)
+  }
+
   @Test func arraysWithoutElements() throws {
     let places = try result("non_zero", ["x": [array([0, 0, 0, 0, 0, 0], [2, 3])]])
     #expect(places.shape == [0, 2] && places.elements.isEmpty)

@@ -3,14 +3,15 @@ import TensorCore
 
 /// Operations that reshape and reorder elements.
 let shapeRules: [OperationRule] = [
-  OperationRule("reshape", "x shape", "x with another shape; −1 stands for the remaining elements")
-  { call in
+  OperationRule(
+    "reshape", "x shape",
+    "x with another shape; −1 stands for the remaining elements, 0 for the size of the axis that is as far from the last, or 1"
+  ) { call in
     let x = try call.value("x")
     guard var shape = try call.ints("shape") else { return [] }
-    // 0 keeps the size.
+    let added = shape.count - x.rank
     for axis in shape.indices where shape[axis] == 0 {
-      try require(axis < x.rank, "\(shape) for an input of rank \(x.rank)", field: "shape")
-      shape[axis] = x.shape[axis]
+      shape[axis] = axis < added ? 1 : x.shape[axis - added]
     }
     var layer = ReshapeStatic()
     layer.targetShape = shape.isEmpty ? [1] : shape
