@@ -117,6 +117,8 @@ struct StepContext: Sendable {
   var constants: [Constant?]
   var scratch: Operand.Place
   var threadCount: Int
+  /// Weights that all dense layers of the network read once for one or two vectors.
+  var streamedWeights: Int
   /// Runs preparation such as packing at compile time.
   var pool: ThreadPool
   /// Memory for packed weights; nil while nothing is packed yet.

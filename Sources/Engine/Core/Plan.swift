@@ -39,6 +39,8 @@ struct Plan {
   private(set) var arenaBytes = 0
   /// Of packed weights.
   var weightBytes: Int { descriptions.reduce(0) { $0 + $1.weightBytes } }
+  /// Those that dense layers read for few vectors.
+  private let streamedWeights: Int
   private var offsets: [Int] = []
   private var scratchBuffers: [Int: Int] = [:]
   private var buffers: [ArenaPlanner.Buffer] = []
@@ -49,6 +51,9 @@ struct Plan {
   ) throws {
     self.graph = graph
     self.kernels = kernels
+    streamedWeights = graph.nodes.reduce(0) { sum, node in
+      sum + ((node.operation as? DenseOperation)?.streamedWeights(graph.shape(node.outputs[0])) ?? 0)
+    }
     var assignment = LayoutAssignment(graph, kernels: kernels)
     try assignment.assign()
     representations = assignment.representations
@@ -113,8 +118,8 @@ struct Plan {
     return StepContext(
       layer: name, layerType: type, inputs: inputs.map(operand), outputs: outputs.map(operand),
       constants: inputs.map { graph.values[representations[$0].value].constant },
-      scratch: scratch ?? .arena(offset: 0), threadCount: pool.threadCount, pool: pool,
-      kernels: kernels)
+      scratch: scratch ?? .arena(offset: 0), threadCount: pool.threadCount,
+      streamedWeights: streamedWeights, pool: pool, kernels: kernels)
   }
 
   private func convertStep(_ context: StepContext) -> StepBody {

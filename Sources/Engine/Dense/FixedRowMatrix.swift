@@ -33,16 +33,25 @@ final class FixedRowMatrix: Sendable {
   private let columns: Int
   private let kernels: any KernelTable.Type
 
-  /// Fewer weights are not worth packing: less than 16 MB of floats may stay in a cache between
-  /// predictions.
-  private static let fewestWeights = 4_000_000
+  /// If the whole network reads fewer weights in this way, they are not packed: less than 16 MB of
+  /// floats may stay in a cache between predictions.
+  private static let fewestStreamedWeights = 4_000_000
+  /// Smaller matrices are not worth a call that packs them.
+  private static let fewestWeights = 1 << 16
   /// With more vectors, computing takes longer than reading the weights.
   private static let mostVectors = 2
   /// Rows that the first prediction packs at once: as many as the kernel processes together.
   private static let rowsAtOnce = 4
 
-  static func isUsed(rows: Int, columns: Int, vectors: Int) -> Bool {
-    vectors <= mostVectors && columns > 0 && rows >= (fewestWeights + columns - 1) / columns
+  /// - Parameter streamed: the weights of all matrices of the network with few vectors.
+  static func isUsed(rows: Int, columns: Int, vectors: Int, streamed: Int) -> Bool {
+    vectors <= mostVectors && streamed >= fewestStreamedWeights && columns > 0
+      && rows >= (fewestWeights + columns - 1) / columns
+  }
+
+  /// The part of `streamed` that one matrix contributes.
+  static func streamedWeights(rows: Int, columns: Int, vectors: Int) -> Int {
+    vectors <= mostVectors ? rows * columns : 0
   }
 
   static func byteCount(rows: Int, columns: Int) -> Int { rows * rowBytes(columns) }

@@ -57,7 +57,15 @@ struct DenseOperation: NodeOperation {
     return weights.compressed == nil
       && FixedRowMatrix.isUsed(
         rows: output.channels, columns: context.inputs[0].layout.shape.itemCount,
-        vectors: output.images)
+        vectors: output.images, streamed: context.streamedWeights)
+  }
+
+  /// The weights that one prediction reads for only a few vectors.
+  func streamedWeights(_ output: Shape) -> Int {
+    guard case .floats(let values) = weights else { return 0 }
+    return FixedRowMatrix.streamedWeights(
+      rows: output.channels, columns: values.count / max(1, output.channels),
+      vectors: output.images)
   }
 
   private func matrix(_ context: StepContext, rows: Int, columns: Int) throws -> DenseMatrix {

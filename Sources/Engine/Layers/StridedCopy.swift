@@ -9,6 +9,8 @@ struct StridedCopyOperation: NodeOperation {
   var strides: [Int]
   var offset = 0
 
+  var takesBorrowedInput: Bool { true }
+
   func makeStep(_ context: StepContext) throws -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
