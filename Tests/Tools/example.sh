@@ -2,9 +2,9 @@
 # Builds docs/examples/NetworksInSwift with this package as a versioned dependency, as another project
 # has it: from a tagged repository. Runs it and compares what it says with what Keras predicts. With
 # Swift 6.3 on x86-64 Linux it has the kernels for AVX2 and AVX-512.
-#     [ASSAY=PROGRAM MODEL=NETWORK] example.sh
-# With both variables, a program that depends on the library predicts with NETWORK, whose input is an
-# array. It may take at most 5 % longer than PROGRAM, a release build of the same files.
+#     [ASSAY=PROGRAM MODEL=NETWORK SHAPE="3 320 320"] example.sh
+# With these variables, a program that depends on the library predicts with NETWORK, whose input is an
+# array of that shape. It may take at most 5 % longer than PROGRAM, a release build of the same files.
 set -eu
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -61,7 +61,8 @@ echo "example: NetworkBuilder $version works as a versioned dependency"
 [ -n "${ASSAY:-}" ] || exit 0
 # In turn, since the processor's clock drifts; the shortest of all.
 for _ in 1 2 3 4 5; do
-  "$folder/example/.build/release/Timing" "$MODEL" >>"$folder/library-times"
+  # shellcheck disable=SC2086
+  "$folder/example/.build/release/Timing" "$MODEL" $SHAPE >>"$folder/library-times"
   "$ASSAY" bench "$MODEL" --json | sed -n 's/^{"ms":\([^,}]*\).*/\1/p' >>"$folder/program-times"
 done
 library=$(sort -g "$folder/library-times" | head -1)
