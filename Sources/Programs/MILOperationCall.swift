@@ -105,6 +105,9 @@ struct MILOperationCall {
       case .elements(let shape, let values): return [constant(values, shape, types[0])]
       }
     }
+    if types.count == 1, let result = try beforeChannelsMove(parameters, inputs, types[0]) {
+      return [result]
+    }
     let shapes = try parameters.blobShapes(given)
     let blobs = try inputs.map { try lowering.blob($0, named: label + "_constant") }
     let outputs = try lowering.append(

@@ -31,7 +31,10 @@ enum PlanarSelection: Pass {
 }
 
 extension NodeOperation {
-  fileprivate var givesPlanes: Bool { self is PieceSumConvolutionOperation }
+  // Row-major images are in planes.
+  fileprivate var givesPlanes: Bool {
+    self is PieceSumConvolutionOperation || self is StridedCopyOperation
+  }
 
   fileprivate var takesPlanes: Bool {
     switch self {
