@@ -12,15 +12,9 @@ final class Executor: @unchecked Sendable {
   private let transfers: [Transfer?]
 
   /// Converts a caller's row-major tensor to a blob or back.
-  private final class Transfer: Sendable {
-    let blob: Operand
-    let converter: LayoutConverter
-    /// A mean image that is subtracted from the tensor.
-    let mean: [Float]
-
-    init(blob: Operand, converter: LayoutConverter, mean: [Float] = []) {
-      (self.blob, self.converter, self.mean) = (blob, converter, mean)
-    }
+  private struct Transfer {
+    var blob: Operand
+    var converter: LayoutConverter
   }
 
   var arenaBytes: Int { plan.arenaBytes }
@@ -47,8 +41,7 @@ final class Executor: @unchecked Sendable {
         return Transfer(
           blob: blob,
           converter: LayoutConverter(
-            from: array, to: blob.layout, scaling: scaling, plan.kernels),
-          mean: plan.graph.inputs[index].preprocessing?.mean ?? [])
+            from: array, to: blob.layout, scaling: scaling, plan.kernels))
       case .output(_, let id):
         let blob = plan.operand(id)
         let array = try BlobLayout(blob.layout.shape, block: 1)
@@ -81,19 +74,18 @@ final class Executor: @unchecked Sendable {
         // Tensors always have elements.
         tensor.withUnsafeElements { $0.baseAddress ?? UnsafePointer(arenaStart) }
       }, round: round)
-    var results = [Tensor?](repeating: nil, count: plan.graph.exposed.count)
+    var results = plan.graph.exposed.map { _ in Tensor(shape: [0]) }
     let clock = ContinuousClock()
     for (step, action) in plan.actions.enumerated() {
       let start = hooks.onStep == nil ? nil : clock.now
       switch action {
-      case .input(let index, _): load(inputs[index], transfers[step], context)
+      case .input(let index, _): load(inputs[index], index, transfers[step], context)
       case .output(let index, let id):
         results[index] = try store(
           plan.graph.shape(plan.representations[id].value), transfers[step], context)
       case .node(let index, _, _):
-        do { try plan.bodies[step]?(context) } catch {
-          try plan.graph.nodes[index].inErrors { throw error }
-        }
+        let node = plan.graph.nodes[index]
+        try node.inErrors { try plan.bodies[step]?(context) }
       case .convert: try plan.bodies[step]?(context)
       }
       if let start, let onStep = hooks.onStep {
@@ -101,11 +93,11 @@ final class Executor: @unchecked Sendable {
         onStep(StepRecord(step: plan.descriptions[step], seconds: seconds))
       }
     }
-    return results.compactMap(\.self)
+    return results
   }
 
   private func load(
-    _ tensor: Tensor, _ transfer: Transfer?, _ context: RunContext
+    _ tensor: Tensor, _ index: Int, _ transfer: Transfer?, _ context: RunContext
   ) {
     guard let transfer else { return }
     let target = context.pointer(transfer.blob)
@@ -114,7 +106,7 @@ final class Executor: @unchecked Sendable {
         transfer.converter.run($0, source, target)
       }
     }
-    let mean = transfer.mean
+    let mean = plan.graph.inputs[index].preprocessing?.mean ?? []
     tensor.withUnsafeElements { elements in
       guard let source = elements.baseAddress else { return }
       if mean.isEmpty { return convert(source) }
