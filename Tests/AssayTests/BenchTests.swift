@@ -85,7 +85,7 @@ import Testing
 
   /// Besides weights and working memory the process takes at most 30 MB, in a debug build, whose code
   /// is larger, 36.
-  @Test func memoryIsWhatIsPlanned() throws {
+  @Test(.unsanitized) func memoryIsWhatIsPlanned() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
       try DemonstrationTests.converted(to: model)

@@ -131,7 +131,7 @@ import Testing
     private static let canUnmount =
       (try? Program("/bin/sh").run(["-c", "unshare -m umount -l /proc"]))?.code == 0
 
-    @Test(.enabled(if: canUnmount, "/proc cannot be taken away here"))
+    @Test(.unsanitized, .enabled(if: canUnmount, "/proc cannot be taken away here"))
     func argumentsWithoutProc() throws {
       let result = try shell(
         "unshare -m sh -c 'umount -l /proc; \"$0\" inspect \"$1\"' \"$0\" \"$1\"",

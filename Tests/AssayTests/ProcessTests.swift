@@ -27,7 +27,9 @@ import Testing
   /// A network of one line whose values take gigabytes.
   private static let wide = "[net]\nheight=1\nwidth=16777216\nchannels=3\n[maxpool]\nsize=1\n"
 
-  @Test(arguments: ["bench wide.cfg", "inspect wide.cfg --plan", "diff wide.cfg wide.cfg"])
+  @Test(
+    .unsanitized,
+    arguments: ["bench wide.cfg", "inspect wide.cfg --plan", "diff wide.cfg wide.cfg"])
   func refusesWhatExceedsTheLimit(_ command: String) throws {
     try withTemporaryFolder { folder in
       try writeFile(Array(Self.wide.utf8), to: folder + "/wide.cfg")
@@ -39,7 +41,9 @@ import Testing
   }
 
   /// Without the option, one byte of a small file stands for 1 MiB of memory at most.
-  @Test(arguments: ["bench wide.cfg", "inspect wide.cfg --plan", "diff wide.cfg wide.cfg"])
+  @Test(
+    .unsanitized,
+    arguments: ["bench wide.cfg", "inspect wide.cfg --plan", "diff wide.cfg wide.cfg"])
   func memoryIsInProportionToTheFile(_ command: String) throws {
     try withTemporaryFolder { folder in
       try writeFile(Array(Self.wide.utf8), to: folder + "/wide.cfg")
@@ -55,7 +59,7 @@ import Testing
 
   /// A network of 512 × 512 elements and a picture, or random weights, is honest: a description of
   /// 1,200 bytes may take 1,200 MiB.
-  @Test func aSmallFileMayHaveLargeValues() throws {
+  @Test(.unsanitized) func aSmallFileMayHaveLargeValues() throws {
     try withTemporaryFolder { folder in
       let layer = "[convolutional]\nfilters=32\nsize=3\npad=1\nactivation=relu\n"
       let text =
@@ -72,6 +76,7 @@ import Testing
 
   /// The limit of the process itself counts like that of the option.
   @Test(
+    .unsanitized,
     .enabled(
       if: FileManager.default.fileExists(atPath: "/proc/self/status"), "there is no /proc"))
   func respectsTheLimitOfTheProcess() throws {
