@@ -5,14 +5,16 @@ import TensorCore
 package final class OutputHandle {
   private let descriptor: Int32
   private let expectedByteCount: Int?
-  private var buffer: [UInt8] = []
+  /// Allocated at the first small piece; a failure is an error, so that outputs can be removed.
+  private var buffer: AlignedBuffer?
+  private var bufferedByteCount = 0
   private static let bufferByteCount = 256 << 10
   /// Bytes whose transfer to disk has started.
   private var startedByteCount = 0
   private var writtenByteCount = 0
 
   /// Bytes written so far.
-  package var byteCount: Int { writtenByteCount + buffer.count }
+  package var byteCount: Int { writtenByteCount + bufferedByteCount }
 
   init(descriptor: Int32, expectedByteCount: Int?) {
     self.descriptor = descriptor
@@ -21,18 +23,23 @@ package final class OutputHandle {
 
   /// Writes text to an open descriptor immediately.
   package static func write(_ text: String, to descriptor: Int32) throws {
-    let handle = OutputHandle(descriptor: descriptor, expectedByteCount: nil)
-    try handle.write(text)
-    try handle.flush()
+    var text = text
+    try text.withUTF8 {
+      try OutputHandle(descriptor: descriptor, expectedByteCount: nil)
+        .send(UnsafeRawBufferPointer($0))
+    }
   }
 
   package func write(_ bytes: UnsafeRawBufferPointer) throws {
-    if buffer.count + bytes.count > Self.bufferByteCount {
+    guard let source = bytes.baseAddress else { return }
+    if bufferedByteCount + bytes.count > Self.bufferByteCount {
       try flush()
       if bytes.count >= Self.bufferByteCount { return try send(bytes) }
     }
-    if buffer.capacity == 0 { buffer.reserveCapacity(Self.bufferByteCount) }
-    buffer.append(contentsOf: bytes)
+    let buffer = try buffer ?? AlignedBuffer(checkedByteCount: Self.bufferByteCount)
+    self.buffer = buffer
+    (buffer.pointer + bufferedByteCount).copyMemory(from: source, byteCount: bytes.count)
+    bufferedByteCount += bytes.count
   }
 
   package func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
@@ -43,9 +50,9 @@ package final class OutputHandle {
   }
 
   func flush() throws {
-    if buffer.isEmpty { return }
-    try buffer.withUnsafeBytes(send)
-    buffer.removeAll(keepingCapacity: true)
+    guard let buffer, bufferedByteCount > 0 else { return }
+    try send(UnsafeRawBufferPointer(start: buffer.pointer, count: bufferedByteCount))
+    bufferedByteCount = 0
   }
 
   /// Fails if the file system has less free space than the output is expected to take.

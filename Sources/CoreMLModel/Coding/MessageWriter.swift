@@ -264,7 +264,7 @@ final class MessageWriter {
 
 /// Memory that is freed all at once.
 final class Arena {
-  private var blocks: [UnsafeMutableRawPointer] = []
+  private var blocks: [AlignedBuffer] = []
   private var next: UnsafeMutableRawPointer?
   private var rest = 0
   private static let blockByteCount = 64 << 10
@@ -274,10 +274,10 @@ final class Arena {
     let rounded = max(16, (byteCount + 15) & ~15)
     if rounded > rest || next == nil {
       let size = max(rounded, Self.blockByteCount)
-      let block = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
-      block.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+      let block = AlignedBuffer(byteCount: size)
+      block.pointer.initializeMemory(as: UInt8.self, repeating: 0, count: size)
       blocks.append(block)
-      next = block
+      next = block.pointer
       rest = size
     }
     guard let address = next else { preconditionFailure("no block") }
@@ -295,6 +295,4 @@ final class Arena {
     }
     return address
   }
-
-  deinit { for block in blocks { block.deallocate() } }
 }
