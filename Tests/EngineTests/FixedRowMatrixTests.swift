@@ -127,4 +127,54 @@ import Testing
     #expect(network.packedWeightBytes == 0)
     #expect(network.steps.contains { $0.kernel == "row dot products" })
   }
+
+  /// Two layers of 2.1 million weights exceed the limit only together. The errors of both stay
+  /// within those of sums in single precision.
+  @Test(arguments: sets) func smallMatricesCountTogether(_ set: InstructionSet) throws {
+    let sizes = [1024, 2048, 1024]
+    var random = SplitMix64(seed: 5)
+    let matrices = (0..<2).map { random.values(sizes[$0] * sizes[$0 + 1], in: -0.1...0.1) }
+    let input = random.values(sizes[0])
+    func network(_ layers: Range<Int>, vectors: Int) throws -> CompiledNetwork {
+      var options = CompileOptions()
+      options.instructionSet = set
+      options.threads = 2
+      options.inputShapes["in"] = [1, vectors, sizes[layers.lowerBound], 1, 1]
+      return try CompiledNetwork(
+        model: Net.model(
+          [sizes[layers.lowerBound], 1, 1],
+          layers.map { index in
+            var layer = InnerProduct()
+            (layer.inputChannels, layer.outputChannels) = (sizes[index], sizes[index + 1])
+            layer.matrix = Weights(matrices[index])
+            return Net.layer(
+              "dense\(index)", layer, index == layers.lowerBound ? "in" : "middle",
+              index + 1 == layers.upperBound ? "out" : "middle")
+          }), options: options)
+    }
+    func packedSteps(_ network: CompiledNetwork) -> Int {
+      network.steps.count { $0.kernel.hasSuffix("24-bit rows") }
+    }
+    let both = try network(0..<2, vectors: 1)
+    #expect(packedSteps(both) == 2)
+    for layer in 0..<2 { #expect(packedSteps(try network(layer..<layer + 1, vectors: 1)) == 0) }
+    let three = try network(0..<2, vectors: 3)
+    #expect(packedSteps(three) == 0)
+
+    let exact = (0..<2).reduce(input.map(Double.init)) { values, layer in
+      (0..<sizes[layer + 1]).map { row in
+        values.indices.reduce(0) {
+          $0 + Double(matrices[layer][row * values.count + $1]) * values[$1]
+        }
+      }
+    }
+    func error(_ network: CompiledNetwork, vectors: Int) throws -> Double {
+      let values = Array(repeating: input, count: vectors).flatMap { $0 }
+      let found = try #require(
+        try network.predict(["in": Tensor(shape: [1, vectors, sizes[0], 1, 1], values)])["out"])
+      let squares = zip(found.elements, exact).map { (Double($0) - $1) * (Double($0) - $1) }
+      return (squares.reduce(0, +) / Double(squares.count)).squareRoot()
+    }
+    #expect(try error(both, vectors: 1) <= 1.5 * error(three, vectors: 3))
+  }
 }
