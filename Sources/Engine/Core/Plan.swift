@@ -39,7 +39,7 @@ struct Plan {
   private(set) var arenaBytes = 0
   /// Of packed weights.
   var weightBytes: Int { descriptions.reduce(0) { $0 + $1.weightBytes } }
-  /// Those that dense layers read for few vectors.
+  /// Weights that dense layers read once for one or two vectors.
   private let streamedWeights: Int
   private var offsets: [Int] = []
   private var scratchBuffers: [Int: Int] = [:]
@@ -52,7 +52,8 @@ struct Plan {
     self.graph = graph
     self.kernels = kernels
     streamedWeights = graph.nodes.reduce(0) { sum, node in
-      sum + ((node.operation as? DenseOperation)?.streamedWeights(graph.shape(node.outputs[0])) ?? 0)
+      let dense = node.operation as? DenseOperation
+      return sum + (dense?.streamedWeights(graph.shape(node.outputs[0])) ?? 0)
     }
     var assignment = LayoutAssignment(graph, kernels: kernels)
     try assignment.assign()
