@@ -39,7 +39,7 @@ final class FixedRowMatrix: Sendable {
   /// Smaller matrices are not worth a call that packs them.
   private static let fewestWeights = 1 << 16
   /// With more vectors, computing takes longer than reading the weights.
-  private static let mostVectors = 2
+  static let mostVectors = 2
   /// Rows that the first prediction packs at once: as many as the kernel processes together.
   private static let rowsAtOnce = 4
 
@@ -47,11 +47,6 @@ final class FixedRowMatrix: Sendable {
   static func isUsed(rows: Int, columns: Int, vectors: Int, streamed: Int) -> Bool {
     vectors <= mostVectors && streamed >= fewestStreamedWeights && columns > 0
       && rows >= (fewestWeights + columns - 1) / columns
-  }
-
-  /// The part of `streamed` that one matrix contributes.
-  static func streamedWeights(rows: Int, columns: Int, vectors: Int) -> Int {
-    vectors <= mostVectors ? rows * columns : 0
   }
 
   static func byteCount(rows: Int, columns: Int) -> Int { rows * rowBytes(columns) }

@@ -62,10 +62,10 @@ struct DenseOperation: NodeOperation {
 
   /// The weights that one prediction reads for only a few vectors.
   func streamedWeights(_ output: Shape) -> Int {
-    guard case .floats(let values) = weights else { return 0 }
-    return FixedRowMatrix.streamedWeights(
-      rows: output.channels, columns: values.count / max(1, output.channels),
-      vectors: output.images)
+    guard case .floats(let values) = weights, output.images <= FixedRowMatrix.mostVectors else {
+      return 0
+    }
+    return values.count
   }
 
   private func matrix(_ context: StepContext, rows: Int, columns: Int) throws -> DenseMatrix {
