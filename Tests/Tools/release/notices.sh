@@ -34,5 +34,5 @@ import json
 for pin in json.load(open("Package.resolved"))["pins"]:
     print(pin["identity"], pin["state"]["version"], pin["location"].removeprefix("https://github.com/"))
 ' | while read -r name version origin; do
-  entry "$name" "$version" "pkg:github/$origin@$version" ".build/checkouts/$name/LICENSE.txt"
+  entry "$name" "$version" "pkg:github/$origin@$version" ".build/static/checkouts/$name/LICENSE.txt"
 done
