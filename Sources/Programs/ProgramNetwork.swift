@@ -135,6 +135,11 @@ extension Model {
     try require(
       sizes.count == shape.count && zip(sizes, shape).allSatisfy { $0 == nil || $0 == $1 },
       "the interface has the shape \(shape), the function \(ProgramText.type(tensor))")
+    let isWhole = feature.type?.isWhole == true
+    try require(
+      isWhole ? tensor.dataType.isInteger : tensor.dataType.isFloat,
+      "the interface has \(isWhole ? "integers" : "floats"), the function "
+        + ProgramText.type(tensor))
     return try lowering.input(input.name, tensor.dataType, shape)
   }
 }

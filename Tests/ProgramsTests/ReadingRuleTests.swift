@@ -148,6 +148,12 @@ struct ReadingRuleTests {
       $0.operations[1] = addition("y", ["x": "w", "y": "c"])
     },
     Fault("the interface has the shape [2, 4], the function fp32[2, 3]") { $0.declared = [2, 4] },
+    Fault("the interface has floats, the function bool[2, 3]") {
+      $0.inputs = [named("x", .bool, [2, 3])]
+    },
+    Fault("the interface has floats, the function int32[2, 3]") {
+      $0.inputs = [named("x", .int32, [2, 3])]
+    },
     Fault("the program declares fp32[3, 3], but the result is fp32[2, 3]") {
       $0.operations[1].outputs = [named("y", .float32, [3, 3])]
     },

@@ -95,6 +95,10 @@ package enum MILDataType: Int, Sendable, CaseIterable {
 
   package var isFloat: Bool { [.float16, .float32, .float64, .bfloat16].contains(self) }
 
+  package var isInteger: Bool {
+    [.int8, .int16, .int32, .int64, .uint8, .uint16, .uint32, .uint64].contains(self)
+  }
+
   /// The name in MIL text.
   package var name: String {
     switch self {

@@ -79,9 +79,10 @@ struct ModelPaths {
       do {
         let predictor = try Predictor(model: model, options: options)
         let steps = try predictor.plans(after: nil).flatMap(\.steps)
-        let count = try checkedSum(steps.map(\.multiplyAdds))
+        let count = try checkedSum(steps.map { try $0.work })
+        let inputs = predictor.inputs.compactMap { model.typicalShape(of: $0) }
         let elements = try checkedSum(
-          steps.flatMap(\.outputShapes).map { try checkedProduct($0) })
+          (steps.flatMap(\.outputShapes) + inputs).map { try checkedProduct($0) })
         return count < Self.multiplyAdds && elements < Self.elements
           && model.loopRuns <= Self.loopRuns
       } catch is ModelError { return false }
@@ -166,6 +167,19 @@ struct ModelPaths {
         try check.check(model, edited)
         try check.checkWritten(Bytes(edited.encoded()))
       }
+    }
+  }
+}
+
+extension StepDescription {
+  /// Multiply-adds, zeros included: a transposed convolution computes each output from the taps of
+  /// its phase, of which there may be far more than pixels of the input.
+  fileprivate var work: Int {
+    get throws {
+      guard kernel.contains("transposed"), let shape = outputShapes.first else {
+        return multiplyAdds
+      }
+      return try checkedProduct([weightBytes / 4] + shape) / max(1, shape.dropLast(2).last ?? 1)
     }
   }
 }
