@@ -41,7 +41,9 @@ extension LayerParameters {
   package static var vectorRank: Int { 2 }
 
   /// Whether the type computes on `[Seq, Batch, C, H, W]` whatever the ranks of its inputs.
-  package static var usesFiveAxes: Bool { specificationVersion < 4 && self != Custom.self }
+  package static var usesFiveAxes: Bool {
+    specificationVersion < 4 && self != Custom.self && !(self is any ElementwiseLayer.Type)
+  }
 
   /// Shapes of the outputs for inputs of any rank.
   ///
@@ -60,16 +62,13 @@ extension LayerParameters {
       inputs.allSatisfy({ $0.count >= Self.minimumRank }),
       "an input has the shape \(first); the rank must be at least \(Self.minimumRank)",
       field: "input")
-    // A single number may have any rank.
-    let rank = inputs.map(\.count).max() ?? 0
-    let whole = inputs.first { $0.count == rank } ?? first
+    let rank = first.count
     try require(
-      inputs.allSatisfy {
-        $0.count == rank || self is any ElementwiseLayer && $0.allSatisfy { $0 == 1 }
-      }, "the inputs have different ranks: \(inputs)", field: "input")
+      inputs.allSatisfy { $0.count == rank }, "the inputs have different ranks: \(inputs)",
+      field: "input")
     let five = try inputs.map { try BlobRank.fiveAxes($0, vectorRank: Self.vectorRank) }
     return try outputShapes(five).map {
-      try BlobRank.restored($0, like: whole, vectorRank: Self.vectorRank)
+      try BlobRank.restored($0, like: first, vectorRank: Self.vectorRank)
     }
   }
 }

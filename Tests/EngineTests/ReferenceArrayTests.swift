@@ -16,6 +16,23 @@ import Testing
     try golden.check(FloorDivBroadcastable(), ["a", "b"], ["floor_divide"])
     try golden.check(ModBroadcastable(), ["a", "b"], ["modulo"])
     try golden.check(PowBroadcastable(), ["positive", "b"], ["power"])
+    try golden.check(Add(), ["a", "b"], ["add"])
+    try golden.check(Multiply(), ["a", "b"], ["multiply"])
+    try golden.check(Max(), ["a", "b"], ["maximum"])
+    try golden.check(Min(), ["a", "b"], ["minimum"])
+  }
+
+  @Test func averagesOfSeveralRanks() throws {
+    // (1 + 10 + 100) / 3, (2 + 10 + 200) / 3; (1 + 20 + 100) / 3, (2 + 20 + 200) / 3
+    let shapes = [[2], [2, 1], [1, 1, 2]]
+    let inputs = zip(shapes, [[1, 2], [10, 20], [100, 200]]).map {
+      ReferenceTensor(shape: $0, $1)
+    }
+    let average = try Average().exactReferenceOutputs(inputs, ReferenceSettings())[0]
+    #expect(average.shape == [1, 2, 2])
+    for (value, sum) in zip(average.elements, [111.0, 212, 121, 222]) {
+      #expect(abs(value - sum / 3) < 1e-12)
+    }
   }
 
   @Test func comparisons() throws {

@@ -1,25 +1,16 @@
 import TensorCore
 
-/// A function of the elements of one or more inputs at the same position.
+/// A function of the elements of one or more inputs at the same position. Inputs may have any rank.
 package protocol ElementwiseLayer: LayerParameters {}
 
 extension ElementwiseLayer {
   package static var minimumRank: Int { 1 }
   package static var inputCount: ClosedRange<Int> { 1...Int.max }
 
-  /// The shape to which all inputs are broadcast: along each axis they have the same size or 1.
+  /// The shape to which all inputs are broadcast, as in NumPy.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    var result = try input(inputs).array
-    for shape in inputs.dropFirst() {
-      let next = try BlobShape(shape).array
-      for axis in result.indices where next[axis] != result[axis] {
-        try require(
-          next[axis] == 1 || result[axis] == 1, "shapes \(inputs) cannot be broadcast together",
-          field: "input")
-        result[axis] = max(result[axis], next[axis])
-      }
-    }
-    return [try BlobShape(result).checked]
+    try requireInputs(inputs)
+    return [try ArrayShape.checked(try ArrayShape.broadcast(inputs))]
   }
 }
 

@@ -46,6 +46,14 @@ struct Shape: Hashable, Sendable {
       && height == other.height && width == other.width
   }
 
+  /// Whether each size as `[Seq, Batch, C, H, W]` is 1 or that of the other shape.
+  func hasPlanes(repeatedTo other: Shape) -> Bool {
+    func fits(_ size: KeyPath<Shape, Int>) -> Bool {
+      self[keyPath: size] == 1 || self[keyPath: size] == other[keyPath: size]
+    }
+    return [\.sequence, \.batch, \.channels, \.height, \.width].allSatisfy(fits)
+  }
+
   /// The same planes with another size, as `[Seq, Batch, C, H, W]`. Precondition: the sizes have
   /// been checked.
   func resized(height: Int, width: Int) -> Shape {

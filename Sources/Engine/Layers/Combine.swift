@@ -137,13 +137,12 @@ extension LayerLowering {
   /// Adds the function of all inputs; a single input passes through unchanged.
   fileprivate mutating func combine(_ function: CombiningFunction) throws -> [Graph.ValueID] {
     let shape = try outputShape()
-    for input in inputShapes {
-      let fits = zip(input.dimensions, shape.dimensions).allSatisfy { $0 == $1 || $0 == 1 }
-      try require(
-        fits, "shapes \(input.dimensions) and \(shape.dimensions) do not fit", field: "input")
-    }
     if inputs.count == 1 { return inputs }
-    return [add(CombineOperation(function: function), inputs, shape)]
+    let operands = try inputs.map { try padded($0, rank: shape.rank) }
+    guard operands.allSatisfy({ graph.shape($0).hasPlanes(repeatedTo: shape) }) else {
+      return [try broadcast(function, operands, shape)]
+    }
+    return [add(CombineOperation(function: function), operands, shape)]
   }
 }
 

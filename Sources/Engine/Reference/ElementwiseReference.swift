@@ -1,15 +1,15 @@
 import CoreMLModel
 import TensorCore
 
-/// A reference implementation that is a function of the elements of all inputs at one position;
-/// axes of size 1 are repeated.
+/// A reference implementation that is a function of the elements of all inputs at one position, to
+/// which they are broadcast.
 protocol CombinationTwin: ReferenceFormula {
   func twin(_ values: [Double]) -> Double
 }
 
 extension CombinationTwin {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    try planeOutput(inputs) { p in twin(inputs.map { $0.broadcast(p) }) }
+    try arrayOutput(inputs) { index in twin(inputs.map { $0.stretched(index) }) }
   }
 }
 

@@ -6,6 +6,10 @@ extension LayerConversion {
   fileprivate func operands() throws -> [Variable] {
     let numbers = try inputs.indices.map { try number($0) }
     if numbers.allSatisfy({ $0.shape == numbers[0].shape }) { return numbers }
+    let rank = inputShapes[0].count
+    if rank > 5 || inputShapes.contains(where: { $0.count != rank }) {
+      return try inputs.indices.map { try array($0) }
+    }
     let shapes = try inputs.indices.map { try five($0) }
     let isFour = shapes.allSatisfy { $0[0] * $0[1] == 1 || $0[..<2] == shapes[0][..<2] }
     return try zip(numbers, shapes).map {

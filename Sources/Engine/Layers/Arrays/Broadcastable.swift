@@ -76,6 +76,12 @@ extension Float {
 }
 
 extension LayerLowering {
+  /// The value with leading axes of length 1 up to the rank.
+  mutating func padded(_ value: Graph.ValueID, rank: Int) throws -> Graph.ValueID {
+    let own = graph.shape(value).dimensions
+    return try view(value, Shape([Int](repeating: 1, count: max(0, rank - own.count)) + own))
+  }
+
   /// A function of values broadcast to `shape`.
   mutating func broadcast(
     _ function: CombiningFunction, _ values: [Graph.ValueID], _ shape: Shape
@@ -104,15 +110,8 @@ extension LayerLowering {
     if values.allSatisfy({ graph.shape($0) == shape }) {
       return add(CombineOperation(function: function), values, shape)
     }
-    let operands = try values.map { value in
-      let own = graph.shape(value).dimensions
-      let padded = [Int](repeating: 1, count: shape.rank - own.count) + own
-      return try view(value, try Shape(padded))
-    }
-    let planes = try shape.planes.dimensions
-    let fits = try operands.allSatisfy { operand in
-      zip(try graph.shape(operand).planes.dimensions, planes).allSatisfy { $0 == 1 || $0 == $1 }
-    }
+    let operands = try values.map { try padded($0, rank: shape.rank) }
+    let fits = operands.allSatisfy { graph.shape($0).hasPlanes(repeatedTo: shape) }
     let strides = operands.map {
       ArrayStrides.stretched(graph.shape($0).dimensions, to: shape.dimensions)
     }
