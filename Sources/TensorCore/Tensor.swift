@@ -82,6 +82,17 @@ public struct Tensor: @unchecked Sendable {
       UnsafeMutableBufferPointer(
         start: storage.pointer.assumingMemoryBound(to: Float.self), count: count))
   }
+
+  /// Calls `body` with the elements for changing, if no other tensor shares them.
+  ///
+  /// - Returns: whether none does.
+  package mutating func withUnsharedElements(
+    _ body: (UnsafeMutableBufferPointer<Float>) throws -> Void
+  ) rethrows -> Bool {
+    guard !storage.isBorrowed, isKnownUniquelyReferenced(&storage) else { return false }
+    try withUnsafeMutableElements(body)
+    return true
+  }
 }
 
 extension Tensor: Equatable {

@@ -7,14 +7,39 @@ final class Executor: @unchecked Sendable {
   private let plan: Plan
   private let pool: ThreadPool
   private let hooks: EngineHooks
+  private let isTimed: Bool
   private let arena: AlignedBuffer
-  /// Indexed by step; nil except for inputs and outputs.
-  private let transfers: [Transfer?]
+  private let steps: [Step]
+
+  /// What a step of the plan runs, and no more, so that a step of few elements costs little.
+  private enum Step {
+    case load(Transfer)
+    case run(StepBody)
+    case store(Transfer)
+  }
 
   /// Converts a caller's row-major tensor to a blob or back.
-  private struct Transfer {
-    var blob: Operand
-    var converter: LayoutConverter
+  private final class Transfer: Sendable {
+    /// The tensor's place among the graph's inputs or exposed blobs.
+    let index: Int
+    let blob: Operand
+    let shape: [Int]
+    let converter: LayoutConverter
+    let units: Int
+    /// A mean image that is subtracted from the tensor.
+    let mean: [Float]
+
+    init(
+      _ index: Int, _ blob: Operand, _ shape: [Int], _ converter: LayoutConverter,
+      mean: [Float] = []
+    ) {
+      self.index = index
+      self.blob = blob
+      self.shape = shape
+      self.converter = converter
+      self.mean = mean
+      units = converter.units
+    }
   }
 
   var arenaBytes: Int { plan.arenaBytes }
@@ -31,23 +56,28 @@ final class Executor: @unchecked Sendable {
     self.plan = plan
     self.pool = pool
     self.hooks = hooks
+    isTimed = hooks.onStep != nil
     arena = try AlignedBuffer(checkedByteCount: plan.arenaBytes)
-    transfers = try plan.actions.map { action in
+    steps = try zip(plan.actions, plan.bodies).map { action, body in
       switch action {
       case .input(let index, let id):
         let blob = plan.operand(id)
         let array = try BlobLayout(blob.layout.shape, block: 1)
-        let scaling = try Self.scaling(plan.graph.inputs[index], channels: array.shape.channels)
-        return Transfer(
-          blob: blob,
-          converter: LayoutConverter(
-            from: array, to: blob.layout, scaling: scaling, plan.kernels))
-      case .output(_, let id):
+        let input = plan.graph.inputs[index]
+        let scaling = try Self.scaling(input, channels: array.shape.channels)
+        return .load(
+          Transfer(
+            index, blob, plan.shape(id),
+            LayoutConverter(from: array, to: blob.layout, scaling: scaling, plan.kernels),
+            mean: input.preprocessing?.mean ?? []))
+      case .output(let index, let id):
         let blob = plan.operand(id)
         let array = try BlobLayout(blob.layout.shape, block: 1)
-        return Transfer(
-          blob: blob, converter: LayoutConverter(from: blob.layout, to: array, plan.kernels))
-      case .node, .convert: return nil
+        return .store(
+          Transfer(
+            index, blob, plan.shape(id),
+            LayoutConverter(from: blob.layout, to: array, plan.kernels)))
+      case .node, .convert: return .run(body ?? { _ in })
       }
     }
   }
@@ -62,74 +92,95 @@ final class Executor: @unchecked Sendable {
 
   /// - Parameter inputs: one tensor for each input of the graph, of its shape.
   /// - Returns: one tensor for each exposed blob.
-  func run(_ inputs: [Tensor], round: Int = 0) throws -> [Tensor] {
-    try withExtendedLifetime(inputs) { try execute(inputs, round) }
+  func run(_ inputs: [Tensor]) throws -> [Tensor] {
+    var results = [Tensor?](repeating: nil, count: plan.graph.exposed.count)
+    try run(inputs, places: Array(inputs.indices), into: &results)
+    return results.compactMap(\.self)
   }
 
-  private func execute(_ inputs: [Tensor], _ round: Int) throws -> [Tensor] {
-    let arenaStart = arena.pointer.assumingMemoryBound(to: Float.self)
-    let context = RunContext(
-      arena: arenaStart, pool: pool,
-      inputs: inputs.map { tensor in
-        // Tensors always have elements.
-        tensor.withUnsafeElements { $0.baseAddress ?? UnsafePointer(arenaStart) }
-      }, round: round)
-    var results = plan.graph.exposed.map { _ in Tensor(shape: [0]) }
-    let clock = ContinuousClock()
-    for (step, action) in plan.actions.enumerated() {
-      let start = hooks.onStep == nil ? nil : clock.now
-      switch action {
-      case .input(let index, _): load(inputs[index], index, transfers[step], context)
-      case .output(let index, let id):
-        results[index] = try store(
-          plan.graph.shape(plan.representations[id].value), transfers[step], context)
-      case .node(let index, _, _):
-        let node = plan.graph.nodes[index]
-        try node.inErrors { try plan.bodies[step]?(context) }
-      case .convert: try plan.bodies[step]?(context)
-      }
-      if let start, let onStep = hooks.onStep {
-        let seconds = (clock.now - start) / .seconds(1)
-        onStep(StepRecord(step: plan.descriptions[step], seconds: seconds))
+  /// - Parameters:
+  ///   - blobs: the tensors at `places` are those for the inputs of the graph, of their shapes.
+  ///   - round: how many runs of loops the prediction has begun.
+  ///   - results: becomes one tensor for each exposed blob. A tensor of its shape that nobody shares
+  ///     is overwritten.
+  func run(
+    _ blobs: [Tensor?], places: [Int], round: Int = 0, into results: inout [Tensor?]
+  ) throws {
+    try withExtendedLifetime(blobs) {
+      try withUnsafeTemporaryAllocation(
+        of: UnsafePointer<Float>.self, capacity: places.count
+      ) { inputs in
+        let arenaStart = arena.pointer.assumingMemoryBound(to: Float.self)
+        for (index, place) in places.enumerated() {
+          // Tensors always have elements.
+          let start = blobs[place]?.withUnsafeElements { $0.baseAddress }
+          inputs.initializeElement(at: index, to: start ?? UnsafePointer(arenaStart))
+        }
+        let context = RunContext(
+          arena: arenaStart, pool: pool, inputs: UnsafeBufferPointer(inputs), round: round)
+        try isTimed ? executeTimed(context, &results) : execute(context, &results)
       }
     }
-    return results
   }
 
-  private func load(
-    _ tensor: Tensor, _ index: Int, _ transfer: Transfer?, _ context: RunContext
-  ) {
-    guard let transfer else { return }
+  private func execute(_ context: RunContext, _ results: inout [Tensor?]) throws {
+    for index in steps.indices { try execute(index, context, &results) }
+  }
+
+  private func executeTimed(_ context: RunContext, _ results: inout [Tensor?]) throws {
+    let clock = ContinuousClock()
+    for index in steps.indices {
+      let start = clock.now
+      try execute(index, context, &results)
+      let seconds = (clock.now - start) / .seconds(1)
+      hooks.onStep?(StepRecord(step: plan.descriptions[index], seconds: seconds))
+    }
+  }
+
+  @inline(__always)
+  private func execute(
+    _ index: Int, _ context: RunContext, _ results: inout [Tensor?]
+  ) throws {
+    switch steps[index] {
+    case .load(let transfer): load(transfer, context)
+    case .run(let body):
+      do { try body(context) } catch {
+        guard case .node(let node, _, _) = plan.actions[index] else { throw error }
+        try plan.graph.nodes[node].inErrors { throw error }
+      }
+    case .store(let transfer): try store(transfer, context, &results[transfer.index])
+    }
+  }
+
+  private func load(_ transfer: Transfer, _ context: RunContext) {
     let target = context.pointer(transfer.blob)
     func convert(_ source: UnsafePointer<Float>) {
-      context.parallel(transfer.converter.units, writing: transfer.blob) {
+      context.parallel(transfer.units, writing: transfer.blob) {
         transfer.converter.run($0, source, target)
       }
     }
-    let mean = plan.graph.inputs[index].preprocessing?.mean ?? []
-    tensor.withUnsafeElements { elements in
-      guard let source = elements.baseAddress else { return }
-      if mean.isEmpty { return convert(source) }
-      // Mean images are rare, so the difference is computed in a copy.
-      var difference = [Float](repeating: 0, count: elements.count)
-      for position in difference.indices {
-        difference[position] = source[position] - mean[position % mean.count]
-      }
-      difference.withUnsafeBufferPointer { values in
-        if let values = values.baseAddress { convert(values) }
-      }
+    let source = context.inputs[transfer.index]
+    let mean = transfer.mean
+    if mean.isEmpty { return convert(source) }
+    // Mean images are rare, so the difference is computed in a copy.
+    var difference = [Float](repeating: 0, count: transfer.blob.layout.shape.count)
+    for position in difference.indices {
+      difference[position] = source[position] - mean[position % mean.count]
+    }
+    difference.withUnsafeBufferPointer { values in
+      if let values = values.baseAddress { convert(values) }
     }
   }
 
   private func store(
-    _ shape: Shape, _ transfer: Transfer?, _ context: RunContext
-  ) throws -> Tensor {
-    try Tensor(checkedShape: shape.dimensions) { elements in
-      guard let transfer, let target = elements.baseAddress else { return }
+    _ transfer: Transfer, _ context: RunContext, _ result: inout Tensor?
+  ) throws {
+    func fill(_ elements: UnsafeMutableBufferPointer<Float>) {
+      guard let target = elements.baseAddress else { return }
       let source = context.pointer(transfer.blob)
-      context.pool.forEach(transfer.converter.units) {
-        transfer.converter.run($0, source, target)
-      }
+      context.pool.forEach(transfer.units) { transfer.converter.run($0, source, target) }
     }
+    if result?.shape == transfer.shape, result?.withUnsharedElements(fill) == true { return }
+    result = try Tensor(checkedShape: transfer.shape, fill)
   }
 }

@@ -145,7 +145,7 @@ struct RunContext {
   let arena: UnsafeMutablePointer<Float>
   let pool: ThreadPool
   /// The elements of the caller's tensors.
-  let inputs: [UnsafePointer<Float>]
+  let inputs: UnsafeBufferPointer<UnsafePointer<Float>>
   /// How many runs of loops the prediction has begun.
   let round: Int
 

@@ -89,6 +89,8 @@ struct Plan {
       limit: limit)
   }
 
+  func shape(_ id: Representation.ID) -> [Int] { graph.shape(representations[id].value).dimensions }
+
   func operand(_ id: Representation.ID) -> Operand {
     let representation = representations[id]
     if let constant = representation.constant {

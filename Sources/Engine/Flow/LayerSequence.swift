@@ -20,7 +20,7 @@ final class LayerSequence: @unchecked Sendable {
   /// What a run of layers with deciding blobs leaves to another.
   let others: LayerSequence?
   private var plans: [Key: RunPlan] = [:]
-  private var last: (key: Key, plan: RunPlan)?
+  private var last: RunPlan?
   private var readSlots: [Int] = []
 
   struct Key: Hashable {
@@ -82,50 +82,91 @@ final class LayerSequence: @unchecked Sendable {
     return readSlots
   }
 
-  /// The plan for blobs like these, which `make` makes if there is none yet.
+  /// The plan for the blobs at `slots`, which `make` makes if there is none yet.
   ///
   /// - Parameter byteLimit: what all plans may take together.
   func plan(
-    _ blobs: [Tensor], byteLimit: Int, _ make: (LayerSequence) throws -> RunPlan
+    _ blobs: [Tensor?], _ slots: [Int], byteLimit: Int,
+    _ make: (LayerSequence, [Tensor]) throws -> RunPlan
   ) throws -> RunPlan {
-    if let last, matches(last.key, blobs) { return last.plan }
-    let key = Key(shapes: blobs.map(\.shape), values: deciding.map { blobs[$0].elements })
-    let plan = try plans[key] ?? make(self)
+    if let last, matches(last.key, blobs, slots) { return last }
+    let inputs = try zip(slots, reads).map { slot, name in
+      guard let blob = blobs[slot] else { throw missing(name) }
+      return blob
+    }
+    let key = Key(shapes: inputs.map(\.shape), values: deciding.map { inputs[$0].elements })
+    let plan = try plans[key] ?? make(self, inputs)
+    plan.key = key
     let bytes = plans.values.reduce(plan.byteCount) { $0 + $1.byteCount }
     if plans.count >= Self.mostPlans || bytes > byteLimit { plans.removeAll() }
     plans[key] = plan
-    last = (key, plan)
+    last = plan
     return plan
   }
 
-  private func matches(_ key: Key, _ blobs: [Tensor]) -> Bool {
-    for index in blobs.indices where blobs[index].shape != key.shapes[index] { return false }
-    for (place, values) in zip(deciding, key.values)
-    where !blobs[place].withUnsafeElements({ $0.elementsEqual(values) }) { return false }
+  private func matches(_ key: Key, _ blobs: [Tensor?], _ slots: [Int]) -> Bool {
+    for (slot, shape) in zip(slots, key.shapes) where blobs[slot]?.shape != shape { return false }
+    for (place, values) in zip(deciding, key.values) {
+      let isSame = blobs[slots[place]]?.withUnsafeElements { $0.elementsEqual(values) }
+      if isSame != true { return false }
+    }
     return true
+  }
+
+  /// The error of a blob that nothing has produced.
+  private func missing(_ name: String) -> ModelError {
+    let reader = layers.first { $0.layer.input.contains(name) }?.layer
+    return ModelError(
+      .malformed, "neither an input nor an earlier layer produces the blob '\(name)'",
+      field: "input"
+    ).inLayer(reader?.name ?? "", class: reader?.parameters?.engineTypeName)
   }
 }
 
 /// A run of layers, planned for the shapes of its inputs.
-struct RunPlan {
-  /// Where a blob that the run leaves for others comes from.
-  enum Source {
-    /// An element of what the executor returns.
-    case result(Int)
-    /// The blob from outside at this place in `LayerSequence.reads`.
-    case input(Int)
-    /// It has this shape and no elements.
-    case empty([Int])
-  }
-
+final class RunPlan: @unchecked Sendable {
+  // `@unchecked`: written before it is shared but for `results`, which the network's lock guards.
+  fileprivate(set) var key = LayerSequence.Key(shapes: [], values: [])
   /// Nil where nothing is computed.
   var executor: Executor?
-  /// The places in `LayerSequence.reads` of what the executor takes.
-  var inputs: [Int]
-  var outputs: [(slot: Int, source: Source)]
+  /// Which of the blobs the executor takes; for the first run, which of the model's inputs.
+  var inputs: [Int] = []
+  /// The blobs to which the executor's results go.
+  var outputs: [Int] = []
+  /// Blobs that take what another blob, or for the first run an input, was before.
+  var copies: [(from: Int, to: Int)] = []
+  /// Blobs without elements, and their shapes.
+  var empty: [(slot: Int, shape: [Int])] = []
   /// What waits for values that this run computes.
   var rest: LayerSequence?
   var steps: [StepDescription] = []
   /// Of weights and working memory.
   var byteCount = 0
+  /// Tensors for the executor's results: small ones that later results have replaced.
+  private var results: [Tensor?] = []
+
+  /// Floats of a tensor that is kept, because to allocate it takes longer than to fill it.
+  private static let mostKept = 1024
+
+  /// Runs the layers and puts what they leave for others into `blobs`.
+  ///
+  /// - Parameter inputs: those of the first run; nil for others, which take them from `blobs`.
+  func run(_ blobs: inout [Tensor?], inputs given: [Tensor?]? = nil, round: Int) throws {
+    let copied = copies.isEmpty ? [] : copies.map { given?[$0.from] ?? blobs[$0.from] }
+    if let executor {
+      if results.isEmpty { results = outputs.map { _ in nil } }
+      if let given {
+        try executor.run(given, places: inputs, round: round, into: &results)
+      } else {
+        try executor.run(blobs, places: inputs, round: round, into: &results)
+      }
+      for (index, slot) in outputs.enumerated() {
+        let isKept = (blobs[slot]?.count ?? 0) <= Self.mostKept
+        swap(&blobs[slot], &results[index])
+        if !isKept { results[index] = nil }
+      }
+    }
+    for (index, copy) in copies.enumerated() { blobs[copy.to] = copied[index] }
+    for (slot, shape) in empty { blobs[slot] = Tensor(shape: shape) }
+  }
 }

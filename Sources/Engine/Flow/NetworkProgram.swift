@@ -5,20 +5,42 @@ import TensorCore
 /// control flow between them. All blobs, those of networks inside layers too, share one space of
 /// names.
 struct NetworkProgram {
-  indirect enum Statement {
+  enum Statement: Sendable {
     case run(LayerSequence)
-    case branch(PlacedLayer, condition: Int, then: [Statement], else: [Statement])
-    case loop(PlacedLayer, LoopStatement)
+    case branch(BranchStatement)
+    case loop(LoopStatement)
     case leave
     case next
   }
 
-  struct LoopStatement {
-    var parameters: Loop
-    var count: Int?
-    var condition: Int?
-    var conditionNetwork: [Statement]
-    var body: [Statement]
+  /// Blobs are numbers of `slots`.
+  final class BranchStatement: Sendable {
+    let layer: PlacedLayer
+    let condition: Int
+    let first: [Statement]
+    let second: [Statement]
+
+    init(layer: PlacedLayer, condition: Int, first: [Statement], second: [Statement]) {
+      (self.layer, self.condition, self.first, self.second) = (layer, condition, first, second)
+    }
+  }
+
+  final class LoopStatement: Sendable {
+    let layer: PlacedLayer
+    let parameters: Loop
+    let count: Int?
+    let condition: Int?
+    let conditionNetwork: [Statement]
+    let body: [Statement]
+
+    init(
+      layer: PlacedLayer, parameters: Loop, count: Int?, condition: Int?,
+      conditionNetwork: [Statement], body: [Statement]
+    ) {
+      (self.layer, self.parameters, self.count, self.condition) =
+        (layer, parameters, count, condition)
+      (self.conditionNetwork, self.body) = (conditionNetwork, body)
+    }
   }
 
   let statements: [Statement]
@@ -96,15 +118,16 @@ struct NetworkProgram {
           throw ModelError(.malformed, "the condition is missing", field: "input")
         }
         return .branch(
-          placed, condition: input,
-          then: try statements(placed.networks[0], isFirst: false, isInLoop: isInLoop),
-          else: try statements(placed.networks[1], isFirst: false, isInLoop: isInLoop))
+          BranchStatement(
+            layer: placed, condition: input,
+            first: try statements(placed.networks[0], isFirst: false, isInLoop: isInLoop),
+            second: try statements(placed.networks[1], isFirst: false, isInLoop: isInLoop)))
       case let loop as Loop:
         let hasCondition = !placed.networks[0].isEmpty
         return .loop(
-          placed,
           LoopStatement(
-            parameters: loop, count: input, condition: hasCondition ? slot(loop.conditionVar) : nil,
+            layer: placed, parameters: loop, count: input,
+            condition: hasCondition ? slot(loop.conditionVar) : nil,
             conditionNetwork: try statements(placed.networks[0], isFirst: false, isInLoop: false),
             body: try statements(placed.networks[1], isFirst: false, isInLoop: true)))
       default:

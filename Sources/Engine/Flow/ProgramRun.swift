@@ -19,7 +19,8 @@ struct ProgramRun {
 
   /// - Parameter first: the plan of the first run, which takes the model's inputs.
   mutating func run(first: RunPlan, _ inputs: [Tensor]) throws {
-    try execute(first, inputs)
+    try first.run(&blobs, inputs: inputs, round: 0)
+    if let rest = first.rest { try execute(rest) }
     _ = try execute(compiler.program.statements.dropFirst())
   }
 
@@ -29,11 +30,11 @@ struct ProgramRun {
     for statement in statements {
       switch statement {
       case .run(let layers): try execute(layers)
-      case .branch(let layer, let condition, let first, let second):
-        let isTrue = try layer.inErrors { try number(condition, "input").isTrue }
-        let outcome = try execute(isTrue ? first : second)
+      case .branch(let branch):
+        let isTrue = try branch.layer.inErrors { try number(branch.condition, "input").isTrue }
+        let outcome = try execute(isTrue ? branch.first : branch.second)
         if outcome != .done { return outcome }
-      case .loop(let layer, let loop): try execute(loop, layer)
+      case .loop(let loop): try execute(loop)
       case .leave: return .left
       case .next: return .next
       }
@@ -41,9 +42,8 @@ struct ProgramRun {
     return .done
   }
 
-  private mutating func execute(
-    _ loop: NetworkProgram.LoopStatement, _ layer: PlacedLayer
-  ) throws {
+  private mutating func execute(_ loop: NetworkProgram.LoopStatement) throws {
+    let layer = loop.layer
     let count = try layer.inErrors {
       try loop.parameters.runCount(loop.count.map { try number($0, "input") })
     }
@@ -60,45 +60,19 @@ struct ProgramRun {
   }
 
   private mutating func execute(_ run: LayerSequence) throws {
-    var inputs: [Tensor] = []
-    for (index, slot) in run.slots(compiler.program.slots).enumerated() {
-      guard let blob = blobs[slot] else { throw run.missing(run.reads[index]) }
-      inputs.append(blob)
+    let slots = run.slots(compiler.program.slots)
+    let plan = try run.plan(blobs, slots, byteLimit: compiler.byteLimit) {
+      try compiler.plan($0, $1)
     }
-    let plan = try run.plan(inputs, byteLimit: compiler.byteLimit) {
-      try compiler.plan($0, inputs)
-    }
-    try execute(plan, inputs)
+    try plan.run(&blobs, round: runs.count)
+    if let rest = plan.rest { try execute(rest) }
     if let others = run.others { try execute(others) }
   }
 
-  private mutating func execute(_ plan: RunPlan, _ inputs: [Tensor]) throws {
-    let results = try plan.executor?.run(plan.inputs.map { inputs[$0] }, round: runs.count) ?? []
-    for (slot, source) in plan.outputs {
-      switch source {
-      case .result(let index): blobs[slot] = results[index]
-      case .input(let index): blobs[slot] = inputs[index]
-      case .empty(let shape): blobs[slot] = Tensor(shape: shape)
-      }
-    }
-    if let rest = plan.rest { try execute(rest) }
-  }
-
   private func number(_ slot: Int, _ field: String) throws -> Double {
-    guard let blob = blobs[slot] else {
+    guard let value = blobs[slot]?.withUnsafeElements({ $0.first ?? 0 }) else {
       throw ModelError(.malformed, "no layer has produced the blob yet", field: field)
     }
-    return blob.withUnsafeElements { $0.first.map(Double.init) ?? 0 }
-  }
-}
-
-extension LayerSequence {
-  /// The error of a blob that nothing has produced.
-  func missing(_ name: String) -> ModelError {
-    let reader = layers.first { $0.layer.input.contains(name) }?.layer
-    return ModelError(
-      .malformed, "neither an input nor an earlier layer produces the blob '\(name)'",
-      field: "input"
-    ).inLayer(reader?.name ?? "", class: reader?.parameters?.engineTypeName)
+    return Double(value)
   }
 }

@@ -20,8 +20,8 @@ struct RunCompiler {
     }
     let before = builder.blobs
     let waiting = try builder.add(run.layers, context)
-    let inputs = zip(run.reads, run.reads.indices).map { (value: before[$0], place: $1) }
-    return try plan(&builder, run, waiting, inputs.map(\.value)) { name, value in
+    let inputs = run.reads.map { before[$0] }
+    return try plan(&builder, run, waiting, inputs, run.slots(program.slots)) { name, value in
       before[name] != value
     }
   }
@@ -31,30 +31,31 @@ struct RunCompiler {
     _ builder: inout GraphBuilder, _ run: LayerSequence, _ waiting: [PlacedLayer]
   ) throws -> RunPlan {
     let inputs = builder.graph.inputs.map { $0.preprocessing == nil ? $0.value : nil }
-    return try plan(&builder, run, waiting, inputs) { _, _ in true }
+    return try plan(&builder, run, waiting, inputs, Array(inputs.indices)) { _, _ in true }
   }
 
   /// - Parameters:
   ///   - inputs: the value of each of the run's inputs, nil where it is not passed on as it is.
+  ///   - places: where each of them is when the plan runs.
   ///   - isNew: whether a blob's value is not what the blob held before.
   private func plan(
     _ builder: inout GraphBuilder, _ run: LayerSequence, _ waiting: [PlacedLayer],
-    _ inputs: [Graph.ValueID?], isNew: (String, Graph.ValueID) -> Bool
+    _ inputs: [Graph.ValueID?], _ places: [Int], isNew: (String, Graph.ValueID) -> Bool
   ) throws -> RunPlan {
     let needed = run.wanted.union(waiting.flatMap(\.layer.input))
-    var plan = RunPlan(inputs: [], outputs: [])
+    let plan = RunPlan()
     for (name, value) in builder.blobs.sorted(by: { $0.key < $1.key })
     where needed.contains(name) && isNew(name, value) {
       guard let slot = program.slots[name] else { continue }
       if let place = inputs.firstIndex(of: value) {
-        plan.outputs.append((slot, .input(place)))
+        plan.copies.append((places[place], slot))
       } else {
-        plan.outputs.append((slot, .result(builder.graph.exposed.count)))
+        plan.outputs.append(slot)
         builder.graph.exposed.append((name, value))
       }
     }
     for (name, shape) in builder.empty.sorted(by: { $0.key < $1.key }) where needed.contains(name) {
-      if let slot = program.slots[name] { plan.outputs.append((slot, .empty(shape))) }
+      if let slot = program.slots[name] { plan.empty.append((slot, shape)) }
     }
     if !waiting.isEmpty {
       plan.rest = LayerSequence(waiting, wanted: run.wanted, takesInputs: false)
@@ -64,11 +65,13 @@ struct RunCompiler {
     try Passes.run(&graph, context, without: options.withoutPasses)
     let used = graph.useCounts()
     let all = graph.inputs
-    let places = all.indices.filter { used[all[$0].value] > 0 }
-    graph.inputs = places.map { all[$0] }
+    let taken = all.indices.filter { used[all[$0].value] > 0 }
+    graph.inputs = taken.map { all[$0] }
     plan.inputs =
-      run.takesInputs ? places : graph.inputs.compactMap { inputs.firstIndex(of: $0.value) }
-    try makeExecutor(graph, &plan)
+      run.takesInputs
+      ? taken
+      : graph.inputs.compactMap { input in inputs.firstIndex(of: input.value).map { places[$0] } }
+    try makeExecutor(graph, plan)
     return plan
   }
 
@@ -76,12 +79,12 @@ struct RunCompiler {
   func fixedPlan(_ graph: Graph) throws -> RunPlan {
     var graph = graph
     try Passes.run(&graph, context, without: options.withoutPasses)
-    var plan = RunPlan(inputs: Array(graph.inputs.indices), outputs: [])
-    try makeExecutor(graph, &plan)
+    let plan = RunPlan()
+    try makeExecutor(graph, plan)
     return plan
   }
 
-  private func makeExecutor(_ graph: Graph, _ plan: inout RunPlan) throws {
+  private func makeExecutor(_ graph: Graph, _ plan: RunPlan) throws {
     let steps = try Plan(
       graph, pool: context.pool, kernels: context.kernels, maxMemory: options.maxMemory)
     let executor = try Executor(steps, pool: context.pool, hooks: options.hooks)

@@ -245,6 +245,38 @@ extension LoopContinue: TestedLayer {
     #expect(abs((result["out"]?.elements[0] ?? 0) - expected) < 1e-5 * expected)
   }
 
+  /// Two blobs change places three times.
+  @Test func exchange() throws {
+    let result = try run(
+      [
+        Flow.copy("in0", "a"), Flow.copy("in1", "b"),
+        Flow.loop(most: 3, [Flow.copy("a", "was"), Flow.copy("b", "a"), Flow.copy("was", "b")]),
+      ], [[1, 2], [3, 4]], outputs: ["a", "b"])
+    #expect(result["a"]?.elements == [3, 4])
+    #expect(result["b"]?.elements == [1, 2])
+  }
+
+  /// Later predictions change neither earlier results nor inputs: 2³ · x, for few elements and many.
+  @Test(arguments: [1, 5000]) func resultsAreKept(count: Int) throws {
+    let model = TestNetwork.exactModel(
+      [[count]],
+      [
+        Flow.copy("in0", "out"),
+        Flow.loop(
+          most: 3,
+          [Flow.pair(AddBroadcastable(), "out", "out", "twice"), Flow.copy("twice", "out")]
+        ),
+      ])
+    let network = try CompiledNetwork(model: model)
+    let inputs = (1...4).map { Tensor(shape: [count], [Float](repeating: Float($0), count: count)) }
+    let results = try inputs.map { try network.predict(["in0": $0])["out"] }
+    for (index, result) in results.enumerated() {
+      let x = Float(index + 1)
+      #expect(inputs[index].elements.allSatisfy { $0 == x })
+      #expect(result?.elements == [Float](repeating: 8 * x, count: count))
+    }
+  }
+
   /// Each run of a loop draws other numbers, each prediction the same.
   @Test func randomNumbersInLoops() throws {
     var random = RandomUniformStatic()
