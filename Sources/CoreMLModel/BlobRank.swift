@@ -45,16 +45,22 @@ extension LayerParameters {
     specificationVersion < 4 && self != Custom.self && !(self is any ElementwiseLayer.Type)
   }
 
+  /// The shape that the type sees: a single element without axes has one if the type needs one.
+  package static func seenShape(_ shape: [Int]) -> [Int] {
+    shape.isEmpty && minimumRank > 0 ? [1] : shape
+  }
+
   /// Shapes of the outputs for inputs of any rank.
   ///
   /// - Throws: `ModelError` if the shapes do not fit the parameters, or the type does not accept
   ///   such a rank.
   package func blobShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    for shape in inputs where shape.isEmpty || shape.count > Limits.rank {
+    for shape in inputs where shape.count > Limits.rank {
       throw ModelError(
-        .malformed, "an input has rank \(shape.count); valid ranks are 1 to \(Limits.rank)",
+        .malformed, "an input has rank \(shape.count); the limit is \(Limits.rank)",
         field: "input")
     }
+    let inputs = inputs.map(Self.seenShape)
     guard Self.usesFiveAxes, let first = inputs.first(where: { $0.count != 5 }) else {
       return try outputShapes(inputs)
     }

@@ -109,7 +109,7 @@ package protocol LayerParameters: EncodedMessage {
   /// The numbers of inputs and outputs that the type allows.
   static var inputCount: ClosedRange<Int> { get }
   static var outputCount: ClosedRange<Int> { get }
-  /// The minimum rank of an input.
+  /// The minimum rank of an input. If it is not 0, an input of rank 0 counts as one of shape [1].
   static var minimumRank: Int { get }
   /// Up to this rank an input's last axis is C, above it W.
   static var vectorRank: Int { get }

@@ -36,10 +36,11 @@ extension NeuralNetwork {
           result.shapes[name] = control.shapeBehind(name, before: result.shapes[name], ends)
         }
       }
-      let known = layer.input.compactMap { result.shapes[$0] }
-      guard known.count == layer.input.count, let parameters = layer.parameters,
-        !(parameters is OpaqueLayer)
-      else { continue }
+      guard let parameters = layer.parameters, !(parameters is OpaqueLayer) else { continue }
+      let known = layer.input.compactMap {
+        result.shapes[$0].map(type(of: parameters).seenShape)
+      }
+      guard known.count == layer.input.count else { continue }
       do {
         var shapes: [[Int]]
         if let parameters = parameters as? Custom {
@@ -74,6 +75,8 @@ extension NeuralNetwork {
         result.errors.append(ModelError(.internal, "\(error)", layer: layer.name))
       }
     }
+    // To others, a single element without axes has one.
+    result.shapes = result.shapes.mapValues { $0.isEmpty ? [1] : $0 }
     return result
   }
 }

@@ -115,7 +115,9 @@ package final class CompiledNetwork: Sendable {
 
   private func named(_ results: [Tensor?]) -> [String: Tensor] {
     var named: [String: Tensor] = [:]
-    for (feature, tensor) in zip(outputs + keptBlobs, results) { named[feature.name] = tensor }
+    for (feature, tensor) in zip(outputs + keptBlobs, results) {
+      named[feature.name] = tensor.map { $0.shape.isEmpty ? $0.reshaped([1]) : $0 }
+    }
     return named
   }
 

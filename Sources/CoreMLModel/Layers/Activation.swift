@@ -27,7 +27,7 @@ package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMess
     case parametricSoftplus(alpha: Weights?, beta: Weights?)
   }
 
-  package static let minimumRank = 1
+  package static let minimumRank = 0
 
   package var function: Function?
   package var unknownFields = UnknownFields()

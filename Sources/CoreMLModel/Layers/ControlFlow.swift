@@ -40,7 +40,11 @@ extension Faults {
 }
 
 /// The input under another name, which may be that of a blob that is there already.
-package struct Copy: ArrayLayer, ParameterlessLayer, ShapeKeepingLayer { package init() {} }
+package struct Copy: ArrayLayer, ParameterlessLayer, ShapeKeepingLayer {
+  package static let minimumRank = 0
+
+  package init() {}
+}
 
 /// The first network where the input, a number, is not 0, otherwise the second.
 package struct Branch: ControlLayer {

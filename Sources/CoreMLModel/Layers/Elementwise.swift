@@ -4,13 +4,13 @@ import TensorCore
 package protocol ElementwiseLayer: LayerParameters {}
 
 extension ElementwiseLayer {
-  package static var minimumRank: Int { 1 }
+  package static var minimumRank: Int { 0 }
   package static var inputCount: ClosedRange<Int> { 1...Int.max }
 
   /// The shape to which all inputs are broadcast, as in NumPy.
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs)
-    return [try ArrayShape.checked(try ArrayShape.broadcast(inputs))]
+    return [try checkedShape(try ArrayShape.broadcast(inputs))]
   }
 }
 

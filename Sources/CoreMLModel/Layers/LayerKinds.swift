@@ -17,6 +17,6 @@ package protocol ShapeKeepingLayer: LayerParameters {}
 
 extension ShapeKeepingLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    [Self.usesFiveAxes ? try input(inputs).checked : try ArrayShape.checked(arrayInput(inputs))]
+    [Self.usesFiveAxes ? try input(inputs).checked : try checkedShape(arrayInput(inputs))]
   }
 }

@@ -18,7 +18,7 @@ package struct Unary: LayerParameters, ShapeKeepingLayer {
     case threshold = 7
   }
 
-  package static let minimumRank = 1
+  package static let minimumRank = 0
 
   package var type = Operation.sqrt
   package var alpha: Float = 0

@@ -16,12 +16,12 @@ struct Shape: Hashable, Sendable {
   private(set) var height: Int
   private(set) var width: Int
 
-  /// - Throws: `ModelError` unless `dimensions` are 1 to `Limits.rank` positive sizes within the
+  /// - Throws: `ModelError` unless `dimensions` are at most `Limits.rank` positive sizes within the
   ///   limits.
   init(_ dimensions: [Int]) throws {
     try require(
-      (1...Limits.rank).contains(dimensions.count),
-      "a blob has rank \(dimensions.count); valid ranks are 1 to \(Limits.rank)")
+      dimensions.count <= Limits.rank,
+      "a blob has rank \(dimensions.count); the limit is \(Limits.rank)")
     try require(
       dimensions.allSatisfy({ $0 > 0 && $0 <= Limits.dimension }),
       "a blob is empty or has an invalid size: \(dimensions)")

@@ -154,17 +154,20 @@ final class RunPlan: @unchecked Sendable {
   func run(_ blobs: inout [Tensor?], inputs given: [Tensor?]? = nil, round: Int) throws {
     let copied = copies.isEmpty ? [] : copies.map { given?[$0.from] ?? blobs[$0.from] }
     if let executor {
-      if results.isEmpty { results = outputs.map { _ in nil } }
+      var kept: [Tensor?] = []
+      swap(&kept, &results)
+      if kept.isEmpty { kept = outputs.map { _ in nil } }
       if let given {
-        try executor.run(given, places: inputs, round: round, into: &results)
+        try executor.run(given, places: inputs, round: round, into: &kept)
       } else {
-        try executor.run(blobs, places: inputs, round: round, into: &results)
+        try executor.run(blobs, places: inputs, round: round, into: &kept)
       }
       for (index, slot) in outputs.enumerated() {
         let isKept = (blobs[slot]?.count ?? 0) <= Self.mostKept
-        swap(&blobs[slot], &results[index])
-        if !isKept { results[index] = nil }
+        swap(&blobs[slot], &kept[index])
+        if !isKept { kept[index] = nil }
       }
+      results = kept
     }
     for (index, copy) in copies.enumerated() { blobs[copy.to] = copied[index] }
     for (slot, shape) in empty { blobs[slot] = Tensor(shape: shape) }

@@ -117,7 +117,7 @@ struct GraphBuilder {
       case let deciding = dynamic.decidingInputs(inputs.count), !deciding.isEmpty
     {
       guard let values = try values(deciding.map { inputs[$0] }, context) else { return false }
-      let shapes = inputs.map { graph.shape($0).dimensions }
+      let shapes = inputs.map { type(of: dynamic).seenShape(graph.shape($0).dimensions) }
       layer.parameters = try dynamic.resolved(shapes, values)
       let kept = dynamic.keptInputs(inputs.count)
       inputs = kept.map { inputs[$0] }
@@ -153,6 +153,7 @@ struct GraphBuilder {
       layer: layer, inputs: inputs, graph: consume moved, customLayer: implementations[place],
       hooks: options.hooks, byteLimit: byteLimit,
       random: RandomSource(seed: options.seed, place: place))
+    if type(of: parameters).minimumRank > 0 { try lowering.giveInputsAxes() }
     let outputs =
       if let sums = parameters as? any HalfSumLayer, let first = layer.output.first,
         options.halfSums.contains(first)
@@ -307,7 +308,9 @@ extension GraphBuilder.Interface {
   /// Notes the shape of each result, by its place.
   ///
   /// - Throws: `.malformed` if an image has other channels than its color space.
-  mutating func setShapes(_ shape: (Int) -> [Int]) throws {
+  mutating func setShapes(_ blobShape: (Int) -> [Int]) throws {
+    // Core ML's arrays have axes.
+    func shape(_ index: Int) -> [Int] { blobShape(index).isEmpty ? [1] : blobShape(index) }
     for index in outputs.indices {
       outputs[index].shape = shape(index)
       guard case .image(let space) = outputs[index].kind else { continue }

@@ -11,7 +11,7 @@ protocol EngineLayer {
 /// The context in which a layer is turned into operations.
 struct LayerLowering {
   let layer: NeuralNetworkLayer
-  let inputs: [Graph.ValueID]
+  private(set) var inputs: [Graph.ValueID]
   var graph: Graph
   let customLayer: CustomLayerInstance?
   let hooks: EngineHooks
@@ -43,6 +43,13 @@ struct LayerLowering {
       throw ModelError(.malformed, "the layer has no output", field: "output")
     }
     return shape
+  }
+
+  /// Turns inputs of rank 0 into those of shape [1].
+  mutating func giveInputsAxes() throws {
+    for index in inputs.indices where inputShapes[index].rank == 0 {
+      inputs[index] = try view(inputs[index], Shape([1]))
+    }
   }
 
   /// Lowers a layer to whose only input the last axes are H and W. Where there are but one or two

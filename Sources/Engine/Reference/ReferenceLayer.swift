@@ -62,6 +62,7 @@ extension ReferenceLayer {
   func exactReferenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
   ) throws -> [ReferenceTensor] {
+    let inputs = inputs.map { $0.reshaped(Self.seenShape($0.shape)) }
     guard Self.usesFiveAxes, inputs.contains(where: { $0.shape.count != 5 }) else {
       return try referenceOutputs(inputs, settings)
     }

@@ -64,8 +64,10 @@ package struct ReferenceNetwork {
       }
     }
     _ = try evaluate(layers, &state)
-    return state.wanted.map { names in state.values.filter { names.contains($0.key) } }
-      ?? state.values
+    let results =
+      state.wanted.map { names in state.values.filter { names.contains($0.key) } } ?? state.values
+    // Core ML's arrays have axes.
+    return results.mapValues { $0.shape.isEmpty ? $0.reshaped([1]) : $0 }
   }
 
   private struct State {
@@ -150,7 +152,8 @@ package struct ReferenceNetwork {
     if let dynamic = parameters as? any DynamicLayer,
       case let deciding = dynamic.decidingInputs(inputs.count), !deciding.isEmpty,
       let fixed = try dynamic.resolved(
-        inputs.map(\.shape), deciding.map { inputs[$0].elements.map(Float.init) })
+        inputs.map { Swift.type(of: dynamic).seenShape($0.shape) },
+        deciding.map { inputs[$0].elements.map(Float.init) })
         as? any ReferenceLayer
     {
       inputs = dynamic.keptInputs(inputs.count).map { inputs[$0] }

@@ -30,7 +30,7 @@ package struct ReferenceTensor: Sendable, Equatable {
 
   /// Precondition: the product of `shape` equals the number of `elements`.
   package init(shape: [Int], _ elements: [Double]) {
-    precondition(!shape.isEmpty && shape.reduce(1, *) == elements.count)
+    precondition(shape.reduce(1, *) == elements.count)
     self.shape = shape
     let five = (try? BlobRank.fiveAxes(shape)) ?? [1, 1, elements.count, 1, 1]
     sequence = five[0]

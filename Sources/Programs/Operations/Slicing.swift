@@ -11,6 +11,12 @@ let slicingRules: [OperationRule] = [
     let shape = try layer.lengths(x.blobShape)
     if shape.contains(0) { return [call.constant([], shape, x.type)] }
     var result = try call.add(layer, x)
+    if shape.isEmpty {
+      // Blobs of programs have axes.
+      var axis = ReshapeStatic()
+      axis.targetShape = [1]
+      result = try call.add(axis, result)
+    }
     result.shape = shape
     return [result]
   },

@@ -4,11 +4,12 @@ import TensorCore
 package protocol BroadcastingLayer: ArrayLayer {}
 
 extension BroadcastingLayer {
+  package static var minimumRank: Int { 0 }
   package static var inputCount: ClosedRange<Int> { 2...2 }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     try requireInputs(inputs)
-    return [try ArrayShape.checked(try ArrayShape.broadcast(inputs))]
+    return [try checkedShape(try ArrayShape.broadcast(inputs))]
   }
 }
 

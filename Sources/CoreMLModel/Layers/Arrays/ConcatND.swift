@@ -32,6 +32,7 @@ package struct ConcatND: ArrayLayer {
 
 /// Stacks the inputs, all of the same shape, along a new axis.
 package struct Stack: ArrayLayer {
+  package static let minimumRank = 0
   package static let inputCount = 2...Int.max
 
   /// Negative values count from the end of the output.

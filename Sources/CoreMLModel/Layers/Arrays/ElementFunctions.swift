@@ -1,6 +1,10 @@
 /// A function of each element of an array of any rank.
 package protocol ElementFunctionLayer: ArrayLayer, ShapeKeepingLayer {}
 
+extension ElementFunctionLayer {
+  package static var minimumRank: Int { 0 }
+}
+
 /// ⌈x⌉.
 package struct Ceil: ElementFunctionLayer, ParameterlessLayer { package init() {} }
 

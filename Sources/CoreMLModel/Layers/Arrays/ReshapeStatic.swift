@@ -68,6 +68,8 @@ package struct FlattenTo2D: ArrayLayer {
 
 /// Inserts axes of length 1 at these positions of the output.
 package struct ExpandDims: ArrayLayer {
+  package static let minimumRank = 0
+
   /// Negative values count from the end of the output.
   package var axes: [Int] = []
 
@@ -89,7 +91,7 @@ package struct ExpandDims: ArrayLayer {
   }
 }
 
-/// Removes these axes of length 1, or all of them; at least one axis remains.
+/// Removes these axes of length 1, or all of them.
 package struct Squeeze: ArrayLayer {
   /// Negative values count from the end.
   package var axes: [Int] = []
@@ -108,7 +110,7 @@ package struct Squeeze: ArrayLayer {
       dropped.allSatisfy({ shape[$0] == 1 }),
       "the axes \(axes) of \(shape) are not all of length 1", field: "axes")
     let kept = shape.indices.filter { !dropped.contains($0) }.map { shape[$0] }
-    return [try ArrayShape.checked(kept.isEmpty ? [1] : kept)]
+    return [try checkedShape(kept)]
   }
 
   package func check(_ faults: inout Faults) {

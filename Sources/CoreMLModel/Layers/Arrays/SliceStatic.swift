@@ -106,7 +106,7 @@ package struct SliceStatic: ArrayLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let ranges = try ranges(try arrayInput(inputs))
     let kept = ranges.indices.filter { squeezeMasks.isEmpty || !squeezeMasks[$0] }
-    return [try ArrayShape.checked(kept.isEmpty ? [1] : kept.map { ranges[$0].count })]
+    return [try checkedShape(kept.map { ranges[$0].count })]
   }
 }
 
