@@ -22,7 +22,8 @@ enum ExpectedArrays {
         try HDF5File.open(path).root.allDatasets.map { dataset in
           let values = try dataset.values()
           return NamedArray(
-            Tensor(shape: dataset.shape, values.array()), name: String(dataset.path.dropFirst()))
+            Tensor(shape: dataset.shape, try values.array()), name: String(dataset.path.dropFirst())
+          )
         })
     }
   }

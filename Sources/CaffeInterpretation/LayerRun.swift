@@ -44,7 +44,7 @@ struct LayerRun {
   /// A weight with `count` values, as an array of that shape.
   func weight(_ index: Int, shape: [Int]) throws -> DoubleArray {
     let values = try rawWeight(index, count: checkedProduct(shape, limit: Limits.tensorElements))
-    return DoubleArray(shape: shape, values.array().map(Double.init))
+    return try DoubleArray(shape: shape, values.array().map(Double.init))
   }
 
   /// A weight in its stored shape.

@@ -34,13 +34,13 @@ extension Weights {
   /// - Throws: `.malformed` if the number of values differs.
   package func values(shape: [Int], channelAxis: Int = 0) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
-    return Self.named(
+    return try Self.named(
       try decoded(storage(shape, channelAxis: channelAxis), count: count), shape)
   }
 
-  private static func named(_ values: FloatValues, _ shape: [Int]) -> FloatValues {
+  private static func named(_ values: FloatValues, _ shape: [Int]) throws -> FloatValues {
     if values.shape == shape || values.count == 0 { return values }
-    return (values.isContiguous ? values : FloatValues(values.array())).shaped(shape)
+    return try (values.isContiguous ? values : FloatValues(values.array())).shaped(shape)
   }
 
   /// Throws the errors of `values` without decoding anything.

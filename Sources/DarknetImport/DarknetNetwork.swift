@@ -33,8 +33,7 @@ struct DarknetNetwork: LayerWriting {
 
   /// Counts constants that are not in a file.
   mutating func addConstants(_ sizes: [Int], _ call: SectionCall) throws {
-    constantCount = try checkedSum(
-      [constantCount, checkedProduct(sizes, limit: Limits.tensorElements)])
+    constantCount = try checkedSum([constantCount, computedCount(sizes)])
     try call.require(
       constantCount <= Self.constantLimit,
       "the constants of this and earlier layers would need \(constantCount) values",

@@ -22,7 +22,7 @@ struct Normalization: Sendable {
     scale = try network.weights.take("scales", [channels], layer: call.name)
     mean = try network.weights.take("means", [channels], layer: call.name)
     let stored = try network.weights.take("variances", [channels], layer: call.name)
-    let values = stored.array()
+    let values = try stored.array()
     if let index = values.firstIndex(where: { !($0 >= Self.smallest) }) {
       throw ModelError(
         .malformed, "the variance of channel \(index) is \(values[index]) in the weights",

@@ -51,7 +51,7 @@ package struct CustomLayerBuilder {
     for (index, weight) in rule.weights.enumerated() {
       let values = try self.values(weight)
       _ = try checkedProduct(values.shape, limit: LayerFormula.weightLimit)
-      var array = FormulaArray(values.shape, values.array().map { Double($0) })
+      var array = try FormulaArray(values.shape, values.array().map { Double($0) })
       if let shape = rule.weightShapes[index] {
         try require(
           checkedProduct(shape) == array.elements.count, .mismatch,

@@ -12,9 +12,9 @@ enum KerasInterpolation: String, Sendable {
   case bilinearOfCorners = "bilinear, corners aligned"
   case nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic
 
-  /// The factors, `[output][input]`.
-  func matrix(from input: Int, to output: Int) -> [[Double]] {
-    (0..<output).map { row in
+  /// The factors, `[output][input]`; each row is computed when it is read.
+  func matrix(from input: Int, to output: Int) -> some Sequence<[Double]> {
+    (0..<output).lazy.map { row in
       var factors = [Double](repeating: 0, count: input)
       let scale = Double(Float(input) / Float(output))
       let center = (Double(row) + 0.5) * scale

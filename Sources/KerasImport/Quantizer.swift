@@ -261,9 +261,7 @@ struct Quantizer: Sendable {
   func quantized(_ values: FloatValues) throws -> FloatValues {
     if automatic != nil { return try scaled(values) }
     let expression = try Expression(parsing: try formula(), names: ["x"])
-    let array = FormulaArray(values.shape, values.array().map(Double.init))
-    let result = try expression.value(["x": array])
-    return FloatValues(result.elements.map { Float($0) }).shaped(values.shape)
+    return FloatValues(try expression.values(of: values.array())).shaped(values.shape)
   }
 
   /// A formula that a network computes.
@@ -280,7 +278,7 @@ struct Quantizer: Sendable {
 
   /// Quantization with a factor for each channel, the one with the least squared error.
   private func scaled(_ values: FloatValues) throws -> FloatValues {
-    let x = values.array()
+    let x = try values.array()
     let channels = values.shape.count > 1 ? values.shape.last ?? 1 : 1
     guard !x.isEmpty, channels > 0 else { return values }
     var largest = [Float](repeating: 0, count: channels)
@@ -358,5 +356,20 @@ struct Quantizer: Sendable {
 
   private static func powerOfTwo(_ scale: Float) -> Float {
     Float(exp2((log(Double(scale + 1e-7)) / log(2.0)).rounded(.toNearestOrEven)))
+  }
+}
+
+extension Expression {
+  /// The values of a function of `x` alone. They are computed in pieces, because the arrays of
+  /// doubles take many times as much as the numbers.
+  func values(of numbers: [Float]) throws -> [Float] {
+    var result: [Float] = []
+    result.reserveCapacity(numbers.count)
+    for begin in stride(from: 0, to: numbers.count, by: 1 << 16) {
+      let piece = numbers[begin..<min(begin + 1 << 16, numbers.count)]
+      let x = FormulaArray([piece.count], piece.map(Double.init))
+      for value in try self.value(["x": x]).elements { result.append(Float(value)) }
+    }
+    return result
   }
 }

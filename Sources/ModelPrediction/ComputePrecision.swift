@@ -142,7 +142,7 @@ private struct HalfNetwork {
       }
     }
     if !layer.isOfWholeNumbers(single.whole) {
-      try layer.editWeights { _, weights in weights.round() }
+      try layer.editWeights { _, weights in try weights.round() }
     }
     var after: [NeuralNetworkLayer] = []
     for index in layer.output.indices {
@@ -178,14 +178,14 @@ extension NeuralNetworkLayer {
   fileprivate func isOfWholeNumbers(_ whole: Set<String>) -> Bool {
     guard let constant = parameters as? LoadConstantND else { return false }
     return output.allSatisfy(whole.contains)
-      || constant.data?.floatValue.array().allSatisfy { $0 == $0.rounded() } == true
+      || constant.data?.floatValue.contains { $0 != $0.rounded() } == false
   }
 }
 
 extension Weights {
   /// Single precision rounded to half precision.
-  fileprivate mutating func round() {
+  fileprivate mutating func round() throws {
     if floatValue.count == 0 { return }
-    floatValue = FloatValues(floatValue.array().map(Half.rounded))
+    floatValue = try floatValue.map(Half.rounded)
   }
 }

@@ -225,7 +225,7 @@ struct ChannelFactors {
         convolution.hasBias
         ? try convolution.bias?.values(shape: [convolution.outputChannels]).array() : nil
       let folding = Folding(
-        kernel: values.array(), bias: bias, pairs: try ChannelPairs(convolution))
+        kernel: try values.array(), bias: bias, pairs: try ChannelPairs(convolution))
       let (newKernel, newBias, error) = folding.folded(
         factor: factor, offset: offset, isBehind: isBehind)
       convolution.kernel = Weights(newKernel)

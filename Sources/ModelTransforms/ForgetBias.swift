@@ -76,7 +76,7 @@ extension Model {
         bias.floatValue.count == units, .unsupported,
         "the bias of a forget gate must be float32", field: "forgetGateBiasVector"
       )
-      weights[index].forgetGate.bias = Weights(bias.floatValue.array().map { $0 + amount })
+      weights[index].forgetGate.bias = try Weights(bias.floatValue.array().map { $0 + amount })
     }
     edited.hasBiasVectors = true
     parameters = edited

@@ -84,7 +84,7 @@ extension Weights {
         throw ModelError(
           .usage, "a table of \(table.count) values; \(1 << bits) are needed")
       }
-      let floats = values.isContiguous ? values : FloatValues(values.array())
+      let floats = try values.isContiguous ? values : FloatValues(values.array())
       (result.rawValue, result.quantization) = try (floats.contiguousBytes ?? Bytes())
         .withUnsafeBytes { bytes in
           let aligned = try alignedFloats(bytes, count: values.count)

@@ -227,13 +227,13 @@ final class ProgramBuilder {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let value: MILValue
     if count < Self.storedElements {
-      value = MILValue(numbers: values.array(), shape, type)
+      value = try MILValue(numbers: values.array(), shape, type)
     } else {
       let bytes: Bytes
       if type == .float16 {
-        bytes = Bytes(values.array().map(Half.bits))
+        bytes = try Bytes(values.array().map(Half.bits))
       } else {
-        bytes = values.contiguousBytes ?? Bytes(values.array())
+        bytes = try values.contiguousBytes ?? Bytes(values.array())
       }
       value = try stored(bytes, type, shape, count: count)
     }

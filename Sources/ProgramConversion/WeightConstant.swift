@@ -107,7 +107,7 @@ struct WeightConstant {
     case .half:
       let values = try values()
       return try Self.keepsHalf(finalShape, type, builder)
-        ? .half(values.array().map(Half.bits)) : .values(values)
+        ? .half(try values.array().map(Half.bits)) : .values(values)
     case .table(let bits, let table):
       return .tables(codes: try codes(bits: bits), bits: bits, [table], axis: 0)
     case .linear(let bits, let isSigned, let scale, let bias, _):
@@ -131,7 +131,7 @@ struct WeightConstant {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     let codes = weights.codes(bits: bits, count: count, isSigned: isSigned)
     guard let axes else { return codes }
-    return FloatValues(codes.map { Float($0) }).shaped(shape).transposed(axes).array().map {
+    return try FloatValues(codes.map { Float($0) }).shaped(shape).transposed(axes).array().map {
       Int($0)
     }
   }

@@ -81,18 +81,54 @@ package struct FloatValues: Sendable {
   }
 
   /// The function of each value, with the same shape; a repeated value is computed once.
-  package func map(_ function: (Float) -> Float) -> FloatValues {
+  ///
+  /// - Throws: as `array()`.
+  package func map(_ function: (Float) -> Float) throws -> FloatValues {
     if count > 0, strides.allSatisfy({ $0 == 0 }) {
-      let value = FloatValues(source: source, shape: [1], strides: [0]).array()[0]
+      let value = try FloatValues(source: source, shape: [1], strides: [0]).array()[0]
       return FloatValues(repeating: function(value), shape: shape)
     }
-    return FloatValues(array().map(function)).shaped(shape)
+    return FloatValues(try array().map(function)).shaped(shape)
   }
 
-  package func array() -> [Float] {
-    [Float](unsafeUninitializedCapacity: count) { target, initialized in
+  /// A copy of all values.
+  ///
+  /// - Throws: `.outOfMemory` if the copy and what is computed from it would exceed
+  ///   `MemoryBudget.limit`; see `computedCount`.
+  package func array() throws -> [Float] {
+    let count = try computedCount(shape, limit: .max)
+    return [Float](unsafeUninitializedCapacity: count) { target, initialized in
       if count > 0 { copy(0..<count, to: target.baseAddress!) }
       initialized = count
+    }
+  }
+
+  /// Whether any value meets the condition; no value after the first that does is read.
+  package func contains(where condition: (Float) -> Bool) -> Bool {
+    containsPiece { $0.contains(where: condition) }
+  }
+
+  /// The number of values that meet the condition.
+  package func count(where condition: (Float) -> Bool) -> Int {
+    var result = 0
+    _ = containsPiece { piece in
+      for value in piece where condition(value) { result += 1 }
+      return false
+    }
+    return result
+  }
+
+  /// Whether any of the pieces, which follow one another in reading order, meets the condition.
+  private func containsPiece(_ condition: (Slice<UnsafeMutableBufferPointer<Float>>) -> Bool)
+    -> Bool
+  {
+    let length = max(1, min(count, 1 << 16))
+    return withUnsafeTemporaryAllocation(of: Float.self, capacity: length) { buffer in
+      stride(from: 0, to: count, by: length).contains { begin in
+        let range = begin..<min(begin + length, count)
+        if let target = buffer.baseAddress { copy(range, to: target) }
+        return condition(buffer.prefix(range.count))
+      }
     }
   }
 }

@@ -78,14 +78,28 @@ package enum MemoryBudget {
   }
 }
 
-extension Array where Element: BinaryFloatingPoint {
-  /// Zeros. The runtime ends the process where it cannot allocate an array, so sizes from a file are
-  /// checked first.
+/// The product of the sizes of an array of floats that is about to be computed.
+///
+/// The runtime ends the process where it cannot allocate an array. So the memory has to allow three
+/// times what the array takes: for the values it is computed from, or the same in double precision;
+/// for the array; and for the weight that it becomes.
+///
+/// - Throws: `.limitExceeded` if the product exceeds the limit, `.outOfMemory` if the memory would
+///   exceed `MemoryBudget.limit`.
+package func computedCount(
+  _ sizes: some Sequence<Int>, limit: Int = Limits.tensorElements
+) throws -> Int {
+  let count = try checkedProduct(sizes, limit: limit)
+  let (bytes, overflow) = count.multipliedReportingOverflow(by: 3 * MemoryLayout<Float>.stride)
+  try MemoryBudget.require(overflow ? .max : bytes, "computing \(count) numbers")
+  return count
+}
+
+extension [Float] {
+  /// Zeros, of which a weight is computed.
   ///
-  /// - Throws: `.outOfMemory` if the array would exceed `MemoryBudget.limit`.
+  /// - Throws: as `computedCount`.
   package init(zeros count: Int) throws {
-    let (bytes, overflow) = count.multipliedReportingOverflow(by: MemoryLayout<Element>.stride)
-    try MemoryBudget.require(overflow ? .max : bytes)
-    self.init(repeating: 0, count: count)
+    self.init(repeating: 0, count: try computedCount([count], limit: .max))
   }
 }

@@ -39,7 +39,7 @@ struct ConversionDamage: Sendable {
 
   /// The first and the last different number change places.
   static func swap(_ weights: inout Weights?) -> Bool {
-    guard var values = weights?.floatValue.array(), values.count > 1,
+    guard var values = try? weights?.floatValue.array(), values.count > 1,
       let other = values.lastIndex(where: { $0 != values[0] })
     else { return false }
     values.swapAt(0, other)

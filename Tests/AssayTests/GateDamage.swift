@@ -22,7 +22,8 @@ extension ConversionDamage {
     (
       "no bias",
       { gate in
-        guard let bias = gate.bias?.floatValue.array(), bias.contains(where: { $0 != 0 }) else {
+        guard let bias = try? gate.bias?.floatValue.array(), bias.contains(where: { $0 != 0 })
+        else {
           return false
         }
         gate.bias = Weights([Float](repeating: 0, count: bias.count))

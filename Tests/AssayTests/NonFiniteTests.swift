@@ -24,7 +24,7 @@ import Testing
   private static func bias(of model: String) throws -> Data {
     let layers = try Model(contentsOf: model).neuralNetwork?.layers ?? []
     let dense = layers.compactMap { $0.parameters as? InnerProduct }.first
-    let bias = try #require(dense?.bias?.floatValue.array())
+    let bias = try #require(try dense?.bias?.floatValue.array())
     #expect(bias.count == 3)
     return bias.withUnsafeBytes { Data($0) }
   }

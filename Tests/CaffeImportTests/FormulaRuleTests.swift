@@ -33,7 +33,7 @@ import Testing
     let crop = try #require(converted.layers.compactMap { $0.parameters as? Crop }.first)
     #expect(crop.cropAmounts == BorderAmounts(top: 1, bottom: 0, left: 2, right: 1))
     let bias = try #require(converted.layer("f", as: Bias.self))
-    #expect(bias.shape == [2] && bias.bias?.floatValue.array() == [0.5, 2])
+    #expect(try bias.shape == [2] && bias.bias?.floatValue.array() == [0.5, 2])
     #expect(converted.outputs == ["f"])
     #expect(converted.outputShape("f") == [2, 5, 4])
     #expect(converted.result.model.specificationVersion == 1)

@@ -133,7 +133,7 @@ import Testing
     #expect(custom.className == "MyFancy")
     #expect(custom.parameters["b"] == .double(0.5))
     #expect(custom.parameters["k"] == .int(2))
-    #expect(custom.blobs.map { $0.floatValue.array() } == [[1, 2]])
+    #expect(try custom.blobs.map { try $0.floatValue.array() } == [[1, 2]])
     #expect(converted.outputs == ["f"])
   }
 

@@ -289,8 +289,8 @@ import Testing
       """
     let converted = try convert(text, weights: weights)
     let second = try #require(converted.layer("b", as: InnerProduct.self))
-    #expect(second.matrix?.floatValue.array() == [1, 2, 3, 4, 5, 6])
-    #expect(second.bias?.floatValue.array() == [7, 8])
+    #expect(try second.matrix?.floatValue.array() == [1, 2, 3, 4, 5, 6])
+    #expect(try second.bias?.floatValue.array() == [7, 8])
   }
 
   @Test func aTextAloneIsEnoughWithoutWeights() throws {

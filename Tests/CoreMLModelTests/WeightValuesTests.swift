@@ -54,7 +54,7 @@ struct WeightValuesTests {
       .linear(scale: [1, 10, 100], bias: []))
     let decoded = try layer.weights[0].decoded()
     #expect(decoded.shape == [2, 3, 1, 2])
-    #expect(decoded.array() == [1, 2, 30, 40, 500, 600, 7, 8, 90, 100, 1100, 1200])
+    #expect(try decoded.array() == [1, 2, 30, 40, 500, 600, 7, 8, 90, 100, 1100, 1200])
   }
 
   @Test(arguments: 1...8) func everyWidthCountsUp(bits: Int) throws {

@@ -221,7 +221,7 @@ import Testing
     ) -> Convolution {
       Net.convolution(inputs, outputs, kernel: kernel, groups: groups) { layer in
         let terms = Float(inputs / groups * kernel[0] * kernel[1])
-        let values = layer.kernel?.floatValue.array() ?? []
+        let values = (try? layer.kernel?.floatValue.array()) ?? []
         layer.kernel = Weights(values.map { $0 * (3 / terms).squareRoot() })
         if !isPadded { layer.padding = .valid(ValidPadding()) }
       }

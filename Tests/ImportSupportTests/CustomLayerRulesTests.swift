@@ -79,7 +79,7 @@ struct CustomLayerRulesTests {
     let custom = try CustomLayerBuilder(
       configuration: JSONObject(), weights: [("k", FloatValues([7]))]
     ).layer(rule)
-    #expect(custom.blobs.map { $0.floatValue.array() } == [[1, 2.5], [7]])
+    #expect(try custom.blobs.map { try $0.floatValue.array() } == [[1, 2.5], [7]])
   }
 
   @Test(arguments: [

@@ -26,7 +26,7 @@ import Testing
       [0.4, 0.4],
     ]
     #expect(constants.map(\.shape) == [[8, 1, 2]])
-    #expect(constants.first?.data?.floatValue.array() == columns.joined().map { Float($0) })
+    #expect(try constants.first?.data?.floatValue.array() == columns.joined().map { Float($0) })
     #expect(model.result.notes.isEmpty)
   }
 

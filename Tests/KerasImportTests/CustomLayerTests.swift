@@ -52,7 +52,7 @@ struct CustomLayerTests {
     #expect(custom.className == "MySwish" && custom.classDescription == "d")
     #expect(custom.parameters["beta"] == .double(0.25))
     #expect(custom.parameters["n"] == .int(2))
-    #expect(custom.blobs.map { $0.floatValue.array() } == [[3, 4]])
+    #expect(try custom.blobs.map { try $0.floatValue.array() } == [[3, 4]])
     #expect(converted.outputShape() == [2, 4, 4])
     #expect(converted.result.model.specificationVersion == 2)
   }
@@ -66,7 +66,7 @@ struct CustomLayerTests {
     let custom = try #require(converted.only(Custom.self))
     #expect(custom.className == "Mystery")
     #expect(custom.parameters == ["alpha": .double(0.5), "n": .int(3)])
-    #expect(custom.blobs.map { $0.floatValue.array() } == [[1, 2]])
+    #expect(try custom.blobs.map { try $0.floatValue.array() } == [[1, 2]])
   }
 
   @Test func aRuleForAnActivationMakesALayerOfItsOwn() throws {

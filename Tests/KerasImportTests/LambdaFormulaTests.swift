@@ -308,7 +308,7 @@ struct LambdaFixture: Decodable, Sendable {
         "expression": .string("scale * x[:, :, :, 1:, :] * sigmoid(beta * x[:, :, :, :-1, :])"),
         "inputs": .string("x"), "weights": .string("beta[1,1,2,1,1]"), "scale": .double(3),
       ])
-    #expect(layer.blobs.map { $0.floatValue.array() } == [[0.5, 2]])
+    #expect(try layer.blobs.map { try $0.floatValue.array() } == [[0.5, 2]])
     #expect(custom.outputShape() == [2, 3, 4])
     func failure(_ rule: String) -> String? {
       modelError { try convert(json, weights, options: options(rule)) }?.description

@@ -33,6 +33,12 @@ struct QuantizerTests {
     #expect(try quantized("quantized_po2(4)", [0.3, -3.1, 0.7]) == [0.25, -4, 0.5])
   }
 
+  /// A weight of several pieces in steps of 1, in an order that shows where each number went.
+  @Test func largeWeights() throws {
+    let values = (0..<200_000).map { Float($0 * 7 % 200_000) + 0.25 }
+    #expect(try quantized("quantized_bits(20, 19, alpha=1)", values) == values.map { $0 - 0.25 })
+  }
+
   /// The best factor for ±1 is the mean of the sizes.
   @Test func factorOfAChannel() throws {
     let configuration = LayerConfiguration(

@@ -36,7 +36,7 @@ import Testing
     let new = try #require(try compressed(old, mean: mean) as? Convolution)
     #expect(new.kernel?.quantization?.numberOfBits == 2)
     #expect(new.hasBias && new.bias?.floatValue.count == 6)
-    let bias = new.bias?.floatValue.array() ?? []
+    let bias = try new.bias?.floatValue.array() ?? []
     let axis = isTransposed ? 1 : 0
     let before = try #require(old.kernel).values(shape: old.kernelShape, channelAxis: axis).array()
     let after = try #require(new.kernel).values(shape: old.kernelShape, channelAxis: axis).array()
@@ -66,7 +66,7 @@ import Testing
     old.bias = Weights([10, -10])
     let mean = [1.0, 2, -4]
     let new = try #require(try compressed(old, mean: mean, bits: 1) as? InnerProduct)
-    let bias = new.bias?.floatValue.array() ?? []
+    let bias = try new.bias?.floatValue.array() ?? []
     let before = try #require(old.matrix).values(shape: [2, 3]).array()
     let after = try #require(new.matrix).values(shape: [2, 3]).array()
     for output in 0..<2 {

@@ -100,7 +100,7 @@ struct CompressionTests {
     let second = try parameters(eight, 1, InnerProduct.self)
     #expect(second.matrix?.rawValue.count == 8)
     // Half precision and codes cannot be mixed within one layer.
-    #expect(second.bias?.floatValue.array() == [0.5, 0.5])
+    #expect(try second.bias?.floatValue.array() == [0.5, 0.5])
     #expect(eight.validate().map(\.message) == before.validate().map(\.message))
     let floats = try eight.compressed(CompressionRules(.float32)).model
     #expect(try parameters(floats, 0, InnerProduct.self).matrix?.floatValue.count == 32)

@@ -63,8 +63,8 @@ struct FoldBatchnormTests {
     #expect(layers.map(\.name) == ["c"])
     #expect(layers[0].output == ["z"])
     let after = try #require(layers[0].parameters as? Convolution)
-    let old = before.kernel?.floatValue.array() ?? []
-    let new = after.kernel?.floatValue.array() ?? []
+    let old = try before.kernel?.floatValue.array() ?? []
+    let new = try after.kernel?.floatValue.array() ?? []
     let shape = before.kernelShape
     for index in old.indices {
       // [O, I/g, h, w]; for a deconvolution [I, O/g, h, w], with the inputs of a group together.
@@ -77,7 +77,7 @@ struct FoldBatchnormTests {
     // β − μ a
     #expect(after.hasBias)
     let bias: [Float] = [-0.5, 0, 0.5, 1, 1.5, 2]
-    #expect(after.bias?.floatValue.array() == bias)
+    #expect(try after.bias?.floatValue.array() == bias)
   }
 
   @Test func intoTheConvolutionBehind() throws {
@@ -91,11 +91,11 @@ struct FoldBatchnormTests {
     let result = try #require(changed.neuralNetwork?.layers)
     #expect(result.count == 1 && result[0].input == ["x"])
     let after = try #require(result[0].parameters as? Convolution)
-    let w = kernel.kernel?.floatValue.array() ?? []
+    let w = try kernel.kernel?.floatValue.array() ?? []
     let folded: [Float] = [w[0], w[1], 2 * w[2], 2 * w[3]]
-    #expect(after.kernel?.floatValue.array() == folded)
+    #expect(try after.kernel?.floatValue.array() == folded)
     // Offsets 0 − 0.5 and 1 − 1.
-    let bias = try #require(after.bias?.floatValue.array())
+    let bias = try #require(try after.bias?.floatValue.array())
     let wanted: Float = -0.5 * (w[0] + w[1])
     #expect(abs(bias[0] - wanted) < 1e-6)
     // In zero padding the offset is missing.
@@ -127,8 +127,8 @@ struct FoldBatchnormTests {
     ).withFoldedBatchnorm()
     #expect(folds.map(\.layer) == ["s", "b"])
     let after = try #require(folded.neuralNetwork?.layers.first?.parameters as? InnerProduct)
-    #expect(after.matrix?.floatValue.array() == [3, 10])
-    #expect(after.bias?.floatValue.array() == [7, 7])
+    #expect(try after.matrix?.floatValue.array() == [3, 10])
+    #expect(try after.bias?.floatValue.array() == [7, 7])
   }
 
   /// The channels that share a table have the same size; a scale after the layer restores their
@@ -147,9 +147,9 @@ struct FoldBatchnormTests {
     #expect(layers[0].output == ["y"] && layers[1].input == ["y"] && layers[1].output == ["z"])
     let after = try #require(layers[0].parameters as? Convolution)
     let scale = try #require(layers[1].parameters as? Scale)
-    let new = after.kernel?.floatValue.array() ?? []
-    let old = kernel.kernel?.floatValue.array() ?? []
-    let factors = scale.scale?.floatValue.array() ?? []
+    let new = try after.kernel?.floatValue.array() ?? []
+    let old = try kernel.kernel?.floatValue.array() ?? []
+    let factors = try scale.scale?.floatValue.array() ?? []
     for channel in 0..<2 {
       let own = new[channel * 4..<channel * 4 + 4]
       let squares: Float = own.reduce(0) { $0 + $1 * $1 }
@@ -160,7 +160,8 @@ struct FoldBatchnormTests {
       }
     }
     #expect(after.hasBias && !scale.hasBias)
-    for (found, expected) in zip(zip(after.bias?.floatValue.array() ?? [], factors), [-0.5, 0]) {
+    for (found, expected) in try zip(zip(after.bias?.floatValue.array() ?? [], factors), [-0.5, 0])
+    {
       #expect(abs(found.0 * found.1 - Float(expected)) < 1e-6)
     }
   }

@@ -120,7 +120,7 @@ struct PipelinePartsTests {
     let edited = try Sample.pipeline.replacingWeights([place: FloatValues([7, 8])])
     #expect(edited.pipelineModels[0] == Sample.pipeline.pipelineModels[0])
     let dense = edited.pipelineModels[1].neuralNetwork?.layers[0].parameters as? InnerProduct
-    #expect(dense?.bias?.floatValue.array() == [7, 8])
+    #expect(try dense?.bias?.floatValue.array() == [7, 8])
     for name in ["dense", "third/dense", "second/relu"] {
       #expect(throws: ModelError.self) {
         try Sample.pipeline.replacingWeights([

@@ -26,11 +26,11 @@ struct FloatValuesTests {
     ([1, 1, 17, 40], [3, 2, 0, 1]), ([2, 3, 4, 5, 6], [4, 0, 3, 1, 2]), ([6, 1, 7], [1, 2, 0]),
     ([5, 4, 3], [0, 2, 1]), ([5, 4, 3], [1, 0, 2]), ([3, 3, 18, 1], [2, 3, 0, 1]),
   ])
-  func readsTransposed(_ shape: [Int], _ axes: [Int]) {
+  func readsTransposed(_ shape: [Int], _ axes: [Int]) throws {
     let count = shape.reduce(1, *)
     let values = FloatValues((0..<count).map { Float($0) }).shaped(shape).transposed(axes)
     let expected = Self.expected(shape, axes)
-    #expect(values.array() == expected)
+    #expect(try values.array() == expected)
     // Every way to cut the values into two pieces.
     for cut in stride(from: 0, through: count, by: max(1, count / 61)) {
       var pieces = [Float](repeating: -1, count: count)
@@ -42,26 +42,26 @@ struct FloatValuesTests {
     }
   }
 
-  @Test func oneValueEverywhereTakesAnyShape() {
+  @Test func oneValueEverywhereTakesAnyShape() throws {
     let values = FloatValues(repeating: 3, shape: [4, 5]).shaped([20]).shaped([2, 5, 2])
     #expect(values.shape == [2, 5, 2])
-    #expect(values.transposed([1, 0, 2]).array() == [Float](repeating: 3, count: 20))
-    #expect(FloatValues(repeating: 2, shape: []).shaped([1, 1]).array() == [2])
+    #expect(try values.transposed([1, 0, 2]).array() == [Float](repeating: 3, count: 20))
+    #expect(try FloatValues(repeating: 2, shape: []).shaped([1, 1]).array() == [2])
   }
 
-  @Test func equalityIgnoresTheWayOfStoring() {
+  @Test func equalityIgnoresTheWayOfStoring() throws {
     let values = FloatValues((0..<200_000).map { Float($0) }).shaped([400, 500])
     let turned = values.transposed([1, 0])
-    #expect(turned == FloatValues(turned.array()))
+    #expect(try turned == FloatValues(turned.array()))
     #expect(turned != values)
     #expect(FloatValues([.nan]) == FloatValues([.nan]))
     #expect(FloatValues([0.0]) != FloatValues([-0.0]))
   }
 
   /// A repeated value stays one, however often it is repeated.
-  @Test func mapsARepeatedValueOnce() {
+  @Test func mapsARepeatedValueOnce() throws {
     var calls = 0
-    let halves = FloatValues(repeating: 3, shape: [1 << 20, 5]).map { value in
+    let halves = try FloatValues(repeating: 3, shape: [1 << 20, 5]).map { value in
       calls += 1
       return value / 2
     }
@@ -70,9 +70,39 @@ struct FloatValuesTests {
     #expect(halves == FloatValues(repeating: 1.5, shape: [1 << 20, 5]))
   }
 
-  @Test func mapsTransposedValuesInReadingOrder() {
-    let values = FloatValues([0, 1, 2, 3, 4, 5]).shaped([2, 3]).transposed([1, 0]).map { 10 * $0 }
+  @Test func mapsTransposedValuesInReadingOrder() throws {
+    let values = try FloatValues([0, 1, 2, 3, 4, 5]).shaped([2, 3]).transposed([1, 0]).map {
+      10 * $0
+    }
     #expect(values.shape == [3, 2])
-    #expect(values.array() == [0, 30, 10, 40, 20, 50])
+    #expect(try values.array() == [0, 30, 10, 40, 20, 50])
+  }
+
+  /// The numbers 0…199,999 by columns, in several pieces.
+  @Test func findsAndCountsInPieces() {
+    let values = FloatValues((0..<200_000).map { Float($0) }).shaped([400, 500]).transposed([1, 0])
+    #expect(values.contains { $0 == 199_999 } && !values.contains { $0 == 200_000 })
+    #expect(values.count { $0 >= 150_000 } == 50_000)
+    var reads = 0
+    let hasColumn = values.contains { value in
+      reads += 1
+      return value == 500
+    }
+    #expect(hasColumn && reads == 2)
+    #expect(!FloatValues([]).contains { _ in true })
+    #expect(FloatValues(repeating: 2, shape: [300, 300]).count { $0 == 2 } == 90_000)
+  }
+
+  /// A repeated value takes no memory, but an array of it would: 2⁴⁴ bytes exceed every limit.
+  @Test func copiesAreCounted() {
+    let many = FloatValues(repeating: 0, shape: [1 << 21, 1 << 21])
+    for error in [
+      #expect(throws: ModelError.self) { try many.array() },
+      #expect(throws: ModelError.self) { try computedCount([1 << 21, 1 << 21], limit: .max) },
+      #expect(throws: ModelError.self) { try [Float](zeros: 1 << 42) },
+      #expect(throws: ModelError.self) { try [Float](zeros: .max) },
+    ] { #expect(error?.code == .outOfMemory) }
+    let error = #expect(throws: ModelError.self) { try computedCount([1 << 21, 1 << 21]) }
+    #expect(error?.code == .limitExceeded)
   }
 }

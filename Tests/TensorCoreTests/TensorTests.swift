@@ -8,9 +8,9 @@ import Testing
     #expect(tensor.transposed([1, 0]) == Tensor(shape: [3, 2], [1, 4, 2, 5, 3, 6]))
   }
 
-  @Test func transposedValuesReadInPieces() {
+  @Test func transposedValuesReadInPieces() throws {
     let values = FloatValues((0..<24).map(Float.init)).shaped([2, 3, 4]).transposed([2, 0, 1])
-    let whole = values.array()
+    let whole = try values.array()
     #expect(whole.prefix(7) == [0, 4, 8, 12, 16, 20, 1])
     for start in 0..<24 {
       for end in start..<25 {

@@ -105,11 +105,6 @@ int linkat(int a, const char *from, int b, const char *to, int flags) {
   if (fails("linkat")) REFUSE(EIO, -1);
   return real(a, from, b, to, flags);
 }
-int unlink(const char *path) {
-  REAL(unlink);
-  if (fails("unlink")) REFUSE(EIO, -1);
-  return real(path);
-}
 int mkdir(const char *path, mode_t mode) {
   REAL(mkdir);
   if (fails("mkdir")) REFUSE(EIO, -1);

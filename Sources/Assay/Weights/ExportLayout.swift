@@ -27,8 +27,8 @@ struct WeightOrder: Equatable {
   var fileShape: [Int] { axes.map { shape[$0] } }
 
   /// The values in the file's order. Precondition: as many as `shape` says.
-  func file(_ values: FloatValues) -> FloatValues {
-    let dense = values.isContiguous ? values : FloatValues(values.array())
+  func file(_ values: FloatValues) throws -> FloatValues {
+    let dense = try values.isContiguous ? values : FloatValues(values.array())
     return dense.shaped(shape).transposed(axes)
   }
 

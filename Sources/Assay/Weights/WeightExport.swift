@@ -51,7 +51,7 @@ extension WeightFiles {
       try withExtendedLifetime(buffer) {
         let target = buffer.pointer.bindMemory(to: Float.self, capacity: min(block, max(count, 1)))
         for (weight, order) in weights {
-          let values = order.file(try weight.decoded())
+          let values = try order.file(weight.decoded())
           for start in stride(from: 0, to: values.count, by: block) {
             let range = start..<min(start + block, values.count)
             values.copy(range, to: target)

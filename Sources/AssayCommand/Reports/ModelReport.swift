@@ -84,9 +84,7 @@ extension ReportedLayer {
       weights: layer.weights.map { weight in
         ReportedWeight(
           name: weight.name, shape: weight.shape, storage: weight.values.storageName,
-          distribution: (try? weight.decoded()).flatMap { values in
-            ValueDistribution(values.array())
-          })
+          distribution: (try? weight.decoded().array()).flatMap { ValueDistribution($0) })
       })
   }
 }

@@ -40,10 +40,10 @@ extension CaffeNetwork {
   ) throws -> CaffeTensor {
     let outer = try checkedProduct(shape[..<axis])
     let arrays = try tensors.map { tensor in
-      (tensor.constant?.array() ?? [], try checkedProduct(tensor.shape[axis...]))
+      (try tensor.constant?.array() ?? [], try checkedProduct(tensor.shape[axis...]))
     }
     var values: [Float] = []
-    values.reserveCapacity(try checkedProduct(shape, limit: Limits.computedElements))
+    values.reserveCapacity(try computedCount(shape, limit: Limits.computedElements))
     for index in 0..<outer {
       for (array, run) in arrays { values += array[index * run..<(index + 1) * run] }
     }

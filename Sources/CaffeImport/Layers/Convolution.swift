@@ -144,7 +144,7 @@ extension CaffeTensor {
 extension CaffeNetwork {
   /// A constant `[C, H, W]` with one value.
   mutating func constant(_ shape: [Int], value: Float, _ name: String) throws -> String {
-    let count = try checkedProduct(shape, limit: Limits.computedElements)
+    let count = try computedCount(shape, limit: Limits.computedElements)
     return constant(shape, FloatValues([Float](repeating: value, count: count)), name)
   }
 

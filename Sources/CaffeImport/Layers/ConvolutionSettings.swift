@@ -96,12 +96,12 @@ struct ConvolutionSettings: Sendable {
   func denseWeights() throws -> FloatValues {
     let weights = try weights(isDeconvolution: false)
     if groups == 1 { return weights }
-    let source = weights.array()
+    let source = try weights.array()
     let area = kernel.reduce(1, *)
     let (own, run) = (outputs / groups, channels / groups * area)
     var result = [Float](
       repeating: 0,
-      count: try checkedProduct([outputs, channels, area], limit: Limits.computedElements))
+      count: try computedCount([outputs, channels, area], limit: Limits.computedElements))
     for output in 0..<outputs {
       let start = output * channels * area + output / own * run
       result.replaceSubrange(

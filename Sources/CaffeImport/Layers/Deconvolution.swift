@@ -40,7 +40,7 @@ extension ConvolutionSettings {
   fileprivate func spreadWeights() throws -> FloatValues {
     let weights = try weights(isDeconvolution: true)
     if dilation.allSatisfy({ $0 == 1 }) { return weights }
-    let source = weights.array()
+    let source = try weights.array()
     let extents = try extents
     let (rows, columns) = dimensions == 1 ? (1, kernel[0]) : (kernel[0], kernel[1])
     let (down, across) = dimensions == 1 ? (1, dilation[0]) : (dilation[0], dilation[1])
@@ -48,7 +48,7 @@ extension ConvolutionSettings {
     let pairs = source.count / (rows * columns)
     var result = [Float](
       repeating: 0,
-      count: try checkedProduct([pairs, height, width], limit: Limits.computedElements))
+      count: try computedCount([pairs, height, width], limit: Limits.computedElements))
     for pair in 0..<pairs {
       for row in 0..<rows {
         for column in 0..<columns {

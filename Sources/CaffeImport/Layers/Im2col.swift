@@ -22,7 +22,7 @@ enum Im2col: SingleInputConverter {
     let area = settings.kernel.reduce(1, *)
     var units = [Float](
       repeating: 0,
-      count: try checkedProduct([settings.outputs, area], limit: Limits.computedElements))
+      count: try computedCount([settings.outputs, area], limit: Limits.computedElements))
     for output in 0..<settings.outputs { units[output * area + output % area] = 1 }
     convolution.kernel = Weights(units)
     return network.add(

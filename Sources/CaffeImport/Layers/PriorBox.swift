@@ -87,7 +87,7 @@ private struct PriorBoxSettings {
   /// xmin, ymin, xmax, ymax of every box as fractions of the image, followed by the variances.
   func boxes(height: Int, width: Int, _ layer: CaffeLayer) throws -> [Float] {
     let each = ratios.count * minimum.count + maximum.count
-    let count = try checkedProduct([height, width, each, 8], limit: Limits.computedElements)
+    let count = try computedCount([height, width, each, 8], limit: Limits.computedElements)
     var values: [Float] = []
     values.reserveCapacity(count)
     let (tall, wide) = (Float(image[0]), Float(image[1]))

@@ -198,9 +198,9 @@ extension CaffeNetwork {
       strides[place - Placement.channel] = stride
       stride *= size
     }
-    let source = values.array()
+    let source = try values.array()
     var result = [Float]()
-    result.reserveCapacity(try checkedProduct(target, limit: Limits.computedElements))
+    result.reserveCapacity(try computedCount(target, limit: Limits.computedElements))
     for c in 0..<target[0] {
       for y in 0..<target[1] {
         for x in 0..<target[2] {
@@ -235,8 +235,8 @@ extension CaffeNetwork {
     return writer.edit(producerOf: input.blob) { layer in
       guard var norm = layer.parameters as? Batchnorm,
         norm.channels == factors.count,
-        norm.gamma?.floatValue.array().allSatisfy({ $0 == 1 }) ?? false,
-        norm.beta?.floatValue.array().allSatisfy({ $0 == 0 }) ?? false
+        norm.gamma?.floatValue.contains(where: { $0 != 1 }) == false,
+        norm.beta?.floatValue.contains(where: { $0 != 0 }) == false
       else { return false }
       norm.gamma = Weights(factors)
       if let bias { norm.beta = Weights(bias) }

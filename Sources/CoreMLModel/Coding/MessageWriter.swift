@@ -152,7 +152,11 @@ final class MessageWriter {
     if values.count * 4 >= ProtobufSkeleton.payloadByteCount {
       add(field.pointee.id, 2, .floats(values))
     } else {
-      setElements(field, context.arena.copy(values.array()), count: values.count)
+      let copy = [Float](unsafeUninitializedCapacity: values.count) { target, count in
+        values.copy(0..<values.count, to: target.baseAddress!)
+        count = values.count
+      }
+      setElements(field, context.arena.copy(copy), count: values.count)
     }
   }
 

@@ -101,7 +101,7 @@ package struct MILElements: Sendable, Equatable {
   /// The elements as single-precision numbers.
   package func floats() throws -> [Float] {
     switch content {
-    case .floats(let values): return values.array()
+    case .floats(let values): return try values.array()
     case .doubles(let values): return values.map { Float($0) }
     case .strings: throw ModelError(.malformed, "strings where numbers are needed")
     case .bytes(let bytes):

@@ -99,7 +99,7 @@ extension NeuralNetworkLayer {
     case let layer as InnerProduct: faults.warnOfZeros(layer.matrix, "weights")
     case let layer as Batchnorm:
       let variance = layer.variance?.floatValue
-      let count = variance.map { $0.array().count { $0 < 0 } } ?? 0
+      let count = variance?.count { $0 < 0 } ?? 0
       faults.require(
         count == 0, "variance", "\(count) of \(variance?.count ?? 0) values are negative")
     case let layer as SimpleRecurrent: faults.warnOfConstants([layer.activation].compactMap(\.self))
@@ -169,7 +169,7 @@ extension NeuralNetworkLayer {
 extension Faults {
   fileprivate mutating func warnOfZeros(_ weights: Weights?, _ field: String) {
     guard let values = weights?.floatValue, values.count > 0 else { return }
-    require(values.array().contains { $0 != 0 }, field, "all \(values.count) values are 0")
+    require(values.contains { $0 != 0 }, field, "all \(values.count) values are 0")
   }
 
   /// In recurrent layers two functions have fixed constants, which converters may leave out.

@@ -85,8 +85,8 @@ struct ConvolutionalLayer: DarknetLayer {
     let convolution = Convolution(
       shape, groups: groups, stride: [window.strideY, window.strideX],
       dilation: [dilation, dilation], border: [border, border])
-    let blob = network.add(
-      convolution, hasSigns ? weights.ofSigns : weights,
+    let blob = try network.add(
+      convolution, hasSigns ? weights.ofSigns() : weights,
       takesSigns ? network.signs(input.blob, call.name) : input.blob, call)
     return try network.activate(
       activation, DarknetTensor(blob, filters, height, width), call)
@@ -133,20 +133,21 @@ struct ConvolutionWeights: Sendable {
 extension ConvolutionWeights {
   /// The sign of each weight times the mean magnitude of its filter: what `binary` and `xnor`
   /// compute with. The sign of 0 is −1.
-  var ofSigns: ConvolutionWeights {
-    let stored = kernel.array()
+  func ofSigns() throws -> ConvolutionWeights {
+    let stored = try kernel.array()
     guard let filters = kernel.shape.first, filters > 0, stored.count >= filters else {
       return self
     }
     let count = stored.count / filters
+    var signs: [Float] = []
+    signs.reserveCapacity(stored.count)
+    for filter in 0..<filters {
+      let row = stored[filter * count..<(filter + 1) * count]
+      let mean = Float(row.reduce(0.0) { $0 + Double(abs($1)) } / Double(count))
+      for weight in row { signs.append(weight > 0 ? mean : -mean) }
+    }
     var result = self
-    result.kernel = FloatValues(
-      (0..<filters).flatMap { filter -> [Float] in
-        let row = stored[filter * count..<(filter + 1) * count]
-        let mean = Float(row.reduce(0.0) { $0 + Double(abs($1)) } / Double(count))
-        return row.map { $0 > 0 ? mean : -mean }
-      }
-    ).shaped(kernel.shape)
+    result.kernel = FloatValues(signs).shaped(kernel.shape)
     return result
   }
 }

@@ -46,7 +46,7 @@ private struct StateConvolutions: Sendable {
     let weights = try ConvolutionWeights(
       filters: filters, kernel: [filters, inputs / groups, size, size],
       isNormalized: isNormalized, call, from: &network)
-    return takesSigns ? weights.ofSigns : weights
+    return takesSigns ? try weights.ofSigns() : weights
   }
 
   func apply(

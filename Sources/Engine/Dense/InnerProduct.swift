@@ -22,12 +22,12 @@ struct DenseOperation: NodeOperation {
 
   /// Applies y ← factor · y + offset, one pair per output; returns false if there are too many
   /// weights.
-  mutating func apply(scale factors: [Double], bias offsets: [Double]) -> Bool {
+  mutating func apply(scale factors: [Double], bias offsets: [Double]) throws -> Bool {
     if !factors.allSatisfy({ $0 == 1 }) {
       switch weights {
       case .floats(let values):
         guard values.count <= Self.scalableCount else { return false }
-        var scaled = values.array()
+        var scaled = try values.array()
         let columns = scaled.count / factors.count
         for index in scaled.indices { scaled[index] *= Float(factors[index / columns]) }
         weights = .floats(FloatValues(scaled))

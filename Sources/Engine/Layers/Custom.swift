@@ -160,7 +160,7 @@ extension Weights {
   package func customLayerWeight() throws -> CustomLayerWeight {
     if floatValue.count > 0 {
       return CustomLayerWeight(
-        floatValue.contiguousBytes ?? Bytes(floatValue.array()), .float32)
+        try floatValue.contiguousBytes ?? Bytes(floatValue.array()), .float32)
     }
     if float16Value.count > 0 { return CustomLayerWeight(float16Value, .float16) }
     if let quantization {

@@ -29,7 +29,7 @@ enum AffineFusion: Pass {
         transposed.weights.apply(scale: scale, bias: bias)
         return transposed
       case var dense as DenseOperation where dense.activation == .none:
-        guard dense.apply(scale: scale, bias: bias) else { return nil }
+        guard try dense.apply(scale: scale, bias: bias) else { return nil }
         return dense
       case let before as ElementwiseOperation:
         guard let (first, offset) = before.function.affineParameters(channels: channels) else {

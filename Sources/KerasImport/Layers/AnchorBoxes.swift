@@ -90,7 +90,7 @@ struct AnchorBoxes: KerasLayer {
     }
     let places = try call.known(input.shape[1...2], of: input)
     let count = try checkedProduct(places + [boxes.count], limit: Limits.dimension)
-    _ = try checkedProduct([count, 8], limit: Limits.tensorElements)
+    _ = try computedCount([count, 8])
     let lengths = [image.height, image.width]
     /// The centers along an axis.
     func centers(_ axis: Int) -> [Double] {

@@ -23,8 +23,8 @@ struct AttentionProjection {
       part + "_kernel", [input.isGuess ? nil : input.channels, sharedHeads, size])
     let inner = try checkedProduct([heads, size], limit: Limits.dimension)
     let inputs = stored.shape[0]
-    let kernel = repeated(stored.transposed([1, 0, 2]).array(), inputs * size)
-    let matrix = FloatValues(kernel).shaped([heads, inputs, size]).transposed([0, 2, 1]).array()
+    let kernel = try repeated(stored.transposed([1, 0, 2]).array(), inputs * size)
+    let matrix = try FloatValues(kernel).shaped([heads, inputs, size]).transposed([0, 2, 1]).array()
     let bias =
       hasBias
       ? Weights(

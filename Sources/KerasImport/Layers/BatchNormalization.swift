@@ -58,7 +58,7 @@ struct BatchNormalization: KerasLayer {
     let mean = try call.weight("moving_mean", count).array()
     let variance = try call.weight("moving_variance", [mean.count]).array()
     let stored = try affine.values(call, [mean.count])
-    let (gamma, beta) = (stored.gamma?.array(), stored.beta?.array())
+    let (gamma, beta) = try (stored.gamma?.array(), stored.beta?.array())
     if usesInput {
       guard tensor.rank > 2 else {
         throw call.unsupported("statistics of \(tensor.shapeText) per channel are not supported")

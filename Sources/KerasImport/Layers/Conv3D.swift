@@ -48,13 +48,15 @@ struct Conv3D: KerasLayer {
       channels: groups == 1 ? try checkedProduct([size[0], channels]) : channels)
     if groups == 1 {
       image.blob = network.joined(gathered, alongSequence: false, call.name + "__stack__")
-      let deep = FloatValues(kernel.array()).shaped([filters, size[0] * channels, size[1], size[2]])
+      let deep = try FloatValues(kernel.array()).shaped([
+        filters, size[0] * channels, size[1], size[2],
+      ])
       output.blob = network.add(
         call.name, settings.convolution(deep, bias: bias),
         [network.relaid(image, to: axes.layout, for: call.name).blob])
       return [try network.activate(settings.activation, output, call)]
     }
-    let elements = kernel.transposed([1, 0, 2, 3, 4]).array()
+    let elements = try kernel.transposed([1, 0, 2, 3, 4]).array()
     let count = elements.count / max(size[0], 1)
     let parts = gathered.enumerated().map { place, blob in
       let own = FloatValues(Array(elements[place * count..<(place + 1) * count]))
@@ -76,7 +78,7 @@ struct Conv3D: KerasLayer {
     let size = settings.kernelSize
     return settings.isTheanoKernel
       ? try settings.theanoKernel(call, [filters, inner]).transposed([0, 2, 1, 3, 4])
-      : settings.turned(try call.weight("kernel", size + [inner, filters]))
+      : try settings.turned(call.weight("kernel", size + [inner, filters]))
         .transposed([4, 0, 3, 1, 2])
   }
 
@@ -135,7 +137,7 @@ struct DepthwiseConv3D: KerasLayer {
     let size = settings.kernelSize
     let stored = try call.weight("depthwise_kernel", size + [channels, multiplier])
     let kernel = FloatValues(
-      stored.shaped(size + [groups, inner, multiplier]).transposed([0, 1, 2, 4, 3, 5]).array()
+      try stored.shaped(size + [groups, inner, multiplier]).transposed([0, 1, 2, 4, 3, 5]).array()
     ).shaped(size + [inner, filters])
     let weights = call.weights.map { weight in
       guard weight.name == "depthwise_kernel" else { return weight }
@@ -181,7 +183,7 @@ struct Conv3DTranspose: KerasLayer {
     let size = convolution.kernelSize
     let deep = try checkedProduct([size[0], filters], limit: Limits.dimension)
     // [d, h, w, out, in] to [in, d · out, h, w]
-    let kernel = convolution.turned(try call.weight("kernel", size + [filters, channels]))
+    let kernel = try convolution.turned(call.weight("kernel", size + [filters, channels]))
       .transposed([4, 0, 3, 1, 2]).array()
     var flat = try settings.layer(
       FloatValues(kernel).shaped([channels, deep, size[1], size[2]]))

@@ -69,7 +69,7 @@ struct ConvLSTM: KerasLayer {
     sequence = try settings.output(sequence, filters: channels, call)
     let stored = try call.weight(
       prefix + "recurrent_kernel", settings.kernelSize + [filters, 4 * filters])
-    let recurrent = recurrence(stored)
+    let recurrent = try recurrence(stored)
     // After exchanging channels and sequence, a step is an element of the channels.
     var swapped = sequence
     if let index = sequence.index(of: .channel) { swapped.shape[index] = 4 * filters }
@@ -120,20 +120,20 @@ struct ConvLSTM: KerasLayer {
     let stored = try call.weight(prefix + "kernel", settings.kernelSize + [channels, 4 * filters])
     let bias =
       settings.hasBias ? Weights(try call.weight(prefix + "bias", [4 * filters])) : nil
-    return settings.convolution(kernel(stored), bias: bias)
+    return try settings.convolution(kernel(stored), bias: bias)
   }
 
-  private func recurrence(_ stored: FloatValues) -> Convolution {
+  private func recurrence(_ stored: FloatValues) throws -> Convolution {
     var convolution = Convolution(
-      Weights(kernel(stored)), inputs: filters, outputs: 4 * filters,
+      Weights(try kernel(stored)), inputs: filters, outputs: 4 * filters,
       size: settings.planar(settings.kernelSize))
     convolution.padding = .same(SamePadding())
     return convolution
   }
 
   /// `[outputs, inputs, height, width]`
-  private func kernel(_ stored: FloatValues) -> FloatValues {
-    settings.turned(stored)
+  private func kernel(_ stored: FloatValues) throws -> FloatValues {
+    try settings.turned(stored)
       .shaped(settings.planar(settings.kernelSize) + stored.shape.suffix(2))
       .transposed([3, 2, 0, 1])
   }

@@ -69,8 +69,8 @@ struct ConvTranspose: KerasLayer {
       return try convolution.kernel(call, inputs: channels, outputs: filters)
         .transposed([1, 0, 2, 3])
     }
-    let stored = convolution.turned(
-      try call.weight("kernel", convolution.kernelSize + [filters, channels]))
+    let stored = try convolution.turned(
+      call.weight("kernel", convolution.kernelSize + [filters, channels]))
     return stored.shaped(
       convolution.planar(convolution.kernelSize) + stored.shape.suffix(2)
     ).transposed([3, 2, 0, 1])
@@ -116,9 +116,9 @@ struct TransposedSettings: Sendable {
     let size = layer.kernelSize
     let extents = zip(size, dilation).map { ($0 - 1) * $1 + 1 }
     let planes = kernel.shape[0] * kernel.shape[1]
-    let source = kernel.array()
+    let source = try kernel.array()
     var target = [Float](
-      repeating: 0, count: try checkedProduct([planes] + extents, limit: Self.spreadLimit))
+      repeating: 0, count: try computedCount([planes] + extents, limit: Self.spreadLimit))
     for row in 0..<planes * size[0] {
       let start = (row / size[0] * extents[0] + row % size[0] * dilation[0]) * extents[1]
       for x in 0..<size[1] { target[start + x * dilation[1]] = source[row * size[1] + x] }

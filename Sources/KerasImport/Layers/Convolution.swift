@@ -134,7 +134,7 @@ struct ConvolutionSettings: Sendable {
     // Keras 1 has [k, 1, in, out] for sequences.
     let rank = call.weights.first { $0.name == "kernel" }?.shape.count
     let size: [Int?] = kernelSize + (axes.count == 1 && rank == 4 ? [1] : [])
-    let stored = turned(try call.weight("kernel", size + [inputs, outputs]))
+    let stored = try turned(call.weight("kernel", size + [inputs, outputs]))
     return stored.shaped(planar(kernelSize) + stored.shape.suffix(2)).transposed([3, 2, 0, 1])
   }
 
@@ -143,7 +143,7 @@ struct ConvolutionSettings: Sendable {
     let stored = try call.weight("kernel", leading + kernelSize)
     guard isTurned else { return stored }
     let area = kernelSize.reduce(1, *)
-    let source = stored.array()
+    let source = try stored.array()
     return FloatValues(
       stride(from: 0, to: source.count, by: area).flatMap { source[$0..<$0 + area].reversed() }
     ).shaped(stored.shape)
@@ -151,10 +151,10 @@ struct ConvolutionSettings: Sendable {
 
   /// A stored kernel, of which the first axes are the convolution's, reversed along these if the
   /// framework that trained it flips kernels.
-  func turned(_ stored: FloatValues) -> FloatValues {
+  func turned(_ stored: FloatValues) throws -> FloatValues {
     guard isTurned else { return stored }
     let area = kernelSize.reduce(1, *)
-    let source = stored.array()
+    let source = try stored.array()
     let inner = source.count / area
     return FloatValues(
       (0..<area).reversed().flatMap { source[$0 * inner..<($0 + 1) * inner] }
@@ -164,7 +164,7 @@ struct ConvolutionSettings: Sendable {
   /// A convolution of each channel with the weight `depthwise_kernel`, `[size…, C, multiplier]`.
   func depthwise(_ call: LayerCall, _ input: KerasTensor, multiplier: Int) throws -> Convolution {
     let known = input.isGuess ? nil : input.size(of: .channel)
-    var stored = turned(try call.weight("depthwise_kernel", kernelSize + [known, multiplier]))
+    var stored = try turned(call.weight("depthwise_kernel", kernelSize + [known, multiplier]))
     stored = stored.shaped(planar(kernelSize) + stored.shape.suffix(2))
     let channels = stored.shape[2]
     let outputs = try checkedProduct([channels, multiplier], limit: Limits.dimension)

@@ -71,17 +71,17 @@ struct GRUCell: RecurrentCell {
     else { return nil }
     let gates = try gates(weights)
     typealias Phased = PhasedCell
-    func bias(_ gate: Int, _ factor: Float = 1, both: Bool) -> [Float]? {
+    func bias(_ gate: Int, _ factor: Float = 1, both: Bool) throws -> [Float]? {
       guard !gates.bias.isEmpty else { return nil }
-      var sum = gates.bias[gate].array()
+      var sum = try gates.bias[gate].array()
       if both, !gates.recurrentBias.isEmpty {
-        sum = zip(sum, gates.recurrentBias[gate].array()).map(+)
+        sum = try zip(sum, gates.recurrentBias[gate].array()).map(+)
       }
       return sum.map { factor * $0 }
     }
     let (r, s, h) = (0, 1, 2)
     let shut = Phased.Sum(phases: Phased.phases(false, false, false))
-    let reset = Phased.Block(
+    let reset = try Phased.Block(
       i: Phased.Sum(
         input: gates.input[1].array(), recurrent: [(h, gates.recurrent[1].array())],
         bias: bias(1, both: true), phases: Phased.phases(nil, false, false)),
@@ -91,14 +91,14 @@ struct GRUCell: RecurrentCell {
           recurrent: [(h, gates.recurrent[2].array())],
           bias: gates.recurrentBias.isEmpty ? nil : gates.recurrentBias[2].array())
         : Phased.Sum(recurrent: [(h, Phased.unit(units))]))
-    let candidate = Phased.Block(
+    let candidate = try Phased.Block(
       i: Phased.Sum(
         input: Phased.scaled(gates.input[2], 2),
         recurrent: [
           (r, resetsAfter ? Phased.unit(units, 2) : Phased.scaled(gates.recurrent[2], 2))
         ], bias: bias(2, 2, both: false), phases: Phased.phases(false, nil, false)),
       f: shut, z: Phased.Sum(bias: [Float](repeating: 2, count: units)))
-    let state = Phased.Block(
+    let state = try Phased.Block(
       i: Phased.Sum(
         input: Phased.scaled(gates.input[0], -1),
         recurrent: [(h, Phased.scaled(gates.recurrent[0], -1))], bias: bias(0, -1, both: true),
@@ -115,10 +115,10 @@ struct GRUCell: RecurrentCell {
 
   func steps(_ weights: CellWeights) throws -> RecurrentSteps {
     let gates = try gates(weights)
-    return gates.steps { x, states, name, network in
+    return try gates.steps { x, states, name, network in
       let h = states[0]
       let count = resetsAfter ? 3 : 2
-      let products = network.matrixProduct(
+      let products = try network.matrixProduct(
         h, GateWeights.stacked(Array(gates.recurrent[..<count])), inputs: units,
         outputs: count * units,
         bias: gates.recurrentBias.isEmpty ? nil : GateWeights.stacked(gates.recurrentBias),

@@ -27,8 +27,8 @@ struct GranularQuantizer: Sendable {
   }
 
   /// 2ᵇ for each stored number of bits.
-  func scales(_ stored: FloatValues) -> FloatValues {
-    let values = stored.array().map { bits in
+  func scales(_ stored: FloatValues) throws -> FloatValues {
+    let values = try stored.array().map { bits in
       var bits = bits
       if let limits, limits.count == 2 { bits = min(max(bits, Float(limits[0])), Float(limits[1])) }
       return exp2(bits.rounded(.toNearestOrEven))
@@ -106,7 +106,7 @@ struct GranularLayer: KerasLayer {
     try call.require(
       call.missingWeights == nil, unsupported: "its numbers of bits are in the weights file")
     let bits = try call.stored("activation_bw")
-    let scales = quantizer.scales(bits)
+    let scales = try quantizer.scales(bits)
     let channels = hasBias ? try call.stored("bias").count : 0
     let isCovered =
       hasBias && (bits.count == 1 || bits.count == channels && bits.shape.last == channels)
@@ -145,7 +145,7 @@ struct GranularLayer: KerasLayer {
     let factors = (0..<channels).map {
       normalization.hasScale ? gamma[$0] / (variance[$0] + Float(epsilon)).squareRoot() : 1
     }
-    var values = kernel.array()
+    var values = try kernel.array()
     for index in values.indices { values[index] *= factors[index % channels] }
     let kernelScales = try kernelQuantizer.scales(call.stored("kernel_bw")).broadcast(
       to: kernel.shape, call)
@@ -163,7 +163,7 @@ struct GranularLayer: KerasLayer {
     let last = scales.shape.last ?? 1
     try call.require(last == 1 || last == channels, "its numbers of bits do not match its outputs")
     var finest = [Float](repeating: 0, count: last)
-    for (index, scale) in scales.array().enumerated() {
+    for (index, scale) in try scales.array().enumerated() {
       finest[index % last] = max(finest[index % last], scale)
     }
     for index in bias.indices {
@@ -220,12 +220,12 @@ extension NetworkWriter {
     let values: [Float]
     var shape = [1]
     if scales.count == 1 {
-      values = scales.array()
+      values = try scales.array()
     } else {
       let full = try scales.broadcast(to: [1] + sizes, call)
       let order = sizes.count == 1 ? [0] : sizes.count == 2 ? [1, 0] : [2, 0, 1]
       let turned = FloatValues(full).shaped(sizes).transposed(order)
-      values = turned.array()
+      values = try turned.array()
       shape = sizes.count == 2 ? [sizes[1], 1, sizes[0]] : order.map { sizes[$0] }
     }
     var up = Scale(Weights(values), shape)
@@ -264,8 +264,8 @@ extension FloatValues {
       throw call.error(
         "its numbers of bits \(KerasTensor.text(shape)) do not match \(KerasTensor.text(target))")
     }
-    let values = array()
-    let count = try checkedProduct(target, limit: Limits.tensorElements)
+    let values = try array()
+    let count = try computedCount(target)
     return (0..<count).map { index in
       var (rest, place, step) = (index, 0, 1)
       for axis in shape.indices.reversed() {

@@ -45,7 +45,7 @@ struct ParametricSoftplus: KerasLayer {
       return [result]
     }
     let (tensor, constantShape, values) = try network.itemConstant(betas, for: input, call)
-    func scaled(_ blob: String, _ factors: FloatValues, _ name: String) -> String {
+    func scaled(_ blob: String, _ factors: FloatValues, _ name: String) throws -> String {
       network.add(name, Scale(Weights(factors), constantShape), [blob])
     }
     let inner = scaled(tensor.blob, values, call.name + "__beta__")
@@ -164,25 +164,28 @@ struct SReLU: KerasLayer {
     let leftSlope = try call.weight("a_left", shape)
     let span = try call.weight("t_right", shape)
     let rightSlope = try call.weight("a_right", shape)
-    let right = FloatValues(zip(left.array(), span.array()).map { $0 + abs($1) }).shaped(left.shape)
+    let right = FloatValues(
+      try zip(left.array(), span.array()).map { $0 + abs($1) }
+    ).shaped(left.shape)
     let (tensor, constantShape, _) = try network.itemConstant(left, for: input, call)
-    func bias(_ blob: String, _ values: FloatValues, _ sign: Float, _ name: String) -> String {
-      network.add(name, Bias(Weights(values.map { sign * $0 }), constantShape), [blob])
+    func bias(_ blob: String, _ values: FloatValues, _ sign: Float, _ name: String) throws -> String
+    {
+      network.add(name, Bias(Weights(try values.map { sign * $0 }), constantShape), [blob])
     }
-    func scaled(_ blob: String, _ factors: FloatValues, _ name: String) -> String {
+    func scaled(_ blob: String, _ factors: FloatValues, _ name: String) throws -> String {
       // The part beyond the threshold has slope a instead of 1.
-      let slopes = Weights(factors.map { $0 - 1 })
+      let slopes = Weights(try factors.map { $0 - 1 })
       return network.add(name, Scale(slopes, constantShape), [blob])
     }
     let name = call.name
-    let over = network.add(
+    let over = try network.add(
       name + "__over__", Activation(.relu), [bias(tensor.blob, right, -1, name + "__right__")])
-    let negated = network.affine(
+    let negated = try network.affine(
       bias(tensor.blob, left, -1, name + "__left__"), -1, 0, name + "__neg__")
     let under = network.affine(
       network.add(name + "__under__", Activation(.relu), [negated]), -1, 0, name + "__below__")
     var result = tensor
-    result.blob = network.sum(
+    result.blob = try network.sum(
       [
         tensor.blob, scaled(over, rightSlope, name + "__rightslope__"),
         scaled(under, leftSlope, name + "__leftslope__"),

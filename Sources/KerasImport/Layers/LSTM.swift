@@ -64,7 +64,7 @@ struct LSTMCell: RecurrentCell {
     var gates = try GateWeights(
       weights.call, units: units, hasBias: settings.hasBias, gates: Self.gates,
       inputs: weights.inputs, prefix: weights.prefix, storage: storage)
-    gates.mergeBiases()
+    try gates.mergeBiases()
     return gates
   }
 
@@ -100,8 +100,10 @@ struct LSTMCell: RecurrentCell {
     let gates = try gates(weights)
     typealias Phased = PhasedCell
     let (g, c, t, h) = (0, 1, 2, 3)
-    func gate(_ index: Int, _ factor: Float, _ phases: [Float], mask: Float = 0) -> Phased.Sum {
-      Phased.Sum(
+    func gate(_ index: Int, _ factor: Float, _ phases: [Float], mask: Float = 0) throws
+      -> Phased.Sum
+    {
+      try Phased.Sum(
         input: Phased.scaled(gates.input[index], factor),
         recurrent: [(h, Phased.scaled(gates.recurrent[index], factor))],
         bias: gates.bias.isEmpty ? nil : Phased.scaled(gates.bias[index], factor), phases: phases,
@@ -109,12 +111,12 @@ struct LSTMCell: RecurrentCell {
     }
     let shut = Phased.Sum(phases: Phased.phases(false, false, false, false))
     let two = Phased.Sum(bias: [Float](repeating: 2, count: units))
-    func less1(_ block: Int) -> Phased.Sum {
-      Phased.Sum(
+    func less1(_ block: Int) throws -> Phased.Sum {
+      try Phased.Sum(
         recurrent: [(block, Phased.unit(units))], bias: [Float](repeating: -1, count: units))
     }
     let large = Phased.large
-    return PhasedCell(
+    return try PhasedCell(
       units: units, inputs: gates.inputSize, phases: 4,
       blocks: [
         Phased.Block(i: gate(2, 2, Phased.phases(nil, false, false, false)), f: shut, z: two),
@@ -136,8 +138,8 @@ struct LSTMCell: RecurrentCell {
     let gates = try gates(weights)
     // The gates with a common activation come first.
     let order = [0, 1, 3, 2]
-    let recurrent = GateWeights.stacked(order.map { gates.recurrent[$0] })
-    return gates.steps(order) { x, states, name, network in
+    let recurrent = try GateWeights.stacked(order.map { gates.recurrent[$0] })
+    return try gates.steps(order) { x, states, name, network in
       let products = network.matrixProduct(
         states[0], recurrent, inputs: units, outputs: 4 * units, name + "h")
       let sums = network.sum([x, products], name + "sums")

@@ -83,8 +83,8 @@ struct LocallyConnected: KerasLayer {
       kernel: kernelSize, strides: settings.planar(settings.strides),
       before: kernelSize.map { settings.border == .same ? $0 / 2 : 0 }, channels: channels)
     let window = geometry.window
-    _ = try checkedProduct([geometry.places, window, filters], limit: Self.elementLimit)
-    _ = try checkedProduct([window, window], limit: Self.elementLimit)
+    _ = try computedCount([geometry.places, window, filters], limit: Self.elementLimit)
+    _ = try computedCount([window, window], limit: Self.elementLimit)
     let kernel = try kernel(call, geometry)
     // Each channel of the result is one element of the window.
     var unit = try [Float](zeros: window * window)
@@ -130,7 +130,7 @@ struct LocallyConnected: KerasLayer {
     let (window, count, channels) = (geometry.window, geometry.places, geometry.channels)
     if implementation == 1 {
       let stored = try call.weight("kernel", [count, window, filters])
-      return stored.transposed([0, 2, 1]).array()
+      return try stored.transposed([0, 2, 1]).array()
     }
     let rank = settings.axes.count
     let isSparse = implementation == 3

@@ -106,9 +106,10 @@ struct PReLU: KerasLayer {
       shape.append(size)
       steps.append(alpha.shape[axis] == 1 ? 0 : strides[axis])
     }
-    _ = try checkedProduct(shape, limit: Self.elementLimit)
-    let source = alpha.array()
+    let count = try computedCount(shape, limit: Self.elementLimit)
+    let source = try alpha.array()
     var values: [Float] = []
+    values.reserveCapacity(count)
     for c in 0..<shape[0] {
       for y in 0..<shape[1] {
         for x in 0..<shape[2] { values.append(source[c * steps[0] + y * steps[1] + x * steps[2]]) }

@@ -43,12 +43,12 @@ struct PhasedCell {
     open.map { $0.map { $0 ? large : -large } ?? 0 }
   }
 
-  static func scaled(_ values: FloatValues, _ factor: Float) -> [Float] {
-    values.array().map { factor * $0 }
+  static func scaled(_ values: FloatValues, _ factor: Float) throws -> [Float] {
+    try values.array().map { factor * $0 }
   }
 
-  static func unit(_ size: Int, _ factor: Float = 1) -> [Float] {
-    var matrix = [Float](repeating: 0, count: size * size)
+  static func unit(_ size: Int, _ factor: Float = 1) throws -> [Float] {
+    var matrix = try [Float](zeros: size * size)
     for index in 0..<size { matrix[index * (size + 1)] = factor }
     return matrix
   }

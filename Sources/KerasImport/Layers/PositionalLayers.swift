@@ -114,7 +114,7 @@ struct DistanceBias: KerasLayer {
     let sizes = try call.known(input.shape.suffix(3), of: input)
     let (heads, queries, keys) = (sizes[0], sizes[1], sizes[2])
     try call.require(queries > 0 && keys > 0, "its input \(input.shapeText) has no scores")
-    _ = try checkedProduct([heads, queries, keys], limit: Limits.tensorElements)
+    _ = try computedCount([heads, queries, keys])
     let places: [Int]
     let table: [Float]
     let count: Int
@@ -220,11 +220,13 @@ struct PositionalEncodingFourier: KerasLayer {
     let channels = sizes[2]
     _ = try checkedProduct(
       [sizes[0], sizes[1], channels, 2 * filters], limit: Limits.tensorElements)
+    let count = try computedCount([sizes[0], sizes[1], channels])
     let kernel = try call.weight("kernel", [2 * filters, channels]).array()
     let bias = try call.weight("bias", [channels]).array()
     let rows = (0..<sizes[0]).map { waves($0, sizes[0]) }
     let columns = (0..<sizes[1]).map { waves($0, sizes[1]) }
     var values: [Float] = []
+    values.reserveCapacity(count)
     for row in rows {
       for column in columns {
         let both = row + column
@@ -367,7 +369,7 @@ struct StandardizedConvolution: KerasLayer {
     }
     let outputs = kernel.shape[3]
     let gain = try call.weight("gain", [outputs]).array()
-    var values = kernel.array()
+    var values = try kernel.array()
     let inputs = values.count / outputs
     for output in 0..<outputs {
       let indices = stride(from: output, to: values.count, by: outputs)

@@ -215,22 +215,22 @@ struct InferableQuantizer: Sendable {
 
   /// The quantized weights.
   func quantized(_ values: FloatValues) throws -> FloatValues {
-    let (shape, stored) = (values.shape, values.array())
+    let (shape, stored) = try (values.shape, values.array())
     let inner = axis.map { shape.dropFirst($0 + 1).reduce(1, *) } ?? 1
     let channels = axis.map { $0 < shape.count ? shape[$0] : 0 } ?? 1
     guard channels == formulas.count || formulas.count == 1, inner > 0 else {
       throw ModelError(
         .mismatch, "a quantizer has \(formulas.count) ranges for a weight of \(shape)")
     }
+    let expressions = try formulas.map { try Expression(parsing: $0, names: ["x"]) }
+    if expressions.count == 1 {
+      return FloatValues(try expressions[0].values(of: stored)).shaped(shape)
+    }
     var result = stored
-    for channel in 0..<formulas.count {
-      let expression = try Expression(parsing: formulas[channel], names: ["x"])
-      let places = stored.indices.filter {
-        formulas.count == 1 || $0 / inner % channels == channel
-      }
-      let row = FormulaArray([places.count], places.map { Double(stored[$0]) })
-      for (place, value) in zip(places, try expression.value(["x": row]).elements) {
-        result[place] = Float(value)
+    for (channel, expression) in expressions.enumerated() {
+      let places = stored.indices.filter { $0 / inner % channels == channel }
+      for (place, value) in zip(places, try expression.values(of: places.map { stored[$0] })) {
+        result[place] = value
       }
     }
     return FloatValues(result).shaped(shape)

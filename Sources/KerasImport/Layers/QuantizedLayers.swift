@@ -191,7 +191,7 @@ struct QuantizedFoldedConvolution: KerasLayer {
     let factors = (0..<channels).map {
       gamma[$0] / (variance[$0] + Float(epsilon)).squareRoot()
     }
-    let values = kernel.array().enumerated().map { index, value in
+    let values = try kernel.array().enumerated().map { index, value in
       value * factors[index % channels]
     }
     let offsets = (0..<channels).map { factors[$0] * (bias[$0] - mean[$0]) + beta[$0] }

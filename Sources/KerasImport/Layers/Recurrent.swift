@@ -151,8 +151,8 @@ struct GateWeights {
     let kernel = try call.weight(prefix + "kernel", [channels, width])
     let recurrentKernel = try call.weight(prefix + "recurrent_kernel", [units, width])
     let isTransposed = storage == .cuDNN
-    input = Self.blocks(kernel, units, names.count, isTransposed: isTransposed)
-    recurrent = Self.blocks(recurrentKernel, units, names.count, isTransposed: isTransposed)
+    input = try Self.blocks(kernel, units, names.count, isTransposed: isTransposed)
+    recurrent = try Self.blocks(recurrentKernel, units, names.count, isTransposed: isTransposed)
     inputSize = kernel.shape[0]
     guard hasBias else { return }
     func parts(_ values: ArraySlice<Float>) -> [FloatValues] {
@@ -174,9 +174,9 @@ struct GateWeights {
   /// place stores `[units, rows]` in the space of `[rows, units]`.
   private static func blocks(
     _ values: FloatValues, _ units: Int, _ count: Int, isTransposed: Bool
-  ) -> [FloatValues] {
+  ) throws -> [FloatValues] {
     let rows = values.shape[0]
-    let source = values.array()
+    let source = try values.array()
     let width = units * count
     return (0..<count).map { block in
       var target: [Float] = []
@@ -195,27 +195,28 @@ struct GateWeights {
   }
 
   /// The weights, with those of some gates multiplied by a factor.
-  func scaled(_ gates: [Int], by factor: Float) -> GateWeights {
+  func scaled(_ gates: [Int], by factor: Float) throws -> GateWeights {
     guard factor != 1 else { return self }
-    func scaled(_ values: [FloatValues]) -> [FloatValues] {
-      values.enumerated().map { index, value in
+    func scaled(_ values: [FloatValues]) throws -> [FloatValues] {
+      try values.enumerated().map { index, value in
         gates.contains(index)
-          ? value.map { factor * $0 } : value
+          ? try value.map { factor * $0 } : value
       }
     }
     var result = self
-    result.input = scaled(input)
-    result.recurrent = scaled(recurrent)
-    result.bias = scaled(bias)
-    result.recurrentBias = scaled(recurrentBias)
+    result.input = try scaled(input)
+    result.recurrent = try scaled(recurrent)
+    result.bias = try scaled(bias)
+    result.recurrentBias = try scaled(recurrentBias)
     return result
   }
 
   /// Computes the gates' products with the input, in the given `order`, and then `step`.
-  func steps(_ order: [Int]? = nil, _ step: @escaping RecurrentSteps.Step) -> RecurrentSteps {
+  func steps(_ order: [Int]? = nil, _ step: @escaping RecurrentSteps.Step) throws -> RecurrentSteps
+  {
     let order = order ?? Array(input.indices)
-    let matrix = Self.stacked(order.map { input[$0] })
-    let stackedBias = bias.isEmpty ? nil : Self.stacked(order.map { bias[$0] })
+    let matrix = try Self.stacked(order.map { input[$0] })
+    let stackedBias = bias.isEmpty ? nil : try Self.stacked(order.map { bias[$0] })
     let outputs = input.reduce(0) { $0 + $1.shape[0] }
     return RecurrentSteps(
       prepare: { blob, name, network in
@@ -225,17 +226,20 @@ struct GateWeights {
   }
 
   /// Sums the two biases of each gate, if nothing comes between them.
-  mutating func mergeBiases() {
+  mutating func mergeBiases() throws {
     guard !recurrentBias.isEmpty else { return }
-    bias = zip(bias, recurrentBias).map { a, b in
-      FloatValues(zip(a.array(), b.array()).map(+))
+    bias = try zip(bias, recurrentBias).map { a, b in
+      FloatValues(try zip(a.array(), b.array()).map(+))
     }
     recurrentBias = []
   }
 
   /// The matrices or vectors of some gates, stacked.
-  static func stacked(_ values: [FloatValues]) -> Weights {
-    Weights(FloatValues(values.flatMap { $0.array() }))
+  static func stacked(_ values: [FloatValues]) throws -> Weights {
+    var all: [Float] = []
+    all.reserveCapacity(try computedCount([values.reduce(0) { $0 + $1.count }]))
+    for part in values { all += try part.array() }
+    return Weights(all)
   }
 
   /// Slots of a layer: three for Keras 2, three per gate for Keras 1.

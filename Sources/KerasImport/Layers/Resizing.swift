@@ -18,8 +18,9 @@ extension NetworkWriter {
         throw call.unknownSize(of: image)
       }
       if length == size { continue }
-      _ = try checkedProduct([length, size], limit: Self.matrixLimit)
-      let matrix = interpolation.matrix(from: length, to: size).joined().map(Float.init)
+      var matrix: [Float] = []
+      matrix.reserveCapacity(try computedCount([length, size], limit: Self.matrixLimit))
+      for row in interpolation.matrix(from: length, to: size) { matrix += row.map(Float.init) }
       result = withChannelAxis(index, of: [result], for: call.name) { network, tensors in
         var tensor = tensors[0]
         tensor.blob = network.add(

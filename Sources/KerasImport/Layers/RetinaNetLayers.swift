@@ -44,7 +44,7 @@ struct AnchorGrid: KerasLayer {
       }
     }
     let count = try checkedProduct(places + [shapes.count], limit: Limits.dimension)
-    _ = try checkedProduct([count, 4], limit: Limits.tensorElements)
+    _ = try computedCount([count, 4])
     var values: [Float] = []
     values.reserveCapacity(4 * count)
     for row in 0..<places[0] {

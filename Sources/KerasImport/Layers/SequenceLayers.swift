@@ -91,7 +91,7 @@ struct PositionEmbedding: KerasLayer {
       return [network.settled(network.constantSequence(table, call.name), for: call.name)]
     }
     let width = isConcatenated ? self.width ?? channels : channels
-    _ = try checkedProduct([steps, width], limit: Limits.tensorElements)
+    _ = try computedCount([steps, width])
     let table: FloatValues
     if let rows {
       try call.require(steps <= rows, "its input has \(steps) steps, its table \(rows)")
@@ -289,7 +289,7 @@ struct SequenceAttention: KerasLayer {
 
   /// −10000 for the pairs of steps outside the window.
   private func band(_ width: Int, _ steps: Int) throws -> FloatValues {
-    _ = try checkedProduct([steps, steps], limit: Limits.tensorElements)
+    _ = try computedCount([steps, steps])
     return FloatValues(
       (0..<steps).flatMap { query in
         (0..<steps).map { key -> Float in

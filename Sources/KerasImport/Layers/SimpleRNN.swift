@@ -52,14 +52,14 @@ struct SimpleRNNCell: RecurrentCell {
     let gates = try gates(weights)
     typealias Phased = PhasedCell
     let large = Phased.large
-    return PhasedCell(
+    return try PhasedCell(
       units: units, inputs: gates.inputSize, phases: 2,
       blocks: [
         Phased.Block(
           i: Phased.Sum(
             input: Phased.scaled(gates.input[0], 2),
             recurrent: [(1, Phased.scaled(gates.recurrent[0], 2))],
-            bias: gates.bias.first.map { Phased.scaled($0, 2) },
+            bias: gates.bias.first.map { try Phased.scaled($0, 2) },
             phases: Phased.phases(nil, false)),
           f: Phased.Sum(phases: Phased.phases(false, false)),
           z: Phased.Sum(bias: [Float](repeating: 2, count: units))),
@@ -73,7 +73,7 @@ struct SimpleRNNCell: RecurrentCell {
 
   func steps(_ weights: CellWeights) throws -> RecurrentSteps {
     let gates = try gates(weights)
-    return gates.steps { prepared, states, name, network in
+    return try gates.steps { prepared, states, name, network in
       let recurrent = network.matrixProduct(
         states[0], Weights(gates.recurrent[0]), inputs: units, outputs: units, name + "h")
       let sum = network.sum([prepared, recurrent], name + "sum")

@@ -126,8 +126,7 @@ struct SwinTransformerBlock: KerasLayer {
   /// places, and −100 where a window's places come from different parts of the image.
   private func terms(_ call: LayerCall) throws -> FloatValues {
     let places = window * window
-    let count = try checkedProduct(
-      [windowCount, heads, places, places], limit: Limits.tensorElements)
+    let count = try computedCount([windowCount, heads, places, places])
     let side = 2 * window - 1
     let table = try call.weight("positions", [side * side, heads]).array()
     var values: [Float] = []

@@ -86,7 +86,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
       throw call.error("its input \(input.shapeText) is not the scores of several heads")
     }
     let sizes = try call.known(input.shape.suffix(3), of: input)
-    let count = try checkedProduct(sizes, limit: Limits.tensorElements)
+    let count = try computedCount(sizes)
     let terms =
       isDeployed ? try call.flatWeight("deploy_bias", count) : try numbers(sizes, call)
     return [network.adding(scores: FloatValues(terms).shaped(sizes), to: input, call)]
@@ -205,8 +205,9 @@ struct WindowAttentionMask: KerasLayer {
   private func masked(
     _ input: KerasTensor, _ shape: [Int], _ call: LayerCall, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
-    _ = try checkedProduct(shape, limit: Limits.tensorElements)
+    let count = try computedCount(shape)
     var values: [Float] = []
+    values.reserveCapacity(count)
     for down in 0..<sizes[0] / windows[0] {
       for right in 0..<sizes[1] / windows[1] {
         let regions = (0..<windows[0] * windows[1]).map { place in

@@ -130,8 +130,10 @@ extension MILOperationCall {
     var biases = try parts("bias", 3, size, nil)
     if let others = try parts("input_bias", 3, size, nil) {
       biases =
-        biases.map {
-          zip($0, others).map { Weights(zip($0.floatValue.array(), $1.floatValue.array()).map(+)) }
+        try biases.map {
+          try zip($0, others).map {
+            Weights(try zip($0.floatValue.array(), $1.floatValue.array()).map(+))
+          }
         }
         ?? others
     }

@@ -225,7 +225,7 @@ import Testing
         parameters.append("\"\(key)\": \(text)")
       }
       let weights = trial.layer.blobs.map { blob in
-        let values = blob.floatValue.array().map { "\($0)" }
+        let values = try blob.floatValue.array().map { "\($0)" }
         return "([\(values.joined(separator: ", "))] as [Float]).withUnsafeBytes { Data($0) }"
       }
       return """

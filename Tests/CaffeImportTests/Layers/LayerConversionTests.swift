@@ -35,10 +35,10 @@ import Testing
     #expect(converted.outputs == ["y"])
     let norm = try #require(converted.layer("bn", as: Batchnorm.self))
     // Mean and variance are divided by the third blob.
-    #expect(norm.mean?.floatValue.array() == [1, 2, 3])
-    #expect(norm.variance?.floatValue.array() == [4, 3, 2])
-    #expect(norm.gamma?.floatValue.array() == [1, 2, 3])
-    #expect(norm.beta?.floatValue.array() == [4, 5, 6])
+    #expect(try norm.mean?.floatValue.array() == [1, 2, 3])
+    #expect(try norm.variance?.floatValue.array() == [4, 3, 2])
+    #expect(try norm.gamma?.floatValue.array() == [1, 2, 3])
+    #expect(try norm.beta?.floatValue.array() == [4, 5, 6])
     #expect(norm.epsilon == 1e-5)
   }
 
@@ -52,8 +52,8 @@ import Testing
         blobs { shape { dim: 3 } data: [1, 2, 3] } blobs { shape { dim: 3 } data: [4, 5, 6] } }
       """
     let norm = try #require(convert(network, weights: weights).layer("bn", as: Batchnorm.self))
-    #expect(norm.gamma?.floatValue.array() == [1, 2, 3])
-    #expect(norm.beta?.floatValue.array() == [4, 5, 6])
+    #expect(try norm.gamma?.floatValue.array() == [1, 2, 3])
+    #expect(try norm.beta?.floatValue.array() == [4, 5, 6])
   }
 
   /// Fields from the protos of Intel's, NVIDIA's, DeepLab's and other forks.
@@ -142,8 +142,8 @@ import Testing
     #expect(converted.types == ["batchnorm", "scale", "activation"])
     let norm = try #require(converted.layer("bn", as: Batchnorm.self))
     // A factor of 0 makes both 0.
-    #expect(norm.mean?.floatValue.array() == [0, 0, 0])
-    #expect(norm.variance?.floatValue.array() == [0, 0, 0])
+    #expect(try norm.mean?.floatValue.array() == [0, 0, 0])
+    #expect(try norm.variance?.floatValue.array() == [0, 0, 0])
   }
 
   @Test func poolingHasCaffesRuleOfSizes() throws {

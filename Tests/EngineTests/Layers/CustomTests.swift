@@ -27,7 +27,7 @@ final class TwiceAndNegated: CustomLayer {
   }
 
   func setWeightData(_ weights: [Bytes]) throws {
-    self.weights = weights.first.map { FloatValues(bytes: $0).array() } ?? []
+    self.weights = try weights.first.map { try FloatValues(bytes: $0).array() } ?? []
     if self.weights.isEmpty {
       throw ModelError(.malformed, "the weights are missing", field: "weights")
     }

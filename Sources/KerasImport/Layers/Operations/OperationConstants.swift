@@ -40,7 +40,7 @@ extension OperationCall {
         axes[$0] == .sequence
       }
     let transposed = FloatValues(values).shaped(shape).transposed(order)
-    values = transposed.array()
+    values = try transposed.array()
     let constant = LoadConstant(Weights(transposed), places.map { sizes[$0] ?? 1 })
     let blob = network.add(name + suffix, constant, [])
     return KerasTensor(blob: blob, shape: [nil] + shape, layout: TensorLayout(axes: axes))

@@ -49,7 +49,7 @@ extension OperationCall {
       return nil
     }
     if try bool(nil, "transpose_b", "adj_y", default: false) {
-      values = FloatValues(values).shaped(shape).transposed([1, 0]).array()
+      values = try FloatValues(values).shaped(shape).transposed([1, 0]).array()
       shape.reverse()
     }
     let input = network.settled(tensor, for: name)
