@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The C library as a program in C sees it, built by the system's compiler.
-@Suite(.program("cc")) struct CProgramTests {
+@Suite(.program("cc"), .unsanitized) struct CProgramTests {
   private static let fixtures = packageRoot + "/Fixtures/library"
   /// The folder of the built library.
   private static let products = String(Command.binary.dropLast("/assay".count))
@@ -36,7 +36,7 @@ import Testing
   #if os(Linux)
     /// Invalid accesses and lost memory. Optimized Swift branches on undefined values where the
     /// outcome does not matter, so these do not count.
-    @Test(.program("valgrind"), .unsanitized) func valgrindFindsNoFault() throws {
+    @Test(.program("valgrind")) func valgrindFindsNoFault() throws {
       try withTemporaryFolder { folder in
         // Valgrind does not read the newest debug information.
         let library = "libAssayLibrary.so"

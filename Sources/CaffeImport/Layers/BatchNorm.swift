@@ -98,8 +98,8 @@ extension Batchnorm {
 }
 
 extension FloatValues {
-  fileprivate func multiplied(by factor: Float) -> Weights {
-    factor == 1 ? Weights(self) : Weights(map { $0 * factor })
+  fileprivate func multiplied(by factor: Float) throws -> Weights {
+    factor == 1 ? Weights(self) : Weights(try map { $0 * factor })
   }
 }
 
