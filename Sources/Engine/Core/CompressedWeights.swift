@@ -142,7 +142,7 @@ struct RowFormat: Sendable {
 
 extension FloatValues {
   /// The bytes of the values in reading order: in place, or a copy.
-  func contiguous() -> Bytes { contiguousBytes ?? Bytes(array()) }
+  func contiguous() throws -> Bytes { try contiguousBytes ?? Bytes(array()) }
 }
 
 /// Weights as a layer reads them: floats in place, or compressed weights.
@@ -157,7 +157,7 @@ enum StoredWeights: Sendable {
   /// The bytes of the floats in reading order: in place, or a copy.
   func contiguous(_ kernels: any KernelTable.Type) throws -> Bytes {
     switch self {
-    case .floats(let values): values.contiguous()
+    case .floats(let values): try values.contiguous()
     case .compressed(let weights): try weights.expanded(kernels)
     }
   }

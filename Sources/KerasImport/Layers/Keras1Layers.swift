@@ -45,7 +45,7 @@ struct ParametricSoftplus: KerasLayer {
       return [result]
     }
     let (tensor, constantShape, values) = try network.itemConstant(betas, for: input, call)
-    func scaled(_ blob: String, _ factors: FloatValues, _ name: String) throws -> String {
+    func scaled(_ blob: String, _ factors: FloatValues, _ name: String) -> String {
       network.add(name, Scale(Weights(factors), constantShape), [blob])
     }
     let inner = scaled(tensor.blob, values, call.name + "__beta__")
