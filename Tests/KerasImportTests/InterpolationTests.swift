@@ -10,7 +10,7 @@ import Testing
       .nearest, .bilinear, .bicubic, .area, .lanczos3, .lanczos5, .gaussian, .mitchellcubic,
     ]
     for kind in kinds {
-      let matrix = kind.matrix(from: input, to: output)
+      let matrix = Array(kind.matrix(from: input, to: output))
       #expect(matrix.count == output && matrix.allSatisfy { $0.count == input })
       for row in matrix { #expect(abs(row.reduce(0, +) - 1) < 1e-6, "\(kind)") }
     }
@@ -19,13 +19,13 @@ import Testing
   /// Twice the size: the centers of the new pixels are a quarter pixel from those of the old ones.
   @Test func bilinearSamplesAtCenters() {
     #expect(
-      KerasInterpolation.bilinear.matrix(from: 2, to: 4)
+      Array(KerasInterpolation.bilinear.matrix(from: 2, to: 4))
         == [[1, 0], [0.75, 0.25], [0.25, 0.75], [0, 1]])
   }
 
   /// Keys's kernel with a = −½ at ¼: −9/128, 111/128, 29/128 and −3/128.
   @Test func cubicKernel() {
-    let row = KerasInterpolation.bicubic.matrix(from: 6, to: 12)[5]
+    let row = Array(KerasInterpolation.bicubic.matrix(from: 6, to: 12))[5]
     let expected = [0, -9.0 / 128, 111.0 / 128, 29.0 / 128, -3.0 / 128, 0]
     for (value, wanted) in zip(row, expected) { #expect(abs(value - wanted) < 1e-9) }
   }
