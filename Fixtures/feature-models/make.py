@@ -273,6 +273,20 @@ def pipeline():
             test, estimator.predict(test), estimator.predict_proba(test))])
 
 
+def not_a_number():
+    # libsvm trains such a model with `-s 1 -t 1 -d 0 -g 0.9 -r 2 -b 1`. It limits probabilities with
+    # `(x > y) ? x : y`, which gives y for NaN, so libsvm 3.23 answers 1e-7 and 1 - 1e-7.
+    x = data(60)
+    y = np.array(["no", "yes"])[(x[:, 0] > x[:, 1]).astype(int)]
+    estimator = svm.SVC(gamma=0.3, probability=True, random_state=1).fit(x, y)
+    spec = ct.converters.sklearn.convert(estimator, NAMES, "label").get_spec()
+    member = spec.pipelineClassifier.pipeline.models[-1]
+    member.supportVectorClassifier.rho[0] = math.nan
+    answer = {"label": "yes", "classProbability": {"no": 1e-7, "yes": 1 - 1e-7}}
+    write("support-vector-classifier-not-a-number", spec, [
+        (columns(row), answer) for row in data(2)])
+
+
 if __name__ == "__main__":
     frameworks()
     boosted_trees()
@@ -280,3 +294,4 @@ if __name__ == "__main__":
     nearest_neighbors()
     derived()
     pipeline()
+    not_a_number()

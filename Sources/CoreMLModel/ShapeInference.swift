@@ -10,6 +10,14 @@ package struct InferredShapes: Sendable {
   package var inside: [Int: [InferredShapes]] = [:]
 
   package init(shapes: [String: [Int]] = [:]) { self.shapes = shapes }
+
+  /// The same, where a single element without axes has one, as it does outside a network.
+  fileprivate var withAxes: InferredShapes {
+    var result = self
+    result.shapes = shapes.mapValues { $0.isEmpty ? [1] : $0 }
+    result.inside = inside.mapValues { $0.map(\.withAxes) }
+    return result
+  }
 }
 
 extension NeuralNetwork {
@@ -21,6 +29,13 @@ extension NeuralNetwork {
   ///   - custom: returns the output shapes of a custom layer; without it they stay unknown.
   package func inferredShapes(
     inputs: [String: [Int]], depth: Int = 3, custom: ((Custom, [[Int]]) throws -> [[Int]])? = nil
+  ) -> InferredShapes {
+    shapesOfAnyRank(inputs, depth, custom).withAxes
+  }
+
+  /// The same with rank 0.
+  fileprivate func shapesOfAnyRank(
+    _ inputs: [String: [Int]], _ depth: Int, _ custom: ((Custom, [[Int]]) throws -> [[Int]])?
   ) -> InferredShapes {
     var result = InferredShapes(shapes: inputs)
     var values: [String: [Float]] = [:]
@@ -75,8 +90,6 @@ extension NeuralNetwork {
         result.errors.append(ModelError(.internal, "\(error)", layer: layer.name))
       }
     }
-    // To others, a single element without axes has one.
-    result.shapes = result.shapes.mapValues { $0.isEmpty ? [1] : $0 }
     return result
   }
 }
@@ -88,12 +101,12 @@ extension ControlLayer {
     _ custom: ((Custom, [[Int]]) throws -> [[Int]])?
   ) -> [InferredShapes] {
     guard self is Loop else {
-      return networks.map { $0.inferredShapes(inputs: shapes, depth: depth, custom: custom) }
+      return networks.map { $0.shapesOfAnyRank(shapes, depth, custom) }
     }
     func run(_ start: [String: [Int]]) -> [InferredShapes] {
       var shapes = start
       return networks.map { network in
-        let inferred = network.inferredShapes(inputs: shapes, depth: depth, custom: custom)
+        let inferred = network.shapesOfAnyRank(shapes, depth, custom)
         shapes = inferred.shapes
         return inferred
       }

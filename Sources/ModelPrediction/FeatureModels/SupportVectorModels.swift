@@ -74,7 +74,8 @@ extension SupportVectorClassifier: DirectFeatureModel {
         votes[decision > 0 ? first : second] += 1
         if !probA.isEmpty {
           let probability = LinkFunction.logistic(-(probA[pair] * decision + probB[pair]))
-          pairs[first][second] = min(max(probability, 1e-7), 1 - 1e-7)
+          // As in libsvm, NaN becomes the smallest probability.
+          pairs[first][second] = probability > 1e-7 ? min(probability, 1 - 1e-7) : 1e-7
           pairs[second][first] = 1 - pairs[first][second]
         }
         pair += 1

@@ -121,11 +121,13 @@ extension ConcatND: OperationLayer {
 extension Stack: OperationLayer {
   func operations(_ layer: LayerConversion) throws -> [Variable] {
     let values = try layer.inputs.indices.map { try layer.array($0) }
-    let axis = try ArrayShape.axis(axis, rank: values[0].rank + 1, "axis")
+    let shape = layer.outputShapes[0]
+    // Numbers of rank 0 have an axis here.
+    if shape.count == values[0].rank { return [try layer.concat(values, 0)] }
+    let axis = try ArrayShape.axis(axis, rank: shape.count, "axis")
     return [
       try layer.make(
-        "stack", [("values", .variables(values)), ("axis", .int(axis))],
-        shape: layer.outputShapes[0])
+        "stack", [("values", .variables(values)), ("axis", .int(axis))], shape: shape)
     ]
   }
 }

@@ -1,4 +1,6 @@
 import CoreMLModel
+import ModelPrediction
+import ProgramConversion
 import TensorCore
 import TestSupport
 import Testing
@@ -7,7 +9,8 @@ import Testing
 
 /// Arrays that have lost all axes, whose shapes are those of NumPy.
 @Suite struct RankZeroTests {
-  /// The output of the engine, which the reference implementation confirms.
+  /// The output of the engine, which the reference implementation confirms, and the network as an
+  /// ML Program.
   private func run(
     _ layers: [NeuralNetworkLayer], _ input: Tensor, outputs: [String] = ["out"]
   ) throws -> [String: Tensor] {
@@ -15,6 +18,10 @@ import Testing
     let result = try CompiledNetwork(model: model).predict(["in0": input])
     let twin = try ReferenceNetwork(model: model).predict(["in0": ReferenceTensor(input)])
     for name in outputs { #expect(twin[name]?.tensor == result[name], "\(name)") }
+    let program = try Predictor(model: model.mlProgram(ProgramOptions()))
+    for output in try program.predict(["in0": .array(input)]).outputs {
+      #expect(output.value.elements == result[output.name]?.elements, "\(output.name)")
+    }
     return result
   }
 
