@@ -198,6 +198,9 @@ package protocol KernelTable: Sendable {
   // MARK: Matrices
 
   static func dense(_ a: DenseArguments)
+
+  /// Terms are summed in index order.
+  static func combineRows(_ a: RowCombination)
   static func expandWeights(_ a: ExpansionArguments)
 
   /// Packs a row of floats, possibly unaligned, into a `FixedRow`.

@@ -64,3 +64,28 @@ package struct DenseArguments: @unchecked Sendable {
     self.epilogue = epilogue
   }
 }
+
+/// `out[c] = Σ(k) factors[k] · rows[k][c]`, or the same added to `out`, for contiguous `c`.
+package struct RowCombination: @unchecked Sendable {
+  package var rows: UnsafePointer<Float>
+  /// Distance in floats from one row to the next.
+  package var stride: Int
+  package var factors: UnsafePointer<Float>
+  package var count: Int
+  package var columns: Int
+  package var output: UnsafeMutablePointer<Float>
+  package var accumulates: Bool
+
+  package init(
+    rows: UnsafePointer<Float>, stride: Int, factors: UnsafePointer<Float>, count: Int,
+    columns: Int, output: UnsafeMutablePointer<Float>, accumulates: Bool = false
+  ) {
+    self.rows = rows
+    self.stride = stride
+    self.factors = factors
+    self.count = count
+    self.columns = columns
+    self.output = output
+    self.accumulates = accumulates
+  }
+}

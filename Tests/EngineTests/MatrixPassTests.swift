@@ -182,6 +182,44 @@ import Testing
     try expect([[19, 48]], layers, becomes: ["attention"])
   }
 
+  /// A decoder's steps: layer 1 of a cache of two, and new keys and values after it. A few queries
+  /// read them in place; for more, they are copied to be packed.
+  @Test(arguments: [1, 3, 4])
+  func attentionReadsACache(_ rows: Int) throws {
+    let (count, size, past) = (2, 24, 7)
+    var layers = heads("in0", "q", [1, rows, count, size])
+    for (index, name) in ["k", "v"].enumerated() {
+      var slice = SliceStatic()
+      slice.beginIds = [1, 0, 0, 0, 0]
+      slice.endIds = [2, 1, count, past, size]
+      slice.strides = [1, 1, 1, 1, 1]
+      slice.beginMasks = [Bool](repeating: false, count: 5)
+      slice.endMasks = slice.beginMasks
+      slice.squeezeMasks = [true, false, false, false, false]
+      var join = ConcatND()
+      join.axis = 2
+      layers.append(Net.layer("slice \(name)", slice, "in\(1 + index)", "\(name) past"))
+      layers += heads("in\(3 + index)", "\(name) new", [1, rows, count, size])
+      layers.append(
+        NeuralNetworkLayer(
+          "all \(name)", join, input: ["\(name) past", "\(name) new"], output: [name]))
+    }
+    layers += [
+      NeuralNetworkLayer("qk", transposedProduct, input: ["q", "k"], output: ["scores"]),
+      Net.layer("scale", Activation(.linear(alpha: 0.3, beta: 0)), "scores", "scaled"),
+      Net.layer("soft", softmax, "scaled", "weights"),
+      NeuralNetworkLayer("wv", BatchedMatMul(), input: ["weights", "v"], output: ["heads"]),
+      Net.layer("back", transpose([0, 2, 1, 3]), "heads", "rows"),
+      Net.layer("join", reshape([1, rows, count * size]), "rows", "out"),
+    ]
+    let cache = [2, 1, count, past, size]
+    let new = [1, rows, count * size]
+    let copies = ["slice", "transpose", "concat"]
+    try expect(
+      [new, cache, cache, new, new], layers,
+      becomes: rows < 4 ? ["attention"] : copies + copies + ["attention"])
+  }
+
   /// Scores that are read elsewhere, or normalized along another axis, stay what they are.
   @Test func otherSoftmaxesStay() throws {
     var columns = SoftmaxND()

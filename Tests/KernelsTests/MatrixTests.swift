@@ -146,6 +146,41 @@ import Testing
     }
   }
 
+  /// Rows in one call, and in two of which the second accumulates.
+  @Test(arguments: availableSets) func combinedRows(_ set: InstructionSet) {
+    for columns in Array(1...37) + [64, 80, 131, 200] {
+      let count = 1 + columns % 9
+      let stride = columns + columns % 3
+      var generator = SplitMix64(seed: UInt64(columns))
+      let rows = generator.values((count - 1) * stride + columns)
+      let factors = generator.values(count)
+      let exact = (0..<columns).map { column in
+        (0..<count).reduce((0.0, 0.0)) { sum, row in
+          let product = Double(factors[row]) * Double(rows[row * stride + column])
+          return (sum.0 + product, sum.1 + abs(product))
+        }
+      }
+      for edge in GuardedBuffer.Edge.allCases {
+        let (r, f) = (GuardedBuffer(rows, at: edge), GuardedBuffer(factors, at: edge))
+        func combine(_ range: Range<Int>, to output: GuardedBuffer) {
+          set.kernels.combineRows(
+            RowCombination(
+              rows: r.constant + range.lowerBound * stride, stride: stride,
+              factors: f.constant + range.lowerBound, count: range.count, columns: columns,
+              output: output.pointer, accumulates: range.lowerBound > 0))
+        }
+        let whole = GuardedBuffer(count: columns, at: edge)
+        combine(0..<count, to: whole)
+        expectClose(whole.values, exact, "\(set) \(columns)")
+        guard count > 1 else { continue }
+        let parts = GuardedBuffer(count: columns, at: edge)
+        combine(0..<count / 2, to: parts)
+        combine(count / 2..<count, to: parts)
+        #expect(parts.values == whole.values, "\(set) \(columns)")
+      }
+    }
+  }
+
   /// The columns of a row-major matrix and those of its transpose are packed alike.
   @Test(arguments: availableSets) func packedColumns(_ set: InstructionSet) {
     let kernels = set.kernels

@@ -16,7 +16,7 @@ struct ConvolutionOperation: NodeOperation {
   var kind: String { "convolution \(window.kernel[0])×\(window.kernel[1])" + fusedLabel }
   var sumsProducts: Bool { true }
 
-  var takesBorrowedInput: Bool { true }
+  var borrowableInputs: Int { 1 }
 
   private func readsPlanes(_ shapes: NodeShapes) -> Bool {
     weights.groups == 1 && weights.inputs <= 8 && shapes.producedBlocks[0] != .blocked

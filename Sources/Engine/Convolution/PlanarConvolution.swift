@@ -21,7 +21,7 @@ struct PlanarConvolutionOperation: NodeOperation {
     LayoutWishes(inputs: [.dense], outputs: [.planar])
   }
 
-  var takesBorrowedInput: Bool { true }
+  var borrowableInputs: Int { 1 }
 
   func describe(_ context: StepContext) -> StepNote {
     StepNote(

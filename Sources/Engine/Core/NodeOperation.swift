@@ -57,8 +57,8 @@ protocol NodeOperation: Sendable {
   var isView: Bool { get }
   /// Whether the output is just the inputs concatenated along the channels.
   var joinsChannels: Bool { get }
-  /// Whether the first input, row-major, may be the caller's tensor.
-  var takesBorrowedInput: Bool { get }
+  /// How many inputs, from the first on, may be the caller's tensors if they are row-major.
+  var borrowableInputs: Int { get }
   /// Whether the operation performs the multiply-adds of its layer.
   var sumsProducts: Bool { get }
   /// Whether equal inputs always give equal outputs.
@@ -81,7 +81,7 @@ extension NodeOperation {
   var canRunInPlace: Bool { false }
   var isView: Bool { false }
   var joinsChannels: Bool { false }
-  var takesBorrowedInput: Bool { false }
+  var borrowableInputs: Int { 0 }
   var sumsProducts: Bool { false }
   var isRepeatable: Bool { true }
   func scratchFloats(_ context: StepContext) throws -> Int { 0 }

@@ -153,8 +153,7 @@ extension Plan {
       switch action {
       case .input: break
       case .node(let index, let inputs, _):
-        let first = graph.nodes[index].operation.takesBorrowedInput ? inputs.first : nil
-        for (position, id) in inputs.enumerated() where position > 0 || id != first {
+        for id in inputs.dropFirst(graph.nodes[index].operation.borrowableInputs) {
           isCopied[id] = true
         }
       case .convert, .output: for id in action.representations { isCopied[id] = true }

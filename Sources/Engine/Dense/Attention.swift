@@ -4,14 +4,54 @@ import TensorCore
 /// softmax(scale · query · keyᵀ + mask) · value for pairs of matrices from three arrays, a few rows
 /// of scores at a time, which stay in the cache. The mask is the fourth input.
 struct AttentionOperation: NodeOperation {
-  /// scale · query · keyᵀ; its result is the scores.
-  var scores: MatrixProductOperation
-  /// scores · value
-  var weighted: MatrixProductOperation
+  /// Rows of keys or values that one input contains. Row r, element c of matrix n is at
+  /// `walk.starts(batch)[n] + r · walk.row + c · walk.column`.
+  struct Part: Sendable, Equatable {
+    var walk: MatrixWalk
+    var count: Int
+  }
+
+  /// Sizes of the batch.
+  var batch: [Int]
+  /// Number of queries.
+  var rows: Int
+  /// Number of keys, and of values.
+  var length: Int
+  /// Elements of a query or a key, and of a value.
+  var depth: Int
+  var columns: Int
+  /// Of the scores, and of the result.
+  var scale: Float
+  var outputScale: Float
+  var query: MatrixWalk
+  var output: MatrixWalk
+  /// In the order of their rows: a cache and what is new, for example. The inputs are the query,
+  /// the parts of the keys, those of the values, and the mask.
+  var keys: [Part]
+  var values: [Part]
   var mask: MatrixWalk?
+
+  /// - Parameters:
+  ///   - scores: scale · query · keyᵀ
+  ///   - weighted: the normalized scores, row-major, times the values.
+  init(scores: MatrixProductOperation, weighted: MatrixProductOperation, mask: MatrixWalk?) {
+    batch = scores.batch
+    rows = scores.rows
+    length = scores.columns
+    depth = scores.depth
+    columns = weighted.columns
+    scale = scores.scale
+    outputScale = weighted.scale
+    query = scores.a
+    output = weighted.output
+    keys = [Part(walk: scores.b.transposed, count: length)]
+    values = [Part(walk: weighted.b, count: length)]
+    self.mask = mask
+  }
 
   var kind: String { "attention" + (mask == nil ? "" : " + mask") }
   var sumsProducts: Bool { true }
+  var borrowableInputs: Int { .max }
 
   private struct Sizes {
     let keys: PanelFactor
@@ -19,9 +59,8 @@ struct AttentionOperation: NodeOperation {
     let band: Int
 
     init(_ operation: AttentionOperation, _ kernels: any KernelTable.Type) {
-      let (scores, weighted) = (operation.scores, operation.weighted)
-      keys = PanelFactor(depth: scores.depth, columns: scores.columns, kernels)
-      values = PanelFactor(depth: weighted.depth, columns: weighted.columns, kernels)
+      keys = PanelFactor(depth: operation.depth, columns: operation.length, kernels)
+      values = PanelFactor(depth: operation.length, columns: operation.columns, kernels)
       band = kernels.productBand
     }
 
@@ -29,14 +68,14 @@ struct AttentionOperation: NodeOperation {
     var floats: Int { keys.floats + values.floats + band * (keys.width + values.width) }
   }
 
-  /// For a few rows, packing keys and values would take longer than the products.
-  private var readsInPlace: Bool {
-    scores.rows < 4 && scores.b.row == 1 && weighted.b.column == 1
+  /// For a few queries, packing keys and values would take longer than the products. Then they may
+  /// be in several parts.
+  var readsInPlace: Bool {
+    rows < 4 && (keys + values).allSatisfy { $0.walk.column == 1 }
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
-    context.threadCount
-      * (readsInPlace ? scores.columns : Sizes(self, context.kernels).floats)
+    context.threadCount * (readsInPlace ? length : Sizes(self, context.kernels).floats)
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
@@ -45,8 +84,8 @@ struct AttentionOperation: NodeOperation {
     let (kernels, scratch) = (context.kernels, context.scratch)
     let (inputs, output) = (context.inputs, context.outputs[0])
     let (operation, inPlace) = (self, readsInPlace)
-    let floats = inPlace ? scores.columns : sizes.floats
-    let bands = inPlace ? 1 : (scores.rows + sizes.band - 1) / sizes.band
+    let floats = inPlace ? length : sizes.floats
+    let bands = inPlace ? 1 : (rows + sizes.band - 1) / sizes.band
     return { run in
       let memory = run.pointer(scratch)
       let sources = inputs.map { UnsafePointer(run.pointer($0)) }
@@ -56,13 +95,9 @@ struct AttentionOperation: NodeOperation {
         var packed: Int?
         for unit in units {
           let matrix = unit / bands
-          let operands = Operands(
-            query: sources[0] + places.query[matrix], key: sources[1] + places.key[matrix],
-            value: sources[2] + places.value[matrix],
-            mask: places.mask.map { sources[3] + $0[matrix] },
-            output: target + places.output[matrix])
+          let operands = Operands(places, matrix, sources, target)
           if inPlace {
-            for row in 0..<operation.scores.rows {
+            for row in 0..<operation.rows {
               operation.computeInPlace(row, operands, near, kernels)
             }
             continue
@@ -71,41 +106,57 @@ struct AttentionOperation: NodeOperation {
           packed = matrix
           let first = unit % bands * sizes.band
           operation.compute(
-            first..<min(first + sizes.band, operation.scores.rows), operands, sizes, near, kernels)
+            first..<min(first + sizes.band, operation.rows), operands, sizes, near, kernels)
         }
       }
     }
   }
 
-  /// Where the matrices of each product start.
+  /// Where the matrices of each product start, by part and then by matrix.
   private struct Places: Sendable {
-    let query, key, value, output: [Int]
+    let query, output: [Int]
+    let keys, values: [[Int]]
     let mask: [Int]?
 
     init(_ operation: AttentionOperation) {
-      let batch = operation.scores.batch
-      query = operation.scores.a.starts(batch)
-      key = operation.scores.b.starts(batch)
-      value = operation.weighted.b.starts(batch)
+      let batch = operation.batch
+      query = operation.query.starts(batch)
+      keys = operation.keys.map { $0.walk.starts(batch) }
+      values = operation.values.map { $0.walk.starts(batch) }
       mask = operation.mask?.starts(batch)
-      output = operation.weighted.output.starts(batch)
+      output = operation.output.starts(batch)
     }
   }
 
   /// The matrices of one product.
   private struct Operands {
-    var query, key, value: UnsafePointer<Float>
+    var query: UnsafePointer<Float>
+    /// By part.
+    var keys, values: [UnsafePointer<Float>]
     var mask: UnsafePointer<Float>?
     var output: UnsafeMutablePointer<Float>
+
+    init(
+      _ places: Places, _ matrix: Int, _ sources: [UnsafePointer<Float>],
+      _ target: UnsafeMutablePointer<Float>
+    ) {
+      query = sources[0] + places.query[matrix]
+      keys = zip(sources[1...], places.keys).map { $0 + $1[matrix] }
+      let rest = sources[(1 + keys.count)...]
+      values = zip(rest, places.values).map { $0 + $1[matrix] }
+      mask = places.mask.map { sources[sources.count - 1] + $0[matrix] }
+      output = target + places.output[matrix]
+    }
   }
 
   private func pack(
     _ operands: Operands, _ sizes: Sizes, to memory: UnsafeMutablePointer<Float>
   ) {
+    let (key, value) = (keys[0].walk, values[0].walk)
     sizes.keys.pack(
-      operands.key, row: scores.b.row, column: scores.b.column, scale: scores.scale, to: memory)
+      operands.keys[0], row: key.column, column: key.row, scale: scale, to: memory)
     sizes.values.pack(
-      operands.value, row: weighted.b.row, column: weighted.b.column, scale: weighted.scale,
+      operands.values[0], row: value.row, column: value.column, scale: outputScale,
       to: memory + sizes.keys.floats)
   }
 
@@ -118,50 +169,62 @@ struct AttentionOperation: NodeOperation {
     let first = values + sizes.values.floats
     let width = sizes.keys.width
     sizes.keys.multiply(
-      operands.query + rows.lowerBound * scores.a.row, stride: scores.a.row, count: rows.count,
+      operands.query + rows.lowerBound * query.row, stride: query.row, count: rows.count,
       by: memory, to: first, outputStride: width)
     for row in rows { normalize(first + (row - rows.lowerBound) * width, row, operands, kernels) }
     sizes.values.multiply(
       first, stride: width, count: rows.count, by: values,
-      to: operands.output + rows.lowerBound * weighted.output.row,
-      outputStride: weighted.output.row, strip: first + sizes.band * width)
+      to: operands.output + rows.lowerBound * output.row,
+      outputStride: output.row, strip: first + sizes.band * width)
   }
 
   /// Adds the mask to a row of scores and takes its softmax.
   private func normalize(
-    _ values: UnsafeMutablePointer<Float>, _ row: Int, _ operands: Operands,
+    _ scores: UnsafeMutablePointer<Float>, _ row: Int, _ operands: Operands,
     _ kernels: any KernelTable.Type
   ) {
     if let mask, let source = operands.mask {
       kernels.apply(
-        .add, source + row * mask.row, mask.column == 0 ? .all : .none, to: values,
-        count: scores.columns)
+        .add, source + row * mask.row, mask.column == 0 ? .all : .none, to: scores, count: length)
     }
-    kernels.softmax(values, to: values, count: scores.columns)
+    kernels.softmax(scores, to: scores, count: length)
   }
 
   /// Computes a row from keys and values whose elements are adjacent.
   private func computeInPlace(
-    _ row: Int, _ operands: Operands, _ values: UnsafeMutablePointer<Float>,
+    _ row: Int, _ operands: Operands, _ scores: UnsafeMutablePointer<Float>,
     _ kernels: any KernelTable.Type
   ) {
-    kernels.dense(
-      DenseArguments(
-        weights: WeightRows(base: operands.key, stride: scores.b.column), rows: scores.columns,
-        columns: scores.depth, input: operands.query + row * scores.a.row, output: values))
+    var first = 0
+    for (part, source) in zip(keys, operands.keys) {
+      kernels.dense(
+        DenseArguments(
+          weights: WeightRows(base: source, stride: part.walk.row), rows: part.count,
+          columns: depth, input: operands.query + row * query.row, output: scores + first))
+      first += part.count
+    }
+    scale(scores, by: scale, count: length, kernels)
+    normalize(scores, row, operands, kernels)
+    let result = operands.output + row * output.row
+    first = 0
+    for (part, source) in zip(values, operands.values) {
+      kernels.combineRows(
+        RowCombination(
+          rows: source, stride: part.walk.row, factors: scores + first, count: part.count,
+          columns: columns, output: result, accumulates: first > 0))
+      first += part.count
+    }
+    scale(result, by: outputScale, count: columns, kernels)
+  }
+
+  private func scale(
+    _ values: UnsafeMutablePointer<Float>, by factor: Float, count: Int,
+    _ kernels: any KernelTable.Type
+  ) {
+    if factor == 1 { return }
     kernels.unary(
       UnaryArguments(
-        function: .linear, input: values, output: values, count: scores.columns,
-        alpha: scores.scale))
-    normalize(values, row, operands, kernels)
-    for key in 0..<scores.columns {
-      var sum = UnaryArguments(
-        function: .linear, input: operands.value + key * weighted.b.row,
-        output: operands.output + row * weighted.output.row, count: weighted.columns,
-        alpha: values[key] * weighted.scale)
-      sum.accumulates = key > 0
-      kernels.unary(sum)
-    }
+        function: .linear, input: values, output: values, count: count, alpha: factor))
   }
 }
 

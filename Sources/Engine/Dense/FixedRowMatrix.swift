@@ -40,7 +40,7 @@ final class FixedRowMatrix: Sendable {
   private static let fewestWeights = 1 << 16
   /// With more vectors, computing takes longer than reading the weights.
   static let mostVectors = 2
-  /// Rows that the first prediction packs at once: as many as the kernel processes together.
+  /// Rows that the first prediction packs at once.
   private static let rowsAtOnce = 4
 
   /// - Parameter streamed: the weights of all matrices of the network with few vectors.

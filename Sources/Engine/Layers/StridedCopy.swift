@@ -9,7 +9,7 @@ struct StridedCopyOperation: NodeOperation {
   var strides: [Int]
   var offset = 0
 
-  var takesBorrowedInput: Bool { true }
+  var borrowableInputs: Int { 1 }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let input = context.inputs[0]

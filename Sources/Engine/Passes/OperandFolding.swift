@@ -1,5 +1,6 @@
 /// Lets matrix products read their operands through views, transposes, slices and factors, and
-/// write transposed or multiplied results.
+/// write transposed or multiplied results; lets attention of a few queries read keys and values
+/// through views, slices and concatenations.
 enum OperandFolding: Pass {
   static let name = "operand-folding"
 
@@ -13,6 +14,16 @@ enum OperandFolding: Pass {
     var changed = false
     var removed: Set<Int> = []
     for index in graph.nodes.indices {
+      if var attention = graph.nodes[index].operation as? AttentionOperation {
+        var node = graph.nodes[index]
+        let reads = attention.readParts(of: &node.inputs, graph) { value in
+          producers[value].flatMap { removed.contains($0) ? nil : graph.nodes[$0] }
+        }
+        node.operation = attention
+        graph.nodes[index] = node
+        changed = changed || reads
+        continue
+      }
       guard var product = graph.nodes[index].operation as? MatrixProductOperation else { continue }
       var node = graph.nodes[index]
       for operand in 0..<2 {
@@ -48,28 +59,18 @@ extension MatrixProductOperation {
   fileprivate mutating func reads(
     _ operand: Int, through node: Graph.Node, _ graph: Graph
   ) -> Bool {
-    guard node.inputs.count == 1, node.outputs.count == 1 else { return false }
-    switch node.operation {
-    case is ViewOperation: return true
-    case let elementwise as ElementwiseOperation:
-      guard let factor = elementwise.function.factor else { return false }
+    if let factor = (node.operation as? ElementwiseOperation)?.function.factor,
+      node.inputs.count == 1
+    {
       scale *= factor
       return true
-    case let copy as StridedCopyOperation: return reads(operand, through: copy)
-    case let slice as PlaneGatherOperation:
-      guard let copy = slice.copy(of: graph.shape(node.inputs[0])) else { return false }
-      return reads(operand, through: copy)
-    default: return false
     }
-  }
-
-  private mutating func reads(_ operand: Int, through copy: StridedCopyOperation) -> Bool {
     if operand == 0 {
-      guard let walk = a.through(copy, batch + [rows, depth]), walk.column == 1 || depth == 1
+      guard let walk = a.through(node, batch + [rows, depth], graph), walk.column == 1 || depth == 1
       else { return false }
       a = walk
     } else {
-      guard let walk = b.through(copy, batch + [depth, columns]) else { return false }
+      guard let walk = b.through(node, batch + [depth, columns], graph) else { return false }
       b = walk
     }
     return true
@@ -96,6 +97,22 @@ extension ScaledFunction {
       return nil
     }
     return alpha * scale
+  }
+}
+
+extension MatrixWalk {
+  /// The walk through the input of a node that only moves elements, if there is one.
+  ///
+  /// - Parameter sizes: those of the batch, and the numbers of rows and columns.
+  func through(_ node: Graph.Node, _ sizes: [Int], _ graph: Graph) -> MatrixWalk? {
+    guard node.inputs.count == 1, node.outputs.count == 1 else { return nil }
+    switch node.operation {
+    case is ViewOperation: return self
+    case let copy as StridedCopyOperation: return through(copy, sizes)
+    case let slice as PlaneGatherOperation:
+      return slice.copy(of: graph.shape(node.inputs[0])).flatMap { through($0, sizes) }
+    default: return nil
+    }
   }
 }
 

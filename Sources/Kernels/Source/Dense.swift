@@ -6,7 +6,9 @@ extension Table {
   /// sum by halves.
   @inline(never)
   package static func dense(_ a: DenseArguments) {
-    if a.isReadInRegisters {
+    if case .fixed(let scales) = a.weights.format {
+      denseFixedRows(a, scales)
+    } else if a.isReadInRegisters {
       denseRows(a, stage: nil)
     } else {
       withUnsafeTemporaryAllocation(of: Float.self, capacity: 4 &* stageColumns) {
@@ -55,6 +57,30 @@ private func denseRows(_ a: DenseArguments, stage: UnsafeMutablePointer<Float>?)
   }
 }
 
+/// Reads one row after the other, because a single stream of weights is read at the memory's full
+/// speed, and several side by side are not.
+private func denseFixedRows(_ a: DenseArguments, _ scales: UnsafePointer<Float>) {
+  for row in 0..<a.rows {
+    var n = 0
+    while n &+ 2 <= a.batch {
+      denseFixedRow(Count<2>(), a, row: row, vector: n, scales[row])
+      n &+= 2
+    }
+    if n < a.batch { denseFixedRow(Count<1>(), a, row: row, vector: n, scales[row]) }
+  }
+}
+
+@inline(__always)
+private func denseFixedRow<let vectors: Int>(
+  _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int, _ scale: Float
+) {
+  var sums = RowSums<1, vectors>()
+  let first = a.weights.first &+ row &* a.weights.stride
+  sums.addFixed(
+    a, vector: vector, a.weights.base + first &* FixedRow.bytesPerColumn, splat(scale))
+  sums.finish(a, row: row, vector: vector)
+}
+
 @inline(__always)
 private func denseTile<let rows: Int, let vectors: Int>(
   _: Count<rows>, _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int,
@@ -95,11 +121,7 @@ private func denseTile<let rows: Int, let vectors: Int>(
       let codes = loadBytes(w + (r &* a.weights.stride &+ k), count: count)
       return keep(count, of: vector_scale(vector_from_bytes(codes), scale[r], bias[r]))
     }
-  case .fixed(let scales):
-    let w = a.weights.base + first &* FixedRow.bytesPerColumn
-    var scale = InlineArray<rows, Vector>(repeating: .zero)
-    for r in 0..<rows { scale[r] = splat(scales[row &+ r]) }
-    sums.addFixed(a, vector: vector, w, scale)
+  case .fixed: break
   case .linear, .table:
     guard let stage else {
       #if KERNELS_AVX512 || KERNELS_AVX2
@@ -239,40 +261,27 @@ private struct RowSums<let rows: Int, let vectors: Int> {
     }
   }
 
-  /// Adds rows of codes starting at `w`, a block at a time, like `add` with the floats that the
+  /// Adds a row of codes starting at `w`, a block at a time, like `add` with the floats that the
   /// codes represent.
   @inline(__always)
   mutating func addFixed(
-    _ a: DenseArguments, vector: Int, _ w: UnsafeRawPointer, _ scale: InlineArray<rows, Vector>
-  ) {
-    let rowBytes = a.weights.stride &* FixedRow.bytesPerColumn
+    _ a: DenseArguments, vector: Int, _ w: UnsafeRawPointer, _ scale: Vector
+  ) where rows == 1 {
     let block = FixedRow.blockColumns
-    // Prefetches lines at the same distance ahead in all rows; past their ends, in the rows that
-    // come next.
-    let distance = 11 &* block &* FixedRow.bytesPerColumn
     var first = 0
     while first &+ block <= a.columns {
       let start = w + first &* FixedRow.bytesPerColumn
-      let ahead =
-        first &* FixedRow.bytesPerColumn &+ distance < rowBytes
-        ? distance : distance &+ (rows &- 1) &* rowBytes
-      for r in 0..<rows {
-        let lines = start + (r &* rowBytes &+ ahead)
-        vector_prefetch(lines)
-        vector_prefetch(lines + block)
-        vector_prefetch(lines + 2 &* block)
-      }
-      add(a, vector: vector, first..<first &+ block) { r, k in
-        loadFixed(start + r &* rowBytes, k &- first) * scale[r]
+      add(a, vector: vector, first..<first &+ block) { _, k in
+        loadFixed(start, k &- first) * scale
       } tail: { _, _, _ in
         .zero
       }
       first &+= block
     }
-    add(a, vector: vector, first..<a.columns) { r, k in
-      loadFixed(w + r &* rowBytes, k) * scale[r]
-    } tail: { r, k, _ in
-      loadFixed(w + r &* rowBytes, k) * scale[r]
+    add(a, vector: vector, first..<a.columns) { _, k in
+      loadFixed(w, k) * scale
+    } tail: { _, k, _ in
+      loadFixed(w, k) * scale
     }
   }
 

@@ -1,6 +1,34 @@
 import CoreMLModel
 import TensorCore
 
+/// Concatenates row-major arrays: each of `count` rows of the output consists of one row of every
+/// input.
+struct JoinOperation: NodeOperation {
+  var count: Int
+  /// Elements in a row of each input.
+  var lengths: [Int]
+
+  var kind: String { "concat" }
+  var borrowableInputs: Int { .max }
+
+  func makeStep(_ context: StepContext) throws -> StepBody {
+    let (inputs, output) = (context.inputs, context.outputs[0])
+    let (count, lengths) = (count, lengths)
+    let row = lengths.reduce(0, +)
+    return { run in
+      let sources = inputs.map { UnsafePointer(run.pointer($0)) }
+      let target = run.pointer(output)
+      run.pool.forEach(count) { index in
+        var start = target + index * row
+        for (source, length) in zip(sources, lengths) {
+          start.update(from: source + index * length, count: length)
+          start += length
+        }
+      }
+    }
+  }
+}
+
 extension Shape {
   /// The axis that is C of `[Seq, Batch, C, H, W]`.
   var channelAxis: Int { rank > 2 ? rank - 3 : rank - 1 }
@@ -16,23 +44,8 @@ extension LayerLowering {
       return add(ConcatOperation(), values, shape)
     }
     let outer = shape.dimensions[..<axis].reduce(1, *)
-    // The number of elements that each input adds to one row of the output.
     let lengths = values.map { graph.shape($0).count / outer }
-    var starts: [Int] = []
-    var total = 0
-    for length in lengths {
-      starts.append(total)
-      total += length
-    }
-    let row = total
-    let count = values.count
-    let operation = ArrayOperation(kind: "concat", units: outer) { [starts] buffers, unit in
-      for index in 0..<count {
-        (buffers.output + unit * row + starts[index]).update(
-          from: buffers.inputs[index] + unit * lengths[index], count: lengths[index])
-      }
-    }
-    return add(operation, values, shape)
+    return add(JoinOperation(count: outer, lengths: lengths), values, shape)
   }
 }
 

@@ -1,0 +1,58 @@
+import KernelInterface
+
+/// Vectors of columns that are summed together: enough chains of sums to keep the processor busy,
+/// each of which waits only for its previous step.
+#if KERNELS_AVX512
+  private let vectorsAtOnce = 4
+#else
+  private let vectorsAtOnce = 8
+#endif
+
+extension Table {
+  @inline(never)
+  package static func combineRows(_ a: RowCombination) {
+    var column = 0
+    while column &+ vectorsAtOnce &* lanes <= a.columns {
+      #if KERNELS_AVX512
+        a.sum(Count<4>(), from: column)
+      #else
+        a.sum(Count<8>(), from: column)
+      #endif
+      column &+= vectorsAtOnce &* lanes
+    }
+    while column &+ lanes <= a.columns {
+      a.sum(Count<1>(), from: column)
+      column &+= lanes
+    }
+    if column < a.columns { a.sumRest(from: column) }
+  }
+}
+
+extension RowCombination {
+  @inline(__always)
+  fileprivate func sum<let vectors: Int>(_: Count<vectors>, from column: Int) {
+    var sums = InlineArray<vectors, Vector>(repeating: .zero)
+    let target = output + column
+    if accumulates { for v in 0..<vectors { sums[v] = load(target + v &* lanes) } }
+    var row = rows + column
+    for k in 0..<count {
+      let factor = splat(factors[k])
+      for v in 0..<vectors { sums[v] = multiplyAdd(factor, load(row + v &* lanes), sums[v]) }
+      row += stride
+    }
+    for v in 0..<vectors { store(sums[v], target + v &* lanes) }
+  }
+
+  /// Fewer columns than a vector has lanes.
+  @inline(__always)
+  fileprivate func sumRest(from column: Int) {
+    let rest = columns &- column
+    let target = output + column
+    var sum = accumulates ? load(UnsafeRawPointer(target), count: rest) : .zero
+    for k in 0..<count {
+      let row = UnsafeRawPointer(rows + (k &* stride &+ column))
+      sum = multiplyAdd(splat(factors[k]), load(row, count: rest), sum)
+    }
+    store(sum, target, count: rest)
+  }
+}
