@@ -69,6 +69,9 @@ VECTOR_OPERATION vector_double vector_limit_double(vector_double x, double bound
   return x > -high ? x : -high;
 }
 
+/// The largest lane; lanes that are not numbers are ignored unless all are.
+VECTOR_OPERATION float vector_largest(vector_float x) { return __builtin_reduce_max(x); }
+
 /// Asks for the cache line at `address`, which need not be one that may be read.
 static inline __attribute__((always_inline, unused)) void vector_prefetch(const void *address) {
   __builtin_prefetch(address, 0, 3);

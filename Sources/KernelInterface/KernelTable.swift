@@ -231,6 +231,9 @@ package protocol KernelTable: Sendable {
   static func softmax(
     _ input: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, count: Int)
 
+  /// The softmax of each row, in place, after the mask is added.
+  static func softmaxRows(_ a: SoftmaxRows)
+
   /// The softmax over the channels of each of `pixels` adjacent blocked pixels; input and output
   /// may be the same. Lanes beyond `channels` become zeros.
   static func blockedSoftmax(

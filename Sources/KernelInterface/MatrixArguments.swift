@@ -89,3 +89,28 @@ package struct RowCombination: @unchecked Sendable {
     self.accumulates = accumulates
   }
 }
+
+/// `x[r][i] = scores[r · stride + i] + mask[r · maskRow + i · maskColumn]`.
+package struct SoftmaxRows: @unchecked Sendable {
+  package var scores: UnsafeMutablePointer<Float>
+  package var stride: Int
+  package var rows: Int
+  package var count: Int
+  package var mask: UnsafePointer<Float>?
+  package var maskRow: Int
+  /// 0 or 1.
+  package var maskColumn: Int
+
+  package init(
+    scores: UnsafeMutablePointer<Float>, stride: Int, rows: Int, count: Int,
+    mask: UnsafePointer<Float>? = nil, maskRow: Int = 0, maskColumn: Int = 0
+  ) {
+    self.scores = scores
+    self.stride = stride
+    self.rows = rows
+    self.count = count
+    self.mask = mask
+    self.maskRow = maskRow
+    self.maskColumn = maskColumn
+  }
+}

@@ -138,7 +138,9 @@ package enum Table: KernelTable {
 
   package static func dense(_ a: DenseArguments) { call(.dense(a)) }
 
-  package static func matrixProduct(_ a: MatrixProductArguments) { call(.matrixProduct(a)) }
+  package static func combineRows(_ a: RowCombination) { call(.combineRows(a)) }
+
+  package static func softmaxRows(_ a: SoftmaxRows) { call(.softmaxRows(a)) }
 
   package static func expandWeights(_ a: ExpansionArguments) { call(.expandWeights(a)) }
 

@@ -41,7 +41,8 @@ package enum KernelCall: @unchecked Sendable {
     halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>, outputStrides: Strides,
     epilogue: Epilogue)
   case dense(DenseArguments)
-  case matrixProduct(MatrixProductArguments)
+  case combineRows(RowCombination)
+  case softmaxRows(SoftmaxRows)
   case expandWeights(ExpansionArguments)
   case packFixedRow(UnsafeRawPointer, columns: Int, to: UnsafeMutableRawPointer)
   case unary(UnaryArguments)

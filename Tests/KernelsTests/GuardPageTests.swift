@@ -74,7 +74,7 @@ import Testing
     "pieceInput", "pieceOutput", "pieceSums", "pieceSumOutput", "planarConvolution",
     "planarPair", "planarPairRows", "upsampledInput", "upsampledOutput", "expandWeights",
     "expandWinogradWeights", "strassenInput", "strassenOutput", "packFixedRow",
-    "combineRows",
+    "combineRows", "softmaxRows",
   ]
 
   /// Calls the kernel for a length; returns the buffers that it must fill.

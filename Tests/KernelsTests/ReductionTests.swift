@@ -86,6 +86,44 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
     }
   }
 
+  /// Rows with a gap between them; without a mask, and with one per element, row or column.
+  @Test(arguments: availableSets) func softmaxOfRows(_ set: InstructionSet) {
+    var generator = SplitMix64(seed: 6)
+    let rows = 3
+    for count in Array(1...40) + [197] {
+      for strides in [nil, (count, 1), (1, 0), (0, 1)] as [(row: Int, column: Int)?] {
+        let (maskRow, maskColumn) = strides ?? (0, 0)
+        let stride = count + 2
+        let x = generator.values((rows - 1) * stride + count, in: -90...90)
+        let mask = generator.values(rows * count, in: -30...0)
+        let m = GuardedBuffer(
+          Array(mask.prefix((rows - 1) * maskRow + (count - 1) * maskColumn + 1)), at: .end)
+        let buffer = GuardedBuffer(x, at: .end)
+        set.kernels.softmaxRows(
+          SoftmaxRows(
+            scores: buffer.pointer, stride: stride, rows: rows, count: count,
+            mask: strides == nil ? nil : m.constant, maskRow: maskRow, maskColumn: maskColumn))
+        let found = buffer.values
+        for row in 0..<rows {
+          let sums = (0..<count).map { index in
+            x[row * stride + index]
+              + (strides == nil ? 0 : mask[row * maskRow + index * maskColumn])
+          }
+          for (index, exact) in Self.softmax(sums).enumerated() {
+            let error = abs(Double(found[row * stride + index]) - exact)
+            // The difference from the largest value is rounded.
+            let rounding = 0x1p-24 * Double((sums.max() ?? 0) - sums[index])
+            #expect(error <= (1e-6 + rounding) * exact + 1e-44, "\(set) \(count)")
+          }
+          if row + 1 < rows {
+            let gap = row * stride + count..<(row + 1) * stride
+            #expect(Array(found[gap]) == Array(x[gap]))
+          }
+        }
+      }
+    }
+  }
+
   @Test(arguments: availableSets) func softmaxOfChannels(_ set: InstructionSet) {
     let block = set.kernels.channelBlock
     var generator = SplitMix64(seed: 5)

@@ -171,23 +171,24 @@ struct AttentionOperation: NodeOperation {
     sizes.keys.multiply(
       operands.query + rows.lowerBound * query.row, stride: query.row, count: rows.count,
       by: memory, to: first, outputStride: width)
-    for row in rows { normalize(first + (row - rows.lowerBound) * width, row, operands, kernels) }
+    normalize(first, stride: width, rows, operands, kernels)
     sizes.values.multiply(
       first, stride: width, count: rows.count, by: values,
       to: operands.output + rows.lowerBound * output.row,
       outputStride: output.row, strip: first + sizes.band * width)
   }
 
-  /// Adds the mask to a row of scores and takes its softmax.
+  /// Adds the mask to the scores of some rows and takes the softmax of each.
   private func normalize(
-    _ scores: UnsafeMutablePointer<Float>, _ row: Int, _ operands: Operands,
+    _ scores: UnsafeMutablePointer<Float>, stride: Int, _ rows: Range<Int>, _ operands: Operands,
     _ kernels: any KernelTable.Type
   ) {
-    if let mask, let source = operands.mask {
-      kernels.apply(
-        .add, source + row * mask.row, mask.column == 0 ? .all : .none, to: scores, count: length)
-    }
-    kernels.softmax(scores, to: scores, count: length)
+    let maskRow = mask?.row ?? 0
+    kernels.softmaxRows(
+      SoftmaxRows(
+        scores: scores, stride: stride, rows: rows.count, count: length,
+        mask: operands.mask.map { $0 + rows.lowerBound * maskRow }, maskRow: maskRow,
+        maskColumn: mask?.column ?? 0))
   }
 
   /// Computes a row from keys and values whose elements are adjacent.
@@ -204,7 +205,7 @@ struct AttentionOperation: NodeOperation {
       first += part.count
     }
     scale(scores, by: scale, count: length, kernels)
-    normalize(scores, row, operands, kernels)
+    normalize(scores, stride: length, row..<row + 1, operands, kernels)
     let result = operands.output + row * output.row
     first = 0
     for (part, source) in zip(values, operands.values) {
@@ -225,23 +226,5 @@ struct AttentionOperation: NodeOperation {
     kernels.unary(
       UnaryArguments(
         function: .linear, input: values, output: values, count: count, alpha: factor))
-  }
-}
-
-extension KernelTable {
-  /// Replaces each of `values` with the function of it and of one of `others`, which are adjacent
-  /// or a single number.
-  static func apply(
-    _ function: CombiningFunction, _ others: UnsafePointer<Float>,
-    _ broadcast: Broadcast = .none, to values: UnsafeMutablePointer<Float>, count: Int
-  ) {
-    withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: 2) { operands in
-      guard let first = operands.baseAddress else { return }
-      first.initialize(to: CombiningOperand(values))
-      (first + 1).initialize(to: CombiningOperand(others, broadcast))
-      combine(
-        CombiningArguments(
-          function: function, operands: first, operandCount: 2, output: values, count: count))
-    }
   }
 }

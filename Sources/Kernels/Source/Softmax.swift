@@ -1,3 +1,4 @@
+import CVector
 import KernelInterface
 
 extension Table {
@@ -26,6 +27,80 @@ extension Table {
     }
     while i < count {
       output[i] /= sum
+      i &+= 1
+    }
+  }
+}
+
+extension Table {
+  @inline(never)
+  package static func softmaxRows(_ a: SoftmaxRows) {
+    for row in 0..<a.rows {
+      let scores = a.scores + row &* a.stride
+      if let mask = a.mask { a.add(mask + row &* a.maskRow, to: scores) }
+      a.normalize(scores)
+    }
+  }
+}
+
+extension SoftmaxRows {
+  @inline(__always)
+  fileprivate func add(_ mask: UnsafePointer<Float>, to scores: UnsafeMutablePointer<Float>) {
+    var i = 0
+    if maskColumn == 0 {
+      let addend = splat(mask[0])
+      while i &+ lanes <= count {
+        store(load(scores + i) + addend, scores + i)
+        i &+= lanes
+      }
+    } else {
+      while i &+ lanes <= count {
+        store(load(scores + i) + load(mask + i), scores + i)
+        i &+= lanes
+      }
+    }
+    while i < count {
+      scores[i] += mask[i &* maskColumn]
+      i &+= 1
+    }
+  }
+
+  @inline(__always)
+  fileprivate func normalize(_ scores: UnsafeMutablePointer<Float>) {
+    let whole = count & -lanes
+    let rest = count &- whole
+    let end = UnsafeMutableRawPointer(scores + whole)
+    var peaks = splat(-.infinity)
+    var i = 0
+    while i < whole {
+      peaks = maximum(peaks, load(scores + i))
+      i &+= lanes
+    }
+    if rest > 0 {
+      peaks = maximum(peaks, fill(load(end, count: rest), from: rest, with: -.infinity))
+    }
+    let peak = splat(vector_largest(peaks))
+    var sums = Vector.zero
+    i = 0
+    while i < whole {
+      let e = exponential(load(scores + i) - peak)
+      store(e, scores + i)
+      sums += e
+      i &+= lanes
+    }
+    if rest > 0 {
+      let e = fill(exponential(load(end, count: rest) - peak), from: rest, with: 0)
+      store(e, end, count: rest)
+      sums += e
+    }
+    let factor = 1 / laneSum(sums)
+    i = 0
+    while i < whole {
+      store(load(scores + i) * splat(factor), scores + i)
+      i &+= lanes
+    }
+    while i < count {
+      scores[i] *= factor
       i &+= 1
     }
   }

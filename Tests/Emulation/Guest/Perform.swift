@@ -76,7 +76,8 @@ func perform(_ call: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) -> Int
       halfChannels: halfChannels, channels: channels, output: output, outputStrides: strides,
       epilogue: epilogue)
   case .dense(let a): Table.dense(a)
-  case .matrixProduct(let a): Table.matrixProduct(a)
+  case .combineRows(let a): Table.combineRows(a)
+  case .softmaxRows(let a): Table.softmaxRows(a)
   case .expandWeights(let a): Table.expandWeights(a)
   case .packFixedRow(let source, let columns, let packed):
     let summary = Table.packFixedRow(source, columns: columns, to: packed)
