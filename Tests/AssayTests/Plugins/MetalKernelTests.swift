@@ -224,7 +224,7 @@ import Testing
           if case .string(let text) = value { "\"\(text)\"" } else { "NSNumber(value: \(value))" }
         parameters.append("\"\(key)\": \(text)")
       }
-      let weights = trial.layer.blobs.map { blob in
+      let weights = try trial.layer.blobs.map { blob in
         let values = try blob.floatValue.array().map { "\($0)" }
         return "([\(values.joined(separator: ", "))] as [Float]).withUnsafeBytes { Data($0) }"
       }
