@@ -42,7 +42,9 @@ package enum Subprocess {
         ends = true
         continue
       }
-      peak = max(peak, memory.peak)
+      // Until the process runs its program, the peak is that of the one that starts it.
+      let sample = memory.peak
+      if sample > 0 { peak = sample }
       usleep(pause)
       pause = min(2 * pause, 2000)
     }
