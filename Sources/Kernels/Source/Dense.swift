@@ -6,8 +6,8 @@ extension Table {
   /// sum by halves.
   @inline(never)
   package static func dense(_ a: DenseArguments) {
-    if case .fixed(let scales) = a.weights.format {
-      denseFixedRows(a, scales)
+    if case .fixed(let scales) = a.weights.format, a.columns <= shortRow {
+      denseShortRows(a, scales)
     } else if a.isReadInRegisters {
       denseRows(a, stage: nil)
     } else {
@@ -57,27 +57,36 @@ private func denseRows(_ a: DenseArguments, stage: UnsafeMutablePointer<Float>?)
   }
 }
 
+/// Columns of rows in 24 bits that are read one after the other. The input of longer rows leaves the
+/// L1 cache, and is read once for four rows.
+private var shortRow: Int {
+  @inline(__always) get { 2048 }
+}
+
 /// Reads one row after the other, because a single stream of weights is read at the memory's full
 /// speed, and several side by side are not.
-private func denseFixedRows(_ a: DenseArguments, _ scales: UnsafePointer<Float>) {
+private func denseShortRows(_ a: DenseArguments, _ scales: UnsafePointer<Float>) {
   for row in 0..<a.rows {
     var n = 0
     while n &+ 2 <= a.batch {
-      denseFixedRow(Count<2>(), a, row: row, vector: n, scales[row])
+      denseFixedTile(Count<1>(), Count<2>(), a, row: row, vector: n, scales)
       n &+= 2
     }
-    if n < a.batch { denseFixedRow(Count<1>(), a, row: row, vector: n, scales[row]) }
+    if n < a.batch { denseFixedTile(Count<1>(), Count<1>(), a, row: row, vector: n, scales) }
   }
 }
 
 @inline(__always)
-private func denseFixedRow<let vectors: Int>(
-  _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int, _ scale: Float
+private func denseFixedTile<let rows: Int, let vectors: Int>(
+  _: Count<rows>, _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int,
+  _ scales: UnsafePointer<Float>
 ) {
-  var sums = RowSums<1, vectors>()
+  var sums = RowSums<rows, vectors>()
   let first = a.weights.first &+ row &* a.weights.stride
+  var scale = InlineArray<rows, Vector>(repeating: .zero)
+  for r in 0..<rows { scale[r] = splat(scales[row &+ r]) }
   sums.addFixed(
-    a, vector: vector, a.weights.base + first &* FixedRow.bytesPerColumn, splat(scale))
+    a, vector: vector, a.weights.base + first &* FixedRow.bytesPerColumn, scale)
   sums.finish(a, row: row, vector: vector)
 }
 
@@ -86,6 +95,9 @@ private func denseTile<let rows: Int, let vectors: Int>(
   _: Count<rows>, _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int,
   _ stage: UnsafeMutablePointer<Float>?
 ) {
+  if case .fixed(let scales) = a.weights.format {
+    return denseFixedTile(Count<rows>(), Count<vectors>(), a, row: row, vector: vector, scales)
+  }
   var sums = RowSums<rows, vectors>()
   let first = a.weights.first &+ row &* a.weights.stride
   let all = 0..<a.columns
@@ -180,7 +192,7 @@ extension DenseArguments {
   /// Prefetches ahead of column `k` of one of the rows that are summed together: from that row
   /// itself or, near its end, from the corresponding row of the next group.
   @inline(__always)
-  fileprivate func fetchAhead(_ row: Int, bits: Int, rows: Int, column k: Int) {
+  func fetchAhead(_ row: Int, bits: Int, rows: Int, column k: Int) {
     let distance = 2048 &* 8 / bits
     let rest = columns &- distance
     let ahead = k < rest ? k &+ distance : k &- rest &+ rows &* weights.stride
@@ -201,7 +213,7 @@ extension DenseArguments {
 }
 
 /// The sums of `rows` rows for `vectors` input vectors, while columns are being added.
-private struct RowSums<let rows: Int, let vectors: Int> {
+struct RowSums<let rows: Int, let vectors: Int> {
   private var even = InlineArray<rows, InlineArray<vectors, Vector>>(
     repeating: InlineArray(repeating: .zero))
   private var odd = InlineArray<rows, InlineArray<vectors, Vector>>(
@@ -261,27 +273,42 @@ private struct RowSums<let rows: Int, let vectors: Int> {
     }
   }
 
-  /// Adds a row of codes starting at `w`, a block at a time, like `add` with the floats that the
+  /// Adds rows of codes starting at `w`, a block at a time, like `add` with the floats that the
   /// codes represent.
   @inline(__always)
   mutating func addFixed(
-    _ a: DenseArguments, vector: Int, _ w: UnsafeRawPointer, _ scale: Vector
-  ) where rows == 1 {
+    _ a: DenseArguments, vector: Int, _ w: UnsafeRawPointer, _ scale: InlineArray<rows, Vector>
+  ) {
+    let rowBytes = a.weights.stride &* FixedRow.bytesPerColumn
     let block = FixedRow.blockColumns
+    // Prefetches lines at the same distance ahead in all rows; past their ends, in the rows that
+    // come next. The processor does so by itself for a single row.
+    let distance = 11 &* block &* FixedRow.bytesPerColumn
     var first = 0
     while first &+ block <= a.columns {
       let start = w + first &* FixedRow.bytesPerColumn
-      add(a, vector: vector, first..<first &+ block) { _, k in
-        loadFixed(start, k &- first) * scale
+      if rows > 1 {
+        let ahead =
+          first &* FixedRow.bytesPerColumn &+ distance < rowBytes
+          ? distance : distance &+ (rows &- 1) &* rowBytes
+        for r in 0..<rows {
+          let lines = start + (r &* rowBytes &+ ahead)
+          vector_prefetch(lines)
+          vector_prefetch(lines + block)
+          vector_prefetch(lines + 2 &* block)
+        }
+      }
+      add(a, vector: vector, first..<first &+ block) { r, k in
+        loadFixed(start + r &* rowBytes, k &- first) * scale[r]
       } tail: { _, _, _ in
         .zero
       }
       first &+= block
     }
-    add(a, vector: vector, first..<a.columns) { _, k in
-      loadFixed(w, k) * scale
-    } tail: { _, k, _ in
-      loadFixed(w, k) * scale
+    add(a, vector: vector, first..<a.columns) { r, k in
+      loadFixed(w + r &* rowBytes, k) * scale[r]
+    } tail: { r, k, _ in
+      loadFixed(w + r &* rowBytes, k) * scale[r]
     }
   }
 
@@ -298,71 +325,9 @@ private struct RowSums<let rows: Int, let vectors: Int> {
   }
 }
 
-#if KERNELS_AVX512 || KERNELS_AVX2
-  extension RowSums {
-    /// Expands codes of 1, 2 or 4 bits by a table in registers, which is also used for linear
-    /// codes.
-    @inline(__always)
-    fileprivate mutating func add<let bits: Int>(
-      _: Count<bits>, _ a: DenseArguments, row: Int, vector: Int
-    ) {
-      let width = Int32(truncatingIfNeeded: bits)
-      let codes = IntegerVector.laneNumbers
-      var low = InlineArray<rows, Vector>(repeating: .zero)
-      var high = low
-      for r in 0..<rows {
-        switch a.weights.format {
-        case .linear(_, let scales, let biases):
-          let (scale, bias) = (splat(scales[row &+ r]), splat(biases[row &+ r]))
-          low[r] = vector_scale(codes & splat((1 &<< width) &- 1), scale, bias)
-          high[r] = vector_scale(codes &+ splat(8), scale, bias)
-        case .table(_, let table):
-          withUnsafeTemporaryAllocation(of: Float.self, capacity: 16) { values in
-            for code in 0..<16 { values[code] = table[code & ((1 &<< bits) &- 1)] }
-            guard let base = values.baseAddress else { return }
-            low[r] = load(base)
-            high[r] = load(base + (16 &- lanes))
-          }
-        case .float32, .float16, .fixed: break
-        }
-      }
-      let first = a.weights.first &+ row &* a.weights.stride
-      let w = a.weights.base + (first &* bits) &>> 3
-      let rowBytes = (a.weights.stride &* bits) &>> 3
-      add(a, vector: vector, 0..<a.columns) { r, k in
-        a.fetchAhead(first &+ r &* a.weights.stride, bits: bits, rows: rows, column: k)
-      } whole: { r, k in
-        vector_look_up_loose(
-          vector_loose_codes(w + (r &* rowBytes &+ (k &* bits) &>> 3), width), width, low[r],
-          high[r])
-      } tail: { r, k, count in
-        let bytes = loadBytes(
-          w + (r &* rowBytes &+ (k &* bits) &>> 3), count: (count &* bits &+ 7) &>> 3)
-        let value = withUnsafeBytes(of: bytes) { bytes in
-          bytes.baseAddress.map {
-            vector_look_up_loose(vector_loose_codes($0, width), width, low[r], high[r])
-          } ?? .zero
-        }
-        return keep(count, of: value)
-      }
-    }
-  }
-
-  extension IntegerVector {
-    /// 0, 1, 2, …
-    fileprivate static var laneNumbers: IntegerVector {
-      @inline(__always) get {
-        var numbers = IntegerVector.zero
-        for lane in 0..<lanes { numbers[lane] = Int32(truncatingIfNeeded: lane) }
-        return numbers
-      }
-    }
-  }
-#endif
-
 /// The first `count` lanes, with zeros in the others.
 @inline(__always)
-private func keep(_ count: Int, of value: Vector) -> Vector {
+func keep(_ count: Int, of value: Vector) -> Vector {
   withUnsafeBytes(of: value) { bytes in
     bytes.baseAddress.map { load($0, count: count) } ?? .zero
   }
@@ -370,7 +335,7 @@ private func keep(_ count: Int, of value: Vector) -> Vector {
 
 /// The first `count` bytes, followed by zeros; reads nothing else.
 @inline(__always)
-private func loadBytes(_ address: UnsafeRawPointer, count: Int) -> vector_bytes {
+func loadBytes(_ address: UnsafeRawPointer, count: Int) -> vector_bytes {
   var value = vector_bytes.zero
   withUnsafeMutableBytes(of: &value) { bytes in
     if let base = bytes.baseAddress { base.copyMemory(from: address, byteCount: count) }
