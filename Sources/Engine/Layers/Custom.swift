@@ -159,8 +159,7 @@ extension Weights {
   /// The stored bytes, as a custom layer receives them.
   package func customLayerWeight() throws -> CustomLayerWeight {
     if floatValue.count > 0 {
-      return CustomLayerWeight(
-        try floatValue.contiguousBytes ?? Bytes(floatValue.array()), .float32)
+      return try CustomLayerWeight(floatValue.contiguous(), .float32)
     }
     if float16Value.count > 0 { return CustomLayerWeight(float16Value, .float16) }
     if let quantization {

@@ -6,9 +6,7 @@ extension Table {
   /// sum by halves.
   @inline(never)
   package static func dense(_ a: DenseArguments) {
-    if case .fixed(let scales) = a.weights.format, a.columns <= shortRow {
-      denseShortRows(a, scales)
-    } else if a.isReadInRegisters {
+    if a.isReadInRegisters {
       denseRows(a, stage: nil)
     } else {
       withUnsafeTemporaryAllocation(of: Float.self, capacity: 4 &* stageColumns) {
@@ -19,6 +17,13 @@ extension Table {
 }
 
 extension DenseArguments {
+  /// Whether rows of 24 bits are read one after the other: a single stream is read at the memory's
+  /// full speed, four short ones side by side are not. The input of longer rows leaves the L1 cache,
+  /// so four rows share it.
+  fileprivate var isSingleStream: Bool {
+    if case .fixed = weights.format { columns <= 2048 } else { false }
+  }
+
   fileprivate var isReadInRegisters: Bool {
     switch weights.format {
     case .float32, .float16, .linear(8, _, _), .fixed: true
@@ -41,53 +46,22 @@ private var stageColumns: Int {
 }
 
 private func denseRows(_ a: DenseArguments, stage: UnsafeMutablePointer<Float>?) {
+  let isSingle = a.isSingleStream
   var row = 0
   while row < a.rows {
-    let four = row &+ 4 <= a.rows
+    let four = row &+ 4 <= a.rows && !isSingle
     var n = 0
     while n < a.batch {
       switch (four, n &+ 2 <= a.batch) {
       case (true, true): denseTile(Count<4>(), Count<2>(), a, row: row, vector: n, stage)
       case (true, false): denseTile(Count<4>(), Count<1>(), a, row: row, vector: n, stage)
-      case (false, _): denseTile(Count<1>(), Count<1>(), a, row: row, vector: n, stage)
+      case (false, true): denseTile(Count<1>(), Count<2>(), a, row: row, vector: n, stage)
+      case (false, false): denseTile(Count<1>(), Count<1>(), a, row: row, vector: n, stage)
       }
-      n &+= four && n &+ 2 <= a.batch ? 2 : 1
+      n &+= n &+ 2 <= a.batch ? 2 : 1
     }
     row &+= four ? 4 : 1
   }
-}
-
-/// Columns of rows in 24 bits that are read one after the other. The input of longer rows leaves the
-/// L1 cache, and is read once for four rows.
-private var shortRow: Int {
-  @inline(__always) get { 2048 }
-}
-
-/// Reads one row after the other, because a single stream of weights is read at the memory's full
-/// speed, and several side by side are not.
-private func denseShortRows(_ a: DenseArguments, _ scales: UnsafePointer<Float>) {
-  for row in 0..<a.rows {
-    var n = 0
-    while n &+ 2 <= a.batch {
-      denseFixedTile(Count<1>(), Count<2>(), a, row: row, vector: n, scales)
-      n &+= 2
-    }
-    if n < a.batch { denseFixedTile(Count<1>(), Count<1>(), a, row: row, vector: n, scales) }
-  }
-}
-
-@inline(__always)
-private func denseFixedTile<let rows: Int, let vectors: Int>(
-  _: Count<rows>, _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int,
-  _ scales: UnsafePointer<Float>
-) {
-  var sums = RowSums<rows, vectors>()
-  let first = a.weights.first &+ row &* a.weights.stride
-  var scale = InlineArray<rows, Vector>(repeating: .zero)
-  for r in 0..<rows { scale[r] = splat(scales[row &+ r]) }
-  sums.addFixed(
-    a, vector: vector, a.weights.base + first &* FixedRow.bytesPerColumn, scale)
-  sums.finish(a, row: row, vector: vector)
 }
 
 @inline(__always)
@@ -95,9 +69,6 @@ private func denseTile<let rows: Int, let vectors: Int>(
   _: Count<rows>, _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int,
   _ stage: UnsafeMutablePointer<Float>?
 ) {
-  if case .fixed(let scales) = a.weights.format {
-    return denseFixedTile(Count<rows>(), Count<vectors>(), a, row: row, vector: vector, scales)
-  }
   var sums = RowSums<rows, vectors>()
   let first = a.weights.first &+ row &* a.weights.stride
   let all = 0..<a.columns
@@ -133,7 +104,11 @@ private func denseTile<let rows: Int, let vectors: Int>(
       let codes = loadBytes(w + (r &* a.weights.stride &+ k), count: count)
       return keep(count, of: vector_scale(vector_from_bytes(codes), scale[r], bias[r]))
     }
-  case .fixed: break
+  case .fixed(let scales):
+    let w = a.weights.base + first &* FixedRow.bytesPerColumn
+    var scale = InlineArray<rows, Vector>(repeating: .zero)
+    for r in 0..<rows { scale[r] = splat(scales[row &+ r]) }
+    sums.addFixed(a, vector: vector, w, scale)
   case .linear, .table:
     guard let stage else {
       #if KERNELS_AVX512 || KERNELS_AVX2
@@ -192,7 +167,7 @@ extension DenseArguments {
   /// Prefetches ahead of column `k` of one of the rows that are summed together: from that row
   /// itself or, near its end, from the corresponding row of the next group.
   @inline(__always)
-  func fetchAhead(_ row: Int, bits: Int, rows: Int, column k: Int) {
+  fileprivate func fetchAhead(_ row: Int, bits: Int, rows: Int, column k: Int) {
     let distance = 2048 &* 8 / bits
     let rest = columns &- distance
     let ahead = k < rest ? k &+ distance : k &- rest &+ rows &* weights.stride
@@ -213,7 +188,7 @@ extension DenseArguments {
 }
 
 /// The sums of `rows` rows for `vectors` input vectors, while columns are being added.
-struct RowSums<let rows: Int, let vectors: Int> {
+private struct RowSums<let rows: Int, let vectors: Int> {
   private var even = InlineArray<rows, InlineArray<vectors, Vector>>(
     repeating: InlineArray(repeating: .zero))
   private var odd = InlineArray<rows, InlineArray<vectors, Vector>>(
@@ -325,9 +300,71 @@ struct RowSums<let rows: Int, let vectors: Int> {
   }
 }
 
+#if KERNELS_AVX512 || KERNELS_AVX2
+  extension RowSums {
+    /// Expands codes of 1, 2 or 4 bits by a table in registers, which is also used for linear
+    /// codes.
+    @inline(__always)
+    fileprivate mutating func add<let bits: Int>(
+      _: Count<bits>, _ a: DenseArguments, row: Int, vector: Int
+    ) {
+      let width = Int32(truncatingIfNeeded: bits)
+      let codes = IntegerVector.laneNumbers
+      var low = InlineArray<rows, Vector>(repeating: .zero)
+      var high = low
+      for r in 0..<rows {
+        switch a.weights.format {
+        case .linear(_, let scales, let biases):
+          let (scale, bias) = (splat(scales[row &+ r]), splat(biases[row &+ r]))
+          low[r] = vector_scale(codes & splat((1 &<< width) &- 1), scale, bias)
+          high[r] = vector_scale(codes &+ splat(8), scale, bias)
+        case .table(_, let table):
+          withUnsafeTemporaryAllocation(of: Float.self, capacity: 16) { values in
+            for code in 0..<16 { values[code] = table[code & ((1 &<< bits) &- 1)] }
+            guard let base = values.baseAddress else { return }
+            low[r] = load(base)
+            high[r] = load(base + (16 &- lanes))
+          }
+        case .float32, .float16, .fixed: break
+        }
+      }
+      let first = a.weights.first &+ row &* a.weights.stride
+      let w = a.weights.base + (first &* bits) &>> 3
+      let rowBytes = (a.weights.stride &* bits) &>> 3
+      add(a, vector: vector, 0..<a.columns) { r, k in
+        a.fetchAhead(first &+ r &* a.weights.stride, bits: bits, rows: rows, column: k)
+      } whole: { r, k in
+        vector_look_up_loose(
+          vector_loose_codes(w + (r &* rowBytes &+ (k &* bits) &>> 3), width), width, low[r],
+          high[r])
+      } tail: { r, k, count in
+        let bytes = loadBytes(
+          w + (r &* rowBytes &+ (k &* bits) &>> 3), count: (count &* bits &+ 7) &>> 3)
+        let value = withUnsafeBytes(of: bytes) { bytes in
+          bytes.baseAddress.map {
+            vector_look_up_loose(vector_loose_codes($0, width), width, low[r], high[r])
+          } ?? .zero
+        }
+        return keep(count, of: value)
+      }
+    }
+  }
+
+  extension IntegerVector {
+    /// 0, 1, 2, …
+    fileprivate static var laneNumbers: IntegerVector {
+      @inline(__always) get {
+        var numbers = IntegerVector.zero
+        for lane in 0..<lanes { numbers[lane] = Int32(truncatingIfNeeded: lane) }
+        return numbers
+      }
+    }
+  }
+#endif
+
 /// The first `count` lanes, with zeros in the others.
 @inline(__always)
-func keep(_ count: Int, of value: Vector) -> Vector {
+private func keep(_ count: Int, of value: Vector) -> Vector {
   withUnsafeBytes(of: value) { bytes in
     bytes.baseAddress.map { load($0, count: count) } ?? .zero
   }
@@ -335,7 +372,7 @@ func keep(_ count: Int, of value: Vector) -> Vector {
 
 /// The first `count` bytes, followed by zeros; reads nothing else.
 @inline(__always)
-func loadBytes(_ address: UnsafeRawPointer, count: Int) -> vector_bytes {
+private func loadBytes(_ address: UnsafeRawPointer, count: Int) -> vector_bytes {
   var value = vector_bytes.zero
   withUnsafeMutableBytes(of: &value) { bytes in
     if let base = bytes.baseAddress { base.copyMemory(from: address, byteCount: count) }
