@@ -40,7 +40,7 @@ extension Weights {
 
   private static func named(_ values: FloatValues, _ shape: [Int]) throws -> FloatValues {
     if values.shape == shape || values.count == 0 { return values }
-    return try (values.isContiguous ? values : FloatValues(values.array())).shaped(shape)
+    return try values.reshaped(shape)
   }
 
   /// Throws the errors of `values` without decoding anything.

@@ -84,8 +84,7 @@ extension Weights {
         throw ModelError(
           .usage, "a table of \(table.count) values; \(1 << bits) are needed")
       }
-      let floats = try values.isContiguous ? values : FloatValues(values.array())
-      (result.rawValue, result.quantization) = try (floats.contiguousBytes ?? Bytes())
+      (result.rawValue, result.quantization) = try values.contiguous()
         .withUnsafeBytes { bytes in
           let aligned = try alignedFloats(bytes, count: values.count)
           return try withExtendedLifetime(aligned.owner) {

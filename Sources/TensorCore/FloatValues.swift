@@ -47,6 +47,13 @@ package struct FloatValues: Sendable {
     return FloatValues(source: source, shape: newShape, strides: newStrides)
   }
 
+  /// The same values, in reading order, with another shape. Precondition: the counts agree.
+  ///
+  /// - Throws: as `array()`.
+  package func reshaped(_ newShape: [Int]) throws -> FloatValues {
+    try (isContiguous ? self : FloatValues(array())).shaped(newShape)
+  }
+
   /// Axis `i` of the result is axis `axes[i]` of `self`. The data moves only when it is read.
   package func transposed(_ axes: [Int]) -> FloatValues {
     FloatValues(source: source, shape: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
@@ -64,6 +71,11 @@ package struct FloatValues: Sendable {
 
   /// The values in memory, or nil if they are not contiguous.
   package var contiguousBytes: Bytes? { isContiguous ? source : nil }
+
+  /// The bytes of the values in reading order: in place, or a copy.
+  ///
+  /// - Throws: as `array()`.
+  package func contiguous() throws -> Bytes { try contiguousBytes ?? Bytes(array()) }
 
   /// Copies the values of `range`, in reading order, to `target`.
   package func copy(_ range: Range<Int>, to target: UnsafeMutablePointer<Float>) {

@@ -24,7 +24,8 @@ for sanitizer; do
   "$swift" build --build-tests --sanitize="$sanitizer" --scratch-path "$scratch" $flags
   # Tests that bound memory and time, or make allocations fail, are left out.
   # shellcheck disable=SC2086
-  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 TSAN_OPTIONS=halt_on_error=1 \
-    ASSAY_SANITIZER=$sanitizer LD_PRELOAD=$preloaded "$swift" test --skip-build --sanitize="$sanitizer" \
-    --scratch-path "$scratch" $flags
+  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
+    TSAN_OPTIONS=halt_on_error=1:suppressions=$PWD/Tests/Tools/races.txt \
+    ASSAY_SANITIZER=$sanitizer LD_PRELOAD=$preloaded \
+    "$swift" test --skip-build --sanitize="$sanitizer" --scratch-path "$scratch" $flags
 done

@@ -28,8 +28,7 @@ struct WeightOrder: Equatable {
 
   /// The values in the file's order. Precondition: as many as `shape` says.
   func file(_ values: FloatValues) throws -> FloatValues {
-    let dense = try values.isContiguous ? values : FloatValues(values.array())
-    return dense.shaped(shape).transposed(axes)
+    try values.reshaped(shape).transposed(axes)
   }
 
   /// The values in Core ML's order of those in the file's.

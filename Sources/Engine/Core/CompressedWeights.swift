@@ -140,11 +140,6 @@ struct RowFormat: Sendable {
   }
 }
 
-extension FloatValues {
-  /// The bytes of the values in reading order: in place, or a copy.
-  func contiguous() throws -> Bytes { try contiguousBytes ?? Bytes(array()) }
-}
-
 /// Weights as a layer reads them: floats in place, or compressed weights.
 enum StoredWeights: Sendable {
   case floats(FloatValues)

@@ -4,7 +4,7 @@ import TensorCore
 /// What a network does: runs of layers, each of which has a plan for its inputs' shapes, and the
 /// control flow between them. All blobs, those of networks inside layers too, share one space of
 /// names.
-struct NetworkProgram {
+struct NetworkProgram: Sendable {
   enum Statement: Sendable {
     case run(LayerSequence)
     case branch(BranchStatement)

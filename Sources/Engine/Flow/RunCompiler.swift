@@ -3,7 +3,7 @@ import Kernels
 import TensorCore
 
 /// Makes plans of runs of layers.
-struct RunCompiler {
+struct RunCompiler: Sendable {
   let program: NetworkProgram
   let options: CompileOptions
   let context: PassContext

@@ -4,8 +4,8 @@ import TensorCore
 
 /// Turns the document's layers into a graph: checks names, resolves custom layers and infers
 /// shapes.
-struct GraphBuilder {
-  struct Interface {
+struct GraphBuilder: Sendable {
+  struct Interface: Sendable {
     var inputs: [NetworkFeature] = []
     var outputs: [NetworkFeature] = []
     var kept: [NetworkFeature] = []

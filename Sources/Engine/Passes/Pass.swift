@@ -9,7 +9,7 @@ protocol Pass: SendableMetatype {
   static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool
 }
 
-struct PassContext {
+struct PassContext: Sendable {
   let pool: ThreadPool
   let kernels: any KernelTable.Type
   let convolution: ConvolutionAlgorithm

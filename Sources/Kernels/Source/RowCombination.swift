@@ -3,22 +3,18 @@ import KernelInterface
 /// Vectors of columns that are summed together: enough chains of sums to keep the processor busy,
 /// each of which waits only for its previous step.
 #if KERNELS_AVX512
-  private let vectorsAtOnce = 4
+  private typealias Columns = Count<4>
 #else
-  private let vectorsAtOnce = 8
+  private typealias Columns = Count<8>
 #endif
 
 extension Table {
   @inline(never)
   package static func combineRows(_ a: RowCombination) {
     var column = 0
-    while column &+ vectorsAtOnce &* lanes <= a.columns {
-      #if KERNELS_AVX512
-        a.sum(Count<4>(), from: column)
-      #else
-        a.sum(Count<8>(), from: column)
-      #endif
-      column &+= vectorsAtOnce &* lanes
+    while column &+ Columns.value &* lanes <= a.columns {
+      a.sum(Columns(), from: column)
+      column &+= Columns.value &* lanes
     }
     while column &+ lanes <= a.columns {
       a.sum(Count<1>(), from: column)
