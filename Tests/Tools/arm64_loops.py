@@ -34,7 +34,7 @@ LOOPS = [
         (f"planar pairs, {o} outputs", rf"<{o}, 2> of .*\(planarPairTiles in", 4 * o, False)
         for o in (6, 5, 4)
     ),
-    ("matrix, 4 rows × 2", r"<4, 2> of .*\(denseTile in", 16, False),
+    ("matrix, 4 rows × 2", r"^\w+\.\(denseRows in", 16, False),
     ("peak", r"Table\.multiplyAddLoop", 24, False),
 ]
 
