@@ -46,6 +46,28 @@ struct LayerCall: Sendable {
     return try inFile(weightsPath) { try stored(name, shape) }
   }
 
+  /// A weight with a number for each element of `tensor`, but one along shared axes.
+  ///
+  /// Keras 1 does not store `shared_axes`. If none are stated, they follow from the shape of the
+  /// first weight: its last axes are the tensor's last ones, and each of its sizes is 1 or the
+  /// tensor's.
+  func elementWeight(
+    _ name: String, of tensor: KerasTensor, sharedAxes: [Int]
+  ) throws -> FloatValues {
+    var shape: [Int?] = (1..<tensor.rank).map { axis in
+      sharedAxes.contains(axis) ? 1 : tensor.isGuess ? nil : tensor.shape[axis]
+    }
+    if sharedAxes.isEmpty, let stored = weights.first?.shape,
+      (1...shape.count).contains(stored.count),
+      zip(stored.reversed(), shape.reversed()).allSatisfy({ $0 == 1 || $0 == ($1 ?? $0) })
+    {
+      shape = stored
+    }
+    let values = try weight(name, shape)
+    let ones = [Int](repeating: 1, count: tensor.rank - 1 - values.shape.count)
+    return values.shaped(ones + values.shape)
+  }
+
   /// A stored number for each channel, or the same number for all.
   func numbers(
     _ name: String, _ channels: Int, isStored: Bool, default standard: Float

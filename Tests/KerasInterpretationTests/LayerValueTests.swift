@@ -7,7 +7,7 @@ import Testing
 
 @testable import KerasInterpretation
 
-/// The interpreter gives what Keras 2 and 3 gave for networks of one layer each, in HDF5 files and
+/// The interpreter gives what Keras 1, 2 and 3 gave for networks of one layer each, in HDF5 files and
 /// archives.
 @Suite struct LayerValueTests {
   struct Folder: CustomTestStringConvertible, Sendable {
@@ -22,6 +22,7 @@ import Testing
   @Test(arguments: [
     Folder(name: "keras/layers/tf2", ending: ".h5", count: 200),
     Folder(name: "keras/layers/k3", ending: ".keras", count: 130),
+    Folder(name: "keras/layers/keras1", ending: ".h5", count: 11),
   ])
   func values(_ folder: Folder) throws {
     let fixtures = Fixtures(folder.name)

@@ -11,8 +11,8 @@ swift=${SWIFT:-swift}
 profiles=$PWD/$scratch/profiles
 rm -rf "$profiles"
 mkdir -p "$profiles"
-# Each process, the commands' too, writes a profile of its own.
-LLVM_PROFILE_FILE="$profiles/%p-%m.profraw" \
+# Every process, the commands' too, adds to one of eight profiles of its program.
+LLVM_PROFILE_FILE="$profiles/%8m.profraw" \
   "$swift" test --skip-build --scratch-path "$scratch" || true
 tools=$(dirname "$(command -v "$swift")")
 [ -x "$tools/llvm-cov" ] || tools=$(dirname "$(realpath "$(command -v swiftc)")")

@@ -157,13 +157,11 @@ struct SReLU: KerasLayer {
   /// t_left and x in between; t_right is stored as its distance from t_left.
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
-    let shape: [Int?] = (1..<input.rank).map {
-      sharedAxes.contains($0) ? 1 : input.isGuess ? nil : input.shape[$0]
+    func weight(_ name: String) throws -> FloatValues {
+      try call.elementWeight(name, of: input, sharedAxes: sharedAxes)
     }
-    let left = try call.weight("t_left", shape)
-    let leftSlope = try call.weight("a_left", shape)
-    let span = try call.weight("t_right", shape)
-    let rightSlope = try call.weight("a_right", shape)
+    let (left, leftSlope) = try (weight("t_left"), weight("a_left"))
+    let (span, rightSlope) = try (weight("t_right"), weight("a_right"))
     let right = FloatValues(
       try zip(left.array(), span.array()).map { $0 + abs($1) }
     ).shaped(left.shape)

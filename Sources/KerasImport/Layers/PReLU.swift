@@ -17,27 +17,16 @@ struct PReLU: KerasLayer {
   private static let elementLimit = 1 << 26
 
   private let sharedAxes: [Int]
-  /// Whether the shared axes are stated; before Keras 1.2 only the weight's shape shows them.
-  private let isStated: Bool
 
   init(_ configuration: LayerConfiguration) throws {
     sharedAxes = try configuration.ints("shared_axes") ?? []
-    isStated = !sharedAxes.isEmpty
   }
 
   var weights: [WeightSlot] { [WeightSlot("alpha")] }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let tensor = try call.input
-    let shape: [Int?] = (1..<tensor.rank).map { axis in
-      sharedAxes.contains(axis) ? 1 : tensor.isGuess ? nil : tensor.shape[axis]
-    }
-    var alpha = try call.weight("alpha", isStated ? shape : storedShape(call, shape))
-    // One alpha per channel may be stored without its shared axes.
-    if alpha.shape.count < shape.count {
-      alpha = alpha.shaped(
-        [Int](repeating: 1, count: shape.count - alpha.shape.count) + alpha.shape)
-    }
+    let alpha = try call.elementWeight("alpha", of: tensor, sharedAxes: sharedAxes)
     guard let channel = tensor.index(of: .channel) else {
       throw call.unsupported("its input \(tensor.shapeText) has no channels")
     }
@@ -49,15 +38,6 @@ struct PReLU: KerasLayer {
       return [result]
     }
     return [try elementwise(tensor, alpha, call, &network)]
-  }
-
-  /// The shape of the weight as stored, in which each size is 1 or the input's.
-  private func storedShape(_ call: LayerCall, _ shape: [Int?]) -> [Int?] {
-    guard let stored = call.weights.first?.shape, (1...shape.count).contains(stored.count) else {
-      return shape
-    }
-    let fits = zip(stored.reversed(), shape.reversed()).allSatisfy { $0 == 1 || $0 == ($1 ?? $0) }
-    return fits ? stored : shape
   }
 
   /// max(0, x) − alpha · max(0, −x), for an alpha that differs within a channel.
