@@ -273,6 +273,53 @@ case("masked_softmax", lambda x: K.softmax(x[0] + -1e9 * (1 - K.round(K.sigmoid(
 case("numpy_numbers", lambda x: (x - np.array([1.0, 2, 3, 4, 5, 6, 7, 8])) / np.float32(2))
 
 
+# Python's own functions and methods
+def lists(x):
+    shape = list(K.int_shape(x))
+    size = shape.pop()
+    shape.insert(1, size)
+    shape.reverse()
+    shape.pop()
+    rest = []
+    rest.extend(shape)
+    return K.reshape(x, [-1] + rest) * rest.index(4) + len(rest)
+
+
+def numbers(x):
+    largest, least = max(2, 3.5), min([4, -1, 2])
+    return x * largest + abs(least) * round(1.6) + float("0.25") - abs(-2.5) + round(2.5)
+
+
+def settings(x, options):
+    factor = options.get("factor", 1) * options.get("missing", 2)
+    for _, value in options.items():
+        factor = factor + value
+    return x * factor
+
+
+def types(x, size):
+    if isinstance(size, (list, tuple)):
+        size = size[0]
+    return x * size if isinstance(size, int) else x
+
+
+def phases(x):
+    axis = -1 if K.image_data_format() == "channels_last" else 1
+    factor = 2 if tf.is_tensor(x) else 3
+    return K.in_train_phase(x, K.max(x * factor, axis=axis, keepdims=True))
+
+
+case("lists", lists)
+case("numbers", numbers)
+case("settings", settings, options={"factor": 3, "other": 4})
+case("types_of_list", types, size=[3, 4])
+case("types_of_number", types, size=0.5)
+case("texts", lambda x, mode: x + 1 if mode.lower().startswith("add") else x * 2, mode="Added")
+case("texts_in_capitals", lambda x, mode: x + 1 if mode.upper() == "ADD" else x * 2, mode="mul")
+case("mapped", lambda x: x * sum(map(lambda n: n * n, (1, 2, 3))))
+case("phases", phases)
+
+
 def main(names):
     for position, (name, function, shapes, values, arguments) in enumerate(CASES):
         if names and name not in names:

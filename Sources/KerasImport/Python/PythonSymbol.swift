@@ -63,7 +63,9 @@ indirect enum PythonSymbol {
     case .double(let value): self = .double(value)
     case .string(let value): self = .string(value)
     case .array(let elements): self = .tuple(try elements.map { try PythonSymbol($0) })
-    case .object: throw ModelError(.unsupported, "it receives an object")
+    case .object(let object):
+      self = .dictionary(
+        try object.members.map { (key: $0.name, value: try PythonSymbol($0.value)) })
     }
   }
 
@@ -82,6 +84,7 @@ indirect enum PythonSymbol {
     switch self {
     case .tuple(let elements): 1 + (elements.map(\.depth).max() ?? 0)
     case .list(let list): 1 + (list.elements.map(\.depth).max() ?? 0)
+    case .dictionary(let members): 1 + (members.map(\.value.depth).max() ?? 0)
     case .slice(let start, let end, let step): 1 + max(start.depth, end.depth, step.depth)
     default: 0
     }
