@@ -6,12 +6,14 @@
 Beside `NAME.h5` are the inputs `input1`… and the predictions `output1`…. Needs tensorflow 2.15; the
 functions are stored as the bytecode of the Python that runs this.
 """
+import json
 import math
 import os
 import sys
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
+import h5py
 import numpy as np
 import tensorflow as tf
 from tensorflow import keras
@@ -320,6 +322,41 @@ case("mapped", lambda x: x * sum(map(lambda n: n * n, (1, 2, 3))))
 case("phases", phases)
 
 
+# Functions that some versions of Keras store by their names alone
+def slice_tensor(x, axis, start, stop):
+    return x[:, :, :, start:stop] if axis == 3 else x[:, start:stop]
+
+
+def expand_dims(x, channels_axis):
+    return x[:, :, None, None] if channels_axis == 1 else x[:, None, None, :]
+
+
+def space_to_depth_x4(x):
+    return tf.nn.space_to_depth(x, block_size=4)
+
+
+NAMED = {
+    "named_slice_tensor": "slice_tensor", "named_expand_dims": "expand_dims",
+    "named_space_to_depth_x2": "space_to_depth_x2", "named_space_to_depth_x4": "space_to_depth_x4",
+    "named_channel_shuffle": "channel_shuffle",
+}
+case("named_slice_tensor", slice_tensor, axis=3, start=2, stop=5)
+case("named_expand_dims", expand_dims, VECTOR, channels_axis=3)
+case("named_space_to_depth_x2", space_to_depth_x2)
+case("named_space_to_depth_x4", space_to_depth_x4, (8, 4, 3))
+case("named_channel_shuffle", channel_shuffle, groups=4)
+
+
+def name_function(path, name):
+    """Leaves the name of the Lambda's function only, as Keras stores functions with a name."""
+    with h5py.File(path, "r+") as file:
+        config = json.loads(file.attrs["model_config"])
+        for layer in config["config"]["layers"]:
+            if layer["class_name"] == "Lambda":
+                layer["config"].update(function=name, function_type="function")
+        file.attrs["model_config"] = json.dumps(config)
+
+
 def main(names):
     for position, (name, function, shapes, values, arguments) in enumerate(CASES):
         if names and name not in names:
@@ -336,6 +373,8 @@ def main(names):
         answers = answers if isinstance(answers, list) else [answers]
         path = os.path.join(HERE, name)
         model.save(path + ".h5", include_optimizer=False)
+        if name in NAMED:
+            name_function(path + ".h5", NAMED[name])
         np.savez(path + ".inputs.npz", **{f"input{i + 1}": a for i, a in enumerate(arrays)})
         np.savez(path + ".expected.npz", **{
             f"output{i + 1}": np.asarray(a, np.float32) for i, a in enumerate(answers)})

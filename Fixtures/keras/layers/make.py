@@ -87,6 +87,50 @@ for name, shape, options in (
           only="tf2")
     VERSIONS[f"keras_contrib_group_normalization_{name}"] = "2.2.4"
 
+class ContributedInstance(keras2.layers.Layer):
+    """keras_contrib/layers/normalization/instancenormalization.py."""
+
+    def __init__(self, axis=None, epsilon=1e-3, center=True, scale=True, **kwargs):
+        super().__init__(**kwargs)
+        self.axis, self.epsilon, self.center, self.scale = axis, epsilon, center, scale
+
+    def get_config(self):
+        own = {k: getattr(self, k) for k in ("axis", "epsilon", "center", "scale")}
+        return {**super().get_config(), **own}
+
+    def build(self, shape):
+        size = (1 if self.axis is None else shape[self.axis],)
+        self.gamma = self.add_weight(name="gamma", shape=size) if self.scale else None
+        self.beta = self.add_weight(name="beta", shape=size) if self.center else None
+
+    def call(self, x):
+        import tensorflow as tf
+        axes = list(range(len(x.shape)))
+        broadcast = [1] * len(axes)
+        if self.axis is not None:
+            broadcast[self.axis] = x.shape[self.axis]
+            del axes[self.axis]
+        del axes[0]
+        mean = tf.reduce_mean(x, axes, keepdims=True)
+        y = (x - mean) / (tf.math.reduce_std(x, axes, keepdims=True) + self.epsilon)
+        if self.scale:
+            y = y * tf.reshape(self.gamma, broadcast)
+        if self.center:
+            y = y + tf.reshape(self.beta, broadcast)
+        return y
+
+
+ContributedInstance.__name__ = "InstanceNormalization"
+for name, shape, options in (
+        ("image", (4, 3, 6), {"axis": -1}), ("whole_image", (4, 3, 6), {}),
+        ("axis", (6, 4, 3), {"axis": 1, "epsilon": 0.1}), ("steps", (5, 6), {"axis": 2}),
+        ("plain", (4, 3, 6), {"axis": 3, "scale": False, "center": False}),
+        ("offset", (4, 3, 6), {"scale": False})):
+    layer(f"keras_contrib_instance_normalization_{name}",
+          lambda k, L, o=options: ContributedInstance(**o), shape, only="tf2")
+    VERSIONS[f"keras_contrib_instance_normalization_{name}"] = "2.2.4"
+
+
 def collected(name, call, *weights, **options):
     """A layer of a collection, by the formula of its source: `weights` have the shape of the last axis, or
     are pairs of names and shapes."""
