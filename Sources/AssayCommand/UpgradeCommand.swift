@@ -8,7 +8,7 @@ struct UpgradeCommand: ParsableCommand {
       EXAMPLES:
         assay upgrade old.mlmodel -o new.mlpackage
         assay upgrade old.mlmodel -o new.mlpackage --target iOS17 --precision float16
-        assay upgrade old.mlmodel -o new.mlpackage --precision float16 --check image.png
+        assay upgrade old.mlmodel -o new.mlpackage --precision float16 --check a.png
         assay diff old.mlmodel new.mlpackage
 
       The interface, classes, metadata and preprocessing are kept, and compressed weights stay \

@@ -58,9 +58,9 @@ extension FeatureType {
         image.width = probe?.size(of: widths, default: image.width) ?? image.width
         image.height = probe?.size(of: heights, default: image.height) ?? image.height
       case .range(let width, let height)?:
-        let any = SizeRange(1, -1)
-        image.width = probe?.size(width ?? any, default: image.width) ?? image.width
-        image.height = probe?.size(height ?? any, default: image.height) ?? image.height
+        // Without a range, the only size is the default.
+        if let probe, let width { image.width = probe.size(width, default: image.width) }
+        if let probe, let height { image.height = probe.size(height, default: image.height) }
       case nil: break
       }
       image.flexibility = nil

@@ -77,4 +77,27 @@ import Testing
       program, inputs: network.inputs, expected: network.expected, options: tolerances)
     #expect(comparison.matches)
   }
+
+  /// The program is compared with the network before it is written.
+  @Test(arguments: [[], ["--precision", "float16"]])
+  func programsAreChecked(_ options: [String]) throws {
+    let layers = Fixtures("keras/layers/tf2").path("up_sampling_bilinear")
+    try withTemporaryFolder { folder in
+      let (network, program) = (folder + "/m.mlmodel", folder + "/m.mlpackage")
+      let converted = try Command.run("convert", layers + ".h5", "-o", network)
+      #expect(converted.code == 0, "\(converted.errors)")
+      let checked = ["--check", layers + ".inputs.npz"]
+      let result = try Command.run(["upgrade", network, "-o", program] + checked + options)
+      #expect(result.code == 0, "\(result.errors)")
+      let same = try Command.run(
+        "diff", program, layers + ".inputs.npz", "--expected", layers + ".expected.npz", "--rtol",
+        "0.01")
+      #expect(same.code == 0, "\(same.output)")
+      // Neither input nor program is there.
+      let missing = try Command.run(
+        ["upgrade", network, "-o", folder + "/n.mlpackage", "--check", folder + "/no.npz"])
+      #expect(missing.code == 66 && missing.errors.contains("no.npz"), "\(missing.errors)")
+      #expect(!fileExists(folder + "/n.mlpackage"))
+    }
+  }
 }
