@@ -19,7 +19,8 @@ import Testing
       Sizes(
         testDescription: "a range",
         flexibility: .range(width: SizeRange(2, 8), height: SizeRange(3, -1))),
-      Sizes(testDescription: "any width", flexibility: .range(width: SizeRange(1, -1), height: nil)),
+      Sizes(
+        testDescription: "any width", flexibility: .range(width: SizeRange(1, -1), height: nil)),
     ]
 
     private static func size(_ width: Int, _ height: Int) -> ImageSize {
