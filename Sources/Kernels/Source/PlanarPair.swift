@@ -112,9 +112,22 @@ private func planarPairTile<let outputs: Int, let columns: Int>(
   accumulate(
     a.input + (column &+ 2 &* a.inputStrides.row), weights + groupWeights, a, &upper, &lower,
     used: used, isWhole: isWhole)
-  let target = a.output + column
-  for o in 0..<outputs where channel &+ o < a.extent.blocks {
-    let line = target + (channel &+ o) &* a.outputStrides.block
+  let target = a.output + (column &+ channel &* a.outputStrides.block)
+  let present = a.extent.blocks &- channel
+  // A condition for each channel and row would take a quarter of the instructions of a tile.
+  if present >= outputs && a.extent.rows > 1 {
+    for o in 0..<outputs {
+      let line = target + o &* a.outputStrides.block
+      for c in 0..<columns {
+        write(upper[o][c], line + c &* lanes, used: used, isWhole: isWhole)
+        write(
+          lower[o][c], line + (a.outputStrides.row &+ c &* lanes), used: used, isWhole: isWhole)
+      }
+    }
+    return
+  }
+  for o in 0..<outputs where o < present {
+    let line = target + o &* a.outputStrides.block
     for c in 0..<columns { write(upper[o][c], line + c &* lanes, used: used, isWhole: isWhole) }
     if a.extent.rows < 2 { continue }
     for c in 0..<columns {
