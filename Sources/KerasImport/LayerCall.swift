@@ -58,7 +58,7 @@ struct LayerCall: Sendable {
       sharedAxes.contains(axis) ? 1 : tensor.isGuess ? nil : tensor.shape[axis]
     }
     if sharedAxes.isEmpty, let stored = weights.first?.shape,
-      (1...shape.count).contains(stored.count),
+      !stored.isEmpty, stored.count <= shape.count,
       zip(stored.reversed(), shape.reversed()).allSatisfy({ $0 == 1 || $0 == ($1 ?? $0) })
     {
       shape = stored

@@ -11,22 +11,12 @@ import Testing
     var sum = ReduceSum()
     sum.axes = [0]
     sum.keepDims = true
-    var network = NeuralNetwork()
-    network.arrayInputShapeMapping = .exact
-    network.layers = [NeuralNetworkLayer("sum", sum, input: ["rows"], output: ["sum"])]
     var array = ArrayFeatureType(shape: [1, 3], dataType: .float32)
     array.flexibility = flexibility
-    var description = ModelDescription()
-    description.input = [FeatureDescription(name: "rows", kind: .multiArray(array))]
-    description.output = [
-      FeatureDescription(
-        name: "sum", kind: .multiArray(ArrayFeatureType(shape: [], dataType: .float32)))
-    ]
-    var model = Model()
-    model.specificationVersion = 4
-    model.description = description
-    model.type = .neuralNetwork(network)
-    return model
+    return .network(
+      [NeuralNetworkLayer("sum", sum, input: ["rows"], output: ["sum"])],
+      inputs: [FeatureDescription(name: "rows", kind: .multiArray(array))],
+      outputs: [.array("sum", [])], mapping: .exact)
   }
 
   /// Two rows: a batch of two sums where the model declares one row, one sum where it takes more.

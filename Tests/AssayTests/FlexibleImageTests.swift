@@ -31,24 +31,14 @@ import Testing
   }
 
   private func network(_ flexibility: ImageFeatureType.Flexibility) -> Model {
-    var network = NeuralNetwork()
-    network.layers = [
-      NeuralNetworkLayer(
-        "double", Activation(.linear(alpha: -2, beta: 0)), input: ["image"], output: ["out"])
-    ]
     var image = ImageFeatureType(width: 4, height: 3, colorSpace: .rgb)
     image.flexibility = flexibility
-    var description = ModelDescription()
-    description.input = [FeatureDescription(name: "image", kind: .image(image))]
-    description.output = [
-      FeatureDescription(
-        name: "out", kind: .multiArray(ArrayFeatureType(shape: [], dataType: .float32)))
-    ]
-    var model = Model()
-    model.specificationVersion = 4
-    model.description = description
-    model.type = .neuralNetwork(network)
-    return model
+    return .network(
+      [
+        NeuralNetworkLayer(
+          "double", Activation(.linear(alpha: -2, beta: 0)), input: ["image"], output: ["out"])
+      ], inputs: [FeatureDescription(name: "image", kind: .image(image))],
+      outputs: [.array("out", [])])
   }
 
   /// Whether the model answers as expected to an image of this size.

@@ -12,22 +12,7 @@ import Testing
   private static func model(
     _ layers: [NeuralNetworkLayer], inputs: [Int], outputs: [Int]
   ) -> Model {
-    var network = NeuralNetwork()
-    network.layers = layers
-    var description = ModelDescription()
-    description.input = [
-      FeatureDescription(
-        name: "x", kind: .multiArray(ArrayFeatureType(shape: inputs, dataType: .float32)))
-    ]
-    description.output = [
-      FeatureDescription(
-        name: "y", kind: .multiArray(ArrayFeatureType(shape: outputs, dataType: .float32)))
-    ]
-    var model = Model()
-    model.specificationVersion = 4
-    model.description = description
-    model.type = .neuralNetwork(network)
-    return model
+    .network(layers, inputs: [.array("x", inputs)], outputs: [.array("y", outputs)])
   }
 
   private static func dense(

@@ -11,27 +11,13 @@ import Testing
 @Suite struct ImageDiagnosisTests {
   /// The image as it is, with its channels first.
   private static func model(_ side: Int, _ colors: ImageFeatureType.ColorSpace) -> Model {
-    let shape = [colors == .grayscale ? 1 : 3, side, side]
-    var network = NeuralNetwork()
-    network.layers = [
-      NeuralNetworkLayer(
-        "same", Activation(.linear(alpha: 1, beta: 0)), input: ["image"], output: ["out"])
-    ]
-    var description = ModelDescription()
-    description.input = [
-      FeatureDescription(
-        name: "image",
-        kind: .image(ImageFeatureType(width: side, height: side, colorSpace: colors)))
-    ]
-    description.output = [
-      FeatureDescription(
-        name: "out", kind: .multiArray(ArrayFeatureType(shape: shape, dataType: .float32)))
-    ]
-    var model = Model()
-    model.specificationVersion = 1
-    model.description = description
-    model.type = .neuralNetwork(network)
-    return model
+    let image = ImageFeatureType(width: side, height: side, colorSpace: colors)
+    return .network(
+      [
+        NeuralNetworkLayer(
+          "same", Activation(.linear(alpha: 1, beta: 0)), input: ["image"], output: ["out"])
+      ], inputs: [FeatureDescription(name: "image", kind: .image(image))],
+      outputs: [.array("out", [colors == .grayscale ? 1 : 3, side, side])])
   }
 
   /// - Parameters:

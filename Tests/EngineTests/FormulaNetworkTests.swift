@@ -1,6 +1,5 @@
 import CoreMLModel
 import Formulas
-import Foundation
 import ImportSupport
 import TensorCore
 import TestSupport
@@ -12,23 +11,7 @@ import Testing
 @Suite struct FormulaNetworkTests {
   private struct Writer: LayerWriting { var writer = LayerWriter(onVisit: nil) }
 
-  private struct Numbers: Decodable {
-    let shape: [Int]
-    let values: [Double]
-    var array: FormulaArray { FormulaArray(shape, values) }
-  }
-  private struct Case: Decodable {
-    let expression: String
-    let value: Numbers
-  }
-  private struct File: Decodable {
-    let names: [String: Numbers]
-    let cases: [Case]
-  }
-
-  private func file() throws -> File {
-    try JSONDecoder().decode(File.self, from: Data(Fixtures("formulas").bytes("expressions.json")))
-  }
+  private func file() throws -> FormulaExpressions { try .read() }
 
   /// The placement of `[N, H, W, C]`.
   private static func placement(_ shape: [Int]) -> Placement {
@@ -44,7 +27,8 @@ import Testing
 
   /// The result along the source's axes, from the engine and the reference implementation.
   private func run(
-    _ text: String, _ file: File, _ form: LayerFormula.Form, isChannelsFirst: Bool = false
+    _ text: String, _ file: FormulaExpressions, _ form: LayerFormula.Form,
+    isChannelsFirst: Bool = false
   ) throws -> Outcome {
     let all = try Expression(parsing: text, names: Set(file.names.keys))
     let inputs = ["x", "y"].filter { all.names.contains($0) }
@@ -52,7 +36,7 @@ import Testing
     formula.form = form
     for name in ["w", "b"] where all.names.contains(name) {
       guard let numbers = file.names[name] else { continue }
-      formula.weights.append((name, numbers.array))
+      formula.weights.append((name, FormulaArray(numbers.shape, numbers.values)))
     }
     if all.names.contains("beta") { formula.parameters["beta"] = 0.75 }
     var writer = Writer()
@@ -61,7 +45,7 @@ import Testing
     for name in inputs {
       guard let numbers = file.names[name] else { continue }
       let placement = Self.placement(numbers.shape)
-      let placed = placement.placed(numbers.array)
+      let placed = placement.placed(FormulaArray(numbers.shape, numbers.values))
       tensors[name] = Tensor(shape: placed.shape, placed.elements.map { Float($0) })
       blobs.append((writer.reserve(name), placement))
     }

@@ -12,23 +12,11 @@ struct FormulaFixture {
   var shapes: [String: [Int?]] { names.mapValues { $0.shape } }
 
   init() throws {
-    struct Numbers: Decodable {
-      let shape: [Int]
-      let values: [Double]
-      var array: FormulaArray { FormulaArray(shape, values) }
+    let file = try FormulaExpressions.read()
+    names = file.names.mapValues { FormulaArray($0.shape, $0.values) }
+    for entry in file.cases {
+      cases.append((entry.expression, FormulaArray(entry.value.shape, entry.value.values)))
     }
-    struct Case: Decodable {
-      let expression: String
-      let value: Numbers
-    }
-    struct File: Decodable {
-      let names: [String: Numbers]
-      let cases: [Case]
-    }
-    let file = try JSONDecoder().decode(
-      File.self, from: Data(Fixtures("formulas").bytes("expressions.json")))
-    names = file.names.mapValues(\.array)
-    for entry in file.cases { cases.append((entry.expression, entry.value.array)) }
   }
 }
 

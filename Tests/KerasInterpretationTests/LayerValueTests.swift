@@ -7,8 +7,8 @@ import Testing
 
 @testable import KerasInterpretation
 
-/// The interpreter gives what Keras 1, 2 and 3 gave for networks of one layer each, in HDF5 files and
-/// archives.
+/// The interpreter gives what Keras 1, 2 and 3 gave for networks of one layer each, in HDF5 files
+/// and archives.
 @Suite struct LayerValueTests {
   struct Folder: CustomTestStringConvertible, Sendable {
     let name: String

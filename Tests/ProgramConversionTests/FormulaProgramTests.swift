@@ -1,5 +1,4 @@
 import CoreMLModel
-import Foundation
 import ModelPrediction
 import TensorCore
 import TestSupport
@@ -7,28 +6,9 @@ import Testing
 
 @testable import ProgramConversion
 
-/// Formulas of custom layers as operations of an ML Program, against NumPy's answers; see
-/// `Fixtures/formulas/make.py`.
+/// Formulas of custom layers as operations of an ML Program, against NumPy's answers.
 @Suite struct FormulaProgramTests {
-  struct Numbers: Decodable, Sendable {
-    let shape: [Int]
-    let values: [Double]
-  }
-
-  struct Case: Decodable, Sendable, CustomTestStringConvertible {
-    let expression: String
-    let value: Numbers
-
-    var testDescription: String { expression }
-  }
-
-  private struct File: Decodable {
-    let names: [String: Numbers]
-    let cases: [Case]
-  }
-
-  private static let file = try? JSONDecoder().decode(
-    File.self, from: Data(Fixtures("formulas").bytes("expressions.json")))
+  private static let file = try? FormulaExpressions.read()
 
   /// Without the sum over all axes, whose result has none: a layer's has at least one.
   static let cases = (file?.cases ?? []).filter { $0.expression != "sum(x * y)" }
@@ -36,7 +16,7 @@ import Testing
   @Test func casesAreThere() { #expect(Self.cases.count >= 58) }
 
   @Test(arguments: cases)
-  func programsAnswerWhatNumpyAnswers(_ entry: Case) throws {
+  func programsAnswerWhatNumpyAnswers(_ entry: FormulaExpressions.Case) throws {
     let names = try #require(Self.file).names
     func isNamed(_ name: String) -> Bool {
       entry.expression.matches(of: /[A-Za-z_]\w*/).contains { $0.output == name }
