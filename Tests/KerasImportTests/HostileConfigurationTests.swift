@@ -56,6 +56,15 @@ struct HostileConfigurationTests {
     #expect(converted > 0 && converted < 4000)
   }
 
+  /// An input without axes beside the batch has no elements to give a number each.
+  @Test(arguments: [("PReLU", ["alpha"]), ("SReLU", ["t_left", "a_left", "t_right", "a_right"])])
+  func weightsForElementsOfABatch(_ className: String, _ names: [String]) {
+    #expect(throws: ModelError.self) {
+      try convert(
+        single(className, input: "[null]"), ["layer": names.map { .init("layer/\($0):0", [3]) }])
+    }
+  }
+
   @Test func sizesThatMultiplyBeyondAllBounds() {
     let huge = "[null, 2147483647, 2147483647, 1]"
     for layer in [

@@ -114,26 +114,22 @@ private func planarPairTile<let outputs: Int, let columns: Int>(
     used: used, isWhole: isWhole)
   let target = a.output + (column &+ channel &* a.outputStrides.block)
   let present = a.extent.blocks &- channel
+  @inline(__always)
+  func writeRow(_ tile: Tile<outputs, columns>, _ o: Int, _ row: UnsafeMutablePointer<Float>) {
+    let line = row + o &* a.outputStrides.block
+    for c in 0..<columns { write(tile[o][c], line + c &* lanes, used: used, isWhole: isWhole) }
+  }
   // A condition for each channel and row would take a quarter of the instructions of a tile.
   if present >= outputs && a.extent.rows > 1 {
     for o in 0..<outputs {
-      let line = target + o &* a.outputStrides.block
-      for c in 0..<columns {
-        write(upper[o][c], line + c &* lanes, used: used, isWhole: isWhole)
-        write(
-          lower[o][c], line + (a.outputStrides.row &+ c &* lanes), used: used, isWhole: isWhole)
-      }
+      writeRow(upper, o, target)
+      writeRow(lower, o, target + a.outputStrides.row)
     }
     return
   }
   for o in 0..<outputs where o < present {
-    let line = target + o &* a.outputStrides.block
-    for c in 0..<columns { write(upper[o][c], line + c &* lanes, used: used, isWhole: isWhole) }
-    if a.extent.rows < 2 { continue }
-    for c in 0..<columns {
-      write(
-        lower[o][c], line + (a.outputStrides.row &+ c &* lanes), used: used, isWhole: isWhole)
-    }
+    writeRow(upper, o, target)
+    if a.extent.rows > 1 { writeRow(lower, o, target + a.outputStrides.row) }
   }
 }
 
