@@ -82,6 +82,12 @@ static inline __attribute__((always_inline, unused)) void vector_prefetch_far(co
   __builtin_prefetch(address, 0, 2);
 }
 
+/// Keeps memory accesses on their side of this place. Where they may move, the compiler starts the
+/// loads of several steps at once, and has too few registers for them.
+static inline __attribute__((always_inline, unused)) void vector_keep_order(void) {
+  __asm__ volatile("" ::: "memory");
+}
+
 /// Exchanges rows and columns of a square of as many vectors as one has lanes.
 static inline __attribute__((always_inline, unused)) void vector_transpose(float *square) {
   typedef vector_float row __attribute__((aligned(4)));

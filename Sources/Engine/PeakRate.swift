@@ -24,7 +24,7 @@ package enum PeakRate {
         var count = 0
         let seconds =
           clock.measure {
-            let done = set.kernels.multiplyAddLoop(rounds: rounds)
+            let done = set.kernels.multiplyAddLoop(rounds: rounds, start: 0.05)
             count = done.count
             sum += done.sum
           } / .seconds(1)

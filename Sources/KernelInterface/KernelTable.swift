@@ -261,8 +261,10 @@ package protocol KernelTable: Sendable {
   /// Multiply-adds in registers, in chains, each of which waits only for its previous step:
   /// the maximum rate of the processor.
   ///
-  /// - Returns: the number of multiply-adds, and a value that depends on all of them.
-  static func multiplyAddLoop(rounds: Int) -> (count: Int, sum: Float)
+  /// All lanes of chain k compute `x ← 0.999 x + 0.001`, `rounds` times from `start + k / 10`.
+  ///
+  /// - Returns: the number of multiply-adds, and the sum of all lanes of all chains.
+  static func multiplyAddLoop(rounds: Int, start: Float) -> (count: Int, sum: Float)
 }
 
 extension KernelTable {

@@ -207,8 +207,8 @@ package enum Table: KernelTable {
         outputStrides))
   }
 
-  package static func multiplyAddLoop(rounds: Int) -> (count: Int, sum: Float) {
-    let answer = call(.multiplyAddLoop(rounds: rounds))
+  package static func multiplyAddLoop(rounds: Int, start: Float) -> (count: Int, sum: Float) {
+    let answer = call(.multiplyAddLoop(rounds: rounds, start: start))
     return (answer.count, answer.float)
   }
 }

@@ -62,7 +62,7 @@ package enum KernelCall: @unchecked Sendable {
   case unblock(
     UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
     to: UnsafeMutablePointer<Float>, Strides)
-  case multiplyAddLoop(rounds: Int)
+  case multiplyAddLoop(rounds: Int, start: Float)
 }
 
 /// What a kernel returns.

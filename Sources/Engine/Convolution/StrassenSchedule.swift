@@ -24,6 +24,9 @@ struct StrassenSchedule: Sendable {
   /// Bytes for a band's sums, which share the second-level cache with a panel's products and
   /// weights.
   private static let bandBytes = MachineMemory.secondLevelCacheByteCount / 4 * 3
+  /// Pairs for which multiplying by a panel's weights takes far longer than reading them; in smaller
+  /// bands, not even sums that stay in the cache pay for it.
+  private static let fewestPairs = 64
   /// The time to compute a band's sums, relative to a panel's products.
   private static let transformShare = 0.15
 
@@ -38,7 +41,8 @@ struct StrassenSchedule: Sendable {
     self.threads = threads
     let tile = kernels.pixelTile
     let pairBytes = StrassenPairs.products * inputBlocks * block * 4
-    let most = max(2 * tile, Self.bandBytes / pairBytes / tile * tile)
+    let most = max(
+      (Self.fewestPairs + tile - 1) / tile * tile, Self.bandBytes / pairBytes / tile * tile)
     bands = Self.bands(pairs, panels: panels, fewest: (pairs + most - 1) / most, tile, threads)
     let pairsAtOnce = (pairs + bands - 1) / bands
     sumStride = spreadStride(inputBlocks * pairsAtOnce * block)

@@ -16,11 +16,8 @@ enum MethodSelection: Pass {
       else { continue }
       let weights = linear.convolution.weights
       let rows = graph.shape(node.outputs[0]).count / weights.outputs
-      // Direct products sum longer runs than Strassen's, which are cut into blocks. With blocks of 8
-      // that is worth more than an eighth of the products.
-      let prefersDirect = context.convolution == .automatic && context.channelBlock < 16
       linear.convolution.method =
-        linear.hasWholeBlocks(context.channelBlock) && !prefersDirect
+        linear.hasWholeBlocks(context.channelBlock)
         ? ConvolutionMethod(
           weights, linear.convolution.window, output: try Shape([rows, weights.outputs]),
           kernels: context.kernels, context.convolution) : .direct

@@ -7,24 +7,29 @@ typealias Tile<let rows: Int, let columns: Int> = InlineArray<rows, InlineArray<
 /// `tile[r][c] += Σ(k < count) input[pixels[r] + first + k] · weights[k][c]`
 ///
 /// The inner loop of convolutions, matrix products and everything based on them.
+///
+/// - Parameter count: a multiple of `steps`, the terms that are added between two jumps.
 @inline(__always)
-func accumulate<let rows: Int, let columns: Int>(
+func accumulate<let rows: Int, let columns: Int, let steps: Int>(
   _ tile: inout Tile<rows, columns>, input: TileInputs<rows>, first: Int,
-  weights: UnsafePointer<Float>, count: Int
+  weights: UnsafePointer<Float>, count: Int, _: Count<steps>
 ) {
   var k = first
   var w = weights
   let end = first &+ count
   while k < end {
-    var column = InlineArray<columns, Vector>(repeating: .zero)
-    for c in 0..<columns { column[c] = load(w + c &* lanes) }
-    prefetchWeights(w, columns: columns)
-    for r in 0..<rows {
-      let value = splat(input.value(r, k))
-      for c in 0..<columns { tile[r][c] = multiplyAdd(value, column[c], tile[r][c]) }
+    for step in 0..<steps {
+      if steps > 1 { vector_keep_order() }
+      var column = InlineArray<columns, Vector>(repeating: .zero)
+      for c in 0..<columns { column[c] = load(w + (step &* columns &+ c) &* lanes) }
+      prefetchWeights(w + step &* columns &* lanes, columns: columns)
+      for r in 0..<rows {
+        let value = splat(input.value(r, k &+ step))
+        for c in 0..<columns { tile[r][c] = multiplyAdd(value, column[c], tile[r][c]) }
+      }
     }
-    k &+= 1
-    w += columns &* lanes
+    k &+= steps
+    w += steps &* columns &* lanes
   }
 }
 
@@ -156,8 +161,9 @@ struct TileTask {
 
 /// Computes one tile: start, sum, epilogue, store.
 @inline(__always)
-func computeTile<let rows: Int, let columns: Int>(
-  _ count: Count<columns>, _ task: TileTask, _ places: TilePlaces<rows>, ahead: TileAhead
+func computeTile<let rows: Int, let columns: Int, let steps: Int>(
+  _ count: Count<columns>, _ steps: Count<steps>, _ task: TileTask, _ places: TilePlaces<rows>,
+  ahead: TileAhead
 ) {
   let source = task.source
   let target = task.target
@@ -194,7 +200,7 @@ func computeTile<let rows: Int, let columns: Int>(
       for r in 0..<rows where r % blocksPerLine == 0 { input.fetchNext(r, first) }
     }
     sums.makeRoom(&tile, for: source.run)
-    accumulate(&tile, input: input, first: first, weights: w, count: source.run)
+    accumulate(&tile, input: input, first: first, weights: w, count: source.run, steps)
     w += source.run &* (columns &* lanes)
     left &-= 1
     runsLeft &-= 1

@@ -5,6 +5,14 @@ var panelVectors: Int {
   @inline(__always) get { 2 }
 }
 
+/// Terms between two jumps, if runs consist of as many: the end of a loop over a short run would be
+/// mispredicted.
+#if UNROLLS_TILES
+  private typealias Unrolled = Count<8>
+#else
+  private typealias Unrolled = Count<1>
+#endif
+
 /// Computes all pixels and `vectors` (1 or 2) vectors, in tiles whose sizes differ by at most 1.
 @inline(never)
 func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: inout TilesAhead) {
@@ -18,9 +26,13 @@ func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: in
   while true {
     // A block of several vectors fills a panel.
     if vectorsPerBlock == panelVectors || vectors == panelVectors {
-      dispatch(Count<2>(), pixels: size, tiles: left, task, &walk, &ahead)
+      if task.source.run % Unrolled.value == 0 {
+        dispatch(Count<2>(), Unrolled(), pixels: size, tiles: left, task, &walk, &ahead)
+      } else {
+        dispatch(Count<2>(), Count<1>(), pixels: size, tiles: left, task, &walk, &ahead)
+      }
     } else {
-      dispatch(Count<1>(), pixels: size, tiles: left, task, &walk, &ahead)
+      dispatch(Count<1>(), Count<1>(), pixels: size, tiles: left, task, &walk, &ahead)
     }
     if size == small { return }
     size = small
@@ -30,43 +42,43 @@ func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: in
 
 /// Computes tiles of one size.
 @inline(__always)
-private func dispatch<let columns: Int>(
-  _ c: Count<columns>, pixels: Int, tiles: Int, _ task: TileTask, _ walk: inout TileWalk,
-  _ ahead: inout TilesAhead
+private func dispatch<let columns: Int, let steps: Int>(
+  _ c: Count<columns>, _ s: Count<steps>, pixels: Int, tiles: Int, _ task: TileTask,
+  _ walk: inout TileWalk, _ ahead: inout TilesAhead
 ) {
   switch pixels {
-  case 1: compute(Count<1>(), c, tiles, task, &walk, &ahead)
-  case 2: compute(Count<2>(), c, tiles, task, &walk, &ahead)
-  case 3: compute(Count<3>(), c, tiles, task, &walk, &ahead)
-  case 4: compute(Count<4>(), c, tiles, task, &walk, &ahead)
+  case 1: compute(Count<1>(), c, s, tiles, task, &walk, &ahead)
+  case 2: compute(Count<2>(), c, s, tiles, task, &walk, &ahead)
+  case 3: compute(Count<3>(), c, s, tiles, task, &walk, &ahead)
+  case 4: compute(Count<4>(), c, s, tiles, task, &walk, &ahead)
   #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
-    case 5: compute(Count<5>(), c, tiles, task, &walk, &ahead)
-    case 6: compute(Count<6>(), c, tiles, task, &walk, &ahead)
+    case 5: compute(Count<5>(), c, s, tiles, task, &walk, &ahead)
+    case 6: compute(Count<6>(), c, s, tiles, task, &walk, &ahead)
   #endif
   #if KERNELS_AVX512 || arch(arm64)
-    case 7: compute(Count<7>(), c, tiles, task, &walk, &ahead)
-    case 8: compute(Count<8>(), c, tiles, task, &walk, &ahead)
-    case 9: compute(Count<9>(), c, tiles, task, &walk, &ahead)
-    case 10: compute(Count<10>(), c, tiles, task, &walk, &ahead)
-    case 11: compute(Count<11>(), c, tiles, task, &walk, &ahead)
-    case 12: compute(Count<12>(), c, tiles, task, &walk, &ahead)
+    case 7: compute(Count<7>(), c, s, tiles, task, &walk, &ahead)
+    case 8: compute(Count<8>(), c, s, tiles, task, &walk, &ahead)
+    case 9: compute(Count<9>(), c, s, tiles, task, &walk, &ahead)
+    case 10: compute(Count<10>(), c, s, tiles, task, &walk, &ahead)
+    case 11: compute(Count<11>(), c, s, tiles, task, &walk, &ahead)
+    case 12: compute(Count<12>(), c, s, tiles, task, &walk, &ahead)
   #endif
   #if KERNELS_AVX512
-    case 13: compute(Count<13>(), c, tiles, task, &walk, &ahead)
-    case 14: compute(Count<14>(), c, tiles, task, &walk, &ahead)
+    case 13: compute(Count<13>(), c, s, tiles, task, &walk, &ahead)
+    case 14: compute(Count<14>(), c, s, tiles, task, &walk, &ahead)
   #endif
   default: break
   }
 }
 
 @inline(never)
-private func compute<let rows: Int, let columns: Int>(
-  _ rows: Count<rows>, _ columns: Count<columns>, _ tiles: Int, _ task: TileTask,
-  _ walk: inout TileWalk, _ ahead: inout TilesAhead
+private func compute<let rows: Int, let columns: Int, let steps: Int>(
+  _ rows: Count<rows>, _ columns: Count<columns>, _ steps: Count<steps>, _ tiles: Int,
+  _ task: TileTask, _ walk: inout TileWalk, _ ahead: inout TilesAhead
 ) {
   var place = walk
   var weights = ahead
-  for _ in 0..<tiles { computeTile(columns, task, place.next(rows), ahead: weights.next()) }
+  for _ in 0..<tiles { computeTile(columns, steps, task, place.next(rows), ahead: weights.next()) }
   walk = place
   ahead = weights
 }

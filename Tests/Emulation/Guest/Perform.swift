@@ -108,8 +108,8 @@ func perform(_ call: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) -> Int
     Table.unblock(
       input, rowStride: rowStride, channels: channels, rows: rows, width: width, to: output,
       strides)
-  case .multiplyAddLoop(let rounds):
-    let (count, sum) = Table.multiplyAddLoop(rounds: rounds)
+  case .multiplyAddLoop(let rounds, let start):
+    let (count, sum) = Table.multiplyAddLoop(rounds: rounds, start: start)
     answer.count = count
     answer.float = sum
   }
