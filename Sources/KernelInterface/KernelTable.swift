@@ -168,17 +168,18 @@ package protocol KernelTable: Sendable {
 
   // MARK: Convolution by Strassen's algorithm
 
-  /// The left factors of the seven products, `sums[product][block][pair][lane]`. `pair` counts from
-  /// the call's first one.
+  /// The left factors of the seven products, `sums[product][run][pair][channel]`, in runs of adjacent
+  /// channels that `convolution` sums in one loop. `pair` counts from the call's first one.
   ///
   /// - Parameters:
   ///   - input: what output pixel (0, 0) of the first image reads, channel 0; blocked.
   ///   - inputStrides: distances between the inputs of neighboring outputs, including the
   ///     convolution's stride.
   ///   - blocks, allBlocks: channel blocks of the first half, and of both.
+  ///   - runBlocks: channel blocks in a run, a divisor of `blocks`.
   static func strassenInput(
     _ pairs: StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
-    allBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int)
+    allBlocks: Int, runBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int)
 
   /// Computes `out = activation(bias + C + residual)`, for both halves, from the seven
   /// products of one panel of output channels.

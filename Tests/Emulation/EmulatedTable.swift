@@ -116,12 +116,12 @@ package enum Table: KernelTable {
 
   package static func strassenInput(
     _ pairs: StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
-    allBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int
+    allBlocks: Int, runBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int
   ) {
     call(
       .strassenInput(
         pairs, input: input, inputStrides: inputStrides, blocks: blocks, allBlocks: allBlocks,
-        sums: sums, productStride: productStride))
+        runBlocks: runBlocks, sums: sums, productStride: productStride))
   }
 
   package static func strassenOutput(

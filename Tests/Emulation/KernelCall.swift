@@ -35,7 +35,7 @@ package enum KernelCall: @unchecked Sendable {
     output: UnsafeMutablePointer<Float>, outputRowStride: Int, epilogue: Epilogue)
   case strassenInput(
     StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
-    allBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int)
+    allBlocks: Int, runBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int)
   case strassenOutput(
     StrassenPairs, products: UnsafePointer<Float>, productStride: Int, width: Int, channel: Int,
     halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>, outputStrides: Strides,

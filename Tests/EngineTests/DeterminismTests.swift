@@ -87,9 +87,12 @@ import Testing
     for item in 0..<6 {
       let one = Tensor(
         shape: [1, 1, 3, 22, 22], Array(batch.elements[item * size..<(item + 1) * size]))
-      let single = try #require(try Net.predict(model, one)["out"]).elements
-      let part = Array(whole.elements[item * 37..<(item + 1) * 37])
-      for (a, b) in zip(part, single) { #expect(abs(a - b) < 1e-5) }
+      let single = try #require(try Net.predict(model, one)["out"])
+      let part = Tensor(
+        shape: single.shape, Array(whole.elements[item * 37..<(item + 1) * 37]))
+      // Sums of 9,680 terms near 64, whose last place is 7.6e-6, are summed in parts for six items,
+      // in lanes for one; the softmax turns their difference into that of its logarithms.
+      #expect(relativeError(part, single) < 1e-4)
     }
   }
 }

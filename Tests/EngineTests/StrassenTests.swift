@@ -79,6 +79,22 @@ import Testing
         ]), [1, 1, 1024, 14, 13])
   }
 
+  /// Input channels in two and in three parts, the last with an odd number of blocks and with
+  /// channels that do not fill one: bias and shortcut are added once, the activation comes last.
+  @Test(arguments: [1500, 2420]) func parts(_ channels: Int) throws {
+    let model = Net.model(
+      [channels, 12, 13],
+      [
+        Net.layer("mix", pointwise(channels, 40, seed: 3), "in", "a"),
+        Net.layer("wide", pointwise(40, channels, seed: 5), "a", "b"),
+        Net.layer("c", pointwise(channels, 40), "b", "c"),
+        NeuralNetworkLayer("add", Add(), input: ["c", "a"], output: ["d"]),
+        Net.layer("r", Activation(.leakyReLU(alpha: 0.1)), "d", "e"),
+        Net.layer("last", pointwise(40, 24, seed: 4), "e", "out"),
+      ])
+    try check(model, [1, 1, channels, 12, 13])
+  }
+
   /// A stride, between convolutions that need zeros around their inputs.
   @Test func strideAndHalo() throws {
     try check(
@@ -157,17 +173,25 @@ import Testing
 
   @Test func everyPairOfEveryPanelOnce() throws {
     for (pixels, channels, threads) in [
-      (49, 1024, 2), (196, 512, 3), (784, 256, 16), (1, 64, 4), (196, 1000, 2),
+      (49, 1024, 2), (196, 512, 3), (128, 3072, 2), (128, 1504, 2), (784, 256, 16), (1, 64, 4),
+      (196, 1000, 2),
     ] {
       let kernels = InstructionSet.baseline.kernels
       let geometry = ConvolutionGeometry(
         try Shape([1, 1, channels, 1, pixels]), inputs: channels, outputs: channels,
         block: kernels.channelBlock)
-      let schedule = StrassenSchedule(geometry, kernels: kernels, threads: threads)
-      #expect((0..<schedule.bands).flatMap { schedule.band($0) } == Array(0..<(pixels + 1) / 2))
-      let blocks = (0..<schedule.panels).map { schedule.blocks(ofPanel: $0) }.reduce(0, +)
-      // 1000 channels are 125 blocks: half of them are 63.
-      #expect(blocks * kernels.channelBlock == (channels == 1000 ? 504 : channels / 2))
+      let parts = StrassenSchedule.parts(of: geometry, kernels: kernels, threads: threads)
+      #expect(parts.count == geometry.strassenParts)
+      var inputs = 0
+      for schedule in parts {
+        #expect(schedule.firstInput == inputs)
+        inputs += schedule.geometry.inputs
+        #expect((0..<schedule.bands).flatMap { schedule.band($0) } == Array(0..<(pixels + 1) / 2))
+        let blocks = (0..<schedule.panels).map { schedule.blocks(ofPanel: $0) }.reduce(0, +)
+        // 1000 channels are 125 blocks: half of them are 63.
+        #expect(blocks * kernels.channelBlock == (channels == 1000 ? 504 : channels / 2))
+      }
+      #expect(inputs == channels)
     }
   }
 }

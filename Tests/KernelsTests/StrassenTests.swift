@@ -14,6 +14,8 @@ import Testing
     var edge = GuardedBuffer.Edge.end
     /// Pairs per call.
     var pairs = Int.max
+    /// The most channel blocks per run.
+    var runBlocks = 1
     /// Additional rows and columns around the input and the output.
     var halo = 0
     var epilogue = Epilogue()
@@ -109,13 +111,16 @@ import Testing
       let pairs = StrassenPairs(
         images: test.images, rows: plain.outputRows, width: plain.outputWidth, first: first,
         count: count)
+      let blocks = half.inputs / block
+      let runBlocks = (1...test.runBlocks).last { blocks % $0 == 0 } ?? 1
+      let run = runBlocks * block
       let sums = GuardedBuffer(count: 7 * count * half.inputs, at: test.edge)
       kernels.strassenInput(
         pairs, input: x.constant + source.origin,
         inputStrides: Strides(
           pixel: plain.stride.x * block, row: plain.stride.y * source.rowStride,
           block: source.blockStride, image: source.count),
-        blocks: half.inputs / block, allBlocks: source.blocks, sums: sums.pointer,
+        blocks: blocks, allBlocks: source.blocks, runBlocks: runBlocks, sums: sums.pointer,
         productStride: count * half.inputs)
       let panelChannels = kernels.panelBlocks * block
       for channel in stride(from: 0, to: half.outputs, by: panelChannels) {
@@ -124,9 +129,9 @@ import Testing
           (0..<count).flatMap { pair in
             (channel..<channel + width).map { output in
               (0..<half.inputs).reduce(Float(0)) { sum, input in
-                let place =
-                  ((product * (half.inputs / block) + input / block) * count + pair) * block
-                return sum + sums.values[place + input % block] * factors[product][input][output]
+                let place = (product * half.inputs / run + input / run) * count + pair
+                return sum
+                  + sums.values[place * run + input % run] * factors[product][input][output]
               }
             }
           }
@@ -174,7 +179,7 @@ import Testing
       for edge in GuardedBuffer.Edge.allCases {
         for (halo, stride) in [(0, 1), (1, 1), (0, 2), (2, 3)] {
           var test = Case(
-            inputs: (2 + index % 3) * block - index % 5,
+            inputs: (2 + index % 3 * 3) * block - index % 5,
             outputs: (2 + index % 5) * block - index % 3,
             rows: shape.1 * stride, width: shape.2 * stride, stride: stride)
           test.images = shape.0
@@ -184,6 +189,7 @@ import Testing
           let found = compute(test, x, w, b, set.kernels)
           #expect(found == exact(test, x, w, b), "\(set) \(test.plain)")
           test.pairs = 1 + index % 4
+          test.runBlocks = 3
           #expect(compute(test, x, w, b, set.kernels) == found, "\(set) \(test.plain) divided")
         }
       }

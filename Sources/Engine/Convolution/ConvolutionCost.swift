@@ -8,9 +8,9 @@ import Kernels
 ///     Winograd = max(t · p · C · K / rate, p · C · K · 4 B / bandwidth)
 ///              + t · p · axes · (C · input cycles + K · output cycles) / lanes / clock
 ///     Strassen = max(n/2 · 7/4 · C · K / rate, 7/4 · C · K · 4 B / bandwidth)
-///              + n/2 · (C/2 · input cycles + K/2 · output cycles) / lanes / clock
+///              + n/2 · (C/2 · input cycles + parts · K/2 · output cycles) / lanes / clock
 ///
-/// for n output pixels, t tiles, and C and K channels padded to whole blocks (to an even number of
+/// for n output pixels, t tiles, the parts of Strassen's input channels, and C and K channels padded to whole blocks (to an even number of
 /// blocks for Strassen's algorithm), on one core: the choice must not depend on the number of
 /// threads, because results must not. Only the ratios matter; the constants are those of a current
 /// processor with the instruction set.
@@ -66,10 +66,10 @@ struct ConvolutionCost {
     let times = (pixels + 1) / 2
     let (inputs, outputs) = (Double(geometry.halfInputs), Double(geometry.halfOutputs))
     let transforms =
-      inputs * Self.strassenCycles.input + outputs * Self.strassenCycles.output
+      inputs * Self.strassenCycles.input
+      + Double(geometry.strassenParts) * outputs * Self.strassenCycles.output
     return multiplying(
       StrassenPairs.products * geometry.halfInputs * geometry.halfOutputs, uses: times)
-
       + Double(times) * transforms / lanes / Self.clock
   }
 }

@@ -38,7 +38,7 @@ struct ConvolutionOperation: NodeOperation {
   private enum Work {
     case direct
     case winograd(WinogradSchedule)
-    case strassen(StrassenSchedule)
+    case strassen([StrassenSchedule])
   }
 
   private func work(_ context: StepContext) -> Work {
@@ -54,14 +54,17 @@ struct ConvolutionOperation: NodeOperation {
           threads: context.threadCount))
     case .strassen:
       return .strassen(
-        StrassenSchedule(geometry, kernels: context.kernels, threads: context.threadCount))
+        StrassenSchedule.parts(
+          of: geometry, kernels: context.kernels, threads: context.threadCount))
     }
   }
 
   func describe(_ context: StepContext) -> StepNote {
     switch work(context) {
-    case .strassen(let schedule):
-      return StepNote(kernel: "Strassen 1×1" + fusedLabel, weightBytes: schedule.weightFloats * 4)
+    case .strassen(let parts):
+      return StepNote(
+        kernel: "Strassen 1×1" + fusedLabel,
+        weightBytes: parts.reduce(0) { $0 + $1.weightFloats * 4 })
     case .winograd(let schedule):
       let (form, geometry) = (schedule.form, schedule.geometry)
       let expands = schedule.expandsWeights
@@ -111,7 +114,7 @@ struct ConvolutionOperation: NodeOperation {
     switch work(context) {
     case .direct: 0
     case .winograd(let schedule): schedule.scratchFloats
-    case .strassen(let schedule): schedule.scratchFloats
+    case .strassen(let parts): parts.map(\.scratchFloats).max() ?? 0
     }
   }
 
@@ -146,14 +149,18 @@ struct ConvolutionOperation: NodeOperation {
         weights, window: window, schedule: schedule, poolsMaximum: poolsMaximum,
         residual: residual, context: context)
       return { run in plan.run(buffers(run), run.pool) }
-    case .strassen(let schedule):
+    case .strassen(let parts):
       let output = context.outputs[0]
-      let plan = try StrassenPlan(
-        weights, window: window, schedule: schedule, residual: residual, context: context)
+      let plans = try parts.map {
+        try StrassenPlan(
+          weights, window: window, schedule: $0, residual: residual, context: context)
+      }
       return { run in
         let buffers = buffers(run)
-        run.share(schedule.units, writing: output) { thread, units in
-          plan.run(units, ofThread: thread, buffers)
+        for plan in plans {
+          run.share(plan.schedule.units, writing: output) { thread, units in
+            plan.run(units, ofThread: thread, buffers)
+          }
         }
       }
     case .direct: return try makeDirectStep(context)

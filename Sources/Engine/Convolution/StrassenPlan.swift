@@ -1,13 +1,15 @@
 import Kernels
 import TensorCore
 
-/// A 1 × 1 convolution with Strassen's algorithm and packed weights.
+/// A part of a 1 × 1 convolution with Strassen's algorithm and packed weights.
 struct StrassenPlan: Sendable {
-  private let schedule: StrassenSchedule
+  let schedule: StrassenSchedule
   private let kernels: any KernelTable.Type
   private let from: BlobLayout
   private let to: BlobLayout
   private let residual: BlobLayout?
+  /// Whether to add to what the parts before have written.
+  private let accumulates: Bool
   /// Floats from the input's start to the first element that output pixel (0, 0) reads.
   private let start: Int
   private let stride: [Int]
@@ -20,16 +22,22 @@ struct StrassenPlan: Sendable {
     residual: BlobLayout?, context: StepContext
   ) throws {
     self.schedule = schedule
-    self.residual = residual
     from = context.inputs[0].layout
     to = context.outputs[0].layout
     kernels = context.kernels
-    start = window.origin(in: from)
+    start = window.origin(in: from) + schedule.firstInput / from.block * from.planeStride
     stride = window.stride
-    self.weights = try StrassenWeights.pack(
-      weights.view(window, context.kernels), scale: weights.scale, schedule, context)
+    var view = try weights.view(window, context.kernels)
+    view.offset += schedule.firstInput * view.inputStride
+    let inputsLeft = view.inputChannels - schedule.firstInput
+    view.inputChannels = min(inputsLeft, schedule.geometry.inputs)
+    self.weights = try StrassenWeights.pack(view, scale: weights.scale, schedule, context)
+    accumulates = schedule.firstInput > 0
+    self.residual = accumulates ? to : residual
     epilogue = try FusedEpilogue(
-      bias: weights.bias, weights.activation, channels: to.channelBlocks * to.block)
+      bias: accumulates ? nil : weights.bias,
+      inputsLeft > view.inputChannels ? .none : weights.activation,
+      channels: to.channelBlocks * to.block)
   }
 
   /// Computes one thread's units.
@@ -65,7 +73,7 @@ struct StrassenPlan: Sendable {
         block: from.planeStride,
         image: from.imageStride),
       blocks: schedule.inputBlocks, allBlocks: schedule.geometry.inputs / schedule.block,
-      sums: sums,
+      runBlocks: schedule.runBlocks, sums: sums,
       productStride: schedule.sumStride)
   }
 
@@ -74,6 +82,7 @@ struct StrassenPlan: Sendable {
     _ products: UnsafeMutablePointer<Float>
   ) {
     let block = schedule.block
+    let run = schedule.runBlocks * block
     let blocks = schedule.blocks(ofPanel: panel)
     let floats = blocks * block * schedule.inputBlocks * block
     let first =
@@ -81,8 +90,9 @@ struct StrassenPlan: Sendable {
     for product in 0..<StrassenPairs.products {
       var arguments = ConvolutionArguments(
         input: sums + product * schedule.sumStride,
-        inputStrides: Strides(pixel: block, block: pairs.count * block),
-        inputBlocks: schedule.inputBlocks, blockChannels: block, weights: first + product * floats,
+        inputStrides: Strides(pixel: run, block: pairs.count * run),
+        inputBlocks: schedule.inputBlocks / schedule.runBlocks, blockChannels: run,
+        weights: first + product * floats,
         output: products + product * schedule.productStride,
         outputStrides: Strides(pixel: blocks * block, block: block),
         extent: Extent(blocks: blocks, rows: 1, width: pairs.count))
@@ -102,6 +112,7 @@ struct StrassenPlan: Sendable {
       halfChannels: schedule.geometry.halfOutputs,
       channels: schedule.geometry.outputs, output: buffers.output + to.origin,
       outputStrides: to.strides,
-      epilogue: epilogue.from().adding(buffers.residual, residual))
+      epilogue: epilogue.from().adding(
+        accumulates ? UnsafePointer(buffers.output) : buffers.residual, residual))
   }
 }

@@ -196,9 +196,12 @@ extension InnerProduct: EngineLayer {
       shape.itemCount == outputChannels,
       "\(outputChannels), but the output has \(shape.itemCount)", field: "outputChannels")
     let value = int8DynamicQuantize ? layer.rounded(layer.inputs[0]) : layer.inputs[0]
-    let operation = DenseOperation(
-      weights: try layer.stored(matrix, [outputChannels, inputChannels], "weights"),
-      bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
+    let stored = try layer.stored(matrix, [outputChannels, inputChannels], "weights")
+    let offsets = hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil
+    let operation: any NodeOperation =
+      LinearOperation.pays(rows: input.images, inputs: inputChannels, outputs: outputChannels)
+      ? LinearOperation(stored, inputs: inputChannels, outputs: outputChannels, bias: offsets)
+      : DenseOperation(weights: stored, bias: offsets)
     guard isExact else { return [layer.add(operation, [value], shape)] }
     let rows = layer.add(ViewOperation(), [value], input)
     return [layer.add(ViewOperation(), [layer.add(operation, [rows], shape)], exact)]

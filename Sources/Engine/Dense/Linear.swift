@@ -16,6 +16,12 @@ struct LinearOperation: NodeOperation {
       window: .pointwise)
   }
 
+  /// Whether there are enough rows for a copy of the weights in packed form. Fewer are multiplied by
+  /// the weights in place, by a `DenseOperation`.
+  static func pays(rows: Int, inputs: Int, outputs: Int) -> Bool {
+    rows >= 4 && inputs * outputs <= rows << 20
+  }
+
   var kind: String { "linear" + convolution.fusedLabel }
   var sumsProducts: Bool { true }
 

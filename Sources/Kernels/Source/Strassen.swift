@@ -47,46 +47,51 @@ extension Table {
   @inline(never)
   package static func strassenInput(
     _ pairs: StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
-    allBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int
+    allBlocks: Int, runBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int
   ) {
-    func walk(from pixel: Int) -> PixelWalk { PixelWalk(pairs, pixel: pixel, inputStrides) }
     let whole = min(pairs.count, pairs.pixels &- pairs.pairs &- pairs.first)
     let toSecondHalf = blocks &* inputStrides.block
-    var channel = 0
-    while channel < blocks &* channelBlock {
-      let block = channel / channelBlock
-      let lane = channel % channelBlock
-      let plane = input + (block &* inputStrides.block &+ lane)
-      let hasSecondHalf = block &+ blocks < allBlocks
-      var target = sums + (block &* pairs.count &* channelBlock &+ lane)
-      var upper = walk(from: pairs.first)
-      var lower = walk(from: pairs.first &+ pairs.pairs)
+    var target = sums
+    var firstBlock = 0
+    while firstBlock < blocks {
+      var upper = PixelWalk(pairs, pixel: pairs.first, inputStrides)
+      var lower = PixelWalk(pairs, pixel: pairs.first &+ pairs.pairs, inputStrides)
       var pair = 0
       while pair < pairs.count {
-        let first = plane + upper.offset
-        let a11 = load(first)
-        var a12 = Vector.zero
-        if hasSecondHalf { a12 = load(first + toSecondHalf) }
-        var a21 = Vector.zero
-        var a22 = Vector.zero
-        if pair < whole {
-          let second = plane + lower.offset
-          a21 = load(second)
-          if hasSecondHalf { a22 = load(second + toSecondHalf) }
+        var block = firstBlock
+        while block < firstBlock &+ runBlocks {
+          let plane = input + block &* inputStrides.block
+          let hasSecondHalf = block &+ blocks < allBlocks
+          var lane = 0
+          while lane < channelBlock {
+            let first = plane + (upper.offset &+ lane)
+            let a11 = load(first)
+            var a12 = Vector.zero
+            if hasSecondHalf { a12 = load(first + toSecondHalf) }
+            var a21 = Vector.zero
+            var a22 = Vector.zero
+            if pair < whole {
+              let second = plane + (lower.offset &+ lane)
+              a21 = load(second)
+              if hasSecondHalf { a22 = load(second + toSecondHalf) }
+            }
+            store(a11 + a22, target)
+            store(a21 + a22, target + productStride)
+            store(a11, target + 2 &* productStride)
+            store(a22, target + 3 &* productStride)
+            store(a11 + a12, target + 4 &* productStride)
+            store(a21 - a11, target + 5 &* productStride)
+            store(a12 - a22, target + 6 &* productStride)
+            target += lanes
+            lane &+= lanes
+          }
+          block &+= 1
         }
-        store(a11 + a22, target)
-        store(a21 + a22, target + productStride)
-        store(a11, target + 2 &* productStride)
-        store(a22, target + 3 &* productStride)
-        store(a11 + a12, target + 4 &* productStride)
-        store(a21 - a11, target + 5 &* productStride)
-        store(a12 - a22, target + 6 &* productStride)
-        target += channelBlock
         upper.advance()
         lower.advance()
         pair &+= 1
       }
-      channel &+= lanes
+      firstBlock &+= runBlocks
     }
   }
 }

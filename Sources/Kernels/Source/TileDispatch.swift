@@ -7,7 +7,7 @@ var panelVectors: Int {
 
 /// Terms between two jumps, if runs consist of as many: the end of a loop over a short run would be
 /// mispredicted.
-#if UNROLLS_TILES
+#if KERNELS_AVX512 || KERNELS_AVX2
   private typealias Unrolled = Count<8>
 #else
   private typealias Unrolled = Count<1>

@@ -64,10 +64,11 @@ func perform(_ call: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) -> Int
       tiles, phaseY: phaseY, phaseX: phaseX, products: products, pointStride: pointStride,
       output: output, outputRowStride: rowStride, epilogue: epilogue)
   case .strassenInput(
-    let pairs, let input, let strides, let blocks, let allBlocks, let sums, let productStride):
+    let pairs, let input, let strides, let blocks, let allBlocks, let runBlocks, let sums,
+    let productStride):
     Table.strassenInput(
       pairs, input: input, inputStrides: strides, blocks: blocks, allBlocks: allBlocks,
-      sums: sums, productStride: productStride)
+      runBlocks: runBlocks, sums: sums, productStride: productStride)
   case .strassenOutput(
     let pairs, let products, let productStride, let width, let channel, let halfChannels,
     let channels, let output, let strides, let epilogue):

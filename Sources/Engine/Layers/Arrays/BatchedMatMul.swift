@@ -17,11 +17,10 @@ extension BatchedMatMul: EngineLayer {
     let rows = shape.count / columns
     let value = int8DynamicQuantize ? layer.rounded(layer.inputs[0]) : layer.inputs[0]
     let stored = try layer.stored(matrix, [columns, depth], "weights")
-    if rows >= 4 {
+    if LinearOperation.pays(rows: rows, inputs: depth, outputs: columns) {
       let operation = LinearOperation(stored, inputs: depth, outputs: columns, bias: offsets)
       return layer.add(operation, [value], shape)
     }
-    // A few rows are products of vectors with the weights in place.
     let input = try layer.view(value, try Shape([rows, depth]))
     let operation = DenseOperation(weights: stored, bias: offsets)
     return try layer.view(layer.add(operation, [input], try Shape([rows, columns])), shape)
