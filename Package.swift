@@ -62,9 +62,12 @@ func library(
   .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = []
+) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: [.byName(name: name), "TestSupport"] + dependencies)
+    name: "\(name)Tests", dependencies: [.byName(name: name), "TestSupport"] + dependencies,
+    swiftSettings: settings)
 }
 
 let package = Package(
@@ -238,7 +241,8 @@ let package = Package(
     tests("Files", ["TensorCore"]),
     tests("ByteFormats", ["Files", "TensorCore"]),
     tests("HDF5Reader", ["HDF5Library", "TensorCore"]),
-    tests("Kernels", ["KernelInterface", "TensorCore"]),
+    // They compute every result again by definition.
+    tests("Kernels", ["KernelInterface", "TensorCore"], settings: optimized),
     tests("Formulas", ["Kernels", "TensorCore"]),
     tests("CoreMLModel", ["ByteFormats", "CProtobufC", "TensorCore"]),
     tests("CustomLayers", ["TensorCore"]),
