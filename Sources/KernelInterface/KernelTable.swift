@@ -168,8 +168,8 @@ package protocol KernelTable: Sendable {
 
   // MARK: Convolution by Strassen's algorithm
 
-  /// The left factors of the seven products, `sums[product][run][pair][channel]`, in runs of adjacent
-  /// channels that `convolution` sums in one loop. `pair` counts from the call's first one.
+  /// The left factors of the seven products, `sums[product][run][pair][channel]`, in runs of
+  /// adjacent channels that `convolution` sums in one loop. `pair` counts from the call's first one.
   ///
   /// - Parameters:
   ///   - input: what output pixel (0, 0) of the first image reads, channel 0; blocked.

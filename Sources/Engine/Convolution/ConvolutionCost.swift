@@ -10,10 +10,10 @@ import Kernels
 ///     Strassen = max(n/2 · 7/4 · C · K / rate, 7/4 · C · K · 4 B / bandwidth)
 ///              + n/2 · (C/2 · input cycles + parts · K/2 · output cycles) / lanes / clock
 ///
-/// for n output pixels, t tiles, the parts of Strassen's input channels, and C and K channels padded to whole blocks (to an even number of
-/// blocks for Strassen's algorithm), on one core: the choice must not depend on the number of
-/// threads, because results must not. Only the ratios matter; the constants are those of a current
-/// processor with the instruction set.
+/// for n output pixels, t tiles, the parts of Strassen's input channels, and C and K channels padded
+/// to whole blocks (to an even number of blocks for Strassen's algorithm), on one core: the choice
+/// must not depend on the number of threads, because results must not. Only the ratios matter; the
+/// constants are those of a current processor with the instruction set.
 struct ConvolutionCost {
   let geometry: ConvolutionGeometry
   private let lanes: Double
@@ -63,7 +63,7 @@ struct ConvolutionCost {
   }
 
   var strassen: Double {
-    let times = (pixels + 1) / 2
+    let times = geometry.pixelPairs
     let (inputs, outputs) = (Double(geometry.halfInputs), Double(geometry.halfOutputs))
     let transforms =
       inputs * Self.strassenCycles.input

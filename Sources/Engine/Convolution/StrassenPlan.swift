@@ -8,8 +8,6 @@ struct StrassenPlan: Sendable {
   private let from: BlobLayout
   private let to: BlobLayout
   private let residual: BlobLayout?
-  /// Whether to add to what the parts before have written.
-  private let accumulates: Bool
   /// Floats from the input's start to the first element that output pixel (0, 0) reads.
   private let start: Int
   private let stride: [Int]
@@ -32,7 +30,7 @@ struct StrassenPlan: Sendable {
     let inputsLeft = view.inputChannels - schedule.firstInput
     view.inputChannels = min(inputsLeft, schedule.geometry.inputs)
     self.weights = try StrassenWeights.pack(view, scale: weights.scale, schedule, context)
-    accumulates = schedule.firstInput > 0
+    let accumulates = schedule.addsToOutput
     self.residual = accumulates ? to : residual
     epilogue = try FusedEpilogue(
       bias: accumulates ? nil : weights.bias,
@@ -113,6 +111,6 @@ struct StrassenPlan: Sendable {
       channels: schedule.geometry.outputs, output: buffers.output + to.origin,
       outputStrides: to.strides,
       epilogue: epilogue.from().adding(
-        accumulates ? UnsafePointer(buffers.output) : buffers.residual, residual))
+        schedule.addsToOutput ? UnsafePointer(buffers.output) : buffers.residual, residual))
   }
 }

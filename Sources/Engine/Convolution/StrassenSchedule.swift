@@ -55,9 +55,9 @@ struct StrassenSchedule: Sendable {
     panelBlocks = kernels.panelBlocks
     inputBlocks = geometry.halfInputs / block
     outputBlocks = geometry.halfOutputs / block
-    runBlocks = Self.runBlocks(inputBlocks, longest: 64 / block)
+    runBlocks = kernels.runLength(of: geometry.halfInputs, longest: 64) / block
     panels = (outputBlocks + panelBlocks - 1) / panelBlocks
-    pairs = geometry.pairs
+    pairs = geometry.pixelPairs
     self.threads = threads
     let tile = kernels.pixelTile
     let pairBytes = StrassenPairs.products * inputBlocks * block * 4
@@ -68,11 +68,6 @@ struct StrassenSchedule: Sendable {
     let pairsAtOnce = (pairs + bands - 1) / bands
     sumStride = spreadStride(inputBlocks * pairsAtOnce * block)
     productStride = spreadStride(pairsAtOnce * panelBlocks * block)
-  }
-
-  /// The largest divisor of `blocks` up to `longest`.
-  private static func runBlocks(_ blocks: Int, longest: Int) -> Int {
-    (1...longest).last { blocks % $0 == 0 } ?? 1
   }
 
   /// The number of bands that gives the busiest thread the least work; each further band must gain
@@ -101,6 +96,9 @@ struct StrassenSchedule: Sendable {
     } ?? fewest
   }
 
+  /// Whether parts before have written to the output.
+  var addsToOutput: Bool { firstInput > 0 }
+
   var units: Int { bands * panels }
 
   func band(_ index: Int) -> Range<Int> { ThreadPool.share(of: pairs, index, bands) }
@@ -126,11 +124,12 @@ extension ConvolutionGeometry {
   /// because results must not depend on it.
   private static let cachedBytes = 768 << 10
 
-  fileprivate var pairs: Int { (images * rows * width + 1) / 2 }
+  /// Pairs of output pixels.
+  var pixelPairs: Int { (images * rows * width + 1) / 2 }
 
   /// Input channels in all parts but the last, in whole blocks for both halves.
   fileprivate var strassenPartInputs: Int {
-    let bytes = StrassenPairs.products * halfInputs * min(pairs, Self.fewestPairs) * 4
+    let bytes = StrassenPairs.products * halfInputs * min(pixelPairs, Self.fewestPairs) * 4
     let parts = max(1, (bytes + Self.cachedBytes - 1) / Self.cachedBytes)
     return max(1, (inputs / block + 2 * parts - 1) / (2 * parts)) * 2 * block
   }
