@@ -227,7 +227,7 @@ let package = Package(
 
     .target(
       name: "FuzzSupport", dependencies: ["ByteFormats", "LibC", "TensorCore"],
-      path: "Tests/Fuzz/Support"),
+      path: "Tests/Fuzz/Support", swiftSettings: optimized),
     .target(
       name: "FuzzTargets",
       dependencies: [
@@ -236,7 +236,8 @@ let package = Package(
         "Formulas", "ByteFormats", "TensorCore",
       ], path: "Tests/Fuzz/Targets"),
     .target(
-      name: "TestSupport", dependencies: ["FuzzSupport", "TensorCore"], path: "Tests/TestSupport"),
+      name: "TestSupport", dependencies: ["FuzzSupport", "TensorCore"], path: "Tests/TestSupport",
+      swiftSettings: optimized),
     tests("TensorCore"),
     tests("Files", ["TensorCore"]),
     tests("ByteFormats", ["Files", "TensorCore"]),
@@ -278,7 +279,7 @@ let package = Package(
     tests(
       "ProgramConversion",
       ["ModelPrediction", "ModelTransforms", "CoreMLModel", "TensorCore"]),
-    tests("Imaging", ["Files", "TensorCore"]),
+    tests("Imaging", ["Files", "TensorCore"], settings: optimized),
     tests("Detection", ["ByteFormats", "Imaging", "TensorCore", "Files"]),
     tests(
       "NetworkBuilder",

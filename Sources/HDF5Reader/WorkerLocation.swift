@@ -15,8 +15,12 @@ package enum WorkerLocation {
       if isExecutable(path) { return path }
       throw missing([path])
     }
-    let places = besideProgram() + inPath()
-    for place in places where isExecutable(place) { return place }
+    var places: [String] = []
+    for folder in programFolders() + pathFolders() {
+      let place = "\(folder)/\(name)"
+      if isExecutable(place) { return place }
+      if !places.contains(place) { places.append(place) }
+    }
     throw missing(places)
   }
 
@@ -28,7 +32,7 @@ package enum WorkerLocation {
       hint: "install it next to this program, or set \(variable) to its path")
   }
 
-  private static func besideProgram() -> [String] {
+  private static func programFolders() -> [String] {
     var folders: [String] = []
     if let program = executablePath() { folders.append(folderPath(of: program)) }
     // The image that contains this code: a test bundle, whose program is elsewhere.
@@ -41,15 +45,11 @@ package enum WorkerLocation {
         if path.hasSuffix(".xctest") { folders.append(folderPath(of: path)) }
       }
     }
-    var places: [String] = []
-    for folder in folders where !places.contains("\(folder)/\(name)") {
-      places.append("\(folder)/\(name)")
-    }
-    return places
+    return folders
   }
 
-  private static func inPath() -> [String] {
-    (environment("PATH") ?? "").split(separator: ":").map { "\($0)/\(name)" }
+  private static func pathFolders() -> [String] {
+    (environment("PATH") ?? "").split(separator: ":").map(String.init)
   }
 
   private static func environment(_ key: String) -> String? {

@@ -198,8 +198,12 @@ extension InnerProduct: EngineLayer {
     let value = int8DynamicQuantize ? layer.rounded(layer.inputs[0]) : layer.inputs[0]
     let stored = try layer.stored(matrix, [outputChannels, inputChannels], "weights")
     let offsets = hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil
+    // The large dense layers of a classifier with a small batch are not worth a copy.
+    let isPacked =
+      LinearOperation.pays(rows: input.images)
+      && inputChannels * outputChannels <= input.images << 20
     let operation: any NodeOperation =
-      LinearOperation.pays(rows: input.images, inputs: inputChannels, outputs: outputChannels)
+      isPacked
       ? LinearOperation(stored, inputs: inputChannels, outputs: outputChannels, bias: offsets)
       : DenseOperation(weights: stored, bias: offsets)
     guard isExact else { return [layer.add(operation, [value], shape)] }

@@ -18,9 +18,7 @@ struct LinearOperation: NodeOperation {
 
   /// Whether there are enough rows for a copy of the weights in packed form. Fewer are multiplied by
   /// the weights in place, by a `DenseOperation`.
-  static func pays(rows: Int, inputs: Int, outputs: Int) -> Bool {
-    rows >= 4 && inputs * outputs <= rows << 20
-  }
+  static func pays(rows: Int) -> Bool { rows >= 4 }
 
   var kind: String { "linear" + convolution.fusedLabel }
   var sumsProducts: Bool { true }

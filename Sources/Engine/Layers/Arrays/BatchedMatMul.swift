@@ -17,7 +17,7 @@ extension BatchedMatMul: EngineLayer {
     let rows = shape.count / columns
     let value = int8DynamicQuantize ? layer.rounded(layer.inputs[0]) : layer.inputs[0]
     let stored = try layer.stored(matrix, [columns, depth], "weights")
-    if LinearOperation.pays(rows: rows, inputs: depth, outputs: columns) {
+    if LinearOperation.pays(rows: rows) {
       let operation = LinearOperation(stored, inputs: depth, outputs: columns, bias: offsets)
       return layer.add(operation, [value], shape)
     }
