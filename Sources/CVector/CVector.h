@@ -88,6 +88,20 @@ static inline __attribute__((always_inline, unused)) void vector_keep_order(void
   __asm__ volatile("" ::: "memory");
 }
 
+/// `x`, about which the compiler knows nothing: it computes what depends on `x` where it is used, and
+/// not once for all iterations of a loop.
+static inline __attribute__((always_inline, unused)) long vector_opaque(long x) {
+  __asm__("" : "+r"(x));
+  return x;
+}
+
+/// The same for an address.
+static inline __attribute__((always_inline, unused, returns_nonnull)) const float *
+vector_opaque_address(const float *x) {
+  __asm__("" : "+r"(x));
+  return x;
+}
+
 /// Exchanges rows and columns of a square of as many vectors as one has lanes.
 static inline __attribute__((always_inline, unused)) void vector_transpose(float *square) {
   typedef vector_float row __attribute__((aligned(4)));

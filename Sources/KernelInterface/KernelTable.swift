@@ -232,7 +232,8 @@ package protocol KernelTable: Sendable {
   static func softmax(
     _ input: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, count: Int)
 
-  /// The softmax of each row, in place, after the mask is added.
+  /// The softmax of each row, in place, after the mask is added. A result below `exp(-87.3)` times
+  /// that of the largest score is 0.
   static func softmaxRows(_ a: SoftmaxRows)
 
   /// The softmax over the channels of each of `pixels` adjacent blocked pixels; input and output

@@ -51,7 +51,8 @@ extension Table {
         target.accumulates = piece > 0
         let weights = panel + piece &* blockFloats
         var ahead = TilesAhead(
-          distance: source.blocks &* blockFloats, runFloats: source.run &* width,
+          weights + source.blocks &* blockFloats, floats: source.blocks &* blockFloats,
+          fetches: source.fetches,
           tiles: pixels.tiles &* (a.extent.rows / rowsAtOnce))
         let input = a.input + piece &* a.inputStrides.block
         let epilogue = isLast ? a.epilogue : Epilogue()

@@ -8,23 +8,28 @@ typealias Tile<let rows: Int, let columns: Int> = InlineArray<rows, InlineArray<
 ///
 /// The inner loop of convolutions, matrix products and everything based on them.
 ///
-/// - Parameter count: a multiple of `steps`, the terms that are added between two jumps.
+/// - Parameters:
+///   - count: a multiple of `steps`, the terms that are added between two jumps.
+///   - ahead: what to prefetch for every `steps` terms; for all of them if `steps` is 1.
 @inline(__always)
 func accumulate<let rows: Int, let columns: Int, let steps: Int>(
   _ tile: inout Tile<rows, columns>, input: TileInputs<rows>, first: Int,
-  weights: UnsafePointer<Float>, count: Int, _: Count<steps>
+  weights: UnsafePointer<Float>, count: Int, _: Count<steps>, ahead: inout TileAhead
 ) {
+  if steps == 1 { ahead.fetchPart() }
   var k = first
   var w = weights
   let end = first &+ count
   while k < end {
+    let terms = input.terms(from: k)
+    if steps > 1 { ahead.fetchPart() }
     for step in 0..<steps {
       if steps > 1 { vector_keep_order() }
       var column = InlineArray<columns, Vector>(repeating: .zero)
       for c in 0..<columns { column[c] = load(w + (step &* columns &+ c) &* lanes) }
       prefetchWeights(w + step &* columns &* lanes, columns: columns)
       for r in 0..<rows {
-        let value = splat(input.value(r, k &+ step))
+        let value = splat(terms.value(r, step))
         for c in 0..<columns { tile[r][c] = multiplyAdd(value, column[c], tile[r][c]) }
       }
     }
@@ -103,13 +108,20 @@ struct TileInput {
   var partLength = 32
   /// Whether to prefetch the input of the tile to the right, because it is far away in memory.
   var fetchesNext = false
+
+  var runs: Int { blocks &* rows &* runsPerRow }
 }
 
-/// Weights to prefetch while a tile is computed: for each run of inputs, `lines` cache lines that
-/// are `distance` floats after the weights of the run.
+/// Weights to prefetch while a tile is computed: `lines` cache lines for every few inputs.
 struct TileAhead {
-  var distance = 0
-  var lines = 0
+  var address: UnsafePointer<Float>
+  let lines: Int
+
+  @inline(__always)
+  mutating func fetchPart() {
+    fetch(address, lines: lines)
+    address += lines &* lineFloats
+  }
 }
 
 /// Layout of a tile's results.
@@ -185,6 +197,7 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
   fetchTargets(count, places, output: output, target: target, residual: task.residual)
   var sums = PartialSums<rows, columns>(partLength: source.partLength, run: source.run)
   let input = TileInputs(task.input, places)
+  var ahead = ahead
   var first = 0
   var w = task.weights
   var runsLeft = source.runsPerRow
@@ -193,14 +206,14 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
   let toNextBlock =
     source.blockStride &- (source.rows &- 1) &* source.rowStride
     &- (source.runsPerRow &- 1) &* source.runStride
-  var left = source.blocks &* source.rows &* source.runsPerRow
+  var left = source.runs
   while left > 0 {
-    fetch(w + ahead.distance, lines: ahead.lines)
     if source.fetchesNext {
       for r in 0..<rows where r % blocksPerLine == 0 { input.fetchNext(r, first) }
     }
     sums.makeRoom(&tile, for: source.run)
-    accumulate(&tile, input: input, first: first, weights: w, count: source.run, steps)
+    accumulate(
+      &tile, input: input, first: first, weights: w, count: source.run, steps, ahead: &ahead)
     w += source.run &* (columns &* lanes)
     left &-= 1
     runsLeft &-= 1

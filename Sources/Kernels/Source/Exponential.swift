@@ -75,6 +75,16 @@ func decayingExponential(_ x: Vector) -> Vector {
   return p * powerOfTwo(n &+ splat(Int32(32))) * splat(0x1p-32)
 }
 
+/// `exp(x)` for `x <= 0` within 2 ULP, but 0 for `x < -87.3`, near 2⁻¹²⁶: some processors take a
+/// hundred cycles for a subnormal result. NaN stays NaN.
+@inline(__always)
+func decayingExponentialOrZero(_ x: Vector) -> Vector {
+  let limit = splat(-87.3)
+  let (r, n) = reduceExponent(maximum(x, limit))
+  let p = multiplyAdd(exponentialTail(r), r * r, r) + splat(1)
+  return select(x .< limit, .zero, p * powerOfTwo(n))
+}
+
 /// `exp(x) - 1` within 2 ULP; NaN stays NaN.
 @inline(__always)
 func exponentialMinusOne(_ x: Vector) -> Vector {

@@ -83,13 +83,13 @@ extension SoftmaxRows {
     var sums = Vector.zero
     i = 0
     while i < whole {
-      let e = exponential(load(scores + i) - peak)
+      let e = decayingExponentialOrZero(load(scores + i) - peak)
       store(e, scores + i)
       sums += e
       i &+= lanes
     }
     if rest > 0 {
-      let e = fill(exponential(load(end, count: rest) - peak), from: rest, with: 0)
+      let e = fill(decayingExponentialOrZero(load(end, count: rest) - peak), from: rest, with: 0)
       store(e, end, count: rest)
       sums += e
     }

@@ -13,6 +13,15 @@ var panelVectors: Int {
   private typealias Unrolled = Count<1>
 #endif
 
+extension TileInput {
+  fileprivate var isUnrolled: Bool {
+    @inline(__always) get { Unrolled.value > 1 && run % Unrolled.value == 0 }
+  }
+
+  /// How often a tile prefetches a part of the weights needed next.
+  var fetches: Int { isUnrolled ? run / Unrolled.value &* runs : runs }
+}
+
 /// Computes all pixels and `vectors` (1 or 2) vectors, in tiles whose sizes differ by at most 1.
 @inline(never)
 func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: inout TilesAhead) {
@@ -26,7 +35,7 @@ func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: in
   while true {
     // A block of several vectors fills a panel.
     if vectorsPerBlock == panelVectors || vectors == panelVectors {
-      if task.source.run % Unrolled.value == 0 {
+      if task.source.isUnrolled {
         dispatch(Count<2>(), Unrolled(), pixels: size, tiles: left, task, &walk, &ahead)
       } else {
         dispatch(Count<2>(), Count<1>(), pixels: size, tiles: left, task, &walk, &ahead)
@@ -78,7 +87,7 @@ private func compute<let rows: Int, let columns: Int, let steps: Int>(
 ) {
   var place = walk
   var weights = ahead
-  for _ in 0..<tiles { computeTile(columns, steps, task, place.next(rows), ahead: weights.next()) }
+  for _ in 0..<tiles { computeTile(columns, steps, task, place.next(rows), ahead: weights.part()) }
   walk = place
   ahead = weights
 }

@@ -135,17 +135,15 @@ struct TileInputs<let rows: Int> {
     #endif
   }
 
-  /// Input `k` of pixel `r`.
-  @inline(__always)
-  func value(_ r: Int, _ k: Int) -> Float {
-    #if KERNELS_AVX512
-      (first + k)[r &* step]
-    #else
-      pixels[r][k]
-    #endif
-  }
+  #if KERNELS_AVX512
+    @inline(__always)
+    func terms(from k: Int) -> TileTerms { TileTerms(first + k, step: step) }
+  #else
+    @inline(__always)
+    func terms(from k: Int) -> TileTerms<rows> { TileTerms(pixels: pixels, first: k) }
+  #endif
 
-  /// Prefetches the same for the tile to the right.
+  /// Prefetches input `k` of each pixel's counterpart in the tile to the right.
   @inline(__always)
   func fetchNext(_ r: Int, _ k: Int) {
     #if KERNELS_AVX512
@@ -155,3 +153,40 @@ struct TileInputs<let rows: Int> {
     #endif
   }
 }
+
+#if KERNELS_AVX512
+  /// The inputs of up to 15 pixels from some term on: three addresses and four distances, which
+  /// addressing modes add. The compiler would keep an address of each pixel for the whole loop, most
+  /// of them on the stack.
+  struct TileTerms {
+    private let first, second, third: UnsafePointer<Float>
+    private let step, triple: Int
+
+    @inline(__always)
+    fileprivate init(_ pixels: UnsafePointer<Float>, step distance: Int) {
+      step = vector_opaque(distance)
+      triple = vector_opaque(3 &* step)
+      first = vector_opaque_address(pixels)
+      second = vector_opaque_address(first + 5 &* step)
+      third = vector_opaque_address(second + 5 &* step)
+    }
+
+    /// Input `k` of pixel `r`.
+    @inline(__always)
+    func value(_ r: Int, _ k: Int) -> Float {
+      let base = r < 5 ? first : r < 10 ? second : third
+      let distance = r % 5 == 3 ? triple : r % 5 &* step
+      return (base + distance)[k]
+    }
+  }
+#else
+  /// The inputs of a tile's pixels from some term on.
+  struct TileTerms<let rows: Int> {
+    fileprivate let pixels: InlineArray<rows, UnsafePointer<Float>>
+    fileprivate let first: Int
+
+    /// Input `k` of pixel `r`.
+    @inline(__always)
+    func value(_ r: Int, _ k: Int) -> Float { pixels[r][first &+ k] }
+  }
+#endif

@@ -1,27 +1,27 @@
-/// Divides the prefetching of the weights needed next among the tiles that use the current ones:
-/// each run of inputs of a tile prefetches a part of what is `distance` floats after the run's
-/// weights.
+/// Divides the prefetching of the weights needed next among the tiles that use the current ones: each
+/// tile prefetches a part, a few lines for every few inputs. Many lines at once would take the
+/// buffers that the current weights need.
 struct TilesAhead {
-  private var part: TileAhead
-  private let step: Int
-  private let end: Int
+  private var next: UnsafePointer<Float>
+  private let end: UnsafePointer<Float>
+  private let tileFloats: Int
+  private let lines: Int
 
-  /// Prefetches nothing.
-  static var none: TilesAhead {
-    @inline(__always) get { TilesAhead(distance: 0, runFloats: 0, tiles: 1) }
+  /// - Parameters:
+  ///   - weights: those needed next; may point anywhere.
+  ///   - floats: their number.
+  ///   - fetches: `TileInput.fetches`.
+  init(_ weights: UnsafePointer<Float>, floats: Int, fetches: Int, tiles: Int) {
+    let parts = max(1, tiles &* fetches)
+    lines = (floats &+ lineFloats &* parts &- 1) / (lineFloats &* parts)
+    tileFloats = lines &* lineFloats &* fetches
+    next = weights
+    end = weights + floats
   }
 
-  init(distance: Int, runFloats: Int, tiles: Int) {
-    let lines = (runFloats &+ 15) / 16
-    let perTile = max(1, (lines &+ tiles &- 1) / max(1, tiles))
-    part = TileAhead(distance: distance, lines: perTile)
-    step = perTile &* 16
-    end = distance &+ runFloats
-  }
-
-  mutating func next() -> TileAhead {
-    if part.distance >= end { return TileAhead() }
-    defer { part.distance &+= step }
-    return part
+  mutating func part() -> TileAhead {
+    if next >= end { return TileAhead(address: next, lines: 0) }
+    defer { next += tileFloats }
+    return TileAhead(address: next, lines: lines)
   }
 }

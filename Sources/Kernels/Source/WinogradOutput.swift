@@ -59,7 +59,7 @@ private func multiply(
     width: a.tiles.count, input: PixelStride(column: a.transformedStrides.tile),
     output: PixelStride(column: width))
   var ahead = TilesAhead(
-    distance: nextWeights &- weights, runFloats: run &* width,
+    a.panels.weights + nextWeights, floats: width &* a.panels.channels, fetches: source.fetches,
     tiles: pixels.tiles)
   computeTiles(
     pixels, vectors: blocks &* vectorsPerBlock,
