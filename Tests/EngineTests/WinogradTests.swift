@@ -106,6 +106,22 @@ import Testing
     try check(model, [1, 1, 20, 61, 59], within: 1e-5)
   }
 
+  /// Fewer panels than threads: batches for each thread, or parts of a shared batch.
+  @Test(arguments: InstructionSet.allCases.filter { $0.isAvailable })
+  func manyThreads(_ set: InstructionSet) throws {
+    for (inputs, outputs, size) in [(20, 24, 31), (64, 64, 29), (128, 40, 17), (160, 96, 30)] {
+      let model = Net.model(
+        [inputs, size, size], [Net.layer("c", Net.convolution(inputs, outputs), "in", "out")])
+      let input = Net.tensor([1, 1, inputs, size, size])
+      let one = try predict(model, input, set, .four, threads: 1)
+      for threads in [5, 16] {
+        #expect(
+          try predict(model, input, set, .four, threads: threads) == one,
+          "\(inputs) to \(outputs), \(size) × \(size), \(threads) threads")
+      }
+    }
+  }
+
   @Test func residualAndActivation() throws {
     let model = Net.model(
       [24, 19, 14],

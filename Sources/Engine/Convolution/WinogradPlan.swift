@@ -115,12 +115,15 @@ struct WinogradPlan: Sendable {
         }
       }
       let groups = (schedule.panels + schedule.panelsAtOnce - 1) / schedule.panelsAtOnce
-      pool.share(groups) { thread, units in
-        for group in units {
-          let first = group * schedule.panelsAtOnce
+      let parts = schedule.tileParts
+      pool.share(groups * parts) { thread, units in
+        for unit in units {
+          let first = unit / parts * schedule.panelsAtOnce
+          let part = ThreadPool.share(of: tiles.count, unit % parts, parts)
           computeOutput(
-            tiles, panels: first..<min(schedule.panels, first + schedule.panelsAtOnce), thread,
-            buffers, buffers.scratch, products)
+            tiles.lowerBound + part.lowerBound..<tiles.lowerBound + part.upperBound,
+            panels: first..<min(schedule.panels, first + schedule.panelsAtOnce), thread, buffers,
+            buffers.scratch + part.lowerBound * schedule.tileStride, products)
         }
       }
     }

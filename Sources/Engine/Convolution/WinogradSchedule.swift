@@ -3,9 +3,10 @@ import TensorCore
 
 /// How the tiles and panels of a Winograd convolution are divided, and its working memory.
 ///
-/// If the transformed input of enough tiles fits the second-level cache and there are few weights,
-/// each thread takes batches of tiles through all steps alone. Otherwise all threads transform a
-/// batch together and then share its panels, so that weights pass through the caches once.
+/// If the transformed input of enough tiles fits the second-level cache and there are few weights, or
+/// if there are too few panels, each thread takes batches of tiles through all steps alone. Otherwise
+/// all threads transform a batch together and then share its panels, so that weights pass through the
+/// caches once.
 struct WinogradSchedule: Sendable {
   let geometry: ConvolutionGeometry
   let form: WinogradForm
@@ -21,6 +22,9 @@ struct WinogradSchedule: Sendable {
   let batches: Int
   let isShared: Bool
   let panelsAtOnce: Int
+  /// Ranges of a shared batch's tiles that use a panel at the same time, if there are more threads
+  /// than panels.
+  let tileParts: Int
   let tileStride: Int
   let pointStride: Int
   let productStride: Int
@@ -40,6 +44,8 @@ struct WinogradSchedule: Sendable {
   /// If the transformed weights would be larger than this, the codes are kept instead.
   private static let keptBytes = 17 << 20
   private static let repeatedWeightBytes = 12 << 20
+  /// Weights that each thread reads from its own second-level cache.
+  private static let nearWeightBytes = 1 << 20
 
   /// - Parameter weights: how the weights are stored; compressed ones are expanded in each run if
   ///   that happens at most twice.
@@ -77,6 +83,7 @@ struct WinogradSchedule: Sendable {
     let isAlone =
       (alone >= 2 * step && weightBytes <= Self.repeatedWeightBytes && tiles >= 2 * threads * step)
       || (panels < 2 * threads && tiles >= threads * step)
+      || (panels < threads && 2 * tiles >= threads * step && weightBytes <= Self.nearWeightBytes)
     isShared = !isAlone
     if isAlone {
       let wanted = max(1, (tiles + alone - 1) / alone)
@@ -93,6 +100,7 @@ struct WinogradSchedule: Sendable {
       isAlone || expandsWeights
       ? 1 : max(1, min(4, panels / threads, Self.privateBytes / (4 * points * max(1, panelFloats))))
     productStride = spreadStride(panelsAtOnce * panelFloats)
+    tileParts = isAlone || expandsWeights ? 1 : max(1, min(threads / panels, tilesAtOnce / step))
   }
 
   private var points: Int { form.points }
