@@ -107,11 +107,10 @@ struct WinogradPlan: Sendable {
           let blocks = ThreadPool.share(of: from.channelBlocks, thread, threads)
           transformInput(tiles, blocks: blocks, buffers, buffers.scratch)
         } else {
-          let share = ThreadPool.share(of: tiles.count, thread, threads)
+          let share = ThreadPool.share(of: tiles, thread, threads)
           transformInput(
-            tiles.lowerBound + share.lowerBound..<tiles.lowerBound + share.upperBound,
-            blocks: 0..<from.channelBlocks, buffers,
-            buffers.scratch + share.lowerBound * schedule.tileStride)
+            share, blocks: 0..<from.channelBlocks, buffers,
+            buffers.scratch + (share.lowerBound - tiles.lowerBound) * schedule.tileStride)
         }
       }
       let groups = (schedule.panels + schedule.panelsAtOnce - 1) / schedule.panelsAtOnce
@@ -119,11 +118,11 @@ struct WinogradPlan: Sendable {
       pool.share(groups * parts) { thread, units in
         for unit in units {
           let first = unit / parts * schedule.panelsAtOnce
-          let part = ThreadPool.share(of: tiles.count, unit % parts, parts)
+          let part = ThreadPool.share(of: tiles, unit % parts, parts)
           computeOutput(
-            tiles.lowerBound + part.lowerBound..<tiles.lowerBound + part.upperBound,
-            panels: first..<min(schedule.panels, first + schedule.panelsAtOnce), thread, buffers,
-            buffers.scratch + part.lowerBound * schedule.tileStride, products)
+            part, panels: first..<min(schedule.panels, first + schedule.panelsAtOnce), thread,
+            buffers, buffers.scratch + (part.lowerBound - tiles.lowerBound) * schedule.tileStride,
+            products)
         }
       }
     }

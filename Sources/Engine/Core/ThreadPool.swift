@@ -53,6 +53,12 @@ final class ThreadPool: Sendable {
     count * thread / threads..<count * (thread + 1) / threads
   }
 
+  /// The same for units that do not start at 0.
+  static func share(of units: Range<Int>, _ thread: Int, _ threads: Int) -> Range<Int> {
+    let share = share(of: units.count, thread, threads)
+    return units.lowerBound + share.lowerBound..<units.lowerBound + share.upperBound
+  }
+
   /// Number of active cores.
   static var availableCores: Int {
     max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
