@@ -39,6 +39,7 @@ extension Table {
     var panel = a.weights
     while block < a.extent.blocks {
       let blocks = min(panelBlocks, a.extent.blocks &- block)
+      let vectors = blocks &* vectorsPerBlock
       let width = blocks &* channelBlock
       let blockFloats = taps &* width
       source.fetchesNext =
@@ -52,7 +53,7 @@ extension Table {
         let weights = panel + piece &* blockFloats
         var ahead = TilesAhead(
           weights + source.blocks &* blockFloats, floats: source.blocks &* blockFloats,
-          fetches: source.fetches,
+          fetches: source.fetches(vectors: vectors),
           tiles: pixels.tiles &* (a.extent.rows / rowsAtOnce))
         let input = a.input + piece &* a.inputStrides.block
         let epilogue = isLast ? a.epilogue : Epilogue()
@@ -65,7 +66,7 @@ extension Table {
             $0 + (block &* epilogue.residualStrides.block &+ y &* epilogue.residualStrides.row)
           }
           computeTiles(
-            pixels, vectors: blocks &* vectorsPerBlock,
+            pixels, vectors: vectors,
             TileTask(
               input: input + y &* pixels.input.row, source: source, weights: weights,
               bias: a.epilogue.bias,

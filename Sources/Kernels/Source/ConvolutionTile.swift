@@ -112,18 +112,6 @@ struct TileInput {
   var runs: Int { blocks &* rows &* runsPerRow }
 }
 
-/// Weights to prefetch while a tile is computed: `lines` cache lines for every few inputs.
-struct TileAhead {
-  var address: UnsafePointer<Float>
-  let lines: Int
-
-  @inline(__always)
-  mutating func fetchPart() {
-    fetch(address, lines: lines)
-    address += lines &* lineFloats
-  }
-}
-
 /// Layout of a tile's results.
 struct TileOutput {
   var vectorStride: Int

@@ -43,6 +43,39 @@ private struct PixelWalk {
   }
 }
 
+/// Stores a block of channels of the left factors of Strassen's seven products.
+///
+/// - Parameters:
+///   - upper, lower: a pixel of the upper half of the rows, and of the lower half, if there is one.
+///   - toSecondHalf: the distance to the second half of the channels, if there is one.
+@inline(__always)
+private func storeFactors(
+  upper: UnsafePointer<Float>, lower: UnsafePointer<Float>?, toSecondHalf: Int?,
+  _ target: UnsafeMutablePointer<Float>, productStride: Int
+) {
+  var lane = 0
+  while lane < channelBlock {
+    let a11 = load(upper + lane)
+    var a12 = Vector.zero
+    var a21 = Vector.zero
+    var a22 = Vector.zero
+    if let toSecondHalf { a12 = load(upper + (toSecondHalf &+ lane)) }
+    if let lower {
+      a21 = load(lower + lane)
+      if let toSecondHalf { a22 = load(lower + (toSecondHalf &+ lane)) }
+    }
+    let factors = target + lane
+    store(a11 + a22, factors)
+    store(a21 + a22, factors + productStride)
+    store(a11, factors + 2 &* productStride)
+    store(a22, factors + 3 &* productStride)
+    store(a11 + a12, factors + 4 &* productStride)
+    store(a21 - a11, factors + 5 &* productStride)
+    store(a12 - a22, factors + 6 &* productStride)
+    lane &+= lanes
+  }
+}
+
 extension Table {
   @inline(never)
   package static func strassenInput(
@@ -61,30 +94,11 @@ extension Table {
         var block = firstBlock
         while block < firstBlock &+ runBlocks {
           let plane = input + block &* inputStrides.block
-          let hasSecondHalf = block &+ blocks < allBlocks
-          var lane = 0
-          while lane < channelBlock {
-            let first = plane + (upper.offset &+ lane)
-            let a11 = load(first)
-            var a12 = Vector.zero
-            if hasSecondHalf { a12 = load(first + toSecondHalf) }
-            var a21 = Vector.zero
-            var a22 = Vector.zero
-            if pair < whole {
-              let second = plane + (lower.offset &+ lane)
-              a21 = load(second)
-              if hasSecondHalf { a22 = load(second + toSecondHalf) }
-            }
-            store(a11 + a22, target)
-            store(a21 + a22, target + productStride)
-            store(a11, target + 2 &* productStride)
-            store(a22, target + 3 &* productStride)
-            store(a11 + a12, target + 4 &* productStride)
-            store(a21 - a11, target + 5 &* productStride)
-            store(a12 - a22, target + 6 &* productStride)
-            target += lanes
-            lane &+= lanes
-          }
+          storeFactors(
+            upper: plane + upper.offset, lower: pair < whole ? plane + lower.offset : nil,
+            toSecondHalf: block &+ blocks < allBlocks ? toSecondHalf : nil, target,
+            productStride: productStride)
+          target += channelBlock
           block &+= 1
         }
         upper.advance()

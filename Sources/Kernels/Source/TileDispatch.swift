@@ -13,13 +13,21 @@ var panelVectors: Int {
   private typealias Unrolled = Count<1>
 #endif
 
+/// Whether `vectors` vectors fill a panel, as each block does that has several.
+@inline(__always)
+private func fillPanel(_ vectors: Int) -> Bool {
+  vectorsPerBlock == panelVectors || vectors == panelVectors
+}
+
 extension TileInput {
   fileprivate var isUnrolled: Bool {
     @inline(__always) get { Unrolled.value > 1 && run % Unrolled.value == 0 }
   }
 
-  /// How often a tile prefetches a part of the weights needed next.
-  var fetches: Int { isUnrolled ? run / Unrolled.value &* runs : runs }
+  /// How often a tile of `vectors` vectors prefetches a part of the weights needed next.
+  func fetches(vectors: Int) -> Int {
+    isUnrolled && fillPanel(vectors) ? run / Unrolled.value &* runs : runs
+  }
 }
 
 /// Computes all pixels and `vectors` (1 or 2) vectors, in tiles whose sizes differ by at most 1.
@@ -33,8 +41,7 @@ func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: in
   var size = large > 0 ? small &+ 1 : small
   var left = large > 0 ? large : tiles
   while true {
-    // A block of several vectors fills a panel.
-    if vectorsPerBlock == panelVectors || vectors == panelVectors {
+    if fillPanel(vectors) {
       if task.source.isUnrolled {
         dispatch(Count<2>(), Unrolled(), pixels: size, tiles: left, task, &walk, &ahead)
       } else {

@@ -10,7 +10,7 @@ struct TilesAhead {
   /// - Parameters:
   ///   - weights: those needed next; may point anywhere.
   ///   - floats: their number.
-  ///   - fetches: `TileInput.fetches`.
+  ///   - fetches: `TileInput.fetches(vectors:)`.
   init(_ weights: UnsafePointer<Float>, floats: Int, fetches: Int, tiles: Int) {
     let parts = max(1, tiles &* fetches)
     lines = (floats &+ lineFloats &* parts &- 1) / (lineFloats &* parts)
@@ -23,5 +23,17 @@ struct TilesAhead {
     if next >= end { return TileAhead(address: next, lines: 0) }
     defer { next += tileFloats }
     return TileAhead(address: next, lines: lines)
+  }
+}
+
+/// Weights to prefetch while a tile is computed: `lines` cache lines for every few inputs.
+struct TileAhead {
+  var address: UnsafePointer<Float>
+  let lines: Int
+
+  @inline(__always)
+  mutating func fetchPart() {
+    fetch(address, lines: lines)
+    address += lines &* lineFloats
   }
 }

@@ -58,11 +58,12 @@ private func multiply(
   let pixels = PixelRows(
     width: a.tiles.count, input: PixelStride(column: a.transformedStrides.tile),
     output: PixelStride(column: width))
+  let vectors = blocks &* vectorsPerBlock
   var ahead = TilesAhead(
-    a.panels.weights + nextWeights, floats: width &* a.panels.channels, fetches: source.fetches,
-    tiles: pixels.tiles)
+    a.panels.weights + nextWeights, floats: width &* a.panels.channels,
+    fetches: source.fetches(vectors: vectors), tiles: pixels.tiles)
   computeTiles(
-    pixels, vectors: blocks &* vectorsPerBlock,
+    pixels, vectors: vectors,
     TileTask(
       input: a.transformed + point &* a.transformedStrides.point, source: source,
       weights: a.panels.weights + weights,
