@@ -56,6 +56,7 @@ extension Weights {
       (["quantization", name], values.count { !$0.isFinite }, values.count)
     }
     let halves = float16Value.withUnsafeBytes { NotFinite.count(halves: $0) }
+    float16Value.dropPages()
     var parts: [Part] = [
       ([], floatValue.countNotFinite, floatValue.count), ([], halves, float16Value.count / 2),
     ]

@@ -34,9 +34,11 @@ package enum NotFinite {
 }
 
 extension FloatValues {
-  /// The number of values that are NaN or infinite, counted in memory order.
+  /// The number of values that are NaN or infinite, counted in memory order. The pages of a mapped
+  /// file are dropped.
   package var countNotFinite: Int {
     let found = source.withUnsafeBytes { NotFinite.count(floats: $0) }
+    source.dropPages()
     // A single value may be repeated.
     return source.count / 4 == count ? found : found * count
   }

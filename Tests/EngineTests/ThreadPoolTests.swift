@@ -15,6 +15,34 @@ import Testing
     }
   }
 
+  @Test func unitsOfJobsOfDifferentLengthsRunOnce() {
+    let pool = ThreadPool(threadCount: 4)
+    let runs = (0..<9).map { _ in Counter() }
+    for round in 0..<3_000 {
+      // Fewer units than threads, so that some shares are empty.
+      pool.share(round * 5 % 9 + 1) { _, units in
+        for unit in units { runs[unit].value.add(1, ordering: .relaxed) }
+      }
+      if round % 7 == 0 { pool.onEveryThread { _, _ in } }
+    }
+    let lengths = (0..<3_000).map { $0 * 5 % 9 + 1 }
+    for (unit, counter) in runs.enumerated() {
+      #expect(counter.value.load(ordering: .relaxed) == lengths.count { $0 > unit })
+    }
+  }
+
+  @Test func aCounterOfAnotherJobCountsAsUnused() {
+    let shares = UnitShares(threads: 2)
+    defer { shares.deallocate() }
+    for job in [1, 2, UnitShares.jobs - 1, 0, 1] {
+      let taken = (0..<5).map { _ in shares.take(from: 1, 10..<13, of: job) }
+      #expect(taken == [10, 11, 12, nil, nil])
+    }
+    // A job in which the thread had no unit does not leave the number of the one before.
+    shares.begin(2, on: 1, 4..<4)
+    #expect(shares.take(from: 1, 10..<13, of: 1) == 10)
+  }
+
   @Test func sharesAreAdjacentAndComplete() {
     for count in 0..<40 {
       for threads in 1...7 {

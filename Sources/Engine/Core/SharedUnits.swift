@@ -1,79 +1,100 @@
 import Synchronization
 
-/// The remaining units of each thread's share of a job.
-final class UnitShares: @unchecked Sendable {
-  // `@unchecked`: the ends are written before a round starts and only read during it.
-  private let next: UnsafeMutablePointer<Atomic<Int>>
-  private let ends: UnsafeMutablePointer<Int>
+/// How many units of each thread's share of a job have been taken.
+///
+/// A structure of pointers, because many threads that count references to the same object wait
+/// longer for one another than a small step takes.
+struct UnitShares: @unchecked Sendable {
+  // `@unchecked`: the counters are atomic, and nobody replaces the pointer.
+  private let counters: UnsafeMutablePointer<Atomic<Int>>
   private let threads: Int
+
   /// Two cache lines per thread, because lines are fetched in pairs.
   private static let stride = 16
+  /// A counter holds the number of a job and, in the bits below, of the units taken. With the number
+  /// of another job it counts as 0, so that nobody has to reset the counters of other threads.
+  private static let unitBits = 40
+  /// Job numbers are less than this.
+  static let jobs = 1 << (Int.bitWidth - 1 - unitBits)
 
   init(threads: Int) {
     self.threads = threads
-    next = .allocate(capacity: threads * Self.stride)
-    for thread in 0..<threads { (next + thread * Self.stride).initialize(to: Atomic(0)) }
-    ends = .allocate(capacity: threads)
-    ends.initialize(repeating: 0, count: threads)
+    counters = .allocate(capacity: threads * Self.stride)
+    for thread in 0..<threads { (counters + thread * Self.stride).initialize(to: Atomic(0)) }
   }
 
-  deinit {
-    for thread in 0..<threads { (next + thread * Self.stride).deinitialize(count: 1) }
-    next.deallocate()
-    ends.deallocate()
+  func deallocate() {
+    for thread in 0..<threads { (counters + thread * Self.stride).deinitialize(count: 1) }
+    counters.deallocate()
   }
 
-  /// Starts a round that shares `count` units.
-  func deal(_ count: Int, to threads: Int) {
-    for thread in 0..<threads {
-      let share = ThreadPool.share(of: count, thread, threads)
-      next[thread * Self.stride].store(share.lowerBound, ordering: .relaxed)
-      ends[thread] = share.upperBound
+  /// Call on each thread before it takes units.
+  @inline(__always)
+  func begin(_ job: Int, on thread: Int, _ share: Range<Int>) {
+    // Nobody takes a unit of an empty share. Its counter must not keep an old number until that is
+    // used again.
+    if share.isEmpty {
+      counters[thread * Self.stride].store(job << Self.unitBits, ordering: .relaxed)
     }
   }
 
   /// The next unit of `thread`'s share, or nil if none is left.
   @inline(__always)
-  func take(from thread: Int) -> Int? {
-    let counter = next + thread * Self.stride
-    // Read first: a thread that looks for work must not write to the cache lines of busy threads.
-    if counter.pointee.load(ordering: .relaxed) >= ends[thread] { return nil }
-    let unit = counter.pointee.add(1, ordering: .relaxed).oldValue
-    return unit < ends[thread] ? unit : nil
+  func take(from thread: Int, _ share: Range<Int>, of job: Int) -> Int? {
+    let counter = counters + thread * Self.stride
+    var value = counter.pointee.load(ordering: .relaxed)
+    while true {
+      let taken = value >> Self.unitBits == job ? value & (1 << Self.unitBits - 1) : 0
+      // A thread that looks for work must not write to the cache lines of busy threads.
+      if taken >= share.count { return nil }
+      let result = counter.pointee.weakCompareExchange(
+        expected: value, desired: job << Self.unitBits | (taken + 1), ordering: .relaxed)
+      if result.exchanged { return share.lowerBound + taken }
+      value = result.original
+    }
   }
 }
 
 /// The units of one thread: its share in order, then units that others have not started.
 struct SharedUnits: Sequence, IteratorProtocol {
   private let shares: UnitShares?
+  private let job: Int
+  private let count: Int
   private let threads: Int
   private var victim: Int
   private var victimsLeft: Int
-  private var range: Range<Int>
+  private var share: Range<Int>
 
-  /// Units reserved for this thread.
-  init(_ range: Range<Int>) {
-    self.range = range
+  /// All units, for the only thread.
+  init(count: Int) {
+    self.count = count
+    share = 0..<count
     shares = nil
+    job = 0
     threads = 1
     victim = 0
     victimsLeft = 0
   }
 
-  init(_ shares: UnitShares, of thread: Int, _ threads: Int) {
+  /// - Parameter count: the number of units of all threads.
+  init(_ shares: UnitShares, job: Int, count: Int, of thread: Int, _ threads: Int) {
     self.shares = shares
+    self.job = job
+    self.count = count
     self.threads = threads
     victim = thread
     victimsLeft = threads
-    range = 0..<0
+    share = ThreadPool.share(of: count, thread, threads)
+    shares.begin(job, on: thread, share)
   }
 
   mutating func next() -> Int? {
-    guard let shares else { return range.popFirst() }
+    guard let shares else { return share.popFirst() }
     while victimsLeft > 0 {
-      if let unit = shares.take(from: victim) { return unit }
+      if let unit = shares.take(from: victim, share, of: job) { return unit }
       victimsLeft -= 1
       victim = victim + 1 == threads ? 0 : victim + 1
+      share = ThreadPool.share(of: count, victim, threads)
     }
     return nil
   }

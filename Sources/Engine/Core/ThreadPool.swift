@@ -32,10 +32,11 @@ final class ThreadPool: Sendable {
 
   /// Calls `body` once on every thread, with the thread's number and its share of `count` units.
   func share(_ count: Int, _ body: (Int, SharedUnits) -> Void) {
-    if threadCount == 1 { return body(0, SharedUnits(0..<count)) }
-    shared.shares.deal(count, to: threadCount)
+    if threadCount == 1 { return body(0, SharedUnits(count: count)) }
+    let shares = shared.shares
+    let job = shared.nextJob()
     onEveryThread { thread, threads in
-      body(thread, SharedUnits(shared.shares, of: thread, threads))
+      body(thread, SharedUnits(shares, job: job, count: count, of: thread, threads))
     }
   }
 
@@ -65,18 +66,47 @@ final class ThreadPool: Sendable {
   }
 }
 
-/// State shared by callers and workers: the round's number, its job and the count of busy threads.
-private final class SharedState: @unchecked Sendable {
-  typealias Job = (Int, Int) -> Void
+/// A number that threads poll, in cache lines of its own: two, because lines are fetched in pairs.
+private struct PolledNumber {
+  private let pointer: UnsafeMutablePointer<Atomic<Int>>
 
-  // `@unchecked`: `job` and `threads` are written before a round's number is released and read
+  init() {
+    pointer = .allocate(capacity: 16)
+    pointer.initialize(to: Atomic(0))
+  }
+
+  func deallocate() {
+    pointer.deinitialize(count: 1)
+    pointer.deallocate()
+  }
+
+  var value: Int {
+    @inline(__always) get { pointer.pointee.load(ordering: .sequentiallyConsistent) }
+    @inline(__always) nonmutating set {
+      pointer.pointee.store(newValue, ordering: .sequentiallyConsistent)
+    }
+  }
+}
+
+/// State shared by callers and workers: the number of the current round, its work, and the last
+/// round that each worker has finished.
+private final class SharedState: @unchecked Sendable {
+  /// What every thread does in a round. Workers call it without counting references to it.
+  private final class Work {
+    let body: (Int, Int) -> Void
+    init(_ body: @escaping (Int, Int) -> Void) { self.body = body }
+  }
+
+  // `@unchecked`: `work` and `threads` are written before a round's number is released and read
   // after it is acquired.
-  private let round = Atomic<Int>(0)
-  private let pending = Atomic<Int>(0)
+  private let round = PolledNumber()
+  /// The first number is the caller's and stays 0.
+  private let finished: [PolledNumber]
   private let sleepers = Atomic<Int>(0)
   private let isCallerAsleep = Atomic<Bool>(false)
-  private var job: Job?
+  private var work: Unmanaged<Work>?
   private var threads = 1
+  private var job = 0
   private var isStopping = false
   private var handles: [pthread_t] = []
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -102,12 +132,16 @@ private final class SharedState: @unchecked Sendable {
 
   init(threads: Int) {
     shares = UnitShares(threads: threads)
+    finished = (0..<threads).map { _ in PolledNumber() }
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(wakeUp, nil)
     pthread_cond_init(allDone, nil)
   }
 
   deinit {
+    shares.deallocate()
+    round.deallocate()
+    for number in finished { number.deallocate() }
     pthread_mutex_destroy(mutex)
     pthread_cond_destroy(wakeUp)
     pthread_cond_destroy(allDone)
@@ -123,14 +157,21 @@ private final class SharedState: @unchecked Sendable {
     return true
   }
 
-  func run(_ body: @escaping Job, threads: Int) {
-    job = body
+  /// The number of the next job with shares.
+  func nextJob() -> Int {
+    job = (job + 1) % UnitShares.jobs
+    return job
+  }
+
+  func run(_ body: @escaping (Int, Int) -> Void, threads: Int) {
+    let work = Work(body)
+    self.work = Unmanaged.passUnretained(work)
     self.threads = threads
-    pending.store(threads - 1, ordering: .relaxed)
     beginRound()
     body(0, threads)
-    waitForAll()
-    job = nil
+    for thread in 1..<threads { waitForWorker(thread) }
+    self.work = nil
+    withExtendedLifetime(work) {}
   }
 
   func stop() {
@@ -140,7 +181,7 @@ private final class SharedState: @unchecked Sendable {
   }
 
   private func beginRound() {
-    round.add(1, ordering: .sequentiallyConsistent)
+    round.value += 1
     if sleepers.load(ordering: .sequentiallyConsistent) > 0 {
       pthread_mutex_lock(mutex)
       pthread_cond_broadcast(wakeUp)
@@ -148,24 +189,26 @@ private final class SharedState: @unchecked Sendable {
     }
   }
 
-  private func waitForAll() {
-    if waitAwake(until: { pending.load(ordering: .acquiring) == 0 }) { return }
+  private func waitForWorker(_ thread: Int) {
+    let (finished, current) = (finished[thread], round.value)
+    if waitAwake(until: { finished.value == current }) { return }
     pthread_mutex_lock(mutex)
     isCallerAsleep.store(true, ordering: .sequentiallyConsistent)
-    while pending.load(ordering: .sequentiallyConsistent) != 0 { pthread_cond_wait(allDone, mutex) }
+    while finished.value != current { pthread_cond_wait(allDone, mutex) }
     isCallerAsleep.store(false, ordering: .relaxed)
     pthread_mutex_unlock(mutex)
   }
 
   private func work(as thread: Int) {
-    var seen = 0
+    let finished = finished[thread]
     while true {
-      waitForRound(after: seen)
-      seen += 1
+      let current = finished.value + 1
+      waitForRound(current)
       if isStopping { return }
-      job?(thread, threads)
-      let left = pending.subtract(1, ordering: .sequentiallyConsistent).newValue
-      if left == 0, isCallerAsleep.load(ordering: .sequentiallyConsistent) {
+      let threads = threads
+      work?._withUnsafeGuaranteedRef { $0.body(thread, threads) }
+      finished.value = current
+      if isCallerAsleep.load(ordering: .sequentiallyConsistent) {
         pthread_mutex_lock(mutex)
         pthread_cond_signal(allDone)
         pthread_mutex_unlock(mutex)
@@ -173,11 +216,11 @@ private final class SharedState: @unchecked Sendable {
     }
   }
 
-  private func waitForRound(after seen: Int) {
-    if waitAwake(until: { round.load(ordering: .acquiring) != seen }) { return }
+  private func waitForRound(_ number: Int) {
+    if waitAwake(until: { round.value == number }) { return }
     pthread_mutex_lock(mutex)
     sleepers.add(1, ordering: .sequentiallyConsistent)
-    while round.load(ordering: .sequentiallyConsistent) == seen { pthread_cond_wait(wakeUp, mutex) }
+    while round.value != number { pthread_cond_wait(wakeUp, mutex) }
     sleepers.subtract(1, ordering: .sequentiallyConsistent)
     pthread_mutex_unlock(mutex)
   }
