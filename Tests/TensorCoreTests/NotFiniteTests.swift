@@ -31,6 +31,11 @@ import Testing
     #expect(FloatValues(repeating: .infinity, shape: [3, 4]).countNotFinite == 12)
     #expect(FloatValues(repeating: 0, shape: [3, 4]).countNotFinite == 0)
     #expect(FloatValues(repeating: .nan, shape: [3, 0]).countNotFinite == 0)
+    // On both sides of where the bytes are divided, and at the end.
+    let places = [0, (1 << 20) - 1, 1 << 20, (1 << 20) + 4]
+    var long = [Float](repeating: 1, count: (1 << 20) + 5)
+    for place in places { long[place] = .infinity }
+    #expect(FloatValues(long).countNotFinite == places.count)
     // Not aligned for floats.
     var bytes: [UInt8] = [0xFF]
     for value in [Float.nan, 1, .infinity] { withUnsafeBytes(of: value) { bytes += $0 } }
