@@ -60,7 +60,7 @@ def predicted(assay, folder, inputs, names, calls):
         np.savez(path, **inputs)
         done = subprocess.run(
             [assay, "run", folder / "model.mlpackage", *[path] * calls, "-o", output,
-             "--compute-precision", "float16", *(["--carry-states"] if calls > 1 else [])],
+             "--precision", "float16", *(["--carry-states"] if calls > 1 else [])],
             capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"{folder.name}: {done.stderr}")
