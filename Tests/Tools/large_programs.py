@@ -85,7 +85,7 @@ NETWORKS = {
     "ConvNeXt-Tiny": classifier("convnext_tiny"),
     "Swin-T": classifier("swin_t"),
     "ViT-B/16": classifier("vit_b_16"),
-    "decoder of DETR's form": (Decoder, lambda: (torch.randn(1, 196, 256),)),
+    "decoder like DETR's": (Decoder, lambda: (torch.randn(1, 196, 256),)),
     "language model of LSTMs": (LanguageModel, lambda: (torch.randint(0, 5000, (1, 32), dtype=torch.int32),)),
     "block of a diffusion U-Net": (DiffusionBlock, lambda: (torch.randn(1, 128, 32, 32), torch.randn(1, 64))),
 }
