@@ -29,11 +29,17 @@ import Testing
         channels: block, rows: y.count, width: x.count, halo: 0, block: block)
       let input = GuardedBuffer(source.blocked(planar), at: .end)
       let output = GuardedBuffer(count: target.count, at: .end)
-      let counts = countsPadding ? [Int32](repeating: Int32(size), count: 64) : nil
       let lists = [
         y.map(\.lowerBound), y.map(\.upperBound), x.map(\.lowerBound), x.map(\.upperBound),
+        [Int](repeating: size, count: 64),
       ]
-      .map { $0.map { Int32($0) } }
+      .map { list in
+        let pointer = UnsafeMutablePointer<Int32>.allocate(capacity: list.count)
+        for (index, value) in list.enumerated() { (pointer + index).initialize(to: Int32(value)) }
+        return UnsafePointer(pointer)
+      }
+      defer { for list in lists { list.deallocate() } }
+      let counts = countsPadding ? lists[4] : nil
       kernels.pool(
         PoolingArguments(
           function: function,
