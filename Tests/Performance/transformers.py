@@ -3,6 +3,7 @@
 
     pip install torch 'numpy<2' coremltools==9.0 onnx onnxscript onnxruntime openvino
     transformers.py make FOLDER [NAME…]             # packages, ONNX files, inputs, PyTorch's outputs
+    transformers.py litert FOLDER [NAME…]           # files of LiteRT; needs nothing but litert-torch
     transformers.py compare FOLDER ASSAY [NAME…] [--threads 2] [--rounds 5] [--seconds 1.5]
 
 `make` builds networks with fixed random weights: ViT-Base (one image of 224 × 224), BERT-Base
@@ -12,7 +13,8 @@ are stopped, and prints the shortest time of each in ms, the ratio of ours to th
 and the largest difference from PyTorch's output relative to its largest value. ASSAY_KERNELS=avx2
 limits only Assay; Tests/Performance/without-avx512 describes what the others need.
 
-LiteRT is compared if FOLDER/NAME/model.tflite exists; no converter is part of this script.
+`litert` needs a later NumPy than `make`, hence an environment of its own; it builds the same networks
+again. LiteRT is compared if its file exists, and ai-edge-litert is installed.
 """
 import argparse, json, os, shutil, signal, subprocess, sys, time, warnings
 
@@ -126,8 +128,8 @@ def networks():
     return {"vit-base": image, "bert-base": words, "decoder-step": step}
 
 
-def make(folder, names):
-    import coremltools as ct
+def built(names):
+    """For each network its name, itself, its inputs by name, and the names of its outputs."""
     import torch
 
     for name, build in networks().items():
@@ -141,8 +143,40 @@ def make(folder, names):
             for parameter in network.parameters():
                 if parameter.dim() < 2:
                     parameter += torch.randn_like(parameter) * 0.05
+        yield name, network, {
+            k: v if v.dtype == np.int32 else v.astype(np.float32) for k, v in inputs.items()}, outputs
+
+
+def make_litert(folder, names):
+    import litert_torch
+    import torch
+
+    class Named(torch.nn.Module):
+        """The network with outputs by name."""
+
+        def __init__(self, network, outputs):
+            super().__init__()
+            self.network, self.outputs = network, outputs
+
+        def forward(self, **inputs):
+            results = self.network(*inputs.values())
+            results = results if isinstance(results, tuple) else (results,)
+            return dict(zip(self.outputs, results))
+
+    for name, network, inputs, outputs in built(names):
+        examples = {k: torch.from_numpy(v) for k, v in inputs.items()}
+        model = litert_torch.convert(Named(network, outputs).eval(), sample_kwargs=examples)
+        os.makedirs(f"{folder}/{name}", exist_ok=True)
+        model.export(f"{folder}/{name}/model.tflite")
+        print(name, "made", flush=True)
+
+
+def make(folder, names):
+    import coremltools as ct
+    import torch
+
+    for name, network, inputs, outputs in built(names):
         whole = {k for k, v in inputs.items() if v.dtype == np.int32}
-        inputs = {k: v if k in whole else v.astype(np.float32) for k, v in inputs.items()}
         path = f"{folder}/{name}"
         os.makedirs(path, exist_ok=True)
         examples = tuple(torch.from_numpy(v) for v in inputs.values())
@@ -305,9 +339,11 @@ if __name__ == "__main__":
         sys.exit()
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
-    maker = commands.add_parser("make")
-    maker.add_argument("folder")
-    maker.add_argument("names", nargs="*")
+    makers = {"make": make, "litert": make_litert}
+    for name in makers:
+        maker = commands.add_parser(name)
+        maker.add_argument("folder")
+        maker.add_argument("names", nargs="*")
     comparison = commands.add_parser("compare")
     comparison.add_argument("folder")
     comparison.add_argument("assay")
@@ -316,7 +352,7 @@ if __name__ == "__main__":
     comparison.add_argument("--rounds", type=int, default=5)
     comparison.add_argument("--seconds", type=float, default=1.5)
     arguments = parser.parse_args()
-    if arguments.command == "make":
-        make(arguments.folder, arguments.names)
+    if arguments.command in makers:
+        makers[arguments.command](arguments.folder, arguments.names)
     else:
         compare(arguments)
