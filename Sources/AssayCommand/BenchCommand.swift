@@ -130,9 +130,10 @@ struct BenchCommand: ParsableCommand {
     }
     progress.finish()
     predictor.reportNotANumber(results)
-    if !global.quiet, !document.isSource { Console.warnOfWeights(document.model, file: model) }
     guard let timings = Timings(times) else { return }
     var report = BenchReport(network, timings, load: load, first: first)
+    // Reads the whole file, which must not count as memory of the runs.
+    if !global.quiet, !document.isSource { Console.warnOfWeights(document.model, file: model) }
     report.inputs = inputs.isEmpty ? nil : inputs.joined(separator: " ")
     report.inputShapes = network.inputs.map { ($0.name, $0.shape) }
     report.seed = engine.seed

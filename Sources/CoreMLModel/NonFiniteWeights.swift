@@ -55,9 +55,9 @@ extension Weights {
     func part(_ name: String, _ values: [Float]) -> Part {
       (["quantization", name], values.count { !$0.isFinite }, values.count)
     }
+    let halves = float16Value.withUnsafeBytes { NotFinite.count(halves: $0) }
     var parts: [Part] = [
-      ([], floatValue.countNotFinite, floatValue.count),
-      ([], float16Value.notFiniteHalves, float16Value.count / 2),
+      ([], floatValue.countNotFinite, floatValue.count), ([], halves, float16Value.count / 2),
     ]
     switch quantization?.kind {
     case .linear(let scale, let bias):

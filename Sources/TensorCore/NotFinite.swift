@@ -33,28 +33,10 @@ package enum NotFinite {
   }
 }
 
-extension Bytes {
-  /// How many of the little-endian 32-bit floats are NaN or infinite. A mapped file's pages are
-  /// dropped as soon as they are counted.
-  fileprivate var notFiniteFloats: Int { counting { NotFinite.count(floats: $0) } }
-
-  /// The same for half floats.
-  package var notFiniteHalves: Int { counting { NotFinite.count(halves: $0) } }
-
-  private func counting(_ count: (UnsafeRawBufferPointer) -> Int) -> Int {
-    let pieceBytes = 4 << 20
-    return stride(from: 0, to: self.count, by: pieceBytes).reduce(0) { total, first in
-      let piece = self[first..<min(first + pieceBytes, self.count)]
-      defer { piece.dropPages() }
-      return total + piece.withUnsafeBytes(count)
-    }
-  }
-}
-
 extension FloatValues {
   /// The number of values that are NaN or infinite, counted in memory order.
   package var countNotFinite: Int {
-    let found = source.notFiniteFloats
+    let found = source.withUnsafeBytes { NotFinite.count(floats: $0) }
     // A single value may be repeated.
     return source.count / 4 == count ? found : found * count
   }
