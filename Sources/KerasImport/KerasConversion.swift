@@ -68,8 +68,7 @@ package struct KerasConversion: SourceConversion {
     imported.sourceBlobs = graph.sourceBlobs(
       tensors, states: states, outputs: imported.outputs.map(\.name))
     imported.trainableParameterCount = source.weights == nil ? nil : trainableParameters
-    try imported.rename(
-      inputs: [], outputs: imported.outputs.indices.map { "output\($0 + 1)" })
+    try imported.rename(inputs: [], outputs: graph.outputNames)
     imported.inputs += network.stateInputs.map { .state($0.blob, units: $0.units, isInput: true) }
     imported.outputs += network.stateOutputs.map {
       .state($0.blob, units: $0.units, isInput: false)

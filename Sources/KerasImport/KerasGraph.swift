@@ -29,6 +29,8 @@ struct KerasGraph: Sendable {
   /// Nodes of the model's inputs.
   var inputs: [Int] = []
   var outputs: [Reference] = []
+  /// The keys of a dictionary of outputs, or `output1` and so on.
+  var outputNames: [String] = []
   /// All layers, once each, in the order of the configuration.
   var layers: [ModelDefinition.Layer] = []
 
@@ -37,6 +39,10 @@ struct KerasGraph: Sendable {
     let outputs = try builder.expand(definition, prefix: "", arguments: nil)
     self = builder.graph
     self.outputs = outputs
+    let keys = definition.outputKeys
+    outputNames =
+      keys.count == outputs.count && !keys.contains("")
+      ? keys : outputs.indices.map { "output\($0 + 1)" }
     leaveMasksOut()
     for output in outputs {
       nodes[output.node].outputCount = max(nodes[output.node].outputCount, output.tensor + 1)

@@ -89,6 +89,8 @@ struct ModelDefinition: Sendable {
   var layers: [Layer] = []
   var inputs: [Reference] = []
   var outputs: [Reference] = []
+  /// The keys of a dictionary of outputs.
+  var outputKeys: [String] = []
 
   static let modelClasses: Set<String> = [
     "Model", "Functional", "Sequential", "Container", "Network",
@@ -196,6 +198,7 @@ struct ModelDefinitionParser {
     }
     definition.inputs = try inputs.map { try adjusted($0, isOutput: true) }
     definition.outputs = try outputs.map { try adjusted($0, isOutput: true) }
+    definition.outputKeys = config["output_layers"]?.object?.names.sorted() ?? []
     try require(!definition.outputs.isEmpty, "the model '\(definition.name)' has no outputs")
     return definition
   }

@@ -171,7 +171,9 @@ struct KerasModel: Sendable {
       }
       if let list = json.array { return try list.flatMap { try references($0, depth + 1) } }
       if let object = json.object {
-        return try object.members.flatMap { try references($0.value, depth + 1) }
+        // `tf.nest` and `keras.tree` sort the keys of a dictionary.
+        return try object.members.sorted { $0.name < $1.name }
+          .flatMap { try references($0.value, depth + 1) }
       }
       return []
     }

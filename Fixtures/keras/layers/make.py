@@ -4,7 +4,7 @@
     make.py [tf2|k3] [NAME…]
 
 `tf2/NAME.h5` is made by tf_keras (Keras 2), `k3/NAME.keras` by Keras 3; `NAME.inputs.npz` beside it
-holds the inputs `input1`…, `NAME.expected.npz` the predictions `output1`…. Needs tensorflow with tf_keras and keras 3; the files
+holds the inputs `input1`…, `NAME.expected.npz` the predictions `output1`…, or those of a dictionary by its keys. Needs tensorflow with tf_keras and keras 3; the files
 are committed, so that tests need neither.
 """
 import os
@@ -979,6 +979,14 @@ def randomize(model):
         w.assign(value.astype("f4"))
 
 
+@case("dictionary_outputs")
+def dictionary_outputs(k):
+    x = k.Input((5,))
+    y = k.layers.Dense(4, activation="relu")(x)
+    # The keys are not in alphabetical order, and equal shapes hide an exchange.
+    return [x], {"zeta": k.layers.Dense(3)(y), "alpha": k.layers.Dense(3)(y)}, None
+
+
 def deflate(path):
     """Packs an archive's members as `zip` would; Keras stores them as they are."""
     with zipfile.ZipFile(path) as archive:
@@ -1013,7 +1021,9 @@ def make(framework, name, build):
         saved.set_weights(weights)
     else:
         predicted = model(values if len(values) > 1 else values[0], training=False)
-    predicted = list(predicted) if isinstance(predicted, (list, tuple)) else [predicted]
+    if not isinstance(predicted, dict):
+        predicted = list(predicted) if isinstance(predicted, (list, tuple)) else [predicted]
+        predicted = {f"output{i + 1}": p for i, p in enumerate(predicted)}
     folder = os.path.join(HERE, framework)
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, name)
@@ -1025,8 +1035,7 @@ def make(framework, name, build):
     if framework == "k3" and not name.startswith("activation_"):
         deflate(path + ".keras")
     np.savez(path + ".inputs.npz", **{f"input{i + 1}": v for i, v in enumerate(values)})
-    np.savez(path + ".expected.npz",
-             **{f"output{i + 1}": np.array(p, "f4") for i, p in enumerate(predicted)})
+    np.savez(path + ".expected.npz", **{n: np.array(p, "f4") for n, p in predicted.items()})
 
 
 if __name__ == "__main__":
