@@ -32,6 +32,25 @@ enum UnconvertedClasses {
       "from tensorflow-model-optimization; strip them before saving, or make them custom layers with a rule"
     ),
     (
+      [
+        "QDense", "QConv1D", "QConv2D", "QConv2DTranspose", "QConv2DBatchnorm", "QDepthwiseConv2D",
+        "QDepthwiseConv2DBatchnorm", "QSeparableConv1D", "QSeparableConv2D", "QBatchNormalization",
+        "QActivation", "QAveragePooling2D", "QGlobalAveragePooling2D",
+      ],
+      "from QKeras or HGQ 2, which train networks for FPGAs; convert the network without them"
+    ),
+    (
+      [
+        "HQuantize", "HDense", "HConv1D", "HConv2D", "HDenseBatchNorm", "HConv1DBatchNorm",
+        "HConv2DBatchNorm", "HActivation", "HAdd",
+      ],
+      "from HGQ, which trains networks for FPGAs; convert the network without them"
+    ),
+    (
+      ["KerasActivationQuantizationHolder", "KerasQuantizationWrapper"],
+      "from mct-quantizers, which quantizes for other runtimes; convert the network without them"
+    ),
+    (
       ["ConvLayer", "InvertedResidualBlock", "MobileViT_v1_Block", "MobileViT_v2_Block"],
       "from keras-vision; its inner layers are in its Python code, not in the file"
     ),

@@ -47,9 +47,4 @@ enum KerasOperations {
       ("SeparableConvolution1D", "SeparableConv1D"), ("Normalize2D", "L2Normalization"),
       ("ReflectPadding2D", "ReflectionPadding2D"), ("ReversibleEmbedding", "Embedding"),
     ]
-    // Layers of HGQ that compute what Keras' do.
-    + [
-      "MaxPooling1D", "MaxPooling2D", "AveragePooling1D", "AveragePooling2D", "Flatten", "Reshape",
-      "Permute", "Concatenate", "Dropout", "ZeroPadding1D", "ZeroPadding2D",
-    ].map { ("P" + $0, $0) }
 }

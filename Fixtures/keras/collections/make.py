@@ -6,7 +6,7 @@
 Beside `NAME.h5` are the inputs `input1`… and the predictions `output1`…. Needs tensorflow 2.15,
 keras-tcn 3.5, keras-unet-collection 0.1.13, vit-keras 0.1.2, mlp-mixer-keras 0.0.5,
 keras-self-attention 0.51, keras-multi-head 0.29, keras-pos-embd 0.13,
-keras-position-wise-feed-forward 0.8, keras-cv-attention-models 1.4.3, qkeras 0.9.0, hgq 0.2,
+keras-position-wise-feed-forward 0.8, keras-cv-attention-models 1.4.3,
 keras-octave-conv 0.8 and keras-retinanet 1.0.
 """
 import os
@@ -140,40 +140,6 @@ for name, shape, layer in (
     scores = keras.Input(shape)
     save(name, scores, layer(scores))
 
-import qkeras
-
-
-def quantized(name, kernel, activation, bias="quantized_bits(6,2,1)"):
-    keras.backend.clear_session()
-    image = keras.Input((8, 8, 3))
-    x = qkeras.QConv2D(4, 3, strides=2, padding="same", kernel_quantizer=kernel, use_bias=False)(image)
-    norm = {part + "_quantizer": "quantized_bits(8,3,1)" for part in ("beta", "gamma", "mean", "variance")}
-    x = qkeras.QActivation(activation)(qkeras.QBatchNormalization(**norm)(x))
-    x = qkeras.QDepthwiseConv2D(2, depthwise_quantizer=kernel, bias_quantizer=bias, activation=activation)(x)
-    x = keras.layers.Flatten()(x)
-    save(name, image, qkeras.QDense(3, kernel_quantizer=kernel, bias_quantizer=bias)(x))
-
-
-quantized("quantized", "quantized_bits(6,1,1,alpha=1)", "quantized_relu(6,3)")
-quantized("quantized_by_scale", "quantized_bits(4,0,1)", "quantized_bits(6,2,keep_negative=1,alpha=1)")
-quantized("quantized_to_two", "binary(alpha='auto')", "binary(alpha=0.5)")
-quantized("quantized_to_three", "ternary()", "ternary(alpha=1,threshold=0.2)")
-quantized("quantized_to_powers", "quantized_po2(4)", "quantized_relu_po2(4,4)")
-quantized("quantized_tanh", "quantized_bits(6,1,1,alpha='auto')", "quantized_tanh(6,0,1)")
-quantized("quantized_sigmoid", "quantized_bits(5,1,alpha=2.0)", "quantized_sigmoid(5)")
-quantized("quantized_ulaw", "quantized_bits(1,0,alpha=1)", "quantized_ulaw(6,1)")
-quantized("quantized_leaky", "stochastic_ternary(alpha=1)", "quantized_relu(6,2,negative_slope=0.25)")
-
-keras.backend.clear_session()
-image = keras.Input((8, 8, 3))
-x = qkeras.QConv2DBatchnorm(4, 3, kernel_quantizer="quantized_bits(6,1,1,alpha=1)",
-                            bias_quantizer="quantized_bits(8,3,1)", activation="quantized_relu(6,3)")(image)
-x = qkeras.QDepthwiseConv2DBatchnorm(3, depthwise_quantizer="quantized_bits(6,1,1,alpha=1)", use_bias=True)(x)
-x = qkeras.QSeparableConv2D(4, 2, depthwise_quantizer="quantized_bits(6,1,1,alpha=1)",
-                            pointwise_quantizer="quantized_bits(6,1,1,alpha=1)", use_bias=False)(x)
-x = qkeras.QActivation("quantized_hswish(8,3)")(x)
-save("quantized_folded", image, qkeras.QAveragePooling2D(3, average_quantizer="quantized_bits(6,0,1,alpha=1)")(x))
-
 from keras_cv_attention_models.botnet.botnet import mhsa_with_relative_position_embedding
 from keras_cv_attention_models.coatnet.coatnet import mhsa_with_multi_head_relative_position_embedding
 from keras_cv_attention_models.cotnet.cotnet import cot_attention
@@ -223,16 +189,6 @@ windows("with_halos", (8, 4, 4), lambda x: halo_attention(
 windows("with_context", (4, 5, 8), lambda x: cot_attention(x, kernel_size=3, name="a_"))
 windows("with_positions", (4, 3, 6), lambda x: mhsa_with_relative_position_embedding(
     x, num_heads=2, relative=True, name="a_"))
-
-import HGQ.layers as granular
-
-keras.backend.clear_session()
-image = keras.Input((8, 8, 3))
-x = granular.HQuantize()(image)
-x = granular.PMaxPooling2D(2)(granular.HConv2D(4, 3, activation="relu")(x))
-x = granular.HConv2DBatchNorm(4, 2)(x)
-x = granular.HActivation("tanh")(granular.PFlatten()(x))
-save("granular", image, granular.HDense(3)(granular.HDenseBatchNorm(5, activation="relu")(x)))
 
 from keras_octave_conv import OctaveConv2D
 
