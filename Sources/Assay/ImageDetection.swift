@@ -89,7 +89,6 @@ package struct ImageDetection {
         continue
       }
       own.box = clipped
-      own.move(turned)
       result.turnedObjects.append(own)
       let (a, b) = (
         mapping.storedPoint(clipped.left, clipped.top),
@@ -97,7 +96,6 @@ package struct ImageDetection {
       )
       own.box = Box(
         left: min(a.x, b.x), top: min(a.y, b.y), right: max(a.x, b.x), bottom: max(a.y, b.y))
-      own.move(mapping.storedPoint)
       result.objects.append(own)
     }
     return result
@@ -130,25 +128,9 @@ package struct ImageDetection {
   }
 }
 
-extension DetectedObject {
-  fileprivate mutating func move(_ place: (Double, Double) -> (x: Double, y: Double)) {
-    points = points.map { point in
-      point.map {
-        let moved = place($0.x, $0.y)
-        return KeyPoint(x: moved.x, y: moved.y, score: $0.score)
-      }
-    }
-  }
-}
-
 extension Canvas {
-  /// Draws people, or boxes with the names of their classes and their scores.
+  /// Draws boxes with the names of their classes and their scores.
   mutating func draw(_ objects: [DetectedObject], of detector: Detector) {
-    let people = objects.filter { !$0.points.isEmpty }
-    if let first = people.first, let body = BodyModel(parts: first.points.count) {
-      for person in people { draw(person.points, of: body) }
-      return
-    }
     draw(objects) { object in
       let percent = max(0, min(100, (object.score * 100).rounded()))
       return "\(detector.label(object.classIndex)) \(Int(percent))%"

@@ -30,23 +30,9 @@ struct DetectionText {
           ("label", .string(result.detector.label(object.classIndex))),
           ("class", .int(object.classIndex)), ("score", .number(object.score, digits: 9)),
           ("box", Self.box(object.box)),
-        ] + Self.points(object))
+        ])
     }
     return .versioned([("input", .string(input)), ("detections", .array(objects))])
-  }
-
-  /// The parts of a person by name, each with its position and score; missing for other objects.
-  private static func points(_ object: DetectedObject) -> [(String, JSONText)] {
-    guard let body = BodyModel(parts: object.points.count) else { return [] }
-    let points = zip(body.parts, object.points).compactMap { name, point in
-      point.map {
-        (
-          name,
-          JSONText.array([$0.x, $0.y, $0.score].map { .number($0, digits: 9) })
-        )
-      }
-    }
-    return [("parts", .object(points))]
   }
 
   /// COCO results for the image: one object per box.

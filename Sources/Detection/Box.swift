@@ -47,9 +47,6 @@ package struct DetectedObject: Sendable, Equatable {
   package let classIndex: Int
   /// 0…1
   package let score: Double
-  /// The parts of a person, in the same units, in the order of its body's; nil for a part that was
-  /// not found. Empty for what has no parts.
-  package var points: [KeyPoint?] = []
 
   package init(box: Box, classIndex: Int, score: Double) {
     self.box = box

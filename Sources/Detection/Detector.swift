@@ -62,15 +62,13 @@ package struct Detector: Sendable {
     self.settings = settings
     self.width = width
     self.height = height
-    threshold =
-      try settings.number("threshold")
-      ?? (mode == .openpose ? PoseDecoder().threshold : Self.usualThreshold)
+    threshold = try settings.number("threshold") ?? Self.usualThreshold
     let isRegions = mode == .fasterRCNN || mode == .auto && settings.text("type") == "faster-rcnn"
     overlap = try settings.number("iou") ?? (isRegions ? Self.overlapOfRegions : Self.usualOverlap)
     self.labels =
       labels
       ?? settings.text("labels")?.split(separator: ",").map { String($0.trimmed) }
-      ?? (mode == .tinyYOLOVOC ? TinyYOLOVOC.labels : mode == .openpose ? ["person"] : nil)
+      ?? (mode == .tinyYOLOVOC ? TinyYOLOVOC.labels : nil)
     if let first = self.labels?.first?.lowercased(), Self.backgrounds.contains(first) {
       self.labels?.removeFirst()
     }
@@ -80,7 +78,7 @@ package struct Detector: Sendable {
       throw ModelError(
         .mismatch, "the model's metadata does not describe its boxes",
         hint:
-          "use --detect yolov2, yolov3, ssd, faster-rcnn, openpose or tiny-yolo-voc, or convert with "
+          "use --detect yolov2, yolov3, ssd, faster-rcnn or tiny-yolo-voc, or convert with "
           + "--metadata assay.detect.KEY=VALUE")
     }
   }
@@ -127,7 +125,6 @@ package struct Detector: Sendable {
       objects = try grids(outputs, .yolo)
       isSuppressed = false
     case .ssd: objects = try ssd(outputs, &isSuppressed)
-    case .openpose: objects = try people(outputs)
     case .fasterRCNN:
       objects = try regionObjects(outputs)
       isSuppressed = false

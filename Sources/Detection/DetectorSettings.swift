@@ -75,8 +75,6 @@ package enum DetectionMode: String, Sendable, CaseIterable {
   case yolov2, yolov3, ssd
   /// Faster R-CNN and R-FCN: regions, and for each a score and offsets a class.
   case fasterRCNN = "faster-rcnn"
-  /// People and the parts of their bodies.
-  case openpose
   /// YOLO v2's small network of Pascal VOC, with its anchors and labels.
   case tinyYOLOVOC = "tiny-yolo-voc"
 }

@@ -57,35 +57,4 @@ import Testing
       }
     }
   }
-
-  /// People in the output of OpenPose's network, here passed through, by the names of their parts.
-  @Test func people() throws {
-    let set = try ArraySet.read(Fixtures("detection").path("poses.npz"))
-    let maps = try #require(set["coco"]).tensor
-    let people = try #require(set["coco_people"]).tensor
-    try withTemporaryFolder { scratch in
-      let prototxt = scratch + "/pose.prototxt"
-      try Data(
-        """
-        input: "maps" input_shape { dim: 1 dim: 57 dim: 30 dim: 44 }
-        layer { name: "net_output" type: "Power" bottom: "maps" top: "net_output" }
-        """.utf8
-      ).write(to: URL(filePath: prototxt))
-      try ArraySet([NamedArray(maps.reshaped([1, 57, 30, 44]))]).write(to: scratch + "/maps.npy")
-      let run = try Command.run(
-        "run", prototxt, scratch + "/maps.npy", "--detect", "openpose", "--json")
-      #expect(run.code == 0, "\(run.errors)")
-      let line = try #require(
-        try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
-      let found = try #require(line["detections"] as? [[String: Any]])
-      #expect(found.count == people.shape[0])
-      let noses = found.compactMap { ($0["parts"] as? [String: [Double]])?["nose"] }
-      #expect(found.allSatisfy { $0["label"] as? String == "person" })
-      for person in 0..<people.shape[0] {
-        let x = Double(people.elements[person * 54])
-        let y = Double(people.elements[person * 54 + 1])
-        #expect(noses.contains { abs($0[0] - x - 0.5) < 1e-3 && abs($0[1] - y - 0.5) < 1e-3 })
-      }
-    }
-  }
 }
