@@ -140,81 +140,75 @@ static const unsigned char file39[] = {
 #embed "Layers/InstanceNormalization.swift"
 };
 static const unsigned char file40[] = {
-#embed "Layers/KrakenAddition.metal"
-};
-static const unsigned char file41[] = {
 #embed "Layers/KrakenAddition.swift"
 };
-static const unsigned char file42[] = {
-#embed "Layers/KrakenReshape.metal"
-};
-static const unsigned char file43[] = {
+static const unsigned char file41[] = {
 #embed "Layers/KrakenReshape.swift"
 };
-static const unsigned char file44[] = {
+static const unsigned char file42[] = {
 #embed "Layers/L2Normalization.metal"
 };
-static const unsigned char file45[] = {
+static const unsigned char file43[] = {
 #embed "Layers/L2Normalization.swift"
 };
-static const unsigned char file46[] = {
+static const unsigned char file44[] = {
 #embed "Layers/LayerKernel.swift"
 };
-static const unsigned char file47[] = {
+static const unsigned char file45[] = {
 #embed "Layers/LayerSupport.swift"
 };
-static const unsigned char file48[] = {
+static const unsigned char file46[] = {
 #embed "Layers/LeastSquares.swift"
 };
-static const unsigned char file49[] = {
+static const unsigned char file47[] = {
 #embed "Layers/Mish.swift"
 };
-static const unsigned char file50[] = {
+static const unsigned char file48[] = {
 #embed "Layers/PositionSensitivePooling.swift"
 };
-static const unsigned char file51[] = {
+static const unsigned char file49[] = {
 #embed "Layers/Proposal.swift"
 };
-static const unsigned char file52[] = {
+static const unsigned char file50[] = {
 #embed "Layers/RegionAlign.swift"
 };
-static const unsigned char file53[] = {
+static const unsigned char file51[] = {
 #embed "Layers/RegionMaxima.swift"
 };
-static const unsigned char file54[] = {
+static const unsigned char file52[] = {
 #embed "Layers/ResCropBlockLambda.metal"
 };
-static const unsigned char file55[] = {
+static const unsigned char file53[] = {
 #embed "Layers/ResCropBlockLambda.swift"
 };
-static const unsigned char file56[] = {
+static const unsigned char file54[] = {
 #embed "Layers/Resampling.metal"
 };
-static const unsigned char file57[] = {
+static const unsigned char file55[] = {
 #embed "Layers/RescaleOutputLambda.swift"
 };
-static const unsigned char file58[] = {
+static const unsigned char file56[] = {
 #embed "Layers/Resize.swift"
 };
-static const unsigned char file59[] = {
+static const unsigned char file57[] = {
 #embed "Layers/RowProduct.metal"
 };
-static const unsigned char file60[] = {
+static const unsigned char file58[] = {
 #embed "Layers/RowProduct.swift"
 };
-static const unsigned char file61[] = {
+static const unsigned char file59[] = {
 #embed "Layers/Softmax.metal"
 };
-static const unsigned char file62[] = {
+static const unsigned char file60[] = {
 #embed "Layers/Softmax.swift"
 };
-static const unsigned char file63[] = {
+static const unsigned char file61[] = {
 #embed "Layers/SpaceToDepth.metal"
 };
-static const unsigned char file64[] = {
+static const unsigned char file62[] = {
 #embed "Layers/SpaceToDepth.swift"
 };
-static const unsigned char file65[] = {
+static const unsigned char file63[] = {
 #embed "Layers/Swish.swift"
 };
 
@@ -247,32 +241,30 @@ static const plugin_support_file layers[] = {
     {"Identity.swift", file37, sizeof file37},
     {"ImResize.swift", file38, sizeof file38},
     {"InstanceNormalization.swift", file39, sizeof file39},
-    {"KrakenAddition.metal", file40, sizeof file40},
-    {"KrakenAddition.swift", file41, sizeof file41},
-    {"KrakenReshape.metal", file42, sizeof file42},
-    {"KrakenReshape.swift", file43, sizeof file43},
-    {"L2Normalization.metal", file44, sizeof file44},
-    {"L2Normalization.swift", file45, sizeof file45},
-    {"LayerKernel.swift", file46, sizeof file46},
-    {"LayerSupport.swift", file47, sizeof file47},
-    {"LeastSquares.swift", file48, sizeof file48},
-    {"Mish.swift", file49, sizeof file49},
-    {"PositionSensitivePooling.swift", file50, sizeof file50},
-    {"Proposal.swift", file51, sizeof file51},
-    {"RegionAlign.swift", file52, sizeof file52},
-    {"RegionMaxima.swift", file53, sizeof file53},
-    {"ResCropBlockLambda.metal", file54, sizeof file54},
-    {"ResCropBlockLambda.swift", file55, sizeof file55},
-    {"Resampling.metal", file56, sizeof file56},
-    {"RescaleOutputLambda.swift", file57, sizeof file57},
-    {"Resize.swift", file58, sizeof file58},
-    {"RowProduct.metal", file59, sizeof file59},
-    {"RowProduct.swift", file60, sizeof file60},
-    {"Softmax.metal", file61, sizeof file61},
-    {"Softmax.swift", file62, sizeof file62},
-    {"SpaceToDepth.metal", file63, sizeof file63},
-    {"SpaceToDepth.swift", file64, sizeof file64},
-    {"Swish.swift", file65, sizeof file65},
+    {"KrakenAddition.swift", file40, sizeof file40},
+    {"KrakenReshape.swift", file41, sizeof file41},
+    {"L2Normalization.metal", file42, sizeof file42},
+    {"L2Normalization.swift", file43, sizeof file43},
+    {"LayerKernel.swift", file44, sizeof file44},
+    {"LayerSupport.swift", file45, sizeof file45},
+    {"LeastSquares.swift", file46, sizeof file46},
+    {"Mish.swift", file47, sizeof file47},
+    {"PositionSensitivePooling.swift", file48, sizeof file48},
+    {"Proposal.swift", file49, sizeof file49},
+    {"RegionAlign.swift", file50, sizeof file50},
+    {"RegionMaxima.swift", file51, sizeof file51},
+    {"ResCropBlockLambda.metal", file52, sizeof file52},
+    {"ResCropBlockLambda.swift", file53, sizeof file53},
+    {"Resampling.metal", file54, sizeof file54},
+    {"RescaleOutputLambda.swift", file55, sizeof file55},
+    {"Resize.swift", file56, sizeof file56},
+    {"RowProduct.metal", file57, sizeof file57},
+    {"RowProduct.swift", file58, sizeof file58},
+    {"Softmax.metal", file59, sizeof file59},
+    {"Softmax.swift", file60, sizeof file60},
+    {"SpaceToDepth.metal", file61, sizeof file61},
+    {"SpaceToDepth.swift", file62, sizeof file62},
+    {"Swish.swift", file63, sizeof file63},
 };
 
 size_t plugin_support_count(void) { return sizeof support / sizeof support[0]; }

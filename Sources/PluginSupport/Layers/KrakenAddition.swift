@@ -2,15 +2,12 @@ import Accelerate
 import CoreML
 import Foundation
 
-#if canImport(Metal)
-  import Metal
-#endif
-
 /// Sums the chunks of one axis of [N, C, H, W].
+///
+/// Core ML runs it on the CPU: only kraken's text recognition uses it.
 final class KrakenAddition: NSObject, MLCustomLayer {
   private let axis: Int
   private let chunk: Int
-  private var shape: [Int] = []
 
   required init(parameters: [String: Any]) throws {
     let values = LayerParameters(parameters)
@@ -24,7 +21,6 @@ final class KrakenAddition: NSObject, MLCustomLayer {
   func outputShapes(forInputShapes inputShapes: [[NSNumber]]) throws -> [[NSNumber]] {
     try LayerShapes.outputs(inputShapes) { shapes in
       var shape = shapes[0]
-      self.shape = shape
       let index = shape.count - 4 + axis
       guard shape.count >= 4, shape[index] >= chunk else { throw LayerFault.shape(shapes) }
       shape[index] = chunk
@@ -47,17 +43,4 @@ final class KrakenAddition: NSObject, MLCustomLayer {
       }
     }
   }
-
-  #if canImport(Metal)
-    private let kernel = LayerKernel("KrakenAddition")
-
-    func encode(
-      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
-    ) throws {
-      let sizes = Array(shape.suffix(4))
-      try kernel.encode(
-        commandBuffer, inputs, outputs,
-        numbers: [axis, chunk, sizes[axis] / chunk, sizes[1], axis == 1 ? chunk : sizes[1]])
-    }
-  #endif
 }

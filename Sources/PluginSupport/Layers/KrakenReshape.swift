@@ -1,14 +1,11 @@
 import CoreML
 import Foundation
 
-#if canImport(Metal)
-  import Metal
-#endif
-
 /// Splits one axis in two, and merges one part with another axis.
+///
+/// Core ML runs it on the CPU: only kraken's text recognition uses it.
 final class KrakenReshape: NSObject, MLCustomLayer {
   private let split: AxisSplit
-  private var shape: [Int] = []
 
   required init(parameters: [String: Any]) throws {
     let values = LayerParameters(parameters)
@@ -34,25 +31,11 @@ final class KrakenReshape: NSObject, MLCustomLayer {
 
   func outputShapes(forInputShapes inputShapes: [[NSNumber]]) throws -> [[NSNumber]] {
     try LayerShapes.outputs(inputShapes) { shapes in
-      shape = shapes[0]
-      return [shape.dropLast(4) + (try plan(shape).shape)]
+      [shapes[0].dropLast(4) + (try plan(shapes[0]).shape)]
     }
   }
 
   func evaluate(inputs: [MLMultiArray], outputs: [MLMultiArray]) throws {
     try plan(inputs[0].sizes).rearrange(inputs[0].floats(), to: outputs[0].floats())
   }
-
-  #if canImport(Metal)
-    private let kernel = LayerKernel("KrakenReshape")
-
-    func encode(
-      commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
-    ) throws {
-      let plan = try plan(shape)
-      try kernel.encode(
-        commandBuffer, inputs, outputs,
-        numbers: plan.sizes + plan.strides + shape.suffix(4) + plan.shape)
-    }
-  #endif
 }
