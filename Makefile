@@ -36,7 +36,6 @@ demo: build
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
 	@sh Tests/Tools/sizes.sh
-	@sh Tests/Tools/public-docs.sh
 	@sh Tests/Tools/size-arithmetic.sh
 
 format:
