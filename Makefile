@@ -1,43 +1,55 @@
-# `make demo` runs the demonstration, `make test` the tests. Both first install missing packages.
-
 PREFIX ?= /usr/local
 SWIFT ?= swift
 BUILD = .build/release
-APT = libprotobuf-c-dev protobuf-c-compiler libhdf5-dev libpng-dev libjpeg62-turbo-dev zlib1g-dev pkg-config qemu-user
-BREW = protobuf-c hdf5 libpng jpeg-turbo pkg-config
 
-.PHONY: setup build test demo lint format layers plugins baseline arm64 macos benchmark static library wheel release install proto docs pictures example journeys fuzz mutants faults contracts sanitize coverage
+.DEFAULT_GOAL := help
+.PHONY: help build install demo test lint format setup setup-test setup-emulation layers plugins \
+  baseline arm64 macos benchmark static library wheel release proto docs pictures example journeys \
+  fuzz mutants faults contracts sanitize coverage
 
-# Installs missing libraries.
-setup:
-	@if command -v brew >/dev/null; then brew install --quiet $(BREW); \
-	elif command -v apt-get >/dev/null; then \
-	  missing=$$(for p in $(APT); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
-	  if [ -n "$$missing" ]; then \
-	    sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	    $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; \
-	  fi; \
-	else echo "error: found neither apt-get nor brew; install these packages yourself: $(APT)" >&2; exit 1; fi
-
+#: build    installs missing libraries and builds assay and assay-hdf5 (about BUILD_TIME minutes on two cores)
 build: setup
 	$(SWIFT) build -c release --product assay
 	$(SWIFT) build -c release --product assay-hdf5
 	@sh Tests/Tools/kernel-symbols.sh $(BUILD)
 
+#: install  copies what was built, with man pages and completions, to PREFIX (/usr/local)
+install:
+	@sh Tests/Tools/install.sh $(BUILD) $(DESTDIR)$(PREFIX)
+
+#: demo     builds, and runs style transfer, a classifier and a detector on photographs
+demo: build
+	@sh Tests/Tools/demo.sh $(BUILD)/assay
+
 # A debug build, in which the manifest optimizes the slow targets.
-test: setup
+#: test     builds and runs all tests (about TEST_TIME minutes on two cores)
+test: setup-test
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
 	@$(MAKE) --no-print-directory layers
 
-demo: build
-	@sh Tests/Tools/demo.sh $(BUILD)/assay
-
+#: lint     checks formatting, documentation and file sizes
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
 	@sh Tests/Tools/sizes.sh
 	@sh Tests/Tools/size-arithmetic.sh
 
+help:
+	@sed -n 's/^#: /make /p' Makefile
+	@echo
+	@awk '/^# /{ if (text == "") text = substr($$0, 3) } /^[a-z0-9-]+:/ { sub(/:.*/, ""); \
+	  if (text != "" && $$0 !~ /^(test|setup)/) printf "make %-10s %s\n", $$0, text; text = "" } /^$$/ { text = "" }' Makefile
+
+setup:
+	@sh Tests/Tools/setup.sh
+
+setup-test:
+	@sh Tests/Tools/setup.sh test
+
+setup-emulation:
+	@sh Tests/Tools/setup.sh emulation
+
+# Formats all code.
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
 
@@ -50,7 +62,7 @@ plugins: build
 	@sh Tests/Tools/plugins.sh $(BUILD)/assay
 
 # Writes the lists of layers and the graph of targets into docs.
-docs: setup
+docs: setup-test
 	$(SWIFT) build --build-tests
 	ASSAY_WRITE_DOCS=1 $(SWIFT) test --skip-build --filter 'LayerDocumentationTests|PageTests'
 	@sh Tests/Tools/dependencies.sh
@@ -60,7 +72,7 @@ pictures: build
 	@sh Tests/Tools/documentation-images.sh $(BUILD)/assay
 
 # Checks the inner loops of the kernels for arm64, and runs the kernels' tests on them under emulation.
-arm64: setup
+arm64: setup-emulation
 	@sh Tests/Tools/arm64.sh
 
 # Checks the types of what depends on the operating system against Apple's headers.
@@ -68,11 +80,11 @@ macos: setup
 	@sh Tests/Tools/macos.sh
 
 # Runs the binary on an emulated CPU without AVX.
-baseline: build
+baseline: setup-emulation build
 	@sh Tests/Tools/baseline.sh $(BUILD)/assay
 
 # Runs the common tasks in Tests/Tools/journeys.
-journeys: setup
+journeys: setup-test
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --filter JourneyTests
 	@$(MAKE) --no-print-directory example
@@ -106,44 +118,38 @@ wheel: setup
 	@sh Tests/Tools/static.sh --portable assay-hdf5
 	@sh Tests/Tools/wheel.sh
 
-# Runs the commands' code in process on COUNT mutants of each format: see docs/security.md. The same
-# SEED gives the same mutants. Mutants that do harm are saved in the folder `findings`.
+# Runs the commands' code on COUNT mutants of each format; docs/security.md explains the variables.
 COUNT ?= 2000
 SEED ?= 1
 JOBS ?= 2
 TARGETS ?= all
-mutants: setup
+mutants: setup-test
 	ASSAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .build/fuzz --product assay-mutants
 	.build/fuzz/release/assay-mutants $(TARGETS) --seed $(SEED) --count $(COUNT) --jobs $(JOBS)
 
 # Fuzzes each target for SECONDS with libFuzzer and AddressSanitizer.
 SECONDS ?= 60
-fuzz: setup
+fuzz: setup-test
 	@sh Tests/Tools/fuzz.sh $(SECONDS) $(TARGETS)
 
 # Makes every C library call of each command fail once.
-faults: setup
+faults: setup-test
 	$(SWIFT) build --build-tests
 	ASSAY_FAULTS=1 $(SWIFT) test --skip-build --filter FaultTests
 
 # Runs every command on every hostile file, including those in ../shared.
-contracts: setup
+contracts: setup-test
 	$(SWIFT) build --build-tests
 	ASSAY_CONTRACTS=1 $(SWIFT) test --skip-build --filter ContractTests
 
-# Runs the suite with AddressSanitizer and with ThreadSanitizer, C targets with
-# UndefinedBehaviorSanitizer.
-sanitize: setup
+# Runs the suite with AddressSanitizer, UndefinedBehaviorSanitizer and ThreadSanitizer.
+sanitize: setup-test
 	@sh Tests/Tools/sanitize.sh
 
 # Measures the share of the lines in Sources that the tests run, without generated code.
-coverage: setup
+coverage: setup-test
 	@sh Tests/Tools/coverage.sh
 
 # Regenerates the protobuf-c code from the .proto files.
-proto: setup
+proto: setup-test
 	sh Sources/CSpec/generate.sh
-
-install: build
-	install -d $(DESTDIR)$(PREFIX)/bin
-	install $(BUILD)/assay $(BUILD)/assay-hdf5 $(DESTDIR)$(PREFIX)/bin

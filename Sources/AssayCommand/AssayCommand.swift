@@ -29,7 +29,7 @@ struct AssayCommand: ParsableCommand {
       CheckCommand.self, EvalCommand.self,
       RecordCommand.self,
       CompressCommand.self, EditCommand.self, UpgradeCommand.self, BenchCommand.self,
-      PluginCommand.self, CompletionsCommand.self,
+      PluginCommand.self,
     ])
 }
 

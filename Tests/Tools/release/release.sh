@@ -11,17 +11,13 @@ packages=.build/packages
 version=$(sed -n 's/.*assayVersion = "\(.*\)"/\1/p' Sources/Assay/Version.swift)
 [ -n "${SOURCE_DATE_EPOCH:-}" ] || SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
-date=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%d)
 name=assay-$version-linux-$(uname -m)
 tree=$packages/$name
 rm -rf "$packages"
-mkdir -p "$tree/bin" "$tree/share/man/man1" "$tree/share/doc/assay" \
-  "$tree/share/bash-completion/completions" "$tree/share/zsh/site-functions" \
-  "$tree/share/fish/vendor_completions.d"
+sh Tests/Tools/install.sh "$binaries" "$tree"
+mkdir -p "$tree/share/doc/assay"
 
 for program in assay assay-hdf5; do
-  strip --strip-all -o "$tree/bin/$program" "$binaries/$program"
-  chmod 755 "$tree/bin/$program"
   path=$(readelf -d "$tree/bin/$program" | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p' | sed 's/^\$ORIGIN$//')
   if [ -n "$path" ]; then
     echo "error: $program looks for libraries in $path; link it without a run path" >&2
@@ -31,12 +27,6 @@ done
 libc=$(objdump -T "$tree/bin/assay" "$tree/bin/assay-hdf5" |
   sed -n 's/.*GLIBC_\([0-9][0-9.]*\).*/\1/p' | sort -uV | tail -1)
 
-assay=$binaries/assay
-"$assay" completions bash >"$tree/share/bash-completion/completions/assay"
-"$assay" completions zsh >"$tree/share/zsh/site-functions/_assay"
-"$assay" completions fish >"$tree/share/fish/vendor_completions.d/assay.fish"
-"$assay" --experimental-dump-help |
-  python3 $tools/manuals.py "$tree/share/man/man1" "$version" "$date"
 sh $tools/notices.sh >"$tree/share/doc/assay/NOTICES"
 cp CHANGELOG.md $tools/LICENSE.placeholder "$tree/share/doc/assay"
 mv "$tree/share/doc/assay/LICENSE.placeholder" "$tree/share/doc/assay/LICENSE"
