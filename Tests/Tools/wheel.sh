@@ -13,6 +13,8 @@ cp "$library" "$folder/source/assay"
 # The program that reads HDF5 files, if it was built to need nothing but libc.
 worker=.build/static/release/assay-hdf5
 [ ! -x "$worker" ] || strip --strip-all -o "$folder/source/assay/assay-hdf5" "$worker"
+cp LICENSE "$folder/source"
+sh Tests/Tools/release/notices.sh >"$folder/source/NOTICES"
 sed -n 's/.*assayVersion = "\(.*\)"/\1/p' Sources/Assay/Version.swift >"$folder/source/VERSION"
 # The oldest libc with every symbol that they need names the platform.
 libc=$(find "$folder/source/assay" \( -name '*.so' -o -name assay-hdf5 \) -exec objdump -T {} + |

@@ -37,7 +37,10 @@ def package(name, version, origin=None):
     return result
 
 
-own = package("assay", version)
+own = package("assay", version) | {
+    "licenseConcluded": "Apache-2.0", "licenseDeclared": "Apache-2.0",
+    "copyrightText": "Copyright 2026 The Assay authors",
+}
 libraries = [package(*line.rstrip("\n").split("\t")) for line in sys.stdin]
 document = {
     "spdxVersion": "SPDX-2.3",

@@ -9,6 +9,7 @@ class Assay < Formula
   homepage "${RELEASE_HOMEPAGE:-https://example.com/assay}"
   url "$address/$1/$(basename "$2")"
   version "$1"
+  license "Apache-2.0"
   sha256 "$(sha256sum "$2" | cut -d' ' -f1)"
 
   depends_on arch: :x86_64

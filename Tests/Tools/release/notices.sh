@@ -5,6 +5,8 @@ set -eu
 cd "$(dirname "$0")/../../.."
 swift=$(dirname "$(dirname "$(realpath "$(command -v "${SWIFT:-swift}")")")")
 mode=${1:-}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 entry() { # name, version, origin, file with the license
   if [ ! -s "$4" ]; then
@@ -20,6 +22,9 @@ entry() { # name, version, origin, file with the license
   fi
 }
 
+schema=Sources/CSpec/proto/caffe.proto
+sed -n '/^\/\/ COPYRIGHT/,/^syntax/s|^// \{0,1\}||p' $schema >"$work/caffe"
+entry caffe.proto BVLC "pkg:github/BVLC/caffe" "$work/caffe"
 for package in libaec-dev libhdf5-dev libjpeg62-turbo-dev libpng-dev libprotobuf-c-dev zlib1g-dev; do
   version=$(dpkg-query -W -f '${Version}' "$package")
   entry "$package" "$version" "pkg:deb/debian/$package@$version" "/usr/share/doc/$package/copyright"
@@ -34,5 +39,5 @@ import json
 for pin in json.load(open("Package.resolved"))["pins"]:
     print(pin["identity"], pin["state"]["version"], pin["location"].removeprefix("https://github.com/"))
 ' | while read -r name version origin; do
-  entry "$name" "$version" "pkg:github/$origin@$version" ".build/static/checkouts/$name/LICENSE.txt"
+  entry "$name" "$version" "pkg:github/$origin@$version" "$(ls .build/checkouts/"$name"/LICENSE.txt .build/*/checkouts/"$name"/LICENSE.txt 2>/dev/null | head -1)"
 done

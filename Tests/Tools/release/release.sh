@@ -28,8 +28,7 @@ libc=$(objdump -T "$tree/bin/assay" "$tree/bin/assay-hdf5" |
   sed -n 's/.*GLIBC_\([0-9][0-9.]*\).*/\1/p' | sort -uV | tail -1)
 
 sh $tools/notices.sh >"$tree/share/doc/assay/NOTICES"
-cp CHANGELOG.md $tools/LICENSE.placeholder "$tree/share/doc/assay"
-mv "$tree/share/doc/assay/LICENSE.placeholder" "$tree/share/doc/assay/LICENSE"
+cp CHANGELOG.md LICENSE "$tree/share/doc/assay"
 sh $tools/notices.sh --list | python3 $tools/bill.py "$version" "$tree/bin" >"$packages/$name.spdx.json"
 cp "$packages/$name.spdx.json" "$tree/share/doc/assay/assay.spdx.json"
 find "$tree" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
