@@ -92,7 +92,7 @@ class Notebook:
         if isinstance(e, ast.Name): return self.names[e.id]
         if isinstance(e, ast.List): return [self.value(x) for x in e.elts]
         if isinstance(e, ast.Tuple):
-            return sum(((*self.value(x),) if isinstance(x, ast.Starred) else (self.value(x),) for x in e.elts), ())
+            return sum((self.value(x.value) if isinstance(x, ast.Starred) else (self.value(x),) for x in e.elts), ())
         if isinstance(e, ast.Subscript): return self.value(e.value)[self.value(e.slice)]
         if isinstance(e, ast.Slice): return slice(*(x and self.value(x) for x in (e.lower, e.upper)))
         if isinstance(e, ast.FormattedValue): return str(self.value(e.value))
