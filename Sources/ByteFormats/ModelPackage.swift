@@ -11,10 +11,10 @@ package struct ModelPackage: Sendable {
     case archive(ZipArchive, prefix: String)
   }
 
-  private static let manifest = "Manifest.json"
-  private static let data = "Data/"
+  static let manifest = "Manifest.json"
+  static let data = "Data/"
   /// In paths of files, the folder of the model.
-  private static let modelFolder = "@model_path/"
+  static let modelFolder = "@model_path/"
 
   private let place: Place
   /// The path of the model in the package.
@@ -93,7 +93,7 @@ package struct ModelPackage: Sendable {
     return String(cString: real)
   }
 
-  private static func isSafe(_ path: String) -> Bool {
+  static func isSafe(_ path: String) -> Bool {
     !path.isEmpty && !path.hasPrefix("/") && !path.contains("\0")
       && path.utf8.count <= Limits.nameBytes && !path.split(separator: "/").contains("..")
   }

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -125,10 +126,33 @@ int assay_rehearse_loading(const char *path, int mode, const char *entry, unsign
   return status == survived << 8 ? 0 : status;
 }
 
-int assay_exchange_files(const char *a, const char *b) {
-#ifdef __linux__
-  return renameat2(AT_FDCWD, a, AT_FDCWD, b, RENAME_EXCHANGE);
+int assay_open_at(int folder, const char *path, int flags, unsigned mode) {
+  int file = openat(folder, path, flags | O_CLOEXEC, mode);
+#ifdef O_PATH
+  // What may be entered and written to, but not listed.
+  if (file < 0 && errno == EACCES && (flags & O_DIRECTORY))
+    file = openat(folder, path, flags | O_CLOEXEC | O_PATH);
+#endif
+  return file;
+}
+
+int assay_open_nameless(int folder, unsigned mode) {
+#ifdef O_TMPFILE
+  return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 #else
-  return renamex_np(a, b, RENAME_SWAP);
+  errno = EOPNOTSUPP;
+  return -1;
 #endif
 }
+
+int assay_rename(int from, const char *old, int to, const char *name, enum assay_renaming kind) {
+  if (kind == ASSAY_RENAME_REPLACE) return renameat(from, old, to, name);
+#ifdef __linux__
+  return renameat2(from, old, to, name,
+                   kind == ASSAY_RENAME_NEW ? RENAME_NOREPLACE : RENAME_EXCHANGE);
+#else
+  return renameatx_np(from, old, to, name, kind == ASSAY_RENAME_NEW ? RENAME_EXCL : RENAME_SWAP);
+#endif
+}
+
+int assay_lock_file(int file) { return flock(file, LOCK_EX | LOCK_NB); }

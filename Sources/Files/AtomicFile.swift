@@ -1,3 +1,4 @@
+import CSystem
 import LibC
 import TensorCore
 
@@ -5,47 +6,51 @@ import TensorCore
 ///
 /// A regular file is written next to its destination, flushed to disk and then moved into place.
 /// Until then, an existing file stays intact; its permissions carry over to the new one. On Linux
-/// the new file has no name until it is complete, so even a killed process leaves nothing behind.
-/// Elsewhere it has a hidden name, which an interruption removes. `-` (standard output), pipes and
-/// character devices are written directly. Directories, block devices and sockets are refused.
+/// the new file has no name until it is complete. Where it needs one before, it is a `PendingItem`.
+/// `-` (standard output), pipes and character devices are written directly. Directories, block devices
+/// and sockets are refused.
 package enum AtomicFile {
   /// Creates the file at `path` with what `body` writes.
   ///
+  /// - Parameter folder: of several outputs; `path` is then in it, folders in between are made, and
+  ///   no symbolic link is followed.
   /// - Parameter byteCount: the expected size, if known; a lack of space is then reported before
   ///   anything is written.
   /// - Parameter verify: looks at the complete file before it replaces an existing one. What is
   ///   written directly is not verified.
   /// - Throws: `.cannotCreate`, `.cannotWrite`, and whatever `body` throws.
   package static func write<Result>(
-    to path: String, byteCount: Int? = nil, verify: ((Bytes) throws -> Void)? = nil,
-    _ body: (OutputHandle) throws -> Result
+    to path: String, in folder: String? = nil, byteCount: Int? = nil,
+    verify: ((Bytes) throws -> Void)? = nil, _ body: (OutputHandle) throws -> Result
   ) throws -> Result {
-    try write(to: path, byteCount: byteCount, mayBeNameless: true, verify: verify, body)
+    try write(
+      to: path, in: folder, byteCount: byteCount, mayBeNameless: true, verify: verify, body)
   }
 
   /// - Parameter mayBeNameless: false if the file system does not support unnamed files.
   static func write<Result>(
-    to path: String, byteCount: Int?, mayBeNameless: Bool, verify: ((Bytes) throws -> Void)? = nil,
-    _ body: (OutputHandle) throws -> Result
+    to path: String, in folder: String? = nil, byteCount: Int?, mayBeNameless: Bool,
+    verify: ((Bytes) throws -> Void)? = nil, _ body: (OutputHandle) throws -> Result
   ) throws -> Result {
-    try inFile(path == "-" ? "standard output" : path) {
+    let whole = folder.map { "\($0)/\(path)" } ?? path
+    return try inFile(whole == "-" ? "standard output" : whole) {
       _ = ignoreFileSizeSignal
-      if let descriptor = try directDescriptor(path) {
+      if folder == nil, let descriptor = try directDescriptor(path) {
         let handle = OutputHandle(descriptor: descriptor, expectedByteCount: byteCount)
         defer { close(descriptor) }
         let result = try body(handle)
         try handle.flush()
         return result
       }
-      try OpenedFiles.requireNoInput(path)
-      let destination = try Destination(path)
+      try OpenedFiles.requireNoInput(whole)
+      let destination = try folder.map { try Destination(path, in: $0) } ?? Destination(path)
       let file = try PendingFile(destination, mayBeNameless: mayBeNameless)
       defer { file.discard() }
       let handle = OutputHandle(descriptor: file.descriptor, expectedByteCount: byteCount)
       try handle.checkSpace()
       let result = try body(handle)
       try handle.flush()
-      if let verify { try verify(MappedFile.bytes(file.descriptor, path)) }
+      if let verify { try verify(MappedFile.bytes(file.descriptor, whole)) }
       try file.commit()
       return result
     }
@@ -56,7 +61,7 @@ package enum AtomicFile {
   }
 
   /// Without this, exceeding a file-size limit would kill the process instead of failing the write.
-  private static let ignoreFileSizeSignal: Void = { signal(SIGXFSZ, SIG_IGN) }()
+  static let ignoreFileSizeSignal: Void = { signal(SIGXFSZ, SIG_IGN) }()
 
   /// A descriptor to write to directly, or nil if `path` should become a regular file.
   private static func directDescriptor(_ path: String) throws -> Int32? {
@@ -98,165 +103,8 @@ package enum AtomicFile {
       .cannotCreate, "cannot create: \(systemMessage(code))",
       hint: code == ENOENT ? "create the folder of the output first" : nil)
   }
-}
 
-/// The destination of a file, with symbolic links resolved.
-private struct Destination {
-  let path: String
-  let folder: String
-  /// Permissions of the existing file.
-  let mode: mode_t?
-
-  init(_ given: String) throws {
-    var path = given
-    var status = stat()
-    var hops = 0
-    while lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
-      hops += 1
-      guard hops <= 32, let target = Self.linkTarget(path) else {
-        throw AtomicFile.cannotCreate(hops > 32 ? ELOOP : errno)
-      }
-      path = target.hasPrefix("/") ? target : folderPath(of: path) + "/" + target
-    }
-    guard !path.isEmpty, !path.hasSuffix("/") else { throw AtomicFile.cannotCreate(ENOENT) }
-    mode = lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
-    folder = folderPath(of: path)
-    self.path = path
-  }
-
-  private static func linkTarget(_ path: String) -> String? {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
-      guard let base = buffer.baseAddress else { return nil }
-      let length = readlink(path, base, Int(PATH_MAX))
-      guard length > 0 else { return nil }
-      return String(decoding: UnsafeRawBufferPointer(start: base, count: length), as: UTF8.self)
-    }
-  }
-
-  /// The start of hidden names next to the destination.
-  private var hiddenPrefix: String {
-    "." + (path.split(separator: "/").last.map { String($0.prefix(100)) } ?? "") + "."
-  }
-
-  /// A hidden name next to the destination.
-  func temporaryName(_ attempt: Int) -> String {
-    "\(folder)/\(hiddenPrefix)\(getpid())-\(attempt)~"
-  }
-
-  /// Removes the files of earlier processes that were killed before they could rename them.
-  func removeAbandoned() {
-    guard let listing = opendir(folder) else { return }
-    defer { closedir(listing) }
-    while let entry = readdir(listing) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      guard name.hasPrefix(hiddenPrefix), name.hasSuffix("~"),
-        let process = pid_t(name.dropFirst(hiddenPrefix.count).prefix { $0.isNumber }), process > 0,
-        kill(process, 0) != 0, errno == ESRCH
-      else { continue }
-      unlink(folder + "/" + name)
-    }
-  }
-}
-
-/// A file that is being written and is not in place yet.
-private final class PendingFile {
-  let destination: Destination
-  let descriptor: Int32
-  /// Its hidden name, if it has one.
-  private var name: String?
-  private var cleanup: Int?
-
-  init(_ destination: Destination, mayBeNameless: Bool) throws {
-    self.destination = destination
-    #if os(Linux)
-      if mayBeNameless, access("/proc/self/fd", X_OK) == 0 {
-        let descriptor = open(destination.folder, Self.nameless | O_RDWR | O_CLOEXEC, 0o666)
-        if descriptor >= 0 {
-          self.descriptor = descriptor
-          return
-        }
-        if ![EOPNOTSUPP, EISDIR, EINVAL].contains(errno) {
-          throw AtomicFile.cannotCreate(errno)
-        }
-      }
-    #endif
-    destination.removeAbandoned()
-    for attempt in 0..<100 {
-      let candidate = destination.temporaryName(attempt)
-      let token = InterruptCleanup.add(candidate)
-      let descriptor = open(candidate, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o666)
-      if descriptor >= 0 {
-        self.descriptor = descriptor
-        name = candidate
-        cleanup = token
-        return
-      }
-      let code = errno
-      InterruptCleanup.remove(token)
-      if code != EEXIST { throw AtomicFile.cannotCreate(code) }
-    }
-    throw AtomicFile.cannotCreate(EEXIST)
-  }
-
-  /// Flushes the bytes to disk and gives the file its name.
-  func commit() throws {
-    if let mode = destination.mode { fchmod(descriptor, mode) }
-    try synchronize(descriptor)
-    #if os(Linux)
-      if name == nil { try link() }
-    #endif
-    if let name {
-      guard rename(name, destination.path) == 0 else { throw AtomicFile.cannotCreate(errno) }
-      self.name = nil
-    }
-    let folder = open(destination.folder, O_RDONLY | O_CLOEXEC)
-    if folder >= 0 {
-      defer { close(folder) }
-      // The file is complete and has its name, whatever the folder's disk says.
-      try? synchronize(folder)
-    }
-  }
-
-  #if os(Linux)
-    /// `O_TMPFILE`, which the C library's Swift module leaves out.
-    private static let nameless = 0o20000000 | O_DIRECTORY
-
-    /// Names the nameless file: directly if the destination is free, otherwise through a hidden
-    /// name, since only renaming can replace a file.
-    private func link() throws {
-      let source = "/proc/self/fd/\(descriptor)"
-      if destination.mode == nil,
-        linkat(AT_FDCWD, source, AT_FDCWD, destination.path, AT_SYMLINK_FOLLOW) == 0
-      {
-        return
-      }
-      destination.removeAbandoned()
-      for attempt in 0..<100 {
-        let candidate = destination.temporaryName(attempt)
-        cleanup = InterruptCleanup.add(candidate)
-        if linkat(AT_FDCWD, source, AT_FDCWD, candidate, AT_SYMLINK_FOLLOW) == 0 {
-          name = candidate
-          return
-        }
-        let code = errno
-        InterruptCleanup.remove(cleanup)
-        cleanup = nil
-        if code != EEXIST { throw AtomicFile.cannotCreate(code) }
-      }
-      throw AtomicFile.cannotCreate(EEXIST)
-    }
-  #endif
-
-  /// Removes an uncommitted file.
-  func discard() {
-    close(descriptor)
-    if let name { unlink(name) }
-    InterruptCleanup.remove(cleanup)
-  }
-
-  private func synchronize(_ descriptor: Int32) throws {
+  static func synchronize(_ descriptor: Int32) throws {
     #if canImport(Darwin)
       if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
@@ -269,8 +117,138 @@ private final class PendingFile {
   }
 }
 
+/// Where a file is to be.
+private struct Destination {
+  let folder: OpenFolder
+  let name: String
+  /// Permissions of the existing file.
+  let mode: mode_t?
+
+  /// - Parameter path: links to files are followed.
+  init(_ given: String) throws {
+    var path = given
+    var status = stat()
+    var hops = 0
+    while lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+      hops += 1
+      guard hops <= 32, let target = Self.linkTarget(path) else {
+        throw AtomicFile.cannotCreate(hops > 32 ? ELOOP : errno)
+      }
+      path = target.utf8.first == UInt8(ascii: "/") ? target : folderPath(of: path) + "/" + target
+    }
+    guard let name = pathNames(path).last, path.utf8.last != UInt8(ascii: "/") else {
+      throw AtomicFile.cannotCreate(ENOENT)
+    }
+    guard let folder = OpenFolder(folderPath(of: path)) else {
+      throw AtomicFile.cannotCreate(errno)
+    }
+    self.init(folder, name)
+  }
+
+  /// - Throws: `.cannotCreate` if something other than a file is there, such as a link.
+  init(_ path: String, in folder: String) throws {
+    guard let folder = OpenFolder(folder),
+      let place = try folder.place(of: path, .cannotCreate, creating: { _, _ in })
+    else { throw AtomicFile.cannotCreate(errno) }
+    if let kind = place.folder.kind(place.name), kind != S_IFREG {
+      throw ModelError(.cannotCreate, "is not a file", hint: "name another folder, or remove it")
+    }
+    self.init(place.folder, place.name)
+  }
+
+  private init(_ folder: OpenFolder, _ name: String) {
+    (self.folder, self.name) = (folder, name)
+    var status = stat()
+    let isThere = fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+    mode = isThere ? status.st_mode & 0o7777 : nil
+  }
+
+  private static func linkTarget(_ path: String) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) { buffer in
+      guard let base = buffer.baseAddress else { return nil }
+      let length = readlink(path, base, Int(PATH_MAX))
+      guard length > 0 else { return nil }
+      return String(decoding: UnsafeRawBufferPointer(start: base, count: length), as: UTF8.self)
+    }
+  }
+}
+
+/// A file that is being written and is not in place yet.
+private final class PendingFile {
+  let destination: Destination
+  let descriptor: Int32
+  /// Where it has a name.
+  private var pending: PendingItem?
+
+  init(_ destination: Destination, mayBeNameless: Bool) throws {
+    self.destination = destination
+    if mayBeNameless, access("/proc/self/fd", X_OK) == 0 {
+      let descriptor = assay_open_nameless(destination.folder.descriptor, 0o666)
+      if descriptor >= 0 {
+        self.descriptor = descriptor
+        return
+      }
+      if ![EOPNOTSUPP, EISDIR, EINVAL].contains(errno) { throw AtomicFile.cannotCreate(errno) }
+    }
+    let pending = try PendingItem.make(in: destination.folder, for: destination.name)
+    let descriptor = InterruptCleanup.exclusively { _ in
+      assay_open_at(pending.folder.descriptor, PendingItem.item, O_CREAT | O_EXCL | O_RDWR, 0o666)
+    }
+    guard descriptor >= 0 else {
+      let code = errno
+      pending.discard()
+      throw AtomicFile.cannotCreate(code)
+    }
+    (self.descriptor, self.pending) = (descriptor, pending)
+  }
+
+  /// Flushes the bytes to disk and gives the file its name.
+  func commit() throws {
+    if let mode = destination.mode { fchmod(descriptor, mode) }
+    try AtomicFile.synchronize(descriptor)
+    guard try pending != nil || !link() else { return }
+    guard let pending else { return }
+    let code = InterruptCleanup.exclusively { _ in
+      assay_rename(
+        pending.folder.descriptor, PendingItem.item, destination.folder.descriptor,
+        destination.name, ASSAY_RENAME_REPLACE) == 0 ? 0 : errno
+    }
+    guard code == 0 else { throw AtomicFile.cannotCreate(code) }
+    // The file is complete and has its name, whatever the folder's disk says.
+    try? AtomicFile.synchronize(destination.folder.descriptor)
+  }
+
+  /// Names the nameless file: directly if the destination is free, otherwise beside it, since only
+  /// renaming can replace a file. Returns whether it has its name.
+  private func link() throws -> Bool {
+    let source = "/proc/self/fd/\(descriptor)"
+    if destination.mode == nil,
+      linkat(
+        AT_FDCWD, source, destination.folder.descriptor, destination.name, AT_SYMLINK_FOLLOW) == 0
+    {
+      try? AtomicFile.synchronize(destination.folder.descriptor)
+      return true
+    }
+    let pending = try PendingItem.make(in: destination.folder, for: destination.name)
+    self.pending = pending
+    let code = InterruptCleanup.exclusively { _ in
+      linkat(
+        AT_FDCWD, source, pending.folder.descriptor, PendingItem.item, AT_SYMLINK_FOLLOW) == 0
+        ? 0 : errno
+    }
+    guard code == 0 else { throw AtomicFile.cannotCreate(code) }
+    return false
+  }
+
+  /// Removes an uncommitted file.
+  func discard() {
+    close(descriptor)
+    pending?.discard()
+  }
+}
+
 /// The folder that the file of this path is in.
 package func folderPath(of path: String) -> String {
-  guard let slash = path.lastIndex(of: "/") else { return "." }
+  guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
   return slash == path.startIndex ? "/" : String(path[..<slash])
 }

@@ -4,69 +4,247 @@ import TensorCore
 
 /// Output folders that are either complete or absent.
 ///
-/// A folder is written beside its destination and then takes its name; one that is there already is
-/// exchanged with it in one step, and removed.
+/// A folder is written as a `PendingItem` and then takes its name; one that is there already is
+/// exchanged with it in one step, and removed. Where the file system cannot do that, it is refused.
 package enum AtomicFolder {
-  /// Creates the folder at `path` with these files.
+  /// What becomes of a folder that is there already; an empty one may always be used.
+  package enum Existing {
+    /// It is replaced, unless the closure throws: something in it must stay.
+    case replaced((OpenFolder) throws -> Void)
+    /// The files are put into it. If one has the name of another, that is replaced, or nothing is.
+    case filled(replacing: Bool)
+  }
+
+  /// Creates the folder at `path` with the files that `body` writes.
   ///
-  /// - Parameter files: paths in the folder and their contents; folders in between are created.
-  /// - Throws: `.cannotCreate`, `.cannotWrite`.
-  package static func write(_ files: [(path: String, bytes: Bytes)], to path: String) throws {
+  /// - Throws: `.cannotCreate`, `.cannotWrite`, and whatever `body` throws. Nothing has changed then.
+  package static func write<Result>(
+    to path: String, existing: Existing, _ body: (FolderWriter) throws -> Result
+  ) throws -> Result {
     try inFile(path) {
-      let destination = path.hasSuffix("/") ? String(path.dropLast()) : path
-      var status = stat()
-      let isThere = lstat(destination, &status) == 0
-      if isThere, status.st_mode & S_IFMT != S_IFDIR {
-        throw ModelError(.cannotCreate, "it is not a folder", hint: "name a new folder")
+      _ = AtomicFile.ignoreFileSizeSignal
+      if case .filled = existing {
+        if let folder = OpenFolder(path) { return try fill(folder, existing, path, body) }
+        try makeParents(of: path)
       }
-      let name = destination.split(separator: "/").last.map(String.init) ?? destination
-      let parent = String(destination.dropLast(name.utf8.count))
-      let pending = "\(parent).\(name).\(getpid()).partial"
-      removeTree(pending)
-      defer { removeTree(pending) }
-      try makeFolder(pending)
-      for file in files {
-        var folder = pending
-        for part in file.path.split(separator: "/").dropLast() {
-          folder += "/\(part)"
-          try makeFolder(folder)
-        }
-        let target = pending + "/" + file.path
-        try AtomicFile.write(to: target, byteCount: file.bytes.count) { handle in
-          try file.bytes.withUnsafeBytes { try handle.write($0) }
-        }
+      guard let name = pathNames(path).last, name != ".." else {
+        throw AtomicFile.cannotCreate(EEXIST)
       }
-      let moved =
-        isThere ? assay_exchange_files(pending, destination) : rename(pending, destination)
-      guard moved == 0 else {
-        throw ModelError(.cannotCreate, String(cString: strerror(errno)))
+      // Without what follows the name.
+      let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ".") }
+      let start = end.map { path[...$0] }?.utf8.lastIndex(of: UInt8(ascii: "/"))
+      let folder = start.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+      guard let parent = OpenFolder(folder) else { throw AtomicFile.cannotCreate(errno) }
+      try requireReplaceable(name, in: parent, existing)
+      return try pending(in: parent, for: name, path, body) { pending, _ in
+        try InterruptCleanup.exclusively { items in
+          try commit(pending, name, in: parent, existing, &items)
+        }
+        try? AtomicFile.synchronize(parent.descriptor)
       }
     }
   }
 
-  private static func makeFolder(_ path: String) throws {
-    guard mkdir(path, 0o777) == 0 || errno == EEXIST else {
-      throw ModelError(.cannotCreate, String(cString: strerror(errno)))
+  private static func pending<Result>(
+    in parent: OpenFolder, for name: String, _ path: String,
+    _ body: (FolderWriter) throws -> Result,
+    commit: (PendingItem, [String]) throws -> Void
+  ) throws -> Result {
+    let pending = try PendingItem.make(in: parent, for: name)
+    defer { pending.discard() }
+    let code = InterruptCleanup.exclusively { _ in
+      mkdirat(pending.folder.descriptor, PendingItem.item, 0o777) == 0 ? 0 : errno
+    }
+    guard code == 0, let folder = OpenFolder(PendingItem.item, in: pending.folder) else {
+      throw AtomicFile.cannotCreate(code == 0 ? errno : code)
+    }
+    let writer = FolderWriter(folder, path)
+    let result = try body(writer)
+    try? AtomicFile.synchronize(folder.descriptor)
+    try commit(pending, writer.paths)
+    return result
+  }
+
+  // MARK: A folder of its own
+
+  /// - Throws: `.cannotCreate` for what is no folder, or must stay. Returns the folder to replace; nil
+  ///   if there is none, or an empty one.
+  @discardableResult private static func requireReplaceable(
+    _ name: String, in parent: OpenFolder, _ existing: Existing
+  ) throws -> OpenFolder? {
+    guard let kind = parent.kind(name) else { return nil }
+    guard kind == S_IFDIR else {
+      let what = kind == S_IFLNK ? "it is a symbolic link" : "it is not a folder"
+      throw ModelError(.cannotCreate, what, hint: "name a new folder")
+    }
+    guard let folder = OpenFolder(name, in: parent) else { throw AtomicFile.cannotCreate(errno) }
+    if try folder.names().isEmpty { return nil }
+    guard case .replaced(let check) = existing else { throw AtomicFile.cannotCreate(ENOTEMPTY) }
+    try check(folder)
+    return folder
+  }
+
+  private static func commit(
+    _ pending: PendingItem, _ name: String, in parent: OpenFolder, _ existing: Existing,
+    _ items: inout [PendingItem]
+  ) throws {
+    func rename(_ kind: assay_renaming) -> Int32 {
+      let item = PendingItem.item
+      return assay_rename(pending.folder.descriptor, item, parent.descriptor, name, kind) == 0
+        ? 0 : errno
+    }
+    // Another process may write the same folder: each round sees what that left.
+    for _ in 0..<100 {
+      guard let old = try requireReplaceable(name, in: parent, existing) else {
+        let code = rename(ASSAY_RENAME_REPLACE)
+        if code == 0 { return }
+        guard [ENOTEMPTY, EEXIST].contains(code) else { throw AtomicFile.cannotCreate(code) }
+        continue
+      }
+      var status = stat()
+      if fstat(old.descriptor, &status) == 0 {
+        fchmodat(pending.folder.descriptor, PendingItem.item, status.st_mode & 0o7777, 0)
+      }
+      let code = rename(ASSAY_RENAME_EXCHANGE)
+      if code == ENOENT { continue }
+      if [ENOSYS, EINVAL, ENOTSUP].contains(code) {
+        throw ModelError(
+          .cannotCreate, "this file system cannot replace a folder in one step",
+          hint: "name a new folder, and remove this one afterwards")
+      }
+      guard code == 0 else { throw AtomicFile.cannotCreate(code) }
+      do { try requireReplaceable(PendingItem.item, in: pending.folder, existing) } catch {
+        // Something came into the folder after the first look.
+        if rename(ASSAY_RENAME_EXCHANGE) != 0 { pending.abandon(&items) }
+        throw error
+      }
+      return
+    }
+    throw AtomicFile.cannotCreate(EBUSY)
+  }
+
+  // MARK: Files into a folder
+
+  private static func fill<Result>(
+    _ folder: OpenFolder, _ existing: Existing, _ path: String,
+    _ body: (FolderWriter) throws -> Result
+  ) throws -> Result {
+    guard case .filled(let replacing) = existing else { throw AtomicFile.cannotCreate(EEXIST) }
+    let name = pathNames(path).last ?? "folder"
+    return try pending(in: folder, for: name, path, body) { pending, paths in
+      guard let new = OpenFolder(PendingItem.item, in: pending.folder) else {
+        throw AtomicFile.cannotCreate(errno)
+      }
+      try InterruptCleanup.exclusively { _ in
+        var made: [(folder: OpenFolder, name: String)] = []
+        var moved: [(from: OpenFolder, to: OpenFolder, name: String)] = []
+        do {
+          for file in paths {
+            try inFile("\(path)/\(file)") {
+              let isFolder = file.hasSuffix("/")
+              guard
+                let (to, name) = try folder.place(
+                  of: isFolder ? file + "any" : file, .cannotCreate,
+                  creating: { made.append(($0, $1)) }),
+                let (from, _) = try new.place(of: file, .cannotCreate)
+              else { throw AtomicFile.cannotCreate(errno) }
+              if isFolder { return }
+              let isReplaced = replacing && to.kind(name) == S_IFREG
+              if isReplaced { try OpenedFiles.requireNoInput("\(path)/\(file)") }
+              let code = rename(name, from: from, to: to, replacing: isReplaced)
+              if code == EEXIST {
+                throw ModelError(
+                  .cannotCreate, "exists already", hint: "name another folder, or remove it")
+              }
+              guard code == 0 else { throw AtomicFile.cannotCreate(code) }
+              if !isReplaced { moved.append((from, to, name)) }
+            }
+          }
+        } catch {
+          for file in moved { _ = rename(file.name, from: file.to, to: file.from, replacing: true) }
+          for (folder, name) in made.reversed() {
+            unlinkat(folder.descriptor, name, AT_REMOVEDIR)
+          }
+          throw error
+        }
+      }
+      try? AtomicFile.synchronize(folder.descriptor)
     }
   }
 
-  /// Removes a folder with its contents, without following links.
-  private static func removeTree(_ path: String) {
-    guard let folder = opendir(path) else { return }
-    defer { closedir(folder) }
-    while let entry = readdir(folder) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
-      }
-      if name == "." || name == ".." { continue }
-      let item = path + "/" + name
-      var status = stat()
-      if lstat(item, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
-        removeTree(item)
-      } else {
-        unlink(item)
-      }
+  private static func rename(
+    _ name: String, from: OpenFolder, to: OpenFolder, replacing: Bool
+  ) -> Int32 {
+    func rename(_ kind: assay_renaming) -> Int32 {
+      assay_rename(from.descriptor, name, to.descriptor, name, kind) == 0 ? 0 : errno
     }
-    rmdir(path)
+    if replacing { return rename(ASSAY_RENAME_REPLACE) }
+    let code = rename(ASSAY_RENAME_NEW)
+    guard [ENOSYS, EINVAL, ENOTSUP].contains(code) else { return code }
+    return to.kind(name) != nil ? EEXIST : rename(ASSAY_RENAME_REPLACE)
+  }
+
+  private static func makeParents(of path: String) throws {
+    let parent = folderPath(of: path)
+    guard parent != path, mkdir(parent, 0o777) != 0, errno == ENOENT else { return }
+    try makeParents(of: parent)
+    mkdir(parent, 0o777)
+  }
+}
+
+/// Writes the files of a folder that is not in place yet.
+package final class FolderWriter {
+  private let folder: OpenFolder
+  /// Of the destination.
+  private let path: String
+  fileprivate private(set) var paths: [String] = []
+
+  fileprivate init(_ folder: OpenFolder, _ path: String) {
+    (self.folder, self.path) = (folder, path)
+  }
+
+  /// Writes a file; folders in between are made.
+  ///
+  /// - Parameter byteCount: the expected size, if known.
+  /// - Throws: `.cannotCreate`, also where the folder has the file already; `.cannotWrite`.
+  package func write(
+    _ file: String, byteCount: Int? = nil, _ body: (OutputHandle) throws -> Void
+  ) throws {
+    try inFile("\(path)/\(file)") {
+      let (folder, name) = try place(file)
+      let descriptor = InterruptCleanup.exclusively { _ in
+        assay_open_at(folder.descriptor, name, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o666)
+      }
+      guard descriptor >= 0 else { throw AtomicFile.cannotCreate(errno) }
+      defer { close(descriptor) }
+      let handle = OutputHandle(descriptor: descriptor, expectedByteCount: byteCount)
+      try handle.checkSpace()
+      try body(handle)
+      try handle.flush()
+      try AtomicFile.synchronize(descriptor)
+      try? AtomicFile.synchronize(folder.descriptor)
+      var status = stat()
+      if fstat(descriptor, &status) == 0 { OpenedFiles.notePart(status) }
+      paths.append(file)
+    }
+  }
+
+  package func write(_ file: String, _ bytes: Bytes) throws {
+    try write(file, byteCount: bytes.count) { handle in try bytes.withUnsafeBytes(handle.write) }
+  }
+
+  /// Makes a folder that may stay empty.
+  package func makeFolder(_ path: String) throws {
+    _ = try place(path + "/any")
+    paths.append(path + "/")
+  }
+
+  private func place(_ file: String) throws -> (folder: OpenFolder, name: String) {
+    try InterruptCleanup.exclusively { _ in
+      guard let place = try folder.place(of: file, .cannotCreate, creating: { _, _ in }) else {
+        throw AtomicFile.cannotCreate(errno)
+      }
+      return place
+    }
   }
 }

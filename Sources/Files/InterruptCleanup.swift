@@ -1,53 +1,61 @@
+import CSystem
 import LibC
 import Synchronization
 
-/// Files to remove when the program is interrupted. SIGINT, SIGTERM and SIGHUP remove them and then
-/// take their usual course, so the exit status is that of the signal.
+/// SIGINT, SIGTERM and SIGHUP remove what is being written and then take their usual course, so the exit
+/// status is that of the signal.
+///
+/// The signal handler wakes a thread, which may do what a handler may not. Everything that makes an
+/// item or puts it in place takes the lock, and so comes to its end before, or never begins.
 enum InterruptCleanup {
-  private static let slotCount = 16
-  /// Read by the signal handler: each slot is nil or a C string that stays allocated while it is
-  /// there.
-  nonisolated(unsafe) private static let slots: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> =
-    {
-      let slots = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: slotCount)
-      slots.initialize(repeating: nil, count: slotCount)
-      return slots
-    }()
-  private static let lock = Mutex<Bool>(false)
+  private static let pending = Mutex<[PendingItem]>([])
 
-  /// Registers `path` and returns a token for `remove`. Signals that the program handles itself are
-  /// left alone.
-  static func add(_ path: String) -> Int? {
-    lock.withLock { isInstalled in
-      guard let slot = (0..<slotCount).first(where: { slots[$0] == nil }) else { return nil }
-      slots[slot] = strdup(path)
-      if !isInstalled {
-        isInstalled = true
-        for number in [SIGINT, SIGTERM, SIGHUP] { install(number) }
-      }
-      return slot
-    }
+  /// Does something that must not be interrupted halfway. `items` are those to remove.
+  static func exclusively<Result>(
+    _ body: (_ items: inout [PendingItem]) throws -> sending Result
+  ) rethrows -> sending Result {
+    try pending.withLock { items in try body(&items) }
   }
 
-  static func remove(_ token: Int?) {
-    guard let token else { return }
-    lock.withLock { _ in
-      let path = slots[token]
-      slots[token] = nil
-      free(path)
-    }
-  }
-
-  private static func install(_ number: Int32) {
-    let previous = signal(number) { number in
-      for slot in 0..<InterruptCleanup.slotCount {
-        if let path = InterruptCleanup.slots[slot] { unlink(path) }
+  /// Signals that the program handles itself are left alone. Without a thread, a signal leaves what a
+  /// killed process leaves.
+  static let install: Void = {
+    var ends: [Int32] = [-1, -1]
+    guard assay_pipe(&ends) == 0 else { return }
+    let reader = ends[0]
+    (writer, owner) = (ends[1], getpid())
+    guard startThread({ removeAfterSignal(reader) }) != nil else { return }
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      let previous = signal(number) { number in
+        let code = errno
+        if getpid() == InterruptCleanup.owner {
+          var byte = UInt8(truncatingIfNeeded: number)
+          _ = write(InterruptCleanup.writer, &byte, 1)
+        } else {
+          // A copy of the process, which has no such thread and owns no item.
+          signal(number, SIG_DFL)
+          raise(number)
+        }
+        errno = code
       }
-      signal(number, SIG_DFL)
-      raise(number)
+      if unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_DFL, to: Int.self) {
+        signal(number, previous)
+      }
     }
-    if unsafeBitCast(previous, to: Int.self) != unsafeBitCast(SIG_DFL, to: Int.self) {
-      signal(number, previous)
+  }()
+
+  /// Set before the handler is.
+  nonisolated(unsafe) private static var writer: Int32 = -1
+  nonisolated(unsafe) private static var owner: pid_t = 0
+
+  private static func removeAfterSignal(_ reader: Int32) {
+    var number: UInt8 = 0
+    while read(reader, &number, 1) != 1 { if errno != EINTR { return } }
+    pending.withLock { items in
+      for item in items { item.remove() }
+      signal(Int32(number), SIG_DFL)
+      kill(getpid(), Int32(number))
+      while true { pause() }
     }
   }
 }

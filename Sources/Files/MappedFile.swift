@@ -24,33 +24,38 @@ package enum MappedFile {
       defer { close(descriptor) }
       var status = stat()
       guard fstat(descriptor, &status) == 0 else { throw openError(path) }
-      switch status.st_mode & S_IFMT {
-      case S_IFDIR:
-        throw ModelError(.missingFile, "is a directory, not a file")
-      case S_IFREG where status.st_size > 0:
-        let count = Int(status.st_size)
-        guard count <= limit else { throw tooLarge("\(count) bytes", limit: limit) }
-        OpenedFiles.note(status)
-        if let known = OpenedFiles.bytes(status) { return known }
-        guard count <= mappedByteCount else {
-          return try map(descriptor, count, path, limit: limit)
-        }
-        let bytes = try readStream(descriptor, limit: limit, expected: count)
-        OpenedFiles.keep(bytes, status)
-        return bytes
-      case S_IFIFO:
-        if let known = OpenedFiles.bytes(status) { return known }
-        let bytes = try readStream(descriptor, limit: limit)
-        MemoryBudget.addInput(bytes.count)
-        OpenedFiles.keep(bytes, status)
-        return bytes
-      default:
-        return try readStream(descriptor, limit: limit)
-      }
+      return try bytes(descriptor, status, path, limit: limit)
     }
   }
 
   /// The bytes of an open file.
+  static func bytes(
+    _ descriptor: Int32, _ status: stat, _ path: String, limit: Int
+  ) throws -> Bytes {
+    switch status.st_mode & S_IFMT {
+    case S_IFDIR:
+      throw ModelError(.missingFile, "is a directory, not a file")
+    case S_IFREG where status.st_size > 0:
+      let count = Int(status.st_size)
+      guard count <= limit else { throw tooLarge("\(count) bytes", limit: limit) }
+      OpenedFiles.note(status)
+      if let known = OpenedFiles.bytes(status) { return known }
+      guard count <= mappedByteCount else { return try map(descriptor, count, path, limit: limit) }
+      let bytes = try readStream(descriptor, limit: limit, expected: count)
+      OpenedFiles.keep(bytes, status)
+      return bytes
+    case S_IFIFO:
+      if let known = OpenedFiles.bytes(status) { return known }
+      let bytes = try readStream(descriptor, limit: limit)
+      MemoryBudget.addInput(bytes.count)
+      OpenedFiles.keep(bytes, status)
+      return bytes
+    default:
+      return try readStream(descriptor, limit: limit)
+    }
+  }
+
+  /// The bytes of a file that was just written.
   static func bytes(_ descriptor: Int32, _ path: String) throws -> Bytes {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw openError(path) }

@@ -3,7 +3,7 @@ import Synchronization
 import TensorCore
 
 /// The files that a command has read, so that it does not destroy one by writing to it, nor reads one
-/// twice. A program that uses the library keeps no such record.
+/// twice. A program that uses the library keeps a record of the files of packages alone.
 package enum OpenedFiles {
   private struct Identity: Hashable {
     let device: UInt64
@@ -22,7 +22,14 @@ package enum OpenedFiles {
     let bytes: Bytes
   }
 
+  /// A file of a package, until it is changed or its number belongs to another.
+  private struct Part: Hashable {
+    let identity: Identity
+    let times: [Int]
+  }
+
   private struct Record {
+    var parts: Set<Part> = []
     var isKept = false
     var files: Set<Identity> = []
     var replaceable: Set<Identity> = []
@@ -62,6 +69,18 @@ package enum OpenedFiles {
     try require(
       !isInput, .cannotCreate, "is an input of this command, which would be overwritten",
       hint: "choose another output name")
+  }
+
+  /// Notes a file of a package that was read or written: a package that is written in its place need not
+  /// keep it.
+  static func notePart(_ status: stat) {
+    let part = Part(identity: Identity(status), times: times(status))
+    record.withLock { _ = $0.parts.insert(part) }
+  }
+
+  static func isPart(_ status: stat) -> Bool {
+    let part = Part(identity: Identity(status), times: times(status))
+    return record.withLock { $0.parts.contains(part) }
   }
 
   private static func times(_ status: stat) -> [Int] {

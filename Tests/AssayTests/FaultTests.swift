@@ -12,17 +12,20 @@
       /// The output's name; nil if there is none.
       let output: String?
       let isFolder: Bool
+      /// The package in the place of the output.
+      let old: String?
       let words: @Sendable (_ model: String, _ output: String) -> [String]
 
       var testDescription: String { name }
 
       init(
-        _ name: String, _ output: String?, isFolder: Bool = false,
+        _ name: String, _ output: String?, isFolder: Bool = false, old: String? = nil,
         _ words: @escaping @Sendable (String, String) -> [String]
       ) {
         self.name = name
         self.output = output
         self.isFolder = isFolder
+        self.old = old
         self.words = words
       }
     }
@@ -38,6 +41,16 @@
         ["record", Fixtures("demo").path("swish.h5"), "-o", output]
       },
     ]
+    static let folders: [Case] = [
+      Case("package", "out.mlpackage", isFolder: true, old: package) {
+        _ = $0
+        return ["edit", package, "-o", $1, "--author", "a", "--no-run"]
+      },
+      Case("export", "out", isFolder: true) { ["inspect", $0, "--export-weights", $1] },
+      Case("stubs", "out", isFolder: true) { ["inspect", $0, "--swift-stubs", $1] },
+      Case("plug-in", "out", isFolder: true) { ["plugin", "new", "Mine", "--for", $0, "-o", $1] },
+    ]
+    private static let package = Fixtures("programs").path("half.mlpackage")
     static let others: [Case] = [
       // Compressed datasets, whose values the HDF5 process puts into shared memory.
       Case("convert compressed", "out.mlmodel") { _, output in
@@ -47,8 +60,6 @@
       Case("convert archive", "out.mlmodel") { _, output in
         ["convert", Fixtures("keras/layers/k3").path("activation_elu.keras"), "-o", output]
       },
-      Case("export", "out", isFolder: true) { ["inspect", $0, "--export-weights", $1] },
-      Case("stubs", "out", isFolder: true) { ["inspect", $0, "--swift-stubs", $1] },
       Case("diff", nil) { model, _ in ["diff", model, model] },
       Case("bench", nil) { model, _ in ["bench", model, "--runs", "1", "--warmup", "0"] },
       Case("inspect", nil) { model, _ in ["inspect", model, "--plan"] },
@@ -57,8 +68,13 @@
 
     /// Those that put a file in place.
     static let writing = ["write", "create", "rename", "linkat"]
+    /// Those that put a folder in place.
+    static let placing = ["create", "mkdir", "fsync", "rename", "exchange", "unlink"]
     static let all =
-      writing + ["memory", "fsync", "open", "mmap", "fork", "pipe", "memfd", "ftruncate", "mkdir"]
+      writing + [
+        "memory", "fsync", "open", "mmap", "fork", "pipe", "memfd", "ftruncate", "mkdir",
+        "exchange", "lock",
+      ]
 
     /// Success, a difference, a bad file, and what the system refuses.
     static let codes: Set<Int32> = [0, 1, 2, 66, 73, 74, 75]
@@ -69,13 +85,28 @@
       try Self.sweep(example, call, actions: ["fail", "kill"])
     }
 
+    @Test(arguments: folders, placing)
+    func aFolderIsOldOrNew(_ example: Case, _ call: String) throws {
+      // What cannot be removed is left.
+      try Self.sweep(example, call, actions: call == "unlink" ? ["kill"] : ["fail", "kill"])
+    }
+
+    /// A signal at each of these calls: nothing is left, and what was there is old or new.
+    @Test(arguments: folders + [files[1]], ["SIGTERM", "SIGINT", "SIGHUP"])
+    func aSignalLeavesNothing(_ example: Case, _ signal: String) throws {
+      for call in signal == "SIGTERM" ? placing : ["mkdir", "exchange"] {
+        try Self.sweep(example, call, actions: [signal])
+      }
+    }
+
     /// As on a full disk.
     @Test(arguments: files.prefix(3)) func aFullDisk(_ example: Case) throws {
       try Self.sweep(example, "write", actions: ["full"])
     }
 
     @Test(
-      .environment("ASSAY_FAULTS", "every call of every command"), arguments: files + others, all)
+      .environment("ASSAY_FAULTS", "every call of every command"),
+      arguments: files + folders + others, all)
     func everyCallFailsOnce(_ example: Case, _ call: String) throws {
       try Self.sweep(example, call, actions: ["fail"])
     }
@@ -128,7 +159,8 @@
       let count = try place.count(call)
       for action in actions where count > 0 {
         for number in 1...min(count, most) {
-          for hasOld in example.isFolder || example.output == nil ? [false] : [false, true] {
+          let hasNoOld = example.isFolder && example.old == nil || example.output == nil
+          for hasOld in hasNoOld ? [false] : [false, true] {
             try place.reset(hasOld: hasOld)
             let before = place.content
             let result = try place.run("\(action):\(call):\(number)")
@@ -139,6 +171,11 @@
               #expect(isOldOrNew, "\(what)")
               _ = try place.run("none")
               #expect(place.isWhole, "\(place.names) are left, \(what)")
+              continue
+            }
+            if action.hasPrefix("SIG") {
+              let isOldOrNew = place.content == before && !result.exited || place.isWhole
+              #expect(isOldOrNew, "\(place.names) are there, code \(result.code), \(what)")
               continue
             }
             #expect(result.exited && codes.contains(result.code), "\(result.code) \(what)")
@@ -182,7 +219,11 @@
         try FileManager.default.createDirectory(
           atPath: outputs, withIntermediateDirectories: false)
         guard hasOld, let output = example.output else { return }
-        try writeFile([1, 2, 3], to: outputs + "/" + output)
+        if let old = example.old {
+          try FileManager.default.copyItem(atPath: old, toPath: outputs + "/" + output)
+        } else {
+          try writeFile([1, 2, 3], to: outputs + "/" + output)
+        }
       }
 
       /// The files by their names; folders are empty files.
@@ -200,7 +241,7 @@
         try Program(Command.binary).run(
           words,
           environment: [
-            "LD_PRELOAD": FaultTests.library, "ASSAY_FAULT": fault, "ASSAY_FAULT_BYTES": "65536",
+            "LD_PRELOAD": Faults.library, "ASSAY_FAULT": fault, "ASSAY_FAULT_BYTES": "65536",
             "ASSAY_FAULT_COUNT": countFile, "SWIFT_BACKTRACE": "enable=no",
           ])
       }
@@ -208,7 +249,7 @@
       /// How often the command makes the call.
       func count(_ call: String) throws -> Int {
         try reset(hasOld: true)
-        if example.isFolder { try reset(hasOld: false) }
+        if example.isFolder, example.old == nil { try reset(hasOld: false) }
         let file = folder.file("count")
         _ = try run("count:\(call):0", countFile: file)
         let text = String(decoding: try fileBytes(file), as: UTF8.self)
@@ -223,9 +264,11 @@
       }
       return bytes ?? []
     }()
+  }
 
+  enum Faults {
     /// The library to preload, compiled once and kept next to the program.
-    private static let library: String = {
+    static let library: String = {
       let path = String(Command.binary.dropLast("assay".count)) + "faults.so"
       let source = packageRoot + "/Tests/Tools/faults.c"
       _ = try? Program.find("cc")?.run(

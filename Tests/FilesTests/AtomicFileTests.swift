@@ -131,15 +131,20 @@ import Testing
     #expect(folder.names == ["out"])
   }
 
-  /// What a killed process left behind goes with the next run; what a living one writes stays.
+  /// What a killed process left behind goes with the next run; what nobody of ours made stays.
   @Test func removesAbandonedFiles() throws {
     let path = folder.file("out")
-    let abandoned = ".out.\(Int32.max)-0~"
-    let alive = ".out.\(getppid())-0~"
-    for name in [abandoned, alive, ".out.notes~", ".other.\(Int32.max)-0~"] {
-      try writeFile([1], to: folder.file(name))
+    let abandoned = ".out.0123456789abcdef~"
+    let others = [
+      ".other.0123456789abcdef~", ".out.fedcba9876543210~", ".out.notes~", ".out.0123456789ABCDEF~",
+    ]
+    for name in others + [abandoned] {
+      #expect(mkdir(folder.file(name), 0o700) == 0)
+      try writeFile([1], to: folder.file(name + "/item"))
+      if name != others[1] { try writeFile([], to: folder.file(name + "/.assay-lock")) }
     }
     try AtomicFile.write(to: path, byteCount: nil, mayBeNameless: false) { try $0.write([1]) }
-    #expect(Set(folder.names) == ["out", alive, ".out.notes~", ".other.\(Int32.max)-0~"])
+    #expect(Set(folder.names) == Set(others + ["out"]))
+    for name in others { #expect(try fileBytes(folder.file(name + "/item")) == [1]) }
   }
 }

@@ -7,8 +7,11 @@
      fail    the NUMBER-th call fails
      full    that one and all later ones fail, as on a full disk
      kill    the process is killed at the NUMBER-th call
+     SIGINT, SIGTERM, SIGHUP    it gets the signal there
+     wait    that call takes two seconds
      count   at the end, how many calls there were is written to the file ASSAY_FAULT_COUNT
-   CALL is one of those below; `memory` is every allocation of at least ASSAY_FAULT_BYTES bytes. */
+   CALL is one of those below; `memory` is every allocation of at least ASSAY_FAULT_BYTES bytes,
+   `exchange` a renaming that gives two items each other's names, `rename` any other. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,12 +22,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum action { NONE, FAIL, FULL, KILL, COUNT };
+enum action { NONE, FAIL, FULL, KILL, COUNT, WAIT, INTERRUPT, TERMINATE, HANG_UP };
 static enum action action;
 static char call[32];
 static long number, least;
@@ -41,8 +45,9 @@ __attribute__((constructor)) static void begin(void) {
   least = bytes ? atol(bytes) : 0;
   number = at;
   process = getpid();
-  static const char *const words[] = {"", "fail", "full", "kill", "count"};
-  for (int index = FAIL; index <= COUNT; index++)
+  static const char *const words[] = {"",     "fail",   "full",    "kill",  "count",
+                                      "wait", "SIGINT", "SIGTERM", "SIGHUP"};
+  for (int index = FAIL; index <= HANG_UP; index++)
     if (!strcmp(word, words[index])) action = index;
 }
 
@@ -60,7 +65,13 @@ __attribute__((destructor)) static void end(void) {
 static int fails(const char *name) {
   if (action == NONE || strcmp(name, call)) return 0;
   long count = __sync_add_and_fetch(&calls, 1);
-  if (action == KILL && count == number) kill(getpid(), SIGKILL);
+  if (count == number) {
+    if (action == KILL) kill(getpid(), SIGKILL);
+    if (action == WAIT) sleep(2);
+    if (action == INTERRUPT) kill(getpid(), SIGINT);
+    if (action == TERMINATE) kill(getpid(), SIGTERM);
+    if (action == HANG_UP) kill(getpid(), SIGHUP);
+  }
   return (action == FAIL && count == number) || (action == FULL && count >= number);
 }
 
@@ -100,6 +111,27 @@ int rename(const char *from, const char *to) {
   if (fails("rename")) REFUSE(EIO, -1);
   return real(from, to);
 }
+int renameat(int a, const char *from, int b, const char *to) {
+  REAL(renameat);
+  if (fails("rename")) REFUSE(EIO, -1);
+  return real(a, from, b, to);
+}
+int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
+  REAL(renameat2);
+  /* As on a file system that cannot do this. */
+  if (fails(flags & RENAME_EXCHANGE ? "exchange" : "rename")) REFUSE(EINVAL, -1);
+  return real(a, from, b, to, flags);
+}
+int unlinkat(int folder, const char *path, int flags) {
+  REAL(unlinkat);
+  if (fails("unlink")) REFUSE(EIO, -1);
+  return real(folder, path, flags);
+}
+int flock(int file, int kind) {
+  REAL(flock);
+  if (fails("lock")) REFUSE(ENOLCK, -1);
+  return real(file, kind);
+}
 int linkat(int a, const char *from, int b, const char *to, int flags) {
   REAL(linkat);
   if (fails("linkat")) REFUSE(EIO, -1);
@@ -109,6 +141,11 @@ int mkdir(const char *path, mode_t mode) {
   REAL(mkdir);
   if (fails("mkdir")) REFUSE(EIO, -1);
   return real(path, mode);
+}
+int mkdirat(int folder, const char *path, mode_t mode) {
+  REAL(mkdirat);
+  if (fails("mkdir")) REFUSE(EIO, -1);
+  return real(folder, path, mode);
 }
 static int opened(int (*real)(const char *, int, ...), const char *path, int flags, mode_t mode) {
   if (fails((flags & (O_WRONLY | O_RDWR)) ? "create" : "open")) REFUSE(EMFILE, -1);
@@ -125,6 +162,15 @@ static int opened(int (*real)(const char *, int, ...), const char *path, int fla
   }
 OPEN(open)
 OPEN(open64)
+int openat(int folder, const char *path, int flags, ...) {
+  REAL(openat);
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = va_arg(rest, mode_t);
+  va_end(rest);
+  if (fails((flags & (O_WRONLY | O_RDWR)) ? "create" : "open")) REFUSE(EMFILE, -1);
+  return real(folder, path, flags, mode);
+}
 void *mmap(void *address, size_t size, int access, int flags, int file, off_t place) {
   REAL(mmap);
   if (fails("mmap")) REFUSE(ENOMEM, MAP_FAILED);

@@ -2,7 +2,6 @@ import ByteFormats
 import CoreMLModel
 import Files
 import ImportSupport
-import LibC
 import ModelPrediction
 import TensorCore
 
@@ -17,35 +16,28 @@ extension WeightFiles {
       "a model of type \(model.typeName) has no weights to export")
     let places = try entries(of: model)
     for place in places { try place.weight.requireValues() }
-    let isNew = !Folder.exists(folder)
-    try Folder.make(folder, for: "weights")
-    var files: [String] = []
-    do {
-      var begin = 0
+    if Folder.exists(folder) { try Folder.make(folder, for: "weights") }
+    return try AtomicFolder.write(to: folder, existing: .filled(replacing: true)) { writer in
+      var (begin, count) = (0, 0)
       while begin < places.count {
-        let file = folder + "/" + places[begin].entry.file
-        var end = begin
-        while end < places.count, places[end].entry.file == places[begin].entry.file { end += 1 }
-        files.append(file)
-        try write(places[begin..<end].map { ($0.weight, $0.order) }, to: file)
-        begin = end
+        let file = places[begin].entry.file
+        let end = places[begin...].firstIndex { $0.entry.file != file } ?? places.count
+        try write(places[begin..<end].map { ($0.weight, $0.order) }, to: file, with: writer)
+        (begin, count) = (end, count + 1)
       }
       let text = manifestText(places.map(\.entry))
-      try AtomicFile.write(to: folder + "/" + Self.manifest) { try $0.write(text) }
-    } catch {
-      // An incomplete set of weights is useless.
-      for file in files { unlink(file) }
-      if isNew { rmdir(folder) }
-      throw error
+      try writer.write(Self.manifest) { try $0.write(text) }
+      return (places.count, count)
     }
-    return (places.count, files.count)
   }
 
-  private func write(_ weights: [(NamedWeights, WeightOrder)], to path: String) throws {
+  private func write(
+    _ weights: [(NamedWeights, WeightOrder)], to file: String, with writer: FolderWriter
+  ) throws {
     let count = try checkedSum(weights.map { try checkedProduct($0.0.shape) })
     let shape = weights.count == 1 ? weights[0].1.fileShape : [count]
     let block = 1 << 18
-    try AtomicFile.write(to: path, byteCount: count * 4) { file in
+    try writer.write(file, byteCount: count * 4) { file in
       if format == .npy { try file.write(NumPyFile.header(shape: shape)) }
       let buffer = try AlignedBuffer(checkedByteCount: min(block, max(count, 1)) * 4)
       try withExtendedLifetime(buffer) {

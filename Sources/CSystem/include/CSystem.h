@@ -18,8 +18,22 @@ const char *assay_argument(int index);
 /// Returns -1 and sets errno where there is none.
 int assay_shared_memory(void);
 
-/// Gives two files or folders each other's names in one step. Returns -1 and sets errno on failure.
-int assay_exchange_files(const char *a, const char *b);
+/// As openat, and never inherited; a folder that may not be listed is opened nevertheless.
+int assay_open_at(int folder, const char *path, int flags, unsigned mode);
+
+/// A file without a name in a folder. Returns -1 and sets errno where there are none.
+int assay_open_nameless(int folder, unsigned mode);
+
+/// What becomes of the item that has the name: it is replaced, or keeps its name, and nothing is
+/// renamed, or gets the other name in the same step.
+enum assay_renaming { ASSAY_RENAME_REPLACE, ASSAY_RENAME_NEW, ASSAY_RENAME_EXCHANGE };
+
+/// Renames in open folders. Returns -1 and sets errno on failure.
+int assay_rename(int from, const char *old, int to, const char *name, enum assay_renaming kind);
+
+/// Locks an open file until it is closed, by this process and those that inherit it. Returns -1 and
+/// sets errno where another process has the lock, or there are none.
+int assay_lock_file(int file);
 
 /// A pipe that is not inherited.
 int assay_pipe(int ends[2]);
