@@ -43,9 +43,8 @@ struct PredictionWriter {
     } else if let destination {
       let path =
         isSingle
-        ? destination
-        : try OutputFiles.path(in: destination, for: source.outputStem ?? "output", outputs)
-      writing = try OutputFiles.writing(outputs, to: path)
+        ? destination : OutputFiles.path(for: source.outputStem ?? "output", outputs)
+      writing = try OutputFiles.writing(outputs, to: path, in: folder())
       fileCount += 1
     }
     show(text, of: source)
@@ -62,13 +61,12 @@ struct PredictionWriter {
     var writing: (() throws -> Void)?
     if let destination {
       let stem = source.outputStem ?? "output"
-      let path =
-        isSingle ? destination : try OutputFiles.path(in: destination, for: stem, extension: "png")
+      let (path, folder) = (isSingle ? destination : stem + ".png", try folder())
       if path.lowercased().hasSuffix(".png") {
         let picture = try result.drawn()
-        writing = { try picture.writePNG(to: path) }
+        writing = { try picture.writePNG(to: path, in: folder) }
       } else {
-        writing = try OutputFiles.writing(outputs, to: path)
+        writing = try OutputFiles.writing(outputs, to: path, in: folder)
       }
       fileCount += 1
     }
@@ -106,6 +104,13 @@ struct PredictionWriter {
     } else if fileCount > 0, Console.hasReader {
       Console.note("wrote \(counted(fileCount, "file")) to \(Console.escaped(destination))")
     }
+  }
+
+  /// Of several predictions, made if it is missing.
+  private func folder() throws -> String? {
+    guard !isSingle, let destination else { return nil }
+    try Folder.make(destination, for: "several inputs")
+    return destination
   }
 
   private func show(_ text: String, of source: InputSource) {

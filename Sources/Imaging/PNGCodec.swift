@@ -99,8 +99,11 @@ extension Image {
   package func pngData() throws -> [UInt8] { try PNGCodec.encode(self) }
 
   /// Writes a PNG file.
-  package func writePNG(to path: String) throws {
-    try AtomicFile.write(inFile(path) { try pngData() }, to: path)
+  ///
+  /// - Parameter folder: as of `AtomicFile.write`.
+  package func writePNG(to path: String, in folder: String? = nil) throws {
+    let data = try inFile(path) { try pngData() }
+    try AtomicFile.write(to: path, in: folder, byteCount: data.count) { try $0.write(data) }
   }
 }
 

@@ -206,4 +206,30 @@ import Testing
       }
     }
   #endif
+
+  // MARK: A folder of predictions
+
+  /// Neither a file nor a folder that is a link leads out of the folder of the outputs.
+  @Test(arguments: [false, true]) func outputsDoNotFollowLinks(isFolder: Bool) throws {
+    try withTemporaryFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      for name in ["in/a.png", "in/sub/b.png"] {
+        try Self.write("", to: folder + "/" + name)
+        try writeFile(fileBytes(DemonstrationTests.picture), to: folder + "/" + name)
+      }
+      try Self.write("thesis", to: folder + "/victim/thesis.tex")
+      try Self.write("", to: folder + "/out/.keep")
+      let (link, target) =
+        isFolder ? ("out/sub", "../victim") : ("out/a.npz", "../victim/thesis.tex")
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(folder)/\(link)", withDestinationPath: target)
+      let before = Self.content(folder + "/victim")
+      let result = try Command.run("run", model, folder + "/in", "-o", folder + "/out")
+      #expect(result.code == 73, "\(result.code) \(result.errors)")
+      #expect(result.errors.contains("\(folder)/\(link)"), "\(result.errors)")
+      #expect(result.errors.contains("symbolic link"), "\(result.errors)")
+      #expect(Self.content(folder + "/victim") == before)
+    }
+  }
 }
