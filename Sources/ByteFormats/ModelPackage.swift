@@ -1,13 +1,11 @@
 import Files
-import LibC
 import TensorCore
 
 /// A Core ML package (`.mlpackage`), a folder or a zip archive of one. Its manifest names the item that
 /// is the model; the items' paths lie in its folder `Data`.
 package struct ModelPackage: Sendable {
   private enum Place: Sendable {
-    /// With a slash at its end.
-    case folder(String)
+    case folder(OpenFolder)
     case archive(ZipArchive, prefix: String)
   }
 
@@ -22,15 +20,14 @@ package struct ModelPackage: Sendable {
   /// The model's bytes.
   let model: Bytes
 
-  /// Nil where the folder has no manifest.
+  /// Nil where the folder has no manifest. All is read from the folder that the path names now.
   init?(folder path: String, limit: Int) throws {
-    let path = path.hasSuffix("/") ? path : path + "/"
-    var status = stat()
-    guard stat(path + Self.manifest, &status) == 0 else { return nil }
-    let bytes = try Self.read(Self.manifest, in: path, limit: Limits.jsonBytes)
-    place = .folder(path)
+    guard let folder = OpenFolder(path),
+      let bytes = try folder.read(Self.manifest, limit: Limits.jsonBytes)
+    else { return nil }
+    place = .folder(folder)
     modelPath = try Self.data + Self.modelPath(bytes)
-    model = try Self.read(modelPath, in: path, limit: limit)
+    model = try Self.read(modelPath, in: folder, limit: limit)
   }
 
   /// Nil where the archive has no manifest at its top or one folder below.
@@ -73,29 +70,17 @@ package struct ModelPackage: Sendable {
     }
   }
 
-  /// A file of the package, whose real place is inside.
-  private static func read(_ name: String, in folder: String, limit: Int) throws -> Bytes {
-    if let root = realPath(folder), let file = realPath(folder + name) {
-      try require(
-        file.hasPrefix(root.hasSuffix("/") ? root : root + "/"),
-        "'\(name)' is a link to a file outside the package")
+  private static func read(_ name: String, in folder: OpenFolder, limit: Int) throws -> Bytes {
+    guard let bytes = try folder.read(name, limit: limit) else {
+      throw ModelError(.malformed, "the package has no file '\(name)'")
     }
-    var status = stat()
-    try require(
-      stat(folder + name, &status) == 0 && status.st_mode & S_IFMT == S_IFREG,
-      "the package has no file '\(name)'")
-    return try MappedFile.read(folder + name, limit: limit)
-  }
-
-  private static func realPath(_ path: String) -> String? {
-    guard let real = realpath(path, nil) else { return nil }
-    defer { free(real) }
-    return String(cString: real)
+    return bytes
   }
 
   static func isSafe(_ path: String) -> Bool {
-    !path.isEmpty && !path.hasPrefix("/") && !path.contains("\0")
-      && path.utf8.count <= Limits.nameBytes && !path.split(separator: "/").contains("..")
+    !path.isEmpty && path.utf8.first != UInt8(ascii: "/") && !path.utf8.contains(0)
+      && path.utf8.count <= Limits.nameBytes
+      && !path.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
   }
 
   /// Of `{"rootModelIdentifier": ID, "itemInfoEntries": {ID: {"path": …}}}`.

@@ -104,7 +104,13 @@ import Testing
       try writeFile(Array(Self.manifest().utf8), to: package + "/Manifest.json")
       removeFile(inside)
       try FileManager.default.createSymbolicLink(atPath: inside, withDestinationPath: outside)
-      try refused(package, "is a link to a file outside the package")
+      try refused(package, "is or passes a symbolic link")
+      // A link that leads to another file of the package is one, too.
+      try writeFile(model, to: package + "/Data/other.mlmodel")
+      removeFile(inside)
+      try FileManager.default.createSymbolicLink(
+        atPath: inside, withDestinationPath: "../other.mlmodel")
+      try refused(package, "is or passes a symbolic link")
       removeFile(inside)
       try refused(package, "has no file 'Data/com.apple.CoreML/model.mlmodel'")
       try FileManager.default.createDirectory(atPath: inside, withIntermediateDirectories: true)
