@@ -12,10 +12,13 @@ extension ModelPackage {
   /// Writes a package atomically: the manifest, the model and the files that it names, such as
   /// `@model_path/weights/weight.bin`. The same contents always give the same bytes.
   ///
-  /// A package that is there is replaced, if it has nothing but what its manifest lists.
+  /// A package that is there is replaced, if it has nothing but what its manifest lists. One that this
+  /// process has read keeps the items that it has not.
   package static func write(_ model: Bytes, files: [String: Bytes], to path: String) throws {
-    let folder = "com.apple.CoreML/"
-    let modelPath = folder + "model.mlmodel"
+    let kept = try inFile(path) { try KeptItems(path) }
+    let modelPath = kept?.modelPath ?? "com.apple.CoreML/model.mlmodel"
+    let slash = modelPath.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let folder = slash.map { String(modelPath[...$0]) } ?? ""
     var content = [(path: modelPath, bytes: model)]
     var folders: Set<String> = []
     for (name, bytes) in files.sorted(by: { $0.key < $1.key }) {
@@ -24,17 +27,21 @@ extension ModelPackage {
       folders.insert(String(Substring(path.utf8.prefix { $0 != UInt8(ascii: "/") })))
     }
     var items = [
-      Item(Item.modelID, "model.mlmodel", "CoreML Model Specification", modelPath)
+      Item(kept?.modelID ?? Item.modelID, "model.mlmodel", "CoreML Model Specification", modelPath)
     ]
     for name in folders.sorted() {
       let id = name == "weights" ? Item.weightsID : "assay." + name
       items.append(Item(id, name, "CoreML Model Weights", folder + name))
     }
+    let entries =
+      items.map { $0.text(besides: kept?.entries ?? []) }
+      + (kept?.entries ?? []).filter { entry in !items.contains { $0.path == entry.path } }
+      .map { "        \(JSONValue.string($0.id).text): \($0.value.text)" }
     let manifest = """
       {
           "fileFormatVersion": "1.0.0",
           "itemInfoEntries": {
-      \(items.map(\.text).joined(separator: ",\n"))
+      \(entries.joined(separator: ",\n"))
           },
           "rootModelIdentifier": \(JSONValue.string(items[0].id).text)
       }
@@ -42,7 +49,8 @@ extension ModelPackage {
       """
     try AtomicFolder.write(to: path, existing: .replaced(requireOnlyItems)) { writer in
       try writer.write(Self.manifest, Bytes(Array(manifest.utf8)))
-      for file in content { try writer.write(data + file.path, file.bytes) }
+      for file in content + (kept?.files ?? []) { try writer.write(data + file.path, file.bytes) }
+      for folder in kept?.folders ?? [] { try writer.makeFolder(data + folder) }
     }
   }
 
@@ -90,8 +98,10 @@ private struct Item {
     (self.id, self.name, self.description, self.path) = (id, name, description, path)
   }
 
-  var text: String {
+  func text(besides kept: [KeptItems.Entry]) -> String {
     func quoted(_ text: String) -> String { JSONValue.string(text).text }
+    var id = id
+    while kept.contains(where: { $0.id == id && $0.path != path }) { id += "-" }
     return """
               \(quoted(id)): {
                   "author": "com.apple.CoreML",
@@ -100,5 +110,73 @@ private struct Item {
                   "path": \(quoted(path))
               }
       """
+  }
+}
+
+/// What a package that this process has read has besides what it has read.
+private struct KeptItems {
+  struct Entry {
+    let id: String
+    let path: String?
+    let value: JSONValue
+  }
+
+  /// Of the model, which takes the place of the one before.
+  let modelID: String
+  let modelPath: String
+  private(set) var entries: [Entry] = []
+  /// Their paths are in `Data`.
+  private(set) var files: [(path: String, bytes: Bytes)] = []
+  private(set) var folders: [String] = []
+
+  /// Nil if there is nothing to keep.
+  init?(_ path: String) throws {
+    guard let folder = OpenFolder(path), try folder.hasReadOrWritten(ModelPackage.manifest),
+      let bytes = try folder.read(ModelPackage.manifest, limit: Limits.jsonBytes),
+      let json = try? JSONValue(parsing: bytes.array(of: UInt8.self)),
+      let members = json["itemInfoEntries"]?.object?.members,
+      let root = json["rootModelIdentifier"]?.string,
+      let model = json["itemInfoEntries"]?[root]?["path"]?.string
+    else { return nil }
+    (modelID, modelPath) = (root, model)
+    for (id, value) in members where id != root {
+      let path = value["path"]?.string
+      if try path.map({ try keep($0, of: folder) }) ?? true {
+        entries.append(Entry(id: id, path: path, value: value))
+      }
+    }
+    if entries.isEmpty { return nil }
+  }
+
+  /// Whether an item has something that was not read, or nothing at all.
+  private mutating func keep(_ item: String, of package: OpenFolder) throws -> Bool {
+    guard ModelPackage.isSafe(item) else { return true }
+    let start = Array((ModelPackage.data + item).utf8)
+    var (count, known) = (0, 0)
+    let link = try package.firstItem { path, type in
+      let isInside = path == start || path.starts(with: start + [UInt8(ascii: "/")])
+      guard isInside else { return true }
+      let name = String(decoding: path, as: UTF8.self)
+      let place = String(name.dropFirst(ModelPackage.data.count))
+      if type == S_IFDIR {
+        folders.append(place)
+        return true
+      }
+      count += 1
+      if try package.hasReadOrWritten(name) {
+        known += 1
+      } else if let bytes = try package.read(name, limit: Limits.fileBytes) {
+        files.append((place, bytes))
+      } else {
+        return false
+      }
+      return true
+    }
+    if let link {
+      throw ModelError(
+        .cannotCreate, "the package has '\(link)', which is no file and cannot be kept",
+        hint: "name a new package")
+    }
+    return known == 0 || known < count
   }
 }

@@ -131,6 +131,49 @@ import Testing
     }
   }
 
+  // MARK: In place
+
+  /// An item of another program, with a file that nothing names, and a second file of weights.
+  @Test(arguments: ["edit $P -o $P --author A", "compress $P -o $P --bits 8"])
+  func itemsThatNothingReadsAreKept(_ command: String) throws {
+    try withTemporaryFolder { folder in
+      let package = folder + "/p.mlpackage"
+      try FileManager.default.copyItem(atPath: Self.package, toPath: package)
+      let entry = #"{"author": "a.vendor", "path": "a.vendor/notes", "version": [1, 2.5]}"#
+      let text = String(decoding: try fileBytes(package + "/Manifest.json"), as: UTF8.self)
+      try Self.write(
+        text.replacingOccurrences(
+          of: "\"itemInfoEntries\": {", with: "\"itemInfoEntries\": {\"N\\u0022\": \(entry),"),
+        to: package + "/Manifest.json")
+      let kept = [
+        "Data/a.vendor/notes/1.txt": "one", "Data/a.vendor/notes/deep/2.txt": "two",
+        "Data/com.apple.CoreML/weights/extra.bin": "three",
+      ]
+      for (name, text) in kept { try Self.write(text, to: "\(package)/\(name)") }
+      try FileManager.default.createDirectory(
+        atPath: package + "/Data/a.vendor/notes/empty", withIntermediateDirectories: false)
+      for _ in 0..<2 {
+        let before = try fileBytes(package + "/Data/com.apple.CoreML/model.mlmodel")
+        let words = command.split(separator: " ").map { $0 == "$P" ? package : String($0) }
+        let result = try Command.run(
+          words + (words[0] == "edit" ? ["--license", "\(before.count)"] : []))
+        #expect(result.code == 0, "\(result.errors)")
+        let after = Self.content(package)
+        for (name, text) in kept { #expect(after[name] == Array(text.utf8), "\(name)") }
+        #expect(after["Data/a.vendor/notes/empty"] == [])
+        let manifest = try JSONSerialization.jsonObject(
+          with: Data(fileBytes(package + "/Manifest.json")))
+        let entries = (manifest as? [String: Any])?["itemInfoEntries"] as? [String: [String: Any]]
+        #expect(entries?.count == 3, "\(String(describing: entries))")
+        #expect(entries?["N\""]?["author"] as? String == "a.vendor")
+        #expect(entries?["N\""]?["version"] as? [Double] == [1, 2.5])
+        #expect(try Command.run("check", package).code == 0)
+        if words[0] == "compress" { break }
+      }
+      #expect(fileNames(in: folder) == ["p.mlpackage"])
+    }
+  }
+
   #if os(Linux)
     // MARK: Several processes, and the end of one
 
