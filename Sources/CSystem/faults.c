@@ -50,12 +50,42 @@ static void say(const char *text) {
   }
 }
 
+#ifdef __GLIBC__
+#include <execinfo.h>
+
+// What ends the process when it gets no memory, from its own first bytes on.
+extern char swift_slowAlloc[] __attribute__((weak));
+extern char _Znwm[] __attribute__((weak));
+static const size_t longest = 512;
+
+// Whether an allocation ended the process: the number of the error alone may be an earlier one's.
+static int wasAllocating(void) {
+  void *callers[64];
+  int count = backtrace(callers, sizeof callers / sizeof callers[0]);
+  const char *const functions[] = {(const char *)assay_out_of_memory, swift_slowAlloc, _Znwm};
+  for (int i = 0; i < count; i++)
+    for (size_t f = 0; f < sizeof functions / sizeof functions[0]; f++)
+      if (functions[f] && (uintptr_t)callers[i] - (uintptr_t)functions[f] < longest) return 1;
+  return 0;
+}
+
+// Its first call loads a library.
+static void prepare(void) {
+  void *caller;
+  backtrace(&caller, 1);
+}
+#else
+static int wasAllocating(void) { return 1; }
+static void prepare(void) {}
+#endif
+
 static void report(int number, siginfo_t *info, void *context) {
   (void)context;
   // Of several threads one speaks, and ends them all.
   while (atomic_flag_test_and_set(&isReporting)) pause();
   int isAllocation =
-      errno == ENOMEM && (number == SIGILL || number == SIGTRAP || number == SIGABRT);
+      errno == ENOMEM && (number == SIGILL || number == SIGTRAP || number == SIGABRT) &&
+      wasAllocating();
   if (isAllocation) {
     say("error: out of memory; a larger --max-memory may help\n");
     _exit(75);
@@ -79,6 +109,7 @@ void assay_report_faults(const char *line) {
   const char *wish = getenv("SWIFT_BACKTRACE");
   if (wish && (strstr(wish, "enable=yes") || strstr(wish, "enable=on"))) return;
   snprintf(fault, sizeof fault, "%s", line);
+  prepare();
   static char stack[64 << 10];
   stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
   sigaltstack(&alternate, NULL);

@@ -111,6 +111,13 @@
       try Self.sweep(example, call, actions: ["fail"])
     }
 
+    /// A fault after an allocation that failed, and was dealt with, is no lack of memory.
+    @Test func aFaultIsNoLackOfMemory() throws {
+      let result = try Place(Self.files[1]).run("trap:open:1")
+      #expect(result.exited && result.code == 70, "\(result.code) \(result.errors)")
+      #expect(result.errors.contains("internal error"), "\(result.errors)")
+    }
+
     /// On a file system of 32 KiB, if this user may mount one.
     @Test(.program("unshare"), arguments: files.prefix(3)) func aSmallFileSystem(_ example: Case)
       throws

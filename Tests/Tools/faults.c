@@ -9,6 +9,7 @@
      kill    the process is killed at the NUMBER-th call
      SIGINT, SIGTERM, SIGHUP    it gets the signal there
      wait    that call takes two seconds
+     trap    there is a trap, after an allocation that failed
      count   at the end, how many calls there were is written to the file ASSAY_FAULT_COUNT
    CALL is one of those below; `memory` is every allocation of at least ASSAY_FAULT_BYTES bytes,
    `exchange` a renaming that gives two items each other's names, `rename` any other. */
@@ -28,7 +29,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum action { NONE, FAIL, FULL, KILL, COUNT, WAIT, INTERRUPT, TERMINATE, HANG_UP };
+enum action { NONE, FAIL, FULL, KILL, COUNT, WAIT, TRAP, INTERRUPT, TERMINATE, HANG_UP };
 static enum action action;
 static char call[32];
 static long number, least;
@@ -46,7 +47,7 @@ __attribute__((constructor)) static void begin(void) {
   number = at;
   process = getpid();
   static const char *const words[] = {"",     "fail",   "full",    "kill",  "count",
-                                      "wait", "SIGINT", "SIGTERM", "SIGHUP"};
+                                      "wait", "trap",   "SIGINT",  "SIGTERM", "SIGHUP"};
   for (int index = FAIL; index <= HANG_UP; index++)
     if (!strcmp(word, words[index])) action = index;
 }
@@ -68,6 +69,10 @@ static int fails(const char *name) {
   if (count == number) {
     if (action == KILL) kill(getpid(), SIGKILL);
     if (action == WAIT) sleep(2);
+    if (action == TRAP) {
+      errno = ENOMEM;
+      __builtin_trap();
+    }
     if (action == INTERRUPT) kill(getpid(), SIGINT);
     if (action == TERMINATE) kill(getpid(), SIGTERM);
     if (action == HANG_UP) kill(getpid(), SIGHUP);
