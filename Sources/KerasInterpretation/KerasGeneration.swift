@@ -7,6 +7,10 @@ struct KerasGeneration: Sendable {
   let isTheano: Bool
   /// Whether images are resized bilinearly with half-pixel centers.
   let hasHalfPixelCenters: Bool
+  /// Keras in TensorFlow, or on it.
+  let isTensorFlow: Bool
+  /// Whether Bidirectional returns zeros for steps that do not count.
+  let zeroesMaskedSteps: Bool
 
   init(version: String?, backend: String?, _ configuration: JSONValue) {
     let numbers = (version ?? "").split { $0 == "." || $0 == "-" }.map { Int($0) ?? 0 }
@@ -18,6 +22,11 @@ struct KerasGeneration: Sendable {
         : text.contains("border_mode")
           || text.contains("output_dim\":") && !text.contains("units") ? 1 : 2)
     isTheano = backend == "theano"
+    let isUnknown = numbers.isEmpty && text.contains("\"ragged\"")
+    let minor = numbers.count > 1 ? numbers[1] : 0
+    isTensorFlow =
+      version?.hasSuffix("-tf") == true || major > 2 || major == 2 && minor >= 4 || isUnknown
+    zeroesMaskedSteps = isTensorFlow && (major > 2 || minor >= 3 || isUnknown)
     hasHalfPixelCenters = major > 2 || major == 2 && numbers.count > 1 && numbers[1] >= 3
   }
 }

@@ -51,8 +51,8 @@ extension RecurrentLayer: DirectedLayer {}
 extension ConvLSTM: DirectedLayer {}
 
 private struct Directions<Layer: DirectedLayer> {
-  let forward: Layer
-  let backward: Layer
+  private(set) var forward: Layer
+  private(set) var backward: Layer
   let merge: DirectionMerge?
 
   init(_ configuration: LayerConfiguration) throws {
@@ -71,6 +71,11 @@ private struct Directions<Layer: DirectedLayer> {
       var reversed = forward
       reversed.path.isReversed.toggle()
       backward = reversed
+    }
+    if configuration.version.isTensorFlow2 {
+      // Whatever the layers say.
+      forward.path.zeroesIgnored = forward.path.returnsSequences
+      backward.path.zeroesIgnored = backward.path.returnsSequences
     }
     guard forward.path.isReversed != backward.path.isReversed,
       forward.path.returnsSequences == backward.path.returnsSequences

@@ -25,7 +25,7 @@ struct RecurrentPath: Sendable {
   let returnsState: Bool
   var isReversed: Bool
   /// Whether the output at steps that do not count is 0 instead of the previous step's.
-  let zeroesIgnored: Bool
+  var zeroesIgnored: Bool
 
   init(_ configuration: LayerConfiguration) throws {
     returnsSequences = try configuration.bool("return_sequences", default: false)

@@ -13,7 +13,9 @@ enum Recurrences {
     guard let cell = run.field("cell"), var fields = cell["config"]?.object,
       let name = cell["class_name"]?.string.map(KerasModel.plain), names.contains(name)
     else { throw run.missing("its cell is not interpreted") }
-    for field in ["return_sequences", "go_backwards"] { fields[field] = .bool(run.bool(field)) }
+    for field in ["return_sequences", "go_backwards", "zero_output_for_mask"] {
+      fields[field] = .bool(run.bool(field))
+    }
     var inner = run
     inner.className = String(name.dropLast(4))
     inner.fields = .object(fields)
@@ -148,7 +150,8 @@ enum Recurrences {
     }
     let mask = run.inputs[0].mask
     try run.require(mask.map { $0.shape == [batch, steps] } ?? true, "a mask of another shape")
-    var output = try DoubleArray(shape: [batch, cell.units])
+    let zeros = try DoubleArray(shape: [batch, cell.units])
+    var output = zeros
     var outputs: [DoubleArray] = []
     for index in 0..<steps {
       let step = run.bool("go_backwards") ? steps - 1 - index : index
@@ -156,10 +159,12 @@ enum Recurrences {
       var next = try cell.step(x, states)
       var shown = next[0]
       if let mask {
-        // A masked step keeps the states and repeats the last output, which starts as zeros.
+        // A masked step keeps the states and repeats the last output, which starts as zeros; or its
+        // output is zero.
         for item in 0..<batch where mask.values[item * steps + step] == 0 {
           let range = item * cell.units..<(item + 1) * cell.units
-          shown.values.replaceSubrange(range, with: output.values[range])
+          let repeated = run.bool("zero_output_for_mask") ? zeros : output
+          shown.values.replaceSubrange(range, with: repeated.values[range])
           for state in next.indices {
             next[state].values.replaceSubrange(range, with: states[state].values[range])
           }

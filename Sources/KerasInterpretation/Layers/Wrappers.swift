@@ -18,6 +18,15 @@ enum Wrappers {
     return result
   }
 
+  private static func with(_ name: String, _ value: Bool, _ run: LayerRun) -> LayerRun {
+    var result = run
+    if var fields = run.fields.object {
+      fields[name] = .bool(value)
+      result.fields = .object(fields)
+    }
+    return result
+  }
+
   /// The steps are treated as a batch.
   private static func stepwise(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(run.input.rank >= 3, "an input of shape \(run.input.shape)")
@@ -38,9 +47,14 @@ enum Wrappers {
     var backward = forward
     if run.field("backward_layer") != nil {
       backward = try inner(run, "backward_layer")
-    } else if var fields = backward.fields.object {
-      fields["go_backwards"] = .bool(!forward.bool("go_backwards"))
-      backward.fields = .object(fields)
+    } else {
+      backward = with("go_backwards", !forward.bool("go_backwards"), backward)
+    }
+    if run.generation.zeroesMaskedSteps {
+      // tf.keras's wrapper sets it, whatever the layers say.
+      let isSequence = forward.bool("return_sequences")
+      forward = with("zero_output_for_mask", isSequence, forward)
+      backward = with("zero_output_for_mask", isSequence, backward)
     }
     let half = run.weights.count / 2
     forward.weights = Array(run.weights[..<half])

@@ -1,0 +1,22 @@
+import TestSupport
+import Testing
+
+/// Steps that a mask leaves out are 0 in what Bidirectional returns, since TensorFlow 2.1; before,
+/// and in Keras without TensorFlow, they repeat the step before.
+@Suite struct BidirectionalMaskTests {
+  @Test(arguments: CallFixtures.names("bidirectional_"))
+  func maskedSteps(_ name: String) throws {
+    try CallFixtures.expectAgreement(CallFixtures.path(name))
+  }
+
+  @Test func networksAreThere() {
+    #expect(CallFixtures.names("bidirectional_").count == 12)
+  }
+
+  @Test(
+    arguments: [
+      "att_bidir_gmp_realistic_tfk", "bi_mask_conv1d_tfk", "bi_mask_sum_tfk",
+      "bi_mask_td_dense_tfk",
+    ].flatMap(CallFixtures.framework))
+  func asKeras(_ file: String) throws { try CallFixtures.expectAgreement(file) }
+}
