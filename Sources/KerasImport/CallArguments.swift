@@ -40,4 +40,7 @@ indirect enum CallArgument: Sendable, Equatable {
 struct CallArguments: Sendable, Equatable {
   var positional: [CallArgument] = []
   var keywords: [String: CallArgument] = [:]
+  /// Whether the layer runs as in training: by its own `training` argument, or by that of the model
+  /// that calls it.
+  var isTraining = false
 }

@@ -36,7 +36,7 @@ struct KerasGraph: Sendable {
 
   init(_ definition: ModelDefinition) throws {
     var builder = Builder()
-    let outputs = try builder.expand(definition, prefix: "", arguments: nil)
+    let outputs = try builder.expand(definition, prefix: "", arguments: nil, isTraining: false)
     self = builder.graph
     self.outputs = outputs
     let keys = definition.outputKeys
@@ -103,7 +103,7 @@ struct KerasGraph: Sendable {
     /// - Parameter arguments: the inputs of a nested model; nil for the outermost model.
     /// - Returns: the outputs of the model.
     mutating func expand(
-      _ model: ModelDefinition, prefix: String, arguments: [Reference]?
+      _ model: ModelDefinition, prefix: String, arguments: [Reference]?, isTraining: Bool
     ) throws -> [Reference] {
       var results: [Call: [Reference]] = [:]
       var position: [Call: Int] = [:]
@@ -201,11 +201,14 @@ struct KerasGraph: Sendable {
           emitted[key, default: []].append(call.call)
           if layer.calls.contains(where: { $0 != layer.calls[0] }) { name += "_\(call.call)" }
         }
-        if let nested = layer.nested {
-          return try expand(nested, prefix: name + "_", arguments: inputs)
-        }
-        let arguments =
+        var arguments =
           layer.calls.isEmpty ? CallArguments() : layer.calls[call.call].arguments
+        let training = arguments.keywords["training"]?.constant
+        arguments.isTraining = training?.bool ?? training?.int.map { $0 != 0 } ?? isTraining
+        if let nested = layer.nested {
+          return try expand(
+            nested, prefix: name + "_", arguments: inputs, isTraining: arguments.isTraining)
+        }
         let node = try add(layer, name: name, inputs: inputs, arguments: arguments)
         return [Reference(node: node, tensor: 0)]
       }

@@ -118,6 +118,7 @@ extension LayerCall {
     into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
     if !(layer is EmbeddingSimilarity) { try requireNoTables() }
+    try requireSameInTraining(configuration, &network)
     guard let leading = inputs.lazy.compactMap(\.leading).first else {
       return try layer.convert(self, into: &network)
     }

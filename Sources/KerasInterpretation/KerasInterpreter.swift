@@ -76,8 +76,8 @@ package struct KerasInterpreter: SourceInterpreter {
   }
 
   private func run(
-    _ model: KerasModel, _ arguments: [KerasValue], prefix: String, _ visit: Visitor,
-    _ takeOver: Substitute
+    _ model: KerasModel, _ arguments: [KerasValue], prefix: String, isTraining: Bool = false,
+    _ visit: Visitor, _ takeOver: Substitute
   ) throws -> [KerasValue] {
     guard arguments.count == model.inputs.count else {
       throw ModelError(
@@ -124,15 +124,21 @@ package struct KerasInterpreter: SourceInterpreter {
           continue
         }
         let name = prefix + layer.name + (layer.calls.count > 1 ? "_\(call.call)" : "")
+        // The argument of a model's call is that of its layers.
+        let stated = layer.training.indices.contains(call.call) ? layer.training[call.call] : nil
+        let isTraining = stated ?? isTraining
         var outputs: [KerasValue]
         if let nested = layer.nested {
-          outputs = try run(nested, inputs, prefix: name + "_", visit, takeOver)
+          outputs = try run(
+            nested, inputs, prefix: name + "_", isTraining: isTraining, visit, takeOver)
         } else {
           do {
             outputs = try LayerRun(
               file: file, name: layer.name, className: layer.className, fields: layer.fields,
               inputs: inputs, weights: weights[ObjectIdentifier(layer)] ?? [],
-              generation: generation, arguments: layer.arguments
+              generation: generation, arguments: layer.arguments,
+              // Keras 3's predict() passes its own.
+              isTraining: isTraining && generation.major < 3
             ).outputs()
           } catch let error as InterpretationError {
             // Most layers propagate the mask of their steps.

@@ -18,14 +18,17 @@ struct KerasModel: Sendable {
     let nested: KerasModel?
     /// The names of call arguments other than the input tensors, unless they are None or False.
     let arguments: Set<String>
+    /// The `training` argument of each call; nil where it has none.
+    let training: [Bool?]
     /// Whether it is a function of keras.ops, which has no weights and no layer class.
     var isOperation: Bool { className.hasPrefix(Self.operation) }
+
 
     static let operation = "operation "
 
     init(
       name: String, className: String, fields: JSONValue, calls: [[Reference]],
-      nested: KerasModel?, arguments: Set<String> = []
+      nested: KerasModel?, arguments: Set<String> = [], training: [Bool?] = []
     ) {
       self.name = name
       self.className = className
@@ -33,6 +36,7 @@ struct KerasModel: Sendable {
       self.calls = calls
       self.nested = nested
       self.arguments = arguments
+      self.training = training
     }
 
     var declaredShape: [Int?] {
@@ -210,11 +214,18 @@ struct KerasModel: Sendable {
           calls: calls[index],
           nested: try Self.classes.contains(className)
             ? KerasModel(element, depth: depth + 1) : nil,
-          arguments: Self.arguments(element["inbound_nodes"] ?? .null)))
+          arguments: Self.arguments(element["inbound_nodes"] ?? .null),
+          training: (element["inbound_nodes"]?.array ?? []).map(Self.training)))
     }
     self.layers = layers
     self.inputs = inputs
     self.outputs = outputs
+  }
+
+  private static func training(_ node: JSONValue) -> Bool? {
+    let arguments = [node["kwargs"]] + (node.array ?? [node]).map { $0.array?.dropFirst(3).first }
+    let value = arguments.lazy.compactMap { $0?["training"] }.first
+    return value?.bool ?? value?.int.map { $0 != 0 }
   }
 
   /// The keyword arguments of the calls: `kwargs` in Keras 3, after the tensor's index in earlier

@@ -24,6 +24,7 @@ struct LayerRun {
   let generation: KerasGeneration
   /// The keyword arguments of the call.
   let arguments: Set<String>
+  var isTraining = false
 
   var input: DoubleArray { inputs[0].array }
 
@@ -35,6 +36,13 @@ struct LayerRun {
     let other = arguments.subtracting(["training", "initial_state", "inputs", "query", "value"])
       .subtracting(generation.major < 3 ? ["key"] : [])
     try require(other.isEmpty, "its argument '\(other.min() ?? "")' is not interpreted")
+    let rates = ["rate", "stddev", "p", "dropout", "recurrent_dropout"].compactMap {
+      field($0)?.double
+    }
+    let isNoise = Elements.trainingNames.contains(className)
+    try require(
+      !isTraining || rates.allSatisfy { $0 == 0 } && !(isNoise && rates.isEmpty),
+      "it is random in training")
     do {
       return try operation(self)
     } catch let error as ModelError {

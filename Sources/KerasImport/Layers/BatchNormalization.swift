@@ -13,7 +13,7 @@ struct BatchNormalization: KerasLayer {
       "SyncBatchNormalization", "BatchNorm", "FixedBatchNormalization",
       becomes: "batchnorm, folded; wrapped in permutes",
       options:
-        "`axis`, `scale`, `center`; Keras 1 `mode` 2: statistics of the input; BatchNorm of Mask R-CNN, FixedBatchNormalization of keras-frcnn",
+        "`axis`, `scale`, `center`; Keras 1 `mode` 2 and calls with `training=True` in Keras 2: statistics of the input; BatchNorm of Mask R-CNN, FixedBatchNormalization of keras-frcnn",
       refused: "Keras 1 `mode` 1, `renorm`: batch statistics")
   ]
   static let maskPolicy = MaskPolicy.passes
@@ -23,6 +23,7 @@ struct BatchNormalization: KerasLayer {
   private let affine: ScaleAndCenter
   /// Keras 1's mode 2: uses the mean and variance of the batch, which is one input here.
   private let usesInput: Bool
+  private let isTrainable: Bool
 
   var leadingAxes: LeadingAxesPolicy { .keeps }
 
@@ -37,6 +38,7 @@ struct BatchNormalization: KerasLayer {
     affine = try ScaleAndCenter(configuration)
     let mode = try configuration.int("mode", default: 0, atLeast: 0)
     usesInput = mode == 2
+    isTrainable = try configuration.bool("trainable", default: true)
     guard mode == 0 || usesInput else {
       throw configuration.unsupported(
         "mode", "\(mode): normalization by the statistics of each batch is not supported")
@@ -59,10 +61,12 @@ struct BatchNormalization: KerasLayer {
     let variance = try call.weight("moving_variance", [mean.count]).array()
     let stored = try affine.values(call, [mean.count])
     let (gamma, beta) = try (stored.gamma?.array(), stored.beta?.array())
-    if usesInput {
+    if usesInput || call.trains(isTrainable) {
       guard tensor.rank > 2 else {
         throw call.unsupported("statistics of \(tensor.shapeText) per channel are not supported")
       }
+      let planes = network.relaid(
+        tensor, to: try TensorLayout(channel: axis, rank: tensor.rank, call), for: call.name)
       network.notes.append(
         "layer '\(call.name)' (\(call.className)) normalizes by the statistics of its input: in Keras, a "
           + "larger batch would be normalized as a whole")
@@ -73,7 +77,8 @@ struct BatchNormalization: KerasLayer {
       own.epsilon = Float(max(epsilon, 1e-30))
       own.gamma = Weights(gamma ?? [Float](repeating: 1, count: mean.count))
       own.beta = Weights(beta ?? [Float](repeating: 0, count: mean.count))
-      return [network.add(call.name, own, to: tensor, along: axis)]
+      let result = planes.with(network.add(call.name, own, [planes.blob]))
+      return [network.relaid(result, to: tensor.layout, for: call.name + "_back")]
     }
     var foldedGamma: [Float] = []
     var foldedBeta: [Float] = []

@@ -18,6 +18,11 @@ struct Dropout: KerasLayer {
   static let maskPolicy = MaskPolicy.passes
   static let vanishes = true
 
+  /// The classes that are random in training.
+  static let randomNames = Set(classNames).subtracting([
+    "ActivityRegularization", "ActivityRegularizer", "GradientReversal", "Identity",
+  ])
+
   var leadingAxes: LeadingAxesPolicy { .keeps }
 
   init(_ configuration: LayerConfiguration) throws {}

@@ -27,22 +27,26 @@ enum Elements {
       },
       "ReLU": relu, "PReLU": prelu, "BatchNormalization": normalization, "Masking": masking,
     ]
-    for name in [
-      "InputLayer", "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise",
-      "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ActivityRegularization",
-      "GradientReversal", "Identity", "RandomFlip", "RandomRotation", "RandomZoom",
-      "RandomTranslation",
-      "RandomContrast", "RandomBrightness", "ActivityRegularizer", "RandomHeight", "RandomWidth",
-      "RandomShear", "RandomPerspective", "RandomGrayscale", "RandomHue", "RandomSaturation",
-      "RandomSharpness", "RandomColorJitter", "RandomColorDegeneration", "RandomErasing",
-      "RandomGaussianBlur", "RandomInvert", "RandomPosterization", "RandomElasticTransform",
-      "RandAugment", "AugMix", "CutMix", "MixUp", "StochasticDepth", "Solarization", "FixedDropout",
-      "DropConnect", "DropBlock1D", "DropBlock2D",
-    ] {
+    let passive = ["InputLayer", "ActivityRegularization", "GradientReversal", "Identity"]
+    for name in trainingNames + passive + ["ActivityRegularizer"] {
       table[name] = { same($0, $0.input) }
     }
     return table
   }()
+
+  /// Layers that act in training only.
+  static let trainingNames = [
+    "Dropout", "AlphaDropout", "GaussianDropout", "GaussianNoise",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "RandomFlip", "RandomRotation",
+    "RandomZoom",
+    "RandomTranslation",
+    "RandomContrast", "RandomBrightness", "RandomHeight", "RandomWidth",
+    "RandomShear", "RandomPerspective", "RandomGrayscale", "RandomHue", "RandomSaturation",
+    "RandomSharpness", "RandomColorJitter", "RandomColorDegeneration", "RandomErasing",
+    "RandomGaussianBlur", "RandomInvert", "RandomPosterization", "RandomElasticTransform",
+    "RandAugment", "AugMix", "CutMix", "MixUp", "StochasticDepth", "Solarization", "FixedDropout",
+    "DropConnect", "DropBlock1D", "DropBlock2D",
+  ]
 
   static func same(_ run: LayerRun, _ array: DoubleArray) -> [KerasValue] {
     [KerasValue(array: array, mask: run.inputs[0].mask)]
@@ -87,9 +91,18 @@ enum Elements {
     }
     let gamma = try vector(run.bool("scale", default: true), 1)
     let beta = try vector(run.bool("center", default: true), 0)
-    let mean = try vector(true, 0)
-    let variance = try vector(true, 1)
+    var mean = try vector(true, 0)
+    var variance = try vector(true, 1)
     let epsilon = run.double("epsilon", default: 1e-3)
+    // In training, tf.keras's frozen layers use the stored statistics.
+    let adapts =
+      run.isTraining && (run.bool("trainable", default: true) || !run.generation.isTensorFlow)
+    if adapts || run.field("mode")?.int == 2 {
+      try run.require(run.inputs[0].mask == nil, "statistics with a mask are not interpreted")
+      let others = run.input.shape.indices.filter { $0 != axis }
+      mean = Normalizations.mean(run.input, others).values
+      variance = try Normalizations.variance(run.input, others).values
+    }
     var result = run.input
     for block in 0..<outer {
       for channel in 0..<size {

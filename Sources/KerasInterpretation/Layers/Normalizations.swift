@@ -45,7 +45,7 @@ enum Normalizations {
     return result
   }
 
-  private static func variance(_ array: DoubleArray, _ axes: [Int]) throws -> DoubleArray {
+  static func variance(_ array: DoubleArray, _ axes: [Int]) throws -> DoubleArray {
     try mean(Merges.broadcast(array, mean(array, axes), -).map { $0 * $0 }, axes)
   }
 
