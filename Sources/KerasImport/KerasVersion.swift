@@ -86,6 +86,9 @@ struct KerasVersion: Sendable {
   /// TensorFlow 2, which resizes bilinearly with half-pixel centers.
   var isTensorFlow2: Bool { isTensorFlowKeras && isAtLeast(2, 3) || isAtLeast(2, 4) }
 
+  /// Whether TimeDistributed passes masks to its layer.
+  var masksSteps: Bool { isTensorFlowKeras || isAtLeast(2, 2) || !isKnown && !isKeras1 }
+
   var description: String {
     if isKnown { return "Keras \(text)" }
     return numbers.first.map { "Keras \($0)" } ?? "Keras"

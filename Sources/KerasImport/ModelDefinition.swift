@@ -329,6 +329,7 @@ extension ModelDefinition {
         inner["class_name"] = .string(className)
         inner["config"] = .object(layer.fields)
         fields["layer"] = .object(inner)
+        fields[TimeDistributed.isInModel] = .bool(true)
         if let isTrainable = layer.fields["trainable"] { fields["trainable"] = isTrainable }
         className = Self.stepwiseClass
       }

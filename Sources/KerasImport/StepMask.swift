@@ -1,7 +1,8 @@
 import CoreMLModel
 
 /// The steps of a sequence that count, set by `Masking` and `Embedding(mask_zero)` for later
-/// layers. Core ML has no masks, so the layers that use one compute with it.
+/// layers. Core ML has no masks, so the layers that use one compute with it. The mask of a sequence
+/// of sequences has a number for each step in each step.
 indirect enum StepMask: Sendable {
   /// Steps whose index is not 0.
   case nonzero(KerasTensor)
@@ -13,6 +14,20 @@ indirect enum StepMask: Sendable {
   case any([StepMask])
   /// Concatenated masks; a nil mask means that all steps of its tensor count.
   case joined([(mask: StepMask?, of: KerasTensor)])
+  /// One step of a sequence of sequences.
+  case step(StepMask, Int)
+  /// Steps of a sequence of sequences in which any step counts.
+  case some(StepMask)
+
+  /// Whether it is the mask of a sequence of sequences.
+  var isNested: Bool {
+    switch self {
+    case .nonzero(let tensor): tensor.rank == 3
+    case .differs(let tensor, _): tensor.rank == 4
+    case .all(let masks), .any(let masks): masks[0].isNested
+    case .given, .joined, .step, .some: false
+    }
+  }
 
   /// A key that is equal for equal masks.
   fileprivate var key: String {
@@ -20,6 +35,8 @@ indirect enum StepMask: Sendable {
     case .nonzero(let tensor): "0 " + tensor.blob
     case .differs(let tensor, let value): "\(value) " + tensor.blob
     case .given(let tensor): "given " + tensor.blob
+    case .step(let mask, let index): "step \(index)\n" + mask.key
+    case .some(let mask): "some\n" + mask.key
     case .all(let masks): "all\n" + masks.map(\.key).joined(separator: "\n")
     case .any(let masks): "any\n" + masks.map(\.key).joined(separator: "\n")
     case .joined(let parts):
@@ -88,10 +105,10 @@ extension NetworkWriter {
     var result: KerasTensor
     switch mask {
     case .nonzero(let indices):
-      result = relaid(indices, to: .indices, for: name)
+      result = relaid(indices, to: mask.isNested ? .nestedIndices : .indices, for: name)
       result.blob = addUpperLimit(1, result.blob, name: name)
     case .differs(let tensor, let value):
-      result = relaid(tensor, to: .sequence, for: name)
+      result = relaid(tensor, to: mask.isNested ? .nestedSequence : .sequence, for: name)
       let distance = unary(.abs, result.blob, name + "__distance__", shift: -value)
       let largest = reduced(.max, .c, distance, name + "__max__")
       // Any difference counts, however small.
@@ -101,6 +118,16 @@ extension NetworkWriter {
       result = tensor
       if tensor.rank == 2 { result = relaid(tensor, to: .indices, for: name) }
       result.blob = counting(result.blob, name)
+    case .step(let mask, let index):
+      result = steps(of: mask)
+      result.blob = slice(result.blob, index..<index + 1, of: .height, name)
+      result.shape.remove(at: 1)
+    case .some(let mask):
+      result = relaid(steps(of: mask), to: .image, for: name)
+      result.blob = reduced(.max, .w, result.blob, name)
+      result.shape.remove(at: 2)
+      result.layout = TensorLayout(axes: [.height, .channel])
+      result = relaid(result, to: .sequence, for: name)
     case .all(let masks):
       let parts = masks.map { steps(of: $0) }
       result = parts[0]
@@ -121,8 +148,8 @@ extension NetworkWriter {
         sum.flatMap { sum in part.of.shape[1].map { sum + $0 } }
       }
     }
-    result.shape = [result.shape[0], result.shape[1], 1]
-    result.layout = .sequence
+    result.shape = result.shape.prefix(mask.isNested ? 3 : 2) + [1]
+    result.layout = mask.isNested ? .nestedSequence : .sequence
     result.mask = nil
     masks[mask.key] = result
     return result

@@ -17,6 +17,9 @@ struct TensorLayout: Equatable, Sendable {
   /// Indices for an embedding.
   static let indices = TensorLayout(axes: [.sequence])
   static let sequence = TensorLayout(axes: [.sequence, .channel])
+  /// A sequence of sequences, and one of indices.
+  static let nestedSequence = TensorLayout(axes: [.height, .sequence, .channel])
+  static let nestedIndices = TensorLayout(axes: [.height, .sequence])
   /// A sequence as one-dimensional layers see it, along W.
   static let steps = TensorLayout(axes: [.width, .channel])
   static let image = TensorLayout(axes: [.height, .width, .channel])

@@ -11,6 +11,8 @@ struct KerasGeneration: Sendable {
   let isTensorFlow: Bool
   /// Whether Bidirectional returns zeros for steps that do not count.
   let zeroesMaskedSteps: Bool
+  /// Whether TimeDistributed passes masks to its layer.
+  let masksSteps: Bool
 
   init(version: String?, backend: String?, _ configuration: JSONValue) {
     let numbers = (version ?? "").split { $0 == "." || $0 == "-" }.map { Int($0) ?? 0 }
@@ -26,6 +28,7 @@ struct KerasGeneration: Sendable {
     let minor = numbers.count > 1 ? numbers[1] : 0
     isTensorFlow =
       version?.hasSuffix("-tf") == true || major > 2 || major == 2 && minor >= 4 || isUnknown
+    masksSteps = isTensorFlow || major == 2 && (numbers.isEmpty || minor >= 2)
     zeroesMaskedSteps = isTensorFlow && (major > 2 || minor >= 3 || isUnknown)
     hasHalfPixelCenters = major > 2 || major == 2 && numbers.count > 1 && numbers[1] >= 3
   }

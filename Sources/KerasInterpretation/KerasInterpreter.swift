@@ -75,6 +75,30 @@ package struct KerasInterpreter: SourceInterpreter {
     let call: Int
   }
 
+  /// A model that TimeDistributed applies to each step. The results of its layers have the steps.
+  private func stepwise(
+    _ model: KerasModel, _ inputs: [KerasValue], prefix: String, _ isTraining: Bool,
+    _ visit: Visitor, _ takeOver: Substitute
+  ) throws -> [KerasValue] {
+    guard inputs.count == 1, inputs[0].array.rank >= 3 else {
+      throw ModelError(.unsupported, "a TimeDistributed model of several inputs", file: file)
+    }
+    let steps = Array(inputs[0].array.shape[..<2])
+    func parts(_ array: DoubleArray) throws -> DoubleArray {
+      try array.reshaped([steps[0] * steps[1]] + array.shape.dropFirst(2))
+    }
+    return try Wrappers.stepwise(inputs[0], generation) { value in
+      try run(
+        model, [value], prefix: prefix, isTraining: isTraining,
+        { label, array in
+          // The states of a layer are those of each step.
+          label.contains(":")
+            ? nil : try visit(label, array.reshaped(steps + array.shape.dropFirst())).map(parts)
+        },
+        { try takeOver($0, $1).map(parts) })
+    }
+  }
+
   private func run(
     _ model: KerasModel, _ arguments: [KerasValue], prefix: String, isTraining: Bool = false,
     _ visit: Visitor, _ takeOver: Substitute
@@ -129,8 +153,10 @@ package struct KerasInterpreter: SourceInterpreter {
         let isTraining = stated ?? isTraining
         var outputs: [KerasValue]
         if let nested = layer.nested {
-          outputs = try run(
-            nested, inputs, prefix: name + "_", isTraining: isTraining, visit, takeOver)
+          outputs =
+            layer.isStepwise
+            ? try stepwise(nested, inputs, prefix: name + "_", isTraining, visit, takeOver)
+            : try run(nested, inputs, prefix: name + "_", isTraining: isTraining, visit, takeOver)
         } else {
           do {
             outputs = try LayerRun(

@@ -15,6 +15,7 @@ struct KerasModel: Sendable {
     let className: String
     let fields: JSONValue
     let calls: [[Reference]]
+    /// The model that the layer is, or that TimeDistributed applies to each step.
     let nested: KerasModel?
     /// The names of call arguments other than the input tensors, unless they are None or False.
     let arguments: Set<String>
@@ -23,6 +24,8 @@ struct KerasModel: Sendable {
     /// Whether it is a function of keras.ops, which has no weights and no layer class.
     var isOperation: Bool { className.hasPrefix(Self.operation) }
 
+    /// Whether it applies a model to each step.
+    var isStepwise: Bool { nested != nil && className == "TimeDistributed" }
 
     static let operation = "operation "
 
@@ -70,6 +73,15 @@ struct KerasModel: Sendable {
     }
   }
 
+  private static func nested(_ json: JSONValue, depth: Int) throws -> KerasModel? {
+    let className = plain(json["class_name"]?.string ?? "")
+    if classes.contains(className) { return try KerasModel(json, depth: depth + 1) }
+    guard className == "TimeDistributed", let inner = json["config"]?["layer"],
+      classes.contains(plain(inner["class_name"]?.string ?? ""))
+    else { return nil }
+    return try KerasModel(inner, depth: depth + 1)
+  }
+
   static func plain(_ name: String) -> String {
     name.lastIndex(of: ">").map { String(name[name.index(after: $0)...]) } ?? name
   }
@@ -79,7 +91,7 @@ struct KerasModel: Sendable {
     var layers: [Layer] = []
     func add(_ json: JSONValue, _ calls: [[Reference]]) throws {
       let className = Self.plain(json["class_name"]?.string ?? "")
-      let nested = try Self.classes.contains(className) ? KerasModel(json, depth: depth + 1) : nil
+      let nested = try Self.nested(json, depth: depth)
       let config = json["config"] ?? .null
       layers.append(
         Layer(
@@ -118,9 +130,7 @@ struct KerasModel: Sendable {
       let isInput = json["class_name"]?.string == "InputLayer"
       if layers.isEmpty && !isInput {
         let config = json["config"] ?? .null
-        let nested =
-          Self.classes.contains(Self.plain(json["class_name"]?.string ?? ""))
-          ? try KerasModel(json, depth: depth + 1) : nil
+        let nested = try Self.nested(json, depth: depth)
         let shape =
           config["batch_input_shape"] ?? nested?.inputs.first.map { reference in
             .array(
@@ -212,8 +222,7 @@ struct KerasModel: Sendable {
         Layer(
           name: names[index], className: className, fields: element["config"] ?? .null,
           calls: calls[index],
-          nested: try Self.classes.contains(className)
-            ? KerasModel(element, depth: depth + 1) : nil,
+          nested: try Self.nested(element, depth: depth),
           arguments: Self.arguments(element["inbound_nodes"] ?? .null),
           training: (element["inbound_nodes"]?.array ?? []).map(Self.training)))
     }

@@ -25,7 +25,7 @@ struct ObjectAssignment {
       counts[group] = number + 1
       guard let stored = list.children[number == 0 ? group : "\(group)_\(number)"] else { continue }
       if let nested = layer.nested {
-        try assign(stored, nested)
+        try assign(layer.isStepwise ? stored.children["layer"] ?? stored : stored, nested)
       } else {
         arrays[ObjectIdentifier(layer)] = try Self.arrays(stored)
       }

@@ -48,18 +48,19 @@ struct EmbeddingLayer: KerasLayer {
     embedding.outputChannels = size
     embedding.matrix = Weights(table.transposed([1, 0]))
     output.blob = network.add(call.name, embedding, [output.blob])
+    let mask = masksZero && (2...3).contains(input.rank) ? StepMask.nonzero(input) : nil
     if input.rank > 2 {
       output.shape.append(size)
       output.layout = .sequence
-      return [
-        try network.reshaped(
-          output, to: input.shape.dropFirst().compactMap { $0 } + [size],
-          preferred: call.preferredImage, renamed(call, "__reshape__"))
-      ]
+      output = try network.reshaped(
+        output, to: input.shape.dropFirst().compactMap { $0 } + [size],
+        preferred: call.preferredImage, renamed(call, "__reshape__"))
+      output.mask = mask
+      return [output]
     }
     output.shape = input.shape + [size]
     output.layout = input.rank == 2 ? .sequence : .vector
-    output.mask = masksZero && input.rank == 2 ? .nonzero(input) : nil
+    output.mask = mask
     return [output]
   }
 

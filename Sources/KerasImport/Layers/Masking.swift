@@ -25,11 +25,13 @@ struct MaskingLayer: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     try call.require(
-      input.rank == 3, unsupported: "its input \(input.shapeText) is not a sequence of vectors")
+      input.rank == 3 || input.rank == 4,
+      unsupported: "its input \(input.shapeText) is not a sequence of vectors")
     let mask = StepMask.differs(input, from: value)
     var output = input
     if value != 0 {
-      output.blob = network.product(input.blob, network.steps(of: mask).blob, call.name)
+      let counts = network.relaid(network.steps(of: mask), to: input.layout, for: call.name)
+      output.blob = network.product(input.blob, counts.blob, call.name)
     }
     output.mask = mask
     return [output]

@@ -178,12 +178,14 @@ struct ConcatenateLayer: KerasLayer {
   /// Along the steps, the masks are concatenated. Along other axes, a step counts if it counts in
   /// all inputs, since Keras 3.4 in any input.
   private func mask(_ call: LayerCall) throws -> StepMask? {
-    guard call.inputs.contains(where: { $0.mask != nil }), call.inputs[0].rank == 3 else {
-      return StepMask.common(call.inputs.compactMap(\.mask))
-    }
-    if try call.axis(axis, of: call.inputs[0]) == 1 {
-      return .joined(call.inputs.map { ($0.mask, $0) })
-    }
+    let isNested = call.inputs.contains { $0.mask?.isNested == true }
+    guard call.inputs.contains(where: { $0.mask != nil }), call.inputs[0].rank == 3 || isNested
+    else { return StepMask.common(call.inputs.compactMap(\.mask)) }
+    let axis = try call.axis(axis, of: call.inputs[0])
+    try call.require(
+      !isNested || axis == 3 && call.inputs.allSatisfy { $0.mask?.isNested != false },
+      unsupported: "masks of sequences of sequences are not joined along the steps")
+    if axis == 1 { return .joined(call.inputs.map { ($0.mask, $0) }) }
     return StepMask.merged(call.inputs, call.version)
   }
 }

@@ -10,13 +10,17 @@ struct TimeDistributed: KerasLayer {
       options: "`layer`, also a model; recurrent layers inside become \(SourceLayer.unrolled)",
       refused: "inner layers that return sequences of sequences")
   ]
-  static let maskPolicy = MaskPolicy.passes
+  static let maskPolicy = MaskPolicy.decides
+  /// The field of the wrappers around the layers of a model that is applied to each step.
+  static let isInModel = "is_in_model"
 
   private let inner: any KerasLayer
   private let innerClass: String
+  private let isInModel: Bool
 
   init(_ configuration: LayerConfiguration) throws {
     (inner, innerClass) = try configuration.wrappedLayer()
+    isInModel = configuration.fields[Self.isInModel] != nil
   }
 
   var weights: [WeightSlot] { inner.weights }
@@ -37,8 +41,30 @@ struct TimeDistributed: KerasLayer {
   private static let stepLimit = 1024
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    // Each number is looked up, whatever the axes.
-    if EmbeddingLayer.classNames.contains(innerClass) {
+    let outputs = try type(of: inner).maskPolicy.applied(
+      to: converted(call, into: &network), of: call.inputs, call.version)
+    let given = call.inputs.first?.mask
+    return outputs.map { output in
+      var output = output
+      // Keras 3 and Keras before 2.2 keep the mask of the input. Between them, the mask is that of
+      // the layer; where it has none, a step counts if anything in it does.
+      if !isInModel {
+        if call.version.isAtLeast(3, 0) || !call.version.masksSteps {
+          output.mask = given
+        } else if output.mask == nil {
+          output.mask = given.map { $0.isNested ? .some($0) : $0 }
+        }
+      }
+      if output.mask?.isNested == true, output.rank < 4 { output.mask = nil }
+      return output
+    }
+  }
+
+  private func converted(
+    _ call: LayerCall, into network: inout NetworkWriter
+  ) throws -> [KerasTensor] {
+    // Each element is looked up or masked, whatever the axes.
+    if (EmbeddingLayer.classNames + MaskingLayer.classNames).contains(innerClass) {
       return try inner.convert(call, into: &network)
     }
     var input = network.standard(try call.input, for: call.name)
@@ -67,8 +93,8 @@ struct TimeDistributed: KerasLayer {
           + "layer, and the number of steps is unknown or too large",
         hint: "fix it with --input-shape")
     }
-    let rows = network.relaid(
-      input, to: TensorLayout(axes: [.height, .sequence, .channel]), for: call.name)
+    let rows = network.relaid(input, to: .nestedSequence, for: call.name)
+    let mask = call.version.masksSteps && input.mask?.isNested == true ? input.mask : nil
     var outputs: [KerasTensor] = []
     for step in 0..<count {
       var row = rows
@@ -77,7 +103,7 @@ struct TimeDistributed: KerasLayer {
         rows.blob, step..<step + 1, of: .height, "\(name)__slice__")
       row.shape.remove(at: 1)
       row.layout = .sequence
-      row.mask = nil
+      row.mask = mask.map { .step($0, step) }
       let results = try inner.convert(call.with(name: name, inputs: [row]), into: &network)
       guard results.count == 1, results[0].rank <= 3 else {
         throw call.unsupported("the outputs of TimeDistributed(\(innerClass)) are not supported")
@@ -85,6 +111,7 @@ struct TimeDistributed: KerasLayer {
       outputs.append(results[0])
     }
     var result = outputs[0]
+    result.mask = result.mask == nil ? nil : mask
     result.shape.insert(count, at: 1)
     if result.rank == 3 {
       let blobs = outputs.map { network.relaid($0, to: .vector, for: call.name).blob }

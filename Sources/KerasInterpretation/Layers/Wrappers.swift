@@ -27,19 +27,54 @@ enum Wrappers {
     return result
   }
 
-  /// The steps are treated as a batch.
+  /// The steps are treated as a batch, with the mask of what is in each step.
+  ///
+  /// In Keras 2, the output's mask is that of the layer; where it has none, a step counts if
+  /// anything in it does. Keras 3 keeps the input's, and so does Keras before 2.2, whose layers get
+  /// no masks.
   private static func stepwise(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(run.input.rank >= 3, "an input of shape \(run.input.shape)")
-    let shape = run.input.shape
-    var inner = try inner(run, "layer")
-    inner.inputs = [
-      KerasValue(array: try run.input.reshaped([shape[0] * shape[1]] + shape[2...]))
-    ]
-    return try inner.outputs().prefix(1).map {
-      KerasValue(
-        array: try $0.array.reshaped([shape[0], shape[1]] + $0.array.shape.dropFirst()),
-        mask: run.inputs[0].mask)
+    return try stepwise(run.inputs[0], run.generation) { value in
+      var inner = try inner(run, "layer")
+      inner.inputs = [value]
+      return try inner.outputs()
     }
+  }
+
+  static func stepwise(
+    _ input: KerasValue, _ generation: KerasGeneration,
+    _ body: (KerasValue) throws -> [KerasValue]
+  ) throws -> [KerasValue] {
+    let steps = Array(input.array.shape[..<2])
+    func parts(_ array: DoubleArray) throws -> DoubleArray {
+      try array.reshaped([steps[0] * steps[1]] + array.shape[2...])
+    }
+    func whole(_ array: DoubleArray) throws -> DoubleArray {
+      try array.reshaped(steps + array.shape.dropFirst())
+    }
+    let mask = input.mask
+    let inMask = generation.masksSteps ? mask.flatMap { $0.rank > 2 ? $0 : nil } : nil
+    let value = KerasValue(array: try parts(input.array), mask: try inMask.map(parts))
+    return try body(value).prefix(1).map { output in
+      var result = KerasValue(array: try whole(output.array), mask: mask)
+      guard generation.masksSteps, generation.major < 3 else { return result }
+      result.mask = try output.mask.map(whole)
+      if result.mask == nil, var any = mask {
+        while any.rank > 2 { any = try maximum(any) }
+        result.mask = any
+      }
+      return result
+    }
+  }
+
+  /// The largest values along the last axis.
+  private static func maximum(_ array: DoubleArray) throws -> DoubleArray {
+    let width = array.shape.last ?? 1
+    var result = try DoubleArray(shape: Array(array.shape.dropLast()))
+    for (index, value) in array.values.enumerated() {
+      result.values[index / width] = max(result.values[index / width], value)
+    }
+    return result
   }
 
   private static func bidirectional(_ run: LayerRun) throws -> [KerasValue] {
