@@ -6,11 +6,12 @@ import Testing
 @Suite struct BidirectionalMaskTests {
   @Test(arguments: CallFixtures.names("bidirectional_"))
   func maskedSteps(_ name: String) throws {
-    try CallFixtures.expectAgreement(CallFixtures.path(name))
+    let comment = name.contains("tf_2.0") ? "masked steps repeat the step before" : ""
+    try CallFixtures.expectAgreement(CallFixtures.path(name), comment: comment)
   }
 
   @Test func networksAreThere() {
-    #expect(CallFixtures.names("bidirectional_").count == 12)
+    #expect(CallFixtures.names("bidirectional_").count == 16)
   }
 
   @Test(

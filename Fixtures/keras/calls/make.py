@@ -87,7 +87,7 @@ def bidirectional():
     repeated, zero = [[1, 3], [1, 2], [3, 2]], [[1, 3], [0, 0], [3, 2]]
     for name, version, values in [
             ("bidirectional_keras_2.3", "2.3.1", repeated), ("bidirectional_tf_2.2", "2.3.0-tf", zero),
-            ("bidirectional_tf_2.15", "2.15.0", zero)]:
+            ("bidirectional_tf_2.0", "2.2.4-tf", repeated), ("bidirectional_tf_2.15", "2.15.0", zero)]:
         for mode in ("concat", "sum", "ave", "mul"):
             function = {"concat": lambda a, b: [a, b], "sum": lambda a, b: [a + b],
                         "ave": lambda a, b: [(a + b) / 2], "mul": lambda a, b: [a * b]}[mode]

@@ -155,6 +155,13 @@ extension Directions<RecurrentLayer> {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (input, initial) = try call.sequence(
       &network, states: forward.cell.states.count + backward.cell.states.count)
+    let repeats = forward.path.returnsSequences && !forward.path.zeroesIgnored
+    if input.mask != nil, repeats, call.version.isTensorFlowKeras || !call.version.isKnown {
+      network.notes.append(
+        "layer '\(call.name)' (\(call.className)): masked steps repeat the step before, as in "
+          + "TensorFlow before 2.1; the file does not say whether a later one wrote it, where they "
+          + "are 0")
+    }
     let channels = input.isGuess ? nil : input.channels
     let weights = ["forward_", "backward_"].map {
       CellWeights(call: call, prefix: $0, inputs: channels)
