@@ -186,7 +186,7 @@ struct ConvertCommand: ParsableCommand {
     options.predictor.forgetBias = forgetBias
     options.predictor.engine.customLayers = registry
     let proof = try origin.proof(of: result.model, inputs: checkInputs, options: options)
-    Console.write(ProofText(proof).text())
+    Console.write(ProofText(proof).text(model))
     guard proof.finding == nil else {
       Console.report(
         ModelError(

@@ -234,7 +234,7 @@ struct DiffCommand: ParsableCommand {
       Console.print(text.json(failed: loop?.json, proof: proof).text)
     } else {
       Console.write(text.text())
-      if let proof { Console.write("\n" + ProofText(proof).text()) }
+      if let proof { Console.write("\n" + ProofText(proof).text(files.path)) }
     }
     try loop?.conclude()
     try writeReport { page in
@@ -264,7 +264,7 @@ struct DiffCommand: ParsableCommand {
         of: second.model, renamed: comparison.difference.blobs, inputs: words, options: options)
     } catch let error as ModelError where error.code != .outOfMemory {
       if error.code != .unsupported, !global.quiet {
-        Console.note("not proved: \(Console.escaped(error.description))")
+        Console.note("not compared: \(Console.escaped(error.description))")
       }
       return nil
     }

@@ -6,31 +6,38 @@ struct ProofText {
 
   init(_ proof: Proof) { self.proof = proof }
 
-  func text() -> String {
-    let compared =
-      "\(groupedText(proof.agreeing.count)) of \(counted(proof.layers.count, "layer")) compared on "
-      + counted(proof.inputs.count, "input")
-    let largest = "largest difference \(numberText(proof.largest, digits: 2))"
-    guard let finding = proof.finding else {
-      if proof.isComplete { return "proved: \(compared), \(largest)\n" }
-      var text = "proved in part: \(compared), \(largest)\n"
-      if let missing = proof.missing {
-        text += "  not interpreted: \(Console.escaped(missing.description))\n"
-      }
-      if !proof.takenOver.isEmpty {
-        let count = counted(proof.takenOver.count, "layer")
-        text += "  \(count) copied from the model, not proved:\n"
-        for layer in proof.takenOver.prefix(8) {
-          text += "    \(Console.escaped(layer.description))\n"
-        }
-      }
-      if !proof.openOutputs.isEmpty {
-        let names = proof.openOutputs.sorted().map { "'\(Console.escaped($0))'" }
-        text += "  not compared: \(names.prefix(8).joined(separator: ", "))\n"
-      }
-      return text
+  /// - Parameter source: the path of the source network.
+  func text(_ source: String) -> String {
+    let file = Console.escaped(String(source.split(separator: "/").last ?? ""))
+    let open = proof.lacking.count + proof.unmatched.count
+    let total = proof.agreeing.count + open + (proof.finding == nil ? 0 : 1)
+    var text =
+      "\(groupedText(proof.agreeing.count)) of \(counted(total, "layer")) "
+      + "\(total == 1 ? "agrees" : "agree") with a second reading of \(file)"
+    if proof.finding != nil { text += "; 1 differs" }
+    if open > 0 {
+      let classes = Set(proof.lacking.map(\.layerClass)).sorted().map(Console.escaped)
+      let names = (classes + Self.quoted(proof.unmatched)).prefix(8).joined(separator: ", ")
+      text += "; \(groupedText(open)) \(open == 1 ? "was" : "were") not compared (\(names))"
     }
-    return "not proved: \(compared)\n" + findingText(finding)
+    text += "\n"
+    guard proof.finding == nil else { return text + (proof.finding.map(findingText) ?? "") }
+    text +=
+      "  largest difference \(numberText(proof.largest, digits: 2)), on "
+      + "\(counted(proof.inputs.count, "input"))\n"
+    for layer in proof.lacking.prefix(8) {
+      let copied = layer == proof.missing ? "" : "; copied from the model"
+      text += "  not compared: \(Console.escaped(layer.description))\(copied)\n"
+    }
+    if !proof.openOutputs.isEmpty {
+      let names = Self.quoted(proof.openOutputs.sorted()).prefix(8).joined(separator: ", ")
+      text += "  outputs not compared: \(names)\n"
+    }
+    return text
+  }
+
+  private static func quoted(_ names: [String]) -> [String] {
+    names.map { "'\(Console.escaped($0))'" }
   }
 
   private func findingText(_ finding: Proof.Finding) -> String {
@@ -66,6 +73,7 @@ struct ProofText {
       ("notInterpreted", .optional(proof.missing?.description)),
       ("takenOver", .array(proof.takenOver.map { .string($0.description) })),
       ("notCompared", .array(proof.openOutputs.sorted().map { .string($0) })),
+      ("layersNotCompared", .array(proof.unmatched.map { .string($0) })),
       (
         "differs",
         proof.finding.map { finding in

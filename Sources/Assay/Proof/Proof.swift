@@ -45,6 +45,15 @@ package struct Proof: Sendable {
   /// Outputs of the model that were not compared.
   package private(set) var openOutputs: Set<String> = []
 
+  /// Layers that the interpreter lacks.
+  package var lacking: [InterpretationError] { takenOver + (missing.map { [$0] } ?? []) }
+
+  /// Interpreted layers that have no value in the model: what the converter leaves out or merges with
+  /// another layer.
+  package var unmatched: [String] {
+    layers.subtracting(agreeing).subtracting(finding.map { [$0.layer] } ?? []).sorted()
+  }
+
   /// Whether every output agrees.
   package var isComplete: Bool {
     finding == nil && missing == nil && takenOver.isEmpty && openOutputs.isEmpty

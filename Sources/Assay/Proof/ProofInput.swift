@@ -28,13 +28,19 @@ struct ProofInput {
 
 extension ProofRun {
   /// Two sets of random numbers: pixels from 0 to 255 where the model takes an image, indices where it
-  /// takes words.
+  /// takes words. In the second set, sequences are padded with zeros.
   func randomInputs() throws -> [ProofInput] {
     let words = wordCounts
-    return try [seed, seed == .max ? 0 : seed + 1].map { seed in
-      var blobs = try predictor.randomBlobs(seed: seed)
+    return try [seed, seed == .max ? 0 : seed + 1].map { next in
+      var blobs = try predictor.randomBlobs(seed: next)
       for (name, count) in words { blobs[name] = blobs[name]?.asIndices(below: count) }
-      return ProofInput("random numbers of seed \(seed)", blobs: blobs)
+      var name = "random numbers of seed \(next)"
+      if next != seed {
+        let padded = blobs.map { ($0.key, $0.value.padded(isWords: words[$0.key] != nil)) }
+        if padded.contains(where: { $0.1 != nil }) { name += ", padded with zeros" }
+        for (name, blob) in padded { blobs[name] = blob ?? blobs[name] }
+      }
+      return ProofInput(name, blobs: blobs)
     }
   }
 
@@ -111,6 +117,19 @@ extension Tensor {
     var result = self
     result.withUnsafeMutableElements { elements in
       for index in elements.indices { elements[index] = function(elements[index]) }
+    }
+    return result
+  }
+
+  /// A sequence whose last third is zeros, of words in addition every fourth; nil for others.
+  fileprivate func padded(isWords: Bool) -> Tensor? {
+    guard isWords || shape.count == 5 && shape[0] > 1 else { return nil }
+    var result = self
+    result.withUnsafeMutableElements { elements in
+      let end = elements.count - elements.count / 3
+      for index in elements.indices where index >= end || isWords && index % 4 == 3 {
+        elements[index] = 0
+      }
     }
     return result
   }

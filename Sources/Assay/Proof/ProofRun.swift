@@ -195,16 +195,20 @@ struct ProofRun {
     var changes: [String: [Double]] = [:]
     for sign in [1.0, -1] {
       var generator = SplitMix64(seed: seed)
-      func nudged(_ array: DoubleArray) -> DoubleArray {
+      func nudged(_ array: DoubleArray, isInput: Bool = false) -> DoubleArray {
         let largest = array.values.reduce(0) { max($0, $1.isFinite ? abs($1) : 0) }
+        // Whole numbers of inputs are indices and masked steps, unless all are the same.
+        let keepsWhole = isInput && array.values.contains { $0 != array.values[0] }
         return array.map { value in
-          guard value.isFinite else { return value }
+          guard value.isFinite, !keepsWhole || value != value.rounded() else { return value }
           let unit = sign * (Double(generator.next() >> 11) / Double(1 << 53) * 2 - 1)
           return value + unit * (0x1p-23 * max(abs(value), 1e-3 * largest) + 1e-30)
         }
       }
       var ignored = Result()
-      let inputs = sources.sorted { $0.key < $1.key }.map { ($0.key, nudged($0.value)) }
+      let inputs = sources.sorted { $0.key < $1.key }.map { input in
+        (input.key, nudged(input.value, isInput: true))
+      }
       func takeOver(_ blob: String) -> DoubleArray? {
         values[blob].map { nudged(DoubleArray($0)) }
       }
