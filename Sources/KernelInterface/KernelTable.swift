@@ -166,36 +166,6 @@ package protocol KernelTable: Sendable {
     pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int,
     epilogue: Epilogue)
 
-  // MARK: Convolution by Strassen's algorithm
-
-  /// The left factors of the seven products, `sums[product][run][pair][channel]`, in runs of
-  /// adjacent channels that `convolution` sums in one loop. `pair` counts from the call's first one.
-  ///
-  /// - Parameters:
-  ///   - input: what output pixel (0, 0) of the first image reads, channel 0; blocked.
-  ///   - inputStrides: distances between the inputs of neighboring outputs, including the
-  ///     convolution's stride.
-  ///   - blocks, allBlocks: channel blocks of the first half, and of both.
-  ///   - runBlocks: channel blocks in a run, a divisor of `blocks`.
-  static func strassenInput(
-    _ pairs: StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
-    allBlocks: Int, runBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int)
-
-  /// Computes `out = activation(bias + C + residual)`, for both halves, from the seven
-  /// products of one panel of output channels.
-  ///
-  /// - Parameters:
-  ///   - products: `[product][pair][column]`, with `width` columns in whole blocks.
-  ///   - channel: the panel's first channel in the first half; in the second half it is
-  ///     `halfChannels` more.
-  ///   - channels: channels of both halves, in whole blocks.
-  ///   - output: pixel (0, 0), channel 0, of the first image; blocked.
-  ///   - epilogue: the epilogue for the whole output.
-  static func strassenOutput(
-    _ pairs: StrassenPairs, products: UnsafePointer<Float>, productStride: Int, width: Int,
-    channel: Int, halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>,
-    outputStrides: Strides, epilogue: Epilogue)
-
   // MARK: Matrices
 
   static func dense(_ a: DenseArguments)

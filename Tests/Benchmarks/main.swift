@@ -10,8 +10,6 @@ let layers: [OneLayer] = [
   .convolution("1×1 256 → 64, 56×56", [256, 56, 56], outputs: 64, kernel: 1),
   .convolution("1×1 512 → 512, 14×14", [512, 14, 14], outputs: 512, kernel: 1),
   .convolution("1×1 1024 → 2048, 7×7", [1024, 7, 7], outputs: 2048, kernel: 1),
-  .convolution("1×1 512 → 512, 14×14", [512, 14, 14], outputs: 512, kernel: 1, .strassen),
-  .convolution("1×1 1024 → 2048, 7×7", [1024, 7, 7], outputs: 2048, kernel: 1, .strassen),
   .convolution("3×3 64 → 64, 56×56", [64, 56, 56], outputs: 64, kernel: 3),
   .convolution("3×3 256 → 256, 14×14", [256, 14, 14], outputs: 256, kernel: 3),
   .convolution(

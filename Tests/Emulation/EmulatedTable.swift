@@ -114,28 +114,6 @@ package enum Table: KernelTable {
         output: output, outputRowStride: outputRowStride, epilogue: epilogue))
   }
 
-  package static func strassenInput(
-    _ pairs: StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
-    allBlocks: Int, runBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int
-  ) {
-    call(
-      .strassenInput(
-        pairs, input: input, inputStrides: inputStrides, blocks: blocks, allBlocks: allBlocks,
-        runBlocks: runBlocks, sums: sums, productStride: productStride))
-  }
-
-  package static func strassenOutput(
-    _ pairs: StrassenPairs, products: UnsafePointer<Float>, productStride: Int, width: Int,
-    channel: Int, halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>,
-    outputStrides: Strides, epilogue: Epilogue
-  ) {
-    call(
-      .strassenOutput(
-        pairs, products: products, productStride: productStride, width: width, channel: channel,
-        halfChannels: halfChannels, channels: channels, output: output,
-        outputStrides: outputStrides, epilogue: epilogue))
-  }
-
   package static func dense(_ a: DenseArguments) { call(.dense(a)) }
 
   package static func combineRows(_ a: RowCombination) { call(.combineRows(a)) }

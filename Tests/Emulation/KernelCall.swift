@@ -33,13 +33,6 @@ package enum KernelCall: @unchecked Sendable {
   case upsampledOutput(
     UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>, pointStride: Int,
     output: UnsafeMutablePointer<Float>, outputRowStride: Int, epilogue: Epilogue)
-  case strassenInput(
-    StrassenPairs, input: UnsafePointer<Float>, inputStrides: Strides, blocks: Int,
-    allBlocks: Int, runBlocks: Int, sums: UnsafeMutablePointer<Float>, productStride: Int)
-  case strassenOutput(
-    StrassenPairs, products: UnsafePointer<Float>, productStride: Int, width: Int, channel: Int,
-    halfChannels: Int, channels: Int, output: UnsafeMutablePointer<Float>, outputStrides: Strides,
-    epilogue: Epilogue)
   case dense(DenseArguments)
   case combineRows(RowCombination)
   case softmaxRows(SoftmaxRows)

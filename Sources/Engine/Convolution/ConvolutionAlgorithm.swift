@@ -15,9 +15,6 @@ package enum ConvolutionAlgorithm: String, CaseIterable, Sendable {
   case winograd4
   /// Winograd's F(6×6, 3×3) for the same convolutions.
   case winograd6
-  /// One level of Strassen's algorithm for every 1 × 1 convolution with one group and an even
-  /// number of channel blocks.
-  case strassen
 
   /// The environment variable that names the algorithm to use instead of the automatic choice.
   package static let environmentVariable = "ASSAY_CONVOLUTION"

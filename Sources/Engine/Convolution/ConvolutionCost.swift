@@ -2,18 +2,15 @@ import CoreMLModel
 import Kernels
 
 /// Estimated seconds for a convolution: directly, with kernels of k taps; with Winograd's algorithm
-/// in tiles of p points, along one or two axes; with Strassen's algorithm and k = 1.
+/// in tiles of p points, along one or two axes.
 ///
 ///     direct   = max(n · k · C · K / rate, k · C · K · 4 B / bandwidth)
 ///     Winograd = max(t · p · C · K / rate, p · C · K · 4 B / bandwidth)
 ///              + t · p · axes · (C · input cycles + K · output cycles) / lanes / clock
-///     Strassen = max(n/2 · 7/4 · C · K / rate, 7/4 · C · K · 4 B / bandwidth)
-///              + n/2 · (C/2 · input cycles + parts · K/2 · output cycles) / lanes / clock
 ///
-/// for n output pixels, t tiles, the parts of Strassen's input channels, and C and K channels padded
-/// to whole blocks (to an even number of blocks for Strassen's algorithm), on one core: the choice
-/// must not depend on the number of threads, because results must not. Only the ratios matter; the
-/// constants are those of a current processor with the instruction set.
+/// for n output pixels, t tiles, and C and K channels padded to whole blocks, on one core: the
+/// choice must not depend on the number of threads, because results must not. Only the ratios
+/// matter; the constants are those of a current processor with the instruction set.
 struct ConvolutionCost {
   let geometry: ConvolutionGeometry
   private let lanes: Double
@@ -23,8 +20,6 @@ struct ConvolutionCost {
   private static let bandwidth = 20e9
   /// Cycles to transform one point's vector of channels along one axis.
   private static let winogradCycles = (input: 3.5, output: 3.0)
-  /// Cycles per vector of channels in each half: for its sums, and for combining its products.
-  private static let strassenCycles = (input: 10.0, output: 16.0)
 
   init(_ geometry: ConvolutionGeometry, kernels: any KernelTable.Type) {
     self.geometry = geometry
@@ -61,17 +56,6 @@ struct ConvolutionCost {
   func intensity(_ form: WinogradForm) -> Double {
     Double(geometry.tiles(form)) / rate * Self.bandwidth / 4
   }
-
-  var strassen: Double {
-    let times = geometry.pixelPairs
-    let (inputs, outputs) = (Double(geometry.halfInputs), Double(geometry.halfOutputs))
-    let transforms =
-      inputs * Self.strassenCycles.input
-      + Double(geometry.strassenParts) * outputs * Self.strassenCycles.output
-    return multiplying(
-      StrassenPairs.products * geometry.halfInputs * geometry.halfOutputs, uses: times)
-      + Double(times) * transforms / lanes / Self.clock
-  }
 }
 
 /// The sizes of a convolution, before any pooling.
@@ -94,11 +78,6 @@ struct ConvolutionGeometry: Sendable {
     self.outputs = padded(outputs)
     self.block = block
   }
-
-  /// Channels of the first half in Strassen's algorithm, in whole blocks; if their number is odd,
-  /// the first half is the larger one.
-  var halfInputs: Int { (inputs / block + 1) / 2 * block }
-  var halfOutputs: Int { (outputs / block + 1) / 2 * block }
 
   func tiles(_ form: WinogradForm) -> Int {
     images * WinogradTiles.perImage(form: form, rows: rows, width: width)

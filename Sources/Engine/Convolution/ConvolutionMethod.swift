@@ -7,12 +7,7 @@ enum ConvolutionMethod: Sendable, Equatable {
   case direct
   /// Winograd's algorithm with these tiles.
   case winograd(WinogradForm)
-  /// One level of Strassen's algorithm, for 1 × 1 kernels.
-  case strassen
 
-  /// Strassen's algorithm stores 7/4 times as many weights. It is worth them if it takes at most
-  /// this share of the direct convolution's time.
-  private static let strassenShare = 0.95
   /// Below these sizes, 6 × 6 tiles save too little to justify three times the rounding error of 4
   /// × 4 tiles: on a small map much of a tile is cut off, and with few channels the transforms
   /// dominate.
@@ -32,25 +27,17 @@ enum ConvolutionMethod: Sendable, Equatable {
     kernels: any KernelTable.Type, _ algorithm: ConvolutionAlgorithm
   ) {
     self = .direct
-    guard weights.groups == 1 else { return }
-    let cost = ConvolutionCost(weights.geometry(output, kernels), kernels: kernels)
-    if window.kernel == [1, 1] {
-      let isWorthwhile =
-        weights.values.compressed == nil
-        && cost.strassen < Self.strassenShare * cost.direct(taps: 1)
-      if algorithm == .strassen || algorithm == .automatic && isWorthwhile { self = .strassen }
-      return
-    }
-    guard window.stride == [1, 1], window.dilation == [1, 1] else { return }
+    guard weights.groups == 1, window.stride == [1, 1], window.dilation == [1, 1] else { return }
     let forms = WinogradForm.allCases.filter { $0.kernel == window.kernel }
     guard let only = forms.first else { return }
     let isSquare = forms.count > 1
     switch algorithm {
-    case .direct, .strassen: break
+    case .direct: break
     case .winograd2: self = .winograd(isSquare ? .two : only)
     case .winograd4: self = .winograd(isSquare ? .four : only)
     case .winograd6: self = .winograd(isSquare ? .six : only)
     case .automatic:
+      let cost = ConvolutionCost(weights.geometry(output, kernels), kernels: kernels)
       let direct = cost.direct(taps: window.kernel[0] * window.kernel[1])
       guard let least = forms.map({ cost.winograd($0) }).min(), least < direct else { break }
       self = .winograd(isSquare ? Self.squareForm(weights, cost, output) : only)

@@ -38,7 +38,6 @@ struct ConvolutionOperation: NodeOperation {
   private enum Work {
     case direct
     case winograd(WinogradSchedule)
-    case strassen([StrassenSchedule])
   }
 
   private func work(_ context: StepContext) -> Work {
@@ -52,19 +51,11 @@ struct ConvolutionOperation: NodeOperation {
         WinogradSchedule(
           geometry, form, weights: weights.values, kernels: context.kernels,
           threads: context.threadCount))
-    case .strassen:
-      return .strassen(
-        StrassenSchedule.parts(
-          of: geometry, kernels: context.kernels, threads: context.threadCount))
     }
   }
 
   func describe(_ context: StepContext) -> StepNote {
     switch work(context) {
-    case .strassen(let parts):
-      return StepNote(
-        kernel: "Strassen 1×1" + fusedLabel,
-        weightBytes: parts.reduce(0) { $0 + $1.weightFloats * 4 })
     case .winograd(let schedule):
       let (form, geometry) = (schedule.form, schedule.geometry)
       let expands = schedule.expandsWeights
@@ -114,7 +105,6 @@ struct ConvolutionOperation: NodeOperation {
     switch work(context) {
     case .direct: 0
     case .winograd(let schedule): schedule.scratchFloats
-    case .strassen(let parts): parts.map(\.scratchFloats).max() ?? 0
     }
   }
 
@@ -149,20 +139,6 @@ struct ConvolutionOperation: NodeOperation {
         weights, window: window, schedule: schedule, poolsMaximum: poolsMaximum,
         residual: residual, context: context)
       return { run in plan.run(buffers(run), run.pool) }
-    case .strassen(let parts):
-      let output = context.outputs[0]
-      let plans = try parts.map {
-        try StrassenPlan(
-          weights, window: window, schedule: $0, residual: residual, context: context)
-      }
-      return { run in
-        let buffers = buffers(run)
-        for plan in plans {
-          run.share(plan.schedule.units, writing: output) { thread, units in
-            plan.run(units, ofThread: thread, buffers)
-          }
-        }
-      }
     case .direct: return try makeDirectStep(context)
     }
   }

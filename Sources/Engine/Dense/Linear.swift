@@ -28,12 +28,6 @@ struct LinearOperation: NodeOperation {
     convolution.weights.groupInputs % block == 0 && convolution.weights.groupOutputs % block == 0
   }
 
-  private func inputBlock(_ context: StepContext) -> Int {
-    convolution.method == .strassen
-      ? context.channelBlock
-      : context.kernels.runLength(of: convolution.weights.groupInputs)
-  }
-
   private func padded(_ outputs: Int, _ context: StepContext) -> Int {
     (outputs + context.channelBlock - 1) / context.channelBlock * context.channelBlock
   }
@@ -47,7 +41,7 @@ struct LinearOperation: NodeOperation {
     let width = padded(outputs, context)
     var context = context
     context.inputs[0].layout = try BlobLayout(
-      pixels: rows, channels: inputs, block: inputBlock(context))
+      pixels: rows, channels: inputs, block: context.kernels.runLength(of: inputs))
     for index in context.inputs.indices.dropFirst() {
       context.inputs[index].layout = try BlobLayout(pixels: rows, channels: outputs, block: block)
     }
@@ -59,16 +53,12 @@ struct LinearOperation: NodeOperation {
   func describe(_ context: StepContext) -> StepNote {
     guard let pixels = try? pixels(context) else { return StepNote() }
     var note = convolution.describe(pixels)
-    note.kernel =
-      (convolution.method == .strassen ? "Strassen linear" : "linear") + convolution.fusedLabel
+    note.kernel = kind
     return note
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
-    let pixels = try pixels(context)
-    return convolution.method == .strassen
-      ? try convolution.scratchFloats(pixels)
-      : hasWholeBlocks(context.channelBlock) ? 0 : pixels.outputs[0].layout.floatCount
+    hasWholeBlocks(context.channelBlock) ? 0 : try pixels(context).outputs[0].layout.floatCount
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

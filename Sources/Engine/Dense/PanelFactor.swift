@@ -75,8 +75,8 @@ struct PanelFactor: Sendable {
 extension KernelTable {
   /// How many of `depth` terms a tile sums in one loop: many, but few enough for short parts of
   /// sums, and whole blocks if possible.
-  static func runLength(of depth: Int, longest: Int = 128) -> Int {
-    (1...longest / channelBlock).reversed().map { $0 * channelBlock }
+  static func runLength(of depth: Int) -> Int {
+    (1...128 / channelBlock).reversed().map { $0 * channelBlock }
       .first { depth % $0 == 0 } ?? depth
   }
 

@@ -3,31 +3,7 @@
 enum MethodSelection: Pass {
   static let name = "method-selection"
 
-  static func run(_ graph: inout Graph, _ context: PassContext) throws -> Bool {
-    try selectForMatrices(&graph, context) || selectForImages(&graph, context)
-  }
-
-  private static func selectForMatrices(
-    _ graph: inout Graph, _ context: PassContext
-  ) throws -> Bool {
-    var changed = false
-    for (index, node) in graph.nodes.enumerated() {
-      guard var linear = node.operation as? LinearOperation, linear.convolution.method == nil
-      else { continue }
-      let weights = linear.convolution.weights
-      let rows = graph.shape(node.outputs[0]).count / weights.outputs
-      linear.convolution.method =
-        linear.hasWholeBlocks(context.channelBlock)
-        ? ConvolutionMethod(
-          weights, linear.convolution.window, output: try Shape([rows, weights.outputs]),
-          kernels: context.kernels, context.convolution) : .direct
-      graph.nodes[index].operation = linear
-      changed = true
-    }
-    return changed
-  }
-
-  private static func selectForImages(_ graph: inout Graph, _ context: PassContext) -> Bool {
+  static func run(_ graph: inout Graph, _ context: PassContext) -> Bool {
     graph.replaceConvolutions { convolution, node, output in
       guard convolution.method == nil else { return nil }
       var chosen = convolution

@@ -23,7 +23,7 @@ enum PlanarSelection: Pass {
       chosen.insert(node.outputs[0])
       return PlanarConvolutionOperation(
         weights: weights.withoutActivation, window: window,
-        isPaired: ![.direct, .strassen].contains(context.convolution)
+        isPaired: context.convolution != .direct
           && window.kernel[0] == 3 && window.dilation[0] == 1,
         rows: output.height, width: output.width, functions: weights.activation.elementFunctions)
     }

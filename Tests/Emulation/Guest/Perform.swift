@@ -63,19 +63,6 @@ func perform(_ call: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) -> Int
     Table.upsampledOutput(
       tiles, phaseY: phaseY, phaseX: phaseX, products: products, pointStride: pointStride,
       output: output, outputRowStride: rowStride, epilogue: epilogue)
-  case .strassenInput(
-    let pairs, let input, let strides, let blocks, let allBlocks, let runBlocks, let sums,
-    let productStride):
-    Table.strassenInput(
-      pairs, input: input, inputStrides: strides, blocks: blocks, allBlocks: allBlocks,
-      runBlocks: runBlocks, sums: sums, productStride: productStride)
-  case .strassenOutput(
-    let pairs, let products, let productStride, let width, let channel, let halfChannels,
-    let channels, let output, let strides, let epilogue):
-    Table.strassenOutput(
-      pairs, products: products, productStride: productStride, width: width, channel: channel,
-      halfChannels: halfChannels, channels: channels, output: output, outputStrides: strides,
-      epilogue: epilogue)
   case .dense(let a): Table.dense(a)
   case .combineRows(let a): Table.combineRows(a)
   case .softmaxRows(let a): Table.softmaxRows(a)
