@@ -13,7 +13,8 @@ struct Dropout: KerasLayer {
       "RandomInvert", "RandomPosterization", "RandomElasticTransform", "RandAugment", "AugMix",
       "CutMix", "MixUp", "StochasticDepth", "Solarization", "FixedDropout", "DropConnect",
       "DropBlock1D", "DropBlock2D", "GradientReversal",
-      becomes: "nothing: these layers act in training only")
+      becomes: "nothing: these layers act in training only",
+      refused: "calls with `training=True` in Keras 2, which are random")
   ]
   static let maskPolicy = MaskPolicy.passes
   static let vanishes = true

@@ -45,6 +45,17 @@ enum KerasDocumentation {
       whether its state is updated. Since Keras 3.4, the mask of a merge layer covers the steps that are valid
       in any input; before, those valid in all inputs.
 
+      What differs between versions follows the one that wrote the file. Masked steps in the output of
+      `Bidirectional` repeat the step before, or are 0 since TensorFlow 2.1. `TimeDistributed` passes the mask
+      of a sequence of sequences to its layer since Keras 2.2, and has the mask of that layer before Keras 3.
+
+      ## Training
+
+      A call may store `training=True`, and a model that is called so passes it to its layers. In Keras 1 and
+      2, batch normalization then uses the statistics of its input, of which one item is a batch here; noise
+      and dropout are refused, because they are random at prediction. `predict` of Keras 3 overrides the
+      argument, so it has no effect, which a note says.
+
       ## Windows in the batch
 
       Attention within windows moves the windows into the batch: one `reshape` turns (N, height, width,
