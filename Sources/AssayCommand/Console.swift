@@ -45,6 +45,15 @@ enum Console {
     write(styled("warning:", .yellow) + " " + escaped(message) + "\n", to: STDERR_FILENO)
   }
 
+  /// Warns of the first findings of `check` about a model.
+  static func warn(of findings: [ModelError], file: String) {
+    let shown = 5
+    for finding in findings.prefix(shown) { warn(finding.inFile(file).description) }
+    if findings.count > shown {
+      warn("\(file): \(findings.count - shown) more, which `assay check` lists")
+    }
+  }
+
   /// Reports a crash of this program as one line; the exit code is that of an internal error.
   static func reportFaults(of arguments: [String]) {
     let command = (["assay"] + arguments).joined(separator: " ").escapingControls()

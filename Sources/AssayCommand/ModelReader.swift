@@ -67,7 +67,10 @@ struct ModelReader {
       }
       if !takesInvalid { document.model = try document.model.selectingFunction(function) }
       try Self.refuse(given ?? conversionOptions)
-      if !takesInvalid { try document.model.requireValid() }
+      if !takesInvalid {
+        let doubts = try document.model.doubts()
+        if !quiet { Console.warn(of: doubts, file: files.path) }
+      }
       if warnsOfWeights, !quiet { Console.warnOfWeights(document.model, file: files.path) }
       return Document(
         model: document.model, isSource: false, lacksWeights: document.lacksWeights)

@@ -52,6 +52,7 @@ struct UpgradeCommand: ParsableCommand {
     options.forgetBias = forgetBias
     let upgraded = try inFile(model) {
       let network = try Model(contentsOf: model)
+      if !global.quiet { Console.warn(of: try network.doubts(), file: model) }
       let upgraded = try program.program(
         of: network, isHalf: precision == .float16, inputs: checkInputs, options.predictor)
       if !checkInputs.isEmpty { try check(network, upgraded, options) }

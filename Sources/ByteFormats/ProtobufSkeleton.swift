@@ -14,12 +14,27 @@ package struct ProtobufSkeleton {
     package let bytes: Bytes
   }
 
+  /// A field missing from the schema: the fields that lead to its message, each with the index in a
+  /// repeated one, and its number.
+  package struct UnknownField: Sendable, Equatable {
+    package struct Step: Sendable, Equatable {
+      package var name: String
+      package var index: Int?
+    }
+
+    package var path: [Step]
+    package var number: UInt32
+  }
+
   /// A field number that no specification uses. A file that uses it is refused.
   package static let placeholder: UInt32 = (1 << 29) - 1
   package static let payloadByteCount = 1024
 
   package private(set) var bytes: [UInt8] = []
   package private(set) var payloads: [Payload] = []
+  /// The first fields missing from the schema, each of a message once.
+  package private(set) var unknownFields: [UnknownField] = []
+  package static let unknownFieldLimit = 100
   /// An upper bound on the memory that the unpacked message takes.
   package private(set) var estimatedByteCount = 0
 
@@ -34,6 +49,7 @@ package struct ProtobufSkeleton {
       bytes = walker.output
       payloads = walker.payloads
       estimatedByteCount = walker.estimate
+      unknownFields = walker.unknownFields
     }
   }
 }
@@ -45,6 +61,8 @@ private struct Walker {
   var output: [UInt8] = []
   var payloads: [ProtobufSkeleton.Payload] = []
   var estimate = 0
+  var unknownFields: [ProtobufSkeleton.UnknownField] = []
+  private var path: [ProtobufSkeleton.UnknownField.Step] = []
 
   /// Memory that the unpacker and the Swift value need for a field, besides its contents.
   private static let fieldByteCount = 64
@@ -61,6 +79,8 @@ private struct Walker {
     var fields: Set<Int> = []
     var choices: Set<Int> = []
     var leftOut: Set<Int> = []
+    /// The number of messages in each repeated field.
+    var counts: [Int: Int] = [:]
   }
 
   mutating func message(_ range: Range<Int>, _ schema: ProtobufSchema, depth: Int) throws {
@@ -82,6 +102,7 @@ private struct Walker {
           field.range.lowerBound, "\(schema.name) uses the reserved field \(field.number)")
       }
       guard let index = schema.index(of: field.number) else {
+        note(field.number)
         if field.value.count >= ProtobufSkeleton.payloadByteCount {
           copy(&pending, upTo: field)
           leaveOut(field)
@@ -103,7 +124,11 @@ private struct Walker {
         case .message(let inner):
           copy(&pending, upTo: field)
           pending = position
+          let place = known.isRepeated ? seen.counts[index, default: 0] : nil
+          seen.counts[index] = place.map { $0 + 1 }
+          path.append(.init(name: known.name, index: place))
           try nested(field, inner, depth: depth)
+          path.removeLast()
         case .fixed32 where field.wireType == ProtobufWire.delimited:
           guard field.value.count >= ProtobufSkeleton.payloadByteCount else {
             try spend(2 * field.value.count)
@@ -133,6 +158,13 @@ private struct Walker {
       }
     }
     appendInput(pending..<range.upperBound)
+  }
+
+  private mutating func note(_ number: UInt32) {
+    let field = ProtobufSkeleton.UnknownField(path: path, number: number)
+    guard unknownFields.count < ProtobufSkeleton.unknownFieldLimit, unknownFields.last != field
+    else { return }
+    unknownFields.append(field)
   }
 
   private mutating func spend(_ byteCount: Int) throws {

@@ -38,6 +38,29 @@ public struct FeatureType: SpecificationMessage {
     return [.int8, .int32].contains(array.dataType)
   }
 
+  /// How a result of this shape contradicts the declared sizes, disregarding axes of length 1; nil if
+  /// it does not.
+  ///
+  /// - Parameters:
+  ///   - isRank5: whether the shape is `[Seq, Batch, C, H, W]`.
+  ///   - producer: the part that gives the result.
+  package func contradiction(_ shape: [Int], isRank5: Bool, of producer: String) -> String? {
+    let declared: [Int]
+    switch kind {
+    case .multiArray(let array)? where array.flexibility == nil: declared = array.shape
+    case .image(let image)? where image.flexibility == nil:
+      declared = [image.colorSpace.channelCount, image.height, image.width]
+    default: return nil
+    }
+    guard !declared.isEmpty, declared.allSatisfy({ $0 > 0 }) else { return nil }
+    let given = isRank5 ? shape.suffix(3) : shape
+    let compared = isRank5 ? declared.suffix(3) : declared
+    let sizes = given.filter { $0 != 1 }
+    guard sizes != compared.filter({ $0 != 1 }) else { return nil }
+    return "it declares the shape \(declared), but \(producer) gives "
+      + "\(isRank5 && declared.count == 1 ? sizes : given)"
+  }
+
   /// Creates a feature without a type.
   public init() {}
 

@@ -35,6 +35,11 @@ public struct ModelDescription: SpecificationMessage {
   ]
 }
 
+extension ModelDescription {
+  /// Whether the sizes of outputs may be those for the default of an input only.
+  package var hasFlexibleInput: Bool { input.contains { $0.type?.isFlexible == true } }
+}
+
 /// The interface of one function of a program.
 package struct FunctionDescription: SpecificationMessage {
   package var name = ""

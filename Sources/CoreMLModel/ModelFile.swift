@@ -43,9 +43,10 @@ extension Model {
     let skeleton = try ProtobufSkeleton(
       of: bytes, schema: SpecificationSchema.model, budget: budget)
     let allocator = UnpackAllocator(budget: budget)
-    let model = try allocator.withUnpacked(skeleton.bytes, SpecificationSchema.descriptor) {
+    var model = try allocator.withUnpacked(skeleton.bytes, SpecificationSchema.descriptor) {
       try Model(MessageReader($0, payloads: skeleton.payloads))
     }
+    model?.unknownFields.places = skeleton.unknownFields
     guard let model else {
       throw allocator.isExhausted
         ? ModelError(.limitExceeded, "unpacking it would take more than \(budget) bytes of memory")

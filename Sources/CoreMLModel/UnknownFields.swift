@@ -1,3 +1,4 @@
+import ByteFormats
 import TensorCore
 
 /// Fields missing from the schema, in wire format and file order.
@@ -31,6 +32,48 @@ package struct UnknownFields: Sendable, Equatable {
   }
 
   package var fields: [Field] = []
+  /// Such fields in the whole document, as it was read; only a document's own message has them.
+  package var places: [ProtobufSkeleton.UnknownField] = []
 
   package init() {}
+
+  package static func == (a: UnknownFields, b: UnknownFields) -> Bool { a.fields == b.fields }
+}
+
+extension Model {
+  /// The fields of the document that this program does not know, and therefore ignores.
+  var unknownFieldFindings: [ModelError] {
+    unknownFields.places.map { place in
+      var path = place.path[...]
+      var (model, prefix) = (self, "")
+      var error = ModelError(.malformed, "it is unknown to this version of Assay, and ignored")
+      while let index = path.firstIndex(where: { $0.name == "models" }),
+        let number = path[index].index,
+        model.pipelineModels.indices.contains(number)
+      {
+        prefix += "\(model.pipelineName(number))/"
+        model = model.pipelineModels[number]
+        path = path[(index + 1)...]
+      }
+      let layers = model.neuralNetwork?.layers ?? []
+      if let index = path.firstIndex(where: { $0.name == "layers" }),
+        let number = path[index].index,
+        layers.indices.contains(number)
+      {
+        error.layer = prefix + layers[number].label(at: number)
+        error.layerClass = layers[number].parameters?.specificationTypeName
+        // The class says what the first step inside the layer says.
+        path = path[(index + 1)...]
+        if path.first?.name == layers[number].parameters?.typeName { path = path.dropFirst() }
+      } else {
+        path = place.path[...]
+      }
+      error.field = (path.map(\.text) + ["field \(place.number)"]).joined(separator: ".")
+      return error
+    }
+  }
+}
+
+extension ProtobufSkeleton.UnknownField.Step {
+  fileprivate var text: String { index.map { "\(name)[\($0)]" } ?? name }
 }

@@ -22,6 +22,20 @@ package struct Faults {
   /// Findings that Core ML accepts but that are probably mistakes.
   private(set) var doubts: [ModelError] = []
 
+  /// Parts of the description that the model's results contradict.
+  private(set) var contradictions: [ModelError] = []
+
+  /// Records an output's sizes if results of this shape contradict them.
+  mutating func contradict(
+    _ output: FeatureDescription, _ shape: [Int]?, isRank5: Bool = false, by producer: String
+  ) {
+    guard let shape,
+      let text = output.type?.contradiction(shape, isRank5: isRank5, of: producer)
+    else { return }
+    contradictions.append(
+      ModelError(.malformed, text, field: "description.output.\(output.name)"))
+  }
+
   /// Records a doubt unless the condition holds.
   mutating func doubt(
     unless condition: Bool, _ field: String, _ message: @autoclosure () -> String
@@ -42,6 +56,7 @@ package struct Faults {
   mutating func append(_ part: Faults, _ place: (ModelError) -> ModelError) {
     errors += part.errors.map(place)
     doubts += part.doubts.map(place)
+    contradictions += part.contradictions.map(place)
   }
 
   mutating func require(

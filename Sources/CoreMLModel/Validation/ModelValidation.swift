@@ -14,6 +14,16 @@ extension Model {
     if let error = ModelError(faults.errors + faults.doubts) { throw error }
   }
 
+  /// What Core ML accepts or ignores in a valid model, so that predictions are probably not what its
+  /// author meant.
+  ///
+  /// - Throws: everything that `validate` finds, at once.
+  package func doubts() throws -> [ModelError] {
+    let faults = faults()
+    if let error = ModelError(faults.errors) { throw error }
+    return faults.doubts + unknownFieldFindings
+  }
+
   /// Every reason why Core ML would reject the model, in file order; empty for a valid model.
   public func validate() -> [ModelError] { faults().errors }
 
@@ -112,8 +122,7 @@ extension Model {
         }
       })
     // The default of an input with several shapes need not be one that fits.
-    let isFlexible = description.input.contains { $0.type?.isFlexible == true }
-    faults.append(isFlexible ? own.asDoubts : own) { $0 }
+    faults.append(description.hasFlexibleInput ? own.asDoubts : own) { $0 }
     checkOutputs(network, description, shapes, &faults)
   }
 
@@ -148,10 +157,15 @@ extension Model {
       $0.formUnion($1.output)
       $0.formUnion($1.blobsWrittenInside)
     }
+    let isFlexible = description.hasFlexibleInput
     for output in description.output where !predicted.contains(output.name) {
       faults.require(
         blobs.contains(output.name), "description.output.\(output.name)",
         "no layer produces it")
+      if isFlexible { continue }
+      faults.contradict(
+        output, shapes[output.name], isRank5: network.arrayInputShapeMapping == .rank5,
+        by: "the network")
     }
   }
 }

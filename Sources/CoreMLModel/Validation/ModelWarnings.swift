@@ -5,7 +5,10 @@ extension Model {
   /// mistakes; both in file order.
   package func findings() -> (errors: [ModelError], warnings: [ModelError]) {
     let faults = faults()
-    return (faults.errors, faults.doubts + suspicions())
+    return (
+      faults.errors,
+      faults.doubts + unknownFieldFindings + faults.contradictions + suspicions()
+    )
   }
 
   private func suspicions() -> [ModelError] {

@@ -36,9 +36,15 @@ extension MILProgram {
       faults.require(
         false, "description.input.\(input.name)", "the function '\(main)' has no such input")
     }
-    for output in description.output where !body.outputs.contains(output.name) {
+    let types = Dictionary(
+      (function.inputs + body.operations.flatMap(\.outputs)).map { ($0.name, $0.type?.tensor) },
+      uniquingKeysWith: { $1 })
+    for output in description.output {
+      let field = "description.output.\(output.name)"
       faults.require(
-        false, "description.output.\(output.name)", "the function '\(main)' has no such output")
+        body.outputs.contains(output.name), field, "the function '\(main)' has no such output")
+      if description.hasFlexibleInput { continue }
+      faults.contradict(output, types[output.name]??.shape, by: "the function '\(main)'")
     }
   }
 }
