@@ -18,7 +18,9 @@ package struct ChannelMeans: Sendable {
     onProgress: (Int, Int) -> Void = { _, _ in }
   ) throws {
     let images = try options.images ?? ImageOptions(recordedIn: model)
-    try self.init(model, InputList.values(words, for: model, images), options, onProgress)
+    try self.init(
+      model, InputList.values(words, for: model, images, options.engine.hooks), options,
+      onProgress)
   }
 
   init(

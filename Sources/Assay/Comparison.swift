@@ -82,7 +82,8 @@ public struct Comparison: Sendable {
     var expected = try ExpectedArrays.read(path)
     let isImage = try ExpectedArrays.isImage(path)
     let source = try InputSource.only(words, for: model, command: "diff")
-    let values = try source.read(for: model, images: options.images)
+    let values = try source.read(
+      for: model, images: options.images, hooks: options.engine.hooks)
     var predictorOptions = options.predictor
     if options.layers != nil { predictorOptions.keep = .all }
     let predictor = try Predictor(model: model, options: predictorOptions)
@@ -97,7 +98,8 @@ public struct Comparison: Sendable {
       if partners.count == 1 { expected.arrays[0].name = partners[0].name }
     }
     let (pairs, unexpected) = try pair(
-      outputs.map { ($0.name, isImage ? $0.channelsLast : $0.value) }, with: expected, file: path)
+      outputs.map { ($0.name, isImage ? $0.channelsLast : $0.value) }, with: expected, file: path,
+      options.engine.hooks)
     let scores = Set(outputs.filter(\.isScores).map(\.name))
     let comparisons = pairs.map {
       $0.compared(options, isImage: isImage, isScores: scores.contains($0.name))
@@ -145,7 +147,7 @@ public struct Comparison: Sendable {
       actual.arrays.enumerated().map {
         ($1.name ?? (isImage ? "image" : "array \($0)"), $1.tensor)
       },
-      with: try ExpectedArrays.read(b), file: b)
+      with: try ExpectedArrays.read(b), file: b, options.engine.hooks)
     return Comparison(
       outputs: pairs.map { $0.compared(options, isImage: isImage) }, unexpected: unexpected,
       blobs: nil, verdicts: [:], images: isImage ? pairs.compactMap(\.images) : [],
@@ -189,13 +191,17 @@ public struct Comparison: Sendable {
   ) throws -> [OutputComparison] {
     let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
     let scores = Set(outputs.filter(\.isScores).map(\.name))
-    return try pair(outputs.map { ($0.name, $0.value) }, with: expected, file: file).pairs.map {
+    let pairs = try pair(
+      outputs.map { ($0.name, $0.value) }, with: expected, file: file, options.engine.hooks
+    ).pairs
+    return pairs.map {
       $0.compared(options, isImage: false, isScores: scores.contains($0.name))
     }
   }
 
   private static func pair(
-    _ actual: [(name: String, value: Tensor)], with expected: ArraySet, file: String
+    _ actual: [(name: String, value: Tensor)], with expected: ArraySet, file: String,
+    _ hooks: EngineHooks
   ) throws -> (pairs: [Pair], unexpected: [String]) {
     let pairing = ArrayPairing(actual: actual.map(\.name), expected: expected.arrays.map(\.name))
     guard pairing.unpairedExpected.isEmpty, !pairing.pairs.isEmpty else {
@@ -203,6 +209,11 @@ public struct Comparison: Sendable {
       throw ModelError(
         .mismatch, "there is nothing to compare with \(names.joined(separator: ", "))", file: file,
         hint: "the outputs are \(actual.map(\.name).joined(separator: ", "))")
+    }
+    for pair in pairing.pairs {
+      hooks.reportName(
+        expected.arrays[pair.expected].name, usedFor: "output '\(actual[pair.actual].name)'",
+        unless: actual[pair.actual].name, file: file)
     }
     return (
       pairing.pairs.map {

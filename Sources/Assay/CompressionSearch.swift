@@ -71,7 +71,7 @@ package struct CompressionSearch {
     try require(
       model.neuralNetwork != nil || model.isProgram, .unsupported,
       "a model of type \(model.typeName) cannot run, so its precision cannot be searched")
-    values = try InputList.values(words, for: model, options.images)
+    values = try InputList.values(words, for: model, options.images, options.engine.hooks)
     let keepsScales = WeightPrecision.codes(bits: 8, options.mode).wantsChannelScales
     (base, folds) =
       options.foldsBatchnorm && !model.isProgram

@@ -18,7 +18,8 @@ extension Model {
     let predictor = try Predictor(model: self, options: options)
     var large: Set<String> = []
     for source in try InputList(words, for: self) {
-      let values = try source.read(for: self, images: options.images)
+      let values = try source.read(
+        for: self, images: options.images, hooks: options.engine.hooks)
       for output in try source.blamed({ try predictor.predict(values) }).outputs
       where output.value.elements.contains(where: { $0.isFinite && $0.magnitude >= Self.halfLimit })
       {

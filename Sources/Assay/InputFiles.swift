@@ -1,5 +1,6 @@
 import ByteFormats
 import CoreMLModel
+import Engine
 import Files
 import Imaging
 import ModelPrediction
@@ -37,24 +38,29 @@ package struct InputSource: Sendable {
 
   /// The values for the model's inputs.
   ///
-  /// - Parameter images: the preparation of images; nil for what the model records.
+  /// - Parameters:
+  ///   - images: the preparation of images; nil for what the model records.
+  ///   - hooks: receive what is suspicious in the files.
   package func read(
-    for model: Model, images: ImageOptions? = nil
+    for model: Model, images: ImageOptions? = nil, hooks: EngineHooks = EngineHooks()
   ) throws -> [String: FeatureValue] {
     let images = try images ?? ImageOptions(recordedIn: model)
     let inputs = model.description?.input ?? []
     var values: [String: FeatureValue] = [:]
-    var unnamed: [(value: FeatureValue, path: String)] = []
+    var unnamed: [(name: String?, value: FeatureValue, path: String)] = []
     for (feature, path) in files {
-      for (name, value) in try Self.values(at: path, images, for: model) {
+      for (name, value) in try Self.values(at: path, images, for: model, hooks) {
         if let target = feature ?? name, inputs.contains(where: { $0.name == target }) {
-          values[target] = value
+          try require(
+            values.updateValue(value, forKey: target) == nil, .mismatch,
+            "input '\(target)' already has a value", file: path,
+            hint: "give one array for each input")
         } else if let name, feature == nil, inputs.count > 1 {
           throw ModelError(
             .mismatch, "the model has no input '\(name)'", file: path,
             hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
         } else {
-          unnamed.append((value, path))
+          unnamed.append((name, value, path))
         }
       }
     }
@@ -64,7 +70,11 @@ package struct InputSource: Sendable {
       "\(counted(unnamed.count, "file")) for \(counted(open.count, "input"))",
       file: unnamed.last?.path,
       hint: "the model's inputs are \(inputs.map(\.name).joined(separator: ", "))")
-    for (feature, item) in zip(open, unnamed) { values[feature.name] = item.value }
+    for (feature, item) in zip(open, unnamed) {
+      hooks.reportName(
+        item.name, usedFor: "input '\(feature.name)'", unless: feature.name, file: item.path)
+      values[feature.name] = item.value
+    }
     if let info = ImageInfo(of: model), values[info.name] == nil {
       values[info.name] = try info.value(values, of: model, images)
     }
@@ -79,13 +89,17 @@ package struct InputSource: Sendable {
   }
 
   private static func values(
-    at path: String, _ images: ImageOptions, for model: Model
+    at path: String, _ images: ImageOptions, for model: Model, _ hooks: EngineHooks
   ) throws -> [(String?, FeatureValue)] {
     let bytes = try MappedFile.read(path)
     return try inFile(path) {
       let format = FileFormat(bytes)
       if format == .png || format == .jpeg || hasNameOfImage(path) {
         let image = try Image(decoding: bytes)
+        if let damage = image.damage {
+          hooks.onFinding?(
+            ValueFinding(.damagedImage, "the image is damaged: \(damage)", file: path))
+        }
         let orientation = images.appliesOrientation ? Orientation(of: bytes) : .upright
         return [(nil, .image(try image.turned(orientation)))]
       }
@@ -96,6 +110,14 @@ package struct InputSource: Sendable {
       let set = try ArraySet.parse(
         bytes, prefersJSON: path.hasSuffix(".json"), exactly: isExact)
       return set.arrays.map { array in
+        if array.overflowCount > 0, array.doubles == nil {
+          hooks.onFinding?(
+            ValueFinding(
+              .overflow,
+              "\(counted(array.overflowCount, "value")) of \(array.tensor.count) "
+                + "\(array.overflowCount == 1 ? "is" : "are") beyond single precision, and became "
+                + "infinite", file: path))
+        }
         let numbers = array.doubles.map { NumberArray(shape: array.tensor.shape, $0) }
         return (array.name, numbers.map(FeatureValue.numbers) ?? .array(array.tensor))
       }
@@ -109,5 +131,22 @@ package struct InputSource: Sendable {
       "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "tif", "tiff", "webp", "heic", "heif",
       "avif",
     ].contains(end)
+  }
+}
+
+extension EngineHooks {
+  /// The same without a word about pixels: random ones need not be whole.
+  var forRandomInputs: EngineHooks {
+    guard let report = onFinding else { return self }
+    var hooks = self
+    hooks.onFinding = { if $0.kind != .pixels { report($0) } }
+    return hooks
+  }
+
+  /// Reports an array that is used under another name; NumPy makes `arr_0` of a missing one.
+  func reportName(_ array: String?, usedFor place: String, unless name: String, file: String) {
+    guard let array, array != name, !array.hasPrefix("arr_") else { return }
+    onFinding?(
+      ValueFinding(.otherName, "the array '\(array)' is used for it", field: place, file: file))
   }
 }

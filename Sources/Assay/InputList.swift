@@ -1,4 +1,5 @@
 import CoreMLModel
+import Engine
 import Imaging
 import ModelPrediction
 import TensorCore
@@ -208,10 +209,11 @@ extension InputList {
 
   /// The values of all predictions. Throws `.mismatch` if there are none.
   static func values(
-    _ words: [String], for model: Model, _ images: ImageOptions
+    _ words: [String], for model: Model, _ images: ImageOptions,
+    _ hooks: EngineHooks
   ) throws -> [[String: FeatureValue]] {
     let values = try InputList(words, for: model).map {
-      try $0.read(for: model, images: images)
+      try $0.read(for: model, images: images, hooks: hooks)
     }
     guard !values.isEmpty else { throw ModelError(.mismatch, "no inputs were given") }
     return values

@@ -1,5 +1,6 @@
 import CoreMLModel
 import Dispatch
+import Engine
 import Imaging
 import ModelPrediction
 import Synchronization
@@ -32,6 +33,7 @@ package final class ReadAhead: @unchecked Sendable {
   private let model: Model
   private let images: ImageOptions
   private let predictor: Predictor?
+  private let hooks: EngineHooks
   private let sources = DispatchQueue(label: "assay.list")
   private let readers = DispatchQueue(label: "assay.read", attributes: .concurrent)
   /// Predictions at the same time.
@@ -42,12 +44,14 @@ package final class ReadAhead: @unchecked Sendable {
   private var position = 0
 
   /// - Parameters:
+  ///   - hooks: receive what is suspicious in the files.
   ///   - predictor: predicts what `prediction` returns.
   ///   - depth: by default, as many as keep all cores busy.
   package init(
     _ list: InputList, for model: Model, images: ImageOptions = ImageOptions(),
-    predictor: Predictor? = nil, depth: Int? = nil
+    hooks: EngineHooks = EngineHooks(), predictor: Predictor? = nil, depth: Int? = nil
   ) {
+    self.hooks = hooks
     self.list = list
     self.model = model
     self.images = images
@@ -128,7 +132,10 @@ package final class ReadAhead: @unchecked Sendable {
       }
       readers.async { [self] in
         slot.item = Item(
-          source: source, values: Result { try source.read(for: model, images: images) })
+          source: source,
+          values: Result {
+            try source.read(for: model, images: images, hooks: hooks)
+          })
         if predictsAhead.load(ordering: .relaxed) { predict(slot) }
         slot.isReady.signal()
       }

@@ -91,8 +91,7 @@ struct BenchCommand: ParsableCommand {
     let start = clock.now
     var options = Predictor.Options()
     options.layout = layout
-    options.engine = try engine.compileOptions()
-    Console.warnOfOutputs(&options.engine.hooks, file: model)
+    options.engine = try engine.compileOptions(for: model)
     options.forgetBias = engine.forgetBias
     options.precision = compute.precision
     options.keptInFloat32 = Set(compute.kept.layers)
@@ -129,7 +128,7 @@ struct BenchCommand: ParsableCommand {
         min(filled, Double(times.count) / Double(runs)), counted(times.count, "run"))
     }
     progress.finish()
-    predictor.reportNotANumber(results)
+    predictor.report(results)
     guard let timings = Timings(times) else { return }
     var report = BenchReport(network, timings, load: load, first: first)
     // Reads the whole file, which must not count as memory of the runs.
@@ -166,7 +165,7 @@ struct BenchCommand: ParsableCommand {
   private func blobs(_ predictor: Predictor, _ document: Model) throws -> [String: Tensor] {
     guard inputs.isEmpty else {
       let source = try InputSource.only(inputs, for: document, command: "bench")
-      return try predictor.interface.blobs(source.read(for: document))
+      return try predictor.interface.blobs(source.read(for: document, hooks: predictor.hooks))
     }
     return try predictor.randomBlobs(seed: engine.seed)
   }

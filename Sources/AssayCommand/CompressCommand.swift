@@ -81,7 +81,7 @@ struct CompressCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions()
+    let compile = try engine.compileOptions(for: model)
     let reader = ModelReader(
       source, compile.customLayers, global, recipe: images.recipe, forgetBias: engine.forgetBias,
       inputs: search.inputs)
@@ -158,7 +158,8 @@ struct CompressCommand: ParsableCommand {
     options.topOfScores = 5
     let (summary, loop) = try ModelDiffArguments.summary(
       try ModelPair(document, compressed, options), document,
-      try InputList(search.inputs, for: document), options.images, title: "assay compress",
+      try InputList(search.inputs, for: document), options.images, options.engine.hooks,
+      title: "assay compress",
       quiet: global.quiet || json)
     try loop.conclude()
     return summary

@@ -69,14 +69,15 @@ enum Console {
     if let note = model.nonFiniteNote(file: file) { warn(note) }
   }
 
-  /// Warns once about each output with NaN values.
-  static func warnOfOutputs(_ hooks: inout EngineHooks, file: String) {
+  /// Warns once about each kind of suspicious value of an input or output, and about each damaged
+  /// file.
+  static func warnOfValues(_ hooks: inout EngineHooks, file: String) {
     guard !isQuiet else { return }
-    let known = OutputNames()
-    hooks.onNotANumber = { name, count, total in
-      guard known.insert(name) else { return }
-      let values = "\(counted(count, "value")) of \(total) \(count == 1 ? "is" : "are") NaN"
-      warn(ModelError(.malformed, values, file: file, field: "output '\(name)'").description)
+    let known = FindingKeys()
+    hooks.onFinding = { finding in
+      guard known.insert("\(finding.kind) \(finding.error.field ?? finding.error.file ?? "")")
+      else { return }
+      warn(finding.error.inFile(file).description)
     }
   }
 
@@ -117,11 +118,11 @@ enum Console {
   }
 }
 
-/// Names that have been seen.
-private final class OutputNames: Sendable {
-  private let names = Mutex<Set<String>>([])
+/// Findings that have been printed.
+private final class FindingKeys: Sendable {
+  private let keys = Mutex<Set<String>>([])
 
-  func insert(_ name: String) -> Bool { names.withLock { $0.insert(name).inserted } }
+  func insert(_ key: String) -> Bool { keys.withLock { $0.insert(key).inserted } }
 }
 
 /// `--color-output`; `NO_COLOR` and a dumb terminal turn colors off.

@@ -130,8 +130,7 @@ struct DiffCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    var compile = try engine.compileOptions()
-    if let file = files.first { Console.warnOfOutputs(&compile.hooks, file: file) }
+    let compile = try engine.compileOptions(for: files.first ?? "")
     var reader = ModelReader(
       source, compile.customLayers, global, recipe: images.recipe,
       forgetBias: engine.forgetBias)

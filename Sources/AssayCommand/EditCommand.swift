@@ -53,7 +53,7 @@ struct EditCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions()
+    let compile = try engine.compileOptions(for: model)
     var reader = ModelReader(
       source, compile.customLayers, global, precision: weightPrecision, recipe: recipe.recipe,
       forgetBias: engine.forgetBias)

@@ -98,8 +98,7 @@ struct EvalCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    var compile = try engine.compileOptions()
-    Console.warnOfOutputs(&compile.hooks, file: model)
+    let compile = try engine.compileOptions(for: model)
     var words = ([model] + inputs)[...]
     let files = ModelFiles(from: &words)
     var reader = ModelReader(

@@ -126,8 +126,7 @@ struct RunCommand: ParsableCommand {
     try require(
       !words.isEmpty, .usage, "there is no input after the model",
       hint: "add an image or an array: assay run MODEL INPUT")
-    var compile = try engine.compileOptions()
-    Console.warnOfOutputs(&compile.hooks, file: model)
+    let compile = try engine.compileOptions(for: model)
     var reader = ModelReader(
       source, compile.customLayers, global, forgetBias: engine.forgetBias, inputs: Array(words))
     reader.function = engine.program.function
@@ -184,7 +183,9 @@ struct RunCommand: ParsableCommand {
     }
     if carryStates {
       var states: [String: FeatureValue] = [:]
-      try loop.run(list, for: document, images: predictor.images) { source, given, _ in
+      try loop.run(
+        list, for: document, images: predictor.images, hooks: predictor.hooks
+      ) { source, given, _ in
         (try source.blamed { try predictor.predict(given, &states) }, given)
       } then: {
         try show($0, $1)

@@ -50,6 +50,7 @@ struct UpgradeCommand: ParsableCommand {
     global.apply()
     var options = Comparison.Options()
     options.forgetBias = forgetBias
+    Console.warnOfValues(&options.engine.hooks, file: model)
     let upgraded = try inFile(model) {
       let network = try Model(contentsOf: model)
       if !global.quiet { Console.warn(of: try network.doubts(), file: model) }
@@ -73,7 +74,8 @@ struct UpgradeCommand: ParsableCommand {
       let pair = try ModelPair(
         network, upgraded, blobs: ModelDifference(network, upgraded).blobs, options)
       let (summary, loop) = try ModelDiffArguments.summary(
-        pair, network, list, options.images, title: "assay upgrade", quiet: global.quiet)
+        pair, network, list, options.images, options.engine.hooks, title: "assay upgrade",
+        quiet: global.quiet)
       matches = summary.matches && summary.notCompared.isEmpty
       if !matches {
         Console.write(

@@ -10,6 +10,8 @@ package struct NamedArray: Sendable, Equatable {
   package var tensor: Tensor
   /// The elements in double precision, if that was asked for.
   package var doubles: [Double]?
+  /// The number of elements that are finite in the file and infinite as floats.
+  package var overflowCount = 0
 
   package init(_ tensor: Tensor, name: String? = nil, type: NumericType = .float32) {
     self.name = name

@@ -10,6 +10,7 @@ package enum CSVFile {
   package static func parse(_ bytes: Bytes) throws -> NamedArray {
     try bytes.withUnsafeBytes { text in
       var values: [Float] = []
+      var overflowCount = 0
       var rowCount = 0
       var columnCount = 0
       var separator: UInt8?
@@ -27,7 +28,8 @@ package enum CSVFile {
         separator = mark
         let before = values.count
         let fieldCount = try appendRow(
-          line, separator: mark, lineNumber: lineNumber, mayBeTitles: isFirstRow, to: &values)
+          line, separator: mark, lineNumber: lineNumber, mayBeTitles: isFirstRow, to: &values,
+          &overflowCount)
         isFirstRow = false
         if values.count == before { continue }
         if rowCount == 0 { columnCount = fieldCount }
@@ -37,8 +39,10 @@ package enum CSVFile {
         rowCount += 1
       }
       guard rowCount > 0 else { throw ModelError(.malformed, "the table contains no numbers") }
-      return NamedArray(
+      var array = NamedArray(
         Tensor(shape: columnCount == 1 ? [rowCount] : [rowCount, columnCount], values))
+      array.overflowCount = overflowCount
+      return array
     }
   }
 
@@ -81,14 +85,15 @@ package enum CSVFile {
 
   /// Appends the row's numbers and returns their count, which is 0 if the row holds titles.
   private static func appendRow(
-    _ line: Line, separator: UInt8, lineNumber: Int, mayBeTitles: Bool, to values: inout [Float]
+    _ line: Line, separator: UInt8, lineNumber: Int, mayBeTitles: Bool, to values: inout [Float],
+    _ overflowCount: inout Int
   ) throws -> Int {
     let before = values.count
     var rest = line
     var columnNumber = 0
     while true {
       columnNumber += 1
-      guard let (value, length) = field(rest) else {
+      guard let (value, length, overflows) = field(rest) else {
         let hasNumbers = values.count > before
         if mayBeTitles, !hasNumbers, isTitles(rest, separator) { return 0 }
         let found = String(decoding: rest.prefix { $0 != separator }.prefix(40), as: UTF8.self)
@@ -96,6 +101,7 @@ package enum CSVFile {
           .malformed, "line \(lineNumber), field \(columnNumber): '\(found)' is not a number")
       }
       values.append(value)
+      if overflows { overflowCount += 1 }
       rest = rest.dropFirst(length)
       guard let next = rest.first else { break }
       try require(
@@ -116,12 +122,13 @@ package enum CSVFile {
   }
 
   /// The number at the start of `text` and the bytes up to the next separator or other text.
-  private static func field(_ text: Line) -> (value: Float, length: Int)? {
+  private static func field(_ text: Line) -> (value: Float, length: Int, overflows: Bool)? {
     var rest = text
     while let first = rest.first, isSpace(first) { rest = rest.dropFirst() }
     let isQuoted = rest.first == UInt8(ascii: "\"")
     if isQuoted { rest = trimmed(rest.dropFirst()) }
     guard let (value, length) = DecimalNumber.parse(rest) else { return nil }
+    let overflows = DecimalNumber.overflows(value, rest)
     rest = rest.dropFirst(length)
     if isQuoted {
       while let first = rest.first, isSpace(first) { rest = rest.dropFirst() }
@@ -135,6 +142,6 @@ package enum CSVFile {
     {
       rest = rest.dropFirst()
     }
-    return (value, text.count - rest.count)
+    return (value, text.count - rest.count, overflows)
   }
 }

@@ -64,6 +64,11 @@ enum DecimalNumber {
     return Float(written).map { ($0, length) }
   }
 
+  /// Whether the number at the start of `text`, read as `value`, is infinite but written in digits.
+  static func overflows(_ value: Float, _ text: UnsafeRawBufferPointer.SubSequence) -> Bool {
+    value.isInfinite && text.prefix(3).contains { (0x30...0x39).contains($0) }
+  }
+
   /// `mantissa · 10^exponent` in double precision, rounded to float, or nil if that might not be
   /// the nearest float. Each of the three roundings before the last (of the digits, the mantissa
   /// and the product) moves the double by at most one unit, so the double must not be that close to

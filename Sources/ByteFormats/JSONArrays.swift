@@ -82,6 +82,7 @@ extension JSONReader {
     var lengths: [Int?] = []
     /// Depth of the numbers.
     var rank: Int?
+    var overflowCount = 0
   }
 
   fileprivate mutating func array(_ name: String? = nil) throws -> NamedArray {
@@ -90,7 +91,9 @@ extension JSONReader {
     try elements(depth: 0, &shape, &values)
     let lengths = shape.lengths.map { $0 ?? 0 }
     try checkShape(lengths)
-    return NamedArray(Tensor(shape: lengths, values), name: name)
+    var array = NamedArray(Tensor(shape: lengths, values), name: name)
+    array.overflowCount = shape.overflowCount
+    return array
   }
 
   private mutating func elements(
@@ -101,7 +104,7 @@ extension JSONReader {
         throw error("a number is mixed with arrays")
       }
       shape.rank = depth
-      values.append(try number())
+      values.append(try number(&shape))
       return
     }
     guard depth < Limits.rank else {
@@ -128,7 +131,7 @@ extension JSONReader {
     ("\"-Infinity\"", -.infinity),
   ]
 
-  private mutating func number() throws -> Float {
+  private mutating func number(_ shape: inout Shape) throws -> Float {
     if let byte = next(), [UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "\"")].contains(byte)
     {
       for (word, value) in Self.words where accept(word) { return value }
@@ -136,6 +139,7 @@ extension JSONReader {
     guard let (value, length) = DecimalNumber.parse(text[position...]) else {
       throw error("no number")
     }
+    if DecimalNumber.overflows(value, text[position...]) { shape.overflowCount += 1 }
     skip(length)
     return value
   }

@@ -25,6 +25,16 @@ package enum NumPyFile {
     }
     if header.isFortranOrder { tensor = tensor.transposed(header.shape.indices.reversed()) }
     var array = NamedArray(tensor, type: header.type)
+    if header.type == .float64, tensor.hasInfinite {
+      array.overflowCount = elements.withUnsafeBytes { bytes in
+        (0..<header.elementCount).count { index in
+          let bits = bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self)
+          let value = Double(
+            bitPattern: header.isBigEndian ? UInt64(bigEndian: bits) : UInt64(littleEndian: bits))
+          return value.isFinite && Float(value).isInfinite
+        }
+      }
+    }
     // One axis has the same order in both.
     if exactly, !header.isFortranOrder || header.shape.count < 2 {
       array.doubles = elements.withUnsafeBytes { bytes in
@@ -58,4 +68,8 @@ package enum NumPyFile {
       }
     }
   }
+}
+
+extension Tensor {
+  fileprivate var hasInfinite: Bool { withUnsafeElements { $0.contains(where: \.isInfinite) } }
 }

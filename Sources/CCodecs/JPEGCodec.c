@@ -14,6 +14,8 @@ struct JPEGReader {
   struct jpeg_progress_mgr progress;
   int scanLimit;
   char *message;
+  // What the library first warned of.
+  char warning[CODEC_MESSAGE_BYTES];
   jmp_buf failure;
 };
 
@@ -28,7 +30,13 @@ static void libraryFailed(j_common_ptr jpeg) {
   fail(jpeg->client_data, text);
 }
 
-static void ignoreMessage(j_common_ptr jpeg) { (void)jpeg; }
+// The library passes on its first warning only.
+static void keepWarning(j_common_ptr jpeg) {
+  char text[JMSG_LENGTH_MAX];
+  JPEGReader *reader = jpeg->client_data;
+  jpeg->err->format_message(jpeg, text);
+  snprintf(reader->warning, CODEC_MESSAGE_BYTES, "%s", text);
+}
 
 static void startSource(j_decompress_ptr jpeg) { (void)jpeg; }
 
@@ -58,7 +66,7 @@ JPEGReader *jpegReaderOpen(const uint8_t *bytes, size_t count, JPEGInfo *info,
   reader->message = message;
   reader->jpeg.err = jpeg_std_error(&reader->errors);
   reader->errors.error_exit = libraryFailed;
-  reader->errors.output_message = ignoreMessage;
+  reader->errors.output_message = keepWarning;
   reader->jpeg.client_data = reader;
   if (setjmp(reader->failure)) {
     jpegReaderClose(reader);
@@ -103,7 +111,8 @@ int jpegReaderRead(JPEGReader *reader, uint8_t *pixels, int scanLimit,
     jpeg_read_scanlines(&reader->jpeg, &row, 1);
   }
   jpeg_finish_decompress(&reader->jpeg);
-  return 0;
+  snprintf(message, CODEC_MESSAGE_BYTES, "%s", reader->warning);
+  return reader->errors.num_warnings > 0;
 }
 
 void jpegReaderClose(JPEGReader *reader) {

@@ -116,7 +116,7 @@ static int breaksOff(const PNGReader *reader) {
 int pngReaderRead(PNGReader *reader, uint8_t *pixels, size_t rowBytes,
                   char message[CODEC_MESSAGE_BYTES]) {
   reader->message = message;
-  if (setjmp(reader->failure)) return isComplete(reader) && !breaksOff(reader) ? 0 : -1;
+  if (setjmp(reader->failure)) return isComplete(reader) && !breaksOff(reader) ? 1 : -1;
   png_structp png = reader->png;
   png_set_packing(png);
   union {

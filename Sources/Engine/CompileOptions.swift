@@ -1,5 +1,6 @@
 import CustomLayers
 import Kernels
+import TensorCore
 
 /// Options for compiling a network.
 public struct CompileOptions: Sendable {
@@ -50,14 +51,32 @@ public struct CompileOptions: Sendable {
 public struct EngineHooks: Sendable {
   /// Called after each step of a prediction.
   package var onStep: (@Sendable (StepRecord) -> Void)?
-  /// Called with the name of an output with values that are not numbers, and their number and that
-  /// of all its values.
-  package var onNotANumber: (@Sendable (String, Int, Int) -> Void)?
+  /// Called with what a prediction or the reading of its inputs finds, again for each prediction.
+  package var onFinding: (@Sendable (ValueFinding) -> Void)?
   /// Called before each call of a custom layer.
   package var onCustomLayerCall: (@Sendable (CustomLayerCall) -> Void)?
 
   /// Nothing is reported.
   public init() {}
+}
+
+/// Values that are legal, but probably a mistake.
+package struct ValueFinding: Sendable {
+  package enum Kind: Sendable {
+    case notANumber, infinite, notWhole, outOfRange, overflow, lostDigits, pixels, shape
+    case otherName, damagedImage
+  }
+
+  package var kind: Kind
+  /// Its field is the input or output, if it is about one.
+  package var error: ModelError
+
+  package init(
+    _ kind: Kind, _ message: String, field: String? = nil, file: String? = nil
+  ) {
+    self.kind = kind
+    error = ModelError(.malformed, message, file: file, field: field)
+  }
 }
 
 /// One executed step.

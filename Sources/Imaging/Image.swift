@@ -11,15 +11,29 @@ public struct Image: Sendable, Equatable {
   public let channelCount: Int
   /// `height · width · channelCount` samples.
   public let samples: Bytes
+  /// What is wrong with the file that it was decoded from; nil if nothing is.
+  package var damage: String?
 
   /// Precondition: the number of `samples` is the product of the other arguments.
   public init(width: Int, height: Int, channelCount: Int, samples: Bytes) {
+    self.init(
+      width: width, height: height, channelCount: channelCount, samples: samples, damage: nil)
+  }
+
+  package init(width: Int, height: Int, channelCount: Int, samples: Bytes, damage: String?) {
+    self.damage = damage
     precondition(channelCount == 1 || channelCount == 3)
     precondition(samples.count == width * height * channelCount)
     self.width = width
     self.height = height
     self.channelCount = channelCount
     self.samples = samples
+  }
+
+  /// Whether both have the same samples.
+  public static func == (a: Image, b: Image) -> Bool {
+    (a.width, a.height, a.channelCount) == (b.width, b.height, b.channelCount)
+      && a.samples == b.samples
   }
 
   /// The image with three channels; gray is repeated.

@@ -33,16 +33,18 @@ enum JPEGCodec {
     let raw = try SampleBuffer(
       width: width, height: height, channelCount: Int(info.channels))
     let scanLimit = min(200, max(20, scannedSamples / raw.bytes.count))
-    try CodecMessage.check("JPEG") { message in
+    let damage = try CodecMessage.check("JPEG") { message in
       jpegReaderRead(reader, raw.bytes.baseAddress, Int32(scanLimit), message)
     }
     if info.channels != 4 {
       return Image(
-        width: width, height: height, channelCount: Int(info.channels), samples: raw.finished)
+        width: width, height: height, channelCount: Int(info.channels), samples: raw.finished,
+        damage: damage)
     }
     let target = try SampleBuffer(width: width, height: height, channelCount: 3)
     convertInks(UnsafeBufferPointer(raw.bytes), to: target.bytes)
-    return Image(width: width, height: height, channelCount: 3, samples: target.finished)
+    return Image(
+      width: width, height: height, channelCount: 3, samples: target.finished, damage: damage)
   }
 
   /// Converts cyan, magenta, yellow and black, stored inverted as Adobe does, to red, green and

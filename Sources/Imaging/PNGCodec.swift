@@ -31,18 +31,20 @@ enum PNGCodec {
       width: width, height: height, channelCount: Int(info.channels),
       bytesPerSample: bytesPerSample)
     let rowByteCount = width * Int(info.channels) * bytesPerSample
-    try CodecMessage.check("PNG") { message in
+    let damage = try CodecMessage.check("PNG") { message in
       pngReaderRead(reader, raw.bytes.baseAddress, rowByteCount, message)
     }
     if info.bitDepth == 8, info.isPalette == 0, info.channels == 1 || info.channels == 3 {
       return Image(
-        width: width, height: height, channelCount: Int(info.channels), samples: raw.finished)
+        width: width, height: height, channelCount: Int(info.channels), samples: raw.finished,
+        damage: damage)
     }
     let channelCount = info.isPalette != 0 || info.channels >= 3 ? 3 : 1
     let target = try SampleBuffer(width: width, height: height, channelCount: channelCount)
     convert(UnsafeRawBufferPointer(raw.bytes), info, to: target.bytes, channelCount: channelCount)
     return Image(
-      width: width, height: height, channelCount: channelCount, samples: target.finished)
+      width: width, height: height, channelCount: channelCount, samples: target.finished,
+      damage: damage)
   }
 
   private static func convert(
@@ -136,11 +138,14 @@ enum CodecMessage {
     }
   }
 
+  /// The damage that the library passed over.
   static func check(
     _ format: String, _ body: (UnsafeMutablePointer<CChar>) -> Int32
-  ) throws {
+  ) throws -> String? {
     try with { message in
-      guard body(message) == 0 else { throw error(format, message) }
+      let result = body(message)
+      guard result >= 0 else { throw error(format, message) }
+      return result == 0 ? nil : String(cString: message)
     }
   }
 }

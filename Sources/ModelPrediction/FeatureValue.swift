@@ -116,6 +116,7 @@ package struct Feature: Sendable {
 
   /// The blob for `value`: `[Seq, Batch, C, H, W]`, or the declared shape with exact mapping.
   package func blob(_ value: FeatureValue) throws -> Tensor {
+    try type.requireNumbers(value, feature: name)
     switch (type.kind, value) {
     case (.image(let declared), .image(let image)):
       return flattened(try pixels(of: image, as: declared))

@@ -12,15 +12,15 @@ extension Predictor {
   ///
   /// - Returns: nil if only `predict` can: before the first prediction, for other shapes than the
   ///   last one's, with states, if the order of predictions matters or each step is reported; and if
-  ///   there is an error or a value that is not a number, which `predict` then reports.
+  ///   there is an error or a suspicious value, which `predict` then reports.
   package func predictOnOneThread(_ values: [String: FeatureValue]) -> Prediction? {
-    guard let network = networkForOneThread, let blobs = try? interface.blobs(values),
-      let items = try? interface.batchItems(blobs)
+    guard let network = networkForOneThread, findings(ofInputs: values).isEmpty,
+      let blobs = try? interface.blobs(values), let items = try? interface.batchItems(blobs)
     else { return nil }
     var results: [[String: Tensor]] = []
     for item in items {
       guard let result = try? network.predictOnOneThread(interface.completed(item)),
-        result.values.allSatisfy({ $0.withUnsafeElements { !$0.contains(where: \.isNaN) } })
+        findings(result).isEmpty
       else { return nil }
       results.append(result)
     }

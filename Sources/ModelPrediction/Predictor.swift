@@ -44,6 +44,8 @@ public final class Predictor: Sendable {
   public let images: ImageOptions
   package let interface: ModelInterface
   let options: Options
+  /// The callbacks of its options.
+  package var hooks: EngineHooks { options.engine.hooks }
   /// The predictors of a pipeline's models; empty for a network.
   package let members: [Predictor]
   /// The computation of a model that is neither a network nor a pipeline.
@@ -90,7 +92,7 @@ public final class Predictor: Sendable {
     var memberOptions = options
     memberOptions.keep = .named([])
     // The pipeline itself says what its outputs are.
-    memberOptions.engine.hooks.onNotANumber = nil
+    memberOptions.engine.hooks.onFinding = nil
     memberOptions.images = images
     if model.usesFeatures { memberOptions.layout = .coreml }
     if case .features(let features)? = model.type {
@@ -114,8 +116,13 @@ public final class Predictor: Sendable {
   func predict(
     _ values: [String: FeatureValue], programStates states: inout [String: Tensor]
   ) throws -> Prediction {
+    if let report = options.engine.hooks.onFinding {
+      findings(ofInputs: values).forEach(report)
+    }
     guard !model.usesFeatures else {
-      return Prediction(try features(values), of: model.description ?? ModelDescription(), model)
+      let outputs = try features(values)
+      report(outputs)
+      return Prediction(outputs, of: model.description ?? ModelDescription(), model)
     }
     return try assembled(items(values) { try outputBlobs($0, &states) }, of: values)
   }
@@ -151,7 +158,7 @@ public final class Predictor: Sendable {
     } else {
       results = try passOn(blobs)
     }
-    reportNotANumber(results)
+    report(results)
     return results
   }
 
@@ -170,15 +177,6 @@ public final class Predictor: Sendable {
       states[state.name] = results.removeValue(forKey: state.output)
     }
     return results
-  }
-
-  /// Says which outputs have values that are not numbers, if somebody listens.
-  package func reportNotANumber(_ results: [String: Tensor]) {
-    guard let report = options.engine.hooks.onNotANumber else { return }
-    for (name, tensor) in results.sorted(by: { $0.key < $1.key }) {
-      let count = tensor.withUnsafeElements { $0.count { $0.isNaN } }
-      if count > 0 { report(name, count, tensor.count) }
-    }
   }
 
   /// Whether the batch items are crops of the same image.

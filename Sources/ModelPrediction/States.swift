@@ -51,6 +51,7 @@ extension Predictor {
           .mismatch, "the value of the state does not have its shape \(type.shape)",
           field: state.name)
       }
+      try state.type?.requireNumbers(value, feature: state.name)
       tensors[state.name] = tensor
     }
     let prediction = try predict(values, programStates: &tensors)

@@ -58,7 +58,8 @@ package struct ModelComparison: Sendable {
     guard words.isEmpty else {
       let pair = try ModelPair(a, b, blobs: difference.blobs, options.comparison, keepsBlobs: true)
       runs = try InputList(words, for: a).map { source in
-        let values = try source.read(for: a, images: options.comparison.images)
+        let values = try source.read(
+          for: a, images: options.comparison.images, hooks: options.comparison.engine.hooks)
         return Run(input: source.name, comparison: try source.blamed { try pair.compare(values) })
       }
       notRun = nil
@@ -106,7 +107,10 @@ package struct ModelPair {
     isRandom: Bool = false, keepsBlobs: Bool = false
   ) throws {
     var predictorOptions = options.predictor
-    if isRandom { predictorOptions.layout = .coreml }
+    if isRandom {
+      predictorOptions.layout = .coreml
+      predictorOptions.engine.hooks = options.engine.hooks.forRandomInputs
+    }
     if keepsBlobs { predictorOptions.keep = .all }
     self.a = try Self.named("the first model") {
       try Predictor(model: a, options: predictorOptions)

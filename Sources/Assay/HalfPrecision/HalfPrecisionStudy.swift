@@ -45,14 +45,17 @@ public struct HalfPrecisionStudy: Sendable {
     let clock = ContinuousClock()
     let end = clock.now + budget
     var options = options
-    if words.isEmpty { options.layout = .coreml }
+    if words.isEmpty {
+      options.layout = .coreml
+      options.engine.hooks = options.engine.hooks.forRandomInputs
+    }
     let network = HalfPrecisionNetwork(model, options)
     let single = try network.predictor(.float32, keep: .all)
     let inputs =
       words.isEmpty
       ? [try single.randomValues(seed: seed)]
       : try InputList(words, for: model).prefix(4).map {
-        try $0.read(for: model, images: options.images)
+        try $0.read(for: model, images: options.images, hooks: options.engine.hooks)
       }
     let expected = try inputs.map { try single.predict($0) }
     let trial = HalfPrecisionTrial(network, inputs, expected)

@@ -27,8 +27,10 @@ struct EngineArguments: ParsableArguments {
     }
   }
 
-  func compileOptions() throws -> CompileOptions {
+  /// - Parameter file: the model that warnings about its values name.
+  func compileOptions(for file: String) throws -> CompileOptions {
     var options = CompileOptions()
+    Console.warnOfValues(&options.hooks, file: file)
     options.threads = threads
     options.seed = seed
     options.withoutPasses = Set(passes.without)

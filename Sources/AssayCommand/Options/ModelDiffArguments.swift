@@ -26,18 +26,20 @@ struct ModelDiffArguments: ParsableArguments {
     all.comparison.topOfScores = 5
     let (summary, loop) = try Self.summary(
       try ModelPair(first, second, blobs: difference.blobs, all.comparison), first, list,
-      all.comparison.images, title: "assay diff", quiet: quiet)
+      all.comparison.images, all.comparison.engine.hooks, title: "assay diff", quiet: quiet)
     return (ModelComparison(difference, summary), loop)
   }
 
   /// The differences between two models' predictions for many inputs.
   static func summary(
-    _ pair: ModelPair, _ model: Model, _ list: InputList, _ images: ImageOptions?, title: String,
-    quiet: Bool
+    _ pair: ModelPair, _ model: Model, _ list: InputList, _ images: ImageOptions?,
+    _ hooks: EngineHooks, title: String, quiet: Bool
   ) throws -> (ComparisonSummary, InputLoop) {
     var summary = ComparisonSummary()
     var loop = InputLoop(title, quiet: quiet)
-    try loop.run(list, for: model, images: try images ?? ImageOptions(recordedIn: model)) {
+    try loop.run(
+      list, for: model, images: try images ?? ImageOptions(recordedIn: model), hooks: hooks
+    ) {
       source, values, _ in
       let comparison = try pair.compare(values)
       summary.add(source.name, comparison.outputs, notCompared: comparison.unexpected)

@@ -39,8 +39,8 @@ typedef struct {
 PNGReader *pngReaderOpen(const uint8_t *bytes, size_t count, PNGInfo *info,
                          char message[CODEC_MESSAGE_BYTES]);
 // Reads all rows, each rowBytes long: 16-bit samples in native order, all others in one byte each,
-// unscaled. What follows the rows may be missing or damaged, as long as no chunk of it breaks off. 0,
-// or -1 with a message.
+// unscaled. 0; 1 with a message if what follows the rows is missing or damaged, but no chunk of it
+// breaks off; or -1 with a message.
 int pngReaderRead(PNGReader *reader, uint8_t *pixels, size_t rowBytes,
                   char message[CODEC_MESSAGE_BYTES]);
 void pngReaderClose(PNGReader *reader);
@@ -53,7 +53,8 @@ int pngEncode(const uint8_t *pixels, uint32_t width, uint32_t height, int channe
 JPEGReader *jpegReaderOpen(const uint8_t *bytes, size_t count, JPEGInfo *info,
                            char message[CODEC_MESSAGE_BYTES]);
 // Reads all rows, each width * channels bytes long, and the end marker. More than scanLimit
-// progressive scans are an error. 0, or -1 with a message.
+// progressive scans are an error. 0; 1 with the first warning if the data are damaged; or -1 with a
+// message.
 int jpegReaderRead(JPEGReader *reader, uint8_t *pixels, int scanLimit,
                    char message[CODEC_MESSAGE_BYTES]);
 void jpegReaderClose(JPEGReader *reader);

@@ -24,6 +24,7 @@ struct FeatureModelRunner: Sendable {
           feature.type?.isOptional == true, .mismatch, "no value for input \(feature.name)")
         continue
       }
+      try feature.type?.requireNumbers(value, feature: feature.name)
       inputs.values[feature.name] = try value.converted(to: feature.type, feature: feature.name)
     }
     let results = try model.run(inputs)

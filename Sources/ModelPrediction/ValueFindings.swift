@@ -1,0 +1,185 @@
+import CoreMLModel
+import Engine
+import TensorCore
+
+/// Numbers that a feature should not have, and why not.
+private struct ValueCheck {
+  let kind: ValueFinding.Kind
+  let text: String
+  let isAffected: (Double) -> Bool
+}
+
+extension ArrayFeatureType.DataType {
+  /// The whole numbers of the type; nil for floats.
+  fileprivate var wholeNumbers: ClosedRange<Double>? {
+    switch self {
+    case .int8: -128...127
+    // Its largest number is the nearest one in single precision.
+    case .int32: -0x1p31...0x1p31
+    default: nil
+    }
+  }
+}
+
+extension FeatureType {
+  /// The first magnitude that becomes infinite in half precision.
+  private static let halfLimit = 65520.0
+
+  private static func isWhole(_ number: Double, in range: ClosedRange<Double>) -> Bool {
+    range.contains(number) && number.rounded() == number
+  }
+
+  fileprivate var inputChecks: [ValueCheck] {
+    switch kind {
+    case .image(let image) where image.colorSpace != .grayscaleFloat16:
+      return [
+        ValueCheck(kind: .pixels, text: "not a pixel of Core ML: a whole number from 0 to 255") {
+          !Self.isWhole($0, in: 0...255)
+        }
+      ]
+    case .multiArray(let array):
+      var checks = [
+        ValueCheck(kind: .overflow, text: "beyond single precision, and became infinite") {
+          $0.isFinite && Float($0).isInfinite
+        }
+      ]
+      if array.dataType == .float16 {
+        checks.append(
+          ValueCheck(kind: .outOfRange, text: "beyond the declared float16, infinite in Core ML") {
+            $0.isFinite && abs($0) >= Self.halfLimit
+          })
+      }
+      if array.dataType.wholeNumbers != nil {
+        checks.append(
+          ValueCheck(kind: .lostDigits, text: "at least 2²⁴, where single precision loses digits") {
+            (0x1p24...0x1p31).contains(abs($0))
+          })
+      }
+      return checks
+    default: return []
+    }
+  }
+
+  /// The first two find numbers that are not finite.
+  fileprivate var outputChecks: [ValueCheck] {
+    var checks = [
+      ValueCheck(kind: .notANumber, text: "NaN", isAffected: \.isNaN),
+      ValueCheck(kind: .infinite, text: "infinite", isAffected: \.isInfinite),
+    ]
+    guard case .multiArray(let array) = kind else { return checks }
+    if let range = array.dataType.wholeNumbers {
+      checks += [
+        ValueCheck(
+          kind: .notWhole,
+          text: "not whole, and Core ML casts to the declared \(array.dataType)"
+        ) { range.contains($0) && $0.rounded() != $0 },
+        ValueCheck(kind: .outOfRange, text: "beyond the declared \(array.dataType)") {
+          $0.isFinite && !range.contains($0)
+        },
+      ]
+    } else if array.dataType == .float16 {
+      checks.append(
+        ValueCheck(kind: .outOfRange, text: "beyond the declared float16, infinite in Core ML") {
+          $0.isFinite && abs($0) >= Self.halfLimit
+        })
+    }
+    return checks
+  }
+
+  /// - Throws: `.mismatch` if the input takes whole numbers, and the value has others.
+  func requireNumbers(_ value: FeatureValue, feature: String) throws {
+    guard case .multiArray(let array) = kind, let range = array.dataType.wholeNumbers else {
+      return
+    }
+    try value.forEachNumber { index, number in
+      try require(
+        Self.isWhole(number, in: range), .mismatch,
+        "element \(index) is \(Float(number)), and the input is declared as \(array.dataType)",
+        field: feature,
+        hint: "give whole numbers from \(Int(range.lowerBound)) to \(-Int(range.lowerBound) - 1)")
+    }
+  }
+}
+
+extension FeatureValue {
+  /// Passes the index of each number and the number; a text or an image has none.
+  fileprivate func forEachNumber(_ body: (Int, Double) throws -> Void) rethrows {
+    switch self {
+    case .array(let tensor):
+      try tensor.withUnsafeElements {
+        for index in $0.indices { try body(index, Double($0[index])) }
+      }
+    case .numbers(let array): try array.elements.enumerated().forEach(body)
+    case .int(let number): try body(0, Double(number))
+    case .double(let number): try body(0, number)
+    case .dictionary(let entries): try entries.values.enumerated().forEach(body)
+    case .image, .string: break
+    }
+  }
+
+  fileprivate func findings(_ checks: some Sequence<ValueCheck>, _ place: String) -> [ValueFinding]
+  {
+    checks.compactMap { check in
+      var (count, total) = (0, 0)
+      forEachNumber { _, number in
+        total += 1
+        if check.isAffected(number) { count += 1 }
+      }
+      if count == 0 { return nil }
+      return ValueFinding(
+        check.kind,
+        "\(counted(count, "value")) of \(total) \(count == 1 ? "is" : "are") \(check.text)",
+        field: place)
+    }
+  }
+}
+
+extension Predictor {
+  /// What is suspicious in the inputs.
+  func findings(ofInputs values: [String: FeatureValue]) -> [ValueFinding] {
+    inputs.flatMap { input -> [ValueFinding] in
+      guard let value = values[input.name], let type = input.type else { return [] }
+      // Models of features compute in double precision.
+      let checks = type.inputChecks.filter { !model.usesFeatures || $0.kind != .overflow }
+      return value.findings(checks, "input '\(input.name)'")
+    }
+  }
+
+  /// Tells a listener what is suspicious in the outputs and kept blobs.
+  package func report(_ results: [String: Tensor]) {
+    guard let report = options.engine.hooks.onFinding else { return }
+    findings(results).forEach(report)
+  }
+
+  func findings(_ results: [String: Tensor]) -> [ValueFinding] {
+    results.sorted { $0.key < $1.key }.flatMap { name, tensor -> [ValueFinding] in
+      let place = "output '\(name)'"
+      let isFinite = tensor.withUnsafeElements {
+        NotFinite.count(floats: UnsafeRawBufferPointer($0)) == 0
+      }
+      let output = interface.output(name)
+      let isOutput = output != nil || name == model.probabilitiesBlob
+      let checks = (output?.type ?? FeatureType()).outputChecks
+      var found = FeatureValue.array(tensor).findings(
+        isFinite ? checks.dropFirst(2) : isOutput ? checks[...] : checks.prefix(1), place)
+      if let output, !hasFlexibleInput,
+        let text = output.type.contradiction(
+          tensor.shape, isRank5: !output.isExact, of: "the model")
+      {
+        found.append(ValueFinding(.shape, text, field: place))
+      }
+      return found
+    }
+  }
+
+  private var hasFlexibleInput: Bool { model.description?.hasFlexibleInput ?? false }
+
+  /// The same for the outputs of a model of features.
+  func report(_ outputs: [String: FeatureValue]) {
+    guard let report = options.engine.hooks.onFinding else { return }
+    for output in model.description?.output ?? [] {
+      guard let value = outputs[output.name], let type = output.type else { continue }
+      value.findings(type.outputChecks, "output '\(output.name)'").forEach(report)
+    }
+  }
+}
