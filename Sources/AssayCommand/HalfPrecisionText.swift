@@ -59,22 +59,13 @@ struct HalfPrecisionText {
 
   private var keptText: String {
     if study.agrees { return "no layer needs single precision\n" }
-    let names = study.kept.map { "--keep-float32 \(Self.word($0))" }
+    let names = study.kept.map { "--keep-float32\($0.hasPrefix("-") ? "=" : " ")\($0.shellWord)" }
     let count = counted(study.kept.count, "layer")
     return
       (study.isMinimal
       ? "\(count) in single precision \(study.kept.count == 1 ? "is" : "are") enough, and none can be left out:\n"
       : "\(count) in single precision are enough; the time was too short to look for fewer, see --budget:\n")
       + "  --precision float16 \(names.joined(separator: " "))\n"
-  }
-
-  /// A name as a shell takes it.
-  private static func word(_ name: String) -> String {
-    let plain = name.allSatisfy {
-      $0.isASCII && ($0.isLetter || $0.isNumber || "_-./:".contains($0))
-    }
-    return plain && !name.isEmpty
-      ? name : "'" + Console.escaped(name).replacing("'", with: "'\\''") + "'"
   }
 
   func json() -> JSONText {

@@ -125,7 +125,7 @@ struct PluginCommand: ParsableCommand {
         Console.note("wrote \(folder)/\(file.path)")
       }
       Console.note(
-        "build it with: swift build -c release --package-path \(Console.escaped(folder))")
+        "build it with: swift build -c release --package-path \(folder.shellWord)")
     }
   }
 }

@@ -10,24 +10,25 @@ package enum TextTableFile {
   }
 
   package static func parse(_ bytes: [UInt8]) throws -> [[String]] {
-    guard var text = String(validating: bytes, as: UTF8.self) else {
+    guard let valid = String(validating: bytes, as: UTF8.self) else {
       throw ModelError(.malformed, "the table is not UTF-8")
     }
-    if text.hasPrefix("\u{FEFF}") { text.removeFirst() }
+    var text = valid.unicodeScalars[...]
+    if text.first == "\u{FEFF}" { text.removeFirst() }
     let first = text.prefix { !$0.isNewline }
-    let separator = [",", ";", "\t"].first { first.contains($0) }.map(Character.init) ?? ","
+    let separator: Unicode.Scalar = [",", ";", "\t"].first { first.contains($0) } ?? ","
     var rows: [[String]] = []
-    var (row, field): ([String], String) = ([], "")
+    var (row, field): ([String], String.UnicodeScalarView) = ([], .init())
     var (isQuoted, wasQuoted) = (false, false)
-    func trimmed(_ text: String) -> String {
+    func trimmed(_ text: String.UnicodeScalarView) -> String {
       var text = text[...]
       while text.first == " " { text.removeFirst() }
       while text.last == " " { text.removeLast() }
       return String(text)
     }
     func endField() {
-      row.append(wasQuoted ? field : trimmed(field))
-      (field, wasQuoted) = ("", false)
+      row.append(wasQuoted ? String(field) : trimmed(field))
+      (field, wasQuoted) = (.init(), false)
     }
     func endRow() {
       endField()
@@ -48,7 +49,7 @@ package enum TextTableFile {
           isQuoted = false
         }
       } else if character == "\"", field.allSatisfy({ $0 == " " }) {
-        (field, isQuoted, wasQuoted) = ("", true, true)
+        (field, isQuoted, wasQuoted) = (.init(), true, true)
       } else if character == separator {
         endField()
       } else if character.isNewline {
@@ -62,13 +63,21 @@ package enum TextTableFile {
     return rows
   }
 
-  /// A line of the table.
+  /// A line of the table. A text that a spreadsheet would take for a formula gets an apostrophe, as
+  /// typing one there does.
   package static func line(_ fields: [String]) -> String {
     fields.map { field in
-      guard field.contains(where: { $0 == "," || $0 == "\"" || $0.isNewline }) else { return field }
-      return "\""
-        + field.split(separator: "\"", omittingEmptySubsequences: false)
-        .joined(separator: "\"\"") + "\""
+      let start = field.unicodeScalars.first
+      let isFormula = ["=", "+", "-", "@", "\t", "\r"].contains { $0 == start }
+      let text = isFormula && Double(field) == nil ? "'" + field : field
+      let isPlain = text.unicodeScalars.allSatisfy {
+        ![",", ";", "\"", "\t"].contains($0) && !$0.isNewline
+      }
+      return isPlain ? text : "\"" + text.escaping { $0 == "\"" ? "\"\"" : nil } + "\""
     }.joined(separator: ",") + "\n"
   }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isNewline: Bool { Character(self).isNewline }
 }

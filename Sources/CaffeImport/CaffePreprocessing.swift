@@ -1,4 +1,5 @@
 import ImportSupport
+import TensorCore
 
 /// Image preprocessing that the network specifies and the user does not override.
 enum CaffePreprocessing {
@@ -44,7 +45,7 @@ enum CaffePreprocessing {
       if parameters.has("mean_file") {
         notes.append(
           "layer '\(input.layer.name)' subtracts the mean image \(try parameters.string("mean_file")): "
-            + "give it with --mean \(name)=FILE")
+            + "give it with --mean \(name.shellWord)=FILE")
       }
     }
     return options

@@ -13,7 +13,7 @@ struct InputShape {
       guard let requested else {
         throw ModelError(
           .mismatch, "the file does not state the shape of input '\(name)'", layer: layer,
-          hint: "set it with --input-shape \(name)=?,…, in Keras's layout, batch first")
+          hint: "set it with --input-shape \(name.shellWord)=?,…, in Keras's layout, batch first")
       }
       sizes = [nil] + requested.dropFirst()
       batch = requested.first ?? nil
@@ -74,7 +74,7 @@ enum FeatureShape {
         if tensor.rank == 2 { return [1] }
         throw ModelError(
           .mismatch, "input '\(name)' has an unknown size: \(tensor.shapeText)", layer: layer,
-          hint: "fix it with --input-shape \(name)="
+          hint: "fix it with --input-shape \(name.shellWord)="
             + tensor.shape.map { $0.map(String.init) ?? "?" }.joined(separator: ",")
             + ", with a number for each ? except the first")
       }

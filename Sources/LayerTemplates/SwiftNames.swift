@@ -1,3 +1,5 @@
+import TensorCore
+
 /// Names of a model as identifiers, literals and comments of Swift. Whatever a name holds, the text
 /// stays what it is meant as.
 struct SwiftNames {
@@ -49,15 +51,9 @@ struct SwiftNames {
   private static func escaped(
     _ text: String, _ special: (Unicode.Scalar) -> Bool
   ) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars.prefix(2000) {
-      if special(scalar) || scalar.value < 0x20 || scalar.value > 0x7e {
-        result += "\\u{\(String(scalar.value, radix: 16))}"
-      } else {
-        result.unicodeScalars.append(scalar)
-      }
+    String(String.UnicodeScalarView(text.unicodeScalars.prefix(2000))).escaping {
+      special($0) || $0.value < 0x20 || $0.value > 0x7e ? $0.escape : nil
     }
-    return result
   }
 
   /// What the package's files use, and a class or a property of that name would hide.

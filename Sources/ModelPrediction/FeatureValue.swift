@@ -133,7 +133,9 @@ package struct Feature: Sendable {
     case (.multiArray(let declared), .image):
       throw ModelError(
         .mismatch, "an image cannot be the array input of shape \(declared.shape)", field: name,
-        hint: "convert with --image-input \(name), or give an array (.npy, .npz, .json, .csv)")
+        hint:
+          "convert with --image-input \(name.shellWord), or give an array (.npy, .npz, .json, .csv)"
+      )
     case (_, .numbers(let array)):
       return try blob(.array(Tensor(shape: array.shape, array.elements.map { Float($0) })))
     case (.multiArray, .int), (.multiArray, .double):

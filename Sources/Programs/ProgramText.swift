@@ -37,13 +37,30 @@ package struct ProgramText {
 
   package var text: String {
     program.functions.map { entry in
-      guard let function = entry.value else { return "\(entry.key)\n" }
-      let inputs = function.inputs.map { "\($0.name): \(Self.type($0.type))" }
+      let name = Self.word(entry.key)
+      guard let function = entry.value else { return "\(name)\n" }
+      let inputs = function.inputs.map { Self.named($0) }
       return function.specializations.map { block in
-        "\(entry.key)[\(block.key)](\(inputs.joined(separator: ", "))) {\n"
+        "\(name)[\(Self.word(block.key))](\(inputs.joined(separator: ", "))) {\n"
           + lines(block.value, indent: 1) + "}\n"
       }.joined(separator: "\n")
     }.joined(separator: "\n")
+  }
+
+  /// A value's name and type.
+  private static func named(_ value: MILNamedType) -> String {
+    "\(word(value.name)): \(type(value.type))"
+  }
+
+  /// A name, in quotes if it has more than what the names of operators and frameworks have.
+  private static func word(_ name: String) -> String {
+    let isPlain = name.unicodeScalars.allSatisfy {
+      switch $0 {
+      case "!"..."~": !["\"", "\\", "(", ")", "{", "}", ",", "="].contains($0)
+      default: $0.properties.isAlphabetic
+      }
+    }
+    return isPlain && !name.isEmpty ? name : name.inQuotes
   }
 
   private func lines(_ block: MILBlock?, indent: Int) -> String {
@@ -60,12 +77,12 @@ package struct ProgramText {
       }
       text += margin + line(operation, constants) + "\n"
       for inner in operation.blocks {
-        let inputs = inner.inputs.map { "\($0.name): \(Self.type($0.type))" }
+        let inputs = inner.inputs.map { Self.named($0) }
         text += "\(margin)  (\(inputs.joined(separator: ", "))) {\n"
         text += lines(inner, indent: indent + 2) + "\(margin)  }\n"
       }
     }
-    let outputs = block.outputs.map { constants[$0] ?? $0 }
+    let outputs = block.outputs.map { constants[$0] ?? Self.word($0) }
     return text + "\(margin)return (\(outputs.joined(separator: ", ")))\n"
   }
 
@@ -73,12 +90,12 @@ package struct ProgramText {
     if operation.type == "const", operation.inputs.isEmpty, let output = operation.outputs.first,
       let value = operation.attribute("val"), value.type == output.type
     {
-      return "\(output.name): \(Self.type(output.type)) = const(\(place(value)))"
+      return "\(Self.named(output)) = const(\(place(value)))"
     }
     var arguments = operation.inputs.map { argument -> (key: String, text: String) in
       let values = (argument.value?.arguments ?? []).map { binding in
         switch binding.content {
-        case .name(let name): constants[name] ?? name
+        case .name(let name): constants[name] ?? Self.word(name)
         case .value(let value): short(value) ?? long(value)
         case nil: "nothing"
         }
@@ -96,10 +113,10 @@ package struct ProgramText {
       let places = [a, b].map { order.firstIndex(of: $0.key) ?? order.count }
       return places[0] == places[1] ? a.key < b.key : places[0] < places[1]
     }
-    let outputs = operation.outputs.map { "\($0.name): \(Self.type($0.type))" }
+    let outputs = operation.outputs.map { Self.named($0) }
     let result = outputs.isEmpty ? "" : outputs.joined(separator: ", ") + " = "
-    let list = arguments.map { "\($0.key)=\($0.text)" }.joined(separator: ", ")
-    return "\(result)\(operation.type)(\(list))"
+    let list = arguments.map { "\(Self.word($0.key))=\($0.text)" }.joined(separator: ", ")
+    return "\(result)\(Self.word(operation.type))(\(list))"
   }
 
   /// A small constant.
@@ -116,7 +133,7 @@ package struct ProgramText {
     else { return nil }
     let parts: [String]
     if let texts = elements.strings {
-      parts = texts.map { "\"" + $0.replacing("\"", with: "\\\"") + "\"" }
+      parts = texts.map(\.inQuotes)
     } else if elements.type == .bool {
       parts = ((try? elements.ints()) ?? []).map { $0 == 0 ? "false" : "true" }
     } else if elements.type.isFloat {
@@ -136,6 +153,6 @@ package struct ProgramText {
 
   private func place(_ value: MILValue) -> String {
     guard case .file(let place)? = value.content else { return "…" }
-    return "\"\(place.fileName)\", offset \(place.offset)"
+    return "\(place.fileName.inQuotes), offset \(place.offset)"
   }
 }

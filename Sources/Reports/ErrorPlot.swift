@@ -58,9 +58,9 @@ package struct ErrorPlot: Sendable {
       """
     }
     return """
-      <p><span style="color: var(--mark)">●</span> the blob's largest error, relative to its largest \
-      expected value; <span style="color: var(--bad)">●</span> outside the tolerance; \
-      <span style="color: var(--other)">■</span> what its own layer adds, given the expected inputs.</p>
+      <p><span class="mark">●</span> the blob's largest error, relative to its largest \
+      expected value; <span class="bad">●</span> outside the tolerance; \
+      <span class="own">■</span> what its own layer adds, given the expected inputs.</p>
       <svg width="\(left + width + 8)" height="\(top + height + 8)" role="img" \
       aria-label="Relative errors of the blobs, in the order of computation">
       \(lines.lines())\(own.lines())<polyline class="curve" points="\(corners.joined(separator: " "))"/>

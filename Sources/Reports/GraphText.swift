@@ -11,20 +11,20 @@ package struct GraphText: Sendable {
     var text = "digraph network {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"]\n"
     for (index, node) in graph.nodes.enumerated() {
       let shape = node.kind == .input || node.kind == .output ? ", style=\"rounded,bold\"" : ""
-      text +=
-        "  n\(index) [label=\"\(lines(node).map(Self.quoted).joined(separator: "\\n"))\"\(shape)]\n"
+      let label = lines(node).map(\.escapingQuotes).joined(separator: "\\n")
+      text += "  n\(index) [label=\"\(label)\"\(shape)]\n"
     }
     for edge in graph.edges {
-      text += "  n\(edge.from) -> n\(edge.to) [tooltip=\"\(Self.quoted(edge.blob))\"]\n"
+      text += "  n\(edge.from) -> n\(edge.to) [tooltip=\(edge.blob.inQuotes)]\n"
     }
     return text + "}\n"
   }
 
   /// Markdown with a Mermaid diagram.
   package func markdown(title: String) -> String {
-    var text = "# \(Self.plain(title))\n\n```mermaid\ngraph TD\n"
+    var text = "# \(Self.entities(title, "&#"))\n\n```mermaid\ngraph TD\n"
     for (index, node) in graph.nodes.enumerated() {
-      let label = lines(node).map(Self.entities).joined(separator: "<br>")
+      let label = lines(node).map { Self.entities($0, "#") }.joined(separator: "<br>")
       let isEnd = node.kind == .input || node.kind == .output
       text += "  n\(index)\(isEnd ? "([\"\(label)\"])" : "[\"\(label)\"]")\n"
     }
@@ -39,22 +39,13 @@ package struct GraphText: Sendable {
     [node.name, node.type, node.shape].filter { !$0.isEmpty }
   }
 
-  private static func plain(_ text: String) -> String { text.escapingControls() }
-
-  private static func quoted(_ text: String) -> String {
-    plain(text).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-  }
-
-  /// Mermaid escapes its special characters as `#…;`.
-  private static func entities(_ text: String) -> String {
-    var result = ""
-    for scalar in plain(text).unicodeScalars {
+  /// Special characters as `&#…;` in Markdown, as `#…;` in Mermaid.
+  private static func entities(_ text: String, _ start: String) -> String {
+    text.escapingControls().escaping { scalar in
       switch scalar {
-      case "a"..."z", "A"..."Z", "0"..."9", " ", ".", ",", "_", "-", "/", ":", "×", "→":
-        result.unicodeScalars.append(scalar)
-      default: result += "#\(scalar.value);"
+      case "a"..."z", "A"..."Z", "0"..."9", " ", ".", ",", "_", "-", "/", ":", "×", "→": nil
+      default: "\(start)\(scalar.value);"
       }
     }
-    return result
   }
 }

@@ -33,18 +33,16 @@ package struct HTML: Sendable, ExpressibleByStringInterpolation {
 
   /// `text` with HTML's special characters as entities; control characters are made visible.
   fileprivate static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.escapingControls().unicodeScalars {
+    text.escapingControls().escaping { scalar in
       switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "'": result += "&#39;"
-      default: result.unicodeScalars.append(scalar)
+      case "&": "&amp;"
+      case "<": "&lt;"
+      case ">": "&gt;"
+      case "\"": "&quot;"
+      case "'": "&#39;"
+      default: nil
       }
     }
-    return result
   }
 }
 

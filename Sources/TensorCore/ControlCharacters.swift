@@ -1,4 +1,38 @@
 extension String {
+  /// The text with every scalar that has a replacement replaced. The one way to escape: a quote stays a
+  /// quote where a combining mark follows, and both are one `Character`.
+  package func escaping(_ replacement: (Unicode.Scalar) -> String?) -> String {
+    var result = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      if let text = replacement(scalar) {
+        result += text.unicodeScalars
+      } else {
+        result.append(scalar)
+      }
+    }
+    return String(result)
+  }
+
+  /// The text between double quotes, as DOT and MIL text have it; control characters are made
+  /// visible.
+  package var inQuotes: String { "\"\(escapingQuotes)\"" }
+
+  package var escapingQuotes: String {
+    escapingControls().escaping { $0 == "\"" || $0 == "\\" ? "\\\($0)" : nil }
+  }
+
+  /// The text as one word of a POSIX shell; control characters are made visible.
+  package var shellWord: String {
+    let isPlain = unicodeScalars.allSatisfy {
+      switch $0 {
+      case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".", "/", ":": true
+      default: false
+      }
+    }
+    return isPlain && !isEmpty
+      ? self : "'" + escapingControls().escaping { $0 == "'" ? "'\\''" : nil } + "'"
+  }
+
   /// The text with control characters made visible, `\u{1b}`, so that text from a file cannot control a
   /// terminal: C0, C1, and those that change the direction of writing.
   ///
@@ -10,20 +44,17 @@ extension String {
         || keepingLines && ($0 == 0x0A || $0 == 0x09)
     }
     if isPlain { return self }
-    var result = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
-      switch scalar.value {
-      case 0x0A where keepingLines, 0x09 where keepingLines: result.append(scalar)
-      case _ where scalar.isControl:
-        result += "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars
-      default: result.append(scalar)
-      }
+    return escaping { scalar in
+      guard scalar.isControl, !keepingLines || scalar != "\n" && scalar != "\t" else { return nil }
+      return scalar.escape
     }
-    return String(result)
   }
 }
 
 extension Unicode.Scalar {
+  /// Its number as an escape sequence of Swift.
+  package var escape: String { "\\u{\(String(value, radix: 16))}" }
+
   /// Whether it controls a terminal or the direction of writing, or separates lines.
   package var isControl: Bool {
     switch value {
