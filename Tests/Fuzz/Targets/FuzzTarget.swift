@@ -44,7 +44,8 @@ package struct FuzzTarget: Sendable {
     self.attempt = attempt
   }
 
-  package static let all: [FuzzTarget] = [model, package, keras, caffe, darknet, folder] + formats
+  package static let all: [FuzzTarget] =
+    [model, package, keras, caffe, darknet, folder, names] + formats
 
   package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 
