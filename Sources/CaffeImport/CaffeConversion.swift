@@ -7,6 +7,7 @@ package struct CaffeConversion: SourceConversion {
   private let source: CaffeSource
   let options: ConversionOptions
   let graph: CaffeGraph
+  private let blobs: [[CaffeBlob]]
   /// The tensor of each version in the graph; nil until it is created.
   private var tensors: [CaffeTensor?]
   private var problems: [ModelError] = []
@@ -21,6 +22,7 @@ package struct CaffeConversion: SourceConversion {
     self.source = source
     self.options = options
     graph = try CaffeGraph(source.network, state: options.networkState)
+    blobs = source.weights?.blobs(of: graph.nodes.map(\.layer)) ?? graph.nodes.map { _ in [] }
     tensors = [CaffeTensor?](repeating: nil, count: graph.versions.count)
     network = CaffeNetwork(onVisit: options.onVisit)
     network.notes = source.notes + graph.notes
@@ -224,7 +226,7 @@ package struct CaffeConversion: SourceConversion {
     }
     var layer = node.layer
     layer.inputs = known
-    layer.blobs = blobs(layer)
+    layer.blobs = blobs[index]
     layer.topReaders = node.outputs.map { graph.versions[$0].readerTypes }
     layer.weightsPath = options.isPlan ? nil : source.weights?.path
     layer.missingWeights =
@@ -319,24 +321,6 @@ package struct CaffeConversion: SourceConversion {
     _ layer: CaffeLayer, _ rule: CustomLayerRule? = nil
   ) throws -> [CaffeTensor] {
     try CustomCaffeLayer(layer: layer, rule: rule).convert(options.customLayerShapes, &network)
-  }
-
-  /// The layer's weights; weights that it shares by name come from the earlier layer.
-  private func blobs(_ layer: CaffeLayer) -> [CaffeBlob] {
-    guard let weights = source.weights else { return [] }
-    var blobs = weights[layer.name] ?? []
-    let shared = layer.message.messages("param").map { $0.string("name") ?? "" }
-    for (index, name) in shared.enumerated() where index >= blobs.count && !name.isEmpty {
-      for node in graph.nodes where node.layer.index < layer.index {
-        let names = node.layer.message.messages("param").map { $0.string("name") ?? "" }
-        guard let place = names.firstIndex(of: name),
-          let owner = weights[node.layer.name], owner.indices.contains(place)
-        else { continue }
-        blobs.append(owner[place])
-        break
-      }
-    }
-    return blobs
   }
 
   private mutating func noteLayer(_ layer: CaffeLayer) {

@@ -80,7 +80,7 @@ extension CaffeSource {
     var notes: [String] = []
     let network = try BinaryReader.network(binary, notes: &notes)
     let weights = try CaffeWeights(path: path, network: network)
-    self.init(path: path, network: network, weights: weights, notes: notes)
+    self.init(path: path, network: network, weights: weights, notes: notes + weights.notes)
   }
 }
 

@@ -4,19 +4,43 @@ import TensorCore
 /// The weights in a file, by layer name.
 package struct CaffeWeights: Sendable {
   package let path: String
-  /// In file order; the first layer with a name counts.
-  let layers: [(name: String, blobs: [CaffeBlob])]
+  /// In file order; the last layer with a name counts, because Caffe copies each to the network.
+  package let layers: [(name: String, blobs: [CaffeBlob])]
   private let byName: [String: Int]
   private(set) var notes: [String] = []
 
   package subscript(layer: String) -> [CaffeBlob]? { byName[layer].map { layers[$0].blobs } }
 
-  private init(path: String, layers: [(name: String, blobs: [CaffeBlob])], notes: [String] = []) {
+  private init(path: String, layers: [(name: String, blobs: [CaffeBlob])]) {
     self.path = path
     self.layers = layers
-    self.notes = notes
     byName = Dictionary(
-      layers.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+      layers.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { _, last in last })
+    self.notes += layers.enumerated().compactMap { index, layer in
+      guard !layer.blobs.isEmpty, let last = byName[layer.name], last != index else { return nil }
+      return "\(path) has several layers '\(layer.name)'; the last one's weights count"
+    }
+  }
+
+  /// The weights of each of a network's layers, as Caffe copies them: to the first of several layers
+  /// with one name, and layers that share a weight by name all have the last one in the file.
+  func blobs(of network: [CaffeLayer]) -> [[CaffeBlob]] {
+    var names: Set<String> = []
+    var blobs = network.map { names.insert($0.name).inserted ? self[$0.name] ?? [] : [] }
+    var shared: [String: (position: Int, blob: CaffeBlob)] = [:]
+    for (layer, own) in zip(network, blobs) {
+      for (name, blob) in zip(layer.sharedNames, own) where !name.isEmpty {
+        let position = byName[layer.name] ?? 0
+        if position >= shared[name]?.position ?? 0 { shared[name] = (position, blob) }
+      }
+    }
+    for index in network.indices {
+      for (place, name) in network[index].sharedNames.enumerated() {
+        guard let blob = shared[name]?.blob, place <= blobs[index].count else { continue }
+        blobs[index].replaceSubrange(place..<min(place + 1, blobs[index].count), with: [blob])
+      }
+    }
+    return blobs
   }
 
   init(_ path: String, _ file: CaffeFile, access: HDF5Access) throws {
@@ -69,5 +93,12 @@ package struct CaffeWeights: Sendable {
     }
     try visit(data, "")
     self.init(path: path, layers: layers)
+  }
+}
+
+extension CaffeLayer {
+  /// The names by which it shares weights.
+  fileprivate var sharedNames: [String] {
+    message.messages("param").map { $0.string("name") ?? "" }
   }
 }

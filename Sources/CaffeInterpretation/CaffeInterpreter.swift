@@ -11,16 +11,15 @@ package struct CaffeInterpreter: SourceInterpreter {
   package let inputs: [SourceInput]
   private let file: String
   private let layers: [ListedLayer]
-  /// Nil if no file of weights came with the network.
-  private let weights: CaffeWeights?
+  private let weights: CopiedWeights
   private let outputs: Set<String>
 
   /// - Parameter state: selects the layers.
   package init(_ source: CaffeSource, state: CaffeState = CaffeState()) throws {
     file = source.path
-    weights = source.weights
     let list = try CaffeLayerList(source, state)
     (inputs, layers, outputs) = (list.inputs, list.layers, list.outputs)
+    weights = CopiedWeights(source.weights, to: layers)
   }
 
   package func run(
@@ -66,7 +65,7 @@ package struct CaffeInterpreter: SourceInterpreter {
   private func run(_ layer: ListedLayer, _ bottoms: [DoubleArray]) throws -> [DoubleArray] {
     let run = LayerRun(
       file: file, name: layer.name, type: layer.type, message: layer.message, bottoms: bottoms,
-      topCount: layer.tops.count, weights: layer.weights(in: weights))
+      topCount: layer.tops.count, weights: weights[layer])
     guard let operation = CaffeOperations.byType[layer.type] else {
       throw run.missing("this layer type is not interpreted")
     }

@@ -36,25 +36,42 @@ struct ListedLayer: Sendable {
   let tops: [String]
   let message: CaffeMessage
   /// Weights shared with an earlier layer by name: that layer, and the index there.
-  var shared: [Int: (layer: String, index: Int)] = [:]
+  var shared: [Int: CopiedWeights.Place] = [:]
   /// Blobs that no later layer reads.
   var lastRead: Set<String> = []
   /// Indices of tops that a later layer reads.
   var keptTops: Set<Int> = []
+}
 
-  /// net.cpp, `AppendParam`: a weight with the name of an earlier one is the same weight.
-  func weights(in file: CaffeWeights?) -> [CaffeBlob] {
-    guard let file else { return [] }
-    var blobs = file[name] ?? []
-    for (index, owner) in shared.sorted(by: { $0.key < $1.key }) {
-      guard let owned = file[owner.layer], owned.indices.contains(owner.index) else { continue }
-      if blobs.indices.contains(index) {
-        blobs[index] = owned[owner.index]
-      } else if index == blobs.count {
-        blobs.append(owned[owner.index])
+/// The weights that the network has after Caffe's copy from a file.
+struct CopiedWeights: Sendable {
+  struct Place: Hashable, Sendable {
+    let layer: String
+    let index: Int
+  }
+
+  private var blobs: [Place: CaffeBlob] = [:]
+
+  /// net.cpp, `CopyTrainedLayersFrom`: copies the file's layers one after the other. `AppendParam`: a
+  /// weight with the name of an earlier one is the same weight.
+  init(_ file: CaffeWeights?, to layers: [ListedLayer]) {
+    let shared = Dictionary(
+      layers.map { ($0.name, $0.shared) }, uniquingKeysWith: { first, _ in first })
+    for layer in file?.layers ?? [] {
+      for (index, blob) in layer.blobs.enumerated() {
+        blobs[shared[layer.name]?[index] ?? Place(layer: layer.name, index: index)] = blob
       }
     }
-    return blobs
+  }
+
+  subscript(layer: ListedLayer) -> [CaffeBlob] {
+    var result: [CaffeBlob] = []
+    while let blob = blobs[
+      layer.shared[result.count] ?? Place(layer: layer.name, index: result.count)]
+    {
+      result.append(blob)
+    }
+    return result
   }
 }
 
@@ -88,7 +105,7 @@ struct CaffeLayerList {
     var made: Set<String> = []
     var shapes: [String: [Int?]] = [:]
     var silent: Set<String> = []
-    var owners: [String: (layer: String, index: Int)] = [:]
+    var owners: [String: CopiedWeights.Place] = [:]
     for (index, message) in source.network.messages("layer").enumerated() {
       let type = message.string("type") ?? ""
       let name = message.string("name") ?? ""
@@ -119,7 +136,7 @@ struct CaffeLayerList {
         if let owner = owners[shared] {
           layer.shared[place] = owner
         } else {
-          owners[shared] = (layer.name, place)
+          owners[shared] = CopiedWeights.Place(layer: layer.name, index: place)
         }
       }
       layers.append(layer)

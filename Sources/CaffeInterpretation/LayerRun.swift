@@ -44,6 +44,9 @@ struct LayerRun {
   /// A weight with `count` values, as an array of that shape.
   func weight(_ index: Int, shape: [Int]) throws -> DoubleArray {
     let values = try rawWeight(index, count: checkedProduct(shape, limit: Limits.tensorElements))
+    // blob.cpp, `ShapeEquals`; forks store vectors with other numbers of axes, too.
+    let sizes = [weights[index].shape, shape].map { $0.filter { $0 != 1 } }
+    try require(sizes[0] == sizes[1], "weight \(index) is \(weights[index].shape), not \(shape)")
     return try DoubleArray(shape: shape, values.array().map(Double.init))
   }
 

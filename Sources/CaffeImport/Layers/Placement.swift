@@ -169,12 +169,13 @@ extension CaffeLayer {
     }
   }
 
-  /// A weight with `count` values, whatever its shape.
+  /// A weight with `count` values along one axis; forks add others of length 1.
   func vector(_ index: Int, _ name: String, count: Int) throws -> FloatValues {
     let values = try weight(index, name, randomShape: [count])
-    guard values.count == count else {
+    guard values.count == count, values.shape.filter({ $0 != 1 }).count <= 1 else {
       throw error(
-        "its \(name) has \(values.count) values in the weights file; \(count) are needed")
+        "its \(name) has the shape \(values.shape) in the weights file; \(counted(count, "value")) needed"
+      )
     }
     return values.shaped([count])
   }

@@ -4,22 +4,23 @@ extension CaffeBlob {
   /// A `BlobProto`, with values in place in the file.
   /// - Throws: `.malformed` if sizes and values do not agree.
   init(_ message: CaffeMessage) throws {
-    if let shape = message.message("shape") {
-      self.shape = try shape.values("dim").map { value in
+    // As in Blob::ShapeEquals, which looks at `shape` only without the earlier fields.
+    let legacy = ["num", "channels", "height", "width"]
+    isLegacy = legacy.contains(where: message.has)
+    if isLegacy {
+      shape = try legacy.map { name in
+        let size = message.integer(name) ?? 0
+        try require(size >= 0, "a blob has the size \(size)", field: "blobs.\(name)")
+        return size
+      }
+    } else {
+      shape = try (message.message("shape")?.values("dim") ?? []).map { value in
         guard let size = value.integer, (0...Limits.dimension).contains(size) else {
           throw ModelError(
             .malformed, "a blob has the size \(value.text)", field: "blobs.shape.dim")
         }
         return size
       }
-      isLegacy = false
-    } else {
-      shape = try ["num", "channels", "height", "width"].map { name in
-        let size = message.integer(name) ?? 0
-        try require(size >= 0, "a blob has the size \(size)", field: "blobs.\(name)")
-        return size
-      }
-      isLegacy = true
     }
     let (storage, count) = try Self.storage(message)
     self.storage = storage
@@ -31,14 +32,14 @@ extension CaffeBlob {
   }
 
   private static func storage(_ message: CaffeMessage) throws -> (Storage, count: Int) {
-    if message.has("data") {
-      let values = try joined(message.values("data"), 4)
-      return (.single(FloatValues(bytes: values)), values.count / 4)
-    }
-    if message.has("double_data") {
-      let values = try joined(message.values("double_data"), 8)
-      return (.double(values), values.count / 8)
-    }
+    let doubles = try joined(message.values("double_data"), 8)
+    let singles = try joined(message.values("data"), 4)
+    try require(
+      doubles.count + singles.count == 0 || !message.has("raw_data"), .unsupported,
+      "a blob has values in two fields, of which Caffe and NVIDIA's Caffe read different ones",
+      field: "blobs.raw_data")
+    if doubles.count > 0 { return (.double(doubles), doubles.count / 8) }
+    if singles.count > 0 { return (.single(FloatValues(bytes: singles)), singles.count / 4) }
     guard case .bytes(let raw)? = message.value("raw_data"), raw.count > 0 else {
       return (.single(FloatValues([])), 0)
     }
