@@ -15,6 +15,8 @@ package struct CaffeConversion: SourceConversion {
   /// Versions in a plan whose shapes depend on a layer that cannot be converted.
   private var guesses: Set<Int> = []
   private(set) var inputs: [CaffeInput] = []
+  /// The layer that works across the batch, so that the model takes the whole one.
+  private var batchLayer: CaffeLayer?
   var network: CaffeNetwork
   package var plan: [PlanEntry] { network.plan }
 
@@ -38,7 +40,10 @@ package struct CaffeConversion: SourceConversion {
       problems = graph.nodes.filter(\.isNeeded).compactMap { unknownTypeError($0) }
       throw UnsupportedLayers.error(problems) ?? error
     }
-    for index in graph.nodes.indices { convert(index) }
+    for index in graph.nodes.indices {
+      convert(index)
+      guard network.keepsBatch || batchLayer == nil else { return try runWithBatch() }
+    }
     if let error = problemsAsOne { throw error }
     imported.outputs = try addOutputs()
     imported.hasOwnBatches = network.hasRegions
@@ -100,13 +105,14 @@ package struct CaffeConversion: SourceConversion {
         ? "give the .prototxt before the .caffemodel"
         : "declare them: input: \"data\" input_shape { dim: 1 dim: 3 dim: 224 dim: 224 }, or add an Input layer"
     )
-    try keepBatches()
+    if let batchLayer { try keepBatches(for: batchLayer) }
     return inputs.indices.map { index in
       let input = inputs[index]
       var tensor = CaffeTensor(
         network.reserve(input.blob), input.itemShape, axes: input.axes)
       tensor.readers = graph.versions[input.version].readers
-      if input.itemShape != input.shape { network.declaredBatch = input.shape[0] }
+      tensor.batch = input.shape.indices.first { input.itemShape[$0] != input.shape[$0] }
+        .map { OmittedBatch(axis: $0, size: input.shape[$0]) }
       tensors[input.version] = tensor
       names.addInput(tensor.blob)
       var feature = ImportedFeature(
@@ -116,23 +122,26 @@ package struct CaffeConversion: SourceConversion {
     }
   }
 
-  /// Keeps the batches of all inputs if a layer splits one, as those that make sequences of the
-  /// images of several videos do.
-  private mutating func keepBatches() throws {
-    let batches = Set(inputs.filter { $0.itemShape != $0.shape }.map { $0.shape[0] })
-    guard
-      let layer = graph.nodes.first(where: { node in
-        node.isNeeded && batches.contains { ReshapeLayer.splits($0, node.layer) }
-      })?.layer
-    else { return }
-    let images = inputs.map(\.blob).filter(options.imageInputs.contains)
+  /// Starts again, with the whole batch.
+  private mutating func runWithBatch() throws -> ImportedNetwork {
+    let layer = batchLayer
+    self = try CaffeConversion(source, options)
+    batchLayer = layer
+    return try run()
+  }
+
+  /// Keeps the batches of all inputs for a layer that works across one, as those that make
+  /// sequences of the images of several videos do.
+  private mutating func keepBatches(for layer: CaffeLayer) throws {
+    let image = inputs.map(\.blob).first(where: options.imageInputs.contains)
     try layer.require(
-      images.isEmpty,
-      unsupported: "it splits the batch, so input '\(images.first ?? "")' cannot be one image")
+      image == nil,
+      unsupported: "it works across the batch, so '\(image ?? "")' cannot be an image",
+      hint: "set a batch of one with --input-shape")
     network.keepsBatch = true
     for index in inputs.indices { inputs[index].keepsBatch = true }
     network.notes.append(
-      "layer '\(layer.name)' (Reshape) splits the batch, so the model takes the whole batch")
+      "layer '\(layer.name)' (\(layer.type)) works across the batch, so the model takes all of it")
   }
 
   private mutating func findInputs() throws {
@@ -234,6 +243,11 @@ package struct CaffeConversion: SourceConversion {
     network.visit(layer.name, layer.type)
     let position = network.layers.count
     do {
+      let batch = try layer.topBatch(isCustom: rule(layer) != nil)
+      guard batch != nil || known.allSatisfy({ $0.batch == nil }) else {
+        batchLayer = layer
+        return
+      }
       let outputs = try converted(layer)
       try layer.require(
         outputs.count == node.outputs.count,
@@ -245,7 +259,8 @@ package struct CaffeConversion: SourceConversion {
         }
       }
       network.noteBlobs(of: layer, outputs)
-      for (version, tensor) in zip(node.outputs, outputs) {
+      for (version, var tensor) in zip(node.outputs, outputs) {
+        tensor.batch = tensor.constant == nil ? batch : nil
         set(version, tensor)
         names.made(
           graph.versions[version].blob, tensor.blob, by: layer.name, position: position,

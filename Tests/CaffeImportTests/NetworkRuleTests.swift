@@ -136,7 +136,7 @@ import Testing
     let converted = try convert(network)
     #expect(converted.inputShape("x") == [6, 4])
     #expect(converted.outputShape("y") == [3, 2, 4])
-    #expect(converted.notes.contains { $0.contains("splits the batch") })
+    #expect(converted.notes.contains { $0.contains("works across the batch") })
     // A first size that is the batch is the one item of the interface.
     let whole = try convert(
       input("x", 6, 4)

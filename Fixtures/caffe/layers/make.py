@@ -619,6 +619,75 @@ def reindexing():
     n.write()
 
 
+def batches():
+    """Layers that work on the batch, each in a network of its own, because one such layer makes the
+    model take the whole batch; `one_by_one` has layers that do not."""
+    def network(name, kind, bottoms, text, expected, blobs=(), tops=None, **inputs):
+        n = Net("batch_" + name, **(inputs or {"x": (3, 4, 2, 5)}))
+        w, b = n.draw(4), n.draw(4)
+        if "h" in bottoms.split():
+            n.add("h", "Scale", "x", "scale_param { bias_term: true }", [w, b], f.scale(n["x"], w, b))
+        blobs = [n.draw(*shape) for shape in blobs]
+        n.add("y", kind, bottoms, text, blobs, expected(n, *blobs), tops)
+        n.write()
+
+    network("softmax", "Softmax", "h", "softmax_param { axis: 0 }", lambda n: f.softmax(n["h"], 0))
+    network("softmax_negative", "Softmax", "h", "softmax_param { axis: -4 }",
+            lambda n: f.softmax(n["h"], 0))
+    network("argmax", "ArgMax", "h", "argmax_param { axis: 0 }", lambda n: f.argmax(n["h"], 0))
+    network("concat", "Concat", "h x", "concat_param { axis: 0 }",
+            lambda n: np.concatenate([n["h"], n["x"]]))
+    network("slice", "Slice", "h", "slice_param { axis: 0 slice_point: 1 }",
+            lambda n: [n["h"][:1], n["h"][1:]], tops="y z")
+    network("tile", "Tile", "h", "tile_param { axis: 0 tiles: 2 }",
+            lambda n: np.tile(n["h"], (2, 1, 1, 1)))
+    network("sum", "Reduction", "h", "", lambda n: f.reduction(n["h"], "SUM", 0))
+    network("sum_rows", "Reduction", "v", "reduction_param { coeff: 0.5 operation: SUMSQ }",
+            lambda n: f.reduction(n["v"], "SUMSQ", 0, 0.5), v=(3, 4))
+    network("flatten", "Flatten", "h", "flatten_param { axis: 0 end_axis: 1 }",
+            lambda n: n["h"].reshape(12, 2, 5))
+    network("flatten_all", "Flatten", "h", "flatten_param { axis: 0 }", lambda n: n["h"].ravel())
+    network("product", "InnerProduct", "h", "inner_product_param { num_output: 2 axis: 0 }",
+            lambda n, w, b: f.inner_product(n["h"], w, b, 0), [(2, 120), (2,)])
+    network("reshape", "Reshape", "h", "reshape_param { shape { dim: 4 dim: 3 dim: 0 dim: -1 } }",
+            lambda n: n["h"].reshape(4, 3, 2, 5))
+    network("reshape_open", "Reshape", "h", "reshape_param { shape { dim: -1 dim: 20 } }",
+            lambda n: n["h"].reshape(6, 20))
+    network("reshape_axis", "Reshape", "h", "reshape_param { shape { dim: -1 } num_axes: 2 }",
+            lambda n: n["h"].reshape(12, 2, 5))
+    network("crop", "Crop", "h s", "crop_param { axis: 0 offset: 1 offset: 0 offset: 0 offset: 2 }",
+            lambda n: n["h"][1:2, :, :, 2:], x=(3, 4, 2, 5), s=(1, 4, 2, 3))
+    network("scale", "Scale", "h", "scale_param { axis: 0 num_axes: 2 }",
+            lambda n, w: f.scale(n["h"], w, axis=0), [(3, 4)])
+    network("bias", "Bias", "h", "bias_param { axis: 0 }", lambda n, b: n["h"] + b.reshape(3, 1, 1, 1),
+            [(3,)])
+    network("reindex", "BatchReindex", "h i", "", lambda n: n["h"][n["i"].astype(int)],
+            x=(3, 4, 2, 5), i=np.array([2, 0, 2, 1, 1], "f8"))
+
+    n = Net("batch_constant", x=(3, 4))
+    w = n.draw(3, 4)
+    n.add("w", "Parameter", "", "parameter_param { shape { dim: 3 dim: 4 } }", [w], w)
+    n.add("y", "Eltwise", "x w", "eltwise_param { operation: PROD }", expected=n["x"] * w)
+    n.write()
+    # The batch moves, and a layer that works on each item follows.
+    n = Net("batch_moved", x=(3, 4, 2, 5))
+    n.add("moved", "Permute", "x", "permute_param { order: 1 order: 0 order: 2 order: 3 }",
+          expected=n["x"].transpose(1, 0, 2, 3))
+    n.add("y", "Softmax", "moved", "softmax_param { axis: 1 }", expected=f.softmax(n["moved"], 1))
+    n.write()
+
+    n = Net("batch_one_by_one", x=(3, 4, 5, 6))
+    w, b = n.draw(2, 4, 3, 3), n.draw(2)
+    n.add("conv", "Convolution", "x", "convolution_param { num_output: 2 kernel_size: 3 }", [w, b],
+          f.convolution(n["x"], w, b))
+    n.add("rows", "Reshape", "conv", "reshape_param { shape { dim: 0 dim: 6 dim: -1 } }",
+          expected=n["conv"].reshape(3, 6, 4))
+    n.add("sums", "Reduction", "rows", "reduction_param { axis: 2 }",
+          expected=f.reduction(n["rows"], "SUM", 2))
+    n.add("y", "Softmax", "sums", expected=f.softmax(n["sums"]))
+    n.write()
+
+
 def recurrences():
     cont = np.array([[0], [1], [1], [0], [1]], "f8")
     n = Net("recurrences", x=(5, 1, 3), cont=cont, fixed=(1, 2), h=(1, 1, 4), c=(1, 1, 4))
@@ -871,5 +940,5 @@ def two_stages():
 if __name__ == "__main__":
     for family in (activations, concatenated_relu, convolutions, deconvolutions, volumes, volume_deconvolution, products,
                    poolings, unpoolings, normalizations, scales, combinations, partings, shapes, axes,
-                   largest, parameters, reindexing, recurrences, resizings, detections, two_stages):
+                   largest, parameters, reindexing, batches, recurrences, resizings, detections, two_stages):
         family()

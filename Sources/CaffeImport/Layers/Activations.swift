@@ -1,7 +1,7 @@
 import ImportSupport
 
 /// A function of each element.
-protocol ElementActivation: SingleInputConverter {
+protocol ElementActivation: SingleInputConverter, ElementwiseConverter {
   static func formula(_ layer: CaffeLayer) throws -> ActivationFormula
 }
 
@@ -67,7 +67,7 @@ enum SELU: ElementActivation {
 }
 
 /// |x|
-enum AbsVal: SingleInputConverter {
+enum AbsVal: SingleInputConverter, ElementwiseConverter {
   static let source = SourceLayer("AbsVal", becomes: "unary abs")
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {

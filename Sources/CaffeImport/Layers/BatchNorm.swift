@@ -13,6 +13,11 @@ enum BatchNorm: SingleInputConverter {
       + "and Intel's fourth and fifth blobs: scale and shift",
     refused: "statistics over a batch of several images")
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    let isGlobal = try layer.parameters("batch_norm_param").bool("use_global_stats", default: true)
+    return isGlobal && batch.axis == 0 ? 0 : nil
+  }
+
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let input = layer.input
     let parameters = layer.parameters("batch_norm_param")

@@ -5,6 +5,8 @@ import ImportSupport
 enum BatchReindex: CaffeLayerConverter {
   static let source = SourceLayer("BatchReindex", becomes: "gather", version: 4)
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? { nil }
+
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(2...2)
     let source = network.five(layer.inputs[0], for: layer.name)

@@ -16,7 +16,7 @@ extension CaffeNetwork {
 }
 
 /// min(max(x, min), max)
-enum ClipLayer: SingleInputConverter {
+enum ClipLayer: SingleInputConverter, ElementwiseConverter {
   static let source = SourceLayer(
     "Clip", becomes: "unary threshold twice, the second of −x, activation linear",
     options: "`min`, `max`")
@@ -30,7 +30,7 @@ enum ClipLayer: SingleInputConverter {
 }
 
 /// min(max(x, 0), 6)
-enum ReLU6: SingleInputConverter {
+enum ReLU6: SingleInputConverter, ElementwiseConverter {
   static let source = SourceLayer(
     "ReLU6", becomes: "activation ReLU, unary threshold of −x, activation linear",
     options: "`relu6_param.threshold`, default 6")
@@ -43,7 +43,7 @@ enum ReLU6: SingleInputConverter {
 }
 
 /// x > threshold ? 1 : 0
-enum Threshold: SingleInputConverter {
+enum Threshold: SingleInputConverter, ElementwiseConverter {
   static let source = SourceLayer(
     "Threshold",
     becomes: "activation linear and sigmoidHard: min(max(3e38 · (x − threshold), 0), 1)",

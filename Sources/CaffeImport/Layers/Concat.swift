@@ -110,10 +110,13 @@ enum ConcatLayer: CaffeLayerConverter {
     "Concat", becomes: "concat, wrapped in permutes if the axis is H or W",
     options: "`axis`, `concat_dim`, any")
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    layer.batch(batch, besides: try layer.joinedAxis("concat_param", legacy: "concat_dim"))
+  }
+
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...Int.max)
-    let axis = try layer.joinedAxis(
-      layer.inputs[0], layer.parameters("concat_param"), legacy: "concat_dim")
+    let axis = try layer.joinedAxis("concat_param", legacy: "concat_dim")
     for input in layer.inputs.dropFirst() {
       var expected = layer.inputs[0].shape
       try layer.require(
@@ -132,9 +135,8 @@ enum ConcatLayer: CaffeLayerConverter {
 
 extension CaffeLayer {
   /// The axis of Concat and Slice, which earlier versions named differently.
-  fileprivate func joinedAxis(
-    _ input: CaffeTensor, _ parameters: CaffeParameters, legacy: String
-  ) throws -> Int {
+  fileprivate func joinedAxis(_ settings: String, legacy: String = "axis") throws -> Int {
+    let parameters = self.parameters(settings)
     let field = parameters.has(legacy) ? legacy : "axis"
     return try input.axis(
       parameters.int(field), "\(parameters.path).\(field)", of: self)
@@ -147,10 +149,14 @@ enum SliceLayer: CaffeLayerConverter {
     "Slice", becomes: "split; a slice for each top",
     options: "`axis`, `slice_dim`, any; `slice_point`")
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    layer.batch(batch, besides: try layer.joinedAxis("slice_param", legacy: "slice_dim"))
+  }
+
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("slice_param")
-    let axis = try layer.joinedAxis(input, parameters, legacy: "slice_dim")
+    let axis = try layer.joinedAxis("slice_param", legacy: "slice_dim")
     let size = input.shape[axis]
     let count = layer.tops.count
     var points = try parameters.ints("slice_point", atLeast: 1)
@@ -189,10 +195,14 @@ enum Tile: CaffeLayerConverter {
   static let source = SourceLayer(
     "Tile", becomes: "concat of the bottom with itself; sequenceRepeat", options: "`axis`, `tiles`")
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    layer.batch(batch, besides: try layer.joinedAxis("tile_param"))
+  }
+
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("tile_param")
-    let axis = try input.axis(parameters.int("axis"), "tile_param.axis", of: layer)
+    let axis = try layer.joinedAxis("tile_param")
     let count = try parameters.int("tiles", atLeast: 1, atMost: Limits.writtenOutSteps)
     if count == 1 { return [network.copied(input, layer)] }
     if input.axes[axis] == Placement.sequence {

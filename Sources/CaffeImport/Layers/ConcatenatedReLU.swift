@@ -9,12 +9,20 @@ enum ConcatenatedReLU: CaffeLayerConverter {
     options:
       "`crelu_param.axis` or `concat_axis`, default 1; `crelu_param.negative_slope`")
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    layer.batch(batch, besides: try axis(layer))
+  }
+
+  private static func axis(_ layer: CaffeLayer) throws -> Int {
+    let parameters = layer.parameters("crelu_param")
+    let field = parameters.has("concat_axis") ? "concat_axis" : "axis"
+    return try layer.onlyInput.axis(
+      parameters.int(field, default: 1), "\(parameters.path).\(field)", of: layer)
+  }
+
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("crelu_param")
-    let field = parameters.has("concat_axis") ? "concat_axis" : "axis"
-    let axis = try input.axis(
-      parameters.int(field, default: 1), "\(parameters.path).\(field)", of: layer)
     let slope = try parameters.float("negative_slope", default: 0)
     let function = Activation(slope == 0 ? .relu : .leakyReLU(alpha: slope))
     let opposite = network.affine(input.blob, -1, layer.part("opposite"))
@@ -23,7 +31,8 @@ enum ConcatenatedReLU: CaffeLayerConverter {
       network.add(layer.part("negative"), function, [opposite]),
     ]
     return [
-      try network.joined(halves.map { input.with($0) }, axis: axis, layer, output: layer.tops[0])
+      try network.joined(
+        halves.map { input.with($0) }, axis: try axis(layer), layer, output: layer.tops[0])
     ]
   }
 }

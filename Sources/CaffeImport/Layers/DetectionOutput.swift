@@ -21,6 +21,8 @@ enum DetectionOutput: CaffeLayerConverter {
       "`nms_param.eta` other than 1, which Core ML's layer lacks; boxes that do not come from PriorBox; "
       + "several images at once; RefineDet's five bottoms", version: 4)
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? { nil }
+
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.require(
       layer.inputs.count == 3,

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// Sum, product or maximum of several bottoms
-enum Eltwise: CaffeLayerConverter {
+enum Eltwise: ElementwiseConverter {
   static let source = SourceLayer(
     "Eltwise",
     becomes: "add; multiply; max; a factor other than 1 becomes a linear activation before it",

@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 
 /// The matrix row for each index in the input.
-enum Embed: SingleInputConverter {
+enum Embed: SingleInputConverter, ElementwiseConverter {
   static let source = SourceLayer(
     "Embed", becomes: "embedding", options: "`num_output`, `input_dim`, `bias_term`")
 

@@ -8,6 +8,12 @@ enum InnerProductLayer: SingleInputConverter {
     "InnerProduct", becomes: "flatten, innerProduct",
     options: "`num_output`, `bias_term`, `axis`, `transpose`")
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    let axis = try layer.parameters("inner_product_param").int("axis")
+    let first = try layer.input.axis(axis, "inner_product_param.axis", of: layer)
+    return batch.axis < first ? batch.axis : nil
+  }
+
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let input = layer.input
     let parameters = layer.parameters("inner_product_param")

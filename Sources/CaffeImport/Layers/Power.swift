@@ -2,7 +2,7 @@ import ImportSupport
 import LibC
 
 /// (shift + scale · x) ^ power
-enum Power: SingleInputConverter {
+enum Power: SingleInputConverter, ElementwiseConverter {
   static let source = SourceLayer(
     "Power", becomes: "unary power; a linear activation if power · scale is 0",
     options: "`power`, `scale`, `shift`")
@@ -25,7 +25,7 @@ enum Power: SingleInputConverter {
 }
 
 /// base ^ (shift + scale · x)
-enum Exp: SingleInputConverter {
+enum Exp: SingleInputConverter, ElementwiseConverter {
   static let source = SourceLayer(
     "Exp", becomes: "unary exp; a linear activation if the result is constant",
     options: "`base`, `scale`, `shift`")
@@ -43,7 +43,7 @@ enum Exp: SingleInputConverter {
 }
 
 /// The logarithm to `base` of shift + scale · x
-enum Log: SingleInputConverter {
+enum Log: SingleInputConverter, ElementwiseConverter {
   static let source = SourceLayer(
     "Log",
     becomes: "unary log, and a linear activation if there is a base; only the latter if scale is 0",

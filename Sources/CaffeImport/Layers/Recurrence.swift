@@ -6,6 +6,15 @@ protocol RecurrentConverter: CaffeLayerConverter {}
 
 extension RecurrentConverter {
   /// Time and streams are Core ML's sequence and batch.
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? {
+    // (T, N, …), but a static bottom, the third, is (N, …).
+    let isEach = layer.inputs.enumerated().allSatisfy { index, input in
+      input.batch?.size == batch.size
+        && (input.batch?.axis == 1 || index == 2 && input.batch?.axis == 0)
+    }
+    return isEach ? 1 : nil
+  }
+
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     switch shape.count {
     case 2 where index == 1 || index == 0: [0, 1]

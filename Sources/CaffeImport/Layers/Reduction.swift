@@ -9,6 +9,12 @@ enum Reduction: CaffeLayerConverter {
     "Reduction", becomes: "reduce; a linear activation if there is a factor",
     options: "`operation`, `axis`, `coeff`")
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    let axis = try layer.parameters("reduction_param").int("axis")
+    let first = try layer.onlyInput.axis(axis, "reduction_param.axis", of: layer)
+    return batch.axis < first ? batch.axis : nil
+  }
+
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("reduction_param")
@@ -59,6 +65,14 @@ enum ArgMaxLayer: CaffeLayerConverter {
     "ArgMax", becomes: "reduce argmax and max; topK if `top_k` is more than 1 (specification 4)",
     options: "`axis`, `top_k`, `out_max_val`; for ties Core ML returns the first, Caffe the "
       + "last")
+
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    let parameters = layer.parameters("argmax_param")
+    guard parameters.has("axis") else { return batch.axis == 0 ? 0 : nil }
+    return layer.batch(
+      batch,
+      besides: try layer.onlyInput.axis(parameters.int("axis"), "argmax_param.axis", of: layer))
+  }
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)

@@ -2,8 +2,15 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
+/// A layer whose regions belong to images of the batch.
+protocol RegionConverter: CaffeLayerConverter {}
+
+extension RegionConverter {
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? { nil }
+}
+
 /// The maximum of each window of each region (Fast R-CNN)
-enum RegionPooling: CaffeLayerConverter {
+enum RegionPooling: RegionConverter {
   static let source = SourceLayer(
     "ROIPooling", becomes: "custom layer ROIPooling, a built-in class",
     options: "`pooled_h`, `pooled_w`, `spatial_scale`", version: 4)
@@ -25,7 +32,7 @@ enum RegionPooling: CaffeLayerConverter {
 }
 
 /// The mean of each window of each region, every window of other channels (R-FCN)
-enum PositionSensitivePooling: CaffeLayerConverter {
+enum PositionSensitivePooling: RegionConverter {
   static let source = SourceLayer(
     "PSROIPooling", becomes: "custom layer PSROIPooling, a built-in class",
     options: "`output_dim`, `group_size`, `spatial_scale`", version: 4)
@@ -72,7 +79,7 @@ extension CaffeNetwork {
 }
 
 /// The regions of a region proposal network, in C++
-enum ProposalLayer: CaffeLayerConverter {
+enum ProposalLayer: RegionConverter {
   static let source = SourceLayer(
     "Proposal", becomes: "custom layer Proposal, a built-in class",
     options: "`feat_stride`, `base_size`, `min_size`, `ratio`, `scale`, `pre_nms_topn`, "
@@ -96,7 +103,7 @@ enum ProposalLayer: CaffeLayerConverter {
 }
 
 /// The region proposals of py-faster-rcnn; other layers in Python are code in another file
-enum PythonLayer: CaffeLayerConverter {
+enum PythonLayer: RegionConverter {
   static let source = SourceLayer(
     "Python",
     becomes: "`ProposalLayer` of `rpn.proposal_layer`: custom layer Proposal, a built-in class",

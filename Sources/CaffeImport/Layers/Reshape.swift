@@ -11,10 +11,23 @@ enum ReshapeLayer: SingleInputConverter {
     options: "`shape` with 0 and −1, `axis`, `num_axes`",
     refused: "more than five axes, which Core ML's blobs cannot have")
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    let whole = layer.input.wholeShape
+    return batch.axis(reshaping: whole, to: try shape(layer, of: whole))
+  }
+
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let input = layer.input
+    var shape = try shape(layer, of: input.wholeShape)
+    if let batch = input.batch, let axis = batch.axis(reshaping: input.wholeShape, to: shape) {
+      shape[axis] = 1
+    }
+    return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
+  }
+
+  private static func shape(_ layer: CaffeLayer, of shape: [Int]) throws -> [Int] {
     let parameters = layer.parameters("reshape_param")
-    let rank = input.shape.count
+    let rank = shape.count
     let first = try parameters.int("axis", default: 0)
     // The axis may be the position after the last.
     let start = first >= 0 ? first : rank + first + 1
@@ -22,32 +35,14 @@ enum ReshapeLayer: SingleInputConverter {
     let end = count == -1 ? rank : start + count
     try parameters.require(
       (0...rank).contains(start) && (start...rank).contains(end), "axis",
-      "axes \(start) to \(end) do not exist in its bottom \(input.shapeText)")
+      "axes \(start) to \(end) do not exist in its bottom \(layer.input.shapeText)")
     let shapeParameters = parameters.message("shape")
     let dims = try shapeParameters.ints("dim", atLeast: -1)
-    let shape = try sizes(dims, of: input, start..<end, network.declaredBatch, shapeParameters)
-    return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
-  }
-
-  /// Whether the layer splits the batch: its first sizes, several of them, multiply to it.
-  static func splits(_ batch: Int, _ layer: CaffeLayer) -> Bool {
-    let parameters = layer.parameters("reshape_param")
-    guard layer.type == source.names[0], batch > 1,
-      (try? parameters.int("axis", default: 0)) == 0,
-      let dims = try? parameters.message("shape").ints("dim", atLeast: -1)
-    else { return false }
-    var product = 1
-    for (index, dim) in dims.enumerated() {
-      guard dim > 0, dim <= batch else { return false }
-      product *= dim
-      if product >= batch { return product == batch && index > 0 }
-    }
-    return false
+    return try sizes(dims, of: shape, start..<end, shapeParameters)
   }
 
   private static func sizes(
-    _ dims: [Int], of input: CaffeTensor, _ range: Range<Int>, _ declaredBatch: Int?,
-    _ parameters: CaffeParameters
+    _ dims: [Int], of shape: [Int], _ range: Range<Int>, _ parameters: CaffeParameters
   ) throws -> [Int] {
     var sizes: [Int] = []
     for (index, dim) in dims.enumerated() {
@@ -57,33 +52,20 @@ enum ReshapeLayer: SingleInputConverter {
       }
       // 0 copies the size of the axis at the same position.
       try parameters.require(
-        range.lowerBound + index < input.shape.count, "dim",
-        "0 copies axis \(range.lowerBound + index), which its bottom \(input.shapeText) lacks")
-      sizes.append(input.shape[range.lowerBound + index])
+        range.lowerBound + index < shape.count, "dim",
+        "0 copies axis \(range.lowerBound + index), which its bottom \(shape) lacks")
+      sizes.append(shape[range.lowerBound + index])
     }
     try parameters.require(
       sizes.filter({ $0 == -1 }).count <= 1, "dim", "\(dims) contains −1 more than once")
-    let head = Array(input.shape[..<range.lowerBound])
-    let tail = Array(input.shape[range.upperBound...])
-    let total = try input.count(range)
-    func completed(_ sizes: [Int]) throws -> [Int]? {
-      let known = try checkedProduct(
-        sizes.filter { $0 != -1 }, limit: Limits.tensorElements)
-      guard sizes.contains(-1) else { return known == total ? sizes : nil }
-      guard known > 0, total % known == 0 else { return nil }
-      return sizes.map { $0 == -1 ? total / known : $0 }
-    }
-    // A first size equal to the file's batch means the single image of the interface.
-    if let batch = declaredBatch, batch > 1, range.lowerBound == 0, sizes.first == batch {
-      if input.shape.first == 1, let result = try completed([1] + sizes.dropFirst()) {
-        return result + tail
-      }
-    }
-    guard let result = try completed(sizes) else {
-      throw parameters.error(
-        "dim", "\(dims) does not match the \(total) elements of its bottom \(input.shapeText)")
-    }
-    return head + result + tail
+    let total = try checkedProduct(shape[range], limit: Limits.tensorElements)
+    let known = try checkedProduct(sizes.filter { $0 != -1 }, limit: Limits.tensorElements)
+    let isOpen = sizes.contains(-1)
+    try parameters.require(
+      isOpen ? known > 0 && total % known == 0 : known == total, "dim",
+      "\(dims) does not match the \(total) elements of its bottom \(shape)")
+    if isOpen { sizes = sizes.map { $0 == -1 ? total / known : $0 } }
+    return shape[..<range.lowerBound] + sizes + shape[range.upperBound...]
   }
 }
 
@@ -93,12 +75,22 @@ enum FlattenLayer: SingleInputConverter {
     "Flatten", becomes: "flatten; reshape for axes other than the last three",
     options: "`axis`, `end_axis`")
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    let (first, last) = try axes(layer)
+    return batch.axis < first ? batch.axis : batch.axis > last ? batch.axis - (last - first) : nil
+  }
+
+  private static func axes(_ layer: CaffeLayer) throws -> (first: Int, last: Int) {
+    let parameters = layer.parameters("flatten_param")
+    let first = try layer.input.axis(parameters.int("axis"), "flatten_param.axis", of: layer)
+    let last = try layer.input.axis(parameters.int("end_axis"), "flatten_param.end_axis", of: layer)
+    try parameters.require(first <= last, "end_axis", "end_axis \(last) is before axis \(first)")
+    return (first, last)
+  }
+
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let input = layer.input
-    let parameters = layer.parameters("flatten_param")
-    let first = try input.axis(parameters.int("axis"), "flatten_param.axis", of: layer)
-    let last = try input.axis(parameters.int("end_axis"), "flatten_param.end_axis", of: layer)
-    try parameters.require(first <= last, "end_axis", "end_axis \(last) is before axis \(first)")
+    let (first, last) = try axes(layer)
     let count = try input.count(first..<last + 1)
     let shape = Array(input.shape[..<first]) + [count] + input.shape[(last + 1)...]
     let isImage =
@@ -119,16 +111,26 @@ enum PermuteLayer: CaffeLayerConverter {
     "Permute", becomes: "permute; transpose if a batch larger than 1 moves",
     options: "`order`")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
-    let input = network.five(try layer.onlyInput, for: layer.name)
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    try order(layer).firstIndex(of: batch.axis)
+  }
+
+  private static func order(_ layer: CaffeLayer) throws -> [Int] {
     let parameters = layer.parameters("permute_param")
     var order = try parameters.ints("order", atLeast: 0)
-    let rank = input.shape.count
+    let rank = layer.input.shape.count
     // Axes that are not listed follow in their order.
     order += (0..<rank).filter { !order.contains($0) }
     try parameters.require(
       order.sorted() == Array(0..<rank), "order",
       "\(order) is not a permutation of the \(rank) axes")
+    return order
+  }
+
+  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+    let input = network.five(try layer.onlyInput, for: layer.name)
+    let order = try order(layer)
+    let rank = order.count
     var permuted = input
     permuted.shape = order.map { input.shape[$0] }
     permuted.axes = order.map { input.axes[$0] }

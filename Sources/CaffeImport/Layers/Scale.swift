@@ -16,6 +16,10 @@ enum ScaleLayer: CaffeLayerConverter {
     CoveredAxes.inputAxes(layer.parameters("scale_param"), bottom: index, shape: shape)
   }
 
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    try CoveredAxes.batchAxis(layer, layer.parameters("scale_param"))
+  }
+
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     let parameters = layer.parameters("scale_param")
@@ -53,6 +57,10 @@ enum BiasLayer: CaffeLayerConverter {
 
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
     CoveredAxes.inputAxes(layer.parameters("bias_param"), bottom: index, shape: shape)
+  }
+
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    try CoveredAxes.batchAxis(layer, layer.parameters("bias_param"))
   }
 
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
@@ -124,6 +132,16 @@ struct CoveredAxes: Sendable {
     let first = axis < 0 ? axis + 4 : axis
     guard first >= 0, first + shape.count <= 4 else { return nil }
     return Array(first + 1..<first + 1 + shape.count)
+  }
+
+  /// The batch of the first bottom, if what is broadcast has the same or none.
+  static func batchAxis(_ layer: CaffeLayer, _ parameters: CaffeParameters) throws -> Int? {
+    guard let batch = layer.input.batch else { return nil }
+    let second = layer.inputs.dropFirst().first
+    let range = try CoveredAxes(parameters, layer.input, second).range
+    guard range.contains(batch.axis) else { return second?.batch == nil ? batch.axis : nil }
+    let own = OmittedBatch(axis: batch.axis - range.lowerBound, size: batch.size)
+    return second?.batch == own ? batch.axis : nil
   }
 
   /// Whether it has one value per Core ML channel.

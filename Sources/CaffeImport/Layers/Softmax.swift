@@ -7,10 +7,17 @@ enum SoftmaxLayer: SingleInputConverter {
     "Softmax", becomes: "softmax, wrapped in permutes if the axis is not C", options: "`axis`, any"
   )
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
-    let axis = try layer.input.axis(
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    layer.batch(batch, besides: try axis(layer))
+  }
+
+  private static func axis(_ layer: CaffeLayer) throws -> Int {
+    try layer.input.axis(
       layer.parameters("softmax_param").int("axis"), "softmax_param.axis", of: layer)
-    return network.withChannels(layer.input, axis, layer) { network, moved, output in
+  }
+
+  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+    return network.withChannels(layer.input, try axis(layer), layer) { network, moved, output in
       network.add(layer.name, Softmax(), [moved.blob], to: output)
     }
   }

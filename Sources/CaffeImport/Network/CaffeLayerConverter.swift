@@ -8,6 +8,9 @@ protocol CaffeLayerConverter: Sendable {
   /// The places in `[Seq, Batch, C, H, W]` for the axes of a network input that is bottom `index`;
   /// nil for the standard places.
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]?
+  /// The axis of the tops' batch if the interface leaves out the batch of a bottom; nil if the
+  /// layer does not compute each item by itself, so that the model has to take the whole batch.
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int?
   /// Adds Core ML layers to the network.
   ///
   /// - Returns: a tensor for each of the layer's tops. If possible, blobs are named after the tops:
@@ -18,6 +21,10 @@ protocol CaffeLayerConverter: Sendable {
 
 extension CaffeLayerConverter {
   static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? { nil }
+
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+    layer.sharesBatch && batch.axis == 0 ? 0 : nil
+  }
 }
 
 /// A layer with one bottom and one top.

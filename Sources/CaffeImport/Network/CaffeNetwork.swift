@@ -5,9 +5,6 @@ import ImportSupport
 /// Collects the Core ML layers of the converted Caffe layers.
 struct CaffeNetwork: LayerWriting {
   var writer: LayerWriter
-  /// The first size of an input in the file, if the interface leaves it out; other sizes in the
-  /// file may refer to it.
-  var declaredBatch: Int?
   /// Whether inputs have the batch that the file declares.
   var keepsBatch = false
   /// Whether blobs have an item for each region of the image.

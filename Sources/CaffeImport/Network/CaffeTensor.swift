@@ -17,6 +17,8 @@ struct CaffeTensor: Sendable {
   var rank: Int
   /// The number of layers that read this version of the blob, plus one if it is an output.
   var readers = 1
+  /// The batch that the interface leaves out, if the tensor has one item of it.
+  var batch: OmittedBatch?
   /// Whether the shape is only the assumed one of a custom layer.
   var isGuess = false
   /// The values, if they do not depend on any input.
@@ -74,6 +76,13 @@ struct CaffeTensor: Sendable {
     result.shape = shape ?? self.shape
     result.constant = nil
     result.maxima = nil
+    return result
+  }
+
+  /// The shape with the whole batch.
+  var wholeShape: [Int] {
+    var result = shape
+    if let batch { result[batch.axis] = batch.size }
     return result
   }
 

@@ -37,8 +37,11 @@ enum CaffeDocumentation {
       (N, C, W). A layer along an axis other than Core ML's is wrapped in permutes.
 
       Networks with a layer of specification 4 or later use exact mapping: their features are arrays with
-      Caffe's own axes and a batch of one. If a Reshape splits the batch, as in LRCN, whose batch is a
-      set of videos, the inputs keep the batch size that the file declares.
+      Caffe's own axes and a batch of one. If the file declares a larger batch and a layer works across it, the
+      inputs keep the whole batch: a Reshape that splits it, as in LRCN, whose batch is a set of videos;
+      Softmax, Reduction, Slice, Concat, Tile or InnerProduct along the first axis; BatchReindex; a Scale or
+      Eltwise with other values for each item. Such an input cannot be an image. Layers that find regions
+      refuse several images.
 
       ## Eight bits
 

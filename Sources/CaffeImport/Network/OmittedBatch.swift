@@ -1,0 +1,38 @@
+/// One of a tensor's axes that has one item for the interface, and in the file several.
+struct OmittedBatch: Equatable, Sendable {
+  var axis: Int
+  var size: Int
+
+  /// The axis of the batch after its tensor has another shape with the same elements in the same
+  /// order; nil if its items do not stay apart.
+  func axis(reshaping shape: [Int], to target: [Int]) -> Int? {
+    let items = shape[..<axis].reduce(1, *)
+    return target.indices.first { target[$0] == size && target[..<$0].reduce(1, *) == items }
+  }
+}
+
+extension CaffeLayer {
+  /// Whether all bottoms have the same omitted batch.
+  var sharesBatch: Bool { inputs.allSatisfy { $0.batch == inputs[0].batch } }
+
+  /// The tops' omitted batch; nil if there is none, or if the layer needs the whole one.
+  func topBatch(isCustom: Bool) throws -> OmittedBatch? {
+    guard let batch = inputs.lazy.compactMap(\.batch).first else { return nil }
+    guard !isCustom, let converter = CaffeLayerRegistry.type(named: type) else { return batch }
+    return try converter.batchAxis(self, batch).map { OmittedBatch(axis: $0, size: batch.size) }
+  }
+
+  /// The omitted batch's axis of the tops if the layer works along `axis` only.
+  func batch(_ batch: OmittedBatch, besides axis: Int) -> Int? {
+    sharesBatch && batch.axis != axis ? batch.axis : nil
+  }
+}
+
+/// A layer that computes each element from those at the same position.
+protocol ElementwiseConverter: CaffeLayerConverter {}
+
+extension ElementwiseConverter {
+  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? {
+    layer.sharesBatch ? batch.axis : nil
+  }
+}
