@@ -44,6 +44,8 @@ package struct CompressionSearch {
   package struct Result: Sendable {
     package let model: Model
     package let folds: [BatchnormFold]
+    /// The model with these layers folded.
+    package let base: Model
     package let layers: [CompressedLayer]
     /// The measurements with all layers together, from the largest to the smallest.
     package let points: [CompressionPoint]
@@ -162,7 +164,8 @@ extension CompressionSearch {
       ($0.byteCount, $1.largestError) > ($1.byteCount, $0.largestError)
     }
     return Result(
-      model: try model(state, steps), folds: folds, layers: entries(state, steps), points: points,
+      model: try model(state, steps), folds: folds, base: base, layers: entries(state, steps),
+      points: points,
       chosen: chosen)
   }
 

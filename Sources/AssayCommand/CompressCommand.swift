@@ -98,8 +98,10 @@ struct CompressCommand: ParsableCommand {
       hint: "assay upgrade writes a network as a program")
     if !isProgram { try inFile(model) { try selection.requireLayers(in: document) } }
     var text: CompressionText
+    // The model whose weights are compressed.
+    var base = document
     if let goal = search.goals.first {
-      text = try inFile(model) { try self.searched(document, goal, compile) }
+      text = try inFile(model) { try self.searched(document, goal, compile, &base) }
     } else if isProgram {
       text = try inFile(model) { try self.compressedProgram(document) }
     } else {
@@ -110,6 +112,7 @@ struct CompressCommand: ParsableCommand {
           fold
           ? try document.withFoldedBatchnorm(keepsScales: rules.precision.wantsChannelScales)
           : (document, [])
+        base = folded
         if !search.inputs.isEmpty, target.precision == nil {
           rules.channelMeans = try self.channelMeans(folded, compile)
         }
@@ -126,12 +129,15 @@ struct CompressCommand: ParsableCommand {
     if !search.inputs.isEmpty, !global.quiet || json {
       text.change = try inFile(model) { try change(document, text.model, compile) }
     }
+    try inFile(destination) {
+      try text.model.storingFunctionInterface().write(to: destination)
+      text.layers = try text.layers.measured(in: Model(contentsOf: destination), against: base)
+    }
     if json {
       Console.print(text.json.text)
     } else if !global.quiet {
       Console.write(text.text)
     }
-    try inFile(destination) { try text.model.storingFunctionInterface().write(to: destination) }
     Console.wrote(destination)
     if let report = search.report { Console.wrote(report) }
   }
@@ -188,7 +194,8 @@ struct CompressCommand: ParsableCommand {
   }
 
   private func searched(
-    _ document: Model, _ goal: CompressionSearch.Goal, _ compile: CompileOptions
+    _ document: Model, _ goal: CompressionSearch.Goal, _ compile: CompileOptions,
+    _ base: inout Model
   ) throws -> CompressionText {
     var options = CompressionSearch.Options(goal)
     options.rules = selection.rules
@@ -203,6 +210,7 @@ struct CompressCommand: ParsableCommand {
     let result = try CompressionSearch(document, inputs: search.inputs, options: options) {
       progress.update($0, $1)
     }.run()
+    base = result.base
     var text = CompressionText(
       result.model, from: document, folds: result.folds, layers: result.layers)
     text.points = result.points

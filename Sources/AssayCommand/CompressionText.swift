@@ -5,7 +5,7 @@ import LibC
 struct CompressionText {
   let model: Model
   let folds: [BatchnormFold]
-  let layers: [CompressedLayer]
+  var layers: [CompressedLayer]
   private let bytesBefore: Int
   private let bytesAfter: Int
   /// Whether each fold is printed on a separate line.
@@ -31,12 +31,11 @@ struct CompressionText {
       ("bytes", .right), ("SNR", .right), ("largest error", .right),
     ])
     for layer in layers {
-      let isChanged = layer.bytesAfter != layer.bytesBefore
       table.add([
         Console.escaped(layer.name), layer.type, groupedText(layer.count),
         layer.storage + (layer.note == nil ? "" : " (kept)"),
-        groupedText(layer.bytesAfter), isChanged ? decibels(layer.error.signalToNoise) : "",
-        isChanged ? numberText(layer.error.largest, digits: 4) : "",
+        groupedText(layer.bytesAfter), layer.isChanged ? decibels(layer.error.signalToNoise) : "",
+        layer.isChanged ? numberText(layer.error.largest, digits: 4) : "",
       ])
     }
     text += table.text
@@ -151,7 +150,7 @@ struct CompressionText {
           [
             layer.name, layer.type, groupedText(layer.count), layer.storage,
             groupedText(layer.bytesAfter),
-            layer.bytesAfter == layer.bytesBefore ? "" : decibels(layer.error.signalToNoise),
+            layer.isChanged ? decibels(layer.error.signalToNoise) : "",
           ]
         }
       ))

@@ -61,6 +61,8 @@ package struct CompressedLayer: Sendable {
   package let bytesBefore: Int
   package var bytesAfter: Int
   package var error: CompressionError
+  /// Whether the storage is another one, even of the same size.
+  package var isChanged = false
   /// Why the weights kept their precision, unless that was requested.
   package internal(set) var note: String?
 
@@ -191,6 +193,7 @@ extension NeuralNetworkLayer {
     entry.storage = after.storage
     entry.count = try checkedSum(after.map { try checkedProduct($0.shape) })
     entry.bytesAfter = after.reduce(0) { $0 + $1.values.byteCount }
+    entry.isChanged = true
     return (layer, entry)
   }
 }
@@ -267,7 +270,7 @@ extension Weights {
 
 extension Convolution {
   /// The axis along which the scales of codes may vary; beyond the last one if they may not.
-  fileprivate var scaleAxis: Int {
+  package var scaleAxis: Int {
     isDeconvolution ? (effectiveGroups > 1 ? kernelShape.count : 1) : 0
   }
 }

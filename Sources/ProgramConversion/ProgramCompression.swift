@@ -135,7 +135,7 @@ private struct ProgramCompression {
           let use = uses[name], let entry = try weight(operation, name, use)
         {
           entries.append(entry)
-          if entry.bytesAfter != entry.bytesBefore { continue }
+          if entry.isChanged { continue }
         }
         var kept = operation
         for place in kept.blocks.indices {
@@ -313,6 +313,6 @@ extension ProgramCompression.Use {
 
 extension CompressedLayer {
   fileprivate mutating func finish(_ storage: String, bytes: Int, _ error: CompressionError) {
-    (self.storage, bytesAfter, self.error) = (storage, bytes, error)
+    (self.storage, bytesAfter, self.error, isChanged) = (storage, bytes, error, true)
   }
 }

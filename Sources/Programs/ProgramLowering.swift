@@ -56,6 +56,8 @@ final class ProgramLowering {
 
   func define(_ name: String, _ value: ProgramValue) { known[name] = value }
 
+  func forget(_ name: String) { known[name] = nil }
+
   /// An input of the network.
   func input(_ name: String, _ type: MILDataType, _ shape: [Int]) throws -> ProgramValue {
     let value = ProgramValue(blob: uniqueBlob(name), type, shape)
@@ -254,7 +256,7 @@ extension ProgramLowering {
     }
   }
 
-  private func lower(_ operation: MILOperation) throws {
+  func lower(_ operation: MILOperation) throws {
     if operation.type == "const" { return try defineConstant(operation) }
     guard let rule = operationRulesByName[operation.type] else {
       throw ModelError(
