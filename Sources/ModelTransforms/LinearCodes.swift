@@ -1,15 +1,21 @@
+import TensorCore
+
 /// Codes q from 0 to 2ᵇⁱᵗˢ − 1 with w ≈ scale · q + bias, for the values of one channel.
 struct LinearCodes {
   private(set) var scale: Float
   private(set) var bias: Float
 
+  /// Equal values get the scale of that value, the code 1 and the bias 0, because programs, which
+  /// store bias / scale, cannot have the scale 0.
+  ///
   /// - Parameter isSymmetric: whether bias is −2ᵇⁱᵗˢ⁻¹ · scale, so that zero has a code; with one
   ///   bit −scale / 2, so that both codes have the same magnitude.
+  /// - Parameter isHalf: whether the scale and −bias / scale are stored in half precision.
   /// - Parameter shrinkages: initial ranges as fractions of the values' range; nil for a set that
   ///   suffices for the values of one channel.
   init(
     _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, choice: ScaleChoice,
-    shrinkages: [Double]? = nil
+    isHalf: Bool = false, shrinkages: [Double]? = nil
   ) {
     let levels = Double((1 << bits) - 1)
     let middle = bits == 1 ? 0.5 : Double(1 << (bits - 1))
@@ -19,6 +25,11 @@ struct LinearCodes {
       largest = max(largest, value)
     }
     let (low, high) = (Double(least), Double(largest))
+    if low == high {
+      (scale, bias) = (least == 0 ? 1 : least, 0)
+      return
+    }
+    defer { if isHalf { roundToHalf(middle: (least + largest) / 2) } }
     let start: (scale: Double, bias: Double)
     if isSymmetric {
       let scale = max(abs(low), abs(high)) / (bits == 1 ? 0.5 : middle - 1)
@@ -27,7 +38,7 @@ struct LinearCodes {
       start = ((high - low) / levels, low)
     }
     (scale, bias) = (Float(start.scale), Float(start.bias))
-    guard choice == .leastSquares, high > low else { return }
+    guard choice == .leastSquares else { return }
     let fixedMiddle = isSymmetric ? middle : nil
     var best = sums(values, bits: bits, middle: fixedMiddle).error
     // With few levels, a range narrower than the values' is better: the fewer levels, the narrower.
@@ -47,6 +58,15 @@ struct LinearCodes {
         next = better
       }
     }
+  }
+
+  /// Values of a range that half precision is too coarse for become equal.
+  private mutating func roundToHalf(middle: Float) {
+    var half = Half.rounded(scale)
+    // The steps between small numbers are large.
+    if half < scale, scale < 0x1p-14 { half += 0x1p-24 }
+    let offset = Half.rounded(-bias / half)
+    (scale, bias) = offset.isFinite ? (half, -offset * half) : (middle, 0)
   }
 
   private init(scale: Float, bias: Float) {

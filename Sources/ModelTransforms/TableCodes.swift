@@ -32,6 +32,9 @@ struct TableCodes {
   static func evenTable(
     _ values: UnsafeBufferPointer<Float>, bits: Int, choice: ScaleChoice
   ) -> [Float] {
+    if let first = values.first, values.allSatisfy({ $0 == first }) {
+      return [Float](repeating: first, count: 1 << bits)
+    }
     let codes = LinearCodes(
       values, bits: bits, isSymmetric: false, choice: choice,
       shrinkages: [1, 0.85, 0.7, 0.55, 0.4, 0.25, 0.15])

@@ -64,10 +64,11 @@ extension Weights {
   ///   - shape: shape of the values; each step along `channelAxis` has its scales, if
   ///     there is such an axis.
   ///   - scales: how to choose the scales of linear codes and of tables of evenly spaced values.
+  ///   - isHalf: whether linear codes have scales and offsets in half precision.
   /// - Throws: `.unsupported` for a value that half precision or a table cannot represent.
   package func compressed(
     to precision: WeightPrecision, shape: [Int], channelAxis: Int = 0,
-    scales: ScaleChoice = .leastSquares
+    scales: ScaleChoice = .leastSquares, isHalf: Bool = false
   ) throws -> Weights {
     let values = try self.values(shape: shape, channelAxis: channelAxis)
     var result = Weights()
@@ -89,7 +90,8 @@ extension Weights {
           let aligned = try alignedFloats(bytes, count: values.count)
           return try withExtendedLifetime(aligned.owner) {
             try Self.codes(
-              aligned.values, bits: bits, mode, shape: shape, channelAxis: channelAxis, scales)
+              aligned.values, bits: bits, mode, shape: shape, channelAxis: channelAxis, scales,
+              isHalf: isHalf)
           }
         }
     }
@@ -98,7 +100,7 @@ extension Weights {
 
   private static func codes(
     _ values: UnsafeBufferPointer<Float>, bits: Int, _ mode: CodeMode, shape: [Int],
-    channelAxis: Int, _ scales: ScaleChoice
+    channelAxis: Int, _ scales: ScaleChoice, isHalf: Bool
   ) throws -> (Bytes, Quantization) {
     if let wrong = values.first(where: { !$0.isFinite }) {
       throw ModelError(.unsupported, "the weight \(wrong) cannot be quantized")
@@ -116,12 +118,16 @@ extension Weights {
       case .linear, .linearSymmetric:
         quantization.kind = linearCodes(
           values, bits: bits, isSymmetric: mode == .linearSymmetric, shape: shape,
-          channelAxis: channelAxis, scales, to: codes)
+          channelAxis: channelAxis, scales, isHalf: isHalf, to: codes)
       case .linearTable:
         table(TableCodes.evenTable(values, bits: bits, choice: scales))
       case .kMeansTable: table(TableCodes.kMeansTable(values, bits: bits))
       case .table(let given): table(given)
       }
+    }
+    if case .linear(let scale, _)? = quantization.kind, scale.contains(where: { !$0.isFinite }) {
+      throw ModelError(
+        .unsupported, "a scale of \(counted(bits, "bit")) exceeds the range of half precision")
     }
     return (packedCodes(codes, bits: bits), quantization)
   }
@@ -129,7 +135,7 @@ extension Weights {
   /// Groups the values by step of the channel axis; each group consists of contiguous runs.
   private static func linearCodes(
     _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, shape: [Int],
-    channelAxis: Int, _ choice: ScaleChoice, to codes: UnsafeMutablePointer<UInt8>
+    channelAxis: Int, _ choice: ScaleChoice, isHalf: Bool, to codes: UnsafeMutablePointer<UInt8>
   ) -> Quantization.Kind {
     // A vector gets one scale: a scale per value would take more memory than the values.
     let varies = shape.count > 1 && shape.indices.contains(channelAxis)
@@ -144,7 +150,8 @@ extension Weights {
       func encode(
         _ values: UnsafeBufferPointer<Float>, _ codes: UnsafeMutablePointer<UInt8>
       ) {
-        let linear = LinearCodes(values, bits: bits, isSymmetric: isSymmetric, choice: choice)
+        let linear = LinearCodes(
+          values, bits: bits, isSymmetric: isSymmetric, choice: choice, isHalf: isHalf)
         linear.write(values, bits: bits, to: codes)
         scale.append(linear.scale)
         bias.append(linear.bias)

@@ -104,8 +104,8 @@ struct ConstantExpression {
     _ blocks: [Int], _ builder: ProgramBuilder, _ name: String
   ) throws -> Variable {
     let count = max(scale.count, bias.count)
-    let scales = scale.count == count ? scale : [Float](repeating: scale[0], count: count)
-    let biases = bias.count == count ? bias : [Float](repeating: bias[0], count: count)
+    var scales = scale.count == count ? scale : [Float](repeating: scale[0], count: count)
+    var biases = bias.count == count ? bias : [Float](repeating: bias[0], count: count)
     if builder.target < .iOS18, count == 1, !isSigned, bits <= 8 {
       // A table represents the values exactly.
       let table = (0..<1 << bits).map {
@@ -113,7 +113,24 @@ struct ConstantExpression {
       }
       return try lookup(codes, bits, [table], 0, builder, name)
     }
+    var codes = codes
+    let equal = scales.indices.filter { scales[$0] == 0 }
+    if !equal.isEmpty {
+      // Without a scale there is no offset: equal values are the scale times the code 1.
+      for block in equal { (scales[block], biases[block]) = (biases[block], 0) }
+      let places = Set(equal)
+      for index in codes.indices where places.contains(count == 1 ? 0 : block(of: index, blocks)) {
+        codes[index] = 1
+      }
+    }
     let offsets = zip(biases, scales).map { $1 == 0 ? 0 : -$0 / $1 }
+    if type == .float16, zip(scales, offsets).contains(where: { !Self.isHalf($0, $1) }) {
+      let values = codes.enumerated().map { index, code in
+        let place = count == 1 ? 0 : block(of: index, blocks)
+        return scales[place] * Float(code) + biases[place]
+      }
+      return try builder.constant(FloatValues(values), shape, type, name: name)
+    }
     let range = isSigned ? Float(-128)...127 : 0...255
     let areWhole = offsets.allSatisfy { $0 == $0.rounded() && range.contains($0) }
     let axis = blocks.firstIndex { $0 > 1 } ?? 0
@@ -152,6 +169,22 @@ struct ConstantExpression {
         ("scale", try stored(scales, blockShape, builder)),
         ("offset", try stored(offsets, blockShape, builder)),
       ], builder, name)
+  }
+
+  /// Whether half precision is enough for a scale and an offset.
+  private static func isHalf(_ scale: Float, _ offset: Float) -> Bool {
+    abs(Half.rounded(scale) - scale) <= 0x1p-9 * abs(scale) && Half.rounded(offset).isFinite
+  }
+
+  /// The block of an element, if there are `blocks` along each axis.
+  private func block(of index: Int, _ blocks: [Int]) -> Int {
+    var (rest, place, step) = (index, 0, 1)
+    for axis in shape.indices.reversed() {
+      place += rest % shape[axis] / (shape[axis] / blocks[axis]) * step
+      rest /= shape[axis]
+      step *= blocks[axis]
+    }
+    return place
   }
 
   /// The operation that expands the constant. In the older operation sets, its arguments are

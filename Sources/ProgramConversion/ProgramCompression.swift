@@ -226,14 +226,15 @@ private struct ProgramCompression {
         try CompressionError(FloatValues(values), FloatValues(values.map(Half.rounded))))
       return .half(values.map(Half.bits))
     case .codes(let bits, let mode):
-      return try codes(values, shape, bits, mode, axis, &entry)
+      return try codes(elements, bits, mode, axis, &entry)
     }
   }
 
   private func codes(
-    _ values: [Float], _ shape: [Int], _ bits: Int, _ mode: CodeMode, _ axis: Int,
+    _ elements: MILElements, _ bits: Int, _ mode: CodeMode, _ axis: Int,
     _ entry: inout CompressedLayer
   ) throws -> ConstantExpression.Storage {
+    let (values, shape) = (try elements.floats(), elements.shape)
     let isTable = mode != .linear && mode != .linearSymmetric
     // Groups and blocks are rows of a matrix with contiguous elements.
     var parts = (rows: 1, axis: axis)
@@ -273,7 +274,7 @@ private struct ProgramCompression {
     let channels = isSplit ? 0 : axis
     let weights = try Weights(values).compressed(
       to: .codes(bits: bits, mode), shape: rowShape, channelAxis: channels,
-      scales: options.rules.scales)
+      scales: options.rules.scales, isHalf: elements.type == .float16)
     guard case .linear(let scale, let bias)? = weights.quantization?.kind else {
       throw ModelError(.internal, "codes without a scale")
     }

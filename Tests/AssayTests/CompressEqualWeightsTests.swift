@@ -1,4 +1,5 @@
 import ByteFormats
+import CoreMLModel
 import Foundation
 import TensorCore
 import TestSupport
@@ -7,6 +8,80 @@ import Testing
 /// Channels whose weights are all equal, or nearly so, stay what they are when they are compressed.
 @Suite struct CompressEqualWeightsTests {
   private static let fixtures = packageRoot + "/Fixtures/quantized"
+
+  /// One 1 × 1 kernel for each channel, in a program that coremltools wrote; see
+  /// `Fixtures/quantized/programs.py`.
+  @Test(arguments: [["--bits", "8"], ["--bits", "4", "--block-size", "1"]])
+  func depthwiseKernels(_ options: [String]) throws {
+    try withTemporaryFolder { folder in
+      let small = folder + "/small.mlpackage"
+      let model = Self.fixtures + "/pointwise_depthwise.mlpackage"
+      let compressed = try Command.run(["compress", model, "-o", small] + options)
+      #expect(compressed.code == 0, "\(compressed.errors)")
+      #expect(compressed.output.contains("exact"))
+      // 1 % of the largest output.
+      let compared = try Command.run(
+        "diff", model, small, Self.fixtures + "/pointwise_depthwise.npz", "--rtol", "0", "--atol",
+        "0.0078")
+      #expect(compared.code == 0, "\(compared.output)")
+    }
+  }
+
+  /// The same of a network, then as a program.
+  @Test func upgradeOfACompressedNetwork() throws {
+    try withTemporaryFolder { folder in
+      let network = folder + "/n.mlmodel"
+      let (small, program) = (folder + "/small.mlmodel", folder + "/small.mlpackage")
+      let source = Self.fixtures + "/depthwise"
+      for command in [
+        ["convert", source + ".prototxt", source + ".caffemodel", "-o", network],
+        ["compress", network, "-o", small, "--bits", "8"], ["upgrade", small, "-o", program],
+        ["diff", network, small, source + ".npz"], ["diff", small, program, source + ".npz"],
+      ] {
+        let result = try Command.run(command)
+        #expect(result.code == 0, "\(command[0]): \(result.output)\(result.errors)")
+      }
+    }
+  }
+
+  /// Files of other programs have scales of 0: w = 0 · q + bias.
+  @Test(arguments: ["float32", "float16"]) func upgradeOfAScaleOfZero(_ precision: String) throws {
+    try withTemporaryFolder { folder in
+      var product = InnerProduct()
+      product.inputChannels = 4
+      product.outputChannels = 2
+      var weights = Weights()
+      weights.rawValue = Bytes([0, 1, 2, 3, 0, 85, 170, 255] as [UInt8])
+      weights.quantization = Quantization()
+      weights.quantization?.numberOfBits = 8
+      weights.quantization?.kind = .linear(scale: [0, 0.5], bias: [0.75, -10])
+      product.matrix = weights
+      var network = NeuralNetwork()
+      network.layers = [NeuralNetworkLayer("ip", product, input: ["x"], output: ["y"])]
+      func array(_ name: String, _ count: Int) -> FeatureDescription {
+        FeatureDescription(
+          name: name, kind: .multiArray(ArrayFeatureType(shape: [count], dataType: .float32)))
+      }
+      var description = ModelDescription()
+      (description.input, description.output) = ([array("x", 4)], [array("y", 2)])
+      var model = Model()
+      model.specificationVersion = 3
+      model.description = description
+      model.type = .neuralNetwork(network)
+      let (old, new) = (folder + "/n.mlmodel", folder + "/n.mlpackage")
+      try model.write(to: old)
+      let upgraded = try Command.run("upgrade", old, "-o", new, "--precision", precision)
+      #expect(upgraded.code == 0, "\(upgraded.errors)")
+      try ArraySet([NamedArray(Tensor(shape: [4], [1, 2, 4, 8]), name: "x")])
+        .write(to: folder + "/x.npz")
+      for file in [old, new] {
+        try Command.run("run", file, folder + "/x.npz", "-o", folder + "/y.npy")
+        // 0.75 · 15, and (170 + 680 + 2040) / 2 − 10 · 15: each value is exact in half precision.
+        #expect(
+          try ArraySet.read(folder + "/y.npy").arrays[0].tensor.elements == [11.25, 1295])
+      }
+    }
+  }
 
   /// A weight of 8 inputs for each output in half precision has as many bytes with codes as without:
   /// 8 codes, a scale and an offset of 4 bytes each.
@@ -45,6 +120,35 @@ import Testing
     try ArraySet([NamedArray(Tensor(shape: [8], [Float](repeating: 1, count: 8)), name: "x")])
       .write(to: folder + "/x.npz")
     return (network, folder + "/x.npz")
+  }
+
+  /// Each row's sum, to a part of its largest magnitude: codes of 8 bits leave half a step of a row's
+  /// range for each value, half precision half a unit of each value.
+  @Test(arguments: ["linear", "linear_symmetric"], ["", "float16", "float32"])
+  func rowsKeepTheirSums(_ mode: String, _ program: String) throws {
+    try withTemporaryFolder { folder in
+      var (model, inputs) = try write(folder)
+      var small = folder + "/small.mlmodel"
+      if !program.isEmpty {
+        let upgraded = try Command.run(
+          "upgrade", model, "-o", folder + "/n.mlpackage", "--precision", program)
+        #expect(upgraded.code == 0, "\(upgraded.errors)")
+        (model, small) = (folder + "/n.mlpackage", folder + "/small.mlpackage")
+      }
+      let compressed = try Command.run(
+        "compress", model, "-o", small, "--bits", "8", "--mode", mode)
+      #expect(compressed.code == 0, "\(compressed.errors)")
+      let ran = try Command.run("run", small, inputs, "-o", folder + "/y.npy")
+      #expect(ran.code == 0, "\(ran.errors)")
+      let sums = try ArraySet.read(folder + "/y.npy").arrays[0].tensor.elements
+      for (row, sum) in zip(Self.rows, sums) {
+        let exact = row.reduce(0) { $0 + Double($1) }
+        let largest = row.map { Double($0.magnitude) }.max() ?? 0
+        // Numbers below 2⁻¹⁴ have steps of 2⁻²⁴ in half precision.
+        let bound = 8 * (largest / 120 + (program == "float16" ? 0x1p-24 : 0))
+        #expect(abs(Double(sum) - exact) <= bound, "\(row): \(sum)")
+      }
+    }
   }
 
   /// The largest error in the report is that of the file.

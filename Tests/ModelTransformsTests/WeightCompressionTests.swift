@@ -20,12 +20,12 @@ struct WeightCompressionTests {
     #expect(packedCodes([0b1000001], bits: 7).array(of: UInt8.self) == [0b1000_0010])
   }
 
-  /// scale = (max − min) / (2ᵇ − 1), bias = min, code = round((w − bias) / scale).
+  /// scale = (max − min) / (2ᵇ − 1), bias = min, code = round((w − bias) / scale); equal values are 1 · scale.
   @Test func rangeIsTheReferences() throws {
     let weights = try Weights([-1, 0, 2, 5, 5, 5]).compressed(
       to: .codes(bits: 2, .linear), shape: [2, 3], scales: .range)
-    #expect(weights.quantization?.kind == .linear(scale: [1, 0], bias: [-1, 5]))
-    #expect(weights.rawValue.array(of: UInt8.self) == [0b0001_1100, 0])
+    #expect(weights.quantization?.kind == .linear(scale: [1, 5], bias: [-1, 0]))
+    #expect(weights.rawValue.array(of: UInt8.self) == [0b0001_1101, 0b0101_0000])
     #expect(try weights.values(shape: [2, 3]).array() == [-1, 0, 2, 5, 5, 5])
   }
 
