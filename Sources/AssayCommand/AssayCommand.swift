@@ -21,7 +21,7 @@ struct AssayCommand: ParsableCommand {
         66      a file is missing
         70      internal error; please report it
         73, 74  a file cannot be created or written
-        75      out of memory
+        75      out of memory, or of the time of --timeout
       """,
     version: "assay \(assayVersion)",
     subcommands: [
@@ -46,6 +46,9 @@ enum Main {
     } catch let error as ModelError {
       Console.report(error)
       exit(error.code.exitCode)
+    } catch let end as TimeIsOver {
+      Console.report(end.error)
+      exit(end.error.code.exitCode)
     } catch let code as ExitCode {
       exit(code.rawValue)
     } catch {

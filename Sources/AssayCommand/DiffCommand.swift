@@ -26,7 +26,7 @@ struct DiffCommand: ParsableCommand {
       ones. If the first is a network of Caffe or Darknet, an interpreter of it also runs beside the \
       second, layer by layer. The fourth compares a model in half precision with itself in single \
       precision, and says which layers lose most and which to keep in single precision. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
-      something differs; for models that run, that an output differs.
+      an output differs or that none was compared; with --structure, that something differs.
 
       \(ModelHelp.discussion)
       """)
@@ -130,7 +130,8 @@ struct DiffCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions(for: files.first ?? "")
+    var compile = try engine.compileOptions(for: files.first ?? "")
+    compile.hasBoundedLoops = global.timeout == nil
     var reader = ModelReader(
       source, compile.customLayers, global, recipe: images.recipe,
       forgetBias: engine.forgetBias)

@@ -53,7 +53,8 @@ struct EditCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
-    let compile = try engine.compileOptions(for: model)
+    var compile = try engine.compileOptions(for: model)
+    compile.hasBoundedLoops = true
     var reader = ModelReader(
       source, compile.customLayers, global, precision: weightPrecision, recipe: recipe.recipe,
       forgetBias: engine.forgetBias)

@@ -17,7 +17,7 @@ struct InputFailures {
     // The error of the input's file, or of the model, which is the same for all.
     case .malformed, .unsupported:
       if case .failure = item.values { return true } else { return false }
-    case .usage, .cannotCreate, .cannotWrite, .outOfMemory, .internal: return false
+    case .usage, .cannotCreate, .cannotWrite, .outOfMemory, .timedOut, .internal: return false
     }
   }
 

@@ -76,7 +76,7 @@ struct ModelDifferenceText {
   func json(failed: JSONText? = nil, proof: Proof? = nil) -> JSONText {
     let difference = comparison.difference
     return .versioned([
-      ("matches", .bool(comparison.matches)),
+      ("matches", .bool(comparison.matches)), ("compared", .int(comparison.comparedCount)),
       (
         "structure",
         .array(

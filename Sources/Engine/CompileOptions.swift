@@ -40,6 +40,8 @@ public struct CompileOptions: Sendable {
   /// the machine's memory, of the limit of its control group, or of the process's own limit,
   /// whichever is smallest.
   public var maxMemory: Int?
+  /// Whether loops end with an error beyond a bound of their work.
+  package var hasBoundedLoops = false
   /// Callbacks for steps and custom layers.
   public var hooks = EngineHooks()
 

@@ -14,6 +14,10 @@ package enum Limits {
   package static let layers = 100_000
   /// Runs of all loops in one prediction.
   package static let loopRuns = 1_000_000
+  /// Multiply-adds and elements of all loops in one prediction, and its seconds, where nobody asked
+  /// for the prediction itself: to check an edit or to compare models.
+  package static let loopWork = 1 << 34
+  package static let loopSeconds = 3
   /// Steps of all loops of a program that become layers one after the other.
   package static let unrolledSteps = 1000
   package static let nameBytes = 4096

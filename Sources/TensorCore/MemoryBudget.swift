@@ -58,8 +58,10 @@ package enum MemoryBudget {
     return overflow ? Int.max / 2 : sum
   }
 
-  /// Throws `.outOfMemory` if this many bytes more would exceed the limit.
+  /// Throws `.outOfMemory` if this many bytes more would exceed the limit, and `TimeIsOver`: what
+  /// computes long needs memory again and again.
   package static func require(_ byteCount: Int, _ what: String = "this") throws {
+    try TimeBudget.require()
     let held = used.load(ordering: .relaxed)
     let (sum, overflow) = held.addingReportingOverflow(byteCount)
     guard byteCount < 0 || overflow || sum > limit else { return }

@@ -24,6 +24,8 @@ public struct ModelError: Error, Sendable, Equatable {
     case cannotWrite
     /// `--max-memory` or the machine's memory is not enough.
     case outOfMemory
+    /// `--timeout` is not enough.
+    case timedOut
     /// A bug in this program.
     case `internal`
 
@@ -36,7 +38,7 @@ public struct ModelError: Error, Sendable, Equatable {
       case .internal: 70
       case .cannotCreate: 73
       case .cannotWrite: 74
-      case .outOfMemory: 75
+      case .outOfMemory, .timedOut: 75
       }
     }
   }

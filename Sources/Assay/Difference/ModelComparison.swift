@@ -30,16 +30,24 @@ package struct ModelComparison: Sendable {
   /// What many inputs gave, in the place of `runs`.
   package let summary: ComparisonSummary?
 
-  /// Without a run the structure decides, with one what the models answer.
+  /// Whether only the structure was asked for.
+  private let isOfStructure: Bool
+
+  /// What the models answer decides, and nothing else unless only the structure was asked for.
   package var matches: Bool {
     if let summary { return summary.matches && summary.notCompared.isEmpty }
-    return runs.isEmpty ? difference.isEmpty : runs.allSatisfy(\.comparison.outputsMatch)
+    return isOfStructure
+      ? difference.isEmpty : !runs.isEmpty && runs.allSatisfy(\.comparison.outputsMatch)
   }
+
+  /// The number of inputs on which the models were compared.
+  package var comparedCount: Int { summary?.count ?? runs.count }
 
   /// The comparison of many inputs.
   package init(_ difference: ModelDifference, _ summary: ComparisonSummary) {
     self.difference = difference
     self.summary = summary
+    isOfStructure = false
     runs = []
     notRun = nil
   }
@@ -50,6 +58,7 @@ package struct ModelComparison: Sendable {
     let difference = try ModelDifference(a, b)
     self.difference = difference
     summary = nil
+    isOfStructure = options.structureOnly
     guard !options.structureOnly else {
       runs = []
       notRun = nil

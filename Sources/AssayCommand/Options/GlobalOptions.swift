@@ -21,12 +21,25 @@ struct GlobalOptions: ParsableArguments {
       valueName: "SIZE"))
   var maxMemory: ByteCount?
 
+  @Option(
+    help: ArgumentHelp(
+      "Stop with exit code 75 if the command takes longer than this; nothing is written then.",
+      valueName: "SECONDS"))
+  var timeout: Double?
+
+  func validate() throws {
+    if let timeout, !(timeout > 0 && timeout <= 1e9) {
+      throw ValidationError("--timeout takes a number of seconds greater than 0")
+    }
+  }
+
   func apply() {
     if let maxMemory {
       MemoryBudget.allow(maxMemory.bytes)
     } else {
       MemoryBudget.limitByInputs()
     }
+    if let timeout { TimeBudget.allow(seconds: timeout) }
     Console.colorOutput = colorOutput
     Console.isQuiet = quiet
   }

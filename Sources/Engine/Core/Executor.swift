@@ -119,6 +119,7 @@ final class Executor: @unchecked Sendable {
         let context = RunContext(
           arena: arenaStart, pool: pool, inputs: UnsafeBufferPointer(inputs), round: round)
         try isTimed ? executeTimed(context, &results) : execute(context, &results)
+        try TimeBudget.require()
       }
     }
   }
@@ -141,6 +142,8 @@ final class Executor: @unchecked Sendable {
   private func execute(
     _ index: Int, _ context: RunContext, _ results: inout [Tensor?]
   ) throws {
+    // Units of a step after the end are skipped.
+    try TimeBudget.require()
     switch steps[index] {
     case .load(let transfer): load(transfer, context)
     case .run(let body):

@@ -1,4 +1,5 @@
 import Synchronization
+import TensorCore
 
 /// How many units of each thread's share of a job have been taken.
 ///
@@ -88,7 +89,9 @@ struct SharedUnits: Sequence, IteratorProtocol {
     shares.begin(job, on: thread, share)
   }
 
+  /// Nil after the last unit, or after the end of the time.
   mutating func next() -> Int? {
+    if TimeBudget.isOver { return nil }
     guard let shares else { return share.popFirst() }
     while victimsLeft > 0 {
       if let unit = shares.take(from: victim, share, of: job) { return unit }

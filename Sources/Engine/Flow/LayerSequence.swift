@@ -139,7 +139,17 @@ final class RunPlan: @unchecked Sendable {
   var empty: [(slot: Int, shape: [Int])] = []
   /// What waits for values that this run computes.
   var rest: LayerSequence?
-  var steps: [StepDescription] = []
+  var steps: [StepDescription] = [] {
+    didSet {
+      // A step of few elements takes as long as one of several thousand.
+      work = steps.reduce(0) { sum, step in
+        let elements = step.outputShapes.reduce(0) { $0 + $1.reduce(1, *) }
+        return min(sum + step.multiplyAdds + elements + 1 << 13, Limits.loopWork + 1)
+      }
+    }
+  }
+  /// Multiply-adds and elements of a run.
+  private(set) var work = 0
   /// Of weights and working memory.
   var byteCount = 0
   /// Tensors for the executor's results: small ones that later results have replaced.

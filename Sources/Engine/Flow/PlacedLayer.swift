@@ -68,16 +68,31 @@ extension Loop {
   }
 }
 
-/// How many runs of loops a prediction has begun.
+/// How many runs of loops a prediction has begun, and what they have computed.
 struct LoopRuns {
   private(set) var count = 0
   private let limit: Int
+  private let isBounded: Bool
+  private var work = 0
+  private let end: UInt64
 
-  init(limit: Int = Limits.loopRuns) { self.limit = limit }
+  /// - Parameter isBounded: whether the loops may do only so much work.
+  init(limit: Int = Limits.loopRuns, isBounded: Bool = false) {
+    self.limit = limit
+    self.isBounded = isBounded
+    end = TimeBudget.now + UInt64(Limits.loopSeconds) * 1_000_000_000
+  }
 
-  /// - Throws: `.limitExceeded` beyond the most that a prediction may begin.
+  mutating func add(work more: Int) { work = min(work + more, Limits.loopWork + 1) }
+
+  /// - Throws: `.limitExceeded` beyond the most that a prediction may begin or do; `TimeIsOver`.
   mutating func begin() throws {
     count += 1
+    try TimeBudget.require()
+    try require(
+      !isBounded || work <= Limits.loopWork && TimeBudget.now < end, .limitExceeded,
+      "the loops of the model are too long for this command: they have run \(count) times",
+      hint: "assay run --timeout SECONDS runs them longer")
     try require(
       count <= limit, .limitExceeded,
       "the loops of the model have run \(limit) times without terminating",

@@ -7,10 +7,11 @@ struct ProgramRun {
 
   private let compiler: RunCompiler
   private var blobs: [Tensor?]
-  private var runs = LoopRuns()
+  private var runs: LoopRuns
 
   init(_ compiler: RunCompiler) {
     self.compiler = compiler
+    runs = LoopRuns(isBounded: compiler.options.hasBoundedLoops)
     blobs = [Tensor?](repeating: nil, count: compiler.program.slots.count)
   }
 
@@ -64,6 +65,7 @@ struct ProgramRun {
     let plan = try run.plan(blobs, slots, byteLimit: compiler.byteLimit) {
       try compiler.plan($0, $1)
     }
+    runs.add(work: plan.work)
     try plan.run(&blobs, round: runs.count)
     if let rest = plan.rest { try execute(rest) }
     if let others = run.others { try execute(others) }

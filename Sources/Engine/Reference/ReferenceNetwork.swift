@@ -83,6 +83,7 @@ package struct ReferenceNetwork {
 
   private func evaluate(_ layers: [PlacedLayer], _ state: inout State) throws -> Outcome {
     for placed in layers {
+      try TimeBudget.require()
       let layer = placed.layer
       func number(_ name: String?) throws -> Double? {
         guard let name else { return nil }
