@@ -12,8 +12,8 @@ extension ModelPackage {
   /// Writes a package atomically: the manifest, the model and the files that it names, such as
   /// `@model_path/weights/weight.bin`. The same contents always give the same bytes.
   ///
-  /// A package that is there is replaced, if it has nothing but what its manifest lists. One that this
-  /// process has read keeps the items that it has not.
+  /// An existing package is replaced if it contains only what its manifest lists. If this process has read
+  /// the package, items and files that it has not read are kept.
   package static func write(_ model: Bytes, files: [String: Bytes], to path: String) throws {
     let kept = try inFile(path) { try KeptItems(path) }
     let modelPath = kept?.modelPath ?? "com.apple.CoreML/model.mlmodel"
@@ -54,8 +54,8 @@ extension ModelPackage {
     }
   }
 
-  /// - Throws: `.cannotCreate` if a folder is no package, or has something that its manifest does not
-  ///   list.
+  /// - Throws: `.cannotCreate` if a folder is not a package, or contains something that its manifest does
+  ///   not list, or an input of a command that does not read the package itself.
   private static func requireOnlyItems(_ folder: OpenFolder) throws {
     var paths: [[UInt8]]?
     if let bytes = try? folder.read(manifest, limit: Limits.jsonBytes),
@@ -66,8 +66,12 @@ extension ModelPackage {
         Array((data + $0).utf8)
       }
     }
+    let isOwn = try folder.hasReadOrWritten(manifest)
     let item = try folder.firstItem { path, type in
       guard let paths else { return false }
+      if !isOwn {
+        try OpenedFiles.requireNoInput("\(folder.path)/" + String(decoding: path, as: UTF8.self))
+      }
       if path == Array(manifest.utf8) { return type == S_IFREG }
       return paths.contains { listed in
         listed == path || path.starts(with: listed + [UInt8(ascii: "/")])
@@ -78,8 +82,8 @@ extension ModelPackage {
     throw ModelError(
       .cannotCreate,
       paths == nil
-        ? "is a folder that is no package, with '\(item)' in it"
-        : "the package has '\(item)', which its manifest does not list",
+        ? "is a folder but not a package, and contains '\(item)'"
+        : "the package contains '\(item)', which its manifest does not list",
       hint: "name a new package, or move what this one has to another folder")
   }
 }
@@ -113,7 +117,7 @@ private struct Item {
   }
 }
 
-/// What a package that this process has read has besides what it has read.
+/// Items and files of a package that this process opened but did not read.
 private struct KeptItems {
   struct Entry {
     let id: String
@@ -174,7 +178,7 @@ private struct KeptItems {
     }
     if let link {
       throw ModelError(
-        .cannotCreate, "the package has '\(link)', which is no file and cannot be kept",
+        .cannotCreate, "the package contains '\(link)', which is not a file and cannot be kept",
         hint: "name a new package")
     }
     return known == 0 || known < count

@@ -24,17 +24,16 @@ package enum AtomicFolder {
     try inFile(path) {
       _ = AtomicFile.ignoreFileSizeSignal
       if case .filled = existing {
+        removeAbandoned(path)
         if let folder = OpenFolder(path) { return try fill(folder, existing, path, body) }
         try makeParents(of: path)
       }
       guard let name = pathNames(path).last, name != ".." else {
         throw AtomicFile.cannotCreate(EEXIST)
       }
-      // Without what follows the name.
-      let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: ".") }
-      let start = end.map { path[...$0] }?.utf8.lastIndex(of: UInt8(ascii: "/"))
-      let folder = start.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-      guard let parent = OpenFolder(folder) else { throw AtomicFile.cannotCreate(errno) }
+      guard let parent = OpenFolder(parentPath(path)) else {
+        throw AtomicFile.cannotCreate(errno)
+      }
       try requireReplaceable(name, in: parent, existing)
       return try pending(in: parent, for: name, path, body) { pending, _ in
         try InterruptCleanup.exclusively { items in
@@ -43,6 +42,19 @@ package enum AtomicFolder {
         try? AtomicFile.synchronize(parent.descriptor)
       }
     }
+  }
+
+  /// Removes what killed processes left beside the folder, which may be complete.
+  package static func removeAbandoned(_ path: String) {
+    guard let name = pathNames(path).last, let parent = OpenFolder(parentPath(path)) else { return }
+    PendingItem.removeAbandoned(name, in: parent)
+  }
+
+  /// As `folderPath`, also where something follows the name.
+  private static func parentPath(_ path: String) -> String {
+    let names = pathNames(path).dropLast().joined(separator: "/")
+    if path.utf8.first == UInt8(ascii: "/") { return "/" + names }
+    return names.isEmpty ? "." : names
   }
 
   private static func pending<Result>(

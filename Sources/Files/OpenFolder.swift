@@ -99,7 +99,8 @@ package final class OpenFolder: Sendable {
   private static func link(_ path: String, _ code: ModelError.Code) -> ModelError {
     ModelError(
       code, "'\(path)' is or passes a symbolic link, which is not followed here",
-      hint: "put the file itself in the link's place")
+      hint: code == .cannotCreate
+        ? "remove the link, or name another folder" : "put the file itself in the link's place")
   }
 
   /// The bytes of a file; nil if there is no regular file with this path.

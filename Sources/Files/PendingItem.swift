@@ -26,8 +26,8 @@ final class PendingItem: Sendable {
   /// - Throws: `.cannotCreate`.
   static func make(in parent: OpenFolder, for name: String) throws -> PendingItem {
     _ = InterruptCleanup.install
+    removeAbandoned(name, in: parent)
     let prefix = hiddenPrefix(name)
-    removeAbandoned(prefix, in: parent)
     for _ in 0..<100 {
       let digits = String(UInt64.random(in: 0...UInt64.max), radix: 16)
       let hidden = prefix + String(repeating: "0", count: digitCount - digits.count) + digits + "~"
@@ -100,7 +100,9 @@ final class PendingItem: Sendable {
     return ".\(start)."
   }
 
-  private static func removeAbandoned(_ prefix: String, in parent: OpenFolder) {
+  /// Removes what killed processes left beside the destination.
+  static func removeAbandoned(_ name: String, in parent: OpenFolder) {
+    let prefix = hiddenPrefix(name)
     for bytes in (try? parent.names()) ?? [] {
       let name = String(decoding: bytes.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
       guard name.utf8.starts(with: prefix.utf8), name.hasSuffix("~"),

@@ -5,6 +5,7 @@ extension PluginPackage {
   /// Writes the package as the folder `path`, which must not exist or be empty. A package that could
   /// not be written whole leaves nothing.
   package func write(to path: String) throws {
+    AtomicFolder.removeAbandoned(path)
     if let folder = OpenFolder(path), try !folder.names().isEmpty {
       throw ModelError(
         .cannotCreate, "exists already", file: path, hint: "choose another folder with -o DIR")

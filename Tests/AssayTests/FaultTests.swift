@@ -94,7 +94,7 @@
     /// A signal at each of these calls: nothing is left, and what was there is old or new.
     @Test(arguments: folders + [files[1]], ["SIGTERM", "SIGINT", "SIGHUP"])
     func aSignalLeavesNothing(_ example: Case, _ signal: String) throws {
-      for call in signal == "SIGTERM" ? placing : ["mkdir", "exchange"] {
+      for call in signal == "SIGTERM" ? Self.placing : ["mkdir", "exchange"] {
         try Self.sweep(example, call, actions: [signal])
       }
     }

@@ -41,7 +41,8 @@ import Testing
   /// What `edit` writes where there is nothing.
   private func written() throws -> [String: [UInt8]] {
     try withTemporaryFolder { folder in
-      #expect(try run("$A o.mlpackage", in: folder).code == 0)
+      let result = try run("$A o.mlpackage", in: folder)
+      #expect(result.code == 0, "\(result.errors)")
       return Self.content(folder + "/o.mlpackage")
     }
   }
@@ -119,6 +120,22 @@ import Testing
       let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/p.mlpackage")
       #expect(attributes[.posixPermissions] as? Int == 0o750)
       #expect(fileNames(in: folder) == ["o.mlpackage", "p.mlpackage"])
+    }
+  }
+
+  /// The model in a package is the input, and not the package, whose other items nobody has seen.
+  @Test func aPackageWithAnInputIsNotReplaced() throws {
+    try withTemporaryFolder { folder in
+      let package = folder + "/o.mlpackage"
+      let written = try run("$A o.mlpackage", in: folder)
+      #expect(written.code == 0, "\(written.errors)")
+      try DemonstrationTests.converted(to: package + "/Data/com.apple.CoreML/model.mlmodel")
+      let before = Self.content(folder)
+      let result = try Command.run(
+        "upgrade", package + "/Data/com.apple.CoreML/model.mlmodel", "-o", package)
+      #expect(result.code == 73, "\(result.code) \(result.errors)")
+      #expect(result.errors.contains("is an input of this command"), "\(result.errors)")
+      #expect(Self.content(folder) == before)
     }
   }
 
