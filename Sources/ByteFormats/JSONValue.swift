@@ -14,23 +14,33 @@ package enum JSONValue: Sendable, Equatable {
 /// Members in file order. If several have the same name, the last one counts, as in Python.
 package struct JSONObject: Sendable, Equatable {
   package private(set) var members: [(name: String, value: JSONValue)] = []
+  /// Empty while there are few members, which are compared instead: most objects are small, and a
+  /// dictionary takes more memory than their text.
   private var positions: [String: Int] = [:]
+  private static let few = 8
 
   package init() {}
 
   package var names: [String] { members.map(\.name) }
 
   package subscript(name: String) -> JSONValue? {
-    get { positions[name].map { members[$0].value } }
+    get { position(of: name).map { members[$0].value } }
     set {
       guard let newValue else { return }
-      if let position = positions[name] {
+      if let position = position(of: name) {
         members[position].value = newValue
-      } else {
-        positions[name] = members.count
-        members.append((name, newValue))
+        return
+      }
+      members.append((name, newValue))
+      guard members.count > Self.few else { return }
+      for position in (positions.isEmpty ? 0 : members.count - 1)..<members.count {
+        positions[members[position].name] = position
       }
     }
+  }
+
+  private func position(of name: String) -> Int? {
+    members.count > Self.few ? positions[name] : members.firstIndex { $0.name == name }
   }
 
   package static func == (a: JSONObject, b: JSONObject) -> Bool {

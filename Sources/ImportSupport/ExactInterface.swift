@@ -114,11 +114,15 @@ extension ImportedNetwork {
   /// Removes constants and computed blobs that no layer or output reads.
   package mutating func removeUnread() {
     var read = Set(outputs.map(\.name))
-    var kept: [NeuralNetworkLayer] = []
-    for layer in layers.reversed() where layer.output.contains(where: read.contains) {
-      read.formUnion(layer.input)
-      kept.append(layer)
+    var unread: Set<Int> = []
+    for (index, layer) in layers.enumerated().reversed() {
+      if layer.output.contains(where: read.contains) {
+        read.formUnion(layer.input)
+      } else {
+        unread.insert(index)
+      }
     }
-    layers = kept.reversed()
+    if unread.isEmpty { return }
+    layers = layers.indices.filter { !unread.contains($0) }.map { layers[$0] }
   }
 }

@@ -15,6 +15,8 @@ package enum InterfaceBuilder {
     try check(options, imported)
     var network = NeuralNetwork()
     network.layers = imported.layers
+    // Both of these look at every layer.
+    let declaresBlobs = imported.declaresBlobs
     if imported.needsExactMapping { network.arrayInputShapeMapping = .exact }
     var description = ModelDescription()
     func declare(
@@ -23,7 +25,7 @@ package enum InterfaceBuilder {
       var declared = FeatureDescription(
         name: feature.name,
         kind: images.contains(feature.name)
-          ? .image(try image(feature, options)) : .multiArray(array(feature, imported, options)),
+          ? .image(try image(feature, options)) : .multiArray(array(feature, declaresBlobs, options)),
         isOptional: feature.isOptional)
       declared.shortDescription = texts[feature.name] ?? ""
       return declared
@@ -99,11 +101,11 @@ package enum InterfaceBuilder {
   }
 
   private static func array(
-    _ feature: ImportedFeature, _ network: ImportedNetwork, _ options: ConversionOptions
+    _ feature: ImportedFeature, _ declaresBlobs: Bool, _ options: ConversionOptions
   ) -> ArrayFeatureType {
     var array = ArrayFeatureType(
       shape: feature.shape, dataType: feature.isState ? .double : options.arrayType)
-    guard network.declaresBlobs, let shape = feature.blobShape else { return array }
+    guard declaresBlobs, let shape = feature.blobShape else { return array }
     array.shape = shape.map { $0 ?? ImportedFeature.typicalSteps }
     if shape.contains(nil) {
       array.flexibility = .range(shape.map { SizeRange($0 ?? 1, $0 ?? -1) })
@@ -162,7 +164,7 @@ package enum InterfaceBuilder {
   ) -> [String: String] {
     let features = Set((network.inputs + network.outputs).map(\.name))
     let blobs = Set(network.layers.flatMap(\.output)).subtracting(features)
-    let isExact = network.needsExactMapping
+    let (isExact, declaresBlobs) = (network.needsExactMapping, network.declaresBlobs)
     var layouts: [String: String] = [:]
     func record(_ letters: String, _ name: String?, isBlob: Bool) {
       let key = ["assay.layout", name].compactMap { $0 }.joined(separator: ".")
@@ -176,7 +178,7 @@ package enum InterfaceBuilder {
     for feature in network.inputs + network.outputs where !feature.layout.isEmpty {
       record(
         feature.layout, feature.name,
-        isBlob: network.declaresBlobs && !options.imageInputs.contains(feature.name)
+        isBlob: declaresBlobs && !options.imageInputs.contains(feature.name)
           && !options.imageOutputs.contains(feature.name))
     }
     return layouts

@@ -1,7 +1,7 @@
 import TensorCore
 
 /// One value of a field of a protobuf message.
-package indirect enum CaffeValue: Sendable {
+package enum CaffeValue: Sendable {
   case integer(Int)
   /// Single or double precision; single precision keeps the 32 bits of the file.
   case number(Double)
@@ -40,23 +40,29 @@ package struct CaffeMessage: Sendable {
   /// Nil for a message in an unknown field.
   let type: MessageType?
   private(set) var fields: [Field] = []
+  /// Empty while there are few fields, which are compared instead.
   private var indices: [String: Int] = [:]
+  private static let few = 8
 
   init(_ type: MessageType?) { self.type = type }
 
   /// The field, if the message has it.
-  package subscript(name: String) -> Field? { indices[name].map { fields[$0] } }
+  package subscript(name: String) -> Field? { index(of: name).map { fields[$0] } }
 
-  package func has(_ name: String) -> Bool { indices[name] != nil }
+  package func has(_ name: String) -> Bool { index(of: name) != nil }
+
+  private func index(of name: String) -> Int? {
+    fields.count > Self.few ? indices[name] : fields.firstIndex { $0.name == name }
+  }
 
   /// Adds a value to a repeated field, or replaces the value of another field.
   mutating func add(
     _ value: CaffeValue, to name: String, type: FieldType? = nil, at position: TextPosition? = nil
   ) {
-    guard let index = indices[name] else {
-      indices[name] = fields.count
+    guard let index = index(of: name) else {
       fields.append(
         Field(name: name, type: type ?? self.type?[name], values: [value], position: position))
+      noteIndices(from: indices.isEmpty ? 0 : fields.count - 1)
       return
     }
     if fields[index].type?.isRepeated == false { fields[index].values.removeAll() }
@@ -70,10 +76,15 @@ package struct CaffeMessage: Sendable {
   }
 
   mutating func remove(_ name: String) {
-    guard let index = indices[name] else { return }
+    guard let index = index(of: name) else { return }
     fields.remove(at: index)
     indices = [:]
-    for (position, field) in fields.enumerated() { indices[field.name] = position }
+    noteIndices(from: 0)
+  }
+
+  private mutating func noteIndices(from first: Int) {
+    guard fields.count > Self.few else { return }
+    for index in first..<fields.count { indices[fields[index].name] = index }
   }
 
   /// The values of a field, or only the schema's default.

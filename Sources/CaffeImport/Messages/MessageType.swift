@@ -74,7 +74,7 @@ final class MessageType: @unchecked Sendable {
 }
 
 /// A field of a message type.
-struct FieldType: Sendable {
+final class FieldType: Sendable {
   enum Kind: Sendable {
     case integer(ClosedRange<Int>)
     case float
@@ -91,9 +91,7 @@ struct FieldType: Sendable {
   let isRepeated: Bool
   /// The value if a message lacks the field: the schema's default, or zero; nil for messages.
   let standard: CaffeValue?
-}
 
-extension FieldType {
   fileprivate init(_ field: ProtobufCFieldDescriptor, kind: Kind) {
     name = String(cString: field.name)
     self.kind = kind

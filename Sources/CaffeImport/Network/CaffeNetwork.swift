@@ -11,6 +11,8 @@ struct CaffeNetwork: LayerWriting {
   var hasRegions = false
   /// The blob that holds what each layer computes; see `ImportedNetwork`.
   private(set) var sourceBlobs: [String: String] = [:]
+  /// Keys that it has or had, by value.
+  private var sourceTops: [String: [String]] = [:]
 
   init(onVisit: (@Sendable (String) -> Void)?) {
     writer = LayerWriter(onVisit: onVisit)
@@ -23,13 +25,18 @@ struct CaffeNetwork: LayerWriting {
       let isBottom = layer.inputs.contains { $0.blob == tensor.blob }
       // The blob of a pooling layer's positions has them as planes of zeros and ones.
       if isBottom && layer.type != "Scale" || tensor.maxima != nil { continue }
-      for (other, blob) in sourceBlobs where blob == tensor.blob { sourceBlobs[other] = nil }
+      for other in sourceTops.removeValue(forKey: tensor.blob) ?? []
+      where sourceBlobs[other] == tensor.blob {
+        sourceBlobs[other] = nil
+      }
       noteBlob(tensor.blob, top: index, of: layer)
     }
   }
 
   mutating func noteBlob(_ blob: String, top index: Int, of layer: CaffeLayer) {
-    sourceBlobs[index == 0 ? layer.name : "\(layer.name):\(index)"] = blob
+    let top = index == 0 ? layer.name : "\(layer.name):\(index)"
+    sourceBlobs[top] = blob
+    sourceTops[blob, default: []].append(top)
   }
 
   /// Adds the layer that computes the top of `layer` from `input`.
