@@ -108,7 +108,7 @@ let package = Package(
     library("Files", ["TensorCore", "CSystem", "LibC"], settings: optimized),
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
     library("HDF5Reader", ["ByteFormats", "Files", "TensorCore", "CSystem"]),
-    library("HDF5Library", ["HDF5Reader", "TensorCore", "CHDF5", "CSystem"]),
+    library("HDF5Library", ["HDF5Reader", "ByteFormats", "TensorCore", "CHDF5", "CSystem"]),
     kernels("KernelsBaseline", define: "KERNELS_BASELINE"),
     .systemLibrary(name: "CVector"),
     // Kernels exports it, but SwiftPM compiles anew for declared dependencies alone: who uses it,

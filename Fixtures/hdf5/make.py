@@ -5,6 +5,8 @@ The numbers follow formulas, which Tests/HDF5ReaderTests repeats: ramp(n)[i] = i
 """
 import json
 import os
+import struct
+import zlib
 
 import h5py
 import numpy as np
@@ -209,6 +211,154 @@ def modern():
         group.create_dataset("chunked", data=ramp(40), chunks=(8,), maxshape=(None,))
 
 
+def patch(name, old, new):
+    """Replaces the only occurrence of `old` in the file."""
+    path = os.path.join(FOLDER, name)
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data.count(old) == 1, (name, data.count(old))
+    with open(path, "wb") as file:
+        file.write(data.replace(old, new))
+
+
+def move(name, dataset, offset=None, size=None):
+    """Changes the address or the size that a contiguous dataset declares."""
+    with h5py.File(os.path.join(FOLDER, name)) as file:
+        place = file[dataset].id.get_offset(), file[dataset].id.get_storage_size()
+    new = place[0] if offset is None else offset, place[1] if size is None else size
+    patch(name, struct.pack("<QQ", *place), struct.pack("<QQ", *new))
+
+
+def incomplete():
+    """Datasets of which a part is not in the file, and others that only look like it."""
+    with create("incomplete.h5") as file:
+        data = ramp(12).reshape(4, 3)
+        short = {"shape": (4, 3), "dtype": "<f4"}
+        file.create_dataset("never_written", **short)
+        file.create_dataset("chunks_never_written", **short, chunks=(2, 3))
+        file.create_dataset("chunk_missing", **short, chunks=(2, 3))[:2] = data[:2]
+        file.create_dataset("chunk_short", **short, chunks=(4, 3)).id.write_direct_chunk(
+            (0, 0), data[:2].tobytes()
+        )
+        stream = zlib.compress(data[:2].tobytes())
+        file.create_dataset("gzip_short", **short, chunks=(4, 3), compression="gzip")
+        file["gzip_short"].id.write_direct_chunk((0, 0), stream)
+        file.create_dataset("gzip_long", **short, chunks=(4, 3), compression="gzip")
+        file["gzip_long"].id.write_direct_chunk((0, 0), zlib.compress(bytes(52)))
+        file.create_dataset("gzip_cut", **short, chunks=(4, 3), compression="gzip")
+        file["gzip_cut"].id.write_direct_chunk((0, 0), stream[:-6])
+        # The mask says that no filter was applied.
+        file.create_dataset("gzip_plain_short", **short, chunks=(4, 3), compression="gzip")
+        file["gzip_plain_short"].id.write_direct_chunk((0, 0), data[:2].tobytes(), 1)
+        file.create_dataset(
+            "shuffle_gzip_short", **short, chunks=(4, 3), compression="gzip", shuffle=True
+        )
+        file["shuffle_gzip_short"].id.write_direct_chunk((0, 0), stream)
+        file.create_dataset("large_short", (4, 4096), "<f4", chunks=(4, 4096), compression="gzip")
+        file["large_short"].id.write_direct_chunk((0, 0), stream)
+        file["size"] = ramp(12)
+        never = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        never.set_fill_value(np.array(1.5, "<f4"))
+        never.set_fill_time(h5py.h5d.FILL_TIME_NEVER)
+        space = h5py.h5s.create_simple((4, 3))
+        h5py.h5d.create(file.id, b"never_filled", h5py.h5t.IEEE_F32LE, space, never)
+
+        file.create_dataset("filled", **short, chunks=(2, 3), fillvalue=1.5)[:2] = data[:2]
+        file.create_dataset("filled_gzip", **short, chunks=(3, 2), compression="gzip", fillvalue=1.5)
+        file["filled_gzip"][:2] = data[:2]
+        file.create_dataset("gzip_plain", **short, chunks=(4, 3), compression="gzip")
+        file["gzip_plain"].id.write_direct_chunk((0, 0), data.tobytes(), 1)
+        file.create_dataset(
+            "checked", data=data, chunks=(3, 2), compression="gzip", shuffle=True, fletcher32=True
+        )
+        file.create_dataset("growing", data=data, chunks=(8, 8), maxshape=(None, None))
+        file.create_dataset("empty_chunks", (0, 3), "<f4", chunks=(2, 3), maxshape=(None, 3))
+    move("incomplete.h5", "size", size=8)
+
+
+def chunks():
+    """Seeds of the fuzz target `chunks`: every filter, a missing chunk, contiguous data beside them."""
+    data = ramp(24).reshape(6, 4)
+    for name, options in (
+        ("plain", {}), ("gzip", {"compression": "gzip"}),
+        ("shuffled", {"compression": "gzip", "shuffle": True}),
+        ("checked", {"compression": "gzip", "fletcher32": True}),
+        ("checksum", {"fletcher32": True}), ("filled", {"compression": "gzip", "fillvalue": 1.5}),
+    ):
+        with create(f"{name}-chunks.h5") as file:
+            file["a"] = ramp(5)
+            file.create_dataset("b", (6, 4), "<f4", chunks=(2, 3), **options)
+            file["b"][: 4 if name == "filled" else 6] = data[: 4 if name == "filled" else 6]
+            file.create_dataset("c", data=data.astype("<f2"), chunks=(6, 4), **options)
+
+
+def overlapping():
+    """Values where other values or the structure of the file are."""
+    for name, target in (
+        ("values", lambda file: file["b"].id.get_offset() + 8),
+        ("superblock", lambda file: 4),
+        ("object", lambda file: h5py.h5o.get_info(file["b"].id).addr + 40),
+        ("group", lambda file: h5py.h5o.get_info(file["group"].id).addr + 8),
+    ):
+        name = f"overlap-{name}.h5"
+        with create(name) as file:
+            file["a"] = ramp(12)
+            file["b"] = ramp(5)
+            file.create_group("group")["c"] = ramp(6)
+            offset = target(file)
+        move(name, "a", offset=offset)
+    with create("overlap-itself.h5") as file:
+        file.create_dataset("a", data=ramp(12), chunks=(6,))
+        places = [file["a"].id.get_chunk_info(index).byte_offset for index in range(2)]
+    patch("overlap-itself.h5", struct.pack("<Q", places[1]), struct.pack("<Q", places[0] + 8))
+
+
+def networks():
+    """A dense layer whose kernel is damaged in one way each; in the last one it is 0.25, declared."""
+    kernel = ramp(12).reshape(4, 3)
+    stream = zlib.compress(kernel[:2].tobytes())
+    for name in ("gzip-short", "chunk-missing", "never-written", "size", "overlap", "filled"):
+        with create(f"network-{name}.h5") as file:
+            layer = {
+                "name": "d", "units": 3, "use_bias": True, "activation": "linear",
+                "batch_input_shape": [None, 4], "dtype": "float32",
+            }
+            file.attrs["keras_version"] = "2.2.4"
+            file.attrs["backend"] = "tensorflow"
+            file.attrs["model_config"] = json.dumps(
+                {
+                    "class_name": "Sequential",
+                    "config": {
+                        "name": "s", "layers": [{"class_name": "Dense", "config": layer}]
+                    },
+                }
+            )
+            weights = file.create_group("model_weights")
+            weights.attrs["layer_names"] = np.array([b"d"])
+            group = weights.create_group("d")
+            group.attrs["weight_names"] = np.array([b"d/kernel:0", b"d/bias:0"])
+            group["d/bias:0"] = ramp(3)
+            options = {"shape": (4, 3), "dtype": "<f4"}
+            if name == "gzip-short":
+                dataset = group.create_dataset(
+                    "d/kernel:0", **options, chunks=(4, 3), compression="gzip"
+                )
+                dataset.id.write_direct_chunk((0, 0), stream)
+            elif name == "chunk-missing":
+                group.create_dataset("d/kernel:0", **options, chunks=(2, 3))[:2] = kernel[:2]
+            elif name == "filled":
+                group.create_dataset("d/kernel:0", **options, fillvalue=0.25)
+            else:
+                group.create_dataset("d/kernel:0", **options)
+                if name != "never-written":
+                    group["d/kernel:0"][...] = kernel
+            bias = group["d/bias:0"].id.get_offset()
+        if name == "size":
+            move(f"network-{name}.h5", "model_weights/d/d/kernel:0", size=8)
+        if name == "overlap":
+            move(f"network-{name}.h5", "model_weights/d/d/kernel:0", offset=bias)
+
+
 if __name__ == "__main__":
     keras()
     types()
@@ -221,3 +371,7 @@ if __name__ == "__main__":
     bombs()
     deep()
     modern()
+    incomplete()
+    chunks()
+    overlapping()
+    networks()

@@ -8,6 +8,7 @@
 @_exported import Files
 @_exported import Imaging
 @_exported import ImportSupport
+@_exported import enum HDF5Reader.HDF5Sandbox
 @_exported import LayerTemplates
 @_exported import ModelPrediction
 @_exported import ModelTransforms

@@ -33,7 +33,7 @@ struct CheckCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func run() throws {
-    global.apply()
+    global.apply(verbose: true)
     let check = try self.check()
     if json {
       Console.print(Self.json(check).text)

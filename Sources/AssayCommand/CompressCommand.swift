@@ -80,7 +80,7 @@ struct CompressCommand: ParsableCommand {
   }
 
   func run() throws {
-    global.apply()
+    global.apply(verbose: verbose)
     let compile = try engine.compileOptions(for: model)
     let reader = ModelReader(
       source, compile.customLayers, global, recipe: images.recipe, forgetBias: engine.forgetBias,

@@ -98,7 +98,7 @@ struct ConvertCommand: ParsableCommand {
   }
 
   func run() throws {
-    global.apply()
+    global.apply(verbose: verbose)
     try inFile(model) { try convert() }
   }
 

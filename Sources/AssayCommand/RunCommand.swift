@@ -120,7 +120,7 @@ struct RunCommand: ParsableCommand {
   }
 
   func run() throws {
-    global.apply()
+    global.apply(verbose: verbose)
     var words = ([model] + inputs)[...]
     let files = ModelFiles(from: &words)
     try require(

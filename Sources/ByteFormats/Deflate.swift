@@ -1,8 +1,8 @@
 import CZlib
 import TensorCore
 
-/// Raw deflate streams and the checksum of zip archives, based on zlib.
-enum Deflate {
+/// Deflate streams and the checksum of zip archives, based on zlib.
+package enum Deflate {
   /// CRC-32 of ISO 3309, as used by zip and PNG.
   static func crc32(_ bytes: Bytes) -> UInt32 {
     bytes.withUnsafeBytes { crc32($0) }
@@ -15,11 +15,17 @@ enum Deflate {
         uLong(crc), base.assumingMemoryBound(to: UInt8.self), bytes.count))
   }
 
-  /// Expands `stored` to exactly `byteCount` bytes; anything left over on either side is an error.
-  static func expand(_ stored: Bytes, byteCount: Int, name: String) throws -> Bytes {
+  /// Expands `stored` to exactly `byteCount` bytes; nil if the stream is damaged or anything is left
+  /// over on either side.
+  ///
+  /// - Parameter hasHeader: whether the stream has zlib's header and checksum, as in HDF5.
+  package static func expand(
+    _ stored: Bytes, byteCount: Int, hasHeader: Bool = false
+  ) throws -> Bytes? {
     let target = try AlignedBuffer(checkedByteCount: byteCount)
     var stream = z_stream()
-    guard inflateInit2_(&stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+    let bits: Int32 = hasHeader ? 15 : -15
+    guard inflateInit2_(&stream, bits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
     else { throw ModelError(.outOfMemory, "cannot start zlib") }
     defer { inflateEnd(&stream) }
     let status = stored.withUnsafeBytes { source -> Int32 in
@@ -52,10 +58,7 @@ enum Deflate {
         }
       }
     }
-    try require(
-      status == Z_OK, "the archive's member '\(name)' cannot be decompressed to \(byteCount) bytes",
-      hint: "the file is damaged")
-    return Bytes(base: target.pointer, count: byteCount, owner: target)
+    return status == Z_OK ? Bytes(base: target.pointer, count: byteCount, owner: target) : nil
   }
 
   /// `bytes` as a raw deflate stream at zlib's default level.

@@ -60,9 +60,15 @@ package struct ZipArchive: Sendable {
   /// The contents of `member`, with a verified checksum. Stored contents are shared, not copied.
   package func contents(_ member: Member) throws -> Bytes {
     let stored = bytes[member.dataOffset..<member.dataOffset + member.storedByteCount]
-    let contents =
-      member.isDeflated
-      ? try Deflate.expand(stored, byteCount: member.byteCount, name: member.name) : stored
+    guard
+      let contents = member.isDeflated
+        ? try Deflate.expand(stored, byteCount: member.byteCount) : stored
+    else {
+      throw ModelError(
+        .malformed,
+        "the archive's member '\(member.name)' cannot be decompressed to \(member.byteCount) bytes",
+        hint: "the file is damaged")
+    }
     try require(
       Deflate.crc32(contents) == member.crc,
       "the checksum of the archive's member '\(member.name)' is wrong")

@@ -50,6 +50,16 @@ static inline int assay_object(hid_t object, uint64_t place[2]) {
   return (int)info.type;
 }
 
+// Reads a chunk as it is stored. `mask` says which of its filters were not applied.
+static inline herr_t assay_read_chunk(
+    hid_t dataset, const hsize_t *offset, uint32_t *mask, void *buffer) {
+#if H5_VERSION_GE(2, 0, 0)
+  return H5Dread_chunk1(dataset, H5P_DEFAULT, offset, mask, buffer);
+#else
+  return H5Dread_chunk(dataset, H5P_DEFAULT, offset, mask, buffer);
+#endif
+}
+
 // Frees the strings of variable length that a read has left in `buffer`.
 static inline void assay_reclaim(hid_t type, hid_t space, void *buffer) {
 #if H5_VERSION_GE(1, 12, 0)

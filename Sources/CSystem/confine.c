@@ -37,13 +37,14 @@ int assay_confine_to_file(int file) {
 #if defined(__linux__) && (defined(__x86_64__) || defined(__aarch64__))
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
@@ -54,14 +55,12 @@ int assay_confine_to_file(int file) {
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define REFUSE BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-// Refuses one call.
-#define NO(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), REFUSE
-// Refuses one call where its argument has any of these bits.
-#define NO_FLAGS(number, argument, bits)                                                         \
+#define YES(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), ALLOW
+// Allows a call if its argument compares with the value: JEQ equals it, JSET has one of its bits.
+// Every such argument is a 32-bit one or has all its flags in the lower half, which comes first.
+#define YES_IF(number, argument, comparison, value, yes, no)                                     \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), LOAD(args[argument]),                       \
-      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1), REFUSE, ALLOW
-
-#define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+      BPF_JUMP(BPF_JMP | comparison | BPF_K, value, 0, 1), yes, no
 
 int assay_filter_system_calls(void) {
   struct sock_filter program[] = {
@@ -69,23 +68,21 @@ int assay_filter_system_calls(void) {
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       LOAD(nr),
-#ifdef __x86_64__
-      // The x32 calls, which would pass by the numbers below.
-      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), REFUSE,
-      NO(SYS_fork), NO(SYS_vfork), NO(SYS_creat), NO(SYS_unlink), NO(SYS_rename), NO(SYS_mkdir),
-      NO(SYS_rmdir), NO(SYS_link), NO(SYS_symlink), NO(SYS_chmod), NO(SYS_chown), NO(SYS_lchown),
-      NO(SYS_mknod), NO_FLAGS(SYS_open, 1, WRITING),
-#endif
-      NO(SYS_execve), NO(SYS_execveat), NO(SYS_clone), NO(SYS_clone3), NO(SYS_ptrace),
-      NO(SYS_process_vm_readv), NO(SYS_process_vm_writev), NO(SYS_kill), NO(SYS_tkill),
-      NO(SYS_socket), NO(SYS_socketpair), NO(SYS_connect), NO(SYS_bind), NO(SYS_sendto),
-      NO(SYS_sendmsg), NO(SYS_unlinkat), NO(SYS_renameat), NO(SYS_renameat2), NO(SYS_mkdirat),
-      NO(SYS_linkat), NO(SYS_symlinkat), NO(SYS_fchmod), NO(SYS_fchmodat), NO(SYS_fchown),
-      NO(SYS_fchownat), NO(SYS_mknodat), NO(SYS_truncate), NO(SYS_mount), NO(SYS_umount2),
-      NO(SYS_setns), NO(SYS_unshare), NO(SYS_bpf), NO(SYS_keyctl), NO(SYS_add_key),
-      NO(SYS_io_uring_setup), NO(SYS_perf_event_open), NO(SYS_userfaultfd), NO(SYS_openat2),
-      NO(SYS_prctl), NO_FLAGS(SYS_openat, 2, WRITING),
-      ALLOW,
+      // The file, the shared memory and the pipe, which are open.
+      YES(SYS_read), YES(SYS_pread64), YES(SYS_write), YES(SYS_lseek), YES(SYS_fstat), YES(SYS_close),
+      // Memory, none of it executable.
+      YES_IF(SYS_mmap, 2, BPF_JSET, PROT_EXEC, REFUSE, ALLOW),
+      YES_IF(SYS_mprotect, 2, BPF_JSET, PROT_EXEC, REFUSE, ALLOW),
+      YES(SYS_munmap), YES(SYS_mremap), YES(SYS_madvise), YES(SYS_brk),
+      // What the C library and the Swift runtime use for locks, time and hash tables.
+      YES(SYS_futex), YES(SYS_sched_yield), YES(SYS_clock_gettime), YES(SYS_gettimeofday),
+      YES(SYS_getrandom),
+      // Its own end, with abort.
+      YES(SYS_getpid), YES(SYS_gettid), YES(SYS_rt_sigaction), YES(SYS_rt_sigprocmask),
+      YES(SYS_rt_sigreturn), YES(SYS_sigaltstack), YES(SYS_restart_syscall), YES(SYS_exit),
+      YES(SYS_exit_group),
+      YES_IF(SYS_tgkill, 0, BPF_JEQ, (unsigned)getpid(), ALLOW, REFUSE),
+      REFUSE,
   };
   struct sock_fprog filter = {sizeof program / sizeof program[0], program};
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;

@@ -13,16 +13,20 @@ enum Confinement {
   ///   - file: the only file that can be opened afterwards, if the system can enforce that.
   ///   - workBytes: bytes of the file and of the values, which determine the limits on time and
   ///     memory.
-  static func enter(file: Int32, workBytes: Int) {
+  /// - Returns: what is missing because the system does not have it.
+  static func enter(file: Int32, workBytes: Int) -> String? {
     assay_bind_to_parent()
     let seconds = freeSeconds + workBytes / bytesPerSecond
     // AddressSanitizer reserves terabytes.
     let isSanitized = assay_is_linked("__asan_init") != 0
     let memory = isSanitized ? 0 : addressSpace().map { $0 + freeMemory + 2 * workBytes } ?? 0
     assay_limit_resources(UInt(seconds), UInt(memory))
-    // If the kernel has neither, the limits and the parent's checks remain.
-    _ = assay_confine_to_file(file)
-    _ = assay_filter_system_calls()
+    let parts = [
+      (assay_confine_to_file(file), "Landlock"), (assay_filter_system_calls(), "a seccomp filter"),
+    ]
+    // Without them, the limits and the parent's checks remain.
+    let missing = parts.filter { $0.0 == 0 }.map(\.1).joined(separator: " and ")
+    return missing.isEmpty ? nil : "assay-hdf5 is not confined by \(missing) on this system"
   }
 
   /// Bytes of address space in use, if the system reports them.

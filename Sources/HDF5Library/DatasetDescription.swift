@@ -13,8 +13,12 @@ struct DatasetDescription {
   let byteCount: Int
 
   /// Throws `.unsupported` for storage outside the file and for other filters, `.limitExceeded` if
-  /// more is declared than the stored bytes can hold, `.malformed` if the library fails.
-  init(_ dataset: borrowing Handle, fileSize: Int) throws {
+  /// more is declared than the stored bytes can hold, `.malformed` if the library fails or a part of
+  /// the values is not in the file.
+  ///
+  /// - Parameter map: the map that learns where the values are. If it is nil, they can be read, and
+  ///   compressed ones are expanded once as a check.
+  init(_ dataset: borrowing Handle, fileSize: Int, map: StorageMap? = nil) throws {
     let creation = try Handle(
       H5Dget_create_plist(dataset.id), H5Pclose, "its storage cannot be read")
     let layout = H5Pget_layout(creation.id)
@@ -28,7 +32,7 @@ struct DatasetDescription {
     guard H5Pget_external_count(creation.id) == 0 else {
       throw ModelError(.unsupported, "datasets whose data is in another file are not supported")
     }
-    let filterCount = try Self.checkFilters(creation)
+    let filters = try Self.filters(creation)
 
     let handle = try Handle(H5Dget_type(dataset.id), H5Tclose, "its type cannot be read")
     let space = try Handle(H5Dget_space(dataset.id), H5Sclose, "its shape cannot be read")
@@ -47,6 +51,16 @@ struct DatasetDescription {
         .limitExceeded,
         "the shape \(shape) declares \(declared) bytes, but only \(stored) are stored")
     }
+    let isFilled = try Self.declaresFillValue(creation)
+    if layout == H5D_CHUNKED {
+      try ChunkCheck(
+        creation, shape: shape, elementBytes: H5Tget_size(handle.id), filters: filters,
+        isFilled: isFilled, map: map, fileSize: fileSize
+      ).check(dataset)
+    } else if stored < declared, stored > 0 || !isFilled {
+      throw ModelError(
+        .malformed, "only \(stored) of its \(declared) bytes are in the file: \(StorageMap.remedy)")
+    }
     guard offset != UInt64.max, declared > 0 else {
       fileOffset = nil
       return
@@ -54,17 +68,30 @@ struct DatasetDescription {
     guard declared <= fileSize, offset <= UInt64(fileSize - declared) else {
       throw ModelError(.malformed, "its data is beyond the end of the file: the file is truncated")
     }
-    let isPlain = filterCount == 0 && H5Tequal(handle.id, assay_type_float32()) > 0
+    map?.add(offset, declared)
+    let isPlain = filters.isEmpty && H5Tequal(handle.id, assay_type_float32()) > 0
     fileOffset = isPlain && offset % 4 == 0 ? Int(offset) : nil
   }
 
-  private static func checkFilters(_ creation: borrowing Handle) throws -> Int {
+  /// Whether values that were never written are those that the file declares. Without the second
+  /// condition, libhdf5 leaves memory as it is.
+  private static func declaresFillValue(_ creation: borrowing Handle) throws -> Bool {
+    var status = H5D_FILL_VALUE_ERROR
+    var time = H5D_FILL_TIME_ERROR
+    try LibraryError.check(
+      min(H5Pfill_value_defined(creation.id, &status), H5Pget_fill_time(creation.id, &time)),
+      "its fill value cannot be read")
+    return status == H5D_FILL_VALUE_USER_DEFINED && time != H5D_FILL_TIME_NEVER
+  }
+
+  /// The filters in the order in which they were applied.
+  private static func filters(_ creation: borrowing Handle) throws -> [H5Z_filter_t] {
     let count = Int(H5Pget_nfilters(creation.id))
     guard count >= 0 else { throw LibraryError.current("its filters cannot be read") }
     guard count <= HDF5Limits.filters else {
       throw ModelError(.limitExceeded, "\(count) filters exceed the limit of \(HDF5Limits.filters)")
     }
-    for index in 0..<count {
+    let filters = try (0..<count).map { index in
       var flags: UInt32 = 0
       var valueCount = 0
       var configuration: UInt32 = 0
@@ -82,7 +109,14 @@ struct DatasetDescription {
           "the filter \(filter)\(text.isEmpty ? "" : " (\(text))") is not supported, "
             + "only gzip, shuffle and fletcher32")
       }
+      return filter
     }
-    return count
+    // Nothing writes these, and checking them would require to undo the others.
+    if let gzip = filters.firstIndex(of: H5Z_FILTER_DEFLATE),
+      filters[(gzip + 1)...].contains(where: { $0 != H5Z_FILTER_FLETCHER32 })
+    {
+      throw ModelError(.unsupported, "a filter after gzip is not supported, except fletcher32")
+    }
+    return filters
   }
 }

@@ -5,12 +5,16 @@ struct OpenHDF5File: ~Copyable {
   private let file: Handle
 
   /// Opens the file of an open descriptor.
-  init(descriptor: Int32) throws {
+  ///
+  /// - Parameter map: the map that learns where everything is, instead of values being read.
+  init(descriptor: Int32, map: StorageMap? = nil) throws {
     H5Eset_auto2(LibraryError.stack, nil, nil)
     // No filter is ever loaded as a plug-in.
     H5PLset_loading_state(0)
-    file = try Handle(
-      assay_open_descriptor(descriptor), H5Fclose, "this HDF5 file is corrupt or truncated")
+    var source = assay_source()
+    source.descriptor = descriptor
+    map?.observe(&source)
+    file = try Handle(assay_open(source), H5Fclose, "this HDF5 file is corrupt or truncated")
   }
 
   func root() throws -> Handle {

@@ -9,6 +9,9 @@ struct TreeWriter: ~Copyable {
   private var visited: Set<Place> = []
   private var objects = 0
   private var expansion: HDF5Expansion
+  private let map = StorageMap()
+  /// Names of the open groups; the root's is empty.
+  private var names: [String] = []
 
   private struct Place: Hashable {
     var first: UInt64
@@ -22,15 +25,19 @@ struct TreeWriter: ~Copyable {
   }
 
   /// Writes the file's description, or the reason for the failure, as frames.
+  ///
+  /// - Parameter gap: what is missing of the sandbox.
   static func describe(
-    descriptor: Int32, size: Int, to sink: @escaping ([UInt8]) throws -> Void
+    descriptor: Int32, size: Int, gap: String? = nil, to sink: @escaping ([UInt8]) throws -> Void
   ) throws {
     var writer = TreeWriter(frames: FrameWriter(sink: sink), fileSize: size)
     do {
-      let file = try OpenHDF5File(descriptor: descriptor)
+      if let gap { try writer.frames.frame(.unconfined) { $0.text(gap) } }
+      let file = try OpenHDF5File(descriptor: descriptor, map: writer.map)
       let root = try file.root()
       _ = try writer.visit(root)
-      try writer.write(root, named: "", Listing(root), depth: 1)
+      try writer.write(root, named: "", Listing(root))
+      try writer.map.checkOverlaps()
       try writer.frames.finish()
     } catch let error as ModelError {
       try writer.frames.failure(error)
@@ -63,8 +70,10 @@ struct TreeWriter: ~Copyable {
   }
 
   private mutating func write(
-    _ group: borrowing Handle, named name: String, _ listing: Listing, depth: Int
+    _ group: borrowing Handle, named name: String, _ listing: Listing
   ) throws {
+    names.append(name)
+    defer { names.removeLast() }
     try frames.frame(.beginGroup) { $0.text(name) }
     for attribute in listing.attributes {
       try Attributes.write(attribute, of: group, to: &frames)
@@ -74,12 +83,12 @@ struct TreeWriter: ~Copyable {
       guard objects <= HDF5Limits.objects else {
         throw ModelError(.limitExceeded, "more objects than the limit of \(HDF5Limits.objects)")
       }
-      try write(link, in: group, depth: depth)
+      try write(link, in: group)
     }
     try frames.frame(.endGroup)
   }
 
-  private mutating func write(_ link: Link, in group: borrowing Handle, depth: Int) throws {
+  private mutating func write(_ link: Link, in group: borrowing Handle) throws {
     var object: Handle?
     var listing: Listing?
     var dataset: DatasetDescription?
@@ -88,10 +97,11 @@ struct TreeWriter: ~Copyable {
       let opened = try Handle(H5Oopen(group.id, link.name, 0), H5Oclose, "it cannot be opened")
       let (kind, isNew) = try visit(opened)
       if kind == 0 {
-        try checkGroup(isNew: isNew, depth: depth)
+        try checkGroup(isNew: isNew)
         listing = try Listing(opened)
       } else if kind == 1 {
-        let description = try DatasetDescription(opened, fileSize: fileSize)
+        map.begin(isNew ? (names + [link.name]).joined(separator: "/") : nil)
+        let description = try DatasetDescription(opened, fileSize: fileSize, map: map)
         if description.fileOffset == nil { try expansion.add(description.byteCount) }
         dataset = description
       }
@@ -102,7 +112,7 @@ struct TreeWriter: ~Copyable {
         frame.reason(error)
       }
     }
-    if let listing, let object { try write(object, named: link.name, listing, depth: depth + 1) }
+    if let listing, let object { try write(object, named: link.name, listing) }
     if let dataset {
       try frames.frame(.dataset) { frame in
         frame.text(link.name)
@@ -115,10 +125,10 @@ struct TreeWriter: ~Copyable {
     }
   }
 
-  private func checkGroup(isNew: Bool, depth: Int) throws {
+  private func checkGroup(isNew: Bool) throws {
     try require(isNew, .unsupported, "this group is linked twice; the second link is not followed")
     try require(
-      depth < HDF5Limits.depth, .limitExceeded,
+      names.count < HDF5Limits.depth, .limitExceeded,
       "groups are nested deeper than the limit of \(HDF5Limits.depth)")
   }
 

@@ -6,26 +6,31 @@ import TensorCore
 /// The worker's main function: it confines itself, reads the inherited file and writes frames.
 /// Requests and values are in memory shared with its parent. See `WorkerDescriptor`.
 package enum WorkerMain {
-  /// - Parameter verb: `describe` or `read`; `leaks` for tests of the confinement.
+  /// - Parameter arguments: `describe` or `read`, or `leaks` for tests of the confinement; then
+  ///   `confined` to refuse to read without all of it.
   /// - Returns: the exit status; 64 if the program was started by hand.
-  package static func run(verb: String) -> Int32 {
+  package static func run(_ arguments: [String]) -> Int32 {
     var status = stat()
     guard fstat(WorkerDescriptor.file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      fcntl(WorkerDescriptor.frames, F_GETFD) >= 0
+      fcntl(WorkerDescriptor.frames, F_GETFD) >= 0,
+      arguments.count == 1 || arguments.dropFirst() == ["confined"]
     else { return 64 }
     let size = Int(status.st_size)
     do {
-      switch verb {
+      switch arguments[0] {
       case "describe":
-        Confinement.enter(file: WorkerDescriptor.file, workBytes: size)
-        try TreeWriter.describe(descriptor: WorkerDescriptor.file, size: size, to: write)
+        let gap = Confinement.enter(file: WorkerDescriptor.file, workBytes: size)
+        if try refuses(gap, arguments) { return 0 }
+        try TreeWriter.describe(descriptor: WorkerDescriptor.file, size: size, gap: gap, to: write)
       case "read":
         guard let (requests, values) = mapRegion() else { return 64 }
-        Confinement.enter(file: WorkerDescriptor.file, workBytes: size + values.count)
+        let gap = Confinement.enter(
+          file: WorkerDescriptor.file, workBytes: size + values.count)
+        if try refuses(gap, arguments) { return 0 }
         try DatasetReader.read(
           requests, descriptor: WorkerDescriptor.file, size: size, into: values, to: write)
       case "leaks":
-        Confinement.enter(file: WorkerDescriptor.file, workBytes: size)
+        _ = Confinement.enter(file: WorkerDescriptor.file, workBytes: size)
         return Confinement.leaks()
       default: return 64
       }
@@ -33,6 +38,14 @@ package enum WorkerMain {
     } catch {
       return 1
     }
+  }
+
+  /// Whether the caller requires what is missing, which has been answered then.
+  private static func refuses(_ gap: String?, _ arguments: [String]) throws -> Bool {
+    guard let gap, arguments.count > 1 else { return false }
+    var frames = FrameWriter(sink: write)
+    try frames.failure(ModelError(.unsupported, "\(gap), and --require-sandbox is given"))
+    return true
   }
 
   private static func write(_ bytes: [UInt8]) throws {

@@ -34,7 +34,7 @@ enum AnswerDecoder {
           return answer
         }
       case .failure: throw try reader.reason()
-      case .beginGroup, .endGroup, .attribute, .dataset, .refused:
+      case .beginGroup, .endGroup, .attribute, .dataset, .refused, .unconfined:
         throw FrameReader.garbled("an unexpected description")
       }
     }

@@ -22,11 +22,13 @@ package enum FrameKind: UInt8, Sendable {
   case finish = 8
   /// reason: 1 and text. The file as a whole cannot be read.
   case failure = 9
+  /// text. A part of the worker's sandbox is missing.
+  case unconfined = 10
 }
 
 package enum FrameFormat {
   /// The last byte is the version of the protocol.
-  package static let magic: [UInt8] = Array("ASSAYH5\u{2}".utf8)
+  package static let magic: [UInt8] = Array("ASSAYH5\u{3}".utf8)
   package static let noOffset = UInt64.max
 
   package enum ElementKind: UInt8, Sendable {

@@ -12,6 +12,8 @@ package enum HDF5Limits {
   /// Bytes of all frames of one pass.
   package static let frameBytes = 256 << 20
   package static let filters = 8
+  /// Chunks of one dataset.
+  package static let chunks = 1 << 20
   package static let messageBytes = 4096
   /// A dataset may always declare this many bytes, and beyond that `Limits.expansionRatio` times
   /// its stored size.

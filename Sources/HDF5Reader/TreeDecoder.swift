@@ -40,6 +40,7 @@ struct TreeDecoder {
         try reader.expectEnd()
         return (root, datasets)
       case .failure: throw try reader.reason()
+      case .unconfined: HDF5Sandbox.report(try reader.text(limit: HDF5Limits.messageBytes))
       case .numbers, .unreadable:
         throw FrameReader.garbled("an answer without a request")
       }

@@ -135,7 +135,8 @@ struct WorkerProcess {
       if let value = getenv(key) { environment.append("\(key)=\(String(cString: value))") }
     }
     var process: pid_t = 0
-    let status = withCStrings([WorkerLocation.name, verb]) { arguments in
+    let words = [WorkerLocation.name, verb] + (HDF5Sandbox.isRequired ? ["confined"] : [])
+    let status = withCStrings(words) { arguments in
       withCStrings(environment) { variables in
         posix_spawn(&process, executable, &actions, &attributes, arguments, variables)
       }

@@ -6,7 +6,7 @@ import HDF5Library
 struct HDF5Worker {
   static func main() {
     let arguments = ProgramArguments.all
-    let status = arguments.count == 1 ? WorkerMain.run(verb: arguments[0]) : 64
+    let status = WorkerMain.run(arguments)
     if status == 64 {
       complain("assay starts assay-hdf5 to read HDF5 files; it cannot be used alone.\n")
     }

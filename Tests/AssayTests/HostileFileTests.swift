@@ -46,6 +46,31 @@ import Testing
     #expect(errors.allSatisfy { $0.contains(name) }, "\(errors)")
   }
 
+  /// A dense layer whose weights are partly not in the file, or in a place of others.
+  @Test(arguments: ["gzip-short", "chunk-missing", "never-written", "size", "overlap"])
+  func missingWeightsAreRefused(_ name: String) throws {
+    try withTemporaryFolder { folder in
+      let path = Fixtures("hdf5").path("network-\(name).h5")
+      let output = "\(folder)/out.mlmodel"
+      let result = try Command.run(["convert", path, "-o", output])
+      #expect(result.exited && result.code == 2, "\(result.code) \(result.errors)")
+      let lines = result.errors.split(separator: "\n")
+      #expect(lines.count == 1 && lines[0].hasPrefix("error: \(path): "), "\(result.errors)")
+      #expect(result.errors.contains("/model_weights/d/d/"), "\(result.errors)")
+      #expect(result.errors.contains("save the network again"), "\(result.errors)")
+      #expect(!fileExists(output))
+    }
+  }
+
+  /// A kernel that was never written, but whose fill value the file declares.
+  @Test func declaredFillValuesAreConverted() throws {
+    try withTemporaryFolder { folder in
+      let path = Fixtures("hdf5").path("network-filled.h5")
+      let result = try Command.run(["convert", path, "-o", "\(folder)/out.mlmodel"])
+      #expect(result.code == 0, "\(result.errors)")
+    }
+  }
+
   /// Weights that take more in Core ML's layout than `--max-memory`: a kernel for each of 4 × 3
   /// windows of 12 numbers and 2²⁰ filters is 604 MB.
   @Test(arguments: [["inspect"], ["convert", "--dry-run"], ["bench"]])

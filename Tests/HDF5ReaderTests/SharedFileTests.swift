@@ -8,7 +8,7 @@ import Testing
 /// Every HDF5 file in the corpus and among the collected models opens and can be read to the end.
 struct SharedFileTests {
   @Test(.shared("corpus"), .shared("models")) func collectedFilesCanBeRead() throws {
-    let paths = Shared.files(endingIn: ".h5", ".hdf5")
+    let paths = Shared.files(endingIn: ".h5", ".hdf5").filter { !$0.contains("/hostile/") }
     for (index, path) in paths.enumerated() {
       // Starting a thousand workers takes long; every twentieth file is enough to show that they
       // agree.

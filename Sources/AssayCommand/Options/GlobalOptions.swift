@@ -27,19 +27,24 @@ struct GlobalOptions: ParsableArguments {
       valueName: "SECONDS"))
   var timeout: Double?
 
+  @Flag(help: "Refuse to read HDF5 files if this system cannot confine their reader completely.")
+  var requireSandbox = false
+
   func validate() throws {
     if let timeout, !(timeout > 0 && timeout <= 1e9) {
       throw ValidationError("--timeout takes a number of seconds greater than 0")
     }
   }
 
-  func apply() {
+  /// - Parameter verbose: whether to say what is missing to confine the reader of HDF5 files.
+  func apply(verbose: Bool = false) {
     if let maxMemory {
       MemoryBudget.allow(maxMemory.bytes)
     } else {
       MemoryBudget.limitByInputs()
     }
     if let timeout { TimeBudget.allow(seconds: timeout) }
+    HDF5Sandbox.configure(isRequired: requireSandbox, report: verbose ? Console.note : nil)
     Console.colorOutput = colorOutput
     Console.isQuiet = quiet
   }

@@ -58,9 +58,8 @@ void assay_limit_resources(unsigned long seconds, unsigned long address_space);
 /// with Landlock). Returns whether that is in force.
 int assay_confine_to_file(int file);
 
-/// Makes every system call fail that a reader of one open file has no use for: programs,
-/// processes, sockets, opening for writing, renaming, removing. Linux on x86-64 and arm64 only.
-/// Returns whether the filter is in place.
+/// Makes every system call fail with EPERM but the few that a reader of open files makes. Linux on
+/// x86-64 and arm64 only. Returns whether the filter is in place.
 int assay_filter_system_calls(void);
 
 /// The flag of dlopen with which a library looks for symbols in itself first, or 0.
