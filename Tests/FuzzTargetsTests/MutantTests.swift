@@ -27,12 +27,12 @@ import Testing
     }
     #expect(different.count > 30)
     // Of those that change bytes, few get past a checksum.
-    let isTyped = ["model", "package", "keras", "caffe", "darknet"].contains(name)
+    let isTyped = ["model", "package", "keras", "caffe", "darknet", "chunks"].contains(name)
     #expect(!isTyped || accepted > 5, "a mutator whose mutants are all refused finds little")
   }
 
   /// Seeds themselves do nothing that counts as a finding.
-  @Test(arguments: ["model", "package", "keras", "caffe", "darknet"]) func seedsAreAccepted(
+  @Test(arguments: ["model", "package", "keras", "caffe", "darknet", "chunks"]) func seedsAreAccepted(
     _ name: String
   )
     throws
