@@ -6,6 +6,7 @@ import TensorCore
 /// The value of an `activation` field.
 enum ActivationFunction: Sendable, Equatable {
   case linear
+  /// A function of another package than Keras has the package in its name: `Mine>swish`.
   case named(String)
   /// A layer that is used as a function.
   case layer(className: String, fields: JSONObject)
@@ -15,16 +16,15 @@ enum ActivationFunction: Sendable, Equatable {
       self = .linear
       return
     }
-    if let name = value.string {
-      self = name == "linear" ? .linear : .named(name)
+    if let name = value.string ?? value["config"]?.string {
+      let plain = StoredIdentity.package(name) == nil ? Self.plainName(name) : name
+      self = plain == "linear" ? .linear : .named(plain)
       return
     }
     guard let className = value["class_name"]?.string else {
       throw configuration.bad(field, value, "the name of an activation function")
     }
-    if let name = value["config"]?.string {
-      self = name == "linear" ? .linear : .named(name)
-    } else if className == "function" || className == "Function" {
+    if className == "function" || className == "Function" {
       throw configuration.bad(field, value, "the name of an activation function")
     } else {
       self = .layer(className: className, fields: value["config"]?.object ?? JSONObject())
@@ -61,28 +61,34 @@ extension NetworkWriter {
     case .layer(let className, let fields):
       return try applyLayer(className, fields, tensor, name: name, call)
     case .named(let stored):
-      let plain = ActivationFunction.plainName(stored)
+      let package = StoredIdentity.package(stored)
+      let plain = StoredIdentity.plainName(stored)
+      let isKeras = KerasActivation(plain, version: version) != nil
       let subject = CustomLayerSubject(
-        layer: name, layerClass: call.className, activation: plain)
+        layer: name, layerClass: call.className, activation: isKeras ? stored : plain)
       if let blob = try applyRule(rules, subject, to: tensor.blob, tensor.placement) {
         result.blob = blob
-      } else if let formula = KerasActivation(plain, version: version) {
+      } else if package == nil, let formula = KerasActivation(plain, version: version) {
         if case .sparsemax = formula, tensor.isGuess || !(1...2048).contains(tensor.channels ?? 0) {
           throw call.unsupported(
             "sparsemax along the last axis of \(tensor.shapeText) is not supported")
         }
         return formula.add(to: &self, tensor, name: name)
-      } else if let formula = KerasActivation.customary[plain], !rules.allowsAll {
+      } else if package.map(KerasActivation.packages.contains) ?? true,
+        let formula = KerasActivation.customary[plain], !rules.allowsAll
+      {
         notes.append(
-          "layer '\(call.name)' (\(call.className)): activation '\(plain)' is assumed to be the usual "
+          "layer '\(call.name)' (\(call.className)): activation '\(stored)' is assumed to be the usual "
             + "function of this name, which \(version.description) does not define")
         return formula.add(to: &self, tensor, name: name)
       } else if rules.allowsAll {
         result.blob = add(name, Custom(className: plain), [tensor.blob])
       } else {
         throw call.unsupported(
-          "activation '\(plain)' is not defined by \(version.description), or Core ML's "
-            + "layers cannot express it",
+          package == nil
+            ? "activation '\(plain)' is not defined by \(version.description), or Core ML's "
+              + "layers cannot express it"
+            : "activation '\(stored)' is a function of its author's, whose code is not in the file",
           hint: "make it a custom layer with a rule: --custom-layers with \(subject.suggestedRule)")
       }
     }
@@ -98,7 +104,7 @@ extension NetworkWriter {
     guard let type = KerasLayerRegistry.type(named: className) else {
       throw call.unsupported("activation '\(className)' is not supported")
     }
-    let layer = try type.init(configuration)
+    let layer = try configuration.layer(type)
     try call.require(
       layer.weights.isEmpty,
       unsupported: "activation '\(className)' has weights, which is not supported")

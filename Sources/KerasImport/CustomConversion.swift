@@ -36,6 +36,9 @@ struct CustomConversion {
         unsupported: "a formula has one result, but the layer has \(counted(outputCount, "output"))"
       )
       if isAssumed {
+        try call.require(
+          call.weights.count == rule.weightNames.count,
+          unsupported: "this class is not known to have \(counted(call.weights.count, "weight"))")
         network.notes.append(
           "layer '\(call.name)' (\(call.className)) is assumed to compute "
             + "\(formula.expression), judging by its class name, settings and weights: the code is "
@@ -45,7 +48,8 @@ struct CustomConversion {
     }
     var ignored = Self.bookkeeping
     if layer.fields["arguments"]?.object?.names.isEmpty == true { ignored.insert("arguments") }
-    var custom = try builder.layer(rule, className: layer.className, leavingOut: ignored)
+    var custom = try builder.layer(
+      rule, className: StoredIdentity.plainName(layer.className), leavingOut: ignored)
     if rule == nil, let function = subject.function {
       custom.parameters["function"] = .string(function)
     }

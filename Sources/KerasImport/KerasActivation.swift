@@ -55,6 +55,12 @@ enum KerasActivation: Sendable {
     "hard_sigmoid_torch": .common(.single(.sigmoidHard(alpha: 1 / 6, beta: 0.5))),
   ]
 
+  /// Packages whose functions with these names are the usual ones.
+  static let packages: Set<String> = [
+    "Addons", "kecam", "kecam/common", "kecamCommon", "keras_cv", "keras_hub", "keras_nlp", "Text",
+    "Vision",
+  ]
+
   private static let sinceTensorFlow23: [String: KerasActivation] = [
     "swish": .common(.swish(beta: 1)), "silu": .common(.swish(beta: 1)), "gelu": .common(.gelu),
   ]

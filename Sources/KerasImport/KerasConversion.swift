@@ -94,12 +94,8 @@ package struct KerasConversion: SourceConversion {
         handlers.append(.custom(CustomConversion(layer: layer, subject: subject, rule: rule)))
         continue
       }
-      if let handler = known[node.layerIndex] {
-        handlers.append(handler)
-        continue
-      }
-      guard !failed.contains(node.layerIndex) else {
-        handlers.append(nil)
+      guard known[node.layerIndex] == nil, !failed.contains(node.layerIndex) else {
+        handlers.append(known[node.layerIndex])
         continue
       }
       do {
@@ -132,7 +128,9 @@ package struct KerasConversion: SourceConversion {
     let type: (any KerasLayer.Type)? =
       layer.isOperation ? KerasOperationLayer.self : KerasLayerRegistry.type(named: layer.className)
     if let type {
-      return .known(try type.init(layer.configuration(subject.layer, source.version)))
+      do {
+        return .known(try layer.configuration(subject.layer, source.version).layer(type))
+      } catch  where layer.isForeign && options.customLayers.allowsAll {}
     }
     var reading: Result<PythonFormula, ModelError>?
     if layer.className == "Lambda" {

@@ -9,7 +9,38 @@ struct StoredWeight: Sendable {
   /// Name in the file.
   var storedName: String
   var shape: [Int]
+  /// Of whole numbers with more digits than single precision keeps, such as `int64`.
+  var wideType: String?
   var values: @Sendable () throws -> FloatValues
+
+  init(
+    name: String, storedName: String, shape: [Int], wideType: String? = nil,
+    values: @escaping @Sendable () throws -> FloatValues
+  ) {
+    self.name = name
+    self.storedName = storedName
+    self.shape = shape
+    self.wideType = wideType
+    self.values = values
+  }
+
+  /// A dataset of a file.
+  init(name: String, storedName: String, _ dataset: HDF5Dataset) {
+    let type = dataset.originalType
+    self.init(
+      name: name, storedName: storedName, shape: dataset.shape,
+      wideType: type.isInteger && type.byteCount > 2 ? type.description : nil,
+      values: { try dataset.values() })
+  }
+
+  /// A remark if values have more digits than single precision keeps.
+  func rounding(in layer: ModelDefinition.Layer) -> String? {
+    guard let wideType, let numbers = try? values().array(),
+      numbers.contains(where: { $0.magnitude >= 0x1p24 })
+    else { return nil }
+    return "layer '\(layer.name)' (\(layer.className)): the weight '\(storedName)' is \(wideType); "
+      + "of its values from ±2²⁴ on, single precision keeps 24 bits"
+  }
 
   /// `beta` for `a/b/beta:0`, and for Keras 1's `swish_1_beta:0` in the layer `swish_1`.
   static func shortName(_ stored: String, layer: String) -> String {
@@ -35,6 +66,7 @@ struct WeightAssignment: Sendable {
   mutating func assign(
     _ stored: [StoredWeight], to layer: ModelDefinition.Layer, slots: [WeightSlot]?
   ) {
+    notes += stored.compactMap { $0.rounding(in: layer) }
     guard let slots else {
       weights[ObjectIdentifier(layer)] = stored
       return
@@ -125,8 +157,7 @@ struct HDF5LayerWeights: LayerWeights {
     return try (group.attributeStrings("weight_names") ?? []).map { stored in
       let dataset = try group.dataset(stored)
       return StoredWeight(
-        name: StoredWeight.shortName(stored, layer: layer), storedName: stored,
-        shape: dataset.shape, values: { try dataset.values() })
+        name: StoredWeight.shortName(stored, layer: layer), storedName: stored, dataset)
     }
   }
 }

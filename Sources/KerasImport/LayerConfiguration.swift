@@ -24,6 +24,7 @@ struct LayerConfiguration: Sendable {
   let kind: String
   var fields: JSONObject
   let version: KerasVersion
+  let reads = FieldReads()
 
   /// - Parameter kind: the innermost class of `className` unless it is given.
   init(
@@ -45,10 +46,16 @@ struct LayerConfiguration: Sendable {
   func field(_ names: String...) -> (name: String, value: JSONValue)? { field(names) }
 
   func field(_ names: [String]) -> (name: String, value: JSONValue)? {
+    reads.names.formUnion(names)
     for name in names {
       if let value = fields[name], !value.isNull { return (name, value) }
     }
     return nil
+  }
+
+  subscript(name: String) -> JSONValue? {
+    reads.names.insert(name)
+    return fields[name]
   }
 
   func int(_ names: String..., default standard: Int? = nil, atLeast minimum: Int = 1) throws -> Int
@@ -63,7 +70,11 @@ struct LayerConfiguration: Sendable {
     return number
   }
 
-  func double(_ names: String..., default standard: Double? = nil) throws -> Double {
+  /// - Parameter minimum: what Keras refuses numbers below.
+  func double(
+    _ names: String..., default standard: Double? = nil, atLeast minimum: Double = -.infinity,
+    atMost maximum: Double = .infinity
+  ) throws -> Double {
     guard let (name, value) = field(names) else {
       guard let standard else { throw missing(names) }
       return standard
@@ -71,6 +82,11 @@ struct LayerConfiguration: Sendable {
     // Some versions store numbers as arrays: {"class_name": "__numpy__", "value": 0.3}.
     guard let number = value.double ?? value["value"]?.double else {
       throw bad(name, value, "a number")
+    }
+    guard number >= minimum, number <= maximum else {
+      throw bad(
+        name, value,
+        "a number of at least \(minimum)" + (maximum.isFinite ? " and at most \(maximum)" : ""))
     }
     return number
   }

@@ -39,8 +39,8 @@ struct LayerWeightMatching {
     }
   }
 
-  /// Pairs groups by name, or in order if names are missing and the counts agree, as in Keras's
-  /// `load_weights`.
+  /// Pairs groups by name, or in order if the counts agree and names are missing or stand in another
+  /// order: Keras's `load_weights` goes by order.
   private mutating func pairGroups(_ definition: ModelDefinition) throws -> [String: String] {
     let known = Set(source.layerNames)
     let owners = owners(definition, known)
@@ -50,8 +50,9 @@ struct LayerWeightMatching {
     let needy = owners.filter { owner in
       leaves(owner).contains { !(slots($0) ?? []).isEmpty }
     }
-    if needy.allSatisfy({ byName[$0.name] != nil }) { return byName }
     let full = try source.layerNames.filter { try !source.weights(of: $0).isEmpty }
+    let isOrdered = full.count != needy.count || full == needy.map(\.name)
+    if isOrdered, needy.allSatisfy({ byName[$0.name] != nil }) { return byName }
     guard full.count == needy.count else {
       let missing = needy.filter { byName[$0.name] == nil }.map { "'\($0.name)'" }
       throw ModelError(

@@ -36,12 +36,15 @@ struct ModelDefinition: Sendable {
     /// Whether this is an operation of Keras 3 rather than a layer; some operations have the names
     /// of layers.
     let isOperation: Bool
+    /// Whether the file says that the class is not Keras's.
+    let isForeign: Bool
     /// The class of the layer without the TimeDistributed added here.
     let innerClass: String?
 
     init(
       name: String, className: String, fields: JSONObject, calls: [Call],
-      nested: ModelDefinition? = nil, isOperation: Bool = false, innerClass: String? = nil
+      nested: ModelDefinition? = nil, isOperation: Bool = false, isForeign: Bool = false,
+      innerClass: String? = nil
     ) {
       self.innerClass = innerClass
       self.name = name
@@ -52,6 +55,7 @@ struct ModelDefinition: Sendable {
       self.calls = calls
       self.nested = nested
       self.isOperation = isOperation
+      self.isForeign = isForeign
     }
 
     var isInput: Bool { className == "InputLayer" }
@@ -96,13 +100,6 @@ struct ModelDefinition: Sendable {
     "Model", "Functional", "Sequential", "Container", "Network",
   ]
   static let stepwiseClass = "TimeDistributed"
-
-  /// The class without the package under which it was registered, as in
-  /// `Addons>GroupNormalization`.
-  static func plainClassName(_ registered: String) -> String {
-    registered.lastIndex(of: ">").map { String(registered[registered.index(after: $0)...]) }
-      ?? registered
-  }
 }
 
 /// Reads model configurations.
@@ -118,14 +115,13 @@ struct ModelDefinitionParser {
     // The result of get_config() is only the configuration.
     let isBare = json["class_name"] == nil && (json["layers"] ?? json).array != nil
     let bareClass = json["input_layers"] == nil ? "Sequential" : "Functional"
-    guard let registered = isBare ? bareClass : json["class_name"]?.string,
+    guard let className = isBare ? bareClass : json["class_name"]?.string,
       let config = isBare ? json : json["config"]
     else {
       throw ModelError(
         .malformed, "the model's configuration has no 'class_name' and 'config'",
         hint: "give an architecture as written by model.to_json()")
     }
-    let className = ModelDefinition.plainClassName(registered)
     switch className {
     case "Sequential": return try sequential(config, name: fallback)
     case "Model", "Functional", "Container", "Network":
@@ -220,17 +216,17 @@ struct ModelDefinitionParser {
   ) throws -> ModelDefinition.Layer {
     layerCount += 1
     try require(layerCount <= Limits.layers, .limitExceeded, "more than \(Limits.layers) layers")
-    guard let registered = json["class_name"]?.string else {
+    guard let className = json["class_name"]?.string else {
       throw ModelError(.malformed, "a layer has no 'class_name'")
     }
-    let className = ModelDefinition.plainClassName(registered)
     var fields = json["config"]?.object ?? JSONObject()
     let name = json["name"]?.string ?? fields["name"]?.string ?? nested?.name ?? className
     guard name.utf8.count <= Limits.nameBytes else {
       throw ModelError(.limitExceeded, "a layer's name has \(name.utf8.count) bytes")
     }
     // Keras has this layer since 2.11; before, the name without a package is keras-contrib's.
-    if registered == "GroupNormalization", !version.isAtLeast(2, 11) {
+    let isForeign = json["registered_name"]?.string?.contains(">") == true
+    if className == "GroupNormalization", !isForeign, !version.isAtLeast(2, 11) {
       fields["keras_contrib"] = .bool(true)
     }
     // Keras 3 also writes the shape outside the configuration.
@@ -239,7 +235,7 @@ struct ModelDefinitionParser {
     }
     return ModelDefinition.Layer(
       name: name, className: className, fields: fields, calls: calls, nested: nested,
-      isOperation: isOperation(json, className))
+      isOperation: !isForeign && isOperation(json, className), isForeign: isForeign)
   }
 
   /// Operations are called like Keras 3's layers, but have no training argument.
@@ -273,7 +269,7 @@ struct ModelDefinitionParser {
           definition.add(
             ModelDefinition.Layer(
               name: first.name, className: first.className, fields: first.fields,
-              calls: [.init(previous)], nested: nested))
+              calls: [.init(previous)], nested: nested, isForeign: first.isForeign))
         ]
         continue
       }

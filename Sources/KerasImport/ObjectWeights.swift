@@ -165,6 +165,7 @@ private struct ObjectWeightMatching {
 
   /// `SeparableConv2D` is `separable_conv2d`, `PReLU` is `p_re_lu`.
   static func groupName(_ className: String) -> String {
+    let className = StoredIdentity.plainName(className)
     // Registered under another name than the class's.
     if className == "GroupQueryAttention" { return "grouped_query_attention" }
     let scalars = Array(
@@ -201,9 +202,7 @@ private struct ObjectWeightMatching {
     for name in own.keys.sorted(by: isBefore) {
       guard let dataset = own[name] else { continue }
       let stored = String(dataset.path.dropFirst(path.utf8.count + 1))
-      result.append(
-        StoredWeight(
-          name: name, storedName: stored, shape: dataset.shape, values: { try dataset.values() }))
+      result.append(StoredWeight(name: name, storedName: stored, dataset))
     }
     func rank(_ name: String) -> Int {
       let plain = name.hasPrefix("_") ? String(name.dropFirst()) : name
@@ -231,7 +230,7 @@ private struct ObjectWeightMatching {
   ) -> [(HDF5Node, JSONValue?)] {
     var counts: [String: Int] = [:]
     return (configuration?["cells"]?.array ?? []).compactMap { cell in
-      let name = groupName(ModelDefinition.plainClassName(cell["class_name"]?.string ?? ""))
+      let name = groupName(cell["class_name"]?.string ?? "")
       let number = counts[name, default: 0]
       counts[name] = number + 1
       return node[number == 0 ? name : "\(name)_\(number)"].map { ($0, cell["config"]) }

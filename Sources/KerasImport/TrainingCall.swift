@@ -30,8 +30,7 @@ private enum TrainingEffect {
         guard let inner = value["class_name"]?.string, let config = value["config"]?.object else {
           continue
         }
-        let plain = ModelDefinition.plainClassName(inner)
-        effect = effect ?? TrainingEffect(plain, config, depth: depth + 1)
+        effect = effect ?? TrainingEffect(inner, config, depth: depth + 1)
       }
     }
     guard let effect else { return nil }

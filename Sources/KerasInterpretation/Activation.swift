@@ -9,8 +9,7 @@ struct Activation {
   private let run: LayerRun
 
   init(_ value: JSONValue, _ run: LayerRun) throws {
-    name =
-      value.string ?? value["config"]?.string ?? value["class_name"]?.string ?? ""
+    name = ClassIdentity.function(value) ?? ClassIdentity.name(value)
     self.run = run
     try run.require(
       name == "softmax" || Self.function(name, run.generation) != nil,

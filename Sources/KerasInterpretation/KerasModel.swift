@@ -62,8 +62,8 @@ struct KerasModel: Sendable {
 
   init(_ json: JSONValue, depth: Int) throws {
     guard depth < 32 else { throw ModelError(.limitExceeded, "models nested more than 32 deep") }
-    let className = json["class_name"]?.string.map(Self.plain)
-    guard let className, Self.classes.contains(className), let config = json["config"] else {
+    let className = ClassIdentity.name(json)
+    guard Self.classes.contains(className), let config = json["config"] else {
       throw ModelError(.unsupported, "the configuration is not a Sequential or functional model")
     }
     if className == "Sequential" {
@@ -74,32 +74,27 @@ struct KerasModel: Sendable {
   }
 
   private static func nested(_ json: JSONValue, depth: Int) throws -> KerasModel? {
-    let className = plain(json["class_name"]?.string ?? "")
+    let className = ClassIdentity.name(json)
     if classes.contains(className) { return try KerasModel(json, depth: depth + 1) }
     guard className == "TimeDistributed", let inner = json["config"]?["layer"],
-      classes.contains(plain(inner["class_name"]?.string ?? ""))
+      classes.contains(ClassIdentity.name(inner))
     else { return nil }
     return try KerasModel(inner, depth: depth + 1)
-  }
-
-  static func plain(_ name: String) -> String {
-    name.lastIndex(of: ">").map { String(name[name.index(after: $0)...]) } ?? name
   }
 
   /// A chain of layers; the input shape of the first layer defines the input.
   private init(sequence: [JSONValue], depth: Int) throws {
     var layers: [Layer] = []
     func add(_ json: JSONValue, _ calls: [[Reference]]) throws {
-      let className = Self.plain(json["class_name"]?.string ?? "")
       let nested = try Self.nested(json, depth: depth)
       let config = json["config"] ?? .null
       layers.append(
         Layer(
           name: config["name"]?.string ?? json["name"]?.string ?? "sequential_\(layers.count + 1)",
-          className: className, fields: config, calls: calls, nested: nested))
+          className: ClassIdentity.name(json), fields: config, calls: calls, nested: nested))
     }
     var merged: [Reference] = []
-    if let first = sequence.first, first["class_name"]?.string == "Merge",
+    if let first = sequence.first, ClassIdentity.name(first) == "Merge",
       let branches = first["config"]?["layers"]?.array
     {
       // In Keras 1, the branches are models with one input each.
@@ -127,7 +122,7 @@ struct KerasModel: Sendable {
           fields: first["config"] ?? .null, calls: [merged], nested: nil))
     }
     for json in merged.isEmpty ? sequence[...] : sequence.dropFirst() {
-      let isInput = json["class_name"]?.string == "InputLayer"
+      let isInput = ClassIdentity.name(json) == "InputLayer"
       if layers.isEmpty && !isInput {
         let config = json["config"] ?? .null
         let nested = try Self.nested(json, depth: depth)
@@ -215,9 +210,10 @@ struct KerasModel: Sendable {
     calls = try calls.map { try $0.map { try $0.map(adjusted) } }
     var layers: [Layer] = []
     for (index, element) in elements.enumerated() {
-      let isOperation = element["module"]?.string?.contains(".ops.") == true
-      let className =
-        (isOperation ? Layer.operation : "") + Self.plain(element["class_name"]?.string ?? "")
+      let name = ClassIdentity.name(element)
+      let isOperation =
+        element["module"]?.string?.contains(".ops.") == true && !name.contains(">")
+      let className = (isOperation ? Layer.operation : "") + name
       layers.append(
         Layer(
           name: names[index], className: className, fields: element["config"] ?? .null,

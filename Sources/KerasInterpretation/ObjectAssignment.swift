@@ -20,7 +20,7 @@ struct ObjectAssignment {
     guard let list = Self.lists.lazy.compactMap({ object.children[$0] }).first else { return }
     var counts: [String: Int] = [:]
     for layer in model.layers where !layer.isOperation {
-      let group = Self.groupName(layer.className)
+      let group = Self.groupName(layer.className.split(separator: ">").last.map(String.init) ?? "")
       let number = counts[group, default: 0]
       counts[group] = number + 1
       guard let stored = list.children[number == 0 ? group : "\(group)_\(number)"] else { continue }

@@ -3,8 +3,8 @@ import Interpretation
 import KerasImport
 import TensorCore
 
-/// Which stored arrays belong to which layer: by name where the file has all names, else by order; the
-/// arrays of a nested model by Keras' order, the trainable ones of all layers first.
+/// Which stored arrays belong to which layer: by order as Keras does, or by name where the file has all
+/// names and other layers than these may have weights; the arrays of a nested model by Keras' order, the trainable ones of all layers first.
 enum WeightAssignment {
   static func assigned(
     _ groups: [KerasFile.StoredGroup], to model: KerasModel, file: String
@@ -22,7 +22,8 @@ enum WeightAssignment {
     let layers = isFlat && groups.contains { !$0.arrays.isEmpty } ? flat(model) : model.layers
     let owners = layers.filter { $0.nested != nil || ParameterCount($0).total > 0 }
     let filled = groups.filter { !$0.arrays.isEmpty }
-    let isByName = owners.allSatisfy { named[$0.name] != nil }
+    let isByName =
+      owners.count != filled.count && owners.allSatisfy { named[$0.name] != nil }
     guard isByName || owners.count == filled.count || groups.isEmpty else {
       throw ModelError(
         .mismatch, "\(owners.count) layers have weights, the file has \(filled.count)", file: file)
@@ -98,8 +99,7 @@ struct ParameterCount {
     switch className {
     case "TimeDistributed", "Bidirectional":
       let inner = fields["layer"] ?? .null
-      self = ParameterCount(
-        KerasModel.plain(inner["class_name"]?.string ?? ""), inner["config"] ?? .null)
+      self = ParameterCount(ClassIdentity.name(inner), inner["config"] ?? .null)
       if className == "Bidirectional" { (trainable, fixed) = (2 * trainable, 2 * fixed) }
     case "BatchNormalization":
       let isScaled = fields["scale"]?.bool ?? true

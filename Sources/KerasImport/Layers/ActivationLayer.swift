@@ -38,13 +38,19 @@ struct RectifierLayer: KerasLayer {
   var leadingAxes: LeadingAxesPolicy { .keeps }
 
   init(_ configuration: LayerConfiguration) throws {
+    let version = configuration.version
     switch configuration.kind {
     case "LeakyReLU":
-      let alpha = try configuration.double("alpha", "negative_slope", default: 0.3)
+      let alpha = try configuration.double(
+        "alpha", "negative_slope", default: 0.3,
+        atLeast: version.isAtLeast(3, 0) ? 0 : -.infinity)
       function = .leakyReLU(alpha: Float(alpha))
     case "ELU": function = .elu(alpha: Float(try configuration.double("alpha", default: 1)))
     default:
-      function = .thresholdedReLU(alpha: Float(try configuration.double("theta", default: 1)))
+      function = .thresholdedReLU(
+        alpha: Float(
+          try configuration.double(
+            "theta", default: 1, atLeast: version.isAtLeast(2, 4) ? 0 : -.infinity)))
     }
   }
 

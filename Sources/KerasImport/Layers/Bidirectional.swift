@@ -62,7 +62,9 @@ private struct Directions<Layer: DirectedLayer> {
         throw configuration.unsupported(
           field, "\(inner.kind) is not a recurrent layer that can be converted")
       }
-      return try Layer(inner)
+      let layer = try Layer(inner)
+      try inner.requireRead()
+      return layer
     }
     forward = try layer("layer")
     if configuration.field("backward_layer") != nil {
@@ -101,7 +103,7 @@ private enum DirectionMerge: String {
   /// Nil if both outputs are kept.
   static func read(_ configuration: LayerConfiguration) throws -> DirectionMerge? {
     guard let (field, value) = configuration.field("merge_mode") else {
-      return configuration.fields["merge_mode"] == nil ? .concat : nil
+      return configuration["merge_mode"] == nil ? .concat : nil
     }
     guard let mode = value.string.flatMap(DirectionMerge.init(rawValue:)) else {
       throw configuration.bad(field, value, "concat, sum, mul, ave or null")
@@ -116,7 +118,7 @@ extension LayerConfiguration {
     guard let (_, json) = self.field(field), let innerClass = json["class_name"]?.string
     else { throw missing([field]) }
     return LayerConfiguration(
-      name: name, className: "Bidirectional(\(ModelDefinition.plainClassName(innerClass)))",
+      name: name, className: "Bidirectional(\(innerClass))",
       fields: json["config"]?.object ?? JSONObject(), version: version)
   }
 }

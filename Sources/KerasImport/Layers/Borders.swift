@@ -80,11 +80,11 @@ struct ZeroPadding: KerasLayer {
     borders = try Borders(configuration, "padding", default: 1)
     let reflects = configuration.kind.hasPrefix("Reflect")
     kind = reflects ? .reflection : .constant(value: 0)
-    if reflects, let amounts = configuration.fields["padding"]?.array,
+    if reflects, let amounts = configuration["padding"]?.array,
       let first = amounts.first?.int, !amounts.allSatisfy({ $0.int == first })
     {
       throw configuration.unsupported(
-        "padding", "\(configuration.fields["padding"]?.text ?? "")",
+        "padding", "\(configuration["padding"]?.text ?? "")",
         hint: "classes of this name disagree about whether rows or columns come first")
     }
   }

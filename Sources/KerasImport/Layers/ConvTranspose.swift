@@ -29,7 +29,7 @@ struct ConvTranspose: KerasLayer {
     filters = try configuration.int("filters", "nb_filter")
     settings = try TransposedSettings(configuration)
     hasConvolutionKernel = configuration.field("nb_filter") != nil
-    statedShape = ModelDefinition.Layer.shape(configuration.fields["output_shape"])
+    statedShape = ModelDefinition.Layer.shape(configuration["output_shape"])
   }
 
   var weights: [WeightSlot] { settings.convolution.slots("kernel") }

@@ -71,12 +71,16 @@ struct ConvolutionSettings: Sendable {
       "strides", "subsample_length", "subsample", count: count, default: ones)
     dilation = try configuration.sizes(
       "dilation_rate", "atrous_rate", count: count, default: ones)
+    try configuration.require(
+      strides.max() == 1 || dilation.max() == 1 || !configuration.kind.hasPrefix("Conv")
+        || !configuration.version.isAtLeast(3, 0),
+      "dilation_rate", unsupported: "Keras refuses \(dilation) with strides \(strides)")
     border = try configuration.border(
       allowing: [.valid, .same] + (allowsCausal && count == 1 ? [.causal] : []))
     hasBias = try configuration.bool("use_bias", "bias", default: true)
     activation = try ActivationFunction(configuration)
     isTheanoKernel =
-      count > 1 && configuration.fields["dim_ordering"] != nil && axes.format == .channelsFirst
+      count > 1 && configuration["dim_ordering"] != nil && axes.format == .channelsFirst
     isTurned = configuration.version.backend == "theano"
   }
 

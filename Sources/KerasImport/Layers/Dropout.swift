@@ -26,7 +26,20 @@ struct Dropout: KerasLayer {
 
   var leadingAxes: LeadingAxesPolicy { .keeps }
 
-  init(_ configuration: LayerConfiguration) throws {}
+  init(_ configuration: LayerConfiguration) throws {
+    let (kind, version) = (configuration.kind, configuration.version)
+    // Before version 2.4, Keras moves the rate into this range.
+    let isChecked =
+      kind == "Dropout" || kind.hasPrefix("SpatialDropout")
+      ? !version.isKnown || version.isAtLeast(2, 4)
+      : ["AlphaDropout", "GaussianDropout", "GaussianNoise"].contains(kind)
+        && version.isAtLeast(3, 0)
+    if isChecked {
+      _ = try configuration.double("rate", "p", "stddev", default: 0, atLeast: 0, atMost: 1)
+    }
+    // Of keras_efficientnets.
+    if kind == "DropConnect" { _ = try configuration.double("drop_connect_rate") }
+  }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     [try call.input]

@@ -29,7 +29,7 @@ struct GroupNormalization: KerasLayer {
       throw configuration.unsupported("groups", "\(stored)")
     }
     groups = stored == -1 ? nil : stored
-    isContributed = configuration.fields["keras_contrib"] != nil
+    isContributed = configuration["keras_contrib"] != nil
     axis = try configuration.ints("axis")?.first ?? -1
     epsilon = try configuration.double("epsilon", default: 1e-3)
     affine = try ScaleAndCenter(configuration)

@@ -1,25 +1,33 @@
 /// Every Keras layer class that Assay reads.
 enum KerasLayerRegistry {
-  static let types: [any KerasLayer.Type] = [
+  static let types: [any KerasLayer.Type] = kerasTypes + packageTypes
+
+  private static let kerasTypes: [any KerasLayer.Type] = [
     InputLayer.self, Dense.self, ActivationLayer.self, EmbeddingLayer.self,
     ReversibleEmbedding.self, MaskingLayer.self, Dropout.self, RectifierLayer.self, PReLU.self,
     ReLU.self, SoftmaxLayer.self, ParametricSoftplus.self, SReLU.self, Highway.self,
     MaxoutDense.self, SpectralNormalization.self, EinsumDense.self, TimeDistributed.self,
     KerasOperationLayer.self, Conv.self, DepthwiseConv.self, SeparableConv.self, ConvTranspose.self,
-    Conv3D.self, Conv3DTranspose.self, LocallyConnected.self, PoolingLayer.self, GlobalPooling.self,
-    AdaptivePooling.self, FlattenLayer.self, ReshapeLayer.self, PermuteLayer.self,
-    RepeatVector.self, ZeroPadding.self, Cropping.self, UpSampling.self, ElementwiseMergeLayer.self,
-    SubtractLayer.self, ConcatenateLayer.self, DotLayer.self, MergeLayer.self,
-    BatchNormalization.self, LayerNormalization.self, GroupNormalization.self,
-    InstanceNormalization.self, UnitNormalization.self, RecurrentLayer.self, Bidirectional.self,
-    ConvLSTM.self, Attention.self, MultiHeadAttention.self, Rescaling.self, NormalizationLayer.self,
-    Resizing.self, CenterCrop.self, Discretization.self, CategoryEncoding.self, IntegerLookup.self,
-    AutoContrast.self, CustomScaleLayer.self, DeprocessStylizedImage.self, LayerScale.self,
-    L2Normalization.self, SubPixelUpscaling.self, UpsampleLike.self, TemporalConvolution.self,
-    PatchExtract.self, PatchEmbedding.self, PatchMerging.self, PatchExpanding.self,
-    SwinTransformerBlock.self, ClassToken.self, TransformerBlock.self, MixerBlock.self,
-    FeedForward.self, PositionEmbedding.self, ScaledDotProductAttention.self,
-    SequenceAttention.self, WeightedSequence.self, PositionalEmbedding.self, DistanceBias.self,
+    Conv3D.self, Conv3DTranspose.self, LocallyConnected.self, PoolingLayer.self,
+    GlobalPooling.self, AdaptivePooling.self, FlattenLayer.self, ReshapeLayer.self,
+    PermuteLayer.self, RepeatVector.self, ZeroPadding.self, Cropping.self, UpSampling.self,
+    ElementwiseMergeLayer.self, SubtractLayer.self, ConcatenateLayer.self, DotLayer.self,
+    MergeLayer.self, BatchNormalization.self, LayerNormalization.self, GroupNormalization.self,
+    UnitNormalization.self, RecurrentLayer.self, Bidirectional.self,
+    ConvLSTM.self, Attention.self, MultiHeadAttention.self, Rescaling.self,
+    NormalizationLayer.self, Resizing.self, CenterCrop.self, Discretization.self,
+    CategoryEncoding.self, IntegerLookup.self, AutoContrast.self, LayerScale.self,
+  ]
+
+  /// Classes of other packages.
+  private static let packageTypes: [any KerasLayer.Type] = [
+    InstanceNormalization.self, CustomScaleLayer.self, DeprocessStylizedImage.self,
+    L2Normalization.self, SubPixelUpscaling.self,
+    UpsampleLike.self, TemporalConvolution.self, PatchExtract.self, PatchEmbedding.self,
+    PatchMerging.self, PatchExpanding.self, SwinTransformerBlock.self, ClassToken.self,
+    TransformerBlock.self, MixerBlock.self, FeedForward.self,
+    PositionEmbedding.self, ScaledDotProductAttention.self, SequenceAttention.self,
+    WeightedSequence.self, PositionalEmbedding.self, DistanceBias.self,
     PositionalEncodingFourier.self, ChannelAffine.self, ZeroInitGain.self, ReluWeightedSum.self,
     StandardizedConvolution.self, CompatibleExtractPatches.self, RelativePositionalEmbedding.self,
     ExpLogitScale.self, PairwisePositionalEmbedding.self, WindowAttentionMask.self,
@@ -29,6 +37,18 @@ enum KerasLayerRegistry {
     ContextAttention.self, ScaleAlongAxis.self, TableEmbedding.self, EmbeddingSimilarity.self,
     ExtractStep.self,
   ]
+
+  /// Names that packages gave to classes like Keras's.
+  private static let packageNames: Set<String> = [
+    "ActivityRegularizer", "BatchNorm", "DropBlock1D", "DropBlock2D", "DropConnect",
+    "FixedBatchNormalization", "FixedDropout", "GradientReversal", "PatchConv2DWithResampleWeights",
+    "ReflectPadding2D", "ReflectionPadding2D",
+  ]
+
+  /// The names of Keras's own classes.
+  static let kerasNames = Set(kerasTypes.flatMap { $0.classNames }).subtracting(packageNames)
+    .union(ModelDefinition.modelClasses).union(LayerConfiguration.cellTypes.keys)
+    .union(["Lambda"])
 
   private static let byName: [String: any KerasLayer.Type] = Dictionary(
     types.flatMap { type in type.classNames.map { ($0, type) } },

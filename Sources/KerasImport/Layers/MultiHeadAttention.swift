@@ -38,7 +38,7 @@ struct MultiHeadAttention: KerasLayer {
   private var other: ProjectedAttention?
 
   init(_ configuration: LayerConfiguration) throws {
-    if configuration.fields["head_num"] != nil {
+    if configuration["head_num"] != nil {
       let other = try ProjectedAttention(configuration)
       (heads, sharedHeads, keySize, valueSize) = (other.heads, other.heads, 1, 1)
       (hasBias, hasGate, hasDropout) = (false, false, false)

@@ -18,9 +18,12 @@ struct ReLU: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     maximum =
-      configuration.field("max_value") == nil ? nil : try configuration.double("max_value")
-    slope = try configuration.double("negative_slope", default: 0)
-    threshold = try configuration.double("threshold", default: 0)
+      configuration.field("max_value") == nil
+      ? nil : try configuration.double("max_value", atLeast: 0)
+    slope = try configuration.double("negative_slope", default: 0, atLeast: 0)
+    threshold = try configuration.double(
+      "threshold", default: 0,
+      atLeast: configuration.version.isAtLeast(2, 4) ? 0 : -.infinity)
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {

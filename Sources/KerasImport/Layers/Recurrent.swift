@@ -55,7 +55,7 @@ extension LayerConfiguration {
   func recurrentActivation(_ names: String..., default standard: String) throws
     -> ActivationFunction
   {
-    let name = names.first { fields[$0] != nil }
+    let name = names.first { self[$0] != nil }
     return try name.map { try ActivationFunction(self, $0) } ?? .named(standard)
   }
 }
@@ -67,7 +67,7 @@ extension ActivationFunction {
     case .linear: return Activation(.linear(alpha: 1, beta: 0))
     case .layer: return nil
     case .named(let text):
-      switch ActivationFunction.plainName(text) {
+      switch text {
       case "tanh": return Activation(.tanh)
       case "sigmoid": return Activation(.sigmoid)
       case "relu": return Activation(.relu)
@@ -89,9 +89,7 @@ struct GateFunction: Sendable {
   let scale: Float
 
   init(_ function: ActivationFunction, _ version: KerasVersion) {
-    if version.isAtLeast(3, 0), case .named(let name) = function,
-      ActivationFunction.plainName(name) == "hard_sigmoid"
-    {
+    if version.isAtLeast(3, 0), function == .named("hard_sigmoid") {
       activation = Activation(.sigmoidHard(alpha: 0.2, beta: 0.5))
       scale = 5.0 / 6
     } else {
@@ -246,8 +244,8 @@ struct GateWeights {
   static func slots(
     _ configuration: LayerConfiguration, gates: [String], hasBias: Bool
   ) -> [WeightSlot] {
-    let isKeras1 = configuration.fields["output_dim"] != nil
-    if isKeras1, gates.count > 1, configuration.fields["consume_less"]?.string != "gpu" {
+    let isKeras1 = configuration["output_dim"] != nil
+    if isKeras1, gates.count > 1, configuration["consume_less"]?.string != "gpu" {
       return gates.flatMap { gate in ["W_", "U_", "b_"].map { WeightSlot($0 + gate) } }
     }
     return WeightSlot.named("kernel", "recurrent_kernel", hasBias ? "bias" : nil)

@@ -24,7 +24,7 @@ struct FeedForward: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     units = try configuration.int("units")
-    activation = configuration.fields["activation"] ?? .null
+    activation = configuration["activation"] ?? .null
     hasBias = try configuration.bool("use_bias", default: true)
   }
 
@@ -159,7 +159,7 @@ struct ProjectedAttention: Sendable {
 
   init(_ configuration: LayerConfiguration) throws {
     heads = try configuration.int("head_num")
-    activation = configuration.fields["activation"] ?? .null
+    activation = configuration["activation"] ?? .null
     hasBias = try configuration.bool("use_bias", default: true)
     isCausal = try configuration.bool("history_only", default: false)
   }
@@ -220,7 +220,7 @@ struct SequenceAttention: KerasLayer {
     isCausal = try configuration.bool("history_only", default: false)
     hasPairBias = try isAdditive && configuration.bool("use_additive_bias", default: true)
     hasBias = try configuration.bool("use_attention_bias", default: true)
-    activation = configuration.fields["attention_activation"] ?? .null
+    activation = configuration["attention_activation"] ?? .null
     try configuration.require(
       !configuration.bool("return_attention", default: false), "return_attention",
       unsupported: "is not supported")

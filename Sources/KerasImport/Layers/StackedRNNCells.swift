@@ -64,7 +64,7 @@ struct StackedRNNCells: RecurrentCell {
 }
 
 extension LayerConfiguration {
-  private static let cellTypes: [String: any RecurrentCell.Type] = [
+  static let cellTypes: [String: any RecurrentCell.Type] = [
     "SimpleRNNCell": SimpleRNNCell.self, "GRUCell": GRUCell.self, "LSTMCell": LSTMCell.self,
     "StackedRNNCells": StackedRNNCells.self,
   ]
@@ -81,9 +81,11 @@ extension LayerConfiguration {
         name, "cells of the class '\(cellClass)' are not supported",
         hint: "SimpleRNNCell, GRUCell, LSTMCell and StackedRNNCells are supported")
     }
-    return try type.init(
-      LayerConfiguration(
-        name: self.name, className: "\(className)(\(cellClass))",
-        fields: json["config"]?.object ?? JSONObject(), version: version))
+    let configuration = LayerConfiguration(
+      name: self.name, className: "\(className)(\(cellClass))",
+      fields: json["config"]?.object ?? JSONObject(), version: version)
+    let cell = try type.init(configuration)
+    try configuration.requireRead()
+    return cell
   }
 }

@@ -39,7 +39,7 @@ struct TemporalConvolution: KerasLayer {
     stacks = try configuration.int("nb_stacks", default: 1)
     try configuration.require(stacks <= 64, "nb_stacks", unsupported: "\(stacks) are not supported")
     padding = try configuration.string("padding", default: "causal")
-    activation = configuration.fields["activation"] ?? .string("relu")
+    activation = configuration["activation"] ?? .string("relu")
     usesSkips = try configuration.bool("use_skip_connections", default: true)
     returnsSequences = try configuration.bool("return_sequences", default: false)
     goesBackwards = try configuration.bool("go_backwards", default: false)

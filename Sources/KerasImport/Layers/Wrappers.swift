@@ -20,7 +20,7 @@ struct TimeDistributed: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     (inner, innerClass) = try configuration.wrappedLayer()
-    isInModel = configuration.fields[Self.isInModel] != nil
+    isInModel = configuration[Self.isInModel] != nil
   }
 
   var weights: [WeightSlot] { inner.weights }
@@ -142,6 +142,6 @@ extension LayerConfiguration {
     let configuration = LayerConfiguration(
       name: name, className: "\(className)(\(innerClass))",
       fields: json["config"]?.object ?? JSONObject(), version: version)
-    return (try type.init(configuration), innerClass)
+    return (try configuration.layer(type), innerClass)
   }
 }

@@ -8,10 +8,13 @@ enum LambdaFunction {
   /// The code stands as base64 or, in older files, as the bytes themselves, one a character; alone,
   /// in a list `[code, defaults, closure]`, or in an object around that.
   static func name(in fields: JSONObject) -> String? {
+    fullName(in: fields).map { $0 == "<lambda>" ? $0 : ActivationFunction.plainName($0) }
+  }
+
+  /// The name with its package, if it is of another than Keras.
+  static func fullName(in fields: JSONObject) -> String? {
     guard let function = fields["function"] else { return nil }
-    if fields["function_type"]?.string == "function", let name = function.string {
-      return ActivationFunction.plainName(name)
-    }
+    if fields["function_type"]?.string == "function", let name = function.string { return name }
     return name(function, depth: 0)
   }
 
@@ -34,7 +37,7 @@ enum LambdaFunction {
     case .array(let elements): return elements.first.flatMap { name($0, depth: depth + 1) }
     case .object(let object):
       if object["class_name"]?.string == "function" {
-        return object["config"]?.string.map(ActivationFunction.plainName)
+        return object["config"]?.string
       }
       for field in ["items", "config", "code"] {
         if let inner = object[field], !inner.isNull { return name(inner, depth: depth + 1) }

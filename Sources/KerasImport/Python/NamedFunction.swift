@@ -6,10 +6,16 @@ import TensorCore
 struct NamedFunction {
   let name: String
   let arguments: [String: PythonSymbol]
+  /// The function of Keras or TensorFlow.
+  private let path: String?
 
   /// Nil if nothing is known by that name.
-  init?(_ name: String, _ arguments: JSONObject) {
-    guard Self.known[name] != nil || Self.path(name) != nil else { return nil }
+  ///
+  /// - Parameter stored: the name with the package of a function that is not Keras's.
+  init?(_ stored: String, _ arguments: JSONObject) {
+    let name = ActivationFunction.plainName(stored)
+    path = StoredIdentity.package(stored) == nil ? Self.path(name) : nil
+    guard Self.known[name] != nil || path != nil else { return nil }
     self.name = name
     var values: [String: PythonSymbol] = [:]
     for (name, value) in arguments.members { values[name] = try? PythonSymbol(value) }
@@ -20,7 +26,7 @@ struct NamedFunction {
     if let known = Self.known[name], let result = try known(input, arguments, machine) {
       return result
     }
-    guard let path = Self.path(name) else {
+    guard let path else {
       throw PythonMachine.unsupported("it is called with unknown arguments")
     }
     return try machine.call(

@@ -29,7 +29,7 @@ struct PythonConversion {
         FormulaConversion(formula: LayerFormula(found.expression, inputs: found.inputs)))
     } else if let program = LambdaFunction.program(in: layer.fields, inputCount: inputCount) {
       source = .code(program)
-    } else if let name = LambdaFunction.name(in: layer.fields),
+    } else if let name = LambdaFunction.fullName(in: layer.fields),
       let function = NamedFunction(name, layer.fields["arguments"]?.object ?? JSONObject())
     {
       source = .named(function)

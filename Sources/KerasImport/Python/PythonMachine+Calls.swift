@@ -35,6 +35,9 @@ extension PythonMachine {
     let result = try PythonLibraries.call(
       path, positional.map(argument), keywords.map { ($0.name, try argument($0.value)) })
     guard let expression = result.expression else { return result }
+    if path.hasPrefix("math.") || path.hasPrefix("python."), expression.number?.isFinite == false {
+      throw Self.unsupported("\(path) in it gives no finite number")
+    }
     return try value(expression)
   }
 
@@ -317,6 +320,7 @@ extension PythonMachine {
         sizes.allSatisfy({ $0 >= 0 }), sizes.count <= Limits.rank
       else { return nil }
       let count = try checkedProduct(sizes, limit: 1 << 20)
+      try take(steps: count / 256)
       return .array(
         FormulaArray(sizes, [Double](repeating: name == "ones" ? 1 : 0, count: count)))
     case "cast":

@@ -128,13 +128,13 @@ extension PythonMachine {
 
   private func bundle(_ operation: PythonOperation, _ frame: inout Frame) throws {
     switch operation {
-    case .tuple(let count): try frame.push(shallow(.tuple(frame.pop(count))))
-    case .list(let count): try frame.push(shallow(.list(PythonList(frame.pop(count)))))
+    case .tuple(let count): try frame.push(.tuple(frame.pop(count)))
+    case .list(let count): try frame.push(.list(PythonList(frame.pop(count))))
     case .listToTuple: try frame.push(.tuple(elements(frame.pop())))
     case .append(let place):
       let value = try frame.pop()
       let list = try frame.list(place)
-      list.elements = try bounded(list.elements + [shallow(value)])
+      list.elements = try bounded(list.elements + [value])
     case .extend(let place):
       let more = try elements(frame.pop())
       let list = try frame.list(place)
@@ -170,7 +170,7 @@ extension PythonMachine {
     case .slice(let count):
       guard count == 2 || count == 3 else { throw Self.malformed }
       let bounds = try frame.pop(count)
-      try frame.push(shallow(.slice(bounds[0], bounds[1], count == 3 ? bounds[2] : .none)))
+      try frame.push(.slice(bounds[0], bounds[1], count == 3 ? bounds[2] : .none))
     case .unpack(let count):
       let value = try frame.pop()
       guard let elements = value.elements, elements.count == count else {
@@ -179,11 +179,6 @@ extension PythonMachine {
       for element in elements.reversed() { try frame.push(element) }
     default: throw Self.malformed
     }
-  }
-
-  private func shallow(_ symbol: PythonSymbol) throws -> PythonSymbol {
-    guard symbol.depth <= 6 else { throw Self.unsupported("it builds nested lists") }
-    return symbol
   }
 
   // MARK: Functions

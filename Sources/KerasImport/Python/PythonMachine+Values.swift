@@ -79,7 +79,7 @@ extension PythonMachine {
     guard names.allSatisfy({ constants[$0] != nil }) else { return .expression(expression) }
     let known = constants.filter { names.contains($0.key) }
     let shape = try expression.shape(known.mapValues { $0.shape.map { $0 } })
-    _ = try checkedProduct(shape.map { $0 ?? 0 }, limit: Self.limit)
+    try take(steps: checkedProduct(shape.map { $0 ?? 0 }, limit: Self.limit) / 256)
     let result = try expression.value(known)
     return result.shape.isEmpty ? .double(result.elements.first ?? 0) : .array(result)
   }
@@ -111,7 +111,7 @@ extension PythonMachine {
     case .classicDivide: plain = left.int != nil && right.int != nil ? .floorDivide : .divide
     case .matrixProduct: return try call(.library("tf.matmul"), [left, right], [])
     }
-    if let known = try bundled(plain, left, right) { return known }
+    if let known = try bundled(plain, left, right) ?? number(plain, left, right) { return known }
     guard let a = try operand(left), let b = try operand(right) else {
       throw Self.unsupported("it computes with something other than numbers")
     }
@@ -125,6 +125,25 @@ extension PythonMachine {
     if plain.isComparison, let number = result.number { return .bool(number != 0) }
     // Whole numbers stay whole, but for a division.
     return try value(result, isWhole: left.int != nil && right.int != nil && plain != .divide)
+  }
+
+  /// Arithmetic on numbers, as Python does it; nil for anything else.
+  private func number(
+    _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
+  ) throws -> PythonSymbol? {
+    guard let a = left.double, let b = right.double else { return nil }
+    let divides = [.divide, .floorDivide, .modulo].contains(function)
+    if b == 0 && divides || a == 0 && b < 0 && function == .power {
+      throw Self.unsupported("it divides by zero")
+    }
+    if let a = left.int, let b = right.int, let whole = function.whole(a, b) {
+      guard let whole else { throw Self.unsupported("it computes with numbers of too many digits") }
+      return .int(whole)
+    }
+    if function == .power, a.isFinite, b.isFinite, !function.value([a, b]).isFinite {
+      throw Self.unsupported("a power in it is not a real number, or too large")
+    }
+    return nil
   }
 
   /// Operators on lists, texts and sizes; nil for numbers and tensors.
@@ -164,6 +183,9 @@ extension PythonMachine {
     guard let a = values(left), let b = values(right),
       a.isScalar || b.isScalar || a.values.count == b.values.count
     else { return nil }
+    if [.divide, .floorDivide, .modulo].contains(function), b.values.contains(where: \.isZero) {
+      throw Self.unsupported("it divides by zero")
+    }
     let results = (0..<max(a.values.count, b.values.count)).map { index in
       function.size(a.scalar ?? a.values[index], b.scalar ?? b.values[index])
     }
@@ -240,7 +262,41 @@ extension PythonSymbol {
   }
 }
 
+extension SymbolicSize {
+  fileprivate var isZero: Bool { number == 0 }
+}
+
 extension ElementFunction {
+  /// The result for whole numbers, nil inside if it is too large; nil for other functions.
+  fileprivate func whole(_ a: Int, _ b: Int) -> Int?? {
+    func checked(_ result: (partialValue: Int, overflow: Bool)) -> Int?? {
+      .some(result.overflow ? nil : result.partialValue)
+    }
+    switch self {
+    case .add: return checked(a.addingReportingOverflow(b))
+    case .subtract: return checked(a.subtractingReportingOverflow(b))
+    case .multiply: return checked(a.multipliedReportingOverflow(by: b))
+    // Rounded downwards, with a remainder that has the divisor's sign.
+    case .floorDivide, .modulo:
+      let quotient = a.dividedReportingOverflow(by: b)
+      if quotient.overflow { return .some(nil) }
+      let remainder = a - quotient.partialValue * b
+      let isAbove = remainder != 0 && (remainder < 0) != (b < 0)
+      if self == .modulo { return .some(isAbove ? remainder + b : remainder) }
+      return .some(isAbove ? quotient.partialValue - 1 : quotient.partialValue)
+    case .power where b >= 0:
+      if a.magnitude < 2 { return .some(b == 0 ? 1 : b % 2 == 0 ? a * a : a) }
+      var result = 1
+      for _ in 0..<min(b, 64) {
+        let next = result.multipliedReportingOverflow(by: a)
+        if next.overflow { return .some(nil) }
+        result = next.partialValue
+      }
+      return .some(result)
+    default: return nil
+    }
+  }
+
   /// The result for two sizes.
   fileprivate func size(_ a: SymbolicSize, _ b: SymbolicSize) -> SymbolicSize {
     switch self {

@@ -5,7 +5,7 @@ import TensorCore
 /// Follows a Python function's instructions with symbols in place of tensors: what only depends on
 /// known values is computed, what depends on tensors is written down. Nothing is run.
 ///
-/// Steps, calls inside one another and the sizes of lists are bounded.
+/// Steps, calls inside one another and the sizes of values are bounded.
 final class PythonMachine {
   static let stepLimit = 20_000
   static let depthLimit = 16
@@ -129,17 +129,32 @@ final class PythonMachine {
   private func run(_ frame: inout Frame) throws -> PythonSymbol {
     let operations = frame.function.operations
     while frame.next < operations.count {
-      steps += 1
-      try require(steps <= Self.stepLimit, .unsupported, "it takes too many steps")
+      try take(steps: 1)
       let operation = operations[frame.next]
       frame.next += 1
       switch operation {
       case .result: return try frame.pop()
       case .constantResult(let index): return try frame.constant(index)
-      default: try perform(operation, &frame)
+      default:
+        try perform(operation, &frame)
+        if let top = frame.stack.last { try measure(top) }
       }
     }
     throw Self.malformed
+  }
+
+  /// Counts a value's parts as steps, which may be many more than the steps that put them together.
+  private func measure(_ symbol: PythonSymbol) throws {
+    var left = PythonMarshal.nodeLimit
+    guard symbol.fits(depth: 6, nodes: &left) else {
+      throw Self.unsupported("it builds nested lists")
+    }
+    try take(steps: (PythonMarshal.nodeLimit - left) / 16)
+  }
+
+  func take(steps count: Int) throws {
+    steps += count
+    try require(steps <= Self.stepLimit, .unsupported, "it takes too many steps")
   }
 
   static let malformed = ModelError(.unsupported, "its bytecode is damaged")

@@ -2,10 +2,12 @@
 ///
 /// The format names no version, and the fields of a code object changed four times, so each layout
 /// is tried until one fits to the last byte. Every attempt is bounded: elements take at least a
-/// byte each, nesting at most `depthLimit`, and references point back only.
+/// byte each, nesting at most `depthLimit`, references point back only, and what they point to counts
+/// again: at most `nodeLimit` values.
 struct PythonMarshal {
   static let depthLimit = 64
   static let byteLimit = 1 << 20
+  static let nodeLimit = 1 << 16
 
   /// Fields of a code object before and after its constants.
   enum CodeLayout: CaseIterable {
@@ -42,10 +44,11 @@ struct PythonMarshal {
   private let bytes: [UInt8]
   private let layout: CodeLayout
   private var position = 0
-  private var references: [(value: Value, height: Int)] = []
+  private var references: [(value: Value, height: Int, nodes: Int)] = []
   private var interned: [Value] = []
   /// How many values are inside one another in the value that is being read.
   private var height = 0
+  private var nodes = 0
 
   private init(_ bytes: [UInt8], _ layout: CodeLayout) {
     self.bytes = bytes
@@ -70,12 +73,15 @@ struct PythonMarshal {
     var slot: Int?
     if isReferenced {
       slot = references.count
-      references.append((.none, 0))
+      references.append((.none, 0, 0))
     }
-    let outer = height
+    let (outer, earlier) = (height, nodes)
     height = 0
-    guard let result = content(of: tag & 0x7F, depth: depth) else { return nil }
-    if let slot { references[slot] = (result, height) }
+    nodes += 1
+    guard let result = content(of: tag & 0x7F, depth: depth), nodes <= Self.nodeLimit else {
+      return nil
+    }
+    if let slot { references[slot] = (result, height, nodes - earlier) }
     height = max(outer, height + 1)
     // References cannot nest deeper than the objects that they contain.
     return height <= Self.depthLimit ? result : nil
@@ -111,6 +117,7 @@ struct PythonMarshal {
     case "r":
       guard let index = integer(), references.indices.contains(index) else { return nil }
       height = max(0, references[index].height)
+      nodes += references[index].nodes
       return references[index].value
     case "(": return tuple(longLength(), depth)
     case ")": return tuple(byte().map(Int.init), depth)

@@ -79,15 +79,21 @@ indirect enum PythonSymbol {
     }
   }
 
-  /// How many bundles are inside one another.
-  var depth: Int {
+  /// Whether at most `depth` bundles are inside one another, with values that `nodes` allows, of which
+  /// it takes them: a bundle counts as often as it is reached.
+  func fits(depth: Int, nodes: inout Int) -> Bool {
+    nodes -= 1
+    let inner: [PythonSymbol]
     switch self {
-    case .tuple(let elements): 1 + (elements.map(\.depth).max() ?? 0)
-    case .list(let list): 1 + (list.elements.map(\.depth).max() ?? 0)
-    case .dictionary(let members): 1 + (members.map(\.value.depth).max() ?? 0)
-    case .slice(let start, let end, let step): 1 + max(start.depth, end.depth, step.depth)
-    default: 0
+    case .tuple(let elements): inner = elements
+    case .list(let list): inner = list.elements
+    case .dictionary(let members): inner = members.map(\.value)
+    case .slice(let start, let end, let step): inner = [start, end, step]
+    default: return nodes >= 0
     }
+    guard depth > 0, nodes >= inner.count else { return false }
+    for symbol in inner where !symbol.fits(depth: depth - 1, nodes: &nodes) { return false }
+    return true
   }
 
   var int: Int? {

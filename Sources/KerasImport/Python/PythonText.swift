@@ -8,7 +8,7 @@ enum PythonText {
     case .int(let value): return "\(value)"
     case .double(let value): return "\(value)"
     case .bool(let value): return value ? "True" : "False"
-    case .string(let text): return "'\(text)'"
+    case .string(let text): return "'\(text.prefix(200))'"
     case .none: return "None"
     case .ellipsis: return "..."
     case .tuple(let elements):
@@ -52,6 +52,9 @@ enum PythonText {
 private struct PythonWriter {
   private let code: PythonCode
   private let operations: [PythonOperation]
+  private let constants: [PythonSymbol?]
+  /// The constants as text.
+  private let texts: [String]
   private var stack: [String] = []
   private var names: [String] = []
   /// Where blocks that a jump opened end.
@@ -71,6 +74,8 @@ private struct PythonWriter {
   init(_ function: PythonFunction) {
     code = function.code
     operations = function.operations
+    constants = code.constants.map { try? PythonSymbol($0) }
+    texts = constants.map { $0.map(PythonText.text) ?? "…" }
   }
 
   mutating func write() {
@@ -79,7 +84,7 @@ private struct PythonWriter {
         ends.removeLast()
         end(block, at: index)
       }
-      guard lines.count < 100 else { return }
+      guard lines.count < 100, stack.count < PythonMachine.listLimit else { return }
       statement(operation, at: index)
     }
     while let block = ends.popLast() { end(block, at: operations.count) }
@@ -145,10 +150,7 @@ private struct PythonWriter {
   }
 
   private func constant(_ index: Int) -> String {
-    guard code.constants.indices.contains(index),
-      let symbol = try? PythonSymbol(code.constants[index])
-    else { return "…" }
-    return PythonText.text(symbol)
+    texts.indices.contains(index) ? texts[index] : "…"
   }
 
   private mutating func push(_ text: String) { stack.append(PythonText.short(text)) }
@@ -218,8 +220,8 @@ private struct PythonWriter {
       for index in (0..<max(0, min(count, 64))).reversed() { push("\(value)[\(index)]") }
     case .names(let index):
       names =
-        code.constants.indices.contains(index)
-        ? ((try? PythonSymbol(code.constants[index]))?.elements ?? []).map { $0.string ?? "?" } : []
+        constants.indices.contains(index)
+        ? (constants[index]?.elements ?? []).map { $0.string ?? "?" } : []
     case .call(let count), .plainCall(let count): call(count)
     case .callWithNames(let count), .plainCallWithNames(let count):
       names = pop().filter { !"()'".contains($0) }.split(separator: ",").map {

@@ -11,13 +11,13 @@ enum Recurrences {
   private static func cell(_ run: LayerRun) throws -> [KerasValue] {
     let names = ["SimpleRNNCell", "LSTMCell", "GRUCell"]
     guard let cell = run.field("cell"), var fields = cell["config"]?.object,
-      let name = cell["class_name"]?.string.map(KerasModel.plain), names.contains(name)
+      names.contains(ClassIdentity.name(cell))
     else { throw run.missing("its cell is not interpreted") }
     for field in ["return_sequences", "go_backwards", "zero_output_for_mask"] {
       fields[field] = .bool(run.bool(field))
     }
     var inner = run
-    inner.className = String(name.dropLast(4))
+    inner.className = String(ClassIdentity.name(cell).dropLast(4))
     inner.fields = .object(fields)
     return try Self.run(inner)
   }

@@ -9,11 +9,9 @@ enum Wrappers {
   ]
 
   private static func inner(_ run: LayerRun, _ field: String) throws -> LayerRun {
-    guard let layer = run.field(field), let className = layer["class_name"]?.string else {
-      throw run.missing("it has no layer")
-    }
+    guard let layer = run.field(field) else { throw run.missing("it has no layer") }
     var result = run
-    result.className = KerasModel.plain(className)
+    result.className = ClassIdentity.name(layer)
     result.fields = layer["config"] ?? .null
     return result
   }

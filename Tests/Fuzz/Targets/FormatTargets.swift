@@ -45,6 +45,9 @@ extension FuzzTarget {
     },
     FuzzTarget(
       "lambda-bytes", suffix: ".marshal", from: formulaFiles, seeds: lambdas, attempt: lambda),
+    FuzzTarget("constants-bytes", suffix: ".marshal", from: [], examples: constants) {
+      try lambda($0, code(with: $1))
+    },
   ]
 
   @Sendable private static func arrays(_ path: String, _ bytes: [UInt8]) throws {
@@ -98,6 +101,38 @@ extension FuzzTarget {
       """
     try Data(text.utf8).write(to: URL(filePath: path))
     try network(path, Array(text.utf8))
+  }
+
+  /// Constants as `marshal` writes them: numbers, texts, and tuples of references.
+  private static let constants: [[UInt8]] = {
+    func text(_ text: String) -> [UInt8] { [0x7A, UInt8(text.utf8.count)] + Array(text.utf8) }
+    func int(_ bytes: [UInt8]) -> [UInt8] { [0x69] + bytes }
+    let (two, three) = (int([2, 0, 0, 0]), int([3, 0, 0, 0]))
+    let long: [UInt8] = [0x6C, 2, 0, 0, 0, 0xFF, 0x7F, 1, 0]
+    let double: [UInt8] = [0x67, 0, 0, 0, 0, 0, 0, 0xF8, 0x3F]
+    let list: [UInt8] = [0x28, 3, 0, 0, 0]
+    // Each of 12 tuples holds the next one twice; references are counted from the outermost.
+    let shared = (1...12).reversed().reduce([0xE9, 2, 0, 0, 0] as [UInt8]) {
+      [0xA9, 2] + $0 + [0x72, UInt8($1), 0, 0, 0]
+    }
+    return [
+      two, long, double, text("ab"), shared, [0x29, 2] + two + double,
+      list + two + [0x29, 1] + three + [0x4E], [0x29, 2, 0x54, 0x2E], [0x5B, 1, 0, 0, 0] + two,
+    ]
+  }()
+
+  /// The code of `def f(x): a = CONSTANT; return x * a` of Python 3.11.
+  private static func code(with constant: [UInt8]) -> [UInt8] {
+    func bytes(_ content: [UInt8]) -> [UInt8] { [0x73, UInt8(content.count), 0, 0, 0] + content }
+    // Arguments, of them by position and by name only; the stack; flags.
+    let counts: [UInt8] = [1, 0, 0, 8, 3].flatMap { [$0, 0, 0, 0] as [UInt8] }
+    let instructions: [UInt8] = [
+      0x97, 0, 0x64, 1, 0x7D, 1, 0x7C, 0, 0x7C, 1, 0x7A, 5, 0, 0, 0x53, 0,
+    ]
+    let names: [UInt8] = [0x29, 0, 0x29, 2, 0x7A, 1, 0x78, 0x7A, 1, 0x61]
+    let name: [UInt8] = [0x7A, 1, 0x66]
+    return [0x63] + counts + bytes(instructions) + [0x29, 2, 0x4E] + constant + names
+      + bytes([0x20, 0x20]) + name + name + name + [1, 0, 0, 0] + bytes([]) + bytes([])
   }
 
   private static let requests: [UInt8] = {

@@ -17,7 +17,7 @@ struct GraphNode: Sendable {
     self.operation = operation
     attributes = node["attr"]?.object ?? JSONObject()
     var constants: [Int: JSONValue] = [:]
-    for (index, value) in configuration.fields["constants"]?.object?.members ?? [] {
+    for (index, value) in configuration["constants"]?.object?.members ?? [] {
       guard let index = Int(index), (0..<64).contains(index) else { continue }
       constants[index] = value
     }

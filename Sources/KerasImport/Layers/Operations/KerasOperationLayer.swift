@@ -19,7 +19,7 @@ struct KerasOperationLayer: KerasLayer {
     node =
       configuration.className == "TensorFlowOpLayer" ? try GraphNode(configuration) : nil
     let name =
-      node?.operation ?? configuration.fields["function"]?.string ?? configuration.className
+      node?.operation ?? configuration["function"]?.string ?? configuration.className
     guard let operation = OperationTable.operation(named: name) else {
       throw configuration.unsupported(
         nil, "operation '\(name)' is not supported",
