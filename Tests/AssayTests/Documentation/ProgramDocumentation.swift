@@ -44,7 +44,8 @@ enum ProgramDocumentation {
         computes in half precision gives values that differ by its rounding: `--precision float16` of `run`,
         `diff`, `eval` and `bench` rounds weights, inputs and the results of all layers to half precision
         ([half precision](predictions-differ.md#8-half-precision-before-it-ships)). In a program with values of
-        both types, those in single precision remain so.
+        both types, those in single precision remain so. `Tests/Tools/half_programs.py` compares its errors with
+        PyTorch's in half precision: at most twice as large, or one rounding.
       * Integers are also computed in single precision: they are exact up to 2²⁴.
       * The types and shapes of all results are derived and compared with those that the program declares.
       * Sizes and positions (`shape`, `begin`, `axes`, …) may depend on the shapes of the inputs or on their
