@@ -130,13 +130,23 @@ struct CompressCommand: ParsableCommand {
       text.change = try inFile(model) { try change(document, text.model, compile) }
     }
     try inFile(destination) {
-      try text.model.storingFunctionInterface().write(to: destination)
-      text.layers = try text.layers.measured(in: Model(contentsOf: destination), against: base)
-    }
-    if json {
-      Console.print(text.json.text)
-    } else if !global.quiet {
-      Console.write(text.text)
+      let model = try text.model.storingFunctionInterface()
+      var isPrinted = false
+      // Before a file takes its name; a package has it already.
+      func printErrors(of written: Model) throws {
+        text.layers = try text.layers.measured(in: written, against: base)
+        isPrinted = true
+        if json {
+          Console.print(text.json.text)
+        } else if !global.quiet {
+          Console.write(text.text)
+        }
+      }
+      try model.write(to: destination, verify: { try printErrors(of: Model(bytes: $0)) })
+      if !isPrinted {
+        let isPackage = ModelPackage.isPackage(destination)
+        try printErrors(of: isPackage ? Model(contentsOf: destination) : model)
+      }
     }
     Console.wrote(destination)
     if let report = search.report { Console.wrote(report) }

@@ -57,6 +57,8 @@ extension ModelPackage {
   /// - Throws: `.cannotCreate` if a folder is not a package, or contains something that its manifest does
   ///   not list, or an input of a command that does not read the package itself.
   private static func requireOnlyItems(_ folder: OpenFolder) throws {
+    // Before this reads it, too.
+    let isOwn = try folder.hasReadOrWritten(manifest)
     var paths: [[UInt8]]?
     if let bytes = try? folder.read(manifest, limit: Limits.jsonBytes),
       let json = try? JSONValue(parsing: bytes.array(of: UInt8.self)),
@@ -66,7 +68,6 @@ extension ModelPackage {
         Array((data + $0).utf8)
       }
     }
-    let isOwn = try folder.hasReadOrWritten(manifest)
     let item = try folder.firstItem { path, type in
       guard let paths else { return false }
       if !isOwn {
