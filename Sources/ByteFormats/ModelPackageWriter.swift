@@ -57,7 +57,7 @@ extension ModelPackage {
   /// - Throws: `.cannotCreate` if a folder is not a package, or contains something that its manifest does
   ///   not list, or an input of a command that does not read the package itself.
   private static func requireOnlyItems(_ folder: OpenFolder) throws {
-    // Before this reads it, too.
+    // Asked before the manifest is read here.
     let isOwn = try folder.hasReadOrWritten(manifest)
     var paths: [[UInt8]]?
     if let bytes = try? folder.read(manifest, limit: Limits.jsonBytes),
@@ -70,10 +70,10 @@ extension ModelPackage {
     }
     let item = try folder.firstItem { path, type in
       guard let paths else { return false }
+      if path == Array(manifest.utf8) { return type == S_IFREG }
       if !isOwn {
         try OpenedFiles.requireNoInput("\(folder.path)/" + String(decoding: path, as: UTF8.self))
       }
-      if path == Array(manifest.utf8) { return type == S_IFREG }
       return paths.contains { listed in
         listed == path || path.starts(with: listed + [UInt8(ascii: "/")])
           || type == S_IFDIR && listed.starts(with: path + [UInt8(ascii: "/")])
