@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-/// The work grows with the size of a network, not with its square: each of these took more than 20
-/// seconds of processor time in a debug build when it did.
+/// The work grows with the size of a network, not with its square: these took 8 to 44 s of
+/// processor time in a debug build when it did.
 @Suite(.unsanitized) struct LinearTimeTests {
   private static let seconds = 10
 

@@ -21,7 +21,7 @@ status=0
 
 # The result of the tests in this folder, which must fail.
 judge() {
-  if swift test --skip-build --filter "$filter" >"$log" 2>&1; then
+  if swift test --skip-build --filter "$filter" >"$log" 2>&1 </dev/null; then
     echo "PASSES: $subject ($filter)"
     status=1
   elif grep -q 'Test run with' "$log"; then
@@ -49,7 +49,7 @@ while IFS="$tab" read -r subject filter; do
   git -C "$tree" checkout --quiet --force --detach "$commit^"
   git -C "$tree" checkout --quiet "$commit" -- Tests Fixtures
   cd "$tree"
-  if swift build --build-tests >"$log" 2>&1; then
+  if swift build --build-tests >"$log" 2>&1 </dev/null; then
     judge
   else
     echo "does not compile on the parent: $subject: $(grep -m 1 'error:' "$log")"
