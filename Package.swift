@@ -136,8 +136,8 @@ let package = Package(
     library(
       "ProgramConversion",
       [
-        "ModelPrediction", "ModelTransforms", "Engine", "CustomLayers", "Formulas", "CoreMLModel",
-        "TensorCore",
+        "ModelPrediction", "ModelTransforms", "Programs", "Engine", "CustomLayers", "Formulas",
+        "CoreMLModel", "TensorCore",
       ]),
     .target(name: "PluginSupport", exclude: ["Support", "Layers", "embed.sh"]),
     library(

@@ -8,7 +8,6 @@
 @_exported import Files
 @_exported import Imaging
 @_exported import ImportSupport
-@_exported import enum HDF5Reader.HDF5Sandbox
 @_exported import LayerTemplates
 @_exported import ModelPrediction
 @_exported import ModelTransforms
@@ -31,3 +30,4 @@
 @_exported import struct CoreMLModel.NeuralNetworkPreprocessing
 @_exported import struct CoreMLModel.RandomWeights
 @_exported import enum CoreMLModel.SpecificationVersion
+@_exported import enum HDF5Reader.HDF5Sandbox

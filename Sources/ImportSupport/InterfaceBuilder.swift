@@ -25,7 +25,8 @@ package enum InterfaceBuilder {
       var declared = FeatureDescription(
         name: feature.name,
         kind: images.contains(feature.name)
-          ? .image(try image(feature, options)) : .multiArray(array(feature, declaresBlobs, options)),
+          ? .image(try image(feature, options))
+          : .multiArray(array(feature, declaresBlobs, options)),
         isOptional: feature.isOptional)
       declared.shortDescription = texts[feature.name] ?? ""
       return declared

@@ -32,7 +32,8 @@ import Testing
   }
 
   /// Seeds themselves do nothing that counts as a finding.
-  @Test(arguments: ["model", "package", "keras", "caffe", "darknet", "chunks"]) func seedsAreAccepted(
+  @Test(arguments: ["model", "package", "keras", "caffe", "darknet", "chunks"])
+  func seedsAreAccepted(
     _ name: String
   )
     throws

@@ -33,7 +33,8 @@ import Testing
   func optionsExist(_ page: Page) throws {
     let others: Set = [
       "--array", "--assay", "--build-tests", "--depth", "--every", "--exclude-libs", "--filter",
-      "--gc-sections", "--generate-completion-script", "--help", "--package-path", "--partitions", "--pipe", "--portable",
+      "--gc-sections", "--generate-completion-script", "--help", "--package-path", "--partitions",
+      "--pipe", "--portable",
       "--skip-build", "--static-swift-stdlib", "--version", "--wrap", "--center_only",
       // Misspelled ones, for their messages.
       "--resise", "--image-inptu",
