@@ -7,7 +7,7 @@ BUILD = .build/release
   baseline arm64 macos benchmark static library wheel release proto docs pictures example journeys \
   fuzz mutants faults contracts sanitize coverage
 
-#: build    installs missing libraries and builds assay and assay-hdf5 (about BUILD_TIME minutes on two cores)
+#: build    installs missing libraries and builds assay and assay-hdf5 (about 9 minutes on two cores)
 build: setup
 	$(SWIFT) build -c release --product assay
 	$(SWIFT) build -c release --product assay-hdf5
@@ -22,7 +22,7 @@ demo: build
 	@sh Tests/Tools/demo.sh $(BUILD)/assay
 
 # A debug build, in which the manifest optimizes the slow targets.
-#: test     builds and runs all tests (about TEST_TIME minutes on two cores)
+#: test     builds and runs all tests (about 15 minutes on two cores)
 test: setup-test
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build
