@@ -125,6 +125,7 @@ JOBS ?= 2
 TARGETS ?= all
 mutants: setup-test
 	ASSAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .build/fuzz --product assay-mutants
+	ASSAY_FUZZ=1 $(SWIFT) build -c release --scratch-path .build/fuzz --product assay-hdf5
 	.build/fuzz/release/assay-mutants $(TARGETS) --seed $(SEED) --count $(COUNT) --jobs $(JOBS)
 
 # Fuzzes each target for SECONDS with libFuzzer and AddressSanitizer.

@@ -12,8 +12,8 @@ extension ModelPackage {
   /// Writes a package atomically: the manifest, the model and the files that it names, such as
   /// `@model_path/weights/weight.bin`. The same contents always give the same bytes.
   ///
-  /// An existing package is replaced if it contains only what its manifest lists. If this process has read
-  /// the package, items and files that it has not read are kept.
+  /// An existing package is replaced if it contains only what its manifest lists. A package that this
+  /// process has opened keeps the items and files that the process did not read.
   package static func write(_ model: Bytes, files: [String: Bytes], to path: String) throws {
     let kept = try inFile(path) { try KeptItems(path) }
     let modelPath = kept?.modelPath ?? "com.apple.CoreML/model.mlmodel"
