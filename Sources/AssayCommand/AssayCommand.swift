@@ -37,6 +37,7 @@ struct AssayCommand: ParsableCommand {
 enum Main {
   static func main() {
     do {
+      StandardStreams.reserveClosed()
       let arguments = ProgramArguments.all
       Console.reportFaults(of: arguments)
       OpenedFiles.keepRecord()
