@@ -15,8 +15,7 @@ package enum TextTableFile {
     }
     var text = valid.unicodeScalars[...]
     if text.first == "\u{FEFF}" { text.removeFirst() }
-    let first = text.prefix { !$0.isNewline }
-    let separator: Unicode.Scalar = [",", ";", "\t"].first { first.contains($0) } ?? ","
+    let separator = separator(text)
     var rows: [[String]] = []
     var (row, field): ([String], String.UnicodeScalarView) = ([], .init())
     var (isQuoted, wasQuoted) = (false, false)
@@ -61,6 +60,24 @@ package enum TextTableFile {
     try require(!isQuoted, "a quoted field does not end")
     endRow()
     return rows
+  }
+
+  /// The first of comma, semicolon and tab that the first row has outside of quotes.
+  private static func separator(_ text: String.UnicodeScalarView.SubSequence) -> Unicode.Scalar {
+    let separators: [Unicode.Scalar] = [",", ";", "\t"]
+    var found: Set<Unicode.Scalar> = []
+    var (isQuoted, isStart) = (false, true)
+    for character in text {
+      if character == "\"", isQuoted || isStart {
+        isQuoted.toggle()
+      } else if !isQuoted {
+        if character.isNewline { break }
+        let isSeparator = separators.contains(character)
+        if isSeparator { found.insert(character) }
+        isStart = isSeparator || isStart && character == " "
+      }
+    }
+    return separators.first(where: found.contains) ?? ","
   }
 
   /// A line of the table. A text that a spreadsheet would take for a formula gets an apostrophe, as

@@ -1,3 +1,4 @@
+import CSystem
 import LibC
 import TensorCore
 
@@ -5,8 +6,9 @@ import TensorCore
 package final class OutputHandle {
   private let descriptor: Int32
   private let expectedByteCount: Int?
-  /// Allocated at the first small piece; a failure is an error, so that outputs can be removed.
-  private var buffer: AlignedBuffer?
+  /// Allocated at the first small piece; a failure is an error, so that outputs can be removed. The C
+  /// library does not reuse aligned memory as well, so that a process that writes often would grow.
+  private var buffer: UnsafeMutableRawPointer?
   private var bufferedByteCount = 0
   private static let bufferByteCount = 256 << 10
   /// Bytes whose transfer to disk has started.
@@ -20,6 +22,8 @@ package final class OutputHandle {
     self.descriptor = descriptor
     self.expectedByteCount = expectedByteCount
   }
+
+  deinit { free(buffer) }
 
   /// Writes text to an open descriptor immediately.
   package static func write(_ text: String, to descriptor: Int32) throws {
@@ -36,9 +40,12 @@ package final class OutputHandle {
       try flush()
       if bytes.count >= Self.bufferByteCount { return try send(bytes) }
     }
-    let buffer = try buffer ?? AlignedBuffer(checkedByteCount: Self.bufferByteCount)
-    self.buffer = buffer
-    (buffer.pointer + bufferedByteCount).copyMemory(from: source, byteCount: bytes.count)
+    if buffer == nil { buffer = malloc(Self.bufferByteCount) }
+    guard let buffer else {
+      assay_forget_failed_allocation()
+      throw ModelError(.outOfMemory, "cannot allocate \(Self.bufferByteCount) bytes")
+    }
+    (buffer + bufferedByteCount).copyMemory(from: source, byteCount: bytes.count)
     bufferedByteCount += bytes.count
   }
 
@@ -51,7 +58,7 @@ package final class OutputHandle {
 
   func flush() throws {
     guard let buffer, bufferedByteCount > 0 else { return }
-    try send(UnsafeRawBufferPointer(start: buffer.pointer, count: bufferedByteCount))
+    try send(UnsafeRawBufferPointer(start: buffer, count: bufferedByteCount))
     bufferedByteCount = 0
   }
 

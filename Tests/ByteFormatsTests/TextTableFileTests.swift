@@ -1,0 +1,18 @@
+import ByteFormats
+import Testing
+
+@Suite struct TextTableFileTests {
+  /// The separator is the first row's, which may go over several lines of the file.
+  @Test(arguments: [
+    ("a,b\nc,d", [["a", "b"], ["c", "d"]]),
+    ("a;b\n1,5;2", [["a", "b"], ["1,5", "2"]]),
+    ("\"a\n;\",b\nc;d,e", [["a\n;", "b"], ["c;d", "e"]]),
+    ("\"a \"\"\n;\"\"\",b", [["a \"\n;\"", "b"]]),
+    (" \"x,\";y\n", [["x,", "y"]]),
+    ("5\" a;b", [["5\" a", "b"]]),
+    ("a\n1,2", [["a"], ["1", "2"]]),
+  ])
+  func rows(_ text: String, _ rows: [[String]]) throws {
+    #expect(try TextTableFile.parse(Array(text.utf8)) == rows)
+  }
+}
