@@ -78,6 +78,7 @@ import Testing
     let result = try Command.run("convert", path, "--dry-run", "--max-memory", "256M")
     #expect(result.code == 2, "\(result.output)")
     #expect(result.errors.contains("layer 'l' (Lambda)"), "\(result.errors)")
+    #expect(result.errors.contains("its code is damaged, too large"), "\(result.errors)")
     #expect(clock.now - start < .seconds(10))
   }
 }

@@ -64,7 +64,15 @@ enum LambdaFunction {
     of fields: JSONObject, inputCount: Int
   ) -> Result<PythonFormula, ModelError> {
     guard let program = program(in: fields, inputCount: inputCount) else {
-      return .failure(ModelError(.unsupported, "its code is not in the file"))
+      let hasCode =
+        fields["function_type"]?.string == "lambda"
+        || fields["function"]?["class_name"]?.string == "__lambda__"
+      return .failure(
+        ModelError(
+          .unsupported,
+          hasCode
+            ? "its code is damaged, too large, or none of Python 2.7 to 3.14"
+            : "its code is not in the file"))
     }
     do { return .success(try PythonFormula(program.code, program.surroundings)) } catch {
       return .failure(error as? ModelError ?? ModelError(.unsupported, "\(error)"))
