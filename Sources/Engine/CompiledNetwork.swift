@@ -5,8 +5,8 @@ import TensorCore
 
 /// A neural network ready to run: shapes inferred, layers fused, weights packed, memory planned.
 ///
-/// Compile once, predict many times. Predictions of one network run one after the other, each on
-/// all of the network's threads, or at the same time on one thread each; the results are the same.
+/// Compile once, predict many times. Predictions of one network on several threads run one after the
+/// other, those on one thread at the same time; the results are the same.
 package final class CompiledNetwork: Sendable {
   package let inputs: [NetworkFeature]
   package let outputs: [NetworkFeature]
@@ -23,6 +23,8 @@ package final class CompiledNetwork: Sendable {
   package let packedWeightBytes: Int
   /// Whether all is planned: no size depends on values, and nothing on conditions.
   package let isFixed: Bool
+  /// Whether predictions do not depend on their order, as custom layers and random numbers may.
+  package let isRepeatable: Bool
 
   private let compiler: RunCompiler
   private let interface: GraphBuilder.Interface
@@ -41,6 +43,7 @@ package final class CompiledNetwork: Sendable {
     first = try compilation.firstPlan()
     compiler = compilation.compiler
     isFixed = compilation.isFixed
+    isRepeatable = isFixed && first.executor?.isRepeatable ?? true
     inputs = interface.inputs
     outputs = interface.outputs
     keptBlobs = interface.kept
@@ -75,11 +78,15 @@ package final class CompiledNetwork: Sendable {
   ///   shape; whatever a custom layer throws, with the name of the layer.
   package func predict(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
     let tensors = try checked(inputs)
+    if threadCount == 1, isRepeatable {
+      if let results = try lock.withLockIfAvailable({ _ in try run(tensors) }) {
+        return named(results)
+      }
+      // Without memory of its own, the prediction waits.
+      if let executor = try? idleExecutor() { return try run(tensors, executor) }
+    }
     return named(try lock.withLock { _ in try run(tensors) })
   }
-
-  /// Whether predictions do not depend on their order, as custom layers and random numbers may.
-  package var isRepeatable: Bool { isFixed && first.executor?.isRepeatable ?? true }
 
   /// Runs the network once on the caller's thread, while other threads do the same, each in its own
   /// working memory.
@@ -88,8 +95,15 @@ package final class CompiledNetwork: Sendable {
   /// - Throws: what `predict` throws; `.outOfMemory` if the working memory exceeds the budget.
   package func predictOnOneThread(_ inputs: [String: Tensor]) throws -> [String: Tensor] {
     let tensors = try checked(inputs)
-    let idle = singles.withLock { $0.popLast() }
-    guard let executor = try idle ?? first.executor?.copy(pool: singleThread) else { return [:] }
+    guard let executor = try idleExecutor() else { return [:] }
+    return try run(tensors, executor)
+  }
+
+  private func idleExecutor() throws -> Executor? {
+    try singles.withLock { $0.popLast() } ?? first.executor?.copy(pool: singleThread)
+  }
+
+  private func run(_ tensors: [Tensor], _ executor: Executor) throws -> [String: Tensor] {
     defer { singles.withLock { $0.append(executor) } }
     return named(try executor.run(tensors))
   }
