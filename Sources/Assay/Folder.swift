@@ -1,11 +1,6 @@
+import Files
 import LibC
 import TensorCore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// Folders of the file system.
 package enum Folder {
@@ -33,9 +28,11 @@ package enum Folder {
   ///
   /// - Throws: `.missingFile` if a folder cannot be read.
   static func files(below folder: String) throws -> [String] {
-    let names: [String]
-    do { names = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+    guard let items = try? OpenFolder(folder)?.names() else {
       throw ModelError(.missingFile, "the folder cannot be read", file: folder)
+    }
+    let names = items.map { item in
+      String(decoding: item.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
     let start = folder.hasSuffix("/") ? folder : folder + "/"
     return try names.filter { !$0.hasPrefix(".") }.sorted().flatMap { name -> [String] in
@@ -58,9 +55,13 @@ package enum Folder {
         isFolder(path), .cannotCreate, "is a file, but \(content) need a folder", file: path)
       return
     }
-    do {
-      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    } catch { throw ModelError(.cannotCreate, "cannot create the folder", file: path) }
+    var folder = path.hasPrefix("/") ? "/" : ""
+    for name in path.split(separator: "/") {
+      folder += name + "/"
+      try require(
+        mkdir(folder, 0o777) == 0 || isFolder(folder), .cannotCreate, "cannot create the folder",
+        file: path)
+    }
   }
 
   private static func kind(_ path: String, followsLinks: Bool = true) -> mode_t? {

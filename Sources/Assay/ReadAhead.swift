@@ -5,12 +5,6 @@ import Imaging
 import ModelPrediction
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The values of a list of inputs in order: while the caller processes one, the next ones are read
 /// and decoded on other threads, and predicted if that is faster than one after the other. At most
 /// `depth` are held at a time.
@@ -59,7 +53,7 @@ package final class ReadAhead: @unchecked Sendable {
     let threads = predictor?.threadCount ?? 1
     turns = DispatchSemaphore(value: threads)
     pace = PredictionPace(threads: threads)
-    let few = min(4, ProcessInfo.processInfo.activeProcessorCount)
+    let few = min(4, CompileOptions.availableCores)
     let most = threads > 1 ? threads + min(4, threads) : few
     slots = (0..<max(1, depth ?? max(few, most))).map { _ in Slot() }
     for slot in slots { fill(slot) }

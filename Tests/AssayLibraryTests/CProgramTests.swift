@@ -52,6 +52,15 @@ import Testing
         #expect(result.exited && result.code == 0, "\(result.errors)")
       }
     }
+
+    /// Foundation is half of a program, and calls `mktemp`, of which linkers warn.
+    @Test(.program("nm")) func theLibraryDoesWithoutFoundation() throws {
+      let result = try Program("/usr/bin/env").run([
+        "nm", "-D", "--undefined-only", "\(Self.products)/libAssayLibrary.so",
+      ])
+      #expect(result.output.contains("pthread_create"))
+      #expect(!result.output.contains("Foundation"))
+    }
   #endif
 
   /// The example of the page, whose model computes 2 x + 1.

@@ -5,12 +5,6 @@ import ImportSupport
 import ModelTransforms
 import TensorCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension WeightFiles {
   /// Reads the weights in `folder` for `model`, in Core ML's order: those in its manifest, or,
   /// without a manifest, those whose files have the names that `write` uses.
@@ -25,7 +19,7 @@ extension WeightFiles {
         : ModelError(.missingFile, "no such folder", file: folder)
     }
     let manifest = folder + "/" + Self.manifest
-    guard FileManager.default.fileExists(atPath: manifest) else {
+    guard Folder.exists(manifest) else {
       return try readUnlisted(folder, for: model)
     }
     let (files, entries) = try inFile(manifest) {
