@@ -31,12 +31,14 @@ public func open(
 
 /// `assay_close` of `assay.h`.
 @_cdecl("assay_close")
-public func close(_ model: OpaquePointer?) { OpenModel.release(model) }
+@discardableResult public func close(_ model: OpaquePointer?) -> Int32 {
+  OpenModel.release(model)
+}
 
 /// `assay_describe` of `assay.h`.
 @_cdecl("assay_describe")
 public func describe(_ model: OpaquePointer?) -> UnsafePointer<assay_description>? {
-  model.map { OpenModel.object($0).description }
+  try? OpenModel.object(model).interface.description
 }
 
 /// `assay_predict` of `assay.h`.
@@ -48,8 +50,8 @@ public func predict(
   reporting(error) {
     let values = try UnsafeBufferPointer(
       start: count > 0 ? argument(inputs, "inputs") : nil, count: max(0, count))
-    return try OpenModel.object(argument(model, "model"))
-      .predict(values, state.map(ModelState.object)).retained()
+    return try OpenModel.object(model)
+      .predict(values, state.map { try ModelState.object($0) }).retained()
   }
 }
 
@@ -58,19 +60,21 @@ public func predict(
 public func outputs(
   _ prediction: OpaquePointer?, _ count: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<assay_value>? {
-  let values = prediction.map { PredictedValues.object($0) }
+  let values = try? PredictedValues.object(prediction)
   count?.pointee = values?.count ?? 0
   return values?.values
 }
 
 /// `assay_release` of `assay.h`.
 @_cdecl("assay_release")
-public func release(_ prediction: OpaquePointer?) { PredictedValues.release(prediction) }
+@discardableResult public func release(_ prediction: OpaquePointer?) -> Int32 {
+  PredictedValues.release(prediction)
+}
 
 /// `assay_state_create` of `assay.h`.
 @_cdecl("assay_state_create")
 public func createState(_ model: OpaquePointer?, _ error: ErrorText?) -> OpaquePointer? {
-  reporting(error) { try ModelState(of: OpenModel.object(argument(model, "model"))).retained() }
+  reporting(error) { try ModelState(of: OpenModel.object(model)).retained() }
 }
 
 /// `assay_state_read` of `assay.h`.
@@ -79,7 +83,7 @@ public func readState(
   _ state: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ error: ErrorText?
 ) -> UnsafePointer<assay_value>? {
   reporting(error) {
-    try ModelState.object(argument(state, "state")).read(String(cString: argument(name, "name")))
+    try ModelState.object(state).read(String(cString: argument(name, "name")))
   }
 }
 
@@ -89,21 +93,23 @@ public func writeState(
   _ state: OpaquePointer?, _ value: UnsafePointer<assay_value>?, _ error: ErrorText?
 ) -> Int32 {
   let done: Void? = reporting(error) {
-    try ModelState.object(argument(state, "state")).write(argument(value, "value").pointee)
+    try ModelState.object(state).write(argument(value, "value").pointee)
   }
   return done == nil ? 0 : 1
 }
 
 /// `assay_state_destroy` of `assay.h`.
 @_cdecl("assay_state_destroy")
-public func destroyState(_ state: OpaquePointer?) { ModelState.release(state) }
+@discardableResult public func destroyState(_ state: OpaquePointer?) -> Int32 {
+  ModelState.release(state)
+}
 
 /// `assay_free` of `assay.h`.
 @_cdecl("assay_free")
 public func freeText(_ text: UnsafeMutablePointer<CChar>?) { free(text) }
 
 /// The result of `body`; nil if it throws, after storing the error message.
-private func reporting<Result>(_ text: ErrorText?, _ body: () throws -> Result) -> Result? {
+private func reporting<Result>(_ text: ErrorText?, _ body: () throws -> Result?) -> Result? {
   text?.pointee = nil
   do { return try body() } catch {
     text?.pointee = strdup(message(of: error))

@@ -1,16 +1,51 @@
-/// An object that C holds by a pointer to an incomplete type.
-protocol Handle: AnyObject {}
+import Assay
+import Synchronization
+
+/// An object that C holds. In place of an address, C gets a number that is never used again and that
+/// no address has, so that a pointer to anything else is an error.
+protocol Handle: AnyObject, Sendable {
+  /// What the object is, in error messages.
+  static var kind: String { get }
+}
+
+/// The objects that C holds.
+private struct Handles: Sendable {
+  private var last: UInt = 0xA55A << 48
+  var objects: [UInt: any Handle] = [:]
+
+  mutating func add(_ object: any Handle) -> UInt {
+    last += 1
+    objects[last] = object
+    return last
+  }
+}
+
+private let handles = Mutex(Handles())
 
 extension Handle {
-  /// The pointer, which keeps the object alive until `release`.
-  func retained() -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(self).toOpaque()) }
-
-  static func object(_ pointer: OpaquePointer) -> Self {
-    Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).takeUnretainedValue()
+  /// The number of the object, which lives until `release`.
+  func retained() -> OpaquePointer? {
+    OpaquePointer(bitPattern: handles.withLock { $0.add(self) })
   }
 
-  static func release(_ pointer: OpaquePointer?) {
-    guard let pointer else { return }
-    Unmanaged<Self>.fromOpaque(UnsafeRawPointer(pointer)).release()
+  /// - Throws: `.usage` if the pointer is NULL, or not one to a living object of this kind.
+  static func object(_ pointer: OpaquePointer?) throws -> Self {
+    let number = UInt(bitPattern: try argument(pointer, kind))
+    let object = handles.withLock { $0.objects[number] }
+    if let object = object as? Self { return object }
+    throw ModelError(
+      .usage,
+      object.map { "is a \(type(of: $0).kind)" } ?? "is not a \(kind), or one that has been freed",
+      field: "argument '\(kind)'")
+  }
+
+  /// Returns 1, or 0 if the pointer is not one to a living object of this kind.
+  static func release(_ pointer: OpaquePointer?) -> Int32 {
+    // The object ends after the lock has been released.
+    let object = handles.withLock { handles -> (any Handle)? in
+      let number = UInt(bitPattern: pointer)
+      return handles.objects[number] is Self ? handles.objects.removeValue(forKey: number) : nil
+    }
+    return object == nil ? 0 : 1
   }
 }

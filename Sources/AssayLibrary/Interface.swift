@@ -4,6 +4,7 @@ import CAssay
 /// A model's inputs, outputs and states in C.
 final class Interface: @unchecked Sendable {
   // `@unchecked`: the memory is not written after initialization.
+  /// The result of `assay_describe`.
   let description: UnsafePointer<assay_description>
   private let memory = CMemory()
 

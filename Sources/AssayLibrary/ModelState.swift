@@ -3,7 +3,8 @@ import CAssay
 import Synchronization
 
 /// The states that predictions of a model pass on.
-final class ModelState: Handle, Sendable {
+final class ModelState: Handle {
+  static let kind = "state"
   private let model: OpenModel
   private let features: [String: FeatureDescription]
   private let content: Mutex<Content>

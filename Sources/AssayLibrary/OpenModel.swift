@@ -2,11 +2,10 @@ import Assay
 import CAssay
 
 /// A model that C code has opened.
-final class OpenModel: Handle, Sendable {
+final class OpenModel: Handle {
+  static let kind = "model"
   let predictor: Predictor
-  /// The result of `assay_describe`.
-  var description: UnsafePointer<assay_description> { interface.description }
-  private let interface: Interface
+  let interface: Interface
 
   /// - Parameter function: the function of an ML Program; nil for its default.
   init(

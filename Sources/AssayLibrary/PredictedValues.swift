@@ -2,7 +2,9 @@ import Assay
 import CAssay
 
 /// The outputs of a prediction, in C.
-final class PredictedValues: Handle {
+final class PredictedValues: Handle, @unchecked Sendable {
+  // `@unchecked`: nothing is written after initialization.
+  static let kind = "prediction"
   /// The result of `assay_outputs`.
   let values: UnsafePointer<assay_value>
   let count: Int

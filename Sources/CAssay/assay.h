@@ -3,7 +3,8 @@
 ///
 /// A function that fails returns NULL, or 0 if it returns whether it succeeded. It stores the
 /// message that the command would print in `*error`, unless `error` is NULL; free it with
-/// `assay_free`. All strings are UTF-8. The library prints nothing, never ends the process and does
+/// `assay_free`. A model, a state or a prediction that is NULL, has been freed, or is of another kind
+/// is such a failure. All strings are UTF-8. The library prints nothing, never ends the process and does
 /// not change signal handlers.
 ///
 /// Any function may be called from any thread. Predictions of one model run one after the other,
@@ -153,8 +154,8 @@ const char *assay_version(void);
 assay_model *assay_open(const char *path, const assay_options *options, char **error);
 
 /// Closes the model after any running prediction has ended. Its predictions and states remain
-/// valid.
-void assay_close(assay_model *model);
+/// valid. Returns whether it was open.
+int assay_close(assay_model *model);
 
 /// The interface of the model, valid until the model is closed.
 const assay_description *assay_describe(const assay_model *model);
@@ -170,8 +171,8 @@ assay_prediction *assay_predict(const assay_model *model, const assay_value *inp
 /// have the declared type; 32-bit floats are the engine's own memory.
 const assay_value *assay_outputs(const assay_prediction *prediction, size_t *count);
 
-/// Frees a prediction and its outputs.
-void assay_release(assay_prediction *prediction);
+/// Frees a prediction and its outputs. Returns whether there was one.
+int assay_release(assay_prediction *prediction);
 
 /// Creates states of the model with their initial values, which are zeros for an ML Program.
 assay_state *assay_state_create(const assay_model *model, char **error);
@@ -183,8 +184,8 @@ const assay_value *assay_state_read(const assay_state *state, const char *name, 
 /// Copies `value` to the state with its name. Returns whether it succeeded.
 int assay_state_write(assay_state *state, const assay_value *value, char **error);
 
-/// Frees states.
-void assay_state_destroy(assay_state *state);
+/// Frees states. Returns whether there were any.
+int assay_state_destroy(assay_state *state);
 
 /// Frees an error message.
 void assay_free(char *error);

@@ -14,9 +14,9 @@ import Testing
   ) throws -> Program {
     let program = "\(folder)/program"
     let result = try Program("/usr/bin/env").run([
-      "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-g", "-I\(packageRoot)/Sources/CAssay",
-      "-o", program, source, "-L\(libraryFolder)", "-lAssayLibrary", "-Wl,-rpath,\(libraryFolder)",
-      "-lm", "-lpthread",
+      "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-g",
+      "-I\(packageRoot)/Sources/CAssay", "-o", program, source, "-L\(libraryFolder)",
+      "-lAssayLibrary", "-Wl,-rpath,\(libraryFolder)", "-lm", "-lpthread",
     ])
     try #require(result.code == 0, "\(result.errors)")
     return Program(program)
@@ -25,9 +25,11 @@ import Testing
   private static let test = packageRoot + "/Tests/Tools/library.c"
 
   /// Nothing is printed, by the library either.
-  @Test func theProgramFindsNoFault() throws {
+  @Test(arguments: ["library", "library-misuse"])
+  func theProgramFindsNoFault(_ name: String) throws {
     try withTemporaryFolder { folder in
-      let result = try Self.compiled(Self.test, in: folder).run([Self.fixtures])
+      let result = try Self.compiled("\(packageRoot)/Tests/Tools/\(name).c", in: folder).run(
+        [Self.fixtures])
       #expect(result.exited && result.code == 0)
       #expect(result.output + result.errors == "")
     }

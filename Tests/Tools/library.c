@@ -239,8 +239,8 @@ static void test_states(void) {
   assay_release(prediction);
   CHECK(assay_state_write(state, &input, &error) == 0);
   CHECK(says(error, "the model has no state 'x'"));
-  assay_close(model);
-  assay_state_destroy(state);
+  CHECK(assay_close(model) == 1 && assay_close(model) == 0);
+  CHECK(assay_state_destroy(state) == 1 && assay_state_destroy(state) == 0);
 }
 
 // s = s + x, y = 2 s, with s in half precision.

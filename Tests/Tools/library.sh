@@ -88,9 +88,11 @@ fi
 test_with() {
   name=$1
   shift
-  cc -std=c11 -Wall -Wextra -Werror -g -I"$folder" -o "$folder/$name" Tests/Tools/library.c "$@" \
-    -lm -lpthread -ldl
-  "$folder/$name" Fixtures/library
+  for program in library-misuse library; do
+    cc -std=c11 -Wall -Wextra -Werror -g -I"$folder" -o "$folder/$name" \
+      "Tests/Tools/$program.c" "$@" -lm -lpthread -ldl
+    "$folder/$name" Fixtures/library
+  done
   if command -v valgrind >/dev/null; then
     # Optimized Swift branches on undefined values where the outcome does not matter.
     valgrind -q --error-exitcode=9 --undef-value-errors=no --leak-check=full \

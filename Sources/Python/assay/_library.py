@@ -81,15 +81,15 @@ _ERROR = POINTER(c_void_p)
 _FUNCTIONS = {
     "assay_version": (c_char_p, []),
     "assay_open": (c_void_p, [c_char_p, POINTER(Options), _ERROR]),
-    "assay_close": (None, [c_void_p]),
+    "assay_close": (c_int, [c_void_p]),
     "assay_describe": (POINTER(Description), [c_void_p]),
     "assay_predict": (c_void_p, [c_void_p, POINTER(Value), c_size_t, c_void_p, _ERROR]),
     "assay_outputs": (POINTER(Value), [c_void_p, POINTER(c_size_t)]),
-    "assay_release": (None, [c_void_p]),
+    "assay_release": (c_int, [c_void_p]),
     "assay_state_create": (c_void_p, [c_void_p, _ERROR]),
     "assay_state_read": (POINTER(Value), [c_void_p, c_char_p, _ERROR]),
     "assay_state_write": (c_int, [c_void_p, POINTER(Value), _ERROR]),
-    "assay_state_destroy": (None, [c_void_p]),
+    "assay_state_destroy": (c_int, [c_void_p]),
     "assay_free": (None, [c_void_p]),
 }
 
