@@ -48,3 +48,10 @@ builder.add_simple_rnn(
     "sum", one, one, None, 1, 1, "RELU", ["x", "sum_in"], ["y", "sum_out"])
 builder.spec.description.input[1].type.isOptional = True
 write("sum.mlmodel", builder)
+
+# y = 2 x + 1 for so many numbers that several threads compute it.
+builder = NeuralNetworkBuilder(
+    [("x", datatypes.Array(1 << 18))], [("y", datatypes.Array(1 << 18))],
+    disable_rank5_shape_mapping=True)
+builder.add_activation("linear", "LINEAR", "x", "y", params=[2, 1])
+write("wide.mlmodel", builder)

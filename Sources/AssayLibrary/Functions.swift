@@ -19,7 +19,7 @@ public func version() -> UnsafePointer<CChar>? { UnsafePointer(versionText) }
 public func open(
   _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<assay_options>?, _ error: ErrorText?
 ) -> OpaquePointer? {
-  reporting(error) {
+  reporting(error) { _ in
     let options = try assay_options(at: options)
     return try OpenModel(
       path: String(cString: argument(path, "path")), Predictor.Options(options),
@@ -32,13 +32,13 @@ public func open(
 /// `assay_close` of `assay.h`.
 @_cdecl("assay_close")
 @discardableResult public func close(_ model: OpaquePointer?) -> Int32 {
-  OpenModel.release(model)
+  Call.run { _ in OpenModel.release(model) }
 }
 
 /// `assay_describe` of `assay.h`.
 @_cdecl("assay_describe")
 public func describe(_ model: OpaquePointer?) -> UnsafePointer<assay_description>? {
-  try? OpenModel.object(model).interface.description
+  Call.run { _ in try? OpenModel.object(model).interface.description }
 }
 
 /// `assay_predict` of `assay.h`.
@@ -47,7 +47,7 @@ public func predict(
   _ model: OpaquePointer?, _ inputs: UnsafePointer<assay_value>?, _ count: Int,
   _ state: OpaquePointer?, _ error: ErrorText?
 ) -> OpaquePointer? {
-  reporting(error) {
+  reporting(error) { _ in
     let values = try UnsafeBufferPointer(
       start: count > 0 ? argument(inputs, "inputs") : nil, count: max(0, count))
     return try OpenModel.object(model)
@@ -60,7 +60,7 @@ public func predict(
 public func outputs(
   _ prediction: OpaquePointer?, _ count: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<assay_value>? {
-  let values = try? PredictedValues.object(prediction)
+  let values = Call.run { _ in try? PredictedValues.object(prediction) }
   count?.pointee = values?.count ?? 0
   return values?.values
 }
@@ -68,13 +68,13 @@ public func outputs(
 /// `assay_release` of `assay.h`.
 @_cdecl("assay_release")
 @discardableResult public func release(_ prediction: OpaquePointer?) -> Int32 {
-  PredictedValues.release(prediction)
+  Call.run { _ in PredictedValues.release(prediction) }
 }
 
 /// `assay_state_create` of `assay.h`.
 @_cdecl("assay_state_create")
 public func createState(_ model: OpaquePointer?, _ error: ErrorText?) -> OpaquePointer? {
-  reporting(error) { try ModelState(of: OpenModel.object(model)).retained() }
+  reporting(error) { _ in try ModelState(of: OpenModel.object(model)).retained() }
 }
 
 /// `assay_state_read` of `assay.h`.
@@ -82,7 +82,7 @@ public func createState(_ model: OpaquePointer?, _ error: ErrorText?) -> OpaqueP
 public func readState(
   _ state: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ error: ErrorText?
 ) -> UnsafePointer<assay_value>? {
-  reporting(error) {
+  reporting(error) { _ in
     try ModelState.object(state).read(String(cString: argument(name, "name")))
   }
 }
@@ -92,7 +92,7 @@ public func readState(
 public func writeState(
   _ state: OpaquePointer?, _ value: UnsafePointer<assay_value>?, _ error: ErrorText?
 ) -> Int32 {
-  let done: Void? = reporting(error) {
+  let done: Void? = reporting(error) { _ in
     try ModelState.object(state).write(argument(value, "value").pointee)
   }
   return done == nil ? 0 : 1
@@ -101,7 +101,7 @@ public func writeState(
 /// `assay_state_destroy` of `assay.h`.
 @_cdecl("assay_state_destroy")
 @discardableResult public func destroyState(_ state: OpaquePointer?) -> Int32 {
-  ModelState.release(state)
+  Call.run { _ in ModelState.release(state) }
 }
 
 /// `assay_free` of `assay.h`.
@@ -109,9 +109,9 @@ public func writeState(
 public func freeText(_ text: UnsafeMutablePointer<CChar>?) { free(text) }
 
 /// The result of `body`; nil if it throws, after storing the error message.
-private func reporting<Result>(_ text: ErrorText?, _ body: () throws -> Result?) -> Result? {
+private func reporting<Result>(_ text: ErrorText?, _ body: (Call) throws -> Result?) -> Result? {
   text?.pointee = nil
-  do { return try body() } catch {
+  do { return try Call.run(body) } catch {
     text?.pointee = strdup(message(of: error))
     return nil
   }

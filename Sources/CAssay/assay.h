@@ -7,9 +7,12 @@
 /// is such a failure. All strings are UTF-8. The library prints nothing, never ends the process and does
 /// not change signal handlers.
 ///
-/// Any function may be called from any thread. Predictions of one model run one after the other,
-/// each on all of the model's threads; those of different models run concurrently. Only one call at
-/// a time may use a state.
+/// Any function may be called from any thread. Predictions of different models run concurrently, and
+/// so do those of one model that has one thread; otherwise they run one after the other, each on all
+/// of the model's threads. Only one call at a time may use a state.
+///
+/// Models, states and predictions may be used in a forked process, too. A fork waits until calls on
+/// other threads have returned.
 ///
 /// Files over 64 MiB are mapped: do not modify one while its model is open. Replacing it by
 /// renaming another file is safe.

@@ -14,7 +14,7 @@ import Testing
   ) throws -> Program {
     let program = "\(folder)/program"
     let result = try Program("/usr/bin/env").run([
-      "cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-g",
+      "cc", "-std=c11", "-D_DEFAULT_SOURCE", "-Wall", "-Wextra", "-Werror", "-g",
       "-I\(packageRoot)/Sources/CAssay", "-o", program, source, "-L\(libraryFolder)",
       "-lAssayLibrary", "-Wl,-rpath,\(libraryFolder)", "-lm", "-lpthread",
     ])
@@ -25,7 +25,7 @@ import Testing
   private static let test = packageRoot + "/Tests/Tools/library.c"
 
   /// Nothing is printed, by the library either.
-  @Test(arguments: ["library", "library-misuse"])
+  @Test(arguments: ["library", "library-misuse", "library-fork"])
   func theProgramFindsNoFault(_ name: String) throws {
     try withTemporaryFolder { folder in
       let result = try Self.compiled("\(packageRoot)/Tests/Tools/\(name).c", in: folder).run(

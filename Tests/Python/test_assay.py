@@ -5,9 +5,12 @@ Expected values follow from what the models of Fixtures/library compute.
 
 import gc
 import math
+import multiprocessing
 import os
+import signal
 import threading
 import unittest
+import warnings
 
 import numpy as np
 import PIL.Image
@@ -154,6 +157,76 @@ class Functions(unittest.TestCase):
             load(path, function="cube")
         with self.assertRaisesRegex(assay.AssayError, "the model has no functions"):
             load("line.mlmodel", function="main")
+
+
+WIDE = np.arange(1 << 18, dtype=np.float32) % 1000
+
+
+def predict_wide(model):
+    return bool(np.array_equal(model.predict({"x": WIDE})["y"], 2 * WIDE + 1))
+
+
+def predict_global(_):
+    return predict_wide(Forks.model)
+
+
+@unittest.skipUnless(hasattr(os, "fork"), "no fork")
+class Forks(unittest.TestCase):
+    """A model that several threads compute, used by child processes."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.model = load("wide.mlmodel", threads=3)
+        assert predict_wide(cls.model)
+
+    def test_prefork_server(self):
+        """Workers answer requests from one pipe with the model that their parent has loaded."""
+        (requests, to_workers), (answers, from_workers) = os.pipe(), os.pipe()
+        workers = []
+        for _ in range(2):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                while os.read(requests, 1) == b"p":
+                    os.write(from_workers, b"y" if predict_wide(self.model) else b"n")
+                os._exit(0)
+            workers.append(child)
+        os.write(to_workers, b"p" * 8)
+        os.write(to_workers, b"ee")
+        self.assertEqual([os.waitpid(worker, 0)[1] for worker in workers], [0, 0])
+        self.assertEqual(os.read(answers, 100), b"y" * 8)
+        self.assertTrue(predict_wide(self.model))
+
+    def test_pool(self):
+        with multiprocessing.get_context("fork").Pool(2) as pool:
+            self.assertEqual(pool.map_async(predict_global, range(6)).get(60), [True] * 6)
+
+    def test_while_threads_predict(self):
+        done = threading.Event()
+        wrong = []
+
+        def predict():
+            while not done.is_set():
+                if not predict_wide(self.model):
+                    wrong.append(1)
+
+        threads = [threading.Thread(target=predict) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        statuses = []
+        for _ in range(5):
+            with warnings.catch_warnings():
+                # Python warns of a fork with threads.
+                warnings.simplefilter("ignore")
+                child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                os._exit(0 if predict_wide(self.model) else 1)
+            statuses.append(os.waitpid(child, 0)[1])
+        done.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual((statuses, wrong), ([0] * 5, []))
 
 
 if __name__ == "__main__":

@@ -88,8 +88,8 @@ fi
 test_with() {
   name=$1
   shift
-  for program in library-misuse library; do
-    cc -std=c11 -Wall -Wextra -Werror -g -I"$folder" -o "$folder/$name" \
+  for program in library-misuse library-fork library; do
+    cc -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror -g -I"$folder" -o "$folder/$name" \
       "Tests/Tools/$program.c" "$@" -lm -lpthread -ldl
     "$folder/$name" Fixtures/library
   done

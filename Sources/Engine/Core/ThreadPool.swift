@@ -14,12 +14,8 @@ final class ThreadPool: Sendable {
 
   /// Starts the requested number of threads, or as many as the system allows.
   init(threadCount: Int) {
-    let workers = min(max(1, threadCount), Self.largestCount) - 1
-    let shared = SharedState(threads: workers + 1)
-    var started = 0
-    for index in 0..<workers where shared.startWorker(index + 1) { started += 1 }
-    self.threadCount = started + 1
-    self.shared = shared
+    shared = SharedState(threads: min(max(1, threadCount), Self.largestCount))
+    self.threadCount = shared.workerCount + 1
   }
 
   deinit { shared.stop() }
@@ -66,6 +62,12 @@ final class ThreadPool: Sendable {
   }
 }
 
+/// How often this process and its ancestors have forked: a child has none of its parent's threads.
+private let forks = Atomic<Int>(0)
+private let countsForks: Void = {
+  pthread_atfork(nil, nil) { forks.add(1, ordering: .relaxed) }
+}()
+
 /// A number that threads poll, in cache lines of its own: two, because lines are fetched in pairs.
 private struct PolledNumber {
   private let pointer: UnsafeMutablePointer<Atomic<Int>>
@@ -109,6 +111,8 @@ private final class SharedState: @unchecked Sendable {
   private var job = 0
   private var isStopping = false
   private var handles: [pthread_t] = []
+  /// The value of `forks` when the workers were started.
+  private var generation = 0
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let wakeUp = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private let allDone = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -133,10 +137,30 @@ private final class SharedState: @unchecked Sendable {
   init(threads: Int) {
     shares = UnitShares(threads: threads)
     finished = (0..<threads).map { _ in PolledNumber() }
+    _ = countsForks
+    start()
+  }
+
+  /// Starts a worker for each thread but the caller's, until the system has no more. In a child
+  /// process the locks may be those of a worker that is not there.
+  private func start() {
+    generation = forks.load(ordering: .relaxed)
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(wakeUp, nil)
     pthread_cond_init(allDone, nil)
+    sleepers.store(0, ordering: .relaxed)
+    isCallerAsleep.store(false, ordering: .relaxed)
+    handles = []
+    for thread in finished.indices.dropFirst() {
+      finished[thread].value = round.value
+      guard let handle = startThread({ self.work(as: thread) }) else { return }
+      handles.append(handle)
+    }
   }
+
+  /// Whether the workers are threads of this process.
+  private var hasWorkers: Bool { generation == forks.load(ordering: .relaxed) }
+  var workerCount: Int { handles.count }
 
   deinit {
     shares.deallocate()
@@ -150,13 +174,6 @@ private final class SharedState: @unchecked Sendable {
     allDone.deallocate()
   }
 
-  /// Whether the system could start the thread.
-  func startWorker(_ thread: Int) -> Bool {
-    guard let handle = startThread({ self.work(as: thread) }) else { return false }
-    handles.append(handle)
-    return true
-  }
-
   /// The number of the next job with shares.
   func nextJob() -> Int {
     job = (job + 1) % UnitShares.jobs
@@ -164,17 +181,22 @@ private final class SharedState: @unchecked Sendable {
   }
 
   func run(_ body: @escaping (Int, Int) -> Void, threads: Int) {
+    if !hasWorkers { start() }
     let work = Work(body)
     self.work = Unmanaged.passUnretained(work)
     self.threads = threads
     beginRound()
     body(0, threads)
-    for thread in 1..<threads { waitForWorker(thread) }
+    // The system may have fewer threads for a child process.
+    for thread in 1..<threads {
+      thread <= workerCount ? waitForWorker(thread) : body(thread, threads)
+    }
     self.work = nil
     withExtendedLifetime(work) {}
   }
 
   func stop() {
+    guard hasWorkers else { return }
     isStopping = true
     beginRound()
     for handle in handles { pthread_join(handle, nil) }

@@ -1,0 +1,83 @@
+import LibC
+
+/// One call from C.
+///
+/// A fork waits for the calls of other threads: its child would have their locks, but not the threads
+/// that open them.
+final class Call {
+  /// The current call of this thread.
+  static var current: Call? {
+    pthread_getspecific(gate.key).map { Unmanaged<Call>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  static func run<Result>(_ body: (Call) throws -> Result) rethrows -> Result {
+    // A plug-in may call the library.
+    if let current { return try body(current) }
+    let call = Call()
+    gate.enter()
+    pthread_setspecific(gate.key, Unmanaged.passUnretained(call).toOpaque())
+    defer {
+      pthread_setspecific(gate.key, nil)
+      gate.leave()
+    }
+    return try body(call)
+  }
+}
+
+private let gate = Gate()
+
+/// Lets calls pass, or a fork.
+private final class Gate: @unchecked Sendable {
+  // `@unchecked`: `mutex` guards the numbers.
+  private var calls = 0
+  private var forks = 0
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  /// Of the current call of each thread.
+  let key: pthread_key_t
+
+  init() {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    self.key = key
+    reset(calls: 0)
+    // A call that forks for itself waits for nobody.
+    pthread_atfork(
+      { if Call.current == nil { gate.close() } }, { if Call.current == nil { gate.open() } },
+      { gate.reset(calls: Call.current == nil ? 0 : 1) })
+  }
+
+  func enter() {
+    pthread_mutex_lock(mutex)
+    while forks > 0 { pthread_cond_wait(changed, mutex) }
+    calls += 1
+    pthread_mutex_unlock(mutex)
+  }
+
+  func leave() {
+    pthread_mutex_lock(mutex)
+    calls -= 1
+    if forks > 0 { pthread_cond_broadcast(changed) }
+    pthread_mutex_unlock(mutex)
+  }
+
+  private func close() {
+    pthread_mutex_lock(mutex)
+    forks += 1
+    while calls > 0 { pthread_cond_wait(changed, mutex) }
+  }
+
+  private func open() {
+    forks -= 1
+    pthread_cond_broadcast(changed)
+    pthread_mutex_unlock(mutex)
+  }
+
+  /// A child process has only the thread that forked.
+  private func reset(calls: Int) {
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(changed, nil)
+    forks = 0
+    self.calls = calls
+  }
+}
