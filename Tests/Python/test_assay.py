@@ -3,11 +3,14 @@
 Expected values follow from what the models of Fixtures/library compute.
 """
 
+import copy
 import gc
 import math
 import multiprocessing
 import os
+import pickle
 import signal
+import tempfile
 import threading
 import unittest
 import warnings
@@ -159,6 +162,72 @@ class Functions(unittest.TestCase):
             load("line.mlmodel", function="main")
 
 
+class Copies(unittest.TestCase):
+    def check(self, model):
+        np.testing.assert_array_equal(model.predict({"x": NUMBERS})["y"], 2 * NUMBERS + 1)
+
+    def test_model(self):
+        model = load("line.mlmodel", threads=1, layout="coreml")
+        for copied in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+            self.assertIsNot(copied, model)
+            self.check(copied)
+            del copied
+            gc.collect()
+        self.check(model)
+
+    def test_another_folder(self):
+        here = os.getcwd()
+        try:
+            os.chdir(FIXTURES)
+            data = pickle.dumps(assay.load("line.mlmodel"))
+            os.chdir("/")
+            self.check(pickle.loads(data))
+        finally:
+            os.chdir(here)
+
+    def test_options(self):
+        model = load("../programs/functions.mlpackage", function="triple")
+        x = np.arange(6, dtype=np.float32).reshape(2, 3)
+        np.testing.assert_array_equal(copy.copy(model).predict({"x": x})["z"], 3 * x)
+
+    def test_bytes(self):
+        with open(os.path.join(FIXTURES, "line.mlmodel"), "rb") as file:
+            content = file.read()
+        model = assay.load(content)
+        self.check(model)
+        self.check(pickle.loads(pickle.dumps(model)))
+        with self.assertRaisesRegex(assay.AssayError, "^the bytes: "):
+            assay.load(content[:-1])
+
+    def test_missing_file(self):
+        with open(os.path.join(FIXTURES, "line.mlmodel"), "rb") as file:
+            content = file.read()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "gone.mlmodel")
+            with open(path, "wb") as file:
+                file.write(content)
+            data = pickle.dumps(assay.load(path))
+        with self.assertRaisesRegex(assay.AssayError, "gone.mlmodel: "):
+            pickle.loads(data)
+
+    def test_others(self):
+        """Handles are not copied; arrays and descriptions are."""
+        model = load("sum.mlmodel")
+        state = model.make_state()
+        outputs = model.predict({"x": [3]}, state)
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, "states cannot be copied or pickled"):
+                copied(state)
+        del model, state
+        kept = pickle.loads(pickle.dumps(outputs))
+        self.assertEqual(copy.deepcopy(outputs)["y"].item(), 3)
+        del outputs
+        gc.collect()
+        self.assertEqual(kept["y"].item(), 3)
+        inputs = load("line.mlmodel").inputs
+        self.assertEqual(pickle.loads(pickle.dumps(inputs)), inputs)
+
+
 WIDE = np.arange(1 << 18, dtype=np.float32) % 1000
 
 
@@ -200,6 +269,8 @@ class Forks(unittest.TestCase):
     def test_pool(self):
         with multiprocessing.get_context("fork").Pool(2) as pool:
             self.assertEqual(pool.map_async(predict_global, range(6)).get(60), [True] * 6)
+            # The model is pickled.
+            self.assertEqual(pool.map_async(predict_wide, [self.model] * 2).get(60), [True] * 2)
 
     def test_while_threads_predict(self):
         done = threading.Event()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +14,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _library, _values
-from ._library import call, library
+from ._library import AssayError, call, library
 
 Path = Union[str, "os.PathLike[str]"]
 Output = Union[np.ndarray, int, float, str, "dict[str, float]", "dict[int, float]"]
@@ -60,11 +62,12 @@ class Feature:
 class Model:
     """A model that predicts.
 
-    Predictions from several threads run one after the other, each on all of the model's threads.
+    Predictions from several threads run at the same time if the model has one thread; otherwise one
+    after the other, each on all of the model's threads. A copied or unpickled model is opened again.
 
     Args:
         path: an `.mlmodel`, an `.mlpackage`, or a Keras, Caffe or Darknet network, which is
-            converted in memory.
+            converted in memory; or the bytes of such a file.
         weights: the weights file of a source network, if it is separate.
         threads: the number of threads per prediction; None for one per core.
         layout: the order of the axes of arrays: `source` for that of the source framework, if the
@@ -80,7 +83,7 @@ class Model:
 
     def __init__(
         self,
-        path: Path,
+        path: Path | bytes,
         *,
         weights: Path | None = None,
         threads: int | None = None,
@@ -91,6 +94,15 @@ class Model:
     ):
         if layout not in _library.LAYOUTS:
             raise ValueError(f"layout is {layout!r}, not one of {', '.join(_library.LAYOUTS)}")
+        if weights is not None:
+            weights = os.path.abspath(weights)
+        plugins = [os.path.abspath(plugin) for plugin in plugins]
+        # What opens the model again, in another folder too.
+        self._source = path if isinstance(path, bytes) else os.path.abspath(path)
+        self._options = {
+            "weights": weights, "threads": threads, "layout": layout, "plugins": plugins,
+            "max_memory": max_memory, "function": function,
+        }
         names = (ctypes.c_char_p * len(plugins))(*map(_values.path, plugins))
         options = _library.Options(
             size=ctypes.sizeof(_library.Options),
@@ -102,7 +114,7 @@ class Model:
             max_memory=max_memory or 0,
             function=None if function is None else function.encode(),
         )
-        self._handle = call("assay_open", _values.path(path), ctypes.byref(options))
+        self._handle = _open(path, options)
         _finalize(self, library.assay_close)
         description = library.assay_describe(self._handle).contents
         #: The type as the specification names it, such as `neuralNetworkClassifier`.
@@ -145,6 +157,9 @@ class Model:
         """
         return State(self)
 
+    def __reduce__(self) -> Any:
+        return functools.partial(type(self), **self._options), (self._source,)
+
     def __repr__(self) -> str:
         return f"<assay.Model {self.type}: {', '.join(self.inputs)} → {', '.join(self.outputs)}>"
 
@@ -173,6 +188,10 @@ class State:
         """
         call("assay_state_write", self._handle, _values.Inputs({name: value}).array)
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "states cannot be copied or pickled: read their values, and write them to others")
+
 
 class _Prediction:
     """The memory of the outputs, which is released with the last array that refers to it."""
@@ -180,6 +199,9 @@ class _Prediction:
     def __init__(self, handle: int):
         self._handle = handle
         _finalize(self, library.assay_release)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("the memory of a prediction cannot be copied or pickled, but its arrays can")
 
     def outputs(self) -> dict[str, Output]:
         count = ctypes.c_size_t()
@@ -189,14 +211,27 @@ class _Prediction:
         }
 
 
+def _open(path: Path | bytes, options: Any) -> int:
+    """The handle of the model in a file, or of the bytes of one."""
+    if not isinstance(path, bytes):
+        return call("assay_open", _values.path(path), ctypes.byref(options))
+    with tempfile.NamedTemporaryFile(prefix="assay-") as file:
+        file.write(path)
+        file.flush()
+        try:
+            return call("assay_open", _values.path(file.name), ctypes.byref(options))
+        except AssayError as error:
+            raise AssayError(str(error).replace(file.name, "the bytes")) from None
+
+
 def _finalize(owner: Any, release: Any) -> None:
     """Calls `release` with the owner's handle when the owner is deleted."""
     # At exit, arrays may outlive it.
     weakref.finalize(owner, release, owner._handle).atexit = False
 
 
-def load(path: Path, **options: Any) -> Model:
-    """Opens the model in a file; `Model` documents the options.
+def load(path: Path | bytes, **options: Any) -> Model:
+    """Opens the model in a file or its bytes; `Model` documents the options.
 
     Raises:
         AssayError: if the model cannot be used.
