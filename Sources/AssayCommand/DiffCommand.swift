@@ -216,9 +216,12 @@ struct DiffCommand: ParsableCommand {
     }
     var reader = reader
     reader.inputs = Array(words)
-    let (first, second) = (
-      try reader.read(files, refusing: []), try reader.read(other, refusing: [])
-    )
+    // A source network gets the interface of the model that it is compared with.
+    let model = try other.isSource ? nil : reader.read(other, refusing: [])
+    reader.interface = model?.model
+    let first = try reader.read(files, refusing: [])
+    reader.interface = first.isSource ? nil : first.model
+    let second = try model ?? reader.read(other, refusing: [])
     if !first.isSource, !second.isSource {
       try inFile(files.path) { try ModelReader.refuse(reader.conversionOptions) }
     }
@@ -229,7 +232,8 @@ struct DiffCommand: ParsableCommand {
     }
     if loop != nil { try requireNoReport() }
     let text = ModelDifferenceText(comparison)
-    let proof = try proof(of: second, from: first, comparison, Array(words), compile)
+    let proof = try proof(
+      of: second, from: first, renamed: comparison.difference.blobs, Array(words), compile)
     if json {
       Console.print(text.json(failed: loop?.json, proof: proof).text)
     } else {
@@ -253,15 +257,17 @@ struct DiffCommand: ParsableCommand {
   /// The proof of a model whose source network is the first one.
   private func proof(
     of second: ModelReader.Document, from first: ModelReader.Document,
-    _ comparison: ModelComparison, _ words: [String], _ compile: CompileOptions
+    renamed: [String: String], _ words: [String], _ compile: CompileOptions
   ) throws -> Proof? {
     guard let origin = first.origin, !second.isSource, !models.structure else { return nil }
     var options = Proof.Options()
     options.seed = engine.seed
-    options.predictor = try self.options(for: second.model, compile).predictor
+    let comparison = try self.options(for: second.model, compile)
+    options.predictor = comparison.predictor
+    options.rounding = max(options.rounding, comparison.tolerances.standard.relative / 10)
     do {
       return try origin.proof(
-        of: second.model, renamed: comparison.difference.blobs, inputs: words, options: options)
+        of: second.model, renamed: renamed, inputs: words, options: options)
     } catch let error as ModelError where error.code != .outOfMemory {
       if error.code != .unsupported, !global.quiet {
         Console.note("not compared: \(Console.escaped(error.description))")

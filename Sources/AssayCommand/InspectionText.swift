@@ -80,7 +80,10 @@ struct InspectionText {
       ("specification version", versionText),
     ]
     if model.isUpdatable { rows.append(("updatable", "yes")) }
-    if let labels = model.classLabels {
+    // Those of an ML Program are in its last operation.
+    let isClassifier = model.description?.predictedFeatureName.isEmpty == false
+    let program = isClassifier ? try? model.programNetwork()?.model : nil
+    if let labels = model.classLabels ?? program?.classLabels {
       let strings = labels.strings
       let shown = strings.prefix(3).joined(separator: ", ") + (strings.count > 3 ? ", …" : "")
       rows.append(("class labels", "\(strings.count): \(shown)"))
@@ -99,18 +102,7 @@ struct InspectionText {
   func preprocessingRows() -> [(String, String)] {
     (model.neuralNetwork?.preprocessing ?? []).map { item in
       let name = item.featureName.isEmpty ? "first image" : item.featureName
-      switch item.preprocessor {
-      case .scaler(let scaler):
-        func number(_ value: Float) -> String { numberText(Double(value), digits: 7) }
-        return (
-          name,
-          "x · \(number(scaler.channelScale)) + bias, red \(number(scaler.redBias)), "
-            + "green \(number(scaler.greenBias)), blue \(number(scaler.blueBias)), "
-            + "gray \(number(scaler.grayBias))"
-        )
-      case .meanImage(let mean): return (name, "x − mean image of \(mean.meanImage.count) values")
-      case nil: return (name, "none")
-      }
+      return (name, model.preprocessingText(item) ?? "none")
     }
   }
 

@@ -19,6 +19,8 @@ struct ModelReader {
   var takesInvalid = false
   /// Whether to warn immediately about weights of a Core ML model that are NaN or infinite.
   var warnsOfWeights = true
+  /// The model whose interface a source network gets; nil for its own.
+  var interface: Model?
   /// The inputs for the model, as words of the command line.
   var inputs: [String]
   var onVisit: (@Sendable (String) -> Void)?
@@ -125,6 +127,8 @@ struct ModelReader {
     let result =
       if let onPlan {
         try onPlan(opened.plan(options, customLayers: customLayers))
+      } else if let interface {
+        try opened.convert(options, like: interface, customLayers: customLayers)
       } else {
         try opened.convert(options, for: inputs, customLayers: customLayers)
       }
@@ -132,6 +136,12 @@ struct ModelReader {
     var model = result.model
     if !quiet {
       for note in result.notes { Console.warn(note) }
+      for step in interface == nil ? [] : model.neuralNetwork?.preprocessing ?? [] {
+        let name = Console.escaped(step.featureName)
+        guard let text = model.preprocessingText(step) else { continue }
+        Console.note(
+          "'\(name)' takes the pixels that the other model takes; preprocessing: \(text)")
+      }
       Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))
     }
     for type in source.arrayTypes where type.name != nil {

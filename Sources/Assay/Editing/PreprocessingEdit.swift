@@ -121,7 +121,7 @@ extension Model {
     (description?.input ?? []).map(\.name).filter { imageType(of: $0) != nil }
   }
 
-  func imageType(of input: String) -> ImageFeatureType? {
+  package func imageType(of input: String) -> ImageFeatureType? {
     let feature = description?.input.first { $0.name == input }
     if case .image(let image)? = feature?.type?.kind { return image }
     return nil

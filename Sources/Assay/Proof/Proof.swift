@@ -12,6 +12,8 @@ package struct Proof: Sendable {
     package var predictor = Predictor.Options()
     /// Of the first random inputs.
     package var seed: UInt64 = 0
+    /// What rounding may change in one layer, relative to its largest value.
+    package var rounding = 1e-5
 
     package init() {}
   }

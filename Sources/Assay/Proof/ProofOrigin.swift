@@ -2,6 +2,7 @@ import CoreMLModel
 import ImportSupport
 import Interpretation
 import ModelPrediction
+import Programs
 import TensorCore
 
 /// Where a converted network comes from: what its proof takes.
@@ -35,20 +36,26 @@ package struct ProofOrigin: Sendable {
     guard let interpreter = try source.interpreter(options) else {
       throw ModelError(.unsupported, "networks of this framework cannot be proved")
     }
+    let program = try model.programNetwork()?.model
+    var model = program ?? model
+    if model.description?.metadata == nil { model.description?.metadata = Metadata() }
     let made = Set(model.neuralNetwork?.layers.flatMap(\.output) ?? [])
-    func own(_ blob: String) -> String { made.contains(blob) ? blob : renamed[blob] ?? blob }
-    var model = model
+    let probabilities = model.description?.predictedProbabilitiesName
+    func own(_ blob: String) -> String {
+      if made.contains(blob) { return blob }
+      return renamed[blob] ?? (blob == probabilities ? model.probabilitiesBlob : nil) ?? blob
+    }
     let known = model.description?.metadata?.userDefined ?? [:]
-    if !known.keys.contains(where: { $0.hasPrefix(SourceLayout.blobKey) }) {
-      // A model of another converter has the same blobs, but says nothing of their axes.
-      var metadata = model.description?.metadata ?? Metadata()
+    if program != nil || !known.keys.contains(where: { $0.hasPrefix(SourceLayout.blobKey) }) {
+      // A model of another converter has the same blobs, but says nothing of their axes; those of a
+      // program have a batch, and no axis of a sequence.
       let prefix = SourceLayout.metadataPrefix
       for (key, value) in layouts {
-        let isOfBlob = key.hasPrefix(prefix)
-        metadata.userDefined[
-          isOfBlob ? prefix + own(String(key.dropFirst(prefix.count))) : key] = value
+        let key = key.hasPrefix(prefix) ? prefix + own(String(key.dropFirst(prefix.count))) : key
+        if known[key] != nil { continue }
+        model.description?.metadata?.userDefined[key] =
+          program != nil && value == "NHWC" ? "NHWC:NCHW" : value
       }
-      model.description?.metadata = metadata
     }
     var counterparts = blobs.mapValues(own)
     if counterparts.isEmpty {

@@ -14,10 +14,10 @@ struct ProofRun {
   let model: Model
   let seed: UInt64
 
-  /// What an engine in single precision may differ by in one layer, relative to its largest value: sums
+  /// What an engine may differ by in one layer, relative to its largest value: in single precision, sums
   /// of thousands of products, and functions by polynomials. What changes with the last bits of the
   /// layer's inputs comes in addition; see `compared`.
-  private static let rounding = 1e-5
+  private let rounding: Double
 
   /// The result for one input.
   struct Result {
@@ -55,7 +55,7 @@ struct ProofRun {
     let made = Set(model.neuralNetwork?.layers.flatMap(\.output) ?? [])
     self.blobs = blobs.filter { made.contains($0.value) && !images.contains($0.value) }
     self.model = model
-    seed = options.seed
+    (seed, rounding) = (options.seed, options.rounding)
     let required = (model.description?.input ?? []).filter { $0.type?.isOptional != true }
     let pairing = ArrayPairing(
       actual: required.map { Optional($0.name) },
@@ -63,17 +63,24 @@ struct ProofRun {
     let names = Dictionary(
       pairing.pairs.map { (interpreter.inputs[$0.expected].name, required[$0.actual].name) },
       uniquingKeysWith: { first, _ in first })
+    let counterparts = Set(self.blobs.values)
     if let open = interpreter.inputs.first(where: { names[$0.name] == nil }) {
       throw ModelError(
         .mismatch, "the model has no input for '\(open.name)' of the source network",
         hint: "its inputs are \(required.map(\.name).joined(separator: ", "))")
     }
-    inputNames = names
+    // Layers that prepare pixels are not of the source.
+    inputNames = names.mapValues { name in
+      guard model.imageType(of: name) != nil else { return name }
+      return model.affineBlobs(after: name).prefix {
+        $0.hasPrefix(name + "_") && !counterparts.contains($0)
+      }.last ?? name
+    }
     var predictorOptions = options.predictor
     predictorOptions.layout = .source
     // As in the definition: the tiles of faster algorithms round by what comes in, not by what goes out.
     predictorOptions.engine.convolution = .direct
-    predictorOptions.keep = .named(Set(self.blobs.values).union(required.map(\.name)))
+    predictorOptions.keep = .named(Set(self.blobs.values).union(inputNames.values))
     predictor = try Predictor(model: model, options: predictorOptions)
   }
 
@@ -103,7 +110,7 @@ struct ProofRun {
       result.compared.insert(layer)
       result.openOutputs.remove(blob)
       let difference = LayerDifference(actual, value, mayOverflow: input.mayOverflow)
-      if difference.largest > Self.rounding * difference.scale + smallest(input) {
+      if difference.largest > rounding * difference.scale + smallest(input) {
         result.suspects.append(
           .init(layer: layer, blob: blob, difference: difference, value: value, allowed: 0))
       } else {
@@ -175,7 +182,7 @@ struct ProofRun {
         actual, suspect.value, mayOverflow: input.mayOverflow
       ) { own.indices.contains($0) && own[$0] > jump }
       judged.allowed =
-        Self.rounding * suspect.difference.scale + smallest(input)
+        rounding * suspect.difference.scale + smallest(input)
         + 64 * own.reduce(0) { $1 > jump ? $0 : max($0, $1) }
       if judged.difference.largest <= judged.allowed {
         result.largest = max(result.largest, judged.difference.relative)
