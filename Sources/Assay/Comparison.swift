@@ -74,6 +74,11 @@ public struct Comparison: Sendable {
     outputs.allSatisfy(\.agrees) && (blobs?.blobs.allSatisfy(\.agrees) ?? true)
   }
 
+  /// Whether numbers of an output differ, and not only an image of it.
+  package var canBeDiagnosed: Bool {
+    images.isEmpty && outputs.contains { !$0.agrees && $0.metrics != nil }
+  }
+
   /// Runs `model` on the inputs that `words` name and compares its outputs with those in the file
   /// `expected`.
   public static func compare(
@@ -99,7 +104,7 @@ public struct Comparison: Sendable {
     }
     let (pairs, unexpected) = try pair(
       outputs.map { ($0.name, isImage ? $0.channelsLast : $0.value) }, with: expected, file: path,
-      options.engine.hooks)
+      options.engine.hooks, states: predictor.stateOutputs)
     let scores = Set(outputs.filter(\.isScores).map(\.name))
     let comparisons = pairs.map {
       $0.compared(options, isImage: isImage, isScores: scores.contains($0.name))
@@ -187,12 +192,14 @@ public struct Comparison: Sendable {
 
   /// The outputs of a prediction against what was expected of it.
   package static func compare(
-    _ prediction: Prediction, expected: ArraySet, file: String, options: Options
+    _ prediction: Prediction, expected: ArraySet, file: String, options: Options,
+    states: Set<String>
   ) throws -> [OutputComparison] {
     let outputs = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
     let scores = Set(outputs.filter(\.isScores).map(\.name))
     let pairs = try pair(
-      outputs.map { ($0.name, $0.value) }, with: expected, file: file, options.engine.hooks
+      outputs.map { ($0.name, $0.value) }, with: expected, file: file, options.engine.hooks,
+      states: states
     ).pairs
     return pairs.map {
       $0.compared(options, isImage: false, isScores: scores.contains($0.name))
@@ -201,8 +208,16 @@ public struct Comparison: Sendable {
 
   private static func pair(
     _ actual: [(name: String, value: Tensor)], with expected: ArraySet, file: String,
-    _ hooks: EngineHooks
+    _ hooks: EngineHooks, states: Set<String> = []
   ) throws -> (pairs: [Pair], unexpected: [String]) {
+    // Arrays without the name of an output are of the outputs that are no states.
+    let names = Set(actual.map(\.name))
+    let isOpen =
+      expected.arrays.count < actual.count
+      && expected.arrays.contains {
+        !names.contains($0.name ?? "")
+      }
+    let actual = isOpen ? actual.filter { !states.contains($0.name) } : actual
     let pairing = ArrayPairing(actual: actual.map(\.name), expected: expected.arrays.map(\.name))
     guard pairing.unpairedExpected.isEmpty, !pairing.pairs.isEmpty else {
       let names = pairing.unpairedExpected.map { expected.arrays[$0].name ?? "array \($0)" }
@@ -256,6 +271,16 @@ public struct Comparison: Sendable {
         file: path, hint: "name the arrays as `assay inspect` names layers or blobs")
     }
     return comparison
+  }
+}
+
+extension Predictor {
+  /// The outputs with what recurrent layers pass on to the next prediction.
+  package var stateOutputs: Set<String> {
+    let optional = inputs.map(\.name).filter { name in
+      name.hasSuffix("_in") && inputs.contains { $0.name == name && $0.type?.isOptional == true }
+    }
+    return Set(model.recurrentStates.map(\.output) + optional.map { $0.dropLast(2) + "out" })
   }
 }
 

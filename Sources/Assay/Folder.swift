@@ -4,7 +4,7 @@ import TensorCore
 
 /// Folders of the file system.
 package enum Folder {
-  static func exists(_ path: String) -> Bool { kind(path) != nil }
+  package static func exists(_ path: String) -> Bool { kind(path) != nil }
 
   package static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
 

@@ -75,6 +75,24 @@ package struct InputList: Sequence, IteratorProtocol {
     return nil
   }
 
+  /// The lines of standard input, if `-` is among the words.
+  ///
+  /// - Throws: `.usage` if they are no list of paths, but an input itself.
+  package static func standardInput(for words: [String]) throws -> () -> String? {
+    guard words.contains("-") else { return { nil } }
+    var first = readLine()
+    // What is not UTF-8 has this character.
+    if let first, first.utf8.contains(0) || first.unicodeScalars.contains("\u{FFFD}") {
+      throw ModelError(
+        .usage, "it is not a list of paths", file: "standard input",
+        hint: "save the input in a file and give its name; - reads a list with a path on each line")
+    }
+    return {
+      defer { first = nil }
+      return first ?? readLine()
+    }
+  }
+
   private mutating func nextOfAll() -> InputSource? {
     while let entry = entries.first {
       switch entry {

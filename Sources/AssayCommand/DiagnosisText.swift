@@ -1,43 +1,45 @@
 import Assay
 
-/// The output of `diff --diagnose`.
+/// Why outputs differ, in `diff`: at the end, a line with the cause and one with its remedy.
 struct DiagnosisText {
   let diagnosis: Diagnosis
+  /// Whether nobody asked for it, so that it was a short one.
+  private let isLimited: Bool
 
-  init(_ diagnosis: Diagnosis) { self.diagnosis = diagnosis }
-
-  func text() -> String {
-    var text = "\n"
-    let explanations = diagnosis.explanations
-    if explanations.isEmpty {
-      text +=
-        "none of \(counted(diagnosis.excluded.count, "usual cause")) explains the difference\n"
-      if let best = diagnosis.best { text += "closest:\n" + row(best) }
-      text +=
-        "save what the framework's layers compute with `assay record`, and compare with --layers\n"
-    } else {
-      text +=
-        explanations.count == 1
-        ? "the difference is explained:\n" : "each of these explains the difference:\n"
-      text += explanations.map(row).joined()
-      text += "\(counted(diagnosis.excluded.count, "other cause")) excluded\n"
-    }
-    if diagnosis.untried > 0 {
-      text +=
-        "\(counted(diagnosis.untried, "trial")) did not fit into the time limit; see --budget\n"
-    }
-    return text
+  init(_ diagnosis: Diagnosis, isLimited: Bool = false) {
+    self.diagnosis = diagnosis
+    self.isLimited = isLimited
   }
 
-  private func row(_ finding: Diagnosis.Finding) -> String {
-    let error = { (value: Double) in numberText(value, digits: 2) }
-    var text =
-      "  " + finding.causes.map { Console.escaped($0.summary) }.joined(separator: "; and ")
-      + ": error \(error(diagnosis.error)) → \(error(finding.error))\n"
-    for remedy in finding.causes.compactMap(\.remedy) {
-      text += "    \(Console.escaped(remedy))\n"
+  func text() -> String {
+    let explanations = diagnosis.explanations
+    var text = "\n"
+    if explanations.count > 1 {
+      text += "each of these explains the difference:\n"
+      text += explanations.map { "  \(cause($0))\n" }.joined()
     }
-    return text
+    if !explanations.isEmpty {
+      text += "\(counted(diagnosis.excluded.count, "other cause")) excluded\n"
+    } else if let best = diagnosis.best {
+      text += "closest: \(cause(best))\n"
+    }
+    if diagnosis.untried > 0 {
+      text += "\(counted(diagnosis.untried, "trial")) did not fit into the limit"
+      text += isLimited ? "; --diagnose tries all\n" : "; see --budget\n"
+    }
+    guard let first = explanations.first else {
+      return text + "cause: no known cause found (\(diagnosis.excluded.count) tried)\n"
+        + "remedy: save what the framework's layers compute with `assay record`, and compare with --layers\n"
+    }
+    let remedies = first.causes.compactMap(\.remedy).map { Console.escaped($0) }
+    return text + "cause: \(cause(first))\n"
+      + (remedies.isEmpty ? "" : "remedy: \(remedies.joined(separator: "; "))\n")
+  }
+
+  private func cause(_ finding: Diagnosis.Finding) -> String {
+    let error = { (value: Double) in numberText(value, digits: 2) }
+    return finding.causes.map { Console.escaped($0.summary) }.joined(separator: "; and ")
+      + ": error \(error(diagnosis.error)) → \(error(finding.error))"
   }
 
   func json() -> JSONText {

@@ -70,8 +70,14 @@ struct DiffCommand: ParsableCommand {
   @Flag(help: "Also run in double precision and say whether a difference is rounding.")
   var reference = false
 
-  @Flag(help: "Find out why outputs differ: try the usual causes, singly and in pairs.")
+  @Flag(
+    help:
+      "Find out why outputs differ: try all usual causes, singly and in pairs, not only for a few seconds."
+  )
   var diagnose = false
+
+  @Flag(help: "Do not try the usual causes if outputs differ.")
+  var noDiagnose = false
 
   @Option(
     help: ArgumentHelp(
@@ -159,12 +165,15 @@ struct DiffCommand: ParsableCommand {
           document, inputs: Array(words), expected: expected,
           options: options(for: document, compile))
       }
-      if diagnose, !comparison.matches {
-        diagnosis = try inFile(files.path) {
-          try Diagnosis(
-            document, inputs: Array(words), expected: expected,
-            options: options(for: document, compile), budget: .seconds(budget ?? 60))
-        }
+      if diagnose || !noDiagnose && !isHalf && comparison.canBeDiagnosed, !comparison.matches {
+        do {
+          diagnosis = try inFile(files.path) {
+            try Diagnosis(
+              document, inputs: Array(words), expected: expected,
+              options: options(for: document, compile), budget: .seconds(budget ?? 60),
+              multiplyAdds: diagnose ? nil : Diagnosis.usualMultiplyAdds)
+          }
+        } catch let error as ModelError where !diagnose && error.code != .outOfMemory {}
       }
       if isHalf, !comparison.matches {
         study = try inFile(files.path) {
@@ -188,11 +197,8 @@ struct DiffCommand: ParsableCommand {
         ).text)
     } else {
       Console.write(
-        text.text() + (diagnosis.map { DiagnosisText($0).text() } ?? "")
+        text.text() + (diagnosis.map { DiagnosisText($0, isLimited: !diagnose).text() } ?? "")
           + (study.map { HalfPrecisionText($0).text() } ?? ""))
-      if !comparison.matches, expected != nil, !diagnose {
-        Console.note("add --diagnose to look for the cause")
-      }
     }
     try writeReport { page in
       try page.add(comparison, diagnosis: diagnosis)
@@ -209,6 +215,9 @@ struct DiffCommand: ParsableCommand {
   ) throws {
     var words = words
     guard let other = try ModelFiles(fromModels: &words) else {
+      if let missing = words.first(where: { $0 != "-" && !Folder.exists($0) }) {
+        _ = try FileFormat.read(missing)
+      }
       if isHalf { return try studyHalfPrecision(of: files, Array(words), reader, compile) }
       throw ModelError(
         .usage, "there is one model and nothing to compare it with",
@@ -356,8 +365,8 @@ struct DiffCommand: ParsableCommand {
     try report.write(files.joined(separator: " ")) { page in
       page.add(
         .facts([
-          ("actual", files.joined(separator: " ")),
-          ("expected", expected ?? files.dropFirst().first ?? "single precision"),
+          (expected == nil ? "compared" : "model", files.joined(separator: " ")),
+          ("expected", expected ?? "the first of them"),
           ("program", "assay \(assayVersion)"),
         ]))
       try fill(&page)

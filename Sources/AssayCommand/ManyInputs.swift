@@ -14,7 +14,8 @@ struct ManyInputs {
   static func list(
     _ words: [String], for model: Model, expected: String?
   ) throws -> InputList? {
-    let list = try InputList(words, for: model, namesFiles: true) { readLine() }
+    let list = try InputList(
+      words, for: model, namesFiles: true, line: InputList.standardInput(for: words))
     let isOfSeveral = expected.map {
       $0 == InputLabels.folders || Folder.isFolder($0) || InputLabels.isTable($0)
     }
@@ -33,7 +34,7 @@ struct ManyInputs {
     if expected == InputLabels.folders || InputLabels.isTable(expected) {
       var evaluation = ClassEvaluation(
         try InputLabels(expected, inputs: list),
-        names: try ClassNames(file: nil, model: model, keepsIdentifiers: true)?.names,
+        names: try ClassNames(file: nil, model: predictor.model, keepsIdentifiers: true)?.names,
         top: options.top ?? 5)
       try loop.run(list, predictor) { source, _, prediction, _ in
         try evaluation.add(prediction, of: source)
@@ -47,7 +48,9 @@ struct ManyInputs {
         let (arrays, file) = try expected.arrays(of: source, at: index)
         summary.add(
           source.name,
-          try Comparison.compare(prediction, expected: arrays, file: file, options: options))
+          try Comparison.compare(
+            prediction, expected: arrays, file: file, options: options,
+            states: predictor.stateOutputs))
       }
       try loop.requireResults()
       result = .arrays(summary)

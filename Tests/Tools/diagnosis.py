@@ -224,10 +224,10 @@ CAUSES = {
     "mean and variance": (each("batchnorm", exchange("mean", "variance")), "mean and variance"),
     "gamma and beta": (each("batchnorm", exchange("gamma", "beta")), "gamma and beta"),
     "leaky slope": (each("activation", leaky), "slope of leaky"),
-    "hard sigmoid's slope": (each("activation", hard), "hard with the slope 0.2"),
-    "hard sigmoid in LSTM": (each("uniDirectionalLSTM", recurrent_hard), "hard with the slope 0.2"),
-    "hard sigmoid in GRU": (each("gru", recurrent_hard), "hard with the slope 0.2"),
-    "sigmoid not hard": (each("activation", soft), "hard with the slope 0.2"),
+    "hard sigmoid's slope": (each("activation", hard), "hard sigmoid .slope 0.2"),
+    "hard sigmoid in LSTM": (each("uniDirectionalLSTM", recurrent_hard), "hard sigmoid .slope 0.2"),
+    "hard sigmoid in GRU": (each("gru", recurrent_hard), "hard sigmoid .slope 0.2"),
+    "sigmoid not hard": (each("activation", soft), "hard sigmoid .slope 0.2"),
     "LSTM gates": (each("uniDirectionalLSTM", lstm_gates), "gates of LSTMs"),
     "GRU gates": (each("gru", gru_gates), "gates of GRUs"),
     "forget bias": (each("uniDirectionalLSTM", forget), "forget gates' bias"),
@@ -254,7 +254,7 @@ CAUSES = {
 
 # name: (options of the right model, of the wrong one), (for run of the right one, of the wrong one), explanation
 IMAGES = {
-    "color": (["--preset", "keras-tf"], ["--preset", "keras-tf", "--color", "bgr"], [], [], "colors are in the order RGB"),
+    "color": (["--preset", "keras-tf"], ["--preset", "keras-tf", "--color", "bgr"], [], [], "expects BGR"),
     "no scale": (["--preset", "keras-tf"], [], [], [], "−1 to 1"),
     "0 to 1": (["--image-scale", "1/255"], ["--preset", "keras-tf"], [], [], "0 to 1"),
     "mean": (["--preset", "caffe"], ["--color", "bgr"], [], [], "VGG's mean"),

@@ -1,5 +1,6 @@
 import CoreMLModel
 import ModelPrediction
+import Programs
 import TensorCore
 import Verification
 
@@ -31,12 +32,17 @@ public struct Diagnosis: Sendable {
   /// Trials that did not fit into the time limit.
   public let untried: Int
 
+  /// What a diagnosis that nobody asked for may cost: about five seconds of two cores.
+  package static let usualMultiplyAdds = 200_000_000_000
+
   /// Tries causes singly, then in pairs, until one explains the difference.
   ///
-  /// - Parameter budget: no trial starts after this time.
+  /// - Parameters:
+  ///   - budget: no trial starts after this time.
+  ///   - multiplyAdds: no trial starts after as many; nil for any number.
   public init(
     _ model: Model, inputs words: [String], expected path: String, options: Comparison.Options,
-    budget: Duration = .seconds(60)
+    budget: Duration = .seconds(60), multiplyAdds: Int? = nil
   ) throws {
     let source = try InputSource.only(words, for: model, command: "diff")
     let subject = try DiagnosisSubject(
@@ -44,12 +50,15 @@ public struct Diagnosis: Sendable {
     let clock = ContinuousClock()
     let end = clock.now + budget
     let runner = TrialRunner(options)
+    let cost = max(1, Inspection(try model.programNetwork()?.model ?? model).multiplyAdds)
+    let limit = multiplyAdds.map { $0 / cost } ?? .max
+    var isOver: Bool { clock.now >= end || runner.count > limit }
     let start = try runner.run(subject.trial)
     error = start.error
     var singles: [Finding] = []
     var untried = 0
     for cause in subject.causes {
-      if clock.now >= end {
+      if isOver {
         untried += 1
       } else if let finding = try runner.finding([cause], subject.trial) {
         singles.append(finding)
@@ -59,7 +68,7 @@ public struct Diagnosis: Sendable {
     var pairs: [Finding] = []
     if explanations.isEmpty {
       for pair in Self.pairs(singles) {
-        if clock.now >= end {
+        if isOver {
           untried += 1
         } else if let finding = try runner.finding(pair, subject.trial) {
           pairs.append(finding)
@@ -80,8 +89,12 @@ public struct Diagnosis: Sendable {
   /// Those whose error is near the smallest, in the order of the trials.
   private static func equallyGood(_ findings: [Finding]) -> [Finding] {
     guard let least = findings.map(\.error).min() else { return [] }
+    var texts: Set<[String?]> = []
     // Errors below 1e-5 are rounding, whose size says nothing.
-    return findings.filter { $0.error <= max(3 * least, 1e-5) }
+    return findings.filter {
+      $0.error <= max(3 * least, 1e-5)
+        && texts.insert($0.causes.flatMap { [$0.summary, $0.remedy] }).inserted
+    }
   }
 
   /// Causes that help a little with all others, most promising first.
@@ -104,6 +117,8 @@ public struct Diagnosis: Sendable {
 private final class TrialRunner {
   private let options: Comparison.Options
   private var predictors: [(changes: [String], predictor: Predictor)] = []
+  /// The number of predictions.
+  private(set) var count = 0
   /// The last prediction; causes that change only the outputs need no other.
   private var last: (changes: [String], blobs: [String: Tensor], prediction: Prediction)?
 
@@ -144,6 +159,7 @@ private final class TrialRunner {
     if let last, last.changes == trial.changes, last.blobs == trial.blobs {
       return last.prediction
     }
+    count += 1
     let prediction = try predictor(for: trial).prediction(of: trial.blobs)
     last = (trial.changes, trial.blobs, prediction)
     return prediction

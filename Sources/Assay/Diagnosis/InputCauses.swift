@@ -24,14 +24,15 @@ extension DiagnosisSubject {
       let isSame = current.map(scale.isNear) ?? false
       return (isGray ? [false] : [false, true]).compactMap { isReversed -> Cause? in
         if isSame, !isReversed { return nil }
-        let range = isSame ? [] : ["pixels are \(scale.name)"]
-        let colors = isReversed ? ["the colors are in the order \(isBGR ? "RGB" : "BGR")"] : []
+        let (given, taken) = isBGR == isReversed ? ("RGB", "BGR") : ("BGR", "RGB")
+        let pixels =
+          isSame ? given : "pixels \(scale.name)" + (isReversed ? " in \(given)" : "")
         let options =
           (isReversed ? ["--color \(isBGR ? "rgb" : "bgr")"] : []) + (isSame ? [] : [scale.options])
         return Cause(
           .input,
-          "in the expected prediction of '\(name)', "
-            + (range + colors).joined(separator: " and "),
+          "the framework was given \(pixels) for '\(name)'"
+            + (isReversed ? "; this model expects \(taken)" : ""),
           remedy: isImage
             ? "convert or edit with " + options.joined(separator: " ")
             : "prepare the array the same way"

@@ -30,13 +30,19 @@ extension DiagnosisSubject {
   /// PyTorch.
   private var sigmoidCauses: [Cause] {
     let functions: [(summary: String, function: Activation.Function)] = [
-      ("hard with the slope 0.2, as in Keras 1 and 2", .sigmoidHard(alpha: 0.2, beta: 0.5)),
-      ("hard with the slope 1/6, as in Keras 3 and PyTorch", .sigmoidHard(alpha: 1 / 6, beta: 0.5)),
-      ("not hard", .sigmoid),
+      (
+        "hard sigmoid (slope 0.2, Keras 1 and 2) instead of sigmoid",
+        .sigmoidHard(alpha: 0.2, beta: 0.5)
+      ),
+      (
+        "hard sigmoid (slope 1/6, Keras 3 and PyTorch) instead of sigmoid",
+        .sigmoidHard(alpha: 1 / 6, beta: 0.5)
+      ),
+      ("sigmoid instead of hard sigmoid", .sigmoid),
     ]
     return functions.map { entry in
-      Cause(.network, "sigmoids are " + entry.summary) { trial in
-        trial.changeActivations("sigmoids " + entry.summary) { activation in
+      Cause(.network, entry.summary) { trial in
+        trial.changeActivations(entry.summary) { activation in
           switch activation.function {
           case .sigmoid?, .sigmoidHard?:
             guard activation.function != entry.function else { return false }
