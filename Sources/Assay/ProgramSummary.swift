@@ -1,6 +1,5 @@
 import CoreMLModel
 import Programs
-import Reports
 
 /// The contents of an ML Program that `inspect` shows.
 package struct ProgramSummary: Sendable {
@@ -14,8 +13,6 @@ package struct ProgramSummary: Sendable {
     /// Each kind of operation except constants, most frequent first.
     package var operations: [Kind]
     package var constants: Int
-    /// The inputs, operations and outputs as nodes of a graph.
-    package var parts: [NetworkGraph.Part]
   }
 
   /// One kind of operation.
@@ -44,7 +41,7 @@ package struct ProgramSummary: Sendable {
         outputs: (function.body?.outputs ?? []).map { ($0, types[$0] ?? "") },
         operations: counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
           Kind(name: $0.key, count: $0.value, runs: Programs.runs($0.key))
-        }, constants: constants, parts: function.parts(types))
+        }, constants: constants)
     }
   }
 }
@@ -56,40 +53,6 @@ extension MILBlock {
       counts[operation.type, default: 0] += 1
       for output in operation.outputs { types[output.name] = ProgramText.type(output.type) }
       for block in operation.blocks { block.count(&counts, &types) }
-    }
-  }
-}
-
-extension MILFunction {
-  fileprivate func parts(_ types: [String: String]) -> [NetworkGraph.Part] {
-    func feature(_ name: String, _ kind: NetworkGraph.Kind) -> NetworkGraph.Node {
-      NetworkGraph.Node(name: name, kind: kind, type: types[name] ?? "")
-    }
-    return inputs.map {
-      NetworkGraph.Part(feature($0.name, .input), inputs: [], outputs: [$0.name])
-    } + (body?.parts(types) ?? [])
-      + (body?.outputs ?? []).map {
-        NetworkGraph.Part(feature($0, .output), inputs: [$0], outputs: [])
-      }
-  }
-}
-
-extension MILBlock {
-  /// A node for each operation except constants; operations of inner blocks come before the
-  /// operation itself.
-  fileprivate func parts(_ types: [String: String]) -> [NetworkGraph.Part] {
-    operations.filter { $0.type != "const" }.flatMap { operation in
-      let values = operation.inputs.flatMap { $0.value?.arguments ?? [] }.compactMap { binding in
-        if case .name(let name)? = binding.content { name } else { nil }
-      }
-      let node = NetworkGraph.Node(
-        name: operation.label, kind: .layer, type: operation.type,
-        shape: operation.outputs.map { types[$0.name] ?? "" }.joined(separator: ", "))
-      return operation.blocks.flatMap { $0.parts(types) } + [
-        NetworkGraph.Part(
-          node, inputs: values + operation.blocks.flatMap(\.outputs),
-          outputs: operation.outputs.map(\.name))
-      ]
     }
   }
 }

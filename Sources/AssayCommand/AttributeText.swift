@@ -8,6 +8,24 @@ enum AttributeText {
     fragments(attributes).map { $0.replacing(" ", with: "\u{A0}") }.joined(separator: ", ")
   }
 
+  /// Names and values.
+  static func fields(_ attributes: JSONObject) -> [(label: String, text: String)] {
+    fragments(attributes).map { field in
+      let place = field.firstIndex(of: " ")
+      return (
+        String(field[..<(place ?? field.endIndex)]),
+        place.map { String(field[$0...].dropFirst()) } ?? "yes"
+      )
+    }
+  }
+
+  /// The type of a layer, with the function of an activation or the kind of a pooling.
+  static func typeText(_ layer: Inspection.Layer) -> String {
+    guard let field = fields(layer.attributes).first else { return layer.type }
+    if layer.type == "activation" { return field.label }
+    return field.label == "type" ? "\(layer.type) \(field.text)" : layer.type
+  }
+
   private static func fragments(_ object: JSONObject) -> [String] {
     object.members.compactMap { fragment($0.name, $0.value) }
   }

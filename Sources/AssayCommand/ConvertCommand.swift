@@ -170,10 +170,9 @@ struct ConvertCommand: ParsableCommand {
       Console.wrote(path)
     }
     try report.write(model) { page in
-      page.add(.facts(summary.rows))
-      if let comparison = summary.check?.comparison { page.add(comparison.outputs) }
-      page.add(result.plan, notes: result.notes)
       page.add(result.model, customLayers: summary.customLayers)
+      page.add(result.plan, notes: result.notes, facts: summary.rows)
+      if let comparison = summary.check?.comparison { page.add(comparison.outputs) }
     }
   }
 

@@ -200,7 +200,8 @@ struct DiffCommand: ParsableCommand {
         text.text() + (diagnosis.map { DiagnosisText($0, isLimited: !diagnose).text() } ?? "")
           + (study.map { HalfPrecisionText($0).text() } ?? ""))
     }
-    try writeReport { page in
+    try writeReport(files[0], against: expected ?? files[1], inputs: expected == nil ? [] : words) {
+      page in
       try page.add(comparison, diagnosis: diagnosis)
       if let study { page.add(study) }
       if let model { page.add(model, customLayers: compile.customLayers) }
@@ -250,10 +251,11 @@ struct DiffCommand: ParsableCommand {
       if let proof { Console.write("\n" + ProofText(proof).text(files.path)) }
     }
     try loop?.conclude()
-    try writeReport { page in
+    try writeReport(other.path, against: files.path, inputs: words) { page in
       for run in comparison.runs { try page.add(run.comparison, diagnosis: nil) }
-      page.add(first.model, customLayers: compile.customLayers, of: " " + files.path)
-      page.add(second.model, customLayers: compile.customLayers, of: " " + other.path)
+      for (model, path) in [(second.model, other.path), (first.model, files.path)] {
+        page.add(model, customLayers: compile.customLayers, of: " of " + ReportArguments.name(path))
+      }
     }
     if let run = comparison.runs.first {
       try writeDifference(run.comparison)
@@ -361,14 +363,16 @@ struct DiffCommand: ParsableCommand {
           ? ": black, because nothing differs" : ": white is a difference of \(largest) of 255"))
   }
 
-  func writeReport(_ fill: (inout Report) throws -> Void) throws {
-    try report.write(files.joined(separator: " ")) { page in
+  /// - Parameter inputs: none for two files of arrays.
+  func writeReport(
+    _ actual: String, against expected: String, inputs: some Sequence<String>,
+    fill: (inout Report) throws -> Void
+  ) throws {
+    try report.write(actual, expected) { page in
       page.add(
-        .facts([
-          (expected == nil ? "compared" : "model", files.joined(separator: " ")),
-          ("expected", expected ?? "the first of them"),
-          ("program", "assay \(assayVersion)"),
-        ]))
+        .facts(
+          [("actual", actual), ("expected", expected)] + inputs.map { ("input", $0) }
+            + [("program", "assay \(assayVersion)")]))
       try fill(&page)
     }
   }

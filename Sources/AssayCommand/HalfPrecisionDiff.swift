@@ -30,7 +30,7 @@ extension DiffCommand {
     } else {
       Console.write(text.text())
     }
-    try writeReport { page in
+    try writeReport(files.path, against: "single precision", inputs: inputs) { page in
       page.add(study)
       page.add(document, customLayers: compile.customLayers)
     }

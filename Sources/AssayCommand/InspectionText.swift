@@ -34,8 +34,8 @@ struct InspectionText {
     modelRows()
       + (model.description?.input ?? []).map(featureRow).map { ("input " + $0.0, $0.1) }
       + (model.description?.output ?? []).map(featureRow).map { ("output " + $0.0, $0.1) }
-      + preprocessingRows().map { ("preprocessing of " + $0.0, $0.1) }
-      + Self.metadataRows(model) + customRows().map { ("custom layer " + $0.0, $0.1) } + totalRows()
+      + preprocessingRows().map { ("preprocessing of " + $0.0, $0.1) } + totalRows()
+      + customRows().map { ("custom layer " + $0.0, $0.1) } + Self.metadataRows(model)
   }
 
   private func functionText(_ function: ProgramSummary.Function) -> String {

@@ -92,6 +92,19 @@ package struct ProgramText {
     {
       return "\(Self.named(output)) = const(\(place(value)))"
     }
+    let outputs = operation.outputs.map { Self.named($0) }
+    let result = outputs.isEmpty ? "" : outputs.joined(separator: ", ") + " = "
+    let list = arguments(of: operation, constants).map { "\(Self.word($0.key))=\($0.text)" }.joined(
+      separator: ", ")
+    return "\(result)\(Self.word(operation.type))(\(list))"
+  }
+
+  /// Names and values, in the order of the operation's definition.
+  ///
+  /// - Parameter constants: the texts of those that are shown where they are used.
+  package func arguments(
+    of operation: MILOperation, _ constants: [String: String]
+  ) -> [(key: String, text: String)] {
     var arguments = operation.inputs.map { argument -> (key: String, text: String) in
       let values = (argument.value?.arguments ?? []).map { binding in
         switch binding.content {
@@ -113,14 +126,11 @@ package struct ProgramText {
       let places = [a, b].map { order.firstIndex(of: $0.key) ?? order.count }
       return places[0] == places[1] ? a.key < b.key : places[0] < places[1]
     }
-    let outputs = operation.outputs.map { Self.named($0) }
-    let result = outputs.isEmpty ? "" : outputs.joined(separator: ", ") + " = "
-    let list = arguments.map { "\(Self.word($0.key))=\($0.text)" }.joined(separator: ", ")
-    return "\(result)\(Self.word(operation.type))(\(list))"
+    return arguments
   }
 
   /// A small constant.
-  private func short(_ value: MILValue) -> String? {
+  package func short(_ value: MILValue) -> String? {
     guard case .immediate(let immediate)? = value.content else { return nil }
     guard case .tensor? = immediate.content else {
       if case .list(let list)? = immediate.content, list.values.count <= Self.shownElements {

@@ -30,7 +30,7 @@ extension Report {
       rows.append(("Shared best \(classes.count)", "\(number(classes.topN * 100)) %"))
     }
     return """
-      <section>
+      <section class="text">
       <h2>\(comparison.name): \(mark)</h2>
       \(HTML.facts(rows))\(chart)
       </section>

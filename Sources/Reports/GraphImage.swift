@@ -6,39 +6,28 @@ package struct GraphImage: Sendable {
   package static let largestCount = 10_000
 
   let graph: NetworkGraph
-  private static let height = 40.0
-  private static let rowHeight = 76.0
+  private static let header = 24.0
+  private static let line = 16.0
+  private static let margin = 16.0
 
   package init(_ graph: NetworkGraph) { self.graph = graph }
 
   /// The colors, which follow the system's light or dark mode.
-  static let style = Report.text(PackageResources.graph_css)
+  static let style = HTML(stringLiteral: Report.text(PackageResources.graph_css))
 
   /// A standalone file.
   ///
   /// - Throws: `.unsupported` if the graph has too many nodes.
   package func file() throws -> String {
-    let (content, box) = try drawn(links: false)
-    let file: HTML = """
-      <svg xmlns="http://www.w3.org/2000/svg" viewBox="\(box)" width="\(box.width)" \
-      height="\(box.height)">
-      <style>
-      :root { background: #fff; }
-      @media (prefers-color-scheme: dark) { :root { background: #16181b; } }
-      \(HTML(stringLiteral: Self.style))</style>
-      \(content)</svg>
-
-      """
-    return file.source
+    try drawn(label: nil, row: nil).source
   }
 
-  /// A section of a page; each layer links to its row in the table of layers.
-  func element(label: String) throws -> HTML {
-    let (content, box) = try drawn(links: true)
-    return "<svg viewBox=\"\(box)\" role=\"img\" aria-label=\"\(label)\">\n\(content)</svg>\n"
+  /// A section of a page; the rows of the layers have the names `row` with an index.
+  func element(label: String, row: String) throws -> HTML {
+    try drawn(label: label, row: row)
   }
 
-  private func drawn(links: Bool) throws -> (HTML, NodeBox) {
+  private func drawn(label: String?, row: String?) throws -> HTML {
     guard graph.nodes.count <= Self.largestCount else {
       throw ModelError(
         .unsupported,
@@ -46,82 +35,135 @@ package struct GraphImage: Sendable {
           + groupedText(Self.largestCount),
         hint: "write it as text, with the extension .dot or .md")
     }
-    let labels = graph.nodes.map { node in
-      (
-        name: node.name.clipped(to: 40),
-        type: [node.type, node.shape].filter { !$0.isEmpty }.joined(separator: "  ")
-          .clipped(to: 48)
-      )
-    }
-    let widths = labels.map { max(80, 24 + 6.6 * Double(max($0.name.count, $0.type.count))) }
+    let boxes = graph.nodes.map(NodeBox.init)
     let layout = LayeredLayout(
-      widths: widths, edges: graph.edges.map { ($0.from, $0.to) }, rowHeight: Self.rowHeight)
-    var content: HTML = "<g class=\"graph\">\n"
+      widths: boxes.map { max($0.width, 14 * Double($0.result.count) - 8) },
+      heights: boxes.map {
+        Self.header + ($0.lines.isEmpty ? 0 : 4 + Self.line * Double($0.lines.count))
+      },
+      edges: graph.edges.map { ($0.from, $0.to) }, rowGap: 42)
+    let left = layout.frame.x - Self.margin
+    let top = layout.frame.y - Self.margin
+    var content: HTML = ""
+    var isLeft = [Bool](repeating: false, count: boxes.count)
     for (edge, path) in zip(graph.edges, layout.paths) {
+      if layout.centers[path[1]].x > layout.centers[path[0]].x + 1 { isLeft[edge.from] = true }
       content.append(
-        "<path d=\"\(curve(path.map { layout.centers[$0] }))\"><title>\(edge.blob)</title></path>\n"
-      )
-    }
-    for (index, node) in graph.nodes.enumerated() {
-      let (x, y) = layout.centers[index]
-      let box: HTML = """
-        <g class="node \(node.kind.rawValue)"><title>\(node.name)</title>\
-        <rect x="\(x - widths[index] / 2)" y="\(y - Self.height / 2)" width="\(widths[index])" \
-        height="\(Self.height)" rx="6"/><text x="\(x)" y="\(y - 3)">\(labels[index].name)</text>\
-        <text class="type" x="\(x)" y="\(y + 13)">\(labels[index].type)</text></g>
         """
-      let isLink = links && node.layer != nil
-      content.append(
-        isLink ? "<a href=\"#layer-\(node.layer ?? 0)\">\(box)</a>\n" : "\(box)\n")
+        <path class="edge" data-ends="\(edge.from) \(edge.to)" d="\(curve(path, layout))">\
+        <title>\(edge.blob)</title></path>
+
+        """)
     }
-    content.append("</g>\n")
-    return (content, NodeBox(layout, widths, Self.height))
+    // A shape stands beside the edges that leave, to the left only if all turn right.
+    for (edge, path) in zip(graph.edges, layout.paths)
+    where layout.centers[path[1]].x <= layout.centers[path[0]].x + 1 { isLeft[edge.from] = false }
+    for index in graph.nodes.indices {
+      content.append(drawn(index, boxes[index], layout, row, isLeft: isLeft[index]))
+    }
+    let (width, height) = (
+      layout.frame.width + 2 * Self.margin, layout.frame.height + 2 * Self.margin
+    )
+    let file: HTML = label == nil ? "xmlns=\"http://www.w3.org/2000/svg\" class=\"page\" " : ""
+    let end: HTML =
+      label.map { " role=\"img\" aria-label=\"\($0)\">" } ?? ">\n<style>\n\(Self.style)</style>"
+    return """
+      <svg \(file)viewBox="\(left) \(top) \(width) \(height)" width="\(width)" height="\(height)"\(end)
+      <g class="graph">
+      \(content)</g>
+      </svg>
+
+      """
   }
 
-  /// From the lower edge of the first node to the upper edge of the last.
-  private func curve(_ points: [(x: Double, y: Double)]) -> String {
-    var points = points
-    points[0].y += Self.height / 2
-    points[points.count - 1].y -= Self.height / 2
-    func text(_ value: Double) -> String { number(value, digits: 6) }
-    var path = "M\(text(points[0].x)) \(text(points[0].y))"
-    for (a, b) in zip(points, points.dropFirst()) {
-      let bend = min(28, (b.y - a.y) / 2)
-      path +=
-        "C\(text(a.x)) \(text(a.y + bend)) \(text(b.x)) \(text(b.y - bend)) "
-        + "\(text(b.x)) \(text(b.y))"
+  private func drawn(
+    _ index: Int, _ box: NodeBox, _ layout: LayeredLayout, _ row: String?, isLeft: Bool
+  ) -> HTML {
+    let node = graph.nodes[index]
+    let (center, height) = (layout.centers[index], layout.heights[index])
+    let (x, y) = ((center.x - box.width / 2).rounded(), center.y - height / 2)
+    var inside: HTML = "<title>\(node.name)</title>"
+    func rectangle(_ name: HTML, _ left: Double, _ top: Double, _ height: Double) {
+      inside.append(
+        """
+        <rect class="\(name)" x="\(left)" y="\(top)" width="\(box.width)" height="\(height)" rx="5"/>
+        """)
     }
-    return path
+    if node.kind == .folded { rectangle("body", x + 5, y + 5, height) }
+    rectangle("body", x, y, height)
+    rectangle("head", x, y, Self.header)
+    inside.append("<text class=\"title\" x=\"\(x + 10)\" y=\"\(y + 16)\">\(box.title)</text>")
+    for (number, line) in box.lines.enumerated() {
+      let base = y + Self.header + Self.line * Double(number + 1) - 2
+      let kind: HTML = number == 0 ? "" : " class=\"weight\""
+      inside.append("<text\(kind) x=\"\(x + 10)\" y=\"\(base)\">\(line)</text>")
+    }
+    if !box.result.isEmpty {
+      inside.append(
+        """
+        <text class="result\(isLeft ? " left" : "")" x="\(center.x.rounded() + (isLeft ? -8 : 8))" \
+        y="\(y + height + 17)">\(box.result)</text>
+        """)
+    }
+    let kind = "\(node.kind.rawValue) \(node.family.rawValue)"
+    guard let row, let layer = node.layer else {
+      return
+        "<g class=\"node \(kind)\"\(row == nil ? "" : " tabindex=\"0\"" as HTML)>\(inside)</g>\n"
+    }
+    let list = node.members.map { "\(row)\($0)" }.joined(separator: " ")
+    let members: HTML = list.isEmpty ? "" : " data-members=\"\(list)\""
+    return "<a class=\"node \(kind)\" href=\"#\(row)\(layer)\"\(members)>\(inside)</a>\n"
+  }
+
+  /// From the lower edge of the first node to an arrowhead at the upper edge of the last. It moves
+  /// aside between rows only.
+  private func curve(_ path: [Int], _ layout: LayeredLayout) -> String {
+    func text(_ value: Double) -> String { number(value.rounded(), digits: 8) }
+    func bottom(_ node: Int) -> Double { layout.centers[node].y + layout.heights[node] / 2 }
+    var d = "M\(text(layout.centers[path[0]].x)) \(text(bottom(path[0])))"
+    for (a, b) in zip(path, path.dropFirst()) {
+      let (from, to) = (layout.centers[a], layout.centers[b])
+      let (start, end) = (bottom(a), to.y - layout.heights[b] / 2)
+      let bend = min(34, (end - start) / 2 + 8)
+      d +=
+        from.x.rounded() == to.x.rounded()
+        ? "V\(text(end))"
+        : "C\(text(from.x)) \(text(start + bend)) \(text(to.x)) \(text(end - bend)) "
+          + "\(text(to.x)) \(text(end))"
+      if b != path[path.count - 1] { d += "V\(text(bottom(b)))" }
+    }
+    return d + "m-4-7 4 7 4-7"
   }
 }
 
-/// What an image shows: `x y width height`.
+/// The texts of a node, and its width.
 private struct NodeBox {
-  let x: Double
-  let y: Double
+  let title: String
+  let lines: [String]
+  /// The shape of the result, beside the edges that leave the node.
+  let result: String
   let width: Double
-  let height: Double
 
-  init(_ layout: LayeredLayout, _ widths: [Double], _ nodeHeight: Double) {
-    let centers = layout.centers
-    let left = zip(centers, widths).map { $0.x - $1 / 2 } + centers.map(\.x)
-    let right = zip(centers, widths).map { $0.x + $1 / 2 } + centers.map(\.x)
-    x = (left.min() ?? 0) - 12
-    y = (centers.map(\.y).min() ?? 0) - nodeHeight / 2 - 12
-    width = (right.max() ?? 0) + 12 - x
-    height = (centers.map(\.y).max() ?? 0) + nodeHeight / 2 + 12 - y
-  }
-}
-
-extension HTML.StringInterpolation {
-  fileprivate mutating func appendInterpolation(_ box: NodeBox) {
-    appendInterpolation("\(box.x) \(box.y) \(box.width) \(box.height)" as HTML)
+  init(_ node: NetworkGraph.Node) {
+    let isLayer = node.layer != nil
+    title = (isLayer ? node.type : node.name).clipped(to: 44)
+    let shown = node.weights.count > 3 ? Array(node.weights.prefix(2)) : node.weights
+    let rest = node.weights.count - shown.count
+    lines =
+      [(isLayer ? node.name : node.type).clipped(to: 30)].filter { !$0.isEmpty }
+      + shown.map { $0.clipped(to: 32) } + (rest > 0 ? ["and \(rest) more"] : [])
+    result = isLayer ? node.shape.clipped(to: 32) : ""
+    let text = max(
+      7.6 * Double(title.count) + 2.2 * Double(title.count(where: \.isUppercase)),
+      7.2 * Double(lines.first?.count ?? 0),
+      6.6 * Double(lines.dropFirst().map(\.count).max() ?? 0))
+    width = max(90, 20 + text.rounded())
   }
 }
 
 extension String {
   /// The start and the end of a text that is too long.
   fileprivate func clipped(to length: Int) -> String {
-    count <= length ? self : prefix(length / 2) + "…" + suffix(length / 2 - 1)
+    count <= length ? self : prefix(length / 3) + "…" + suffix(length - length / 3 - 1)
   }
 }

@@ -6,17 +6,19 @@ package struct ReportedLayer: Sendable {
   package var type: String
   package var shape: String
   package var parameterCount: Int
-  package var multiplyAdds: Int
-  /// The blobs it reads and writes, and its fields.
+  /// Nil if they are not counted.
+  package var multiplyAdds: Int?
+  /// The blobs it reads and writes.
   package var blobs: String
-  package var fields: String
+  package var fields: [(label: String, text: String)]
   package var weights: [ReportedWeight]
   /// The source layer, and why it became this layer.
   package var origin: String?
 
   package init(
-    name: String, type: String, shape: String, parameterCount: Int, multiplyAdds: Int,
-    blobs: String, fields: String, weights: [ReportedWeight], origin: String? = nil
+    name: String, type: String, shape: String, parameterCount: Int, multiplyAdds: Int?,
+    blobs: String, fields: [(label: String, text: String)], weights: [ReportedWeight],
+    origin: String? = nil
   ) {
     self.name = name
     self.type = type
@@ -45,37 +47,43 @@ package struct ReportedWeight: Sendable {
     self.storage = storage
     self.distribution = distribution
   }
+
+  /// Its name and shape.
+  package var text: String {
+    "\(name) \(shape.map(String.init).joined(separator: "×"))"
+  }
 }
 
 extension Report {
-  /// One row per layer; its fields and weights unfold.
+  /// One row per layer; its fields and weights unfold. A long table is folded.
   package mutating func add(_ heading: String, layers: [ReportedLayer]) {
     let rows = layers.enumerated().map { index, layer -> HTML in
       """
-      <tr id="layer-\(index)"><td><details><summary>\(layer.name)</summary>\(details(layer))\
+      <tr id="\(row)\(index)"><td><details><summary>\(layer.name)</summary>\(details(layer))\
       </details></td><td>\(layer.type)</td><td>\(layer.shape)</td>\
       <td class="number">\(groupedText(layer.parameterCount))</td>\
-      <td class="number">\(groupedText(layer.multiplyAdds))</td></tr>
+      <td class="number">\(layer.multiplyAdds.map { groupedText($0) } ?? "")</td></tr>
       """
     }
     add(
       heading,
-      """
-      <table>
-      <tr><th>layer</th><th>type</th><th>shape</th><th class="number">parameters</th>\
-      <th class="number">multiply-adds</th></tr>
-      \(rows.lines())</table>
+      .folded(
+        rows.count,
+        """
+        <table class="layers">
+        <tr><th>layer</th><th>type</th><th>shape</th><th class="number">parameters</th>\
+        <th class="number">multiply-adds</th></tr>
+        \(rows.lines())</table>
 
-      """)
+        """))
   }
 
   private func details(_ layer: ReportedLayer) -> HTML {
     var html: HTML = "<p>\(layer.blobs)</p>"
     if let origin = layer.origin { html.append("<p>\(origin)</p>") }
-    if !layer.fields.isEmpty { html.append("<p class=\"faint\">\(layer.fields)</p>") }
+    html.append(.facts(layer.fields))
     for weight in layer.weights {
-      let shape = weight.shape.map(String.init).joined(separator: "×")
-      html.append("<p>\(weight.name) \(shape)\(weight.storage.map { ", \($0)" } ?? "")</p>")
+      html.append("<p>\(weight.text)\(weight.storage.map { ", \($0)" } ?? "")</p>")
       if let distribution = weight.distribution { html.append(distribution.chart) }
     }
     return html

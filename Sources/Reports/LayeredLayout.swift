@@ -5,12 +5,25 @@
 struct LayeredLayout {
   /// The centers of the nodes, and of the points where an edge crosses a row.
   private(set) var centers: [(x: Double, y: Double)]
+  /// The heights of the nodes; those of the points are of their rows.
+  private(set) var heights: [Double]
   /// The points of each edge, from its first node to its last.
   private(set) var paths: [[Int]] = []
-  /// Edges that span more rows than this are drawn directly, past the nodes between.
+  /// Edges that span more rows than this, or than a small graph allows, are drawn directly, past the
+  /// nodes between.
   private static let longestSpan = 32
+  private static let mostPoints = 40_000
+
+  /// What contains all nodes and points.
+  var frame: (x: Double, y: Double, width: Double, height: Double) {
+    let left = zip(centers, widths).map { ($0.x - $1 / 2).rounded(.down) }.min() ?? 0
+    let right = zip(centers, widths).map { ($0.x + $1 / 2).rounded(.up) }.max() ?? 0
+    let bottom = zip(centers, heights).map { $0.y + $1 / 2 }.max() ?? 0
+    return (left, 0, right - left, bottom)
+  }
 
   private let widths: [Double]
+  private let nodeCount: Int
   private var rows: [[Int]] = []
   private var above: [[Int]]
   private var below: [[Int]]
@@ -19,17 +32,21 @@ struct LayeredLayout {
 
   /// - Parameters:
   ///   - edges: pairs of nodes, the first before the second.
-  ///   - rowHeight: the distance between the centers of two rows.
-  init(widths: [Double], edges: [(from: Int, to: Int)], rowHeight: Double) {
+  ///   - rowGap: the distance between two rows.
+  init(
+    widths: [Double], heights: [Double], edges: [(from: Int, to: Int)], rowGap: Double
+  ) {
     let ranks = Self.ranks(count: widths.count, edges)
+    nodeCount = widths.count
     var widths = widths
     var ranks2 = ranks
     above = [[Int]](repeating: [], count: widths.count)
     below = above
+    let longest = max(Self.longestSpan, Self.mostPoints / max(1, edges.count))
     for edge in edges {
       var path = [edge.from]
       let span = ranks[edge.to] - ranks[edge.from]
-      if span <= Self.longestSpan {
+      if span <= longest {
         for rank in (ranks[edge.from] + 1)..<max(ranks[edge.from] + 1, ranks[edge.to]) {
           path.append(widths.count)
           widths.append(8)
@@ -39,7 +56,7 @@ struct LayeredLayout {
         }
       }
       path.append(edge.to)
-      if span <= Self.longestSpan {
+      if span <= longest {
         for (a, b) in zip(path, path.dropFirst()) {
           below[a].append(b)
           above[b].append(a)
@@ -50,13 +67,23 @@ struct LayeredLayout {
     self.widths = widths
     rows = [[Int]](repeating: [], count: (ranks2.max() ?? -1) + 1)
     for node in widths.indices { rows[ranks2[node]].append(node) }
-    centers = ranks2.map { (0, Double($0) * rowHeight) }
-    pack()
+    var tallest = [Double](repeating: 0, count: rows.count)
+    for node in heights.indices {
+      tallest[ranks2[node]] = max(tallest[ranks2[node]], heights[node])
+    }
+    self.heights = heights + ranks2[heights.count...].map { tallest[$0] }
+    var top = 0.0
+    let middles = tallest.map { height in
+      defer { top += height + rowGap }
+      return top + height / 2
+    }
+    centers = ranks2.map { (0, middles[$0]) }
+    for row in rows.indices { pack(row) }
     for _ in 0..<4 {
       order(by: above, rows.indices)
       order(by: below, rows.indices.reversed())
     }
-    for _ in 0..<6 {
+    for _ in 0..<max(6, min(40, 60_000 / (widths.count + 1))) {
       place(by: above, rows.indices)
       place(by: below, rows.indices.reversed())
     }
@@ -65,7 +92,7 @@ struct LayeredLayout {
 
   /// The longest path from a node without predecessors; such a node is placed just above its first
   /// successor.
-  private static func ranks(count: Int, _ edges: [(from: Int, to: Int)]) -> [Int] {
+  static func ranks(count: Int, _ edges: [(from: Int, to: Int)]) -> [Int] {
     var ranks = [Int](repeating: 0, count: count)
     var isFed = [Bool](repeating: false, count: count)
     let sorted = edges.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
@@ -81,14 +108,12 @@ struct LayeredLayout {
     return ranks
   }
 
-  /// Places nodes side by side in the order of the row.
-  private mutating func pack() {
-    for row in rows {
-      var x = 0.0
-      for node in row {
-        centers[node].x = x + widths[node] / 2
-        x += widths[node] + Self.gap
-      }
+  /// Places the nodes of a row side by side.
+  private mutating func pack(_ row: Int) {
+    var x = 0.0
+    for node in rows[row] {
+      centers[node].x = x + widths[node] / 2
+      x += widths[node] + Self.gap
     }
   }
 
@@ -103,40 +128,40 @@ struct LayeredLayout {
       let keys = rows[index].map { mean(neighbors[$0]) ?? centers[$0].x }
       let places = rows[index].indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
       rows[index] = places.map { rows[index][$0] }
-      var x = 0.0
-      for node in rows[index] {
-        centers[node].x = x + widths[node] / 2
-        x += widths[node] + Self.gap
-      }
+      pack(index)
     }
   }
 
   /// Moves each row's nodes to the mean position of their neighbors, as closely as their order and
-  /// widths allow: least squares under these constraints, solved by pooling adjacent violators.
+  /// widths allow: least squares under these constraints, solved by pooling adjacent violators. The
+  /// first segment of a long edge gives way to nodes and to the rest of long edges.
   private mutating func place(by neighbors: [[Int]], _ order: some Sequence<Int>) {
     for index in order {
       var offset = 0.0
       var offsets: [Double] = []
-      var blocks: [(sum: Double, count: Int)] = []
+      var blocks: [(sum: Double, weight: Double, count: Int)] = []
       for (place, node) in rows[index].enumerated() {
         if place > 0 {
           offset += (widths[rows[index][place - 1]] + widths[node]) / 2 + Self.gap
         }
         offsets.append(offset)
-        blocks.append(((mean(neighbors[node]) ?? centers[node].x) - offset, 1))
+        let isLoose = node >= nodeCount && (above[node] + below[node]).contains { $0 < nodeCount }
+        let weight = isLoose ? 1.0 : 8.0
+        blocks.append((((mean(neighbors[node]) ?? centers[node].x) - offset) * weight, weight, 1))
         while blocks.count > 1,
-          blocks[blocks.count - 2].sum / Double(blocks[blocks.count - 2].count)
-            > blocks[blocks.count - 1].sum / Double(blocks[blocks.count - 1].count)
+          blocks[blocks.count - 2].sum / blocks[blocks.count - 2].weight
+            > blocks[blocks.count - 1].sum / blocks[blocks.count - 1].weight
         {
           let last = blocks.removeLast()
           blocks[blocks.count - 1].sum += last.sum
+          blocks[blocks.count - 1].weight += last.weight
           blocks[blocks.count - 1].count += last.count
         }
       }
       var place = 0
       for block in blocks {
         for _ in 0..<block.count {
-          centers[rows[index][place]].x = block.sum / Double(block.count) + offsets[place]
+          centers[rows[index][place]].x = block.sum / block.weight + offsets[place]
           place += 1
         }
       }

@@ -2,7 +2,7 @@
 package struct NetworkGraph: Sendable {
   package enum Kind: String, Sendable {
     case input, output, layer, custom
-    /// Several layers, each of which feeds only the next.
+    /// A block of layers that is repeated.
     case folded
   }
 
@@ -15,13 +15,24 @@ package struct NetworkGraph: Sendable {
     package var shape: String
     /// The index of the layer among all layers; nil for an input or output of the model.
     package var layer: Int?
+    /// Names and shapes.
+    package var weights: [String]
+    /// What the layer does; it gives the color.
+    package var family: LayerFamily
+    /// The indices of the layers of a folded block.
+    var members: [Int] = []
 
-    package init(name: String, kind: Kind, type: String, shape: String = "", layer: Int? = nil) {
+    package init(
+      name: String, kind: Kind, type: String, shape: String = "", layer: Int? = nil,
+      weights: [String] = [], family: LayerFamily? = nil
+    ) {
       self.name = name
       self.kind = kind
       self.type = type
       self.shape = shape
       self.layer = layer
+      self.weights = weights
+      self.family = family ?? LayerFamily(type)
     }
   }
 
@@ -67,38 +78,55 @@ package struct NetworkGraph: Sendable {
     self.edges = edges
   }
 
-  /// The graph with one node for each chain of layers that feed only each other.
+  /// The graph with one node for each block of layers that is repeated, in the order of computation
+  /// or in that of the rows of an image: a layer that several blocks use may stand in the first.
   package var folded: NetworkGraph {
-    var successors = [Set<Int>](repeating: [], count: nodes.count)
-    var predecessors = successors
-    for edge in edges {
-      successors[edge.from].insert(edge.to)
-      predecessors[edge.to].insert(edge.from)
-    }
-    func isLayer(_ index: Int) -> Bool { nodes[index].layer != nil }
+    let (folded, other) = (foldedInOrder, byRank.foldedInOrder)
+    return other.nodes.count < folded.nodes.count ? other : folded
+  }
+
+  /// The same graph with its nodes in the order of their ranks.
+  private var byRank: NetworkGraph {
+    let ranks = LayeredLayout.ranks(count: nodes.count, edges.map { ($0.from, $0.to) })
+    let order = nodes.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
+    var places = [Int](repeating: 0, count: nodes.count)
+    for (place, node) in order.enumerated() { places[node] = place }
+    return NetworkGraph(
+      nodes: order.map { nodes[$0] },
+      edges: edges.map { Edge(from: places[$0.from], to: places[$0.to], blob: $0.blob) })
+  }
+
+  private var foldedInOrder: NetworkGraph {
+    var folded: [Node] = []
     /// The index of each node in the folded graph.
     var places: [Int] = []
-    var runs: [[Int]] = []
+    var blocks = RepeatedBlocks(self).blocks[...]
     for index in nodes.indices {
-      if isLayer(index), predecessors[index].count == 1, let before = predecessors[index].first,
-        isLayer(before), successors[before].count == 1
-      {
-        places.append(places[before])
-        runs[places[before]].append(index)
+      if let block = blocks.first, block.contains(index) {
+        if index == block.lowerBound { folded.append(Node(block: nodes[block])) }
+        if index == block.upperBound - 1 { blocks.removeFirst() }
       } else {
-        places.append(runs.count)
-        runs.append([index])
+        folded.append(nodes[index])
       }
-    }
-    let folded = runs.map { run in
-      guard run.count > 1, let first = run.first, let last = run.last else { return nodes[run[0]] }
-      return Node(
-        name: "\(nodes[first].name) … \(nodes[last].name)", kind: .folded,
-        type: "\(run.count) layers", shape: nodes[last].shape, layer: nodes[first].layer)
+      places.append(folded.count - 1)
     }
     var seen = Set<Edge>()
     let kept = edges.map { Edge(from: places[$0.from], to: places[$0.to], blob: $0.blob) }
       .filter { $0.from != $0.to && seen.insert($0).inserted }
     return NetworkGraph(nodes: folded, edges: kept)
+  }
+}
+
+extension NetworkGraph.Node {
+  fileprivate init(block: ArraySlice<NetworkGraph.Node>) {
+    let (first, last) = (block[block.startIndex], block[block.endIndex - 1])
+    let common = block.dropFirst().reduce(first.name) { $0.commonPrefix(with: $1.name) }
+    let types = block.map(\.type)
+    self.init(
+      name: common.count > 3 ? "\(common)…" : "\(first.name) … \(last.name)", kind: .folded,
+      type: block.count <= 4 ? types.joined(separator: " + ") : "block of \(block.count)",
+      shape: last.shape, layer: first.layer, weights: block.flatMap(\.weights),
+      family: block.count <= 4 ? first.family : .other)
+    members = block.compactMap(\.layer)
   }
 }

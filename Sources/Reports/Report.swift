@@ -1,15 +1,35 @@
 /// A self-contained HTML page: one file that loads no others. It is complete without its script,
-/// which adds searching, folding and zooming to the graphs.
+/// which adds searching, folding, zooming and the panel to the graphs.
 package struct Report: Sendable {
   package var title: String
   private var body: [HTML] = []
+  private var headings: [String] = []
+  var graphCount = 0
 
   package init(_ title: String) { self.title = title }
 
-  package mutating func add(_ html: HTML) { body.append(html) }
+  package mutating func add(_ html: HTML) {
+    body.append("<div class=\"text\">\n\(html)</div>\n")
+  }
 
-  package mutating func add(_ heading: String, _ html: HTML) {
-    body.append("<section>\n<h2>\(heading)</h2>\n\(html)</section>\n")
+  package mutating func add(_ heading: String, _ html: HTML, kind: HTML = "text") {
+    headings.append(heading)
+    body.append(
+      """
+      <section class="\(kind)" id="part-\(headings.count)">
+      <h2>\(heading)</h2>
+      \(html)</section>
+
+      """)
+  }
+
+  /// What the names of the rows of the last graph's layers start with.
+  var row: String { "layer-\(graphCount > 1 ? "\(graphCount)-" : "")" }
+
+  /// Links to the sections.
+  private var contents: HTML {
+    let links = headings.enumerated().map { "<a href=\"#part-\($0 + 1)\">\($1)</a>" as HTML }
+    return links.count > 1 ? "<nav>\(links.lines())</nav>\n" : ""
   }
 
   package var html: String {
@@ -22,10 +42,12 @@ package struct Report: Sendable {
       <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
       style-src '\(Self.styleHash)'; script-src '\(Self.scriptHash)'; img-src data:">
       <title>\(title)</title>
-      <style>\(HTML(stringLiteral: Self.text(PackageResources.report_css) + GraphImage.style))</style>
+      <style>\(HTML(stringLiteral: Self.text(PackageResources.report_css)))\(GraphImage.style)</style>
       </head>
       <body>
+      <header>
       <h1>\(title)</h1>
+      \(contents)</header>
       \(body.lines())<script>\(HTML(stringLiteral: Self.text(PackageResources.report_js)))</script>
       </body>
       </html>
@@ -36,20 +58,31 @@ package struct Report: Sendable {
 
   /// The hashes of the style and the script, which are all that a browser accepts; `ReportTests`
   /// computes them anew.
-  private static let styleHash: HTML = "sha256-Me4rZazM2IJrnhqVM1rewE57Ho7ikFmNy3iSsKIni9w="
-  private static let scriptHash: HTML = "sha256-uS6dUM01z89CB90mff/S+SPf0UuMhlU+cSuSd2Btgy4="
+  private static let styleHash: HTML = "sha256-CXimyaj9rzuRDxAms39kHGShZE20q6BP9n4OkJ583iI="
+  private static let scriptHash: HTML = "sha256-0kQ38h2WV4b/DCgLGPPT6GwQ5PLhbzxEX4oT6EkKY7k="
 
   static func text(_ resource: [UInt8]) -> String { String(decoding: resource, as: UTF8.self) }
 }
 
 extension HTML {
-  /// A table of names and values.
+  /// A table of names and values; those after the first are folded if there are many.
   package static func facts(_ rows: [(label: String, text: String)]) -> HTML {
     if rows.isEmpty { return "" }
     let lines = rows.map { row -> HTML in
       "<tr><th scope=\"row\">\(row.label)</th><td>\(row.text)</td></tr>"
     }
-    return "<table>\n\(lines.lines())</table>\n"
+    let shown = lines.count > 20 ? 16 : lines.count
+    let table: HTML = "<table class=\"facts\">\n\(lines[..<shown].lines())</table>\n"
+    return shown == lines.count
+      ? table
+      : """
+      \(table)<details>
+      <summary>\(lines.count - shown) more</summary>
+      <table class="facts">
+      \(lines[shown...].lines())</table>
+      </details>
+
+      """
   }
 
   /// A table with a header row; numeric columns are right-aligned.
@@ -63,5 +96,10 @@ extension HTML {
       return "<tr>\(cells.joined())</tr>"
     }
     return "<table>\n\(line(titles, "th"))\n\(rows.map { line($0, "td") }.lines())</table>\n"
+  }
+
+  /// A list that is folded if it is long, so that a page stays short.
+  package static func folded(_ count: Int, _ list: HTML) -> HTML {
+    count <= 60 ? list : "<details>\n<summary>Show all \(count)</summary>\n\(list)</details>\n"
   }
 }

@@ -38,11 +38,9 @@ package struct ValueDistribution: Sendable, Equatable {
 
   package var chart: HTML {
     let largest = max(1, counts.max() ?? 1)
-    let bars = counts.enumerated().map { index, count -> HTML in
+    let bars = counts.map { count in
       let height = count == 0 ? 0 : max(1, count * 40 / largest)
-      return """
-        <rect class="bar" x="\(index * 6)" y="\(40 - height)" width="5" height="\(height)"/>
-        """
+      return "v-\(height)h5v\(height)h1"
     }
     let text =
       "\(number(range.lowerBound)) to \(number(range.upperBound)), mean \(number(mean)), "
@@ -50,7 +48,7 @@ package struct ValueDistribution: Sendable, Equatable {
       + (invalidCount == 0 ? "" : ", \(invalidCount) not finite")
     return """
       <svg width="\(counts.count * 6)" height="41" role="img" aria-label="\(text)">\
-      \(bars.joined())</svg><span class="faint"> \(text)</span>
+      <path class="bar" d="M0 40\(bars.joined())"/></svg><span class="faint"> \(text)</span>
       """
   }
 }

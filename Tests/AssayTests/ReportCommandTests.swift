@@ -99,25 +99,4 @@ import Testing
       #expect(other.code == 64 && other.errors.contains("--graph writes a .svg, .dot or .md"))
     }
   }
-
-  /// The page's script runs without an error, shows the tools and chooses a view.
-  @Test(.enabled(if: chromium != nil, "there is no Chromium"))
-  func pageInABrowser() throws {
-    let browser = try #require(chromium)
-    try withTemporaryFolder { folder in
-      let (model, page) = (folder + "/m.mlmodel", folder + "/page.html")
-      try Command.run(["convert", Self.demo.path("swish.h5"), "-o", model] + Self.options)
-      try Command.run("inspect", model, "--report", page)
-      let shown = try browser.run(
-        [
-          "--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom",
-          "--user-data-dir=" + folder + "/profile", "file://" + page,
-        ])
-      #expect(shown.output.contains(#"<div class="tools">"#), "\(shown.output.prefix(200))")
-      #expect(shown.output.contains(#"<div class="viewer folded" tabindex="0" hidden="">"#))
-      #expect(!shown.errors.contains("CONSOLE"), "\(shown.errors)")
-    }
-  }
 }
-
-private let chromium = Program.find("chromium")

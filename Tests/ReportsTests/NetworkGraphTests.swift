@@ -38,14 +38,81 @@ private func part(
     #expect(inPlace.edges.map { [$0.from, $0.to] } == [[0, 1], [1, 2]])
   }
 
-  @Test func runsOfLayersFold() {
-    let folded = graph.folded
-    #expect(folded.nodes.map(\.name) == ["x", "a", "b … c", "d", "sum", "y"])
-    #expect(folded.nodes[2].type == "2 layers" && folded.nodes[2].kind == .folded)
-    #expect(
-      folded.edges.map { [$0.from, $0.to] } == [
-        [0, 1], [1, 2], [1, 3], [2, 4], [3, 4], [4, 5],
-      ])
+  private func chain(_ types: [String]) -> NetworkGraph {
+    NetworkGraph(
+      [part("x", .input, [])]
+        + types.enumerated().map { index, type in
+          NetworkGraph.Part(
+            NetworkGraph.Node(name: "l\(index)", kind: .layer, type: type, layer: index),
+            inputs: [index == 0 ? "x" : "b\(index - 1)"], outputs: ["b\(index)"])
+        } + [part("y", .output, ["b\(types.count - 1)"])])
+  }
+
+  @Test func repeatedBlocksFold() {
+    let folded = chain(["pad", "conv", "relu", "conv", "relu", "conv", "relu", "softmax"]).folded
+    #expect(folded.nodes.map(\.name) == ["x", "l0", "l1 … l2", "l3 … l4", "l5 … l6", "l7", "y"])
+    #expect(folded.nodes[2].type == "conv + relu" && folded.nodes[2].kind == .folded)
+    #expect(folded.nodes[2].members == [1, 2] && folded.nodes[4].members == [5, 6])
+    #expect(folded.edges.map { [$0.from, $0.to] } == (0..<6).map { [$0, $0 + 1] })
+  }
+
+  /// Two blocks a, b, sum; in the second, the layer that both need is gone.
+  @Test func layersThatBlocksShareStayOutside() {
+    func layer(_ name: String, _ type: String, _ inputs: [String], _ index: Int)
+      -> NetworkGraph.Part
+    {
+      NetworkGraph.Part(
+        NetworkGraph.Node(name: name, kind: .layer, type: type, layer: index), inputs: inputs,
+        outputs: [name])
+    }
+    let folded = NetworkGraph([
+      part("x", .input, []), layer("first", "embedding", ["x"], 0),
+      layer("a1", "conv", ["first"], 1), layer("mask", "neg", ["x"], 2),
+      layer("b1", "add", ["a1", "mask"], 3), layer("c1", "relu", ["b1"], 4),
+      layer("a2", "conv", ["c1"], 5), layer("b2", "add", ["a2", "mask"], 6),
+      layer("c2", "relu", ["b2"], 7), part("y", .output, ["c2"]),
+    ]).folded
+    #expect(folded.nodes.map(\.name) == ["x", "first", "mask", "a1 … c1", "a2 … c2", "y"])
+    for edge in folded.edges { #expect(edge.from < edge.to) }
+  }
+
+  /// A network is never one box: blocks fold only if there are two, and differ within.
+  @Test func nothingElseFolds() {
+    #expect(chain([String](repeating: "dense", count: 90)).folded.nodes.count == 92)
+    #expect(chain(["conv", "relu", "pool", "softmax"]).folded.nodes.count == 6)
+    #expect(graph.folded.nodes.count == graph.nodes.count)
+  }
+
+  @Test func typesHaveFamilies() {
+    let families: [(String, LayerFamily)] = [
+      ("convolution", .convolution), ("conv_transpose", .convolution),
+      ("batchnorm", .normalization),
+      ("layer_norm", .normalization), ("max_pool", .pooling), ("softmaxND", .activation),
+      ("biDirectionalLSTM", .recurrent), ("innerProduct", .dense), ("batchedMatmul", .dense),
+      ("expand_dims", .shape), ("upsample", .shape), ("resize_bilinear", .shape),
+      ("concatND", .merge),
+      ("reduce_mean", .arithmetic), ("real_div", .arithmetic), ("exp", .arithmetic),
+      ("loadConstantND", .constant), ("constexpr_lut_to_dense", .constant),
+      ("nonMaximumSuppression", .other), ("while_loop", .other),
+    ]
+    for (type, family) in families { #expect(LayerFamily(type) == family, "\(type)") }
+  }
+
+  /// The box has the type, the name and the weights; a color, an arrowhead and a shape.
+  @Test func boxes() throws {
+    let node = NetworkGraph.Node(
+      name: "c1", kind: .layer, type: "convolution", shape: "8×8×4", layer: 0,
+      weights: ["weights 4×3×3×3", "bias 4"])
+    let graph = NetworkGraph([
+      part("x", .input, []), NetworkGraph.Part(node, inputs: ["x"], outputs: ["c"]),
+    ])
+    let image = try GraphImage(graph).file()
+    for text in [
+      "<g class=\"node layer convolution\"", ">convolution</text>", ">c1</text>",
+      ">weights 4×3×3×3</text>", ">bias 4</text>", ">8×8×4</text>", "m-4-7 4 7 4-7\"",
+    ] {
+      #expect(image.contains(text), "\(text)")
+    }
   }
 
   @Test func textsOfOtherPrograms() {
@@ -68,8 +135,12 @@ private func part(
       (0..<(1 + random(3))).map { _ in (from: random(to), to: to) }
     }
     let widths = (0..<count).map { _ in Double(40 + random(200)) }
-    let layout = LayeredLayout(widths: widths, edges: edges, rowHeight: 70)
-    for edge in edges { #expect(layout.centers[edge.from].y < layout.centers[edge.to].y) }
+    let heights = (0..<count).map { _ in Double(24 + random(60)) }
+    let layout = LayeredLayout(widths: widths, heights: heights, edges: edges, rowGap: 40)
+    for edge in edges {
+      let (from, to) = (layout.centers[edge.from].y, layout.centers[edge.to].y)
+      #expect(to - from >= (heights[edge.from] + heights[edge.to]) / 2 + 40)
+    }
     let rows = Dictionary(grouping: 0..<count) { layout.centers[$0].y }
     for row in rows.values {
       let sorted = row.sorted { layout.centers[$0].x < layout.centers[$1].x }
@@ -81,8 +152,8 @@ private func part(
 
   @Test func aChainIsStraight() {
     let layout = LayeredLayout(
-      widths: [40, 200, 90], edges: [(0, 1), (1, 2)], rowHeight: 70)
+      widths: [40, 200, 90], heights: [20, 40, 20], edges: [(0, 1), (1, 2)], rowGap: 40)
     #expect(Set(layout.centers.map(\.x)).count == 1)
-    #expect(layout.centers.map(\.y) == [0, 70, 140])
+    #expect(layout.centers.map(\.y) == [10, 80, 150])
   }
 }

@@ -26,7 +26,7 @@ import Verification
       layers: [
         ReportedLayer(
           name: name, type: name, shape: name, parameterCount: 1, multiplyAdds: 2, blobs: name,
-          fields: name,
+          fields: [(name, name)],
           weights: [ReportedWeight(name: name, shape: [1], storage: name, distribution: nil)])
       ])
     report.add(

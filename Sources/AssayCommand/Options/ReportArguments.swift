@@ -15,11 +15,11 @@ struct ReportArguments: ParsableArguments {
     try require(report == nil, .usage, "--report does not take \(inputs)")
   }
 
-  /// Writes the page, if requested.
-  func write(_ title: String, _ fill: (inout Report) throws -> Void) throws {
+  /// Writes the page, if requested. Its title is the files' names.
+  func write(_ files: String..., fill: (inout Report) throws -> Void) throws {
     guard let report else { return }
     try inFile(report) {
-      var page = Report(title)
+      var page = Report(files.map(Self.name).joined(separator: " against "))
       try fill(&page)
       var html = page.html
       try html.withUTF8 { bytes in
@@ -27,5 +27,10 @@ struct ReportArguments: ParsableArguments {
       }
     }
     Console.wrote(report)
+  }
+
+  /// The last part of a path.
+  static func name(_ path: String) -> String {
+    path.split(separator: "/").last.map(String.init) ?? path
   }
 }

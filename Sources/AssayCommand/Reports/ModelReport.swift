@@ -5,10 +5,12 @@ extension Report {
   mutating func add(_ model: Model, customLayers: CustomLayerRegistry, of place: String = "") {
     let inspection = Inspection(model, customLayers: customLayers)
     let text = InspectionText(model, customLayers: customLayers)
-    add("Model" + place, .facts(text.facts.map { ($0.0, $0.1) }))
+    let program = ProgramGraph(model, values: true)
+    let layers = program?.operations ?? inspection.layers.map { ReportedLayer($0, values: true) }
     if let graph = NetworkGraph(model, inspection) { add("Graph" + place, graph: graph) }
-    if !inspection.layers.isEmpty {
-      add("Layers" + place, layers: inspection.layers.map(ReportedLayer.init))
+    add("Model" + place, .facts(text.facts.map { ($0.0, $0.1) }))
+    if !layers.isEmpty {
+      add((program == nil ? "Layers" : "Operations") + place, layers: layers)
     }
     for (index, member) in model.pipelineModels.enumerated() {
       add(member, customLayers: customLayers, of: place + " / " + model.pipelineName(index))
@@ -16,7 +18,9 @@ extension Report {
   }
 
   /// What each source layer became, and the converter's notes.
-  mutating func add(_ plan: [PlanEntry], notes: [String]) {
+  mutating func add(
+    _ plan: [PlanEntry], notes: [String], facts: [(label: String, text: String)]
+  ) {
     let table = HTML.table(
       ["source layer", "class", "became"],
       plan.map { entry in
@@ -25,11 +29,8 @@ extension Report {
           entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", "),
         ]
       })
-    // A long list is folded, so that the page starts with the graph.
-    let list: HTML =
-      plan.count > 60
-      ? "<details>\n<summary>\(plan.count) source layers</summary>\n\(table)</details>\n" : table
-    add("Conversion", "\(list)\(notes.map { "<p>\($0)</p>" as HTML }.lines())")
+    let lines = notes.map { "<p>\($0)</p>" as HTML }.lines()
+    add("Conversion", "\(HTML.facts(facts))\(lines)\(HTML.folded(plan.count, table))")
   }
 }
 
@@ -37,8 +38,8 @@ extension NetworkGraph {
   /// The layers between the inputs and outputs of a model, or the operations of an ML Program; nil
   /// if it has neither.
   init?(_ model: Model, _ inspection: Inspection) {
-    if let program = ProgramSummary(model) {
-      self.init(program.functions.flatMap(\.parts))
+    if let program = ProgramGraph(model, values: false) {
+      self.init(program.parts)
       return
     }
     guard !inspection.layers.isEmpty else { return nil }
@@ -52,12 +53,11 @@ extension NetworkGraph {
         Part(feature($0, .input), inputs: [], outputs: [$0.name])
       }
         + inspection.layers.enumerated().map { index, layer in
-          Part(
-            Node(
-              name: layer.name, kind: custom.contains(layer.name) ? .custom : .layer,
-              type: layer.type,
-              shape: layer.outputShapes.map(InspectionText.shapeText).joined(separator: ", "),
-              layer: index), inputs: layer.inputs, outputs: layer.outputs)
+          let isCustom = custom.contains(layer.name)
+          var node = Node(ReportedLayer(layer, values: false), at: index, isCustom: isCustom)
+          node.type = AttributeText.typeText(layer)
+          node.shape = layer.outputShapes.map(InspectionText.shapeText).joined(separator: ", ")
+          return Part(node, inputs: layer.inputs, outputs: layer.outputs)
         }
         + (model.description?.output ?? []).map {
           Part(feature($0, .output), inputs: [model.blob(ofOutput: $0.name)], outputs: [])
@@ -76,15 +76,17 @@ extension Model {
 }
 
 extension ReportedLayer {
-  init(_ layer: Inspection.Layer) {
+  /// - Parameter values: whether the values of the weights are looked at.
+  init(_ layer: Inspection.Layer, values: Bool) {
     self.init(
       name: layer.name, type: layer.type, shape: InspectionText.shapeText(layer),
       parameterCount: layer.parameterCount, multiplyAdds: layer.multiplyAdds,
-      blobs: InspectionText.blobText(layer), fields: AttributeText.text(layer.attributes),
+      blobs: InspectionText.blobText(layer), fields: AttributeText.fields(layer.attributes),
       weights: layer.weights.map { weight in
         ReportedWeight(
           name: weight.name, shape: weight.shape, storage: weight.values.storageName,
-          distribution: (try? weight.decoded().array()).flatMap { ValueDistribution($0) })
+          distribution: values
+            ? (try? weight.decoded().array()).flatMap { ValueDistribution($0) } : nil)
       })
   }
 }

@@ -1,0 +1,97 @@
+/// Blocks of at least two layers that follow each other with the same types in the same order.
+struct RepeatedBlocks {
+  /// Ranges of nodes, in ascending order. Nodes are in topological order, so a range that becomes
+  /// one node leaves the graph acyclic.
+  private(set) var blocks: [Range<Int>] = []
+
+  private let names: [String]
+  private let hasWeights: [Bool]
+  /// Equal for layers of the same type with the same number of inputs, unique for other nodes.
+  private let types: [Int]
+  /// The number of results that later nodes take across the border in front of each node.
+  private let crossings: [Int]
+
+  private static let longest = 512
+  private static let mostKinds = 64
+
+  init(_ graph: NetworkGraph) {
+    let nodes = graph.nodes
+    var inputCounts = [Int](repeating: 0, count: nodes.count)
+    var lastReaders = Array(nodes.indices)
+    for edge in graph.edges {
+      inputCounts[edge.to] += 1
+      lastReaders[edge.from] = max(lastReaders[edge.from], edge.to)
+    }
+    var known: [String: Int] = [:]
+    types = nodes.indices.map { index in
+      guard nodes[index].layer != nil else { return -1 - index }
+      let type = "\(inputCounts[index]) \(nodes[index].type)"
+      let number = known[type] ?? known.count
+      known[type] = number
+      return number
+    }
+    var steps = [Int](repeating: 0, count: nodes.count + 2)
+    for (node, reader) in lastReaders.enumerated() {
+      steps[node + 1] += 1
+      steps[reader + 1] -= 1
+    }
+    var sum = 0
+    crossings = steps.map { step in
+      sum += step
+      return sum
+    }
+    names = nodes.map(\.name)
+    hasWeights = nodes.map { !$0.weights.isEmpty }
+    var ranges = [nodes.indices]
+    for _ in 0..<Self.mostKinds {
+      guard let range = ranges.popLast() else { break }
+      guard let found = largest(in: range) else { continue }
+      ranges += [found.upperBound..<range.upperBound, range.lowerBound..<found.lowerBound]
+    }
+    blocks.sort { $0.lowerBound < $1.lowerBound }
+  }
+
+  /// Adds the blocks that cover the most of a range, and returns what they cover.
+  private mutating func largest(in range: Range<Int>) -> Range<Int>? {
+    var best = (start: 0, end: 0, period: 0, covered: 0)
+    for period in 2..<max(2, min(Self.longest, range.count / 2) + 1) {
+      var equal = 0
+      for start in (range.lowerBound..<(range.upperBound - period)).reversed() {
+        equal = types[start] == types[start + period] ? equal + 1 : 0
+        let covered = (equal / period + 1) * period
+        let isStart = start == range.lowerBound || types[start - 1] != types[start + period - 1]
+        if isStart, equal >= period, covered > best.covered,
+          Set(types[start..<(start + period)]).count > 1
+        {
+          best = (start, start + equal + period, period, covered)
+        }
+      }
+    }
+    guard best.covered > 0 else { return nil }
+    // A block may start at any of its layers; the best border is crossed by the fewest results. A
+    // short block starts with a layer that has weights, and in a long one names have most in common.
+    let period = best.period
+    let starts = (best.start..<(best.start + period)).filter { $0 + 2 * period <= best.end }
+    func rank(_ start: Int) -> [Int] {
+      let count = (best.end - start) / period
+      let common = (0..<count).reduce(0) { sum, index in
+        let first = start + index * period
+        return sum + names[first].commonPrefix(with: names[first + period - 1]).count
+      }
+      let isHeaded = period > 4 || hasWeights[start]
+      return [crossings[start + period], -count, isHeaded ? 0 : 1, -common, start]
+    }
+    let start = starts.min { rank($0).lexicographicallyPrecedes(rank($1)) } ?? best.start
+    let count = (best.end - start) / period
+    for index in 0..<count {
+      blocks.append((start + index * period)..<(start + (index + 1) * period))
+    }
+    return start..<(start + count * period)
+  }
+}
+
+extension StringProtocol {
+  func commonPrefix(with other: some StringProtocol) -> String {
+    String(zip(self, other).prefix { $0 == $1 }.map(\.0))
+  }
+}
