@@ -1,3 +1,4 @@
+import CoreMLModel
 import Foundation
 import Synchronization
 import TensorCore
@@ -46,6 +47,7 @@ import Testing
     }
     ended.wait()
     #expect(meeting.isComplete)
-    #expect(results.withLock { [$0[0], $0[1]] } == expected)
+    let found: [Tensor?] = results.withLock { results in [results[0], results[1]] }
+    #expect(found == expected)
   }
 }
