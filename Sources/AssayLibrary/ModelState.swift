@@ -53,7 +53,7 @@ final class ModelState: Handle {
   func write(_ value: assay_value) throws {
     var reader = InputReader(model.predictor.model)
     let (name, content) = try reader.read(value)
-    _ = try feature(name)
+    _ = try model.predictor.state(content, of: feature(name))
     let owned = reader.borrowed.owned(content)
     self.content.withLock {
       $0.values[name] = owned

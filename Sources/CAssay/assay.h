@@ -184,7 +184,7 @@ assay_state *assay_state_create(const assay_model *model, char **error);
 /// name, or if it has no value before the first prediction.
 const assay_value *assay_state_read(const assay_state *state, const char *name, char **error);
 
-/// Copies `value` to the state with its name. Returns whether it succeeded.
+/// Copies `value` to the state with its name, whose shape it must have. Returns whether it succeeded.
 int assay_state_write(assay_state *state, const assay_value *value, char **error);
 
 /// Frees states. Returns whether there were any.

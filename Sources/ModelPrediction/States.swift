@@ -32,6 +32,32 @@ extension Predictor {
     return values
   }
 
+  /// The blob for the value of a state.
+  ///
+  /// - Throws: `.mismatch` if the value does not fit the state.
+  package func state(_ value: FeatureValue, of state: FeatureDescription) throws -> Tensor {
+    guard program != nil else {
+      guard let feature = interface.features[state.name] else {
+        throw ModelError(.internal, "a state that is not an input", field: state.name)
+      }
+      return try feature.blob(value)
+    }
+    let tensor: Tensor? =
+      switch value {
+      case .array(let tensor): tensor
+      case .numbers(let array): Tensor(shape: array.shape, array.elements.map { Float($0) })
+      default: nil
+      }
+    guard case .multiArray(let type)? = state.type?.kind, let tensor, tensor.shape == type.shape
+    else {
+      throw ModelError(
+        .mismatch, "the value of the state does not have its shape \(state.declaredSizes)",
+        field: state.name)
+    }
+    try state.type?.requireNumbers(value, feature: state.name)
+    return tensor
+  }
+
   /// Predicts with the values of states, by name, and updates them. Those of an ML Program need
   /// `Options.keepsStates`, and are zeros if they have no value.
   public func predict(
@@ -44,19 +70,19 @@ extension Predictor {
     }
     var tensors: [String: Tensor] = [:]
     for state in self.states {
-      guard let value = states[state.name], case .multiArray(let type)? = state.type?.kind
-      else { continue }
-      guard case .array(let tensor) = value, tensor.shape == type.shape else {
-        throw ModelError(
-          .mismatch, "the value of the state does not have its shape \(type.shape)",
-          field: state.name)
+      if let value = states[state.name] {
+        tensors[state.name] = try self.state(value, of: state)
       }
-      try state.type?.requireNumbers(value, feature: state.name)
-      tensors[state.name] = tensor
     }
     let prediction = try predict(values, programStates: &tensors)
     states = tensors.mapValues { .array($0) }
     return prediction
+  }
+}
+
+extension FeatureDescription {
+  fileprivate var declaredSizes: [Int] {
+    if case .multiArray(let type)? = type?.kind { type.shape } else { [] }
   }
 }
 

@@ -142,9 +142,16 @@ class States(unittest.TestCase):
         np.testing.assert_array_equal(state.read("s"), 3 * x)
         state.write("s", [10, 20, 30])
         np.testing.assert_array_equal(model.predict({"x": x}, state)["y"], [22, 44, 59])
-        state.write("s", [1, 2])
-        with self.assertRaisesRegex(assay.AssayError, r"s: .* does not have its shape \[3\]"):
-            model.predict({"x": x}, state)
+        for value in ([1, 2], [[1, 2, 3]], 1, "ten", {"a": 1}):
+            with self.assertRaisesRegex(assay.AssayError, r"s: .* does not have its shape \[3\]"):
+                state.write("s", value)
+        np.testing.assert_array_equal(model.predict({"x": x}, state)["y"], [24, 48, 58])
+
+    def test_recurrent_layer(self):
+        state = load("sum.mlmodel").make_state()
+        for value in ([1, 2], "ten"):
+            with self.assertRaisesRegex(assay.AssayError, "sum_in: "):
+                state.write("sum_in", value)
 
 
 class Functions(unittest.TestCase):

@@ -239,6 +239,9 @@ static void test_states(void) {
   assay_release(prediction);
   CHECK(assay_state_write(state, &input, &error) == 0);
   CHECK(says(error, "the model has no state 'x'"));
+  written = array("sum_in", ASSAY_TYPE_FLOAT32, numbers, 2, two_by_three);
+  CHECK(!assay_state_write(state, &written, &error));
+  CHECK(says(error, "sum_in: an array of shape [2, 3] does not match"));
   CHECK(assay_close(model) == 1 && assay_close(model) == 0);
   CHECK(assay_state_destroy(state) == 1 && assay_state_destroy(state) == 0);
 }
@@ -284,8 +287,10 @@ static void test_program_states(void) {
   CHECK(y[0] == 22 && y[1] == 44 && y[2] == 59);
   assay_release(prediction);
   content = array("s", ASSAY_TYPE_FLOAT32, written, 1, two);
-  CHECK(assay_state_write(state, &content, &error) == 1);
-  CHECK(!assay_predict(model, &input, 1, state, &error));
+  CHECK(!assay_state_write(state, &content, &error));
+  CHECK(says(error, "s: the value of the state does not have its shape [3]"));
+  content = (assay_value){.name = "s", .kind = ASSAY_KIND_TEXT, .data = "ten"};
+  CHECK(!assay_state_write(state, &content, &error));
   CHECK(says(error, "s: the value of the state does not have its shape [3]"));
   assay_close(model);
   assay_state_destroy(state);

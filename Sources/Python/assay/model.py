@@ -184,7 +184,7 @@ class State:
         """Copies a value to a state.
 
         Raises:
-            AssayError: if the state does not exist.
+            AssayError: if the state does not exist, or has another shape.
         """
         call("assay_state_write", self._handle, _values.Inputs({name: value}).array)
 
