@@ -120,26 +120,32 @@ public enum ModelSource: Sendable {
   /// The document with all its weights: a source network is converted with every unknown layer as a
   /// custom layer.
   ///
-  /// - Parameter function: the function of an ML Program; nil for its default.
+  /// - Parameters:
+  ///   - function: the function of an ML Program; nil for its default.
+  ///   - onWarning: gets what the command would warn of, a line each.
   /// - Throws: the errors of `convert`, for example if the weights of an architecture are missing.
   public func weightedModel(
-    customLayers: CustomLayerRegistry = CustomLayerRegistry(), function: String? = nil
+    customLayers: CustomLayerRegistry = CustomLayerRegistry(), function: String? = nil,
+    onWarning: (String) -> Void = { _ in }
   ) throws -> Model {
     var options = ConversionOptions()
     options.customLayers = .allow
-    return try validModel(options, customLayers, function: function)
+    return try validModel(options, customLayers, function: function, onWarning)
   }
 
   private func validModel(
-    _ options: ConversionOptions, _ customLayers: CustomLayerRegistry, function: String? = nil
+    _ options: ConversionOptions, _ customLayers: CustomLayerRegistry, function: String? = nil,
+    _ onWarning: (String) -> Void = { _ in }
   ) throws -> Model {
     guard case .coreML(let model) = self else {
       try require(
         function == nil, .mismatch, "only ML Programs have functions, and this is a source network")
-      return try convert(options, customLayers: customLayers).model
+      let result = try convert(options, customLayers: customLayers)
+      result.notes.forEach(onWarning)
+      return result.model
     }
     let selected = try model.selectingFunction(function)
-    try selected.requireValid()
+    for doubt in try selected.doubts() { onWarning(doubt.description) }
     return selected
   }
 }

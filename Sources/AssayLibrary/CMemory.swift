@@ -8,6 +8,11 @@ final class CMemory: @unchecked Sendable {
   /// A C string.
   func text(_ text: String) -> UnsafePointer<CChar> { array(Array(text.utf8CString)) }
 
+  /// A C string of several lines; nil if there are none.
+  func lines(_ lines: [String]) -> UnsafePointer<CChar>? {
+    lines.isEmpty ? nil : text(lines.joined(separator: "\n"))
+  }
+
   /// A copy of the elements; an empty one has an address, too.
   func array<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Element> {
     let copy = UnsafeMutablePointer<Element>.allocate(capacity: max(1, elements.count))

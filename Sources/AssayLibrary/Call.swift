@@ -1,3 +1,4 @@
+import Assay
 import LibC
 
 /// One call from C.
@@ -5,6 +6,14 @@ import LibC
 /// A fork waits for the calls of other threads: its child would have their locks, but not the threads
 /// that open them.
 final class Call {
+  /// What is probably a mistake, a line each.
+  private(set) var warnings: [String] = []
+
+  func warn(_ text: String) {
+    let line = text.escapingControls()
+    if !warnings.contains(line) { warnings.append(line) }
+  }
+
   /// The current call of this thread.
   static var current: Call? {
     pthread_getspecific(gate.key).map { Unmanaged<Call>.fromOpaque($0).takeUnretainedValue() }

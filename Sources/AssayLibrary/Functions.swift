@@ -19,12 +19,12 @@ public func version() -> UnsafePointer<CChar>? { UnsafePointer(versionText) }
 public func open(
   _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<assay_options>?, _ error: ErrorText?
 ) -> OpaquePointer? {
-  reporting(error) { _ in
+  reporting(error) { call in
     let options = try assay_options(at: options)
     return try OpenModel(
       path: String(cString: argument(path, "path")), Predictor.Options(options),
       weights: options.weights.map { String(cString: $0) },
-      function: options.function.map { String(cString: $0) }
+      function: options.function.map { String(cString: $0) }, call
     ).retained()
   }
 }
@@ -41,17 +41,26 @@ public func describe(_ model: OpaquePointer?) -> UnsafePointer<assay_description
   Call.run { _ in try? OpenModel.object(model).interface.description }
 }
 
+/// `assay_warnings` of `assay.h`.
+@_cdecl("assay_warnings")
+public func warnings(_ object: OpaquePointer?) -> UnsafePointer<CChar>? {
+  Call.run { _ in
+    (try? OpenModel.object(object).interface.warnings)
+      ?? (try? PredictedValues.object(object).warnings)
+  }
+}
+
 /// `assay_predict` of `assay.h`.
 @_cdecl("assay_predict")
 public func predict(
   _ model: OpaquePointer?, _ inputs: UnsafePointer<assay_value>?, _ count: Int,
   _ state: OpaquePointer?, _ error: ErrorText?
 ) -> OpaquePointer? {
-  reporting(error) { _ in
+  reporting(error) { call in
     let values = try UnsafeBufferPointer(
       start: count > 0 ? argument(inputs, "inputs") : nil, count: max(0, count))
     return try OpenModel.object(model)
-      .predict(values, state.map { try ModelState.object($0) }).retained()
+      .predict(values, state.map { try ModelState.object($0) }, call).retained()
   }
 }
 

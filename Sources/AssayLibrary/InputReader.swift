@@ -44,7 +44,10 @@ struct InputReader {
 
   private mutating func array(_ value: assay_value) throws -> FeatureValue {
     let view = try ElementView(value)
-    if isExact { return .numbers(NumberArray(shape: view.shape, try Self.doubles(view))) }
+    // Whether a number is beyond single precision shows in double precision only.
+    if isExact || view.type == .float64 {
+      return .numbers(NumberArray(shape: view.shape, try Self.doubles(view)))
+    }
     if let floats = view.floats {
       borrowed.add(UnsafeRawBufferPointer(floats))
       return .array(Tensor(borrowing: floats, shape: view.shape))

@@ -6,9 +6,11 @@ final class Interface: @unchecked Sendable {
   // `@unchecked`: the memory is not written after initialization.
   /// The result of `assay_describe`.
   let description: UnsafePointer<assay_description>
+  /// The result of `assay_warnings`.
+  let warnings: UnsafePointer<CChar>?
   private let memory = CMemory()
 
-  init(_ predictor: Predictor, layout: ArrayLayout) {
+  init(_ predictor: Predictor, layout: ArrayLayout, _ call: Call) {
     let model = predictor.model
     let memory = self.memory
     func features(_ descriptions: [FeatureDescription]) -> UnsafePointer<assay_feature> {
@@ -29,6 +31,7 @@ final class Interface: @unchecked Sendable {
         input_count: given.input.count, outputs: features(given.output),
         output_count: given.output.count, states: features(states), state_count: states.count)
     ])
+    warnings = memory.lines(call.warnings)
   }
 }
 

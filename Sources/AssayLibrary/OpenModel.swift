@@ -9,23 +9,25 @@ final class OpenModel: Handle {
 
   /// - Parameter function: the function of an ML Program; nil for its default.
   init(
-    path: String, _ options: Predictor.Options, weights: String?, function: String?
+    path: String, _ options: Predictor.Options, weights: String?, function: String?,
+    _ call: Call
   ) throws {
     var options = options
     options.keepsStates = true
+    options.engine.hooks.onFinding = { Call.current?.warn($0.error.inFile(path).description) }
     predictor = try inFile(path) {
       let source = try ModelSource(contentsOf: path, weights: weights)
-      return try Predictor(
-        model: source.weightedModel(
-          customLayers: options.engine.customLayers, function: function),
-        options: options)
+      let model = try source.weightedModel(
+        customLayers: options.engine.customLayers, function: function, onWarning: call.warn)
+      if let note = model.nonFiniteNote(file: source.weightsFile(path, weights)) { call.warn(note) }
+      return try Predictor(model: model, options: options)
     }
-    interface = Interface(predictor, layout: options.layout)
+    interface = Interface(predictor, layout: options.layout, call)
   }
 
   /// One prediction, which reads and changes `state`.
   func predict(
-    _ inputs: UnsafeBufferPointer<assay_value>, _ state: ModelState?
+    _ inputs: UnsafeBufferPointer<assay_value>, _ state: ModelState?, _ call: Call
   ) throws -> PredictedValues {
     let model = predictor.model
     var reader = InputReader(model)
@@ -36,12 +38,15 @@ final class OpenModel: Handle {
       values[name] = value
     }
     let borrowed = reader.borrowed
+    if state == nil, predictor.hasProgramStates {
+      call.warn("no state was given: the states start as zeros, and their new values are lost")
+    }
     guard !model.usesFeatures else {
-      return PredictedValues(try predictor.features(values), of: model, borrowed)
+      return PredictedValues(try predictor.features(values), of: model, borrowed, call)
     }
     let prediction = try predictor.predict(values, &states)
     state?.set(states.mapValues(borrowed.owned))
-    return PredictedValues(prediction.features(model), of: model, borrowed)
+    return PredictedValues(prediction.features(model), of: model, borrowed, call)
   }
 }
 

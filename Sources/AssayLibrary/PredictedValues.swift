@@ -8,10 +8,14 @@ final class PredictedValues: Handle, @unchecked Sendable {
   /// The result of `assay_outputs`.
   let values: UnsafePointer<assay_value>
   let count: Int
+  /// The result of `assay_warnings`.
+  let warnings: UnsafePointer<CChar>?
   private let writer = ValueWriter()
 
   /// The outputs in the model's order.
-  init(_ outputs: [String: FeatureValue], of model: Model, _ borrowed: BorrowedMemory) {
+  init(
+    _ outputs: [String: FeatureValue], of model: Model, _ borrowed: BorrowedMemory, _ call: Call
+  ) {
     var values: [assay_value] = []
     for feature in model.description?.output ?? [] {
       guard let value = outputs[feature.name] else { continue }
@@ -19,5 +23,6 @@ final class PredictedValues: Handle, @unchecked Sendable {
     }
     self.values = writer.memory.array(values)
     count = values.count
+    warnings = writer.memory.lines(call.warnings)
   }
 }

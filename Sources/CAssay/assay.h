@@ -163,10 +163,15 @@ int assay_close(assay_model *model);
 /// The interface of the model, valid until the model is closed.
 const assay_description *assay_describe(const assay_model *model);
 
+/// What the command would warn of when it opens the model or makes the prediction: a line for each
+/// part or value that is legal, but probably a mistake. NULL if there is none. Valid as long as the
+/// model or the prediction.
+const char *assay_warnings(const void *model_or_prediction);
+
 /// Predicts.
 ///
-/// `state` may be NULL: states then start with their initial values and are discarded. Otherwise,
-/// the prediction reads and updates the state.
+/// `state` may be NULL: states then start with their initial values and are discarded, of which there
+/// is a warning for an ML Program. Otherwise, the prediction reads and updates the state.
 assay_prediction *assay_predict(const assay_model *model, const assay_value *inputs, size_t count,
                                 assay_state *state, char **error);
 

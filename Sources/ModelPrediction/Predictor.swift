@@ -116,14 +116,10 @@ public final class Predictor: Sendable {
   func predict(
     _ values: [String: FeatureValue], programStates states: inout [String: Tensor]
   ) throws -> Prediction {
-    if let report = options.engine.hooks.onFinding {
-      findings(ofInputs: values).forEach(report)
-    }
     guard !model.usesFeatures else {
-      let outputs = try features(values)
-      report(outputs)
-      return Prediction(outputs, of: model.description ?? ModelDescription(), model)
+      return Prediction(try features(values), of: model.description ?? ModelDescription(), model)
     }
+    report(inputs: values)
     return try assembled(items(values) { try outputBlobs($0, &states) }, of: values)
   }
 
@@ -131,9 +127,12 @@ public final class Predictor: Sendable {
   package func features(
     _ values: [String: FeatureValue]
   ) throws -> [String: FeatureValue] {
+    guard model.usesFeatures else { return try predict(values).features(model) }
+    report(inputs: values)
     try interface.requireNames(values)
-    if let runner { return try runner.run(values) }
-    return model.usesFeatures ? try passOnFeatures(values) : try predict(values).features(model)
+    let outputs = try runner?.run(values) ?? passOnFeatures(values)
+    report(outputs)
+    return outputs
   }
 
   /// The prediction for each batch item of the inputs.

@@ -32,6 +32,9 @@ extension Predictor {
     return values
   }
 
+  /// Whether predictions pass on states of an ML Program.
+  package var hasProgramStates: Bool { program != nil && !states.isEmpty }
+
   /// The blob for the value of a state.
   ///
   /// - Throws: `.mismatch` if the value does not fit the state.

@@ -139,10 +139,19 @@ extension Predictor {
   func findings(ofInputs values: [String: FeatureValue]) -> [ValueFinding] {
     inputs.flatMap { input -> [ValueFinding] in
       guard let value = values[input.name], let type = input.type else { return [] }
-      // Models of features compute in double precision.
-      let checks = type.inputChecks.filter { !model.usesFeatures || $0.kind != .overflow }
+      // Models of features compute in double precision, and a tensor has no numbers beyond single.
+      let isSingle = if case .array = value { true } else { false }
+      let checks = type.inputChecks.filter {
+        $0.kind != .overflow || !model.usesFeatures && !isSingle
+      }
       return value.findings(checks, "input '\(input.name)'")
     }
+  }
+
+  /// Tells a listener what is suspicious in the inputs.
+  func report(inputs values: [String: FeatureValue]) {
+    guard let report = options.engine.hooks.onFinding else { return }
+    findings(ofInputs: values).forEach(report)
   }
 
   /// Tells a listener what is suspicious in the outputs and kept blobs.

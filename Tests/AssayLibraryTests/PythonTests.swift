@@ -33,7 +33,7 @@ import Testing
   @Test(
     .enabled("python3 has no NumPy and Pillow") { hasNumPy },
     arguments: [
-      "Description", "Arrays", "Images", "States", "Functions", "Copies", "Forks",
+      "Description", "Arrays", "Images", "States", "Functions", "Copies", "Forks", "Warnings",
     ])
   func theTestsPass(_ name: String) throws {
     let result = try Self.python("-W", "ignore", "-m", "unittest", "test_assay.\(name)")

@@ -137,7 +137,9 @@ class States(unittest.TestCase):
         np.testing.assert_array_equal(state.read("s"), np.zeros(3, np.float16))
         for step in (1, 2, 3):
             np.testing.assert_array_equal(model.predict({"x": x}, state)["y"], 2 * step * x)
-        np.testing.assert_array_equal(model.predict({"x": x})["y"], 2 * x)
+        with self.assertWarnsRegex(assay.AssayWarning, "no state was given") as caught:
+            np.testing.assert_array_equal(model.predict({"x": x})["y"], 2 * x)
+        self.assertEqual(caught.filename, __file__)
         self.assertEqual(state.read("s").dtype, np.float16)
         np.testing.assert_array_equal(state.read("s"), 3 * x)
         state.write("s", [10, 20, 30])
@@ -305,6 +307,26 @@ class Forks(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual((statuses, wrong), ([0] * 5, []))
+
+
+class Warnings(unittest.TestCase):
+    def test_values(self):
+        x = np.array([[1, np.nan, 2], [np.nan, 3, 4]], np.float32)
+        model = load("line.mlmodel")
+        with self.assertWarnsRegex(assay.AssayWarning, "output 'y': 2 values of 6 are NaN") as caught:
+            model.predict({"x": x})
+        self.assertEqual(caught.filename, __file__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model.predict({"x": NUMBERS})
+
+    def test_model(self):
+        """An unknown field after the end of the known ones: number 9999, and a 1."""
+        with open(os.path.join(FIXTURES, "line.mlmodel"), "rb") as file:
+            content = file.read() + bytes([0xF8, 0xF0, 0x04, 1])
+        with self.assertWarnsRegex(assay.AssayWarning, "9999") as caught:
+            assay.load(content)
+        self.assertEqual(caught.filename, __file__)
 
 
 if __name__ == "__main__":

@@ -324,6 +324,37 @@ static void test_functions(void) {
   CHECK(says(error, "the model has no functions"));
 }
 
+// What the command warns of: a state that is not given, values that are not numbers.
+static void test_warnings(const assay_model *line) {
+  CHECK(!assay_warnings(line) && !assay_warnings(NULL));
+  float x[6] = {1, NAN, 2, NAN, 3, 4};
+  assay_prediction *prediction =
+      predict(line, array("x", ASSAY_TYPE_FLOAT32, x, 2, two_by_three), NULL);
+  const char *text = assay_warnings(prediction);
+  CHECK(text && strstr(text, "line.mlmodel: output 'y': 2 values of 6 are NaN"));
+  CHECK(text && !strchr(text, '\n'));
+  CHECK(assay_release(prediction) == 1 && assay_release(prediction) == 0);
+  double large[6] = {1e300};
+  prediction = predict(line, array("x", ASSAY_TYPE_FLOAT64, large, 2, two_by_three), NULL);
+  text = assay_warnings(prediction);
+  CHECK(text && strstr(text, "input 'x': 1 value of 6 is beyond single precision"));
+  CHECK(text && strstr(text, "\n"));
+  assay_release(prediction);
+
+  const int64_t three[] = {3};
+  assay_model *model = open_fixture("../programs/states.mlpackage", NULL);
+  assay_state *state = assay_state_create(model, NULL);
+  assay_value input = array("x", ASSAY_TYPE_FLOAT32, numbers, 1, three);
+  prediction = predict(model, input, state);
+  CHECK(!assay_warnings(prediction));
+  assay_release(prediction);
+  prediction = predict(model, input, NULL);
+  CHECK(assay_warnings(prediction) && strstr(assay_warnings(prediction), "no state was given"));
+  assay_release(prediction);
+  assay_state_destroy(state);
+  assay_close(model);
+}
+
 static void *predict_often(void *line) {
   for (int i = 0; i < 20; i++) {
     assay_prediction *prediction =
@@ -349,6 +380,7 @@ int main(int count, char **arguments) {
   test_description(line);
   test_arrays(line);
   test_errors(line);
+  test_warnings(line);
   test_threads(line);
   assay_close(line);
   test_classifier();

@@ -8,8 +8,8 @@
 `import assay.coremltools` lets coremltools predict on systems without Core ML.
 """
 
-from ._library import AssayError, version as _version
+from ._library import AssayError, AssayWarning, version as _version
 from .model import Feature, Model, State, load
 
-__all__ = ["AssayError", "Feature", "Model", "State", "load"]
+__all__ = ["AssayError", "AssayWarning", "Feature", "Model", "State", "load"]
 __version__ = _version()

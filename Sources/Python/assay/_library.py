@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import warnings
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 
 KIND_ARRAY, KIND_IMAGE, KIND_NUMBER, KIND_TEXT, KIND_DICTIONARY = 1, 2, 3, 4, 5
@@ -13,6 +14,10 @@ LAYOUTS = {"source": 0, "coreml": 1}
 
 class AssayError(RuntimeError):
     """An invalid file, input or option, with the error message of the command `assay`."""
+
+
+class AssayWarning(UserWarning):
+    """A part or a value of a model that is legal, but probably a mistake."""
 
 
 class Value(ctypes.Structure):
@@ -83,6 +88,7 @@ _FUNCTIONS = {
     "assay_open": (c_void_p, [c_char_p, POINTER(Options), _ERROR]),
     "assay_close": (c_int, [c_void_p]),
     "assay_describe": (POINTER(Description), [c_void_p]),
+    "assay_warnings": (c_char_p, [c_void_p]),
     "assay_predict": (c_void_p, [c_void_p, POINTER(Value), c_size_t, c_void_p, _ERROR]),
     "assay_outputs": (POINTER(Value), [c_void_p, POINTER(c_size_t)]),
     "assay_release": (c_int, [c_void_p]),
@@ -125,3 +131,15 @@ def call(name: str, *arguments):
 def version() -> str:
     """The version of the library."""
     return library.assay_version().decode()
+
+
+def warn(handle: int) -> None:
+    """Warns of what the library found when it opened a model or made a prediction."""
+    text = library.assay_warnings(handle)
+    if not text:
+        return
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__package__") == __package__:
+        level, frame = level + 1, frame.f_back
+    for line in text.decode().split("\n"):
+        warnings.warn(line, AssayWarning, stacklevel=level)

@@ -14,7 +14,7 @@ from typing import Any, Union
 import numpy as np
 
 from . import _library, _values
-from ._library import AssayError, call, library
+from ._library import AssayError, call, library, warn
 
 Path = Union[str, "os.PathLike[str]"]
 Output = Union[np.ndarray, int, float, str, "dict[str, float]", "dict[int, float]"]
@@ -116,6 +116,7 @@ class Model:
         )
         self._handle = _open(path, options)
         _finalize(self, library.assay_close)
+        warn(self._handle)
         description = library.assay_describe(self._handle).contents
         #: The type as the specification names it, such as `neuralNetworkClassifier`.
         self.type: str = description.type.decode()
@@ -147,6 +148,7 @@ class Model:
             call(
                 "assay_predict", self._handle, given.array, given.count,
                 None if state is None else state._handle))
+        warn(prediction._handle)
         return prediction.outputs()
 
     def make_state(self) -> State:
