@@ -10,20 +10,16 @@ final class Interface: @unchecked Sendable {
   let warnings: UnsafePointer<CChar>?
   private let memory = CMemory()
 
-  init(_ predictor: Predictor, layout: ArrayLayout, _ call: Call) {
-    let model = predictor.model
-    let memory = self.memory
+  init(_ predictor: Predictor, _ call: Call) {
+    let (memory, interface) = (memory, predictor.interface)
     func features(_ descriptions: [FeatureDescription]) -> UnsafePointer<assay_feature> {
       memory.array(
-        descriptions.map { description in
-          var feature = assay_feature(description, in: memory)
-          if layout == .source, let recorded = SourceLayout(of: description.name, in: model) {
-            feature.layout = memory.text(recorded.letters)
-          }
-          return feature
+        descriptions.map {
+          let feature = interface.features[$0.name] ?? interface.output($0.name)
+          return assay_feature($0, feature?.sourceShape, in: memory)
         })
     }
-    let given = model.description ?? ModelDescription()
+    let given = predictor.model.description ?? ModelDescription()
     let states = predictor.states
     description = memory.array([
       assay_description(
@@ -36,7 +32,8 @@ final class Interface: @unchecked Sendable {
 }
 
 extension assay_feature {
-  init(_ description: FeatureDescription, in memory: CMemory) {
+  /// - Parameter source: the shape in the source framework's axis order, if it is not Core ML's.
+  init(_ description: FeatureDescription, _ source: SourceShape?, in memory: CMemory) {
     self.init()
     name = memory.text(description.name)
     self.description = memory.text(description.shortDescription)
@@ -53,8 +50,9 @@ extension assay_feature {
       is_flexible = image.flexibility == nil ? 0 : 1
     case .multiArray(let array):
       set(ASSAY_KIND_ARRAY, array.dataType.elementType)
-      sizes = array.shape
-      is_flexible = array.flexibility == nil ? 0 : 1
+      sizes = source?.sizes ?? array.shape
+      is_flexible = array.flexibility != nil || source?.isFlexible == true ? 1 : 0
+      if let source { layout = memory.text(source.letters) }
     case .state, .opaque, nil: set(ASSAY_KIND_OTHER, nil)
     }
     rank = sizes.count

@@ -22,7 +22,7 @@ final class OpenModel: Handle {
       if let note = model.nonFiniteNote(file: source.weightsFile(path, weights)) { call.warn(note) }
       return try Predictor(model: model, options: options)
     }
-    interface = Interface(predictor, layout: options.layout, call)
+    interface = Interface(predictor, call)
   }
 
   /// One prediction, which reads and changes `state`.

@@ -93,10 +93,11 @@ typedef struct {
   int32_t kind;
   /// The element type; for a dictionary, ASSAY_TYPE_INT64 if its keys are integers. Otherwise 0.
   int32_t type;
-  /// The declared sizes; for an image, height, width and channels. No axes mean any shape.
+  /// The declared sizes, in the axis order of `layout`; for an image, height, width and channels. No
+  /// axes mean any shape.
   size_t rank;
   const int64_t *shape;
-  /// Whether other shapes are possible.
+  /// Whether other shapes are possible, besides those of batches.
   int32_t is_flexible;
   /// Whether the input is optional.
   int32_t is_optional;

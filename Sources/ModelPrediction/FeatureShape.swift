@@ -29,6 +29,37 @@ extension Model {
   }
 }
 
+/// An array's declared shape in the source framework's axis order.
+package struct SourceShape: Sendable {
+  /// One letter for each axis, such as `NHWC`.
+  package let letters: String
+  /// A batch has one item. Empty if the model declares no sizes.
+  package let sizes: [Int]
+  /// Whether it is a sequence of any number of steps.
+  package let isFlexible: Bool
+
+  /// - Parameter steps: the number of steps that the source framework takes, if it takes one only.
+  init(_ layout: SourceLayout, declared: [Int], steps: Int?) {
+    letters = layout.letters
+    isFlexible = layout.axes.contains(.sequence) && steps == nil && declared.count < 5
+    guard let first = [1: 2, 3: 2, 5: 0][declared.count] else {
+      sizes = []
+      return
+    }
+    var canonical = [steps ?? 1, 1, 1, 1, 1]
+    canonical.replaceSubrange(first..<first + declared.count, with: declared)
+    sizes = layout.axes.map { canonical[$0.canonicalIndex] }
+  }
+
+  init(_ layout: ExactLayout, declared: [Int]) {
+    letters = String(layout.source)
+    isFlexible = false
+    let sizes = Dictionary(zip(layout.model, declared)) { first, _ in first }
+    self.sizes =
+      declared.count == layout.model.count ? layout.source.map { sizes[$0] ?? 1 } : []
+  }
+}
+
 /// Core ML's axis order: `[C]`, `[C, H, W]`, or all five axes.
 enum CoreMLLayout {
   /// `[Seq, Batch, C, H, W]` for an array that fits the declared shape, possibly with leading

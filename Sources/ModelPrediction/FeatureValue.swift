@@ -36,6 +36,8 @@ package struct Feature: Sendable {
   let sourceLayout: SourceLayout?
   /// The same for a network whose arrays have exact shapes.
   let exactLayout: ExactLayout?
+  /// The shape of an array in its recorded layout.
+  package let sourceShape: SourceShape?
   /// Whether blobs have the shape that the network declares: arrays with exact mapping, and images
   /// without a sequence axis.
   let isExact: Bool
@@ -54,6 +56,15 @@ package struct Feature: Sendable {
       : nil
     sourceLayout = recorded.flatMap { SourceLayout($0) }
     exactLayout = recorded.flatMap { ExactLayout($0) }
+    if case .multiArray(let declared)? = type.kind {
+      sourceShape =
+        exactLayout.map { SourceShape($0, declared: declared.shape) }
+        ?? sourceLayout.map { [name] in
+          SourceShape($0, declared: declared.shape, steps: $0.steps(of: name, in: model))
+        }
+    } else {
+      sourceShape = nil
+    }
     let network = model.neuralNetwork
     isExact =
       if case .image = type.kind {
@@ -75,6 +86,7 @@ package struct Feature: Sendable {
     self.type = type
     sourceLayout = layout.flatMap { SourceLayout($0) }
     exactLayout = layout.flatMap { ExactLayout($0) }
+    sourceShape = nil
   }
 
   /// The position of the feature's channel axis; nil if unknown.

@@ -29,7 +29,7 @@ import Testing
   func theProgramFindsNoFault(_ name: String) throws {
     try withTemporaryFolder { folder in
       let result = try Self.compiled("\(packageRoot)/Tests/Tools/\(name).c", in: folder).run(
-        [Self.fixtures])
+        [Self.fixtures], environment: ["ASSAY_HDF5_WORKER": "\(Self.products)/assay-hdf5"])
       #expect(result.exited && result.code == 0)
       #expect(result.output + result.errors == "")
     }

@@ -329,5 +329,24 @@ class Warnings(unittest.TestCase):
         self.assertEqual(caught.filename, __file__)
 
 
+class Layouts(unittest.TestCase):
+    def test_keras(self):
+        """Shape and layout are those of the array that Keras took."""
+        for name in ("locally_connected_2d_1", "up_sampling_bilinear", "network_3d"):
+            with self.subTest(name):
+                self.check(os.path.join(FIXTURES, "../keras/layers/tf2", name))
+
+    def check(self, path):
+        model = assay.load(path + ".h5")
+        with np.load(path + ".inputs.npz") as inputs, np.load(path + ".expected.npz") as expected:
+            for features, arrays in ((model.inputs, inputs), (model.outputs, expected)):
+                for name, feature in features.items():
+                    self.assertEqual(feature.shape, arrays[name].shape)
+                    self.assertEqual(len(feature.layout), len(feature.shape))
+            outputs = model.predict({name: inputs[name] for name in inputs.files})
+            for name, value in outputs.items():
+                self.assertEqual(value.shape, expected[name].shape)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -355,6 +355,39 @@ static void test_warnings(const assay_model *line) {
   assay_close(model);
 }
 
+// The shape and the layout belong together; those of the arrays are Keras's.
+static void test_layouts(void) {
+  const struct {
+    const char *file, *layout;
+    int64_t input[5], output[5];
+  } networks[] = {
+      {"locally_connected_2d_1", "NHWC", {1, 5, 7, 2}, {1, 4, 3, 3}},
+      {"up_sampling_bilinear", "NHWC", {1, 4, 5, 2}, {1, 8, 15, 2}},
+      {"network_3d", "NTHWC", {1, 6, 7, 8, 2}, {1, 4}},
+      {"time_distributed_dense", "NTC", {1, 4, 5}, {1, 1, 3}},
+  };
+  for (int n = 0; n < 4; n++) {
+    char file[4096];
+    snprintf(file, sizeof file, "../keras/layers/tf2/%s.h5", networks[n].file);
+    assay_model *model = open_fixture(file, NULL);
+    const assay_feature *x = assay_describe(model)->inputs, *y = assay_describe(model)->outputs;
+    CHECK(x->layout && strcmp(x->layout, networks[n].layout) == 0);
+    CHECK(x->layout && y->layout && x->rank == strlen(x->layout) && y->rank == strlen(y->layout));
+    for (size_t axis = 0; axis < x->rank; axis++) CHECK(x->shape[axis] == networks[n].input[axis]);
+    for (size_t axis = 0; axis < y->rank; axis++) CHECK(y->shape[axis] == networks[n].output[axis]);
+    float *zeros = calloc(4096, sizeof(float));
+    assay_prediction *prediction =
+        predict(model, array(x->name, ASSAY_TYPE_FLOAT32, zeros, x->rank, x->shape), NULL);
+    const assay_value *value = assay_outputs(prediction, NULL);
+    CHECK(value->rank == y->rank);
+    for (size_t axis = 0; axis < y->rank && !y->is_flexible; axis++)
+      CHECK(value->shape[axis] == y->shape[axis]);
+    assay_release(prediction);
+    free(zeros);
+    assay_close(model);
+  }
+}
+
 static void *predict_often(void *line) {
   for (int i = 0; i < 20; i++) {
     assay_prediction *prediction =
@@ -387,5 +420,6 @@ int main(int count, char **arguments) {
   test_states();
   test_program_states();
   test_functions();
+  if (getenv("ASSAY_HDF5_WORKER")) test_layouts();
   return failures ? 1 : 0;
 }

@@ -31,9 +31,10 @@ class Feature:
     kind: str
     #: The type of the elements; None for texts, and for dictionaries by text.
     dtype: np.dtype | None
-    #: The declared sizes, of an image height, width and channels; empty for any shape.
+    #: The declared sizes in the order of `layout`, of an image height, width and channels; empty for
+    #: any shape.
     shape: tuple[int, ...]
-    #: Whether other shapes are possible.
+    #: Whether other shapes are possible, besides those of batches.
     is_flexible: bool
     #: Whether a prediction may lack it.
     is_optional: bool
