@@ -129,8 +129,27 @@ private func reporting<Result>(_ text: ErrorText?, _ body: (Call) throws -> Resu
 /// The message that the command would print, without `error:` on the first line.
 private func message(of error: any Error) -> String {
   guard let error = error as? ModelError else { return "\(error)" }
-  let text = error.lines.map { "\($0.label): \($0.text)" }.joined(separator: "\n")
+  let text = error.lines.compactMap { line -> String? in
+    guard line.label == "hint" else { return "\(line.label): \(line.text)" }
+    return line.text.forCallers.map { "\(line.label): \($0)" }
+  }.joined(separator: "\n")
   return String(text.dropFirst("error: ".count))
+}
+
+extension String {
+  /// A hint for a caller of the library, which takes some of the command's options as fields.
+  fileprivate var forCallers: String? {
+    if contains("NAME=FILE") { return nil }
+    var text = self
+    for (option, field) in [
+      ("--layout", "layout"), ("--plugin", "plugins"), ("--max-memory", "max_memory"),
+    ] {
+      text = text.replacing(option, with: "the option " + field)
+    }
+    return text.contains("--") && !text.contains("assay ")
+      ? text + " (an option of the command `assay`)"
+      : text
+  }
 }
 
 /// The argument, which must not be NULL.

@@ -34,7 +34,7 @@ import Testing
     .enabled("python3 has no NumPy and Pillow") { hasNumPy },
     arguments: [
       "Description", "Arrays", "Images", "States", "Functions", "Copies", "Forks", "Warnings",
-      "Layouts",
+      "Hints", "Layouts",
     ])
   func theTestsPass(_ name: String) throws {
     let result = try Self.python("-W", "ignore", "-m", "unittest", "test_assay.\(name)")

@@ -329,6 +329,20 @@ class Warnings(unittest.TestCase):
         self.assertEqual(caught.filename, __file__)
 
 
+class Hints(unittest.TestCase):
+    def test_options(self):
+        """They name what a caller can set, and whose options the others are."""
+        model = load("../keras/layers/k3/activation_relu.keras")
+        name = next(iter(model.inputs))
+        with self.assertRaises(assay.AssayError) as caught:
+            model.predict({name: np.zeros((1, 1, 1, 1, 1, 1, 1))})
+        self.assertNotIn("--", str(caught.exception))
+        self.assertIn("the option layout", str(caught.exception))
+        with self.assertRaises(assay.AssayError) as caught:
+            model.predict({})
+        self.assertNotIn("NAME=FILE", str(caught.exception))
+
+
 class Layouts(unittest.TestCase):
     def test_keras(self):
         """Shape and layout are those of the array that Keras took."""

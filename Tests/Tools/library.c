@@ -383,6 +383,14 @@ static void test_layouts(void) {
     for (size_t axis = 0; axis < y->rank && !y->is_flexible; axis++)
       CHECK(value->shape[axis] == y->shape[axis]);
     assay_release(prediction);
+    // Hints name options of the library.
+    const int64_t ones[] = {1, 1, 1, 1, 1, 1, 1};
+    const assay_value wrong = array(x->name, ASSAY_TYPE_FLOAT32, zeros, 7, ones);
+    char *error = NULL;
+    CHECK(!assay_predict(model, &wrong, 1, NULL, &error) && error && !strstr(error, "--"));
+    CHECK(says(error, "use the option layout coreml"));
+    CHECK(!assay_predict(model, NULL, 0, NULL, &error) && error && !strstr(error, "NAME=FILE"));
+    assay_free(error);
     free(zeros);
     assay_close(model);
   }
