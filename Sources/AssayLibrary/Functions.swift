@@ -10,6 +10,19 @@ public typealias ErrorText = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 // `unsafe`: it is never written.
 nonisolated(unsafe) private let versionText = strdup(assayVersion)
 
+// `unsafe`: it is never written.
+nonisolated(unsafe) private let systemsText = strdup(
+  SpecificationVersion.oldestSystem(SpecificationVersion.newest) ?? "")
+
+/// `assay_specification_version` of `assay.h`.
+@_cdecl("assay_specification_version")
+public func specificationVersion(
+  _ systems: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> Int32 {
+  systems?.pointee = UnsafePointer(systemsText)
+  return Int32(SpecificationVersion.newest)
+}
+
 /// `assay_version` of `assay.h`.
 @_cdecl("assay_version")
 public func version() -> UnsafePointer<CChar>? { UnsafePointer(versionText) }

@@ -153,6 +153,10 @@ typedef struct assay_prediction assay_prediction;
 /// The version of the library, such as 1.0.0.
 const char *assay_version(void);
 
+/// The newest version of Core ML's specification that runs. Unless `systems` is NULL, `*systems` is
+/// the first systems that load it, such as iOS 26, macOS 26.
+int32_t assay_specification_version(const char **systems);
+
 /// Opens an `.mlmodel`, an `.mlpackage`, or a Keras, Caffe or Darknet network, which is converted
 /// in memory. `options` may be NULL.
 assay_model *assay_open(const char *path, const assay_options *options, char **error);

@@ -40,4 +40,10 @@ import Testing
     let result = try Self.python("-W", "ignore", "-m", "unittest", "test_assay.\(name)")
     #expect(result.exited && result.code == 0, "\(result.errors)")
   }
+
+  @Test(.enabled("python3 has no coremltools") { hasNumPy && has("coremltools") })
+  func theTestsOfCoremltoolsPass() throws {
+    let result = try Self.python("-W", "ignore", "-m", "unittest", "test_coremltools")
+    #expect(result.exited && result.code == 0, "\(result.errors)")
+  }
 }

@@ -48,6 +48,20 @@ class Predictions(unittest.TestCase):
         answer = compiled.predict({"x": np.ones((2, 3), np.float32)})
         np.testing.assert_array_equal(answer["y"], np.full((2, 3), 3))
 
+    def test_newest_target(self):
+        """Specification 10, for int8 inputs."""
+        @mb.program(input_specs=[mb.TensorSpec(shape=(2, 3))], opset_version=ct.target.iOS18)
+        def program(x):
+            return mb.add(x=x, y=1.0, name="y")
+
+        model = ct.convert(
+            program, convert_to="mlprogram", minimum_deployment_target=ct.target.iOS26,
+            compute_precision=ct.precision.FLOAT32)
+        self.assertEqual(model.get_spec().specificationVersion, 10)
+        x = np.array([[0, 1, 2], [3, 4, 5]], np.float32)
+        np.testing.assert_array_equal(model.predict({"x": x})["y"], x + 1)
+        self.assertEqual(ct.utils._macos_version(), (26, 0))
+
     def test_conversion(self):
         @mb.program(input_specs=[mb.TensorSpec(shape=(2, 3))])
         def program(x):

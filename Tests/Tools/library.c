@@ -429,5 +429,7 @@ int main(int count, char **arguments) {
   test_program_states();
   test_functions();
   if (getenv("ASSAY_HDF5_WORKER")) test_layouts();
+  const char *systems = NULL;
+  CHECK(assay_specification_version(&systems) == 10 && strcmp(systems, "iOS 26, macOS 26") == 0);
   return failures ? 1 : 0;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import sys
 import warnings
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
@@ -85,6 +86,7 @@ class Options(ctypes.Structure):
 _ERROR = POINTER(c_void_p)
 _FUNCTIONS = {
     "assay_version": (c_char_p, []),
+    "assay_specification_version": (c_int32, [POINTER(c_char_p)]),
     "assay_open": (c_void_p, [c_char_p, POINTER(Options), _ERROR]),
     "assay_close": (c_int, [c_void_p]),
     "assay_describe": (POINTER(Description), [c_void_p]),
@@ -131,6 +133,14 @@ def call(name: str, *arguments):
 def version() -> str:
     """The version of the library."""
     return library.assay_version().decode()
+
+
+def specification() -> tuple[int, tuple[int, int]]:
+    """The newest specification version that runs, and the first macOS that loads it."""
+    systems = c_char_p()
+    number = library.assay_specification_version(ctypes.byref(systems))
+    major = re.search(r"macOS (\d+)", systems.value.decode())
+    return number, (int(major.group(1)), 0)
 
 
 def warn(handle: int) -> None:

@@ -23,13 +23,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ._library import AssayError
+from ._library import AssayError, specification
 from .model import Model, State
 
-#: The newest macOS whose models run; coremltools checks it before it uses newer features.
-_MACOS = (15, 0)
-#: The specification version of that system.
-_SPECIFICATION = 9
+#: The newest specification version, and the macOS that coremltools checks before it uses its features.
+_SPECIFICATION, _MACOS = specification()
 
 
 class _MLModelProxy:
