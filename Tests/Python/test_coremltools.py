@@ -47,6 +47,8 @@ class Predictions(unittest.TestCase):
         compiled = ct.models.CompiledMLModel(model.get_compiled_model_path())
         answer = compiled.predict({"x": np.ones((2, 3), np.float32)})
         np.testing.assert_array_equal(answer["y"], np.full((2, 3), 3))
+        with self.assertRaisesRegex(RuntimeError, "missing.mlmodelc: no such file"):
+            ct.models.CompiledMLModel("missing.mlmodelc")
 
     def test_newest_target(self):
         """Specification 10, for int8 inputs."""
@@ -94,6 +96,56 @@ class Predictions(unittest.TestCase):
         np.testing.assert_array_equal(square.predict({"x": x})["y"], x**2)
         x = np.arange(6, dtype=np.float32).reshape(2, 3)
         np.testing.assert_array_equal(triple.predict({"x": x})["z"], 3 * x)
+
+    def test_models_from_memory(self):
+        """W has 500 ones in each row, so that each output is 500."""
+        @mb.program(input_specs=[mb.TensorSpec(shape=(4, 500))])
+        def program(x):
+            return mb.linear(x=x, weight=np.ones((100, 500), np.float32), name="y")
+
+        for form in ("neuralnetwork", "mlprogram"):
+            model = ct.convert(program, convert_to=form)
+            blobs = {}
+            if form == "mlprogram":
+                with open(os.path.join(model.weights_dir, "weight.bin"), "rb") as file:
+                    blobs["weights/weight.bin"] = file.read()
+            asset = ct.models.model.MLModelAsset.from_memory(
+                model.get_spec().SerializeToString(), blobs)
+            compiled = ct.models.CompiledMLModel.from_asset(asset)
+            answer = compiled.predict({"x": np.ones((4, 500), np.float32)})
+            np.testing.assert_array_equal(answer["y"], np.full((4, 100), 500))
+            asset = ct.models.model.MLModelAsset.from_path(model.get_compiled_model_path())
+            compiled = ct.models.CompiledMLModel.from_asset(asset)
+            answer = compiled.predict({"x": np.ones((4, 500), np.float32)})
+            np.testing.assert_array_equal(answer["y"], np.full((4, 100), 500))
+        with self.assertRaisesRegex(RuntimeError, "not a path inside a package"):
+            ct.models.model.MLModelAsset.from_memory(b"", {"../weight.bin": b""})
+
+    def test_devices(self):
+        from coremltools.models.compute_device import MLComputeDevice, MLCPUComputeDevice
+
+        for devices in (
+            MLComputeDevice.get_all_compute_devices(),
+            ct.models.MLModel.get_available_compute_devices(),
+        ):
+            self.assertEqual([type(device) for device in devices], [MLCPUComputeDevice])
+
+    def test_what_is_not_supported(self):
+        from coremltools.models.compute_plan import MLComputePlan, MLModelStructure
+
+        model = ct.models.MLModel(os.path.join(FIXTURES, "line.mlmodel"))
+        for load in (MLComputePlan.load_from_path, MLModelStructure.load_from_path):
+            with self.assertRaisesRegex(NotImplementedError, "assay.coremltools does not support"):
+                load(model.get_compiled_model_path())
+
+    def test_options(self):
+        self.addCleanup(assay.coremltools.configure)
+        assay.coremltools.configure(threads=1)
+        model = ct.models.MLModel(os.path.join(FIXTURES, "line.mlmodel"))
+        self.assertEqual(model.predict({"x": np.ones((2, 3), np.float32)})["y"][0, 0], 3)
+        assay.coremltools.configure(plugins=["missing.so"])
+        with self.assertWarnsRegex(RuntimeWarning, "missing.so"):
+            ct.models.MLModel(os.path.join(FIXTURES, "line.mlmodel"))
 
 
 if __name__ == "__main__":

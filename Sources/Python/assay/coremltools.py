@@ -12,6 +12,7 @@ regardless of the order of the imports; on a Mac, it changes nothing.
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import shutil
 import sys
@@ -24,10 +25,26 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ._library import AssayError, specification
-from .model import Model, State
+from .model import Model, Path, State
 
 #: The newest specification version, and the macOS that coremltools checks before it uses its features.
 _SPECIFICATION, _MACOS = specification()
+
+_options: dict[str, Any] = {}
+
+
+def configure(
+    *, threads: int | None = None, plugins: Sequence[Path] = (), max_memory: int | None = None
+) -> None:
+    """Sets options of the models that coremltools loads from now on; `assay.Model` documents them."""
+    _options.update(threads=threads, plugins=list(plugins), max_memory=max_memory)
+
+
+def _unsupported(what: str) -> Any:
+    def refuse(*_: Any) -> Any:
+        raise NotImplementedError(f"assay.coremltools does not support {what}")
+
+    return staticmethod(refuse)
 
 
 class _MLModelProxy:
@@ -39,11 +56,12 @@ class _MLModelProxy:
         compute_units: str,
         function_name: str = "",
         optimization_hints: Mapping[str, str] | None = None,
-        asset: Any = None,
+        asset: _MLModelAssetProxy | None = None,
     ):
         start = time.perf_counter_ns()
-        self._path = _source(path)
-        self._model = Model(self._path, layout="coreml", function=function_name or None)
+        self._path = _source(path if asset is None else asset.path)
+        self._model = Model(
+            self._path, layout="coreml", function=function_name or None, **_options)
         # coremltools removes a temporary file after it has loaded it.
         self._file = None if os.path.isdir(self._path) else open(self._path, "rb")
         self._compiled: str | None = None
@@ -61,6 +79,31 @@ class _MLModelProxy:
     @staticmethod
     def compileModel(path: str) -> str:
         return _compiled(path)
+
+    @staticmethod
+    def create_model_asset_from_path(path: str) -> Any:
+        return _asset(_source(path))
+
+    @staticmethod
+    def create_model_asset_from_memory(specification: bytes, blobs: Mapping[str, bytes]) -> Any:
+        folder = _folder()
+        model = os.path.join(folder, "model.mlmodel")
+        if blobs:
+            model = os.path.join(folder, "model.mlpackage")
+            _write_package(model, specification, blobs)
+        else:
+            _write(model, specification)
+        return _asset(model)
+
+    @staticmethod
+    def get_all_compute_devices() -> list[Any]:
+        from coremltools.models.compute_device import MLCPUComputeDevice
+
+        return [MLCPUComputeDevice(_MLCPUComputeDeviceProxy())]
+
+    get_available_compute_devices = get_all_compute_devices
+    get_model_structure = _unsupported("the structure of a compiled model (MLModelStructure)")
+    get_compute_plan = _unsupported("compute plans (MLComputePlan)")
 
     def get_compiled_model_path(self) -> str:
         if self._compiled is None:
@@ -98,6 +141,17 @@ class _MLModelProxy:
         return self._predict_duration
 
 
+class _MLModelAssetProxy:
+    """A model that is loaded later."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+
+class _MLCPUComputeDeviceProxy:
+    """The only device."""
+
+
 class _MLStateProxy:
     """States, with the interface of coremltools' native module."""
 
@@ -111,6 +165,47 @@ class _MLStateProxy:
         self.state.write(name, value)
 
 
+def _folder() -> str:
+    """A new folder, which is deleted when the program ends."""
+    folder = tempfile.mkdtemp(prefix="assay-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _write(path: str, content: bytes) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def _write_package(path: str, specification: bytes, blobs: Mapping[str, bytes]) -> None:
+    """A package of a model and the files that it names, such as `weights/weight.bin`."""
+    folder = os.path.join(path, "Data", "com.apple.CoreML")
+    _write(os.path.join(folder, "model.mlmodel"), specification)
+    items = {"model": "model.mlmodel"}
+    for name, content in blobs.items():
+        parts = name.removeprefix("@model_path/").split("/")
+        if not all(parts) or ".." in parts:
+            raise RuntimeError(f"{name}: not a path inside a package")
+        _write(os.path.join(folder, *parts), content)
+        items[parts[0]] = parts[0]
+    manifest = {
+        "fileFormatVersion": "1.0.0",
+        "itemInfoEntries": {
+            key: {"author": "com.apple.CoreML", "name": name, "path": f"com.apple.CoreML/{name}"}
+            for key, name in items.items()
+        },
+        "rootModelIdentifier": "model",
+    }
+    _write(os.path.join(path, "Manifest.json"), json.dumps(manifest).encode())
+
+
+def _asset(path: str) -> Any:
+    from coremltools.models.model import MLModelAsset
+
+    return MLModelAsset(_MLModelAssetProxy(path))
+
+
 def _compiled(path: str, file: BinaryIO | None = None) -> str:
     """A new folder `.mlmodelc` with a copy of the model, which is deleted when the program ends.
 
@@ -118,8 +213,7 @@ def _compiled(path: str, file: BinaryIO | None = None) -> str:
         path: the model, a file or a package.
         file: the open file, which may have been removed.
     """
-    folder = tempfile.mkdtemp(prefix="assay-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = _folder()
     name, suffix = os.path.splitext(os.path.basename(os.path.normpath(path)))
     compiled = os.path.join(folder, name + ".mlmodelc")
     os.mkdir(compiled)
@@ -136,7 +230,13 @@ def _compiled(path: str, file: BinaryIO | None = None) -> str:
 
 
 def _source(path: str) -> str:
-    """The model in a folder that `_compiled` made; any other path unchanged."""
+    """The model in a folder that `_compiled` made; any other path unchanged.
+
+    Raises:
+        RuntimeError: if it is missing, or Core ML has compiled it.
+    """
+    if not os.path.exists(path):
+        raise RuntimeError(f"{path}: no such file or folder")
     if os.path.splitext(os.path.normpath(path))[1] != ".mlmodelc":
         return path
     for name in ("model.mlmodel", "model.mlpackage"):
@@ -147,12 +247,11 @@ def _source(path: str) -> str:
 
 def _install() -> None:
     native = types.ModuleType("coremltools.libcoremlpython")
-    native._MLModelProxy = _MLModelProxy  # type: ignore[attr-defined]
+    for proxy in (_MLModelProxy, _MLModelAssetProxy, _MLCPUComputeDeviceProxy):
+        setattr(native, proxy.__name__, proxy)
     # Nothing makes one of these, but coremltools asks whether something is one.
     for name in (
         "_MLComputePlanProxy",
-        "_MLModelAssetProxy",
-        "_MLCPUComputeDeviceProxy",
         "_MLGPUComputeDeviceProxy",
         "_MLNeuralEngineComputeDeviceProxy",
     ):
