@@ -49,6 +49,12 @@ package struct InputSource: Sendable {
     var values: [String: FeatureValue] = [:]
     var unnamed: [(name: String?, value: FeatureValue, path: String)] = []
     for (feature, path) in files {
+      if let feature, let number = Double(path), !Folder.exists(path),
+        let input = inputs.first(where: { $0.name == feature })
+      {
+        values[feature] = try input.value(of: number)
+        continue
+      }
       for (name, value) in try Self.values(at: path, images, for: model, hooks) {
         if let target = feature ?? name, inputs.contains(where: { $0.name == target }) {
           try require(
@@ -62,6 +68,11 @@ package struct InputSource: Sendable {
         } else {
           unnamed.append((name, value, path))
         }
+      }
+    }
+    for (name, number) in model.suppressionThresholds where values[name] == nil {
+      if let input = inputs.first(where: { $0.name == name && $0.type?.isOptional != true }) {
+        values[name] = try input.value(of: number)
       }
     }
     let open = inputs.filter { values[$0.name] == nil && $0.type?.isOptional != true }
@@ -131,6 +142,35 @@ package struct InputSource: Sendable {
       "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "tif", "tiff", "webp", "heic", "heif",
       "avif",
     ].contains(end)
+  }
+}
+
+extension FeatureDescription {
+  /// A number of the command line, or of the model, as the input's value.
+  fileprivate func value(of number: Double) throws -> FeatureValue {
+    switch type?.kind {
+    case .double: return .double(number)
+    case .multiArray: return .array(Tensor(shape: [1], [Float(number)]))
+    case .int64:
+      if let whole = Int(exactly: number) { return .int(whole) }
+      fallthrough
+    default: throw ModelError(.mismatch, "the input is not a number such as \(number)", field: name)
+    }
+  }
+}
+
+extension Model {
+  /// The thresholds of a detector in a pipeline, by the inputs that can replace them.
+  fileprivate var suppressionThresholds: [(input: String, number: Double)] {
+    ([self] + pipelineModels).flatMap { model -> [(input: String, number: Double)] in
+      guard case .features(let features)? = model.type,
+        let suppression = features.parameters as? NonMaximumSuppressionModel
+      else { return [] }
+      return [
+        (suppression.overlapInput, suppression.overlap),
+        (suppression.confidenceThresholdInput, suppression.confidence),
+      ]
+    }
   }
 }
 

@@ -101,7 +101,12 @@ struct BenchCommand: ParsableCommand {
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))
     // Not while time is measured.
     reader.warnsOfWeights = false
-    let document = try reader.read(ModelFiles(model, weights: weights))
+    let files = ModelFiles(model, weights: weights)
+    try require(
+      weights == nil || files.isSource, .mismatch,
+      "a Core ML model contains its weights and takes no second file", file: weights,
+      hint: "give inputs with --inputs")
+    let document = try reader.read(files)
     try compute.requireLayers(in: document.model)
     let steps = StepLog()
     let timesSteps = self.steps || page.report != nil

@@ -127,7 +127,7 @@ struct BenchReport {
 
   private var speedText: String {
     guard multiplyAdds > 0 else { return "" }
-    let share = peak.map { ", \(fixedText(100 * speed / $0.all, decimals: 0)) % of peak" } ?? ""
+    let share = peak.map { ", \(fixedText(100 * speed / $0.all, decimals: 0))% of peak" } ?? ""
     return
       "  \(fixedText(Double(multiplyAdds) / 1e6, decimals: 1)) MMAC, "
       + "\(fixedText(speed / 1e9, decimals: 1)) GFLOP/s\(share)"
@@ -150,7 +150,7 @@ struct BenchReport {
 
   private func comparisonText(_ comparison: TimingComparison, _ earlier: EarlierResult) -> String {
     let change = 100 * (comparison.ratio - 1)
-    let ratio = "\(change < 0 ? "" : "+")\(fixedText(change, decimals: 1)) %"
+    let ratio = "\(change < 0 ? "" : "+")\(fixedText(change, decimals: 1))%"
     var text =
       "minimum \(fixedText(earlier.timings.minimum, decimals: 3)) ms, median "
       + "\(fixedText(earlier.timings.median, decimals: 3)) ms before: "

@@ -16,13 +16,12 @@ struct ClassificationText {
     var table = TextTable([("", .left), ("", .right), ("", .left)])
     func row(_ name: String, _ share: Double, _ count: Int) {
       table.add([
-        name, SummaryText.percent(share),
-        "\(groupedText(count)) of \(groupedText(result.count)) inputs",
+        name, SummaryText.percent(share), "(\(groupedText(count)) of \(groupedText(result.count)))",
       ])
     }
-    row("best class is right", result.accuracy, result.countCorrect)
+    row("top-1 accuracy", result.accuracy, result.countCorrect)
     if result.top > 1, result.top < result.classes.count {
-      row("right class in the best \(result.top)", result.topAccuracy, result.countInTop)
+      row("top-\(result.top) accuracy", result.topAccuracy, result.countInTop)
     }
     return table.text + mistakesText
   }

@@ -49,9 +49,9 @@ struct ComparisonText {
     row("PSNR", SummaryText.decibels(metrics.peakSignalToNoise))
     row("SNR", SummaryText.decibels(metrics.signalToNoise))
     if let classes = output.classes {
-      row("same best class", fixedText(100 * classes.top1, decimals: 2) + " %")
+      row("same best class", fixedText(100 * classes.top1, decimals: 2) + "%")
       if classes.count > 1 {
-        row("same \(classes.count) best classes", fixedText(100 * classes.topN, decimals: 2) + " %")
+        row("same \(classes.count) best classes", fixedText(100 * classes.topN, decimals: 2) + "%")
       }
     }
     let tolerance =

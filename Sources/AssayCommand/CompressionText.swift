@@ -48,7 +48,7 @@ struct CompressionText {
     let share = bytesBefore == 0 ? 0 : 100 * Double(bytesAfter) / Double(bytesBefore)
     return text
       + "weights  \(groupedText(bytesBefore)) bytes → \(groupedText(bytesAfter)) bytes, "
-      + "\(fixedText(share, decimals: 1)) %\n"
+      + "\(fixedText(share, decimals: 1))%\n"
   }
 
   private var foldText: String {
@@ -78,7 +78,7 @@ struct CompressionText {
         ("", .left), ("bytes", .right), ("largest error", .right), ("relative error", .right),
       ] + (hasClasses ? [("same best class", .right)] : []) + [("layers", .left)])
     for point in points {
-      let agreement = point.agreement.map { fixedText(100 * $0, decimals: 2) + " %" } ?? ""
+      let agreement = point.agreement.map { fixedText(100 * $0, decimals: 2) + "%" } ?? ""
       table.add(
         [
           point == chosen ? "→" : "", groupedText(point.byteCount),

@@ -15,7 +15,7 @@ struct DetectionText {
         ("height", .right),
       ], indent: 2)
     for object in result.objects {
-      let percent = fixedText(object.score * 100, decimals: 2) + " %"
+      let percent = fixedText(object.score * 100, decimals: 2) + "%"
       let numbers = Self.numbers(object.box).map { fixedText($0, decimals: 1) }
       table.add(
         [Console.escaped(result.detector.label(object.classIndex)), percent] + numbers)

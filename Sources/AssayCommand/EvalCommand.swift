@@ -111,7 +111,8 @@ struct EvalCommand: ParsableCommand {
       let options = engine.comparison(
         compile, layout, try images.options(for: document), compute)
       let predictor = try Predictor(model: document, options: options.predictor)
-      let list = try InputList(Array(words), for: document) { readLine() }
+      let list = try InputList(
+        Array(words), for: document, line: InputList.standardInput(for: Array(words)))
       if let mode = boxes.mode {
         try detect(predictor, list, mode)
       } else {

@@ -24,7 +24,11 @@ struct FeatureText {
       return "image \(image.width)×\(image.height) \(colorText(image.colorSpace))\(flexible)"
     case .multiArray(let array): return arrayText(array)
     case .state(let array): return "state, \(arrayText(array))"
-    case .dictionary(let key): return key == .int64 ? "dictionary by int64" : "dictionary by string"
+    case .dictionary(let key):
+      if feature.name == model.description?.predictedProbabilitiesName {
+        return "probabilities by label"
+      }
+      return key == .int64 ? "dictionary by int64" : "dictionary by string"
     case .opaque(let message): return message.name ?? "type \(message.field)"
     case nil: return "no type"
     }

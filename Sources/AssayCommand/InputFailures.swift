@@ -6,6 +6,8 @@ struct InputFailures {
   let json: Bool
   private var count = 0
   private var hints: Set<String> = []
+  /// How often each mistake was made, as the error without its numbers, and the first of them.
+  private var kinds: [String: (count: Int, first: ModelError)] = [:]
 
   init(json: Bool) { self.json = json }
 
@@ -33,6 +35,12 @@ struct InputFailures {
         ]).text)
       return
     }
+    // Errors of single files differ; the same one for all of them is said once, and counted.
+    if error.code == .mismatch {
+      let kind = error.message.filter { !$0.isNumber }
+      kinds[kind, default: (0, error)].count += 1
+      if kinds[kind]?.count != 1 { return }
+    }
     error = error.inFile(source.name)
     // The hint is the same for most inputs.
     if let hint = error.hint, !hints.insert(hint).inserted { error.hint = nil }
@@ -42,9 +50,21 @@ struct InputFailures {
   /// Reports how many of `total` failed, and exits with code 2 if any did.
   func conclude(of total: Int) throws {
     guard count > 0 else { return }
-    Console.report(
-      ModelError(
-        .mismatch, "\(groupedText(count)) of \(counted(total, "input")) failed"))
+    let repeated = kinds.values.filter { $0.count > 1 }.sorted { $0.count > $1.count }
+    for (number, first) in repeated {
+      let size = first.message.firstMatch(of: /^the image is .*, but the model takes (.*)$/)
+      Console.report(
+        ModelError(
+          .mismatch,
+          size.map {
+            "\(groupedText(number)) of \(counted(total, "image")) are not \($0.1): add --resize squash, "
+              + "center-crop or fit"
+          } ?? "\(groupedText(number)) of \(counted(total, "input")): \(first.message)"))
+    }
+    if repeated.reduce(0, { $0 + $1.count }) < count {
+      Console.report(
+        ModelError(.mismatch, "\(groupedText(count)) of \(counted(total, "input")) failed"))
+    }
     throw ExitCode(2)
   }
 }

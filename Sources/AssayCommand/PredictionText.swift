@@ -10,9 +10,13 @@ struct PredictionText {
   private let classified: PredictedOutput?
   private let labels: [String]
   let top: Int
+  /// Whether a file receives all numbers.
+  private let isWritten: Bool
 
   /// - Throws: `.mismatch` if labels are given and it is unclear which output they name.
-  init(_ outputs: [PredictedOutput], labels: ClassNames?, top: Int) throws {
+  init(_ outputs: [PredictedOutput], labels: ClassNames?, top: Int, isWritten: Bool = false) throws
+  {
+    self.isWritten = isWritten
     self.outputs = outputs
     self.labels = labels?.names ?? []
     self.top = top
@@ -37,9 +41,9 @@ struct PredictionText {
       if output.name == classified?.name {
         for classes in try best(output) { text += Self.bars(classes) }
       } else if case .feature(let value) = output.kind {
-        text += Self.lines(value, output)
+        text += try lines(value, output)
       } else {
-        text += Self.numbers(output.value)
+        text += try numbers(output.value)
       }
     }
     return text
@@ -103,7 +107,7 @@ struct PredictionText {
   }
 
   /// A string, a number or a dictionary.
-  private static func lines(_ value: FeatureValue, _ output: PredictedOutput) -> String {
+  private func lines(_ value: FeatureValue, _ output: PredictedOutput) throws -> String {
     switch value {
     case .string(let text): "  \(Console.escaped(text))\n"
     case .int(let number): "  \(number)\n"
@@ -111,14 +115,14 @@ struct PredictionText {
       entries.sorted { $0.key < $1.key }.map {
         "  \(Console.escaped($0.key.description))  \(numberText($0.value))\n"
       }.joined()
-    default: numbers(output.value)
+    default: try numbers(output.value)
     }
   }
 
   private static func bars(_ classes: [ClassProbability]) -> String {
     var table = TextTable([("", .left), ("", .right), ("", .left)], indent: 2)
     for item in classes {
-      let percent = fixedText(Double(item.probability) * 100, decimals: 2) + " %"
+      let percent = fixedText(Double(item.probability) * 100, decimals: 2) + "%"
       let share = item.probability.isNaN ? 0 : max(0, min(1, item.probability))
       let bar = String(repeating: "█", count: Int((share * 30).rounded()))
       table.add([Console.escaped(item.label), percent, bar])
@@ -126,9 +130,19 @@ struct PredictionText {
     return table.text
   }
 
-  private static func numbers(_ value: Tensor) -> String {
+  /// All of few numbers; the largest of a list, by their indices; of other arrays, what they are like.
+  private func numbers(_ value: Tensor) throws -> String {
     let elements = value.elements
-    if elements.count <= wholeArray {
+    let rest = isWritten ? "" : "(-o FILE writes all \(groupedText(elements.count)))"
+    if elements.count > 1, value.shape.contains(elements.count) {
+      let indices = elements.indices.map { "[\($0)]" }
+      var table = TextTable([("", .left), ("", .left)], indent: 2)
+      for item in try bestClasses(top, of: elements, labels: indices) {
+        table.add([item.label, numberText(Double(item.probability))])
+      }
+      return table.text + (top < elements.count && !isWritten ? "  \(rest)\n" : "")
+    }
+    if elements.count <= Self.wholeArray {
       return elements.map { "  \(numberText(Double($0)))\n" }.joined()
     }
     var (low, high, sum) = (Double.infinity, -Double.infinity, 0.0)
@@ -139,7 +153,7 @@ struct PredictionText {
     }
     let mean = sum / Double(elements.count)
     return "  min \(numberText(low, digits: 6))  max \(numberText(high, digits: 6))"
-      + "  mean \(numberText(mean, digits: 6))  (-o FILE writes all \(groupedText(elements.count)))\n"
+      + ("  mean \(numberText(mean, digits: 6))  " + rest).trimmedRight() + "\n"
   }
 }
 

@@ -11,6 +11,8 @@ struct PredictionWriter {
   var top = 5
   /// A file, or a folder for several predictions.
   var destination: String?
+  /// The outputs that a file of one array leaves out.
+  var states: Set<String> = []
   /// Finds boxes in the outputs, which are printed instead of them.
   var detection: ImageDetection?
   /// The rows of several predictions, if they are written to one file.
@@ -30,12 +32,23 @@ struct PredictionWriter {
     _ prediction: Prediction, of source: InputSource, _ values: [String: FeatureValue],
     _ printed: () -> Void
   ) throws {
-    let outputs = try selected(prediction)
+    var outputs = try selected(prediction)
+    if outputNames.isEmpty, destination?.lowercased().hasSuffix(".npy") == true {
+      let others = outputs.filter { !states.contains($0.name) }
+      if others.count == 1, outputs.count > 1 {
+        if !quiet {
+          let names = outputs.map(\.name).filter(states.contains).map { "'\(Console.escaped($0))'" }
+          Console.note("not written, because they are states: \(names.joined(separator: ", "))")
+        }
+        outputs = others
+      }
+    }
     if let detection {
       let result = try detection.result(outputs, of: values, from: source)
       return try write(result, outputs, of: source, printed)
     }
-    let shown = try PredictionText(outputs, labels: labels, top: top)
+    let shown = try PredictionText(
+      outputs, labels: labels, top: top, isWritten: destination != nil)
     let text = json ? try shown.json(input: source.name).text + "\n" : try shown.text()
     var writing: (() throws -> Void)?
     if table != nil {

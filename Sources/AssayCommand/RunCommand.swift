@@ -141,13 +141,14 @@ struct RunCommand: ParsableCommand {
     let predictor = try Predictor(
       model: document, options: options(for: document, compile, steps: steps))
     let list = try InputList(
-      inputs, for: document, shard: shard, namesFiles: destination != nil
-    ) { readLine() }
+      inputs, for: document, shard: shard, namesFiles: destination != nil,
+      line: InputList.standardInput(for: inputs))
     if !list.isSingle { try report.refuse(with: "several inputs") }
     var writer = PredictionWriter(isSingle: list.isSingle, json: json, quiet: global.quiet)
     writer.outputNames = try checkedOutputNames(document)
-    writer.labels = try ClassNames(file: labels, model: document, keepsIdentifiers: wnid)
-    writer.top = top
+    writer.labels = try ClassNames(
+      file: labels, model: predictor.model, keepsIdentifiers: wnid)
+    (writer.top, writer.states) = (top, predictor.stateOutputs)
     writer.destination = destination
     if !list.isSingle { try writer.beginSeveral(hasBoxes: boxes.mode != nil) }
     if let mode = boxes.mode {
@@ -208,14 +209,11 @@ struct RunCommand: ParsableCommand {
     try loop.conclude()
   }
 
-  /// Reports how images are prepared, unless by default.
   private func noteImages(_ predictor: Predictor) {
     let hasImages = predictor.inputs.contains {
       if case .image = $0.type?.kind { true } else { false }
     }
-    guard hasImages, !global.quiet, verbose || !json,
-      verbose || predictor.images != ImageOptions()
-    else { return }
+    guard hasImages, verbose, !global.quiet else { return }
     Console.note("images: \(predictor.images) (\(images.origin(for: predictor.model)))")
   }
 

@@ -31,7 +31,7 @@ struct SummaryText {
     row("largest absolute error", number(output.largestError))
     for share in Self.shares {
       row(
-        "of \(fixedText(100 * share, decimals: 0)) % of the inputs",
+        "of \(fixedText(100 * share, decimals: 0))% of the inputs",
         "at most " + number(output.percentile(share)))
     }
     row("mean of the inputs", number(output.meanLargestError))
@@ -84,7 +84,7 @@ struct SummaryText {
     value == .infinity ? "infinite" : fixedText(value, decimals: 1) + " dB"
   }
 
-  static func percent(_ share: Double) -> String { fixedText(100 * share, decimals: 2) + " %" }
+  static func percent(_ share: Double) -> String { fixedText(100 * share, decimals: 2) + "%" }
 
   var outputsJSON: JSONText {
     .array(

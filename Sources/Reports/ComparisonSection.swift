@@ -26,8 +26,8 @@ extension Report {
       chart = metrics.histogram.chart
     }
     if let classes = comparison.classes {
-      rows.append(("Same best class", "\(number(classes.top1 * 100)) %"))
-      rows.append(("Shared best \(classes.count)", "\(number(classes.topN * 100)) %"))
+      rows.append(("Same best class", "\(number(classes.top1 * 100))%"))
+      rows.append(("Shared best \(classes.count)", "\(number(classes.topN * 100))%"))
     }
     return """
       <section class="text">

@@ -43,7 +43,7 @@ package struct CompressionPage: Sendable {
       let cells =
         [
           groupedText(point.byteCount), number(point.largestError), number(point.relativeError),
-        ] + (hasClasses ? [point.agreement.map { "\(number($0 * 100)) %" } ?? ""] : [])
+        ] + (hasClasses ? [point.agreement.map { "\(number($0 * 100))%" } ?? ""] : [])
       // A line may break only between the parts of a label.
       let label = point.label.split(separator: ", ").map { "<span>\(String($0))</span>" as HTML }
       let last = label.dropFirst().reduce(label.first ?? "") { "\($0), \($1)" }

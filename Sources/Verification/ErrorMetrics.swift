@@ -40,8 +40,8 @@ public struct ErrorMetrics: Sendable, Equatable {
   public let countOutside: Int
   /// How many of these have NaN or infinity against something else.
   public let countNotFinite: Int
-  /// The element that exceeds its tolerance most, or comes closest to it; if any has NaN or
-  /// infinity against something else, the first such element. Nil for an empty array.
+  /// The element that exceeds its tolerance most; the one with the largest error if all are within;
+  /// if any has NaN or infinity against something else, the first such element. Nil for an empty array.
   public let worst: Element?
   /// Distribution of the absolute errors.
   public let histogram: ErrorHistogram
@@ -80,7 +80,7 @@ public struct ErrorMetrics: Sendable, Equatable {
     var largestExpected = 0.0
     var outside = 0
     var notFinite = 0
-    var worst: (position: Int, excess: Double)?
+    var worst: (position: Int, excess: (Double, Double))?
     var histogram = ErrorHistogram()
     for position in actual.indices {
       let a = Double(actual[position])
@@ -91,15 +91,16 @@ public struct ErrorMetrics: Sendable, Equatable {
         notFinite += 1
         largestAbsolute = .infinity
         histogram.add(.infinity)
-        if notFinite == 1 { worst = (position, .infinity) }
+        if notFinite == 1 { worst = (position, (2, 0)) }
         continue
       }
       let error = isEqual ? 0 : abs(a - b)
       let allowed = b.isFinite ? tolerance.allowed(b) : 0
       if error > allowed { outside += 1 }
-      if worst.map({ error - allowed > $0.excess }) ?? true {
-        worst = (position, error - allowed)
-      }
+      // Whatever is outside is worse than what is within.
+      let isOutside = error > allowed
+      let excess = (isOutside ? 1.0 : 0, isOutside ? error - allowed : error)
+      if worst.map({ excess > $0.excess }) ?? true { worst = (position, excess) }
       histogram.add(error)
       largestAbsolute = max(largestAbsolute, error)
       if b != 0 && b.isFinite { largestRelative = max(largestRelative, error / abs(b)) }

@@ -101,7 +101,7 @@ import Testing
         "--labels", folder + "/labels.txt", "-o", folder + "/out.png", "--coco",
         folder + "/results.json")
       #expect(run.code == 0, "\(run.errors)")
-      #expect(run.output.contains("red thing") && run.output.contains("100.00 %"))
+      #expect(run.output.contains("red thing") && run.output.contains("100.00%"))
       let drawn = try Image.read(folder + "/out.png")
       #expect(drawn.width == 16 && drawn.height == 32)
       #expect(drawn != (try Image.read(folder + "/red_0007.png")))

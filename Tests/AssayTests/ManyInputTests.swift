@@ -75,9 +75,9 @@ import Testing
             + "green/1,green\n./red/0.png,red\n\"red/1.png\",\"red\"\n").utf8), to: table)
       let right = try Command.run("diff", net.model, net.images, "--expected", table)
       #expect(
-        right.code == 0 && right.output.contains("100.00 %  6 of 6 inputs"), "\(right.errors)")
+        right.code == 0 && right.output.contains("100.00%  (6 of 6)"), "\(right.errors)")
       let wrong = try Command.run("diff", net.model, net.images, "--expected", "folders")
-      #expect(wrong.code == 1 && wrong.output.contains("83.33 %  5 of 6 inputs"), "\(wrong.errors)")
+      #expect(wrong.code == 1 && wrong.output.contains("83.33%  (5 of 6)"), "\(wrong.errors)")
       #expect(wrong.output.contains("blue/1.png  red  0.8  expected blue"), "\(wrong.output)")
       try writeFile(Array("file,label\n0.png,blue\n".utf8), to: table)
       let unclear = try Command.run("diff", net.model, net.images, "--expected", table)

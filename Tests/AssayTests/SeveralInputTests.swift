@@ -170,7 +170,7 @@ import Testing
         let found = try Command.run("run", recorded, photograph, "--json")
         #expect(asked.code == 0 && found.code == 0, "\(asked.errors)\(found.errors)")
         #expect(asked.output == found.output, "\(recipe)")
-        let text = try Command.run("run", recorded, photograph)
+        let text = try Command.run("run", recorded, photograph, "--verbose")
         #expect(text.errors.contains("images: resize "), "\(text.errors)")
         #expect(text.errors.contains("recorded in the model"))
         // bench and diff prepare the image in the same way as run.

@@ -89,7 +89,7 @@ import Testing
     let run = try Command.run(
       ["run", network, Self.demo.path("picture.png"), "--top", "1"] + options)
     // As the README has it of the converted model.
-    #expect(run.output.hasPrefix("color  1×3\n  blue  71.35 %"), "\(run.output)\(run.errors)")
+    #expect(run.output.hasPrefix("color  1×3\n  blue  71.35%"), "\(run.output)\(run.errors)")
     #expect(run.errors.isEmpty, "\(run.errors)")
     let diff = try Command.run(
       [
