@@ -147,7 +147,9 @@ let package = Package(
         "Files",
         "TensorCore",
       ]),
-    library("ImportSupport", ["CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
+    library(
+      "ImportSupport",
+      ["ModelTransforms", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
     .target(
       name: "Reports",
       dependencies: ["Verification", "Imaging", "ByteFormats", "TensorCore", "LibC"],

@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Engine
 import Imaging
+import ImportSupport
 import ModelPrediction
 import ModelTransforms
 import TensorCore
@@ -210,15 +211,14 @@ public struct Comparison: Sendable {
     _ actual: [(name: String, value: Tensor)], with expected: ArraySet, file: String,
     _ hooks: EngineHooks, states: Set<String> = []
   ) throws -> (pairs: [Pair], unexpected: [String]) {
+    let meant = FeatureNames.output.meant(
+      by: expected.arrays.map(\.name), among: actual.map(\.name))
     // Arrays without the name of an output are of the outputs that are no states.
     let names = Set(actual.map(\.name))
     let isOpen =
-      expected.arrays.count < actual.count
-      && expected.arrays.contains {
-        !names.contains($0.name ?? "")
-      }
+      expected.arrays.count < actual.count && meant.contains { !names.contains($0 ?? "") }
     let actual = isOpen ? actual.filter { !states.contains($0.name) } : actual
-    let pairing = ArrayPairing(actual: actual.map(\.name), expected: expected.arrays.map(\.name))
+    let pairing = ArrayPairing(actual: actual.map(\.name), expected: meant)
     guard pairing.unpairedExpected.isEmpty, !pairing.pairs.isEmpty else {
       let names = pairing.unpairedExpected.map { expected.arrays[$0].name ?? "array \($0)" }
       throw ModelError(
@@ -227,7 +227,7 @@ public struct Comparison: Sendable {
     }
     for pair in pairing.pairs {
       hooks.reportName(
-        expected.arrays[pair.expected].name, usedFor: "output '\(actual[pair.actual].name)'",
+        meant[pair.expected], usedFor: "output '\(actual[pair.actual].name)'",
         unless: actual[pair.actual].name, file: file)
     }
     return (
@@ -285,6 +285,14 @@ extension Predictor {
 }
 
 extension Comparison.Options {
+  /// The options with each tolerance for the output that its name means.
+  package func named(for model: Model) -> Self {
+    var result = self
+    result.tolerances.relative = tolerances.relative.renamingKeys { model.feature(meantBy: $0) }
+    result.tolerances.absolute = tolerances.absolute.renamingKeys { model.feature(meantBy: $0) }
+    return result
+  }
+
   func differences(of pairs: [Comparison.Pair]) -> ArraySet {
     ArraySet(keepsDifferences ? pairs.compactMap(\.difference) : [])
   }

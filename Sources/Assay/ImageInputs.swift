@@ -17,8 +17,9 @@ extension ModelSource {
     plain.preprocessing = ImagePreprocessing()
     plain.onVisit = nil
     let inputs = try convert(plain, customLayers: customLayers).model.description?.input ?? []
+    let named = FeatureNames.input.meant(by: Array(images), among: inputs.map(\.name))
     options.imageInputs = inputs.filter(\.canBeImage).map(\.name).filter { name in
-      images.contains(name) || images.contains(nil)
+      named.contains(name) || named.contains(nil)
     }
     var result = try convert(options, customLayers: customLayers)
     for name in options.imageInputs where !result.model.preparesPixels(of: name) {

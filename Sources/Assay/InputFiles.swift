@@ -3,6 +3,7 @@ import CoreMLModel
 import Engine
 import Files
 import Imaging
+import ImportSupport
 import ModelPrediction
 import TensorCore
 
@@ -46,17 +47,21 @@ package struct InputSource: Sendable {
   ) throws -> [String: FeatureValue] {
     let images = try images ?? ImageOptions(recordedIn: model)
     let inputs = model.description?.input ?? []
+    let names = inputs.map(\.name)
     var values: [String: FeatureValue] = [:]
     var unnamed: [(name: String?, value: FeatureValue, path: String)] = []
     for (feature, path) in files {
-      if let feature, let number = Double(path), !Folder.exists(path),
-        let input = inputs.first(where: { $0.name == feature })
+      let given = feature.flatMap { FeatureNames.input.meant(by: [$0], among: names)[0] }
+      if let given, let number = Double(path), !Folder.exists(path),
+        let input = inputs.first(where: { $0.name == given })
       {
-        values[feature] = try input.value(of: number)
+        values[given] = try input.value(of: number)
         continue
       }
-      for (name, value) in try Self.values(at: path, images, for: model, hooks) {
-        if let target = feature ?? name, inputs.contains(where: { $0.name == target }) {
+      let arrays = try Self.values(at: path, images, for: model, hooks)
+      let meant = FeatureNames.input.meant(by: arrays.map(\.0), among: names)
+      for (index, (name, value)) in arrays.enumerated() {
+        if let target = feature == nil ? meant[index] : given, names.contains(target) {
           try require(
             values.updateValue(value, forKey: target) == nil, .mismatch,
             "input '\(target)' already has a value", file: path,
@@ -64,7 +69,7 @@ package struct InputSource: Sendable {
         } else if let name, feature == nil, inputs.count > 1 {
           throw ModelError(
             .mismatch, "the model has no input '\(name)'", file: path,
-            hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
+            hint: "its inputs are \(names.joined(separator: ", "))")
         } else {
           unnamed.append((name, value, path))
         }
@@ -80,7 +85,7 @@ package struct InputSource: Sendable {
       unnamed.count <= open.count, .mismatch,
       "\(counted(unnamed.count, "file")) for \(counted(open.count, "input"))",
       file: unnamed.last?.path,
-      hint: "the model's inputs are \(inputs.map(\.name).joined(separator: ", "))")
+      hint: "the model's inputs are \(names.joined(separator: ", "))")
     for (feature, item) in zip(open, unnamed) {
       hooks.reportName(
         item.name, usedFor: "input '\(feature.name)'", unless: feature.name, file: item.path)

@@ -1,6 +1,7 @@
 import CoreMLModel
 import Engine
 import Imaging
+import ImportSupport
 import ModelPrediction
 import TensorCore
 
@@ -132,18 +133,19 @@ package struct InputList: Sequence, IteratorProtocol {
   /// The single prediction that all words form, if they do.
   private static func together(_ words: [String], for model: Model) throws -> InputSource? {
     let inputs = model.description?.input ?? []
-    let names = Set(inputs.map(\.name))
+    let names = inputs.map(\.name)
     func named(_ word: String) -> (feature: String?, path: String) {
       guard let separator = word.firstIndex(of: "=") else { return (nil, word) }
       let name = String(word[..<separator])
-      guard names.contains(name) || !Folder.exists(word) else { return (nil, word) }
-      return (name, String(word[word.index(after: separator)...]))
+      let meant = FeatureNames.input.meant(by: name, among: names)
+      guard meant != nil || !Folder.exists(word) else { return (nil, word) }
+      return (meant ?? name, String(word[word.index(after: separator)...]))
     }
     let pairs = words.map(named)
     if let unknown = pairs.first(where: { $0.feature.map { !names.contains($0) } ?? false }) {
       throw ModelError(
         .mismatch, "the model has no input '\(unknown.feature ?? "")'",
-        hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
+        hint: "its inputs are \(names.joined(separator: ", "))")
     }
     let required = inputs.filter { $0.type?.isOptional != true }.count
     guard

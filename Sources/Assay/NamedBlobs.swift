@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import ModelTransforms
 import TensorCore
 
@@ -18,11 +19,26 @@ extension Model {
         return name
       }
     }
-    return takes(name) ? name : nil
+    let feature = feature(meantBy: name)
+    return feature == name ? (takes(name) ? name : nil) : blob(named: feature)
+  }
+
+  /// The input or output that a user's name means; the name itself if there is none.
+  package func feature(meantBy name: String) -> String {
+    let (inputs, outputs) = (description?.input.map(\.name), description?.output.map(\.name))
+    if outputs?.contains(name) == true { return name }
+    return FeatureNames.input.meant(by: name, among: inputs ?? [])
+      ?? FeatureNames.output.meant(by: name, among: outputs ?? []) ?? name
   }
 }
 
 extension Model {
+  /// `'fc8/prob' is 'fc8_prob'` for the features that an ML Program calls otherwise.
+  package var namesInProgram: String {
+    let names = featureNames.map { ($0, MILProgram.identifier($0)) }.filter { $0.0 != $0.1 }
+    return firstNames(names.map { "'\($0.0)' is '\($0.1)'" })
+  }
+
   /// The location of the blob or feature for a user's name. In a pipeline: a feature of one of its
   /// models, `MODEL/BLOB`, or a blob that only one model has.
   ///

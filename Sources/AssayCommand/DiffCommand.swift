@@ -330,6 +330,7 @@ struct DiffCommand: ParsableCommand {
         options.tolerances.standard.isScaled = false
       }
     }
+    if let document { options = options.named(for: document) }
     options.top = top
     options.layers = layers
     options.reference = reference

@@ -81,6 +81,7 @@ struct EditCommand: ParsableCommand {
     let document = read.model
     var edit = try self.edit(of: document)
     if !read.isSource { try change(&edit, of: document) }
+    edit = edit.named(for: document)
     edit.customLayerClasses = options.engine.customLayers
     let (model, notes) = try edit.apply(to: document)
     for note in notes where !global.quiet { Console.warn(note) }

@@ -8,7 +8,7 @@ enum HelpSections {
 
   /// The titles in the order in which they appear, with their options.
   private static let titles: [(title: String, options: String)] = [
-    ("NAMES AND SHAPES", "--input-name --output-name --input-shape --array-type"),
+    ("NAMES AND SHAPES", "--input-name --output-name --reference-names --input-shape --array-type"),
     (
       "IMAGE INPUTS AND OUTPUTS",
       "--image-input --image-output --color --image-scale --red-bias --green-bias --blue-bias "

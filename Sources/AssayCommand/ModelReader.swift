@@ -107,7 +107,8 @@ struct ModelReader {
 
   private static func remedy(_ option: String) -> String {
     switch option {
-    case "--input-name", "--output-name": "`assay edit --rename` renames features"
+    case "--input-name", "--output-name", "--reference-names":
+      "`assay edit --rename` renames features"
     case "--input-shape": "`assay edit --allow-shape` and --shape-range allow other shapes"
     case "--precision": "`assay compress` changes the precision"
     case "--phase", "--level", "--stage", "--custom-layers", "--lambda", "--max-spec",
@@ -145,7 +146,8 @@ struct ModelReader {
       Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))
     }
     for type in source.arrayTypes where type.name != nil {
-      model = try model.settingArrayType(type.value.dataType, of: type.name)
+      model = try model.settingArrayType(
+        type.value.dataType, of: type.name.map { model.feature(meantBy: $0) })
     }
     if forgetBias == .add { model = try model.withForgetBiasInField() }
     if precision == .float16 { model = try model.withHalfPrecisionWeights() }

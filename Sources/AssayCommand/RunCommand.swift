@@ -252,7 +252,8 @@ struct RunCommand: ParsableCommand {
     let features = (document.description?.output ?? []).map(\.name)
     let kept = try layers.map { try blob(of: $0, in: document) }
     return try outputNames.map { name in
-      if features.contains(name) { return name }
+      let feature = document.feature(meantBy: name)
+      if features.contains(feature) { return feature }
       if let blob = document.blob(named: name), allOutputs || kept.contains(blob) { return blob }
       throw ModelError(
         .mismatch, "the model has no output '\(name)'",

@@ -5,7 +5,9 @@ import TensorCore
 /// One run of the conversion, layer by layer.
 package struct CaffeConversion: SourceConversion {
   private let source: CaffeSource
-  let options: ConversionOptions
+  private let given: ConversionOptions
+  /// With a name for each feature.
+  private(set) var options: ConversionOptions
   let graph: CaffeGraph
   private let blobs: [[CaffeBlob]]
   /// The tensor of each version in the graph; nil until it is created.
@@ -22,6 +24,7 @@ package struct CaffeConversion: SourceConversion {
 
   package init(_ source: CaffeSource, _ options: ConversionOptions) throws {
     self.source = source
+    given = options
     self.options = options
     graph = try CaffeGraph(source.network, state: options.networkState)
     blobs = source.weights?.blobs(of: graph.nodes.map(\.layer)) ?? graph.nodes.map { _ in [] }
@@ -70,7 +73,14 @@ package struct CaffeConversion: SourceConversion {
       imported.blobLayouts[blob] = imported.blobLayouts[blob] ?? FeatureLayout.letters(tensor)
     }
     imported.removeUnread()
-    if imported.needsExactMapping { imported.makeExact(images: images(imported)) }
+    options = options.naming(
+      inputs: imported.inputs.map(\.name), outputs: imported.outputs.map(\.name),
+      notes: &network.notes)
+    if imported.needsExactMapping {
+      let names = zip(options.inputNames, imported.inputs)
+      imported.makeExact(
+        images: Set(names.filter { options.imageInputs.contains($0.0) }.map(\.1.name)))
+    }
     return imported
   }
 
@@ -84,15 +94,6 @@ package struct CaffeConversion: SourceConversion {
       }
     }
     return error
-  }
-
-  /// The inputs that the user wants as images, under their original names.
-  private func images(_ imported: ImportedNetwork) -> Set<String> {
-    let names = imported.inputs.enumerated().map { index, input in
-      options.inputNames.indices.contains(index) ? options.inputNames[index] : input.name
-    }
-    return Set(
-      zip(names, imported.inputs).filter { options.imageInputs.contains($0.0) }.map(\.1.name))
   }
 
   // MARK: Inputs
@@ -125,7 +126,7 @@ package struct CaffeConversion: SourceConversion {
   /// Starts again, with the whole batch.
   private mutating func runWithBatch() throws -> ImportedNetwork {
     let layer = batchLayer
-    self = try CaffeConversion(source, options)
+    self = try CaffeConversion(source, given)
     batchLayer = layer
     return try run()
   }
@@ -133,7 +134,7 @@ package struct CaffeConversion: SourceConversion {
   /// Keeps the batches of all inputs for a layer that works across one, as those that make
   /// sequences of the images of several videos do.
   private mutating func keepBatches(for layer: CaffeLayer) throws {
-    let image = inputs.map(\.blob).first(where: options.imageInputs.contains)
+    let image = zip(options.inputNames, inputs).first { options.imageInputs.contains($0.0) }?.0
     try layer.require(
       image == nil,
       unsupported: "it works across the batch, so '\(image ?? "")' cannot be an image",
@@ -166,10 +167,10 @@ package struct CaffeConversion: SourceConversion {
       }
     }
     found.sort { graph.versions[$0.version].blob < graph.versions[$1.version].blob }
-    inputs = try found.enumerated().map { position, input in
+    options = options.naming(
+      inputs: found.map { graph.versions[$0.version].blob }, outputs: [], notes: &network.notes)
+    inputs = try zip(options.inputNames, found).map { name, input in
       let blob = graph.versions[input.version].blob
-      let name =
-        options.inputNames.indices.contains(position) ? options.inputNames[position] : blob
       let reading = InputReaders(readers: input.readers, weights: source.weights)
       let shape = try InputShapes.shape(
         input.declared ?? reading.vector, requested: options.inputShapes[name],

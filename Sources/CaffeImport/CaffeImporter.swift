@@ -13,7 +13,7 @@ package enum CaffeImporter {
       let imported = try conversion.run()
       var notes = conversion.network.notes
       var options = try CaffePreprocessing.completed(
-        options, imported, conversion.inputs, notes: &notes)
+        conversion.options, imported, conversion.inputs, notes: &notes)
       for (key, value) in conversion.detectionMetadata(imported) {
         if options.metadata.userDefined[key] == nil { options.metadata.userDefined[key] = value }
       }

@@ -10,9 +10,7 @@ enum CaffePreprocessing {
     notes: inout [String]
   ) throws -> ConversionOptions {
     var options = options
-    for (position, input) in inputs.enumerated() {
-      let name =
-        options.inputNames.indices.contains(position) ? options.inputNames[position] : input.blob
+    for (name, input) in zip(options.inputNames, inputs) {
       guard options.imageInputs.contains(name), input.layer.message.has("transform_param"),
         input.layer.tops.first == input.blob, !options.preprocessing.isPrepared(name)
       else { continue }

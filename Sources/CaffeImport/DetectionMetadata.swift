@@ -9,9 +9,7 @@ extension CaffeConversion {
       guard imported.outputs.indices.contains(place),
         let layer = graph.nodes.first(where: { $0.outputs.contains(version) })?.layer
       else { continue }
-      let name =
-        options.outputNames.indices.contains(place)
-        ? options.outputNames[place] : imported.outputs[place].name
+      let name = options.outputNames[place]
       switch layer.type {
       case "DetectionOutput":
         let parameters = layer.parameters("detection_output_param")
@@ -50,10 +48,7 @@ extension CaffeConversion {
         guard let place = graph.outputs.firstIndex(of: version),
           imported.outputs.indices.contains(place)
         else { continue }
-        let name =
-          options.outputNames.indices.contains(place)
-          ? options.outputNames[place] : imported.outputs[place].name
-        let prefix = "assay.detect.\(name)."
+        let prefix = "assay.detect.\(options.outputNames[place])."
         metadata[prefix + "type"] = isThird ? "yolo" : "region"
         metadata[prefix + "classes"] = "\(classes)"
         metadata[prefix + "num"] = "\(count)"
@@ -72,8 +67,6 @@ extension CaffeConversion {
     let place = inputs.firstIndex { input in
       graph.readers(of: input.version).contains { $0.layer.index == layer.index && $0.bottom == 2 }
     }
-    return place.map {
-      options.inputNames.indices.contains($0) ? options.inputNames[$0] : inputs[$0].blob
-    }
+    return place.map { options.inputNames[$0] }
   }
 }

@@ -11,7 +11,8 @@ package struct DarknetConversion: SourceConversion {
   }
 
   private let source: DarknetSource
-  private let options: ConversionOptions
+  /// With a name for each feature.
+  private(set) var options: ConversionOptions
   private let input: NetworkOptions
   private var outputs: [DarknetTensor] = []
   /// Whether a plan went on past a layer that cannot be converted, with the sizes of its input.
@@ -29,14 +30,15 @@ package struct DarknetConversion: SourceConversion {
 
   init(_ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading) throws {
     self.source = source
-    self.options = options
+    var notes: [String] = []
+    self.options = options.naming(inputs: [Self.inputName], outputs: [], notes: &notes)
     input = try NetworkOptions(source.configuration)
     network = DarknetNetwork(
       weights: WeightReader(try Self.weights(source, options, reading)),
       rules: options.customLayers, storesBatchnormBiases: reading.storesBatchnormBiases,
       trees: source.trees,
       onVisit: options.onVisit)
-    network.writer.notes = source.configuration.notes
+    network.writer.notes = notes + source.configuration.notes
   }
 
   private static func weights(
@@ -81,9 +83,11 @@ package struct DarknetConversion: SourceConversion {
       imported.blobLayouts[tensor.blob] = imported.blobLayouts[tensor.blob] ?? tensor.layout
     }
     try imported.rename(inputs: [], outputs: outputNames)
+    options = options.naming(
+      inputs: [Self.inputName], outputs: outputNames, notes: &network.writer.notes)
     addStates()
     if imported.needsExactMapping {
-      let isImage = options.imageInputs.contains(options.inputNames.first ?? Self.inputName)
+      let isImage = options.imageInputs.contains(options.inputNames[0])
       imported.makeExact(images: isImage ? [Self.inputName] : [])
     }
     return imported
@@ -202,7 +206,7 @@ package struct DarknetConversion: SourceConversion {
 
   private mutating func makeInput() throws -> DarknetTensor {
     let blob = network.reserve(Self.inputName)
-    let name = options.inputNames.first ?? Self.inputName
+    let name = options.inputNames[0]
     let sizes = try inputSizes(name)
     var tensor: DarknetTensor
     do {
@@ -283,14 +287,13 @@ package struct DarknetConversion: SourceConversion {
     return feature
   }
 
-  /// The metadata for the detection heads, under the output names that the user chose.
-  func metadata(_ options: ConversionOptions) -> [String: String] {
+  /// The metadata for the detection heads, under the names of the outputs.
+  var metadata: [String: String] {
     var metadata: [String: String] = [:]
     let names = outputNames
     for head in network.heads {
       guard let place = names.firstIndex(of: head.layer) else { continue }
-      let name = place < options.outputNames.count ? options.outputNames[place] : head.layer
-      metadata.merge(head.metadata(output: name)) { first, _ in first }
+      metadata.merge(head.metadata(output: options.outputNames[place])) { first, _ in first }
     }
     if !network.heads.isEmpty, let value = input.section.string("letter_box") {
       metadata[DetectionHead.prefix + "letter_box"] = value

@@ -8,11 +8,11 @@ package enum DarknetImporter {
     _ source: DarknetSource, options: ConversionOptions = ConversionOptions()
   ) throws -> ConversionResult {
     try inFile(source.path) {
-      var options = options
       let conversion = try run(source, options)
+      var options = conversion.options
       var notes = conversion.network.notes
       addPreprocessing(to: &options, notes: &notes)
-      for (key, value) in conversion.metadata(options) {
+      for (key, value) in conversion.metadata {
         if options.metadata.userDefined[key] == nil { options.metadata.userDefined[key] = value }
       }
       if options.respectTrainable {

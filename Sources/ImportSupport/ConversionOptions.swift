@@ -1,12 +1,16 @@
 import CoreMLModel
 
-/// Options of a conversion from any framework. Features are identified by their new names if
-/// `inputNames` or `outputNames` rename them.
+/// Options of a conversion from any framework. Features are identified by their names in the model,
+/// which `inputNames` and `outputNames` change; `input1` and so on, or `output1`, also identify them by
+/// their places.
 public struct ConversionOptions: Sendable {
   /// New names, in the model's order; a shorter list renames the first inputs.
   public var inputNames: [String] = []
   /// The same for outputs.
   public var outputNames: [String] = []
+  /// Whether the features of a Keras model are named `input1`, `output1` and so on, as by coremltools
+  /// 4.1, instead of by its layers.
+  public var usesReferenceNames = false
   /// Sizes in the source framework's layout, batch first; nil keeps a size.
   public var inputShapes: [String: [Int?]] = [:]
   /// The element type of the model's arrays.

@@ -5,7 +5,7 @@ import TensorCore
 /// One run of the conversion, node by node.
 package struct KerasConversion: SourceConversion {
   private let source: KerasSource
-  private let options: ConversionOptions
+  let options: ConversionOptions
   private let graph: KerasGraph
   private let formats: [LayerConfiguration.DataFormat]
   private var handlers: [LayerHandler?] = []
@@ -24,14 +24,16 @@ package struct KerasConversion: SourceConversion {
 
   package init(_ source: KerasSource, _ options: ConversionOptions) throws {
     self.source = source
-    self.options = options
     graph = try KerasGraph(source.definition)
+    var notes: [String] = []
+    self.options = graph.naming(options, notes: &notes)
     formats = DataFormats(graph).preferred
     tensors = [[KerasTensor]?](repeating: nil, count: graph.nodes.count)
     network = NetworkWriter(
       version: source.version, rules: options.customLayers,
       maximumVersion: options.maximumVersion ?? SpecificationVersion.newest,
       onVisit: options.onVisit)
+    network.notes = notes
     if source.version.isTensorFlowKeras, !source.version.isAtLeast(3, 0) {
       let names = Set(graph.nodes.map(\.name))
       network.numberedFromZero = ["lstm", "gru", "simple_rnn", "rnn", "bidirectional"].filter(
@@ -68,7 +70,10 @@ package struct KerasConversion: SourceConversion {
     imported.sourceBlobs = graph.sourceBlobs(
       tensors, states: states, outputs: imported.outputs.map(\.name))
     imported.trainableParameterCount = source.weights == nil ? nil : trainableParameters
-    try imported.rename(inputs: [], outputs: graph.outputNames)
+    // The states follow, under their own names.
+    try imported.rename(
+      inputs: Array(options.inputNames.prefix(imported.inputs.count)),
+      outputs: Array(options.outputNames.prefix(imported.outputs.count)))
     imported.inputs += network.stateInputs.map { .state($0.blob, units: $0.units, isInput: true) }
     imported.outputs += network.stateOutputs.map {
       .state($0.blob, units: $0.units, isInput: false)
@@ -326,9 +331,7 @@ package struct KerasConversion: SourceConversion {
       graph.nodes.filter { EmbeddingLayer.isLookup($0.layer) }.flatMap { $0.inputs.map(\.node) })
     return try graph.inputs.enumerated().map { position, index in
       let node = graph.nodes[index]
-      let name =
-        position < options.inputNames.count
-        ? options.inputNames[position] : "input\(position + 1)"
+      let name = options.inputNames[position]
       let shape = try InputShape(
         declared: node.layer.declaredShape, requested: options.inputShapes[name], name: name,
         layer: node.name)

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ImportSupport
 import TensorCore
 
 /// The model with all nested models unfolded and every call of a shared layer on its own, in an
@@ -29,8 +30,12 @@ struct KerasGraph: Sendable {
   /// Nodes of the model's inputs.
   var inputs: [Int] = []
   var outputs: [Reference] = []
-  /// The keys of a dictionary of outputs, or `output1` and so on.
-  var outputNames: [String] = []
+  /// The keys of a dictionary of inputs, or the names of the input layers.
+  private(set) var inputNames: [String] = []
+  /// The keys of a dictionary of outputs, in the order of the file, or the names of the output layers.
+  private(set) var outputNames: [String] = []
+  /// Whether the outputs are a dictionary.
+  private(set) var hasOutputKeys = false
   /// All layers, once each, in the order of the configuration.
   var layers: [ModelDefinition.Layer] = []
 
@@ -39,10 +44,23 @@ struct KerasGraph: Sendable {
     let outputs = try builder.expand(definition, prefix: "", arguments: nil, isTraining: false)
     self = builder.graph
     self.outputs = outputs
-    let keys = definition.outputKeys
-    outputNames =
-      keys.count == outputs.count && !keys.contains("")
-      ? keys : outputs.indices.map { "output\($0 + 1)" }
+    func names(_ references: [ModelDefinition.Reference]) -> [String] {
+      references.map { definition.layers[$0.layer].name }
+    }
+    func areNames(_ keys: [String], of count: Int) -> Bool {
+      keys.count == count && !keys.contains("")
+    }
+    inputNames =
+      areNames(definition.inputKeys, of: inputs.count)
+      ? definition.inputKeys.sorted() : names(definition.inputs)
+    outputNames = names(definition.outputs)
+    if areNames(definition.outputKeys, of: outputs.count) {
+      hasOutputKeys = true
+      // Keras flattens a dictionary by its sorted keys.
+      let sorted = definition.outputKeys.sorted()
+      outputNames = definition.outputKeys
+      self.outputs = outputNames.map { outputs[sorted.firstIndex(of: $0) ?? 0] }
+    }
     leaveMasksOut()
     for output in outputs {
       nodes[output.node].outputCount = max(nodes[output.node].outputCount, output.tensor + 1)
@@ -55,6 +73,15 @@ struct KerasGraph: Sendable {
   }
 
   private init() {}
+
+  /// The options with a name for each input and output.
+  func naming(_ options: ConversionOptions, notes: inout [String]) -> ConversionOptions {
+    let isNumbered = options.usesReferenceNames
+    return options.naming(
+      inputs: isNumbered ? FeatureNames.input.numbered(inputs.count) : inputNames,
+      outputs: isNumbered && !hasOutputKeys
+        ? FeatureNames.output.numbered(outputs.count) : outputNames, notes: &notes)
+  }
 
   /// Keras 3 records the operations that compute the masks of `Embedding` and `Masking` and passes
   /// the results to layers as an argument. Here, tensors carry their masks.

@@ -11,6 +11,7 @@ package enum KerasImporter {
       var conversion = try KerasConversion(source, options)
       let imported = try conversion.run()
       var notes = conversion.network.notes
+      let options = conversion.options
       var model = try InterfaceBuilder.model(imported, options: options, notes: &notes)
       if options.respectTrainable {
         TrainingParameters(source.training, notes: &notes)?.apply(

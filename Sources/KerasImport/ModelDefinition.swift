@@ -93,7 +93,8 @@ struct ModelDefinition: Sendable {
   var layers: [Layer] = []
   var inputs: [Reference] = []
   var outputs: [Reference] = []
-  /// The keys of a dictionary of outputs.
+  /// The keys of dictionaries of inputs and outputs, in the order of the file.
+  var inputKeys: [String] = []
   var outputKeys: [String] = []
 
   static let modelClasses: Set<String> = [
@@ -194,7 +195,8 @@ struct ModelDefinitionParser {
     }
     definition.inputs = try inputs.map { try adjusted($0, isOutput: true) }
     definition.outputs = try outputs.map { try adjusted($0, isOutput: true) }
-    definition.outputKeys = config["output_layers"]?.object?.names.sorted() ?? []
+    definition.inputKeys = config["input_layers"]?.object?.names ?? []
+    definition.outputKeys = config["output_layers"]?.object?.names ?? []
     try require(!definition.outputs.isEmpty, "the model '\(definition.name)' has no outputs")
     return definition
   }

@@ -115,16 +115,21 @@ extension Model {
 }
 
 extension MILProgram {
+  /// The name with `_` for all that a value or function cannot have in its name: letters, digits and
+  /// underscores, and no digit first.
+  package static func identifier(_ name: String) -> String {
+    let letters = name.utf8.map { byte in
+      (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+        ? byte : UInt8(ascii: "_")
+    }
+    let isComplete = letters.first.map { !(48...57).contains($0) } ?? false
+    return (isComplete ? "" : "_") + String(decoding: letters, as: UTF8.self)
+  }
+
   /// - Throws: `.mismatch` if the name cannot be that of a value or function.
   package static func requireIdentifier(_ name: String) throws {
-    let isIdentifier =
-      name.utf8.first.map { !(48...57).contains($0) } ?? false
-      && name.utf8.allSatisfy { byte in
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-          || byte == UInt8(ascii: "_")
-      }
     try require(
-      isIdentifier, .mismatch, "an ML Program cannot have the name '\(name)'",
+      identifier(name) == name, .mismatch, "an ML Program cannot have the name '\(name)'",
       hint: "use letters, digits and underscores, and no digit first")
   }
 

@@ -1,4 +1,5 @@
 import CoreMLModel
+import ModelTransforms
 import TensorCore
 
 /// One of the two sizes with which a network with flexible inputs is converted. Sizes that differ
@@ -150,6 +151,6 @@ extension [FeatureDescription] {
   fileprivate func kept(in features: [FeatureDescription]) -> [FeatureDescription] {
     if count == features.count { return self }
     let names = Set(features.map(\.name))
-    return filter { names.contains(ProgramBuilder.identifier($0.name)) }
+    return filter { names.contains(MILProgram.identifier($0.name)) }
   }
 }

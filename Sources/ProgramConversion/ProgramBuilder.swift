@@ -1,4 +1,5 @@
 import CoreMLModel
+import ModelTransforms
 import TensorCore
 
 /// Writes the operations of a function in order.
@@ -48,7 +49,7 @@ final class ProgramBuilder {
 
   /// A unique identifier: letters, digits and underscores, not starting with a digit.
   func uniqueName(_ name: String) -> String {
-    let name = Self.identifier(name)
+    let name = MILProgram.identifier(name)
     if names.insert(name).inserted { return name }
     var number = 1
     while !names.insert("\(name)_\(number)").inserted { number += 1 }
@@ -66,22 +67,6 @@ final class ProgramBuilder {
 
   /// Releases the name of a value that is written again.
   func release(_ name: String) { names.remove(name) }
-
-  static func identifier(_ name: String) -> String {
-    var result = ""
-    for byte in name.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      default: result += "_"
-      }
-    }
-    if result.isEmpty || result.utf8.first.map({ (48...57).contains($0) }) == true {
-      result = "_" + result
-    }
-    return result
-  }
 
   /// Renames a variable that was written since `mark`.
   func rename(_ variable: Variable, to name: String, since mark: Int = 0) -> Variable {

@@ -1,5 +1,6 @@
 import CoreMLModel
 import ModelPrediction
+import ModelTransforms
 import TensorCore
 
 /// Converts the inputs and outputs of a network to those of a program.
@@ -117,7 +118,7 @@ struct ProgramInterface {
     let names = Set(states.values)
     description.output.removeAll { names.contains($0.name) }
     for (input, output) in states.sorted(by: { $0.key < $1.key }) {
-      let name = ProgramBuilder.identifier(input)
+      let name = MILProgram.identifier(input)
       guard let feature = description.state.first(where: { $0.name == name }),
         case .state(let array)? = feature.type?.kind, let blob = blobs[output]
       else { throw ModelError(.malformed, "no layer produces it", field: "output '\(output)'") }
@@ -179,7 +180,7 @@ struct ProgramInterface {
     else { return }
     guard ExactLayout(layout) != nil else { return }
     description.metadata?.userDefined[
-      SourceLayout.metadataPrefix + ProgramBuilder.identifier(feature)] = layout
+      SourceLayout.metadataPrefix + MILProgram.identifier(feature)] = layout
   }
 
   /// channelScale · x + the bias of the color channel, or x − mean.
@@ -285,7 +286,7 @@ struct ProgramInterface {
   ) throws -> String {
     let mark = builder.operations.count
     var result = try builder.reshape(builder.cast(blob, to: type), to: shape)
-    let wanted = ProgramBuilder.identifier(name)
+    let wanted = MILProgram.identifier(name)
     if result.name == wanted { return wanted }
     if !builder.wrote(result, since: mark) {
       result = try builder.add(
@@ -308,7 +309,7 @@ struct ProgramInterface {
   ) throws -> [String] {
     let outputs = [description.predictedFeatureName, description.predictedProbabilitiesName]
     for name in outputs where !name.isEmpty {
-      release(ProgramBuilder.identifier(name), &blobs)
+      release(MILProgram.identifier(name), &blobs)
     }
     guard let blob = classifier.probabilitiesBlob, let variable = blobs[blob] else {
       throw ModelError(.malformed, "no layer produces the probabilities")

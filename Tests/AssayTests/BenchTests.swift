@@ -79,7 +79,7 @@ import Testing
       let result = try Command.run("bench", model, "--json", "--runs", "1")
       #expect(result.code == 0, "\(result.errors)")
       let inputs = try Self.lines(result.output).last?["inputs"] as? [String: [Int]]
-      #expect(inputs == ["input1": [12, 1, 4, 1, 1]])
+      #expect(inputs == ["c_input": [12, 1, 4, 1, 1]])
     }
   }
 

@@ -127,8 +127,8 @@ import Testing
       })
     #expect(
       first(swapped)
-        == "the expected values of 'output1' are those of output 'output2', "
-        + "the expected values of 'output2' are those of output 'output1'")
+        == "the expected values of 'bidirectional' are those of output 'bidirectional_1', "
+        + "the expected values of 'bidirectional_1' are those of output 'bidirectional'")
   }
 
   /// What differs for no usual reason is accused of nothing.

@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func kerasWithAnInputShape() throws {
-    let shape = ["--input-shape", "input1=?,8,8,3"]
+    let shape = ["--input-shape", "c_input=?,8,8,3"]
     try dryRun(Self.keras, "n.json", shape) { plan, errors, network, rules in
       #expect(plan.contains { $0.hasPrefix("m") && $0.contains("→ cannot be converted: ") })
       #expect(plan.contains { $0.hasPrefix("d") && $0.contains("→ innerProduct 'd'") }, "\(plan)")

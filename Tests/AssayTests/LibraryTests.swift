@@ -26,7 +26,7 @@ import Testing
       let loaded = try Model(contentsOf: "\(folder)/network.mlmodel")
       let predictor = try Predictor(model: loaded)
       let input = Tensor(shape: [1, 4], [0.5, -1, 2, 0])
-      for output in try predictor.predict(["input1": .array(input)]).outputs {
+      for output in try predictor.predict(["input_layer": .array(input)]).outputs {
         print(output.name, output.value.shape, output.value.elements)
       }
       #expect(loaded == model)

@@ -27,7 +27,7 @@ import Testing
     try withModel { model in
       let text = try Command.run("inspect", "--plan", model)
       #expect(text.code == 0 && text.errors == "", "\(text.errors)")
-      for word in ["steps", "operation", "row dot products", "input1"] {
+      for word in ["steps", "operation", "row dot products", "c_input"] {
         #expect(text.output.contains(word), "\(word) in:\n\(text.output)")
       }
       let bench = try Command.run("bench", model, "--steps", "--json", "--runs", "1")

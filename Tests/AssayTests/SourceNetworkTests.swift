@@ -105,9 +105,9 @@ import Testing
     let picture = Self.demo.path("picture.png")
     let network = Self.demo.path("swish.h5")
     let plain = try Command.run("run", network, picture, "--json")
-    let declared = try Command.run("run", network, picture, "--json", "--image-input", "input1")
+    let declared = try Command.run("run", network, picture, "--json", "--image-input", "image")
     #expect(plain.code == 0 && plain.output == declared.output, "\(plain.errors)")
-    #expect(plain.errors.contains("warning: 'input1' receives pixels from 0 to 255, red first"))
+    #expect(plain.errors.contains("warning: 'image' receives pixels from 0 to 255, red first"))
     #expect(try Command.run("run", network, picture, "--json", "-q").errors.isEmpty)
     // As an input of an array's it is still a mistake where it does not fit.
     let flat = try Command.run("run", Self.keras.path("keras3-nested.keras"), picture)
@@ -171,15 +171,15 @@ import Testing
     try withTemporaryFolder { folder in
       let edited = folder + "/e.mlmodel"
       let result = try Command.run(
-        ["edit", Self.demo.path("swish.h5"), "-o", edited, "--image-input", "input1"]
+        ["edit", Self.demo.path("swish.h5"), "-o", edited, "--image-input", "image"]
           + ["--class-labels", Self.demo.path("labels.txt"), "--array-type", "float32"]
-          + ["--cut-to", "output1", "--recipe", "keras-load-img"] + Self.preprocessing)
+          + ["--cut-to", "dense", "--recipe", "keras-load-img"] + Self.preprocessing)
       #expect(result.code == 0, "\(result.errors)")
       let diff = try Command.run(
         "diff", edited, Self.demo.path("picture.png"), "--expected", Self.demo.path("expected.npz"))
       #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
       let shown = try Command.run("inspect", edited).output
-      #expect(shown.contains("input1  image 64×64 RGB") && shown.contains("float32"), "\(shown)")
+      #expect(shown.contains("image  image 64×64 RGB") && shown.contains("float32"), "\(shown)")
       #expect(shown.contains("assay.image.recipe"), "\(shown)")
     }
   }

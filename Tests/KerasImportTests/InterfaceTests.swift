@@ -42,9 +42,9 @@ struct InterfaceTests {
 
   @Test func anImageInputHasAScaler() throws {
     let converted = try converted {
-      $0.imageInputs = ["input1"]
+      $0.imageInputs = ["layer_input"]
       $0.preprocessing.scale = PerFeature(2)
-      $0.preprocessing.redBias = PerFeature(named: ["input1": -1])
+      $0.preprocessing.redBias = PerFeature(named: ["layer_input": -1])
       $0.preprocessing.color = PerFeature(.bgr)
     }
     guard case .image(let type)? = converted.result.model.description?.input.first?.type?.kind
@@ -61,7 +61,7 @@ struct InterfaceTests {
   @Test func meanAndDeviation() throws {
     // (x − m) / 2 = x/2 − m/2
     let same = try converted {
-      $0.imageInputs = ["input1"]
+      $0.imageInputs = ["layer_input"]
       $0.preprocessing.mean = PerFeature([1, 2, 3])
       $0.preprocessing.std = PerFeature([2, 2, 2])
     }
@@ -69,7 +69,7 @@ struct InterfaceTests {
     #expect(scaler(same)?.redBias == -0.5 && scaler(same)?.blueBias == -1.5)
     #expect(same.types == ["pooling"])
     let different = try converted {
-      $0.imageInputs = ["input1"]
+      $0.imageInputs = ["layer_input"]
       $0.preprocessing.mean = PerFeature([1, 2, 3])
       $0.preprocessing.std = PerFeature([1, 2, 4])
       $0.preprocessing.color = PerFeature(.bgr)
@@ -84,12 +84,12 @@ struct InterfaceTests {
 
   @Test func presets() throws {
     let caffe = try converted {
-      $0.imageInputs = ["input1"]
+      $0.imageInputs = ["layer_input"]
       $0.preprocessing.preset = .kerasCaffe
     }
     #expect(scaler(caffe)?.redBias == -123.68 && scaler(caffe)?.blueBias == -103.939)
     let tensorFlow = try converted {
-      $0.imageInputs = ["input1"]
+      $0.imageInputs = ["layer_input"]
       $0.preprocessing.preset = .kerasTF
     }
     #expect(scaler(tensorFlow)?.channelScale == Float(1 / 127.5))
@@ -98,7 +98,7 @@ struct InterfaceTests {
 
   @Test func namesThatDoNotExistAreRefused() throws {
     #expect(throws: ModelError.self) { try converted { $0.imageInputs = ["nothing"] } }
-    #expect(throws: ModelError.self) { try converted { $0.imageOutputs = ["output1"] } }
+    #expect(throws: ModelError.self) { try converted { $0.imageOutputs = ["layer"] } }
     #expect(throws: ModelError.self) {
       try converted { $0.preprocessing.redBias = PerFeature(named: ["nothing": 1]) }
     }
@@ -114,27 +114,27 @@ struct InterfaceTests {
       Issue.record("no classifier")
       return
     }
-    #expect(classifier.labelProbabilityLayerName == "output1")
+    #expect(classifier.labelProbabilityLayerName == "layer")
     let description = converted.result.model.description
-    #expect(description?.output.map(\.name) == ["output1", "classLabel"])
+    #expect(description?.output.map(\.name) == ["layer", "classLabel"])
     #expect(description?.output.first?.type?.kind == .dictionary(.string))
     #expect(description?.output.last?.type?.kind == .string)
     #expect(description?.predictedFeatureName == "classLabel")
-    #expect(description?.predictedProbabilitiesName == "output1")
+    #expect(description?.predictedProbabilitiesName == "layer")
     let error = modelError {
       try self.converted { $0.classifier = ClassifierOptions(labels: .int64([1, 2])) }
     }
-    #expect(error?.message == "2 class labels for the 3 values of output 'output1'")
+    #expect(error?.message == "2 class labels for the 3 values of output 'layer'")
   }
 
   @Test func unknownSizesAreFixedByName() throws {
     let json = single("GlobalAveragePooling2D", input: "[null, null, null, 3]")
     let error = modelError { try convert(json) }
-    #expect(error?.hint?.contains("--input-shape input1=?,?,?,3") == true)
+    #expect(error?.hint?.contains("--input-shape layer_input=?,?,?,3") == true)
     var options = ConversionOptions()
-    options.inputShapes["input1"] = [nil, 8, 9, 3]
+    options.inputShapes["layer_input"] = [nil, 8, 9, 3]
     #expect(try convert(json, options: options).inputShape() == [3, 8, 9])
-    options.inputShapes["input1"] = [nil, 8, 9, 4]
+    options.inputShapes["layer_input"] = [nil, 8, 9, 4]
     #expect(modelError { try convert(json, options: options) }?.code == .mismatch)
   }
 
@@ -145,7 +145,7 @@ struct InterfaceTests {
     #expect(image.result.model.specificationVersion == 4)
     #expect(image.inputShape() == [1, 1, 3, 8, 9])
     let recorded = image.result.model.description?.metadata?.userDefined
-    #expect(recorded?["assay.layout.input1"] == "NHWC:TNCHW")
+    #expect(recorded?["assay.layout.layer_input"] == "NHWC:TNCHW")
     let plain = try convert(single("Dropout", input: "[null, 8, 9, 3]", #""rate": 0.5"#))
     #expect(plain.result.model.neuralNetwork?.arrayInputShapeMapping == .rank5)
     #expect(plain.inputShape() == [3, 8, 9])

@@ -22,7 +22,7 @@ struct LayerTests {
     #expect(try product.bias?.floatValue.array() == [9, 9.25])
     #expect(converted.inputShape() == [3])
     #expect(converted.outputShape() == [2])
-    #expect(converted.metadata("assay.layout.input1") == "NC")
+    #expect(converted.metadata("assay.layout.layer_input") == "NC")
     #expect(converted.metadata("assay.source") == "Keras 2.2.4")
     #expect(converted.metadata("assay.trainable") == "8")
   }
@@ -75,7 +75,7 @@ struct LayerTests {
     #expect(converted.types == ["convolution"])
     #expect(converted.inputShape() == [2, 9, 11])
     #expect(converted.outputShape() == [3, 7, 9])
-    #expect(converted.metadata("assay.layout.input1") == "NCHW")
+    #expect(converted.metadata("assay.layout.layer_input") == "NCHW")
   }
 
   @Test func depthwiseConvolution() throws {
@@ -281,7 +281,7 @@ struct LayerTests {
     let pooling = try #require(converted.only(Pooling.self))
     #expect(pooling.type == .max && pooling.globalPooling && pooling.kernelSize == [0, 0])
     #expect(converted.outputShape() == [3])
-    #expect(converted.metadata("assay.layout.output1") == "NC")
+    #expect(converted.metadata("assay.layout.layer") == "NC")
     let kept = try convert(
       single("GlobalAveragePooling2D", input: "[null, 7, 8, 3]", #""keepdims": true"#))
     #expect(kept.outputShape() == [3, 1, 1])

@@ -61,6 +61,7 @@ struct ReferenceCorpusTests {
   private func compare(_ network: Network) throws {
     let arguments = network.arguments
     var options = ConversionOptions()
+    options.usesReferenceNames = true
     options.inputNames = names(arguments["input_names"])
     options.outputNames = names(arguments["output_names"])
     options.imageInputs = names(arguments["image_input_names"])

@@ -22,7 +22,7 @@ struct SequenceLayerTests {
     // [k, in, out] to [out, in, 1, k]: element [0, 0, 0, x] was at x·6.
     #expect(try Array(convolution.kernel?.floatValue.array().prefix(3) ?? []) == [0, 1.5, 3])
     #expect(converted.inputShape() == [2] && converted.outputShape() == [3])
-    #expect(converted.metadata("assay.layout.output1") == "NTC")
+    #expect(converted.metadata("assay.layout.layer") == "NTC")
   }
 
   @Test func causalPaddingCountsTheDilation() throws {
@@ -84,9 +84,9 @@ struct SequenceLayerTests {
     #expect(embedding.inputDim == 3 && embedding.outputChannels == 2 && !embedding.hasBias)
     #expect(try embedding.matrix?.floatValue.array() == [0, 0.5, 1, 0.25, 0.75, 1.25])
     #expect(converted.inputShape() == [1] && converted.outputShape() == [2])
-    #expect(converted.metadata("assay.layout.input1") == "NT")
-    #expect(converted.metadata("assay.shape.input1") == "?,5")
-    #expect(converted.metadata("assay.layout.output1") == "NTC")
+    #expect(converted.metadata("assay.layout.layer_input") == "NT")
+    #expect(converted.metadata("assay.shape.layer_input") == "?,5")
+    #expect(converted.metadata("assay.layout.layer") == "NTC")
     // No layer uses the mask, so it is not computed.
     let masked = try convert(
       single(
@@ -111,7 +111,7 @@ struct SequenceLayerTests {
   @Test func repeatVector() throws {
     let converted = try convert(single("RepeatVector", input: "[null, 3]", #""n": 4"#))
     #expect(converted.only(SequenceRepeat.self)?.nRepetitions == 4)
-    #expect(converted.metadata("assay.layout.output1") == "NTC")
+    #expect(converted.metadata("assay.layout.layer") == "NTC")
   }
 
   @Test func timeDistributedLayersWorkOnEachStep() throws {
@@ -162,9 +162,9 @@ struct SequenceLayerTests {
     #expect(
       layer.activations.map(\.function) == [.sigmoidHard(alpha: 0.2, beta: 0.5), .tanh, .tanh])
     let description = converted.result.model.description
-    #expect(description?.input.map(\.name) == ["input1", "layer_h_in", "layer_c_in"])
+    #expect(description?.input.map(\.name) == ["layer_input", "layer_h_in", "layer_c_in"])
     #expect(description?.input.map { $0.type?.isOptional } == [false, true, true])
-    #expect(description?.output.map(\.name) == ["output1", "layer_h_out", "layer_c_out"])
+    #expect(description?.output.map(\.name) == ["layer", "layer_h_out", "layer_c_out"])
     #expect(converted.inputShape("layer_h_in") == [1])
   }
 
@@ -280,12 +280,12 @@ struct SequenceLayerTests {
          "inbound_nodes": [[["x", 0, 0, {}], ["h", 0, 0, {}]]]}],
         "input_layers": [["x", 0, 0], ["h", 0, 0]], "output_layers": [["r", 0, 0], ["r", 0, 1]]}}
       """#, ["r": [.init("kernel:0", [1, 1]), .init("recurrent_kernel:0", [1, 1])]])
-    #expect(converted.layers.first?.input == ["input1", "input2"])
-    #expect(converted.result.model.description?.input.map(\.name) == ["input1", "input2"])
+    #expect(converted.layers.first?.input == ["x", "h"])
+    #expect(converted.result.model.description?.input.map(\.name) == ["x", "h"])
     // The state is an output twice: under its name, and as Keras's second output.
     #expect(converted.types == ["simpleRecurrent", "activation"])
     #expect(
-      converted.result.model.description?.output.map(\.name) == ["output1", "output2", "r_h_out"])
+      converted.result.model.description?.output.map(\.name) == ["r", "r_1", "r_h_out"])
   }
 
   @Test func dotOfVectors() throws {
@@ -316,8 +316,8 @@ struct SequenceLayerTests {
     #expect(converted.names.contains("layer__step_3__out"))
     #expect(!converted.names.contains("layer__step_4__out"))
     let description = converted.result.model.description
-    #expect(description?.input.map(\.name) == ["input1", "layer_h_in"])
-    #expect(description?.output.map(\.name) == ["output1", "layer_h_out"])
+    #expect(description?.input.map(\.name) == ["layer_input", "layer_h_in"])
+    #expect(description?.output.map(\.name) == ["layer", "layer_h_out"])
   }
 
   @Test func writingOutNeedsTheNumberOfSteps() {

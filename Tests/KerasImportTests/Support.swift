@@ -61,19 +61,15 @@ struct Converted {
     layers.count == 1 ? layers[0].parameters as? Parameters : nil
   }
 
-  private func shape(_ features: [FeatureDescription]?, _ name: String) -> [Int]? {
-    guard case .multiArray(let array)? = features?.first(where: { $0.name == name })?.type?.kind
-    else { return nil }
+  /// Of the feature with this name, or of the first.
+  private func shape(_ features: [FeatureDescription]?, _ name: String?) -> [Int]? {
+    let feature = features?.first { name == nil || $0.name == name }
+    guard case .multiArray(let array)? = feature?.type?.kind else { return nil }
     return array.shape
   }
 
-  func inputShape(_ name: String = "input1") -> [Int]? {
-    shape(result.model.description?.input, name)
-  }
-
-  func outputShape(_ name: String = "output1") -> [Int]? {
-    shape(result.model.description?.output, name)
-  }
+  func inputShape(_ name: String? = nil) -> [Int]? { shape(result.model.description?.input, name) }
+  func outputShape() -> [Int]? { shape(result.model.description?.output, nil) }
 
   func metadata(_ key: String) -> String? {
     result.model.description?.metadata?.userDefined[key]

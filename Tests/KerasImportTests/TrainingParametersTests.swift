@@ -37,14 +37,14 @@ struct TrainingParametersTests {
     let layers = model.neuralNetwork?.layers ?? []
     #expect(layers.map(\.isUpdatable) == [false, true, false])
     #expect((layers[1].parameters as? InnerProduct)?.matrix?.isUpdatable == true)
-    #expect(model.description?.trainingInput.map(\.name) == ["input1", "output1_true"])
+    #expect(model.description?.trainingInput.map(\.name) == ["a_input", "b_true"])
     // NetworkUpdateParameters, field by field, with the specification's numbers.
     let half: [UInt8] = [0, 0, 0, 0, 0, 0, 0xE0, 0x3F]
     let quarter: [UInt8] = [0, 0, 0, 0, 0, 0, 0xD0, 0x3F]
     let one: [UInt8] = [0, 0, 0, 0, 0, 0, 0xF0, 0x3F]
     let loss =
-      [0x0A, 10] + Array("loss_layer".utf8) + [0x52, 23, 0x0A, 7] + Array("output1".utf8)
-      + [0x12, 12] + Array("output1_true".utf8)
+      [0x0A, 10] + Array("loss_layer".utf8) + [0x52, 11, 0x0A, 1] + Array("b".utf8)
+      + [0x12, 6] + Array("b_true".utf8)
     let range: [UInt8] = [0x52, 9, 0x11] + one
     let sgd =
       [0x0A, 20, 0x09] + quarter + range + [0x12, 9, 0x08, 16, 0x5A, 5, 0x0A, 3, 1, 16, 32]

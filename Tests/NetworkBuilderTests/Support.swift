@@ -61,7 +61,8 @@ struct KerasNetwork {
     var options = CompileOptions()
     options.keep = .named(Set(blobs))
     let network = try CompiledNetwork(model: model, options: options)
-    return try network.predict(["input1": planes.reshaped([1, 1] + planes.shape)])
+    let name = model.description?.input.first?.name ?? ""
+    return try network.predict([name: planes.reshaped([1, 1] + planes.shape)])
       .mapValues { $0.transposed([0, 1, 3, 4, 2]).elements }
   }
 

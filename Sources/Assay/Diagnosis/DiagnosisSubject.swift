@@ -1,6 +1,7 @@
 import ByteFormats
 import CoreMLModel
 import Imaging
+import ImportSupport
 import ModelPrediction
 import TensorCore
 import Verification
@@ -37,7 +38,9 @@ struct DiagnosisSubject {
     prediction = try predictor.prediction(of: blobs)
     let names = prediction.outputs.filter { if case .blob = $0.kind { false } else { true } }
       .map(\.name)
-    let pairing = ArrayPairing(actual: names, expected: expected.arrays.map(\.name))
+    let pairing = ArrayPairing(
+      actual: names,
+      expected: FeatureNames.output.meant(by: expected.arrays.map(\.name), among: names))
     try require(
       !pairing.pairs.isEmpty, .mismatch, "none of its arrays has the name of an output",
       file: file, hint: "the outputs are \(names.joined(separator: ", "))")

@@ -52,6 +52,27 @@ package struct ModelEdit: Sendable {
       || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
   }
 
+  /// The edit with the names that the names in it mean: features are also known by their places.
+  package func named(for model: Model) -> ModelEdit {
+    var edit = self
+    edit.renames = renames.renamingKeys { model.feature(meantBy: $0) }
+    guard let model = try? model.renamingFeatures(edit.renames) else { return edit }
+    func feature(_ name: String) -> String { model.feature(meantBy: name) }
+    for path in [
+      \ModelEdit.imageInputs, \.imageOutputs, \.arrays, \.optionalInputs, \.requiredInputs,
+      \.addedOutputs, \.removedOutputs, \.cutInputs, \.cutOutputs,
+    ] {
+      edit[keyPath: path] = edit[keyPath: path].map(feature)
+    }
+    edit.preprocessing = preprocessing.renamingFeatures(feature)
+    edit.arrayTypes = arrayTypes.map { ($0.name.map(feature), $0.type) }
+    edit.shapes = shapes.map { (feature($0.name), $0.choice) }
+    edit.classes?.probabilities = classes?.probabilities.map(feature)
+    edit.metadata.inputDescriptions = metadata.inputDescriptions.renamingKeys(feature)
+    edit.metadata.outputDescriptions = metadata.outputDescriptions.renamingKeys(feature)
+    return edit
+  }
+
   /// The edited model, of a program with the interface of its default function.
   ///
   /// - Throws: `ModelError` if an edit does not fit the model.

@@ -48,7 +48,8 @@ extension Prediction {
   ///
   /// - Throws: `.mismatch` if no output, or more than one, qualifies.
   func scores(of name: String?) throws -> PredictedOutput {
-    let candidates = outputs.filter { name == nil ? $0.isScores : $0.name == name }
+    let meant = name.map { FeatureNames.output.meant(by: $0, among: outputs.map(\.name)) }
+    let candidates = outputs.filter { meant == nil ? $0.isScores : $0.name == meant }
     let classes = candidates.filter { if case .classes = $0.kind { true } else { false } }
     if let output = classes.first ?? (candidates.count == 1 ? candidates[0] : nil), output.isScores
     {

@@ -27,6 +27,7 @@ extension SourceArguments {
   var givenForConversion: [String] {
     [
       ("--input-name", !inputNames.isEmpty), ("--output-name", !outputNames.isEmpty),
+      ("--reference-names", referenceNames),
       ("--input-shape", !inputShapes.isEmpty), ("--phase", phase != nil),
       ("--level", level != nil), ("--stage", !stages.isEmpty),
       ("--custom-layers", customLayers != nil), ("--lambda", lambda != nil),
@@ -39,6 +40,7 @@ extension SourceArguments {
     var options = ConversionOptions()
     options.inputNames = inputNames
     options.outputNames = outputNames
+    options.usesReferenceNames = referenceNames
     for shape in inputShapes { options.inputShapes[shape.name] = shape.sizes }
     for type in arrayTypes where type.name == nil { options.arrayType = type.value.dataType }
     options.imageInputs = imageInputs

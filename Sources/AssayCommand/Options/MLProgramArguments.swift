@@ -52,6 +52,9 @@ struct MLProgramArguments: ParsableArguments {
     options.target = target
     options.hasFixedSizes = hasFixedSizes
     options.hasStates = hasStates
-    return try model.mlProgram(options)
+    let program = try model.mlProgram(options)
+    let names = model.namesInProgram
+    if !names.isEmpty { Console.warn("names of an ML Program are identifiers: \(names)") }
+    return program
   }
 }

@@ -12,6 +12,9 @@ struct SourceArguments: ParsableArguments {
   @Option(name: .customLong("output-name"), help: "Name the outputs, in order; repeatable.")
   var outputNames: [String] = []
 
+  @Flag(help: "Name inputs and outputs as coremltools 4.1 does: input1, output1 and so on.")
+  var referenceNames = false
+
   @Option(
     name: .customLong("input-shape"),
     help: ArgumentHelp(

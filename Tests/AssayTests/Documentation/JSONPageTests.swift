@@ -30,7 +30,7 @@ import Testing
       let demo = "\(packageRoot)/Fixtures/demo"
       let model = folder + "/m.mlmodel"
       let made = try Command.run(
-        "convert", demo + "/swish.h5", "-o", model, "--image-input", "input1", "--image-scale",
+        "convert", demo + "/swish.h5", "-o", model, "--image-input", "image", "--image-scale",
         "1/127.5", "--class-labels", demo + "/labels.txt", "--lambda", "auto")
       #expect(made.code == 0, "\(made.errors)")
       try body(folder, model)

@@ -1,0 +1,104 @@
+import CoreMLModel
+import ModelTransforms
+
+/// Names of inputs and outputs.
+package enum FeatureNames: String, Sendable {
+  case input, output
+
+  /// `input1`, `input2` and so on, as coremltools 4.1 names the features of a Keras model.
+  package func numbered(_ count: Int) -> [String] { (0..<count).map { "\(rawValue)\($0 + 1)" } }
+
+  /// The feature that a user's name means: the one of that name; else the one that has it as an
+  /// identifier; else the second one for `input2`.
+  package func meant(by name: String, among features: [String]) -> String? {
+    if features.contains(name) { return name }
+    let identifier = MILProgram.identifier(name)
+    if features.contains(identifier) { return identifier }
+    return zip(numbered(features.count), features).first { $0.0 == name }?.1
+  }
+
+  /// The features that the names of a file's arrays mean, each once; names that mean none stay.
+  package func meant(by names: [String?], among features: [String]) -> [String?] {
+    var taken = Set(names.compactMap { $0 }).intersection(features)
+    return names.map { name in
+      guard let name, let feature = meant(by: name, among: features),
+        taken.insert(feature).inserted
+      else { return name }
+      return feature
+    }
+  }
+}
+
+extension ConversionOptions {
+  /// The options with a name for each of these features: the user's; else the source's, with a number
+  /// behind it if another feature has the same, as Keras numbers the outputs of one layer. What the
+  /// options say of features by their places, they say by these names.
+  ///
+  /// - Parameter notes: receives which names are not the source's.
+  package func naming(
+    inputs: [String], outputs: [String], notes: inout [String]
+  ) -> ConversionOptions {
+    var taken = Set(inputNames + outputNames)
+    var changes: [String] = []
+    func names(_ own: [String], _ given: [String], _ kind: FeatureNames) -> [String] {
+      given
+        + zip(own, kind.numbered(own.count)).dropFirst(given.count).map { name, numbered in
+          let plain = name.isEmpty ? numbered : name
+          var unique = plain
+          var number = 1
+          while !taken.insert(unique).inserted {
+            unique = "\(plain)_\(number)"
+            number += 1
+          }
+          if unique != name { changes.append("\(numbered) is '\(unique)'") }
+          return unique
+        }
+    }
+    var options = self
+    options.inputNames = names(inputs, inputNames, .input)
+    options.outputNames = names(outputs, outputNames, .output)
+    if !changes.isEmpty {
+      notes.append("names of features are unique: \(firstNames(changes))")
+    }
+    let (ins, outs) = (options.inputNames, options.outputNames)
+    func input(_ name: String) -> String {
+      FeatureNames.input.meant(by: name, among: ins) ?? name
+    }
+    func output(_ name: String) -> String {
+      FeatureNames.output.meant(by: name, among: outs) ?? name
+    }
+    options.inputShapes = inputShapes.renamingKeys(input)
+    options.imageInputs = imageInputs.map(input)
+    options.imageOutputs = imageOutputs.map(output)
+    options.preprocessing = preprocessing.renamingFeatures {
+      outs.contains($0) ? $0 : output(input($0))
+    }
+    options.metadata.inputDescriptions = metadata.inputDescriptions.renamingKeys(input)
+    options.metadata.outputDescriptions = metadata.outputDescriptions.renamingKeys(output)
+    options.classifier?.probabilitiesOutput = classifier?.probabilitiesOutput.map(output)
+    return options
+  }
+}
+
+extension ImagePreprocessing {
+  /// The same of features with other names.
+  package func renamingFeatures(_ rename: (String) -> String) -> ImagePreprocessing {
+    var result = self
+    result.color.named = color.named.renamingKeys(rename)
+    result.scale.named = scale.named.renamingKeys(rename)
+    result.redBias.named = redBias.named.renamingKeys(rename)
+    result.greenBias.named = greenBias.named.renamingKeys(rename)
+    result.blueBias.named = blueBias.named.renamingKeys(rename)
+    result.grayBias.named = grayBias.named.renamingKeys(rename)
+    result.mean.named = mean.named.renamingKeys(rename)
+    result.std.named = std.named.renamingKeys(rename)
+    result.meanImage.named = meanImage.named.renamingKeys(rename)
+    return result
+  }
+}
+
+extension Dictionary where Key == String {
+  package func renamingKeys(_ rename: (String) -> String) -> Self {
+    Dictionary(map { (rename($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+  }
+}
