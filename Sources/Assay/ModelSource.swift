@@ -24,13 +24,13 @@ public enum ModelSource: Sendable {
     let (bytes, format, package) = try FileFormat.readPackage(path)
     switch format {
     case .darknet: self = .darknet(try DarknetImporter.load(path, weights: weights))
+    case .prototxt where !Self.looksLikePrototxt(bytes, path):
+      throw FileFormat.text.error(expected: "a Keras, Caffe, Darknet or Core ML network")
+        .inFile(path)
     case .prototxt, .caffeBinary: self = .caffe(try CaffeImporter.load(path, weights: weights))
-    case .hdf5:
-      if let weights, [.prototxt, .caffeBinary].contains(try FileFormat.read(weights).format) {
-        self = .caffe(try CaffeImporter.load(path, weights: weights))
-      } else {
-        fallthrough
-      }
+    case .hdf5 where try weights.map(Self.isCaffe) ?? false:
+      self = .caffe(try CaffeImporter.load(path, weights: weights))
+    case .hdf5: self = .keras(try KerasImporter.load(path, weights: weights))
     case .zip, .json: self = .keras(try KerasImporter.load(path, weights: weights))
     case .unknown where [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix):
       throw ModelError(
@@ -49,6 +49,31 @@ public enum ModelSource: Sendable {
     case .darknetWeights, .png, .jpeg, .numPy, .text, .empty, .foreign:
       throw format.error(expected: "a Keras, Caffe, Darknet or Core ML network").inFile(path)
     }
+  }
+
+  /// Whether a file is a network of Caffe.
+  ///
+  /// - Throws: if it is another text.
+  private static func isCaffe(_ path: String) throws -> Bool {
+    let (bytes, format) = try FileFormat.read(path)
+    if format == .caffeBinary || format == .prototxt && looksLikePrototxt(bytes, path) {
+      return true
+    }
+    guard format != .prototxt, format != .text else {
+      throw FileFormat.text.error(expected: "weights or a network").inFile(path)
+    }
+    return false
+  }
+
+  /// Whether a text starts with a field, as protobuf's do, or its name says so.
+  private static func looksLikePrototxt(_ bytes: Bytes, _ path: String) -> Bool {
+    if path.lowercased().hasSuffix(".prototxt") { return true }
+    let text = bytes.withUnsafeBytes { String(decoding: $0.prefix(1 << 16), as: UTF8.self) }
+    let words = text.split(whereSeparator: \.isNewline)
+      .map { $0.drop { $0.isWhitespace || $0 == "\u{FEFF}" } }
+      .filter { !$0.hasPrefix("#") }.joined(separator: "\n")
+    let rest = words.drop { $0.isLetter || $0.isNumber || $0 == "_" }.drop(while: \.isWhitespace)
+    return rest.isEmpty || [":", "{", "<", "#"].contains(rest.first)
   }
 
   /// Of a source network's files, which Caffe takes in either order, the one that holds its weights.

@@ -41,6 +41,9 @@ package struct ForeignFormat: Sendable, Equatable {
   package static let largeFilePointer = ForeignFormat(
     name: "a Git LFS pointer", remedy: "run 'git lfs pull' to fetch the file itself")
 
+  static let document = ForeignFormat(
+    name: "a PDF file", remedy: "give a model, or an image as PNG or JPEG")
+
   static func archive(_ kind: String) -> ForeignFormat {
     ForeignFormat(name: "an archive (\(kind))", remedy: "unpack it and use the file inside")
   }
@@ -64,7 +67,7 @@ package struct ForeignFormat: Sendable, Equatable {
     (0, Array("GIF8".utf8), image("GIF")), (0, Array("II*\0".utf8), image("TIFF")),
     (0, Array("MM\0*".utf8), image("TIFF")), (8, Array("WEBP".utf8), image("WebP")),
     (4, Array("ftyphei".utf8), image("HEIF")), (4, Array("ftypmif1".utf8), image("HEIF")),
-    (4, Array("ftypavif".utf8), image("AVIF")), (0, Array("%PDF".utf8), image("PDF")),
+    (4, Array("ftypavif".utf8), image("AVIF")), (0, Array("%PDF".utf8), document),
   ]
 
   private init(name: String, remedy: String) {

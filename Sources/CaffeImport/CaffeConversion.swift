@@ -318,6 +318,11 @@ package struct CaffeConversion: SourceConversion {
     if let rule = rule(layer) { return try custom(layer, rule) }
     guard let type = CaffeLayerRegistry.type(named: layer.type) else {
       guard options.customLayers.allowsAll else { throw CustomCaffeLayer.unknownType(layer) }
+      let question = CustomCaffeLayer.question(layer)
+      if !question.isEmpty {
+        network.notes.append(
+          "layer '\(layer.name)' (\(layer.type)) becomes a custom layer" + question)
+      }
       return try custom(layer)
     }
     do {

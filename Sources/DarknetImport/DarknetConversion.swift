@@ -177,7 +177,11 @@ package struct DarknetConversion: SourceConversion {
       let reason = LayerCatalog.reason(section.kind)
       throw ModelError(
         .unsupported,
-        "line \(section.line): " + (reason ?? "this section is not supported"),
+        "line \(section.line): "
+          + (reason
+            ?? "this section is not supported"
+            + UnsupportedLayers.question(
+              section.kind, LayerCatalog.entries.flatMap { $0.layer.names })),
         hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
           + subject.suggestedRule)
     }

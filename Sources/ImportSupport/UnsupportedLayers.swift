@@ -23,6 +23,16 @@ package enum UnsupportedLayers {
       file: file, hint: hints.isEmpty ? nil : combined(hints))
   }
 
+  /// A question to add to a message, if the name of a class looks like a misspelled one of these.
+  package static func question(_ name: String, _ known: [String]) -> String {
+    let own = Array(name.lowercased().utf8)
+    let best = known.filter { $0.utf8.count > 4 && abs($0.utf8.count - own.count) <= 2 }
+      .map { (name: $0, distance: NameDistance.edits(own, Array($0.lowercased().utf8))) }
+      .min { ($0.distance, $0.name) < ($1.distance, $1.name) }
+    guard let best, best.distance <= 2 else { return "" }
+    return "; did you mean '\(best.name)'?"
+  }
+
   /// The hint for a layer that is a formula.
   package static let formulaHint = "convert the formula with --lambda auto"
 

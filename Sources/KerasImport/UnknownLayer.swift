@@ -81,7 +81,9 @@ extension UnsupportedLayers {
   ) -> ModelError {
     var message = "this layer class is not supported"
     let known = UnconvertedClasses.reasons.first { $0.names.contains(subject.layerClass) }
-    if let reason = known?.reason { message += ": \(reason)" }
+    message +=
+      known.map { ": \($0.reason)" }
+      ?? question(subject.layerClass, KerasImporter.supportedClasses.flatMap { $0 })
     if subject.layerClass == "Lambda" {
       message =
         subject.function.map { "its Python function '\($0)' is unknown and is never run" }

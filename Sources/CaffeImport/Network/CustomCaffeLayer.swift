@@ -20,9 +20,15 @@ struct CustomCaffeLayer {
     let subject = CustomLayerSubject(layer: layer.name, layerClass: layer.type)
     return layer.unsupported(
       "this layer type is not supported"
-        + (UnconvertedLayers.reason(of: layer.type).map { ": " + $0 } ?? ""),
+        + (UnconvertedLayers.reason(of: layer.type).map { ": " + $0 } ?? question(layer)),
       hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
         + subject.suggestedRule)
+  }
+
+  /// Whether the type is misspelled.
+  static func question(_ layer: CaffeLayer) -> String {
+    UnsupportedLayers.question(
+      layer.type, CaffeLayerRegistry.types.flatMap { $0.source.names })
   }
 
   /// What a rule for the layer can use.
@@ -116,7 +122,8 @@ struct CustomCaffeLayer {
     var result = JSONObject()
     for (name, value) in object.members {
       guard let inner = value.object else {
-        result[name] = value
+        // One value of a repeated field, such as kernel_size.
+        result[name] = value.array.flatMap { $0.count == 1 ? $0[0] : nil } ?? value
         continue
       }
       for (innerName, innerValue) in flattened(inner).members {

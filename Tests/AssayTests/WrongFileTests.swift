@@ -1,0 +1,66 @@
+import Assay
+import CoreMLModel
+import Foundation
+import TensorCore
+import TestSupport
+import Testing
+
+/// Errors name the file and the layer that are wrong.
+@Suite struct WrongFileTests {
+  private static let network = Fixtures("demo").path("swish.h5")
+  private static let picture = Fixtures("demo").path("picture.png")
+
+  private func run(_ arguments: [String], in folder: String) throws -> Program.Result {
+    try Program(Command.binary).run(arguments, in: folder)
+  }
+
+  /// The wrong file is the one that is named.
+  @Test func theWrongFileIsNamed() throws {
+    try withTemporaryFolder { folder in
+      func write(_ text: String, _ name: String) throws {
+        try text.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8)
+      }
+      try write("hello world\nthis is a note\n", "notes.txt")
+      try write("import keras\nmodel = keras.Model()\n", "script.py")
+      try write("%PDF-1.4 and more", "paper.pdf")
+      let second = try run(["convert", Self.network, "notes.txt", "-o", "m.mlmodel"], in: folder)
+      #expect(second.code == 2 && second.errors.hasPrefix("error: notes.txt: "), "\(second.errors)")
+      for name in ["notes.txt", "script.py"] {
+        for words in [["convert", name, "-o", "m.mlmodel"], ["run", name, Self.picture]] {
+          let result = try run(words, in: folder)
+          #expect(
+            result.code == 2 && result.errors.hasPrefix("error: \(name): is text, not a "),
+            "\(result.errors)")
+        }
+      }
+      let paper = try run(["run", "paper.pdf", Self.picture], in: folder)
+      #expect(paper.code == 2 && paper.errors.contains("a PDF file"), "\(paper.errors)")
+      #expect(!paper.errors.contains("convert the image"), "\(paper.errors)")
+      #expect(!fileExists(folder + "/m.mlmodel"))
+    }
+  }
+
+  @Test func misspelledLayersAreNoticed() throws {
+    try withTemporaryFolder { folder in
+      let text = """
+        input: "data"
+        input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }
+        layer { name: "c" type: "Convolutoin" bottom: "data" top: "c"
+                convolution_param { num_output: 3 kernel_size: 3 } }
+        """
+      try text.write(toFile: folder + "/c.prototxt", atomically: true, encoding: .utf8)
+      let refused = try run(["convert", "c.prototxt", "-o", "c.mlmodel"], in: folder)
+      #expect(refused.code == 2, "\(refused.errors)")
+      #expect(refused.errors.contains("did you mean 'Convolution'?"), "\(refused.errors)")
+      let allowed = try run(
+        ["convert", "c.prototxt", "-o", "c.mlmodel", "--custom-layers", "allow"], in: folder)
+      #expect(allowed.code == 0, "\(allowed.errors)")
+      #expect(allowed.errors.contains("did you mean 'Convolution'?"), "\(allowed.errors)")
+      guard
+        let layer = try Model(contentsOf: folder + "/c.mlmodel").neuralNetwork?.layers.first,
+        let custom = layer.parameters as? Custom
+      else { return Issue.record("no custom layer") }
+      #expect(custom.parameters["kernel_size"] == .int(3), "\(custom.parameters)")
+    }
+  }
+}
