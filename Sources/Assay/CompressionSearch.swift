@@ -96,7 +96,6 @@ package struct CompressionSearch {
   ) throws -> [Prediction] {
     let predictor = try Predictor(model: model, options: options.predictor)
     return try values.flatMap { value in
-      if predictor.averagesItems(of: value) { return [try predictor.predict(value)] }
       // Each item of a batch has its own best class.
       return try predictor.interface.batchItems(predictor.interface.blobs(value)).map {
         predictor.assembled([try predictor.outputBlobs($0)])

@@ -34,14 +34,11 @@ package struct ImageMapping: Sendable, Equatable {
   /// - Parameters:
   ///   - size: size of the turned image.
   ///   - width, height: size of the model's image.
-  /// - Throws: `.mismatch` if the sizes differ but must not, or if the model gets several parts.
+  /// - Throws: `.mismatch` if the sizes differ but must not.
   package init(
     of size: (width: Int, height: Int), width: Int, height: Int, _ options: ImageOptions,
     orientation: Orientation = .upright
   ) throws {
-    try require(
-      options.firstSide == nil || options.crops == .center, .mismatch,
-      "this recipe gives ten predictions per image", hint: "choose another --recipe")
     let side = options.firstSide
     let placement = try ImagePlacement(
       of: size, width: side ?? width, height: side ?? height, options.fitting)

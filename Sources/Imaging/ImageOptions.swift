@@ -6,27 +6,17 @@ public struct ImageOptions: Sendable, Equatable {
   public var interpolation = Interpolation.bilinear
   /// Whether the image is rotated according to the Exif data of its file.
   public var appliesOrientation = false
-  /// The side of a square to which the image is resized first; the model receives parts of it.
+  /// The side of a square to which the image is resized first; the model receives its center, which
+  /// starts at `⌊(side − size) / 2⌋`.
   public var firstSide: Int?
-  /// The parts of the square that are used.
-  public var crops = Crops.center
-
-  /// The names are those of the model's metadata.
-  public enum Crops: String, CaseIterable, Sendable {
-    /// The center, starting at `⌊(side − size) / 2⌋`.
-    case center
-    /// The corners and the center, then the same five mirrored; the predictions are averaged.
-    case ten
-  }
 
   /// No resizing: the image must have the network's size.
   public init() {}
 
-  /// Replaces the fitting of the image, including any crops of a square.
+  /// Replaces the fitting of the image, including a first square.
   public mutating func bring(into fitting: Fitting) {
     self.fitting = fitting
     firstSide = nil
-    crops = .center
   }
 }
 
@@ -37,8 +27,6 @@ public enum ImageRecipe: String, CaseIterable, Sendable {
   case kerasLoadImage = "keras-load-img"
   /// Caffe's `classify.py --center_only`: resizes to 256 × 256 and takes the center.
   case caffeClassify = "caffe-classify"
-  /// Caffe's `classify.py` with defaults: averages the predictions for ten parts of 256 × 256.
-  case caffeClassifyTen = "caffe-classify-ten"
   /// Vision's default, `centerCrop`, with the image upright.
   case visionCenterCrop = "vision-center-crop"
 
@@ -49,11 +37,10 @@ public enum ImageRecipe: String, CaseIterable, Sendable {
     case .kerasLoadImage:
       options.fitting = .squash
       options.interpolation = .nearest
-    case .caffeClassify, .caffeClassifyTen:
+    case .caffeClassify:
       options.fitting = .squash
       options.interpolation = .tensorFlowBilinear
       options.firstSide = 256
-      options.crops = self == .caffeClassify ? .center : .ten
     case .visionCenterCrop:
       options.fitting = .centerCrop
       options.appliesOrientation = true
@@ -67,8 +54,7 @@ extension ImageOptions: CustomStringConvertible {
   public var description: String {
     var text = "resize \(fitting.rawValue)"
     if let firstSide {
-      text += " to \(firstSide)×\(firstSide), then "
-      text += crops == .center ? "the center" : "ten crops, whose predictions are averaged"
+      text += " to \(firstSide)×\(firstSide), then the center"
     }
     return text + "; interpolation \(interpolation.rawValue)"
       + "; exif \(appliesOrientation ? "apply" : "ignore")"

@@ -1,8 +1,7 @@
 import TensorCore
 
 extension Image {
-  /// The input of a model of `width` × `height` samples: `[part, channel, height, width]`, 0…255,
-  /// with one part or, for ten crops, ten.
+  /// The input of a model of `width` × `height` samples: `[1, channel, height, width]`, 0…255.
   ///
   /// The image is converted to the model's color layout first, then resized.
   ///
@@ -25,7 +24,7 @@ extension Image {
       "the model takes \(width)×\(height), which does not fit into \(side)×\(side)",
       hint: "choose another --resize")
     let square = try image.values(width: side, height: side, options)
-    return try square.parts(width: width, height: height, options.crops).planes(order)
+    return try square.center(width: width, height: height).planes(order)
   }
 
   /// The samples, fitted.
@@ -43,24 +42,23 @@ extension Image {
   }
 }
 
-/// Images of the same size with non-integer samples, rows from top to bottom, channels interleaved.
+/// An image with non-integer samples, rows from top to bottom, channels interleaved.
 private struct PixelValues {
-  let count: Int
   let width: Int
   let height: Int
   let channelCount: Int
-  /// `[count, height, width, channelCount]`
+  /// `[height, width, channelCount]`
   let samples: Tensor
 
-  /// One image, zero except where `body` writes.
+  /// Zero except where `body` writes.
   init(
-    count: Int = 1, width: Int, height: Int, channelCount: Int,
+    width: Int, height: Int, channelCount: Int,
     _ body: (UnsafeMutableBufferPointer<Float>) -> Void
   ) throws {
     try SampleBuffer.checkSize(width: width, height: height)
-    (self.count, self.width, self.height) = (count, width, height)
+    (self.width, self.height) = (width, height)
     self.channelCount = channelCount
-    samples = try Tensor(checkedShape: [count, height, width, channelCount]) { target in
+    samples = try Tensor(checkedShape: [height, width, channelCount]) { target in
       target.update(repeating: 0)
       body(target)
     }
@@ -76,54 +74,29 @@ private struct PixelValues {
     }
   }
 
-  /// `[count, channel, height, width]` in the order of `order`.
+  /// `[1, channel, height, width]` in the order of `order`.
   func planes(_ order: ChannelOrder) throws -> Tensor {
     let plane = width * height
-    return try Tensor(checkedShape: [count, channelCount, height, width]) { target in
+    return try Tensor(checkedShape: [1, channelCount, height, width]) { target in
       samples.withUnsafeElements { source in
-        for image in 0..<count {
-          let start = image * channelCount * plane
-          for channel in 0..<channelCount {
-            let from = start + (order == .bgr ? channelCount - 1 - channel : channel)
-            let to = start + channel * plane
-            for pixel in 0..<plane {
-              target[to &+ pixel] = source[from &+ pixel &* channelCount]
-            }
-          }
+        for channel in 0..<channelCount {
+          let from = order == .bgr ? channelCount - 1 - channel : channel
+          let to = channel * plane
+          for pixel in 0..<plane { target[to &+ pixel] = source[from &+ pixel &* channelCount] }
         }
       }
     }
   }
 
-  /// Parts of an image; `width` × `height` must fit into it.
-  func parts(width: Int, height: Int, _ crops: ImageOptions.Crops) throws -> PixelValues {
-    let (right, bottom) = (self.width - width, self.height - height)
-    var places: [(left: Int, top: Int, isMirrored: Bool)] = [(right / 2, bottom / 2, false)]
-    if crops == .ten {
-      places = [(0, 0), (right, 0), (0, bottom), (right, bottom)].map { ($0, $1, false) } + places
-      places += places.map { ($0.left, $0.top, true) }
-    }
+  /// The part around the center; `width` × `height` must fit into the image.
+  func center(width: Int, height: Int) throws -> PixelValues {
+    let (left, top) = ((self.width - width) / 2, (self.height - height) / 2)
     let row = width * channelCount
-    return try PixelValues(
-      count: places.count, width: width, height: height, channelCount: channelCount
-    ) { target in
+    return try PixelValues(width: width, height: height, channelCount: channelCount) { target in
       samples.withUnsafeElements { source in
-        var to = 0
-        for (left, top, isMirrored) in places {
-          for y in 0..<height {
-            let from = ((top + y) * self.width + left) * channelCount
-            if isMirrored {
-              for x in 0..<width {
-                for channel in 0..<channelCount {
-                  target[to + x * channelCount + channel] =
-                    source[from + (width - 1 - x) * channelCount + channel]
-                }
-              }
-            } else {
-              for x in 0..<row { target[to + x] = source[from + x] }
-            }
-            to += row
-          }
+        for y in 0..<height {
+          let from = ((top + y) * self.width + left) * channelCount
+          for x in 0..<row { target[y * row + x] = source[from + x] }
         }
       }
     }

@@ -41,23 +41,4 @@ extension Tensor {
     }
     return result
   }
-
-  /// The elementwise mean of the arrays that have the same name and the same shape in every item.
-  static func mean(_ items: [[String: Tensor]]) -> [String: Tensor] {
-    guard let first = items.first else { return [:] }
-    var means: [String: Tensor] = [:]
-    for (name, tensor) in first {
-      let parts = items.compactMap { $0[name] }.filter { $0.shape == tensor.shape }
-      guard parts.count == items.count else { continue }
-      var sums = [Double](repeating: 0, count: tensor.count)
-      for part in parts {
-        part.withUnsafeElements { source in
-          for index in source.indices { sums[index] += Double(source[index]) }
-        }
-      }
-      let count = Double(parts.count)
-      means[name] = Tensor(shape: tensor.shape, sums.map { Float($0 / count) })
-    }
-    return means
-  }
 }

@@ -217,8 +217,7 @@ package struct Feature: Sendable {
 }
 
 extension Feature {
-  /// `[1, N, C, H, W]` in the feature's color order for an image, resized as needed; N is 1, or
-  /// 10 for ten crops.
+  /// `[1, 1, C, H, W]` in the feature's color order for an image, resized as needed.
   private func pixels(of image: Image, as type: ImageFeatureType) throws -> Tensor {
     let (width, height) = type.size(of: image, images)
     try type.requireAllowed(width: width, height: height, feature: name)

@@ -3,13 +3,13 @@ import Imaging
 import TensorCore
 
 /// Image options in a model's user-defined metadata: `assay.image.resize`, `.interpolation` and
-/// `.exif` have the values of the command line; `.first-size` and `.crops` are present if parts of
-/// a square are used; `.recipe` names the recipe that these options come from.
+/// `.exif` have the values of the command line; `.first-size` is present if the center of a square is
+/// used; `.recipe` names the recipe that these options come from.
 extension ImageOptions {
   package static let metadataPrefix = "assay.image."
 
   private enum Key: String, CaseIterable {
-    case recipe, resize, interpolation, exif, crops
+    case recipe, resize, interpolation, exif
     case firstSize = "first-size"
 
     var name: String { metadataPrefix + rawValue }
@@ -42,7 +42,6 @@ extension ImageOptions {
       appliesOrientation = applies
     }
     if let side = try value(.firstSize, Self.side) { firstSide = side }
-    if let parts = try value(.crops, Crops.init) { crops = parts }
   }
 
   private static func side(_ text: String) -> Int? {
@@ -57,10 +56,7 @@ extension ImageOptions {
       .interpolation: options.interpolation.rawValue,
       .exif: options.appliesOrientation ? "apply" : "ignore",
     ]
-    if let side = options.firstSide {
-      entries[.firstSize] = String(side)
-      entries[.crops] = options.crops.rawValue
-    }
+    if let side = options.firstSide { entries[.firstSize] = String(side) }
     return Dictionary(uniqueKeysWithValues: entries.map { ($0.key.name, $0.value) })
   }
 }

@@ -24,6 +24,6 @@ extension Predictor {
       else { return nil }
       results.append(result)
     }
-    return assembled(results, of: values)
+    return assembled(results)
   }
 }

@@ -106,7 +106,7 @@ public final class Predictor: Sendable {
       model, layout: options.layout, images: images, members: members.map(\.interface))
   }
 
-  /// Predicts every batch item of the inputs; for ten crops of an image, returns the mean.
+  /// Predicts every batch item of the inputs.
   public func predict(_ values: [String: FeatureValue]) throws -> Prediction {
     var states: [String: Tensor] = [:]
     return try predict(values, programStates: &states)
@@ -120,7 +120,7 @@ public final class Predictor: Sendable {
       return Prediction(try features(values), of: model.description ?? ModelDescription(), model)
     }
     report(inputs: values)
-    return try assembled(items(values) { try outputBlobs($0, &states) }, of: values)
+    return try assembled(items(values) { try outputBlobs($0, &states) })
   }
 
   /// The outputs of the model by name, if it is not a network; a network's as those of a pipeline.
@@ -176,16 +176,6 @@ public final class Predictor: Sendable {
       states[state.name] = results.removeValue(forKey: state.output)
     }
     return results
-  }
-
-  /// Whether the batch items are crops of the same image.
-  package func averagesItems(of values: [String: FeatureValue]) -> Bool {
-    images.firstSide != nil && images.crops == .ten
-      && values.values.contains { if case .image = $0 { true } else { false } }
-  }
-
-  func assembled(_ items: [[String: Tensor]], of values: [String: FeatureValue]) -> Prediction {
-    assembled(averagesItems(of: values) ? [Tensor.mean(items)] : items)
   }
 
   /// The user's view of the blobs of each batch item.

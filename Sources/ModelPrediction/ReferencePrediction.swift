@@ -25,7 +25,7 @@ extension Predictor {
         .mapValues { $0.tensor }
     }
     return ReferencePrediction(
-      outputs: assembled(items, of: values).outputs.map {
+      outputs: assembled(items).outputs.map {
         output in
         let elements = output.value.elements.map(Double.init)
         return .init(

@@ -42,7 +42,7 @@ import Testing
     try withModel { folder, model in
       let (first, second) = (folder + "/a.mlmodel", folder + "/b.mlmodel")
       for (from, to, recipe) in [
-        (model, first, "caffe-classify-ten"), (first, second, "keras-load-img"),
+        (model, first, "caffe-classify"), (first, second, "keras-load-img"),
       ] {
         let result = try Command.run("edit", from, "-o", to, "--recipe", recipe)
         #expect(result.code == 0, "\(result.errors)")
@@ -50,8 +50,8 @@ import Testing
           $0.key.hasPrefix("assay.image.")
         }
         #expect(picture?["assay.image.recipe"] == recipe)
-        // The recipe with ten crops records them.
-        #expect((picture?["assay.image.crops"] != nil) == (recipe == "caffe-classify-ten"))
+        // The recipe with a square records its size.
+        #expect((picture?["assay.image.first-size"] != nil) == (recipe == "caffe-classify"))
       }
     }
   }

@@ -162,7 +162,7 @@ import Testing
       let photograph = packageRoot + "/Fixtures/images/oriented_6.jpg"
       #expect(try Command.run("run", plain, photograph).code == 2)
       for recipe in [
-        "keras-load-img", "caffe-classify", "caffe-classify-ten", "vision-center-crop",
+        "keras-load-img", "caffe-classify", "vision-center-crop",
       ] {
         let recorded = folder + "/recorded.mlmodel"
         try DemonstrationTests.converted(to: recorded, "--recipe", recipe)
@@ -191,29 +191,6 @@ import Testing
       let run = try Command.run("run", strange, photograph)
       #expect(run.code == 2)
       #expect(run.errors.contains("assay.image.interpolation"), "\(run.errors)")
-    }
-  }
-
-  /// The mean of ten answers equals the answer of Caffe's classify.py.
-  @Test func tenCropsAreAveraged() throws {
-    try withTemporaryFolder { folder in
-      let model = folder + "/m.mlmodel"
-      try DemonstrationTests.converted(to: model)
-      let photograph = packageRoot + "/Fixtures/images/oriented_1.jpg"
-      let run = try Command.run(
-        "run", model, photograph, "--json", "--recipe", "caffe-classify-ten", "--layer", "image")
-      let outputs = try objects(run.output).first?["outputs"] as? [String: [Double]]
-      #expect(outputs?["color"]?.count == 3)
-      // Mirrored parts are adjacent to the others: the mean image is its own mirror image.
-      let mean = try #require(outputs?["image"])
-      let side = Int((Double(mean.count) / 3).squareRoot())
-      #expect(side * side * 3 == mean.count)
-      for row in 0..<side {
-        for column in 0..<side {
-          let (here, there) = (row * side + column, row * side + side - 1 - column)
-          #expect(abs(mean[3 * here] - mean[3 * there]) < 1e-5)
-        }
-      }
     }
   }
 }

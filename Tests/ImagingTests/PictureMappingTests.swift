@@ -50,10 +50,4 @@ import Testing
     }
     #expect(cropped == [200, 128])
   }
-
-  @Test func tenPartsHaveNoPlace() {
-    #expect(throws: ModelError.self) {
-      try point((512, 256), (56, 56), 0, 0) { $0 = ImageRecipe.caffeClassifyTen.options }
-    }
-  }
 }

@@ -50,11 +50,11 @@ struct PreparationTests {
   @Test func recipes() {
     #expect(ImageRecipe.kerasLoadImage.options.interpolation == .nearest)
     #expect(
-      ImageRecipe.caffeClassifyTen.options.description
-        == "resize squash to 256×256, then ten crops, whose predictions are averaged; "
+      ImageRecipe.caffeClassify.options.description
+        == "resize squash to 256×256, then the center; "
         + "interpolation tf-bilinear; exif ignore")
-    var options = ImageRecipe.caffeClassifyTen.options
+    var options = ImageRecipe.caffeClassify.options
     options.bring(into: .fit)
-    #expect(options.firstSide == nil && options.crops == .center)
+    #expect(options.firstSide == nil)
   }
 }
