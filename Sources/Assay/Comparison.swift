@@ -28,8 +28,6 @@ public struct Comparison: Sendable {
     public var reference = false
     /// Options for compiling the network.
     public var engine = CompileOptions()
-    /// Whether an LSTM's `forgetBias` adds 1.
-    public var forgetBias = ForgetBias.ignore
     /// The precision of a network's computations.
     public var precision = ComputePrecision.float32
     /// The names of layers that compute in single precision nevertheless.
@@ -45,7 +43,6 @@ public struct Comparison: Sendable {
     /// How to predict.
     package var predictor: Predictor.Options {
       var result = Predictor.Options()
-      result.forgetBias = forgetBias
       result.precision = precision
       result.keptInFloat32 = keptInFloat32
       result.layout = layout

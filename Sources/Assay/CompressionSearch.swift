@@ -36,7 +36,6 @@ package struct CompressionSearch {
     package var layout = ArrayLayout.source
     package var images = ImageOptions()
     package var engine = CompileOptions()
-    package var forgetBias = ForgetBias.ignore
 
     package init(_ goal: Goal) { self.goal = goal }
   }
@@ -110,7 +109,6 @@ extension CompressionSearch.Options {
     result.layout = layout
     result.images = images
     result.engine = engine
-    result.forgetBias = forgetBias
     return result
   }
 }

@@ -8,6 +8,18 @@ package enum Folder {
 
   package static func isFolder(_ path: String) -> Bool { kind(path) == S_IFDIR }
 
+  /// Whether it is a pipe or a device.
+  package static func isDevice(_ path: String) -> Bool {
+    kind(path).map { $0 != S_IFREG && $0 != S_IFDIR } ?? false
+  }
+
+  /// The bytes of a file, or of all files in a folder; nil if they cannot be read.
+  package static func byteCount(_ path: String) -> Int? {
+    var status = stat()
+    guard isFolder(path) else { return stat(path, &status) == 0 ? Int(status.st_size) : nil }
+    return (try? files(below: path))?.compactMap(byteCount).reduce(0, +)
+  }
+
   /// Whether it can be read twice, unlike a pipe.
   static func isFile(_ path: String) -> Bool { kind(path) == S_IFREG }
 

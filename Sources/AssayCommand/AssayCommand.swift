@@ -5,43 +5,30 @@ import LibC
 struct AssayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "assay",
-    abstract:
-      "Converts Keras, Caffe and Darknet networks to Core ML, runs them, and compares predictions.",
-    discussion: """
-      EXAMPLES:
-        assay convert model.h5 -o model.mlmodel --image-input image
-        assay run model.mlmodel cat.png
-        assay diff model.mlmodel cat.png --expected keras_predictions.npz
-
-      EXIT CODES:
-        0       success
-        1       diff or convert --check found a difference, or check found only warnings
-        2       an input is invalid or unsupported, or the options do not fit the model
-        64      wrong usage
-        66      a file is missing
-        70      internal error; please report it
-        73, 74  a file cannot be created or written
-        75      out of memory, or of the time of --timeout
-      """,
-    version: "assay \(assayVersion)",
+    abstract: "Converts Keras, Caffe and Darknet networks to Core ML, runs and compares them.",
     subcommands: [
       ConvertCommand.self, RunCommand.self, DiffCommand.self, InspectCommand.self,
-      CheckCommand.self, EvalCommand.self,
-      RecordCommand.self,
-      CompressCommand.self, EditCommand.self, UpgradeCommand.self, BenchCommand.self,
-      PluginCommand.self,
+      CheckCommand.self, EvalCommand.self, RecordCommand.self, CompressCommand.self,
+      EditCommand.self, BenchCommand.self, PluginCommand.self,
     ])
 }
 
 @main
 enum Main {
   static func main() {
+    var arguments: [String] = []
     do {
       StandardStreams.reserveClosed()
-      let arguments = ProgramArguments.all
+      arguments = ProgramArguments.all
       Console.reportFaults(of: arguments)
       OpenedFiles.keepRecord()
+      if arguments.first == "upgrade" {
+        Console.warn("`assay upgrade` is now `assay convert`")
+      }
+      arguments = EarlierSpellings.replaced(in: arguments)
       try checkNames(arguments)
+      if arguments == ["--version"] { return Console.print("assay \(assayVersion)") }
+      if let help = HelpText(arguments) { return Console.print(help.text) }
       var command = try parsed(InspectCommand.completed(Folder.marked(arguments)))
       try command.run()
     } catch let error as ModelError {
@@ -56,9 +43,9 @@ enum Main {
       let message = AssayCommand.fullMessage(for: error)
       switch AssayCommand.exitCode(for: error) {
       case .success:
-        if !message.isEmpty { Console.print(HelpSections.arranged(message)) }
+        if !message.isEmpty { Console.print(message) }
       case .validationFailure, .failure:
-        Console.reportUsage(message)
+        Console.reportUsage(unknownOption(in: arguments, message) ?? message)
         exit(ModelError.Code.usage.exitCode)
       default: AssayCommand.exit(withError: error)
       }
@@ -77,6 +64,18 @@ enum Main {
       return command
     }
     return try AssayCommand.parseAsRoot(arguments)
+  }
+
+  /// The message about a misspelled option, which the parser reports only if no argument is missing.
+  private static func unknownOption(in arguments: [String], _ message: String) -> String? {
+    guard message.hasPrefix("Error: Missing expected argument") else { return nil }
+    do {
+      _ = try AssayCommand.parseAsRoot(arguments + ["argument"])
+      return nil
+    } catch {
+      let second = AssayCommand.fullMessage(for: error)
+      return second.hasPrefix("Error: Unknown option") ? second : nil
+    }
   }
 
   /// - Throws: `.usage` with the nearest name, if the first argument, or a word after `help`, is not

@@ -33,7 +33,7 @@ struct BenchCommand: ParsableCommand {
   @OptionGroup(visibility: .hidden) var source: SourceArguments
 
   @Option(
-    name: [.long, .customLong("input")], parsing: .upToNextOption,
+    parsing: .upToNextOption,
     help: ArgumentHelp("An image or array; default: random values.", valueName: "FILE"),
     completion: .file())
   var inputs: [String] = []
@@ -48,14 +48,10 @@ struct BenchCommand: ParsableCommand {
   @Option(help: "Untimed runs after the first one.")
   var warmup = 2
 
-  @Option(help: "The minimum number of timed runs.")
+  @Option(help: "The number of timed runs.")
   var runs = 20
 
-  @Option(help: "The minimum time to spend on timed runs.")
-  var minSeconds = 0.0
-
   @Flag(
-    name: [.long, .customLong("layers")],
     help: "Print a table of all steps with the shortest time of each.")
   var steps = false
 
@@ -72,8 +68,8 @@ struct BenchCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    if runs < 1 || warmup < 0 || !(minSeconds >= 0) {
-      throw ValidationError("--runs must be at least 1, --warmup and --min-seconds at least 0")
+    if runs < 1 || warmup < 0 {
+      throw ValidationError("--runs must be at least 1, --warmup at least 0")
     }
   }
 
@@ -92,11 +88,9 @@ struct BenchCommand: ParsableCommand {
     var options = Predictor.Options()
     options.layout = layout
     options.engine = try engine.compileOptions(for: model)
-    options.forgetBias = engine.forgetBias
     options.precision = compute.precision
     options.keptInFloat32 = Set(compute.kept.layers)
-    var reader = ModelReader(
-      source, options.engine.customLayers, global, forgetBias: engine.forgetBias, inputs: inputs)
+    var reader = ModelReader(source, options.engine.customLayers, global, inputs: inputs)
     reader.function = engine.program.function
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))
     // Not while time is measured.
@@ -122,15 +116,12 @@ struct BenchCommand: ParsableCommand {
     steps.clear()
     var times: [Double] = []
     var shortest: [StepRecord] = []
-    let begin = clock.now
-    while times.count < runs || clock.now - begin < .seconds(minSeconds) {
+    while times.count < runs {
       let time = try clock.measure { _ = try network.predict(blobs) }.milliseconds
       times.append(time)
       shortest = Self.shortest(shortest, steps.take())
       if json { Console.print(BenchReport.line(time).text) }
-      let filled = (clock.now - begin).milliseconds / max(minSeconds * 1e3, 1e-3)
-      progress.update(
-        min(filled, Double(times.count) / Double(runs)), counted(times.count, "run"))
+      progress.update(Double(times.count) / Double(runs), counted(times.count, "run"))
     }
     progress.finish()
     predictor.report(results)

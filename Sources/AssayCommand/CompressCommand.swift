@@ -9,7 +9,7 @@ struct CompressCommand: ParsableCommand {
         assay compress model.mlmodel -o half.mlmodel --precision float16
         assay compress model.mlmodel -o small.mlmodel --bits 8
         assay compress model.mlmodel -o best.mlmodel --inputs images --max-error 0.01
-        assay compress model.mlpackage -o small.mlpackage --bits 4 --mode kmeans_lut --group-size 16
+        assay compress model.mlpackage -o small.mlpackage --bits 4 --mode kmeans_lut
 
       Choose the precision: half precision, or codes of 1 to 8 bits with a scale per output channel \
       (linear, linear_symmetric) or a table per weight (linear_lut, kmeans_lut, --table). Or choose \
@@ -38,7 +38,7 @@ struct CompressCommand: ParsableCommand {
   var weights: String?
 
   @Option(
-    name: .customShort("o"),
+    name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("The .mlmodel or .mlpackage to write.", valueName: "OUT"),
     completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
@@ -50,9 +50,11 @@ struct CompressCommand: ParsableCommand {
   @OptionGroup(title: "By result") var search: SearchArguments
 
   @Flag(
-    inversion: .prefixedNo,
-    help: "Fold batch normalization, scale and bias layers into their neighbors first.")
-  var fold = true
+    name: .customLong("no-fold"),
+    help: ArgumentHelp(
+      "Do not fold batch normalization, scale and bias layers into their neighbors first.",
+      visibility: .hidden))
+  var keepsBatchnorm = false
 
   @OptionGroup(title: "Images") var images: ResizeArguments
   @OptionGroup(title: "Engine") var engine: EngineArguments
@@ -66,6 +68,7 @@ struct CompressCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
+    try ModelOutput.validate(destination)
     if (target.isGiven ? 1 : 0) + (program.sparsity != nil ? 1 : 0) + search.goals.count != 1 {
       throw ValidationError(
         "give one of --precision, --bits, --table, --sparsity, --max-error, --min-agreement and "
@@ -83,8 +86,7 @@ struct CompressCommand: ParsableCommand {
     global.apply(verbose: verbose)
     let compile = try engine.compileOptions(for: model)
     let reader = ModelReader(
-      source, compile.customLayers, global, recipe: images.recipe, forgetBias: engine.forgetBias,
-      inputs: search.inputs)
+      source, compile.customLayers, global, recipe: images.recipe, inputs: search.inputs)
     let read = try reader.read(ModelFiles(model, weights: weights))
     if !read.isSource { OpenedFiles.allowReplacing(model) }
     let document = read.model
@@ -94,8 +96,8 @@ struct CompressCommand: ParsableCommand {
       "the model has no neural network to compress", file: model)
     try require(
       isProgram || !program.isGiven, .usage,
-      "--group-size, --block-size and --sparsity are for ML Programs", file: model,
-      hint: "assay upgrade writes a network as a program")
+      "--group-size and --sparsity are for ML Programs", file: model,
+      hint: "assay convert writes a network as a program")
     if !isProgram { try inFile(model) { try selection.requireLayers(in: document) } }
     var text: CompressionText
     // The model whose weights are compressed.
@@ -109,9 +111,9 @@ struct CompressCommand: ParsableCommand {
       rules.precision = try target.weightPrecision()
       text = try inFile(model) {
         let (folded, folds) =
-          fold
-          ? try document.withFoldedBatchnorm(keepsScales: rules.precision.wantsChannelScales)
-          : (document, [])
+          keepsBatchnorm
+          ? (document, [])
+          : try document.withFoldedBatchnorm(keepsScales: rules.precision.wantsChannelScales)
         base = folded
         if !search.inputs.isEmpty, target.precision == nil {
           rules.channelMeans = try self.channelMeans(folded, compile)
@@ -155,7 +157,7 @@ struct CompressCommand: ParsableCommand {
   private func compressedProgram(_ document: Model) throws -> CompressionText {
     var rules = ProgramCompressionRules(selection.rules)
     rules.rules.precision = try target.weightPrecision()
-    (rules.groupSize, rules.blockSize) = (program.groupSize, program.blockSize)
+    rules.groupSize = program.groupSize
     rules.sparsity = program.sparsity
     let progress = self.progress
     defer { progress.finish() }
@@ -210,11 +212,10 @@ struct CompressCommand: ParsableCommand {
     var options = CompressionSearch.Options(goal)
     options.rules = selection.rules
     options.mode = target.mode?.mode ?? .linear
-    options.foldsBatchnorm = fold
+    options.foldsBatchnorm = !keepsBatchnorm
     options.layout = search.layout
     options.images = try images.options(for: document)
     options.engine = compile
-    options.forgetBias = engine.forgetBias
     let progress = self.progress
     defer { progress.finish() }
     let result = try CompressionSearch(document, inputs: search.inputs, options: options) {

@@ -27,10 +27,11 @@ enum Console {
   static var hasReader: Bool { !isQuiet && Terminal.errorWidth != nil }
 
   /// Names a file that was written, if a person reads the output.
-  static func wrote(_ path: String) {
-    guard hasReader, path != "-" else { return }
-    var info = stat()
-    let size = stat(path, &info) == 0 ? ", \(counted(Int(info.st_size), "byte"))" : ""
+  ///
+  /// - Parameter always: whether to name it in a pipe, too.
+  static func wrote(_ path: String, always: Bool = false) {
+    guard hasReader || always && !isQuiet, path != "-" else { return }
+    let size = Folder.byteCount(path).map { ", \(counted($0, "byte"))" } ?? ""
     note("wrote \(escaped(path))\(size)")
   }
 
@@ -99,10 +100,10 @@ enum Console {
     case dim = "2"
   }
 
-  nonisolated(unsafe) static var colorOutput = ColorOutput.auto
-
+  /// Nothing on a dumb terminal, in a pipe or with `NO_COLOR`.
   static func styled(_ text: String, _ style: Style) -> String {
-    guard colorOutput.applies(to: STDERR_FILENO) else { return text }
+    let isRefused = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
+    guard isatty(STDERR_FILENO) == 1, !Terminal.isDumb, !isRefused else { return text }
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 
@@ -123,22 +124,4 @@ private final class FindingKeys: Sendable {
   private let keys = Mutex<Set<String>>([])
 
   func insert(_ key: String) -> Bool { keys.withLock { $0.insert(key).inserted } }
-}
-
-/// `--color-output`; `NO_COLOR` and a dumb terminal turn colors off.
-enum ColorOutput: String, CaseIterable {
-  case auto
-  case always
-  case never
-
-  func applies(to descriptor: Int32) -> Bool {
-    switch self {
-    case .always: return true
-    case .never: return false
-    case .auto:
-      if let value = getenv("NO_COLOR"), value.pointee != 0 { return false }
-      if let terminal = getenv("TERM"), String(cString: terminal) == "dumb" { return false }
-      return isatty(descriptor) == 1
-    }
-  }
 }

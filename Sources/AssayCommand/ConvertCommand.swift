@@ -1,25 +1,16 @@
 import ArgumentParser
 import Assay
 
-/// The kinds of Core ML model that a conversion can write.
-enum ModelFormat: String, CaseIterable, ExpressibleByArgument {
-  case network, program
-}
-
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "convert", abstract: "Converts a Keras, Caffe or Darknet network to Core ML.",
+    commandName: "convert",
+    abstract: "Converts a network to Core ML, or an .mlmodel to an ML Program.",
     discussion: """
       EXAMPLES:
-        assay convert model.h5 -o model.mlmodel --image-input image
-        assay convert deploy.prototxt net.caffemodel -o net.mlmodel --class-labels labels.txt
-        assay convert model.h5 -o model.mlpackage --target iOS17 --precision float16
-        assay convert model.h5 --dry-run
-
-      The format is detected from the content: a Keras .h5 or .keras file, or an architecture .json \
-      with its weights; a Caffe .prototxt with its .caffemodel or .caffemodel.h5, in either order, or \
-      a .caffemodel alone; a Darknet .cfg with its .weights. One error lists all layers that \
-      cannot be converted, before anything is written.
+        assay convert model.h5
+        assay convert model.h5 -o model.mlpackage --target iOS17
+        assay convert deploy.prototxt net.caffemodel --labels labels.txt
+        assay convert old.mlmodel -o new.mlpackage --precision float16
       """)
 
   @Argument(help: "The network to convert.", completion: .file())
@@ -29,47 +20,25 @@ struct ConvertCommand: ParsableCommand {
   var weights: String?
 
   @Option(
-    name: .customShort("o"),
+    name: [.customShort("o"), .long],
     help: ArgumentHelp(
-      "The .mlmodel, or the .mlpackage of an ML Program, to write.", valueName: "OUT"),
+      "The file to write; default: MODEL.mlmodel, here.",
+      valueName: "OUT"),
     completion: .file(extensions: ["mlmodel", "mlpackage"]))
-  var destination: String?
+  var output: String?
 
-  @OptionGroup(title: "Conversion") var source: SourceArguments
-  @OptionGroup(title: "Conversion") var weightPrecision: WeightPrecisionArguments
-  @OptionGroup(title: "Conversion") var recipe: RecipeArguments
+  @OptionGroup var source: SourceArguments
+  @OptionGroup var weightPrecision: WeightPrecisionArguments
+  @OptionGroup var recipe: RecipeArguments
   @OptionGroup(title: "ML Programs") var program: MLProgramArguments
 
   @Option(
     help: ArgumentHelp(
-      "What to write: a network or an ML Program; default: a program into an .mlpackage, a network into an .mlmodel.",
-      valueName: "FORMAT"))
-  var format: ModelFormat?
-
-  @Option(
-    help: ArgumentHelp(
-      "How to write LSTMs: with forgetBias false (ignore), or, as the specification says, with forgetBias true and a bias that is smaller by 1 (add)."
-    ))
+      "How to write LSTMs: with forgetBias false (ignore), or, as the specification says, with forgetBias true and a bias that is smaller by 1 (add). Of an .mlmodel, how to read the field.",
+      visibility: .hidden))
   var forgetBias = ForgetBias.ignore
 
-  @Option(
-    name: .customLong("check"),
-    help: ArgumentHelp(
-      "Before writing, run the result on this input, or on the files of this folder, and compare it with --expected.",
-      valueName: "INPUT"),
-    completion: .file())
-  var checkInputs: [String] = []
-
-  @Option(
-    help: ArgumentHelp("The predictions of the source framework, for --check.", valueName: "FILE"),
-    completion: .file())
-  var expected: String?
-
-  @Flag(
-    help:
-      "Before writing, compare every layer of the result with an interpreter of the source network, on the inputs of --check or on random ones."
-  )
-  var prove = false
+  @OptionGroup(title: "Comparison") var comparison: ConversionCheckArguments
 
   @OptionGroup var report: ReportArguments
 
@@ -78,31 +47,39 @@ struct ConvertCommand: ParsableCommand {
   @Flag(help: "Print what each layer becomes, and write nothing.")
   var dryRun = false
 
-  @Flag(help: "Print each layer as it is converted.")
+  @Flag(help: ArgumentHelp("Print each layer as it is converted.", visibility: .hidden))
   var verbose = false
 
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    if destination == nil && !dryRun { throw ValidationError("add -o OUT.mlmodel, or --dry-run") }
-    if program.isGiven, !writesProgram {
+    if let output { try ModelOutput.validate(output) }
+    if program.isGiven, let output, !ModelPackage.isPackage(output) {
       throw ValidationError(
-        "--target, --keep-float32, --fixed-sizes and --states are for programs: write an "
-          + ".mlpackage"
-      )
+        "--keep-float32, --fixed-sizes and --states are for programs: write an .mlpackage")
     }
-    if prove && dryRun { throw ValidationError("--prove runs what --dry-run only plans") }
-    if checkInputs.isEmpty != (expected == nil), !prove || checkInputs.isEmpty {
-      throw ValidationError("--check INPUT and --expected FILE need each other")
+    if comparison.prove && dryRun {
+      throw ValidationError("--prove runs what --dry-run only plans")
+    }
+    if comparison.inputs.isEmpty, comparison.expected != nil {
+      throw ValidationError("--expected FILE needs --inputs INPUT")
     }
   }
 
   func run() throws {
     global.apply(verbose: verbose)
-    try inFile(model) { try convert() }
+    let destination = try destination()
+    try inFile(model) { try convert(to: destination) }
   }
 
-  private func convert() throws {
+  /// The file to write: that of `-o`, or one with the name of the model that does not exist yet.
+  private func destination() throws -> String {
+    if let output { return output }
+    let isProgram = program.isGiven || !dryRun && !ModelFiles(model).isSource
+    return try ModelOutput.standard(for: model, isProgram: isProgram, mayExist: dryRun)
+  }
+
+  private func convert(to destination: String) throws {
     let registry = try plugins.customLayers()
     var reader = ModelReader(
       source, registry, global, precision: weightPrecision, recipe: recipe.recipe,
@@ -119,41 +96,47 @@ struct ConvertCommand: ParsableCommand {
     let progress = Progress("assay convert", enabled: !global.quiet && !verbose && !dryRun)
     defer { progress.finish() }
     reader.progress = progress
-    var result = try reader.converted(ModelFiles(model, weights: weights))
-    guard let destination, !dryRun else { return }
+    let files = ModelFiles(model, weights: weights)
+    var result = try reader.read(
+      files,
+      refusing: source.given(exceptForPrograms: true) + (recipe.recipe == nil ? [] : ["--recipe"]))
+    let writesProgram = ModelPackage.isPackage(destination)
+    if !result.isSource {
+      try require(
+        writesProgram && !dryRun && !comparison.prove, .mismatch, "is already a Core ML model",
+        hint: result.model.firstTypeThatDoesNotRun.map { Model.remedy(forType: $0) }
+          ?? "convert it to an ML Program with -o FILE.mlpackage, or change it with `assay edit`")
+      if forgetBias == .add { result.model.forgetBias = .add }
+    }
+    guard !dryRun else { return }
     var summary = ConversionSummary(
       model: result.model, files: [model] + (weights.map { [$0] } ?? []), customLayers: registry)
-    if prove { try proveResult(result, registry) }
-    if writesProgram {
-      var options = Predictor.Options()
-      options.forgetBias = forgetBias
-      options.engine.customLayers = registry
-      result.model = try program.program(
-        of: result.model, isHalf: weightPrecision.precision == .float16, inputs: checkInputs,
-        options)
+    var options = Comparison.Options()
+    options.engine.customLayers = registry
+    if !result.isSource { Console.warnOfValues(&options.engine.hooks, file: model) }
+    if comparison.prove, let origin = result.origin {
+      try comparison.prove(origin, result.model, options, file: model)
     }
-    if let expected {
-      var options = Comparison.Options()
-      options.forgetBias = forgetBias
-      options.engine.customLayers = registry
+    let isHalf = weightPrecision.precision == .float16
+    let network = result.model
+    if writesProgram {
+      result.model = try program.program(
+        of: network, isHalf: isHalf, target: source.target, inputs: comparison.inputs,
+        options.predictor)
+    }
+    if let expected = comparison.expected {
       options.topOfScores = 5
-      if let list = try ManyInputs.list(checkInputs, for: result.model, expected: expected) {
-        try check(result.model, list, expected, options)
-        return try write(result, summary, to: destination)
-      }
-      let comparison = try Comparison.compare(
-        result.model, inputs: checkInputs, expected: expected, options: options)
-      guard comparison.matches else {
-        Console.write(ComparisonText(comparison).text())
-        throw checkFailure(expected)
-      }
-      summary.check = (comparison, checkInputs)
+      summary.check = try comparison.compare(
+        result.model, with: expected, options, file: model, quiet: global.quiet)
+    } else if !comparison.inputs.isEmpty, writesProgram {
+      try comparison.compare(
+        result.model, with: network, options, isHalf: isHalf, file: model, quiet: global.quiet)
+    } else if !comparison.inputs.isEmpty, !comparison.prove {
+      throw ModelError(
+        .usage, "--inputs INPUT needs --expected FILE or --prove",
+        hint: "an .mlpackage is compared with the network that it is made from")
     }
     try write(result, summary, to: destination)
-  }
-
-  private var writesProgram: Bool {
-    format.map { $0 == .program } ?? destination.map(ModelPackage.isPackage) ?? false
   }
 
   private func write(
@@ -165,55 +148,15 @@ struct ConvertCommand: ParsableCommand {
       try result.model.write(
         to: path, onProgress: { progress.update($0 >> 20, of: $1 >> 20, unit: " MB") })
     }
-    if Console.hasReader {
+    if result.isSource, Console.hasReader {
       Console.note(String(summary.text(width: Terminal.errorWidth).dropLast()))
-      Console.wrote(path)
     }
+    // Nobody named the file.
+    Console.wrote(path, always: output == nil)
     try report.write(model) { page in
       page.add(result.model, customLayers: summary.customLayers)
       page.add(result.plan, notes: result.notes, facts: summary.rows)
       if let comparison = summary.check?.comparison { page.add(comparison.outputs) }
     }
-  }
-
-  /// Compares the result with the interpreter of the source network.
-  private func proveResult(
-    _ result: ModelReader.Document, _ registry: CustomLayerRegistry
-  ) throws {
-    guard let origin = result.origin else { return }
-    var options = Proof.Options()
-    options.predictor.forgetBias = forgetBias
-    options.predictor.engine.customLayers = registry
-    let proof = try origin.proof(of: result.model, inputs: checkInputs, options: options)
-    Console.write(ProofText(proof).text(model))
-    guard proof.finding == nil else {
-      Console.report(
-        ModelError(
-          .mismatch, "the converted network does not compute what the source does", file: model,
-          hint: "nothing was written; omit --prove to write the model anyway"))
-      throw ExitCode(1)
-    }
-  }
-
-  /// The comparison of several inputs.
-  private func check(
-    _ document: Model, _ list: InputList, _ expected: String, _ options: Comparison.Options
-  ) throws {
-    let many = try ManyInputs(
-      document, list, expected: expected, options: options, title: "assay convert",
-      quiet: global.quiet)
-    if !many.matches { Console.write(many.text) }
-    try many.loop.conclude()
-    if !many.matches { throw checkFailure(expected) }
-  }
-
-  /// Reports that the predictions differ.
-  private func checkFailure(_ expected: String) -> ExitCode {
-    Console.report(
-      ModelError(
-        .mismatch, "the converted network does not give the predictions in \(expected)",
-        file: model,
-        hint: "nothing was written; omit --check to write the model anyway"))
-    return ExitCode(1)
   }
 }

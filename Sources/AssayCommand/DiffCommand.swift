@@ -53,6 +53,7 @@ struct DiffCommand: ParsableCommand {
   var atol: [NamedValue<Fraction>] = []
 
   @Option(
+    name: .customLong("tolerance"),
     help: ArgumentHelp(
       "Set both tolerances for this precision; default: fp32, and fp16 with --precision float16."))
   var profile: Tolerance.Profile?
@@ -88,7 +89,7 @@ struct DiffCommand: ParsableCommand {
   @OptionGroup var report: ReportArguments
 
   @Option(
-    name: .customShort("o"),
+    name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp(
       "Write the outputs minus the expected values, as arrays; or, to a .png, the absolute difference of two images, amplified so that the largest difference is white.",
       valueName: "FILE"),
@@ -138,9 +139,7 @@ struct DiffCommand: ParsableCommand {
     global.apply()
     var compile = try engine.compileOptions(for: files.first ?? "")
     compile.hasBoundedLoops = global.timeout == nil
-    var reader = ModelReader(
-      source, compile.customLayers, global, recipe: images.recipe,
-      forgetBias: engine.forgetBias)
+    var reader = ModelReader(source, compile.customLayers, global, recipe: images.recipe)
     reader.function = engine.program.function
     var words = files[...]
     if expected == nil, let first = try ModelFiles(fromModels: &words) {

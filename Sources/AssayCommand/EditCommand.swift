@@ -9,7 +9,7 @@ struct EditCommand: ParsableCommand {
         assay edit model.mlmodel -o out.mlmodel --rename data=image
         assay edit model.mlmodel -o out.mlmodel --image-input image --preset keras-tf
         assay edit model.mlmodel -o top.mlmodel --cut-to features
-        assay edit model.mlpackage -o out.mlpackage --rename data=image --add-output features
+        assay edit model.mlpackage -o out.mlpackage --add-output features
 
       Everything else is kept, even fields that this program does not know. The model is validated, \
       run before and after on random inputs if it can run, and written; an .mlmodel is read back and \
@@ -25,25 +25,19 @@ struct EditCommand: ParsableCommand {
   var weights: String?
 
   @Option(
-    name: .customShort("o"),
+    name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("The .mlmodel or .mlpackage to write.", valueName: "OUT"),
     completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
 
   @OptionGroup(title: "Features") var features: FeatureEditArguments
-  @OptionGroup(title: "Conversion and interface") var source: SourceArguments
-  @OptionGroup(title: "Conversion and interface") var recipe: RecipeArguments
+  @OptionGroup var source: SourceArguments
+  @OptionGroup(title: "Images") var recipe: RecipeArguments
   @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
   @OptionGroup(title: "Functions") var functions: FunctionEditArguments
   @OptionGroup(title: "Network") var network: NetworkEditArguments
   @OptionGroup(title: "Custom layers") var customLayers: CustomLayerArguments
   @OptionGroup(title: "Weights files") var weightFiles: WeightArguments
-  @Option(
-    name: .customLong("remove-metadata"),
-    help: ArgumentHelp(
-      "Remove an entry of the user-defined metadata; repeatable.", valueName: "K"))
-  var removedKeys: [String] = []
-
   @Flag(name: .customLong("no-run"), help: "Validate only; do not run the model.")
   var noRun = false
 
@@ -51,13 +45,14 @@ struct EditCommand: ParsableCommand {
 
   @OptionGroup var global: GlobalOptions
 
+  func validate() throws { try ModelOutput.validate(destination) }
+
   func run() throws {
     global.apply()
     var compile = try engine.compileOptions(for: model)
     compile.hasBoundedLoops = true
     var reader = ModelReader(
-      source, compile.customLayers, global, precision: weightPrecision, recipe: recipe.recipe,
-      forgetBias: engine.forgetBias)
+      source, compile.customLayers, global, precision: weightPrecision, recipe: recipe.recipe)
     reader.takesInvalid = true
     let document = try reader.read(
       ModelFiles(model, weights: weights),
@@ -77,7 +72,6 @@ struct EditCommand: ParsableCommand {
   ) throws -> (model: Model, check: EditCheck?) {
     var options = Predictor.Options()
     options.engine = compile
-    options.forgetBias = engine.forgetBias
     let document = read.model
     var edit = try self.edit(of: document)
     if !read.isSource { try change(&edit, of: document) }
@@ -101,7 +95,7 @@ struct EditCommand: ParsableCommand {
     edit.functions = try functions.edit(keeping: engine.program.function)
     network.add(to: &edit)
     edit.customLayers = try customLayers.edits(of: document)
-    edit.metadata.removedKeys = removedKeys
+    edit.metadata.removedKeys = source.metadata.edit.removedKeys
     if let folder = network.weights {
       edit.weights = try weightFiles.files.read(folder, for: document)
       if !global.quiet {
@@ -116,16 +110,17 @@ struct EditCommand: ParsableCommand {
 
   /// Adds the options of a conversion.
   private func change(_ edit: inout ModelEdit, of document: Model) throws {
-    edit.arrayTypes = source.arrayTypes.map { ($0.name, $0.value.dataType) }
-    edit.imageInputs = source.imageInputs
-    edit.imageOutputs = source.imageOutputs
+    edit.arrayTypes = source.names.arrayTypes.map { ($0.name, $0.value.dataType) }
+    edit.imageInputs = source.images.inputs
+    edit.imageOutputs = source.images.outputs
     edit.preprocessing = try source.preprocessing
-    edit.metadata = source.metadataEdit
-    edit.metadata.removedKeys = removedKeys
+    edit.metadata = source.metadata.edit
+    edit.version = source.target?.version
     if let recipe = recipe.recipe {
       edit.metadata.userDefined.merge(ImageOptions.metadata(for: recipe)) { given, _ in given }
+      let removed = edit.metadata.removedKeys
       edit.metadata.removedKeys += (document.description?.metadata?.userDefined.keys.sorted() ?? [])
-        .filter { $0.hasPrefix(ImageOptions.metadataPrefix) && !removedKeys.contains($0) }
+        .filter { $0.hasPrefix(ImageOptions.metadataPrefix) && !removed.contains($0) }
     }
     if let options = try source.classifier {
       var classes = ModelEdit.Classes(labels: options.labels)
@@ -133,21 +128,5 @@ struct EditCommand: ParsableCommand {
       classes.probabilities = options.probabilitiesOutput
       edit.classes = classes
     }
-  }
-}
-
-extension SourceArguments {
-  /// Changes what was named; the rest is kept.
-  fileprivate var metadataEdit: MetadataEdit {
-    var edit = MetadataEdit()
-    edit.author = author
-    edit.license = license
-    edit.shortDescription = shortDescription
-    edit.versionString = versionString
-    let options = metadata
-    edit.userDefined = options.userDefined
-    edit.inputDescriptions = options.inputDescriptions
-    edit.outputDescriptions = options.outputDescriptions
-    return edit
   }
 }

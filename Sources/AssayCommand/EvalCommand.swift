@@ -7,14 +7,14 @@ struct EvalCommand: ParsableCommand {
     abstract: "Measures the accuracy of a classifier or a detector on labeled images.",
     discussion: """
       EXAMPLES:
-        assay eval model.mlmodel images --truth labels.csv
-        assay eval model.mlmodel images --truth folders -o worst.png
-        assay eval yolo.mlmodel val2017 --truth instances_val2017.json --detect auto --resize squash
+        assay eval model.mlmodel images --expected labels.csv
+        assay eval model.mlmodel images --expected folders -o worst.png
+        assay eval yolo.mlmodel val2017 --expected instances.json --detect auto
 
-      --truth is the ground truth. For a classifier, it is a .csv with the columns file,label, or the \
+      --expected is the ground truth. For a classifier, it is a .csv with the columns file,label, or the \
       word folders if each image is in a folder named after its class. For a detector, it is a COCO \
       annotation file; average precision and recall follow COCO's rules and count all boxes with a \
-      score above 0.001 unless --threshold sets another. If some inputs fail, each is reported by \
+      score above 0.001 unless --detector threshold=X sets another. If some inputs fail, each is reported by \
       name, the others are measured, and the exit code is 2.
 
       \(ModelHelp.discussion)
@@ -35,19 +35,13 @@ struct EvalCommand: ParsableCommand {
       "The true classes or boxes: a .csv with the columns file,label; folders; or COCO's .json.",
       valueName: "FILE|folders"),
     completion: .file())
-  var truth: String
+  var expected: String
 
   @Option(
-    name: .shortAndLong,
+    name: [.customShort("t", allowingJoined: true), .long],
     help: ArgumentHelp(
       "Also count an input as right if its class is among the N best.", valueName: "N"))
   var top = 5
-
-  @Option(
-    help: ArgumentHelp(
-      "Labels for a model without labels: one per line, or JSON.", valueName: "FILE"),
-    completion: .file())
-  var labels: String?
 
   @Option(help: ArgumentHelp("The output with the scores of the classes.", valueName: "NAME"))
   var feature: String?
@@ -59,7 +53,7 @@ struct EvalCommand: ParsableCommand {
   var confusion: String?
 
   @Option(
-    name: .customShort("o"),
+    name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp(
       "Write a sheet of the worst images: the wrong classes with the highest scores, or the most wrong and missing boxes.",
       valueName: "FILE.png"),
@@ -102,9 +96,9 @@ struct EvalCommand: ParsableCommand {
     var words = ([model] + inputs)[...]
     let files = ModelFiles(from: &words)
     var reader = ModelReader(
-      source, compile.customLayers, global, recipe: images.recipe,
-      forgetBias: engine.forgetBias, inputs: Array(words))
+      source, compile.customLayers, global, recipe: images.recipe, inputs: Array(words))
     reader.function = engine.program.function
+    reader.labels = boxes.mode == nil ? .conversion : .display
     let document = try reader.read(files).model
     try inFile(files.path) {
       try compute.requireLayers(in: document)
@@ -122,14 +116,15 @@ struct EvalCommand: ParsableCommand {
   }
 
   private func classify(_ predictor: Predictor, _ list: InputList) throws {
-    if truth != InputLabels.folders, try FileFormat.read(truth).format == .json {
+    if expected != InputLabels.folders, try FileFormat.read(expected).format == .json {
       throw ModelError(
-        .usage, "the ground truth is JSON, which holds boxes", file: truth,
+        .usage, "the ground truth is JSON, which holds boxes", file: expected,
         hint: "add --detect auto, or pass a .csv with the columns file,label")
     }
-    let names = try ClassNames(file: labels, model: predictor.model, keepsIdentifiers: true)?.names
+    let names = try ClassNames(
+      file: source.classes.labels, model: predictor.model, keepsIdentifiers: true)?.names
     var evaluation = ClassEvaluation(
-      try InputLabels(truth, inputs: list), names: names, output: feature, top: top,
+      try InputLabels(expected, inputs: list), names: names, output: feature, top: top,
       mistakeLimit: worst)
     var loop = InputLoop("assay eval", quiet: global.quiet || json)
     var sources: [String: InputSource] = [:]
@@ -167,10 +162,11 @@ struct EvalCommand: ParsableCommand {
     if options["threshold"] == nil {
       options["threshold"] = String(DetectionEvaluation.usualThreshold)
     }
-    let names = try ClassNames(file: labels, model: predictor.model, keepsIdentifiers: false)?.names
+    let names = try ClassNames(
+      file: source.classes.labels, model: predictor.model, keepsIdentifiers: false)?.names
     let detection = ImageDetection(predictor, mode: mode, options: options, labels: names)
-    var evaluation = try inFile(truth) {
-      try DetectionEvaluation(try COCOTruth.read(truth), mistakeLimit: worst)
+    var evaluation = try inFile(expected) {
+      try DetectionEvaluation(try COCOTruth.read(expected), mistakeLimit: worst)
     }
     var loop = InputLoop("assay eval", quiet: global.quiet || json)
     try loop.run(list, predictor) { source, values, prediction, _ in

@@ -15,6 +15,18 @@ struct ModelReader {
   var missingWeights: MissingWeights?
   /// The function of an ML Program; nil for its default.
   var function: String?
+  /// What `--labels` is for.
+  var labels = LabelUse.model
+
+  enum LabelUse {
+    /// The classes of a source network; an error for a Core ML model.
+    case model
+    /// The same, or names for the results of a Core ML model.
+    case conversion
+    /// Names for results.
+    case display
+  }
+
   /// Whether an invalid Core ML model is accepted.
   var takesInvalid = false
   /// Whether to warn immediately about weights of a Core ML model that are NaN or infinite.
@@ -79,15 +91,6 @@ struct ModelReader {
     }
   }
 
-  /// Converts the network in these files.
-  ///
-  /// - Throws: an error if it is already a Core ML model.
-  func converted(_ files: ModelFiles) throws -> Document {
-    try inFile(files.path) {
-      try convert(try ModelSource(contentsOf: files.path, weights: files.weights), files)
-    }
-  }
-
   private var visitor: (@Sendable (String) -> Void)? {
     guard onVisit == nil, let progress else { return onVisit }
     // Layers are converted in order.
@@ -96,7 +99,10 @@ struct ModelReader {
   }
 
   /// The given options that apply only to a conversion.
-  var conversionOptions: [String] { source.given + (precision == nil ? [] : ["--precision"]) }
+  var conversionOptions: [String] {
+    source.given.filter { labels == .model || $0 != "--labels" }
+      + (precision == nil ? [] : ["--precision"])
+  }
 
   static func refuse(_ given: [String], of kind: String = "a Core ML model") throws {
     guard let option = given.first else { return }
@@ -109,10 +115,9 @@ struct ModelReader {
     switch option {
     case "--input-name", "--output-name", "--reference-names":
       "`assay edit --rename` renames features"
-    case "--input-shape": "`assay edit --allow-shape` and --shape-range allow other shapes"
+    case "--input-shape": "`assay edit --shape` allows other shapes"
     case "--precision": "`assay compress` changes the precision"
-    case "--phase", "--level", "--stage", "--custom-layers", "--lambda", "--max-spec",
-      "--respect-trainable":
+    case "--net-state", "--custom-layers", "--lambda", "--respect-trainable":
       "convert the source network again with it"
     default: "`assay edit` has the same option for Core ML models"
     }
@@ -120,6 +125,7 @@ struct ModelReader {
 
   private func convert(_ opened: ModelSource, _ files: ModelFiles) throws -> Document {
     var options = try source.options(rules)
+    if labels == .display { options.classifier = nil }
     options.missingWeights = missingWeights
     options.onVisit = visitor
     if let recipe {
@@ -145,13 +151,13 @@ struct ModelReader {
       }
       Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))
     }
-    for type in source.arrayTypes where type.name != nil {
+    for type in source.names.arrayTypes where type.name != nil {
       model = try model.settingArrayType(
         type.value.dataType, of: type.name.map { model.feature(meantBy: $0) })
     }
     if forgetBias == .add { model = try model.withForgetBiasInField() }
     if precision == .float16 { model = try model.withHalfPrecisionWeights() }
-    if let version = source.maxSpec { try model.requireVersion(atMost: version) }
+    if let version = source.target?.version { try model.requireVersion(atMost: version) }
     model.specificationVersion = model.minimumSpecificationVersion
     if missingWeights == nil { try model.requireWritable() }
     return Document(

@@ -103,7 +103,7 @@ struct PluginCommand: ParsableCommand {
     var model: String
 
     @Option(
-      name: .customShort("o"),
+      name: [.customShort("o"), .customLong("output")],
       help: ArgumentHelp("The folder to write; default: the name.", valueName: "DIR"),
       completion: .directory)
     var destination: String?

@@ -10,7 +10,7 @@ struct RunCommand: ParsableCommand {
         assay run model.mlmodel cat.png
         assay run model.mlmodel images --json --resize center-crop
         assay run model.mlmodel cat.png --detect auto --resize squash -o boxes.png
-        assay run deploy.prototxt net.caffemodel cat.jpg --class-labels labels.txt
+        assay run deploy.prototxt net.caffemodel cat.jpg --labels labels.txt
 
       Inputs are images (PNG, JPEG) and arrays (.npy, .npz, .json, .csv). Several files, or the files \
       of a folder and its subfolders, run one after the other. A model with several inputs takes \
@@ -31,18 +31,9 @@ struct RunCommand: ParsableCommand {
   @OptionGroup(visibility: .hidden) var source: SourceArguments
 
   @Option(
-    name: .shortAndLong,
+    name: [.customShort("t", allowingJoined: true), .long],
     help: ArgumentHelp("The number of best classes to print.", valueName: "N"))
   var top = 5
-
-  @Option(
-    help: ArgumentHelp(
-      "Labels for a model without labels: one per line, or JSON.", valueName: "FILE"),
-    completion: .file())
-  var labels: String?
-
-  @Flag(help: "Keep WordNet identifiers, such as n02123045, before labels.")
-  var wnid = false
 
   @Option(help: "The layout of array inputs and outputs.")
   var layout = ArrayLayout.source
@@ -52,18 +43,15 @@ struct RunCommand: ParsableCommand {
     help: ArgumentHelp("Print or write only this output; repeatable.", valueName: "NAME"))
   var outputNames: [String] = []
 
-  @Flag(help: "Also print or write every blob inside the network.")
-  var allOutputs = false
-
   @Option(
     name: .customLong("layer"),
     help: ArgumentHelp(
-      "Also print or write this layer or blob, or an input after preprocessing; repeatable.",
+      "Also print or write this layer or blob, an input after preprocessing, or every blob (*); repeatable.",
       valueName: "NAME"))
   var layers: [String] = []
 
   @Option(
-    name: .customShort("o"),
+    name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp(
       "Write the outputs to a .npy, .npz, .json or .csv file, or to a .png (an image, boxes or a heat map). For several inputs, name a folder, or one .csv with a row per input. - writes .npy, or .npz for several outputs, to standard output.",
       valueName: "FILE"),
@@ -94,7 +82,6 @@ struct RunCommand: ParsableCommand {
   var verbose = false
 
   @Flag(
-    name: [.long, .customLong("profile")],
     help: "Print the time, operations and GFLOP/s of each step.")
   var steps = false
 
@@ -127,9 +114,9 @@ struct RunCommand: ParsableCommand {
       !words.isEmpty, .usage, "there is no input after the model",
       hint: "add an image or an array: assay run MODEL INPUT")
     let compile = try engine.compileOptions(for: model)
-    var reader = ModelReader(
-      source, compile.customLayers, global, forgetBias: engine.forgetBias, inputs: Array(words))
+    var reader = ModelReader(source, compile.customLayers, global, inputs: Array(words))
     reader.function = engine.program.function
+    reader.labels = boxes.mode == nil ? .conversion : .display
     let document = try reader.read(files).model
     try inFile(model) { try predictAll(document, Array(words), compile) }
   }
@@ -147,7 +134,7 @@ struct RunCommand: ParsableCommand {
     var writer = PredictionWriter(isSingle: list.isSingle, json: json, quiet: global.quiet)
     writer.outputNames = try checkedOutputNames(document)
     writer.labels = try ClassNames(
-      file: labels, model: predictor.model, keepsIdentifiers: wnid)
+      file: source.classes.labels, model: document, keepsIdentifiers: false)
     (writer.top, writer.states) = (top, predictor.stateOutputs)
     writer.destination = destination
     if !list.isSingle { try writer.beginSeveral(hasBoxes: boxes.mode != nil) }
@@ -226,7 +213,8 @@ struct RunCommand: ParsableCommand {
     ).predictor
     options.keepsStates = carryStates
     options.keep =
-      allOutputs ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))
+      layers.contains(Self.all)
+      ? .all : .named(Set(try layers.map { try blob(of: $0, in: document) }))
     if verbose || self.steps || report.report != nil {
       let verbose = verbose
       options.engine.hooks.onStep = { record in
@@ -240,6 +228,9 @@ struct RunCommand: ParsableCommand {
     return options
   }
 
+  /// Every blob, for `--layer`.
+  private static let all = "*"
+
   private func blob(of name: String, in document: Model) throws -> String {
     if let blob = document.blob(named: name) { return blob }
     throw ModelError(
@@ -250,11 +241,15 @@ struct RunCommand: ParsableCommand {
   /// The outputs to print, with inner blobs under their own names.
   private func checkedOutputNames(_ document: Model) throws -> [String] {
     let features = (document.description?.output ?? []).map(\.name)
-    let kept = try layers.map { try blob(of: $0, in: document) }
+    let kept = try layers.filter { $0 != Self.all }.map { try blob(of: $0, in: document) }
     return try outputNames.map { name in
       let feature = document.feature(meantBy: name)
       if features.contains(feature) { return feature }
-      if let blob = document.blob(named: name), allOutputs || kept.contains(blob) { return blob }
+      if let blob = document.blob(named: name),
+        layers.contains(Self.all) || kept.contains(blob)
+      {
+        return blob
+      }
       throw ModelError(
         .mismatch, "the model has no output '\(name)'",
         hint: "its outputs are " + (features + kept).joined(separator: ", "))

@@ -34,7 +34,7 @@ extension Detector {
       throw ModelError(
         .mismatch, "the prior boxes of the SSD outputs are missing",
         hint:
-          "describe them with --anchors 'COLUMNSxROWS: WIDTHxHEIGHT, …; …'; Caffe networks have "
+          "describe them with --detector 'anchors=COLUMNSxROWS: WIDTHxHEIGHT, …; …'; Caffe networks have "
           + "them as the output of PriorBox")
     }
     var decoder = SSDDecoder(priors: priors)

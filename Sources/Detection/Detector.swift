@@ -271,8 +271,8 @@ extension Detector {
     } else {
       throw ModelError(
         .mismatch, "the anchors are missing",
-        hint: "add --anchors W,H,W,H,…, in cells of the grid for yolov2, in pixels of the model's "
-          + "image for yolov3")
+        hint: "add --detector anchors=W,H,W,H,…, in cells of the grid for yolov2, in pixels of the "
+          + "model's image for yolov3")
     }
     if groups.count == 1, outputs.count > 1 {
       let all = groups[0]

@@ -145,10 +145,8 @@ public struct MetadataOptions: Sendable {
   public var versionString = ""
   /// Custom entries.
   public var userDefined: [String: String] = [:]
-  /// Descriptions of inputs, by name.
-  public var inputDescriptions: [String: String] = [:]
-  /// Descriptions of outputs, by name.
-  public var outputDescriptions: [String: String] = [:]
+  /// Descriptions of inputs and outputs, by name.
+  public var descriptions: [String: String] = [:]
 
   /// Creates empty metadata.
   public init() {}

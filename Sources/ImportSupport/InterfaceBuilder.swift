@@ -13,26 +13,29 @@ package enum InterfaceBuilder {
     var imported = imported
     try imported.rename(inputs: options.inputNames, outputs: options.outputNames)
     try check(options, imported)
+    let images = imported.inputs.filter { Self.isImage($0.shape) }
+    var options = options
+    if options.preprocessing.preset != nil, options.imageInputs.isEmpty, images.count == 1 {
+      options.imageInputs = [images[0].name]
+    }
     var network = NeuralNetwork()
     network.layers = imported.layers
     // Both of these look at every layer.
     let declaresBlobs = imported.declaresBlobs
     if imported.needsExactMapping { network.arrayInputShapeMapping = .exact }
     var description = ModelDescription()
-    func declare(
-      _ feature: ImportedFeature, _ images: [String], _ texts: [String: String]
-    ) throws -> FeatureDescription {
+    func declare(_ feature: ImportedFeature, _ images: [String]) throws -> FeatureDescription {
       var declared = FeatureDescription(
         name: feature.name,
         kind: images.contains(feature.name)
           ? .image(try image(feature, options))
           : .multiArray(array(feature, declaresBlobs, options)),
         isOptional: feature.isOptional)
-      declared.shortDescription = texts[feature.name] ?? ""
+      declared.shortDescription = options.metadata.descriptions[feature.name] ?? ""
       return declared
     }
     for feature in imported.inputs {
-      let declared = try declare(feature, options.imageInputs, options.metadata.inputDescriptions)
+      let declared = try declare(feature, options.imageInputs)
       description.input.append(declared)
       if case .image(let type) = declared.type?.kind {
         if let mean = options.preprocessing.meanImage[feature.name] {
@@ -47,15 +50,14 @@ package enum InterfaceBuilder {
     }
     if !options.preprocessing.meanImage.isEmpty, options.imageInputs.isEmpty {
       throw ModelError(
-        .mismatch, "--mean needs an image input",
+        .mismatch, "a mean image needs an image input",
         hint: "declare one with --image-input")
     }
     if options.imageInputs.isEmpty, options.preprocessing.isUsed {
       notes.append("no input is an image, so scale, biases, means and colors have no effect")
     }
     for feature in imported.outputs {
-      description.output.append(
-        try declare(feature, options.imageOutputs, options.metadata.outputDescriptions))
+      description.output.append(try declare(feature, options.imageOutputs))
     }
     description.metadata = metadata(imported, options)
     var model = Model()
@@ -92,12 +94,10 @@ package enum InterfaceBuilder {
     try check(images.blueBias.named.keys.sorted(), "--blue-bias", among: inputs)
     try check(images.grayBias.named.keys.sorted(), "--gray-bias", among: inputs)
     try check(images.mean.named.keys.sorted(), "--image-mean", among: inputs)
-    try check(images.meanImage.named.keys.sorted(), "--mean", among: inputs)
+    try check(images.meanImage.named.keys.sorted(), "--image-mean", among: inputs)
     try check(images.std.named.keys.sorted(), "--image-std", among: inputs)
     try check(
-      options.metadata.inputDescriptions.keys.sorted(), "--input-description", among: inputs)
-    try check(
-      options.metadata.outputDescriptions.keys.sorted(), "--output-description", among: outputs)
+      options.metadata.descriptions.keys.sorted(), "--description", among: inputs + outputs)
     try check(options.inputShapes.keys.sorted(), "--input-shape", among: inputs)
   }
 
@@ -114,11 +114,15 @@ package enum InterfaceBuilder {
     return array
   }
 
+  private static func isImage(_ shape: [Int]) -> Bool {
+    shape.count == 3 && (shape[0] == 1 || shape[0] == 3)
+  }
+
   private static func image(
     _ feature: ImportedFeature, _ options: ConversionOptions
   ) throws -> ImageFeatureType {
     try require(
-      feature.shape.count == 3 && (feature.shape[0] == 1 || feature.shape[0] == 3), .mismatch,
+      isImage(feature.shape), .mismatch,
       "'\(feature.name)' cannot be an image: its shape (C, H, W) is \(feature.shape)",
       hint: "an image has 1 or 3 channels")
     let natural: ImageFeatureType.ColorSpace = feature.shape[0] == 1 ? .grayscale : .rgb

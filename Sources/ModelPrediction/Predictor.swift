@@ -20,8 +20,6 @@ public final class Predictor: Sendable {
     public var keep = CompileOptions.Keep.named([])
     /// Options for compiling the network.
     public var engine = CompileOptions()
-    /// Whether an LSTM's `forgetBias` adds 1.
-    public var forgetBias = ForgetBias.ignore
     /// Whether predictions accept and return the states of an ML Program; otherwise each starts
     /// with zeros.
     public var keepsStates = false
@@ -68,7 +66,7 @@ public final class Predictor: Sendable {
   /// - Throws: `ModelError` if the model is not a neural network, is invalid, or needs a layer that
   ///   is not implemented.
   public init(model: Model, options: Options = Options()) throws {
-    let given = options.forgetBias == .add ? try model.withForgetBiasInWeights() : model
+    let given = model.forgetBias == .add ? try model.withForgetBiasInWeights() : model
     let selected = try given.selectingFunction(nil)
     programNetwork = try selected.programNetwork()
     program = programNetwork == nil ? nil : selected

@@ -11,13 +11,11 @@ package struct CompressionRules: Sendable {
   package var precision: WeightPrecision
   /// The precision of individual layers, by name; overrides `precision`.
   package var layers: [String: WeightPrecision] = [:]
-  /// Only layers that match one of these; empty for all.
+  /// Only layers whose name or type matches one of these; empty for all, except that codes skip
+  /// constants whose type does not.
   package var names: [NamePattern] = []
-  /// No layers that match one of these.
+  /// No layers whose name or type matches one of these.
   package var skippedNames: [NamePattern] = []
-  /// Only layers of these types; empty for all, except that codes skip constants.
-  package var types: Set<String> = []
-  package var skippedTypes: Set<String> = []
   /// Only weights with at least this many values.
   package var minimumCount = 0
   package var scales = ScaleChoice.leastSquares
@@ -41,10 +39,9 @@ package struct CompressionRules: Sendable {
 
   package func precision(named name: String, type: String) -> WeightPrecision? {
     if let own = layers[name] { return own }
+    if skippedNames.contains(where: { $0.matches(name) || $0.matches(type) }) { return nil }
+    if names.contains(where: { $0.matches(type) }) { return precision }
     if !names.isEmpty, !names.contains(where: { $0.matches(name) }) { return nil }
-    if skippedNames.contains(where: { $0.matches(name) }) { return nil }
-    if skippedTypes.contains(type) { return nil }
-    if !types.isEmpty { return types.contains(type) ? precision : nil }
     if case .codes = precision, Self.constants.contains(type) { return nil }
     return precision
   }

@@ -12,8 +12,7 @@ package struct MetadataEdit: Sendable, Equatable {
   /// Keys of the user-defined metadata to remove.
   package var removedKeys: [String] = []
   /// Descriptions of features by name.
-  package var inputDescriptions: [String: String] = [:]
-  package var outputDescriptions: [String: String] = [:]
+  package var descriptions: [String: String] = [:]
 
   package init() {}
 }
@@ -39,22 +38,20 @@ extension Model {
     }
     metadata.userDefined.merge(edit.userDefined) { $1 }
     if description.metadata != nil || metadata != Metadata() { description.metadata = metadata }
-    try Self.describe(&description.input, edit.inputDescriptions, "input")
-    try Self.describe(&description.output, edit.outputDescriptions, "output")
+    let names = (description.input + description.output).map(\.name)
+    for (name, text) in edit.descriptions.sorted(by: { $0.key < $1.key }) {
+      try require(
+        names.contains(name), .mismatch, "the model has no input or output '\(name)'",
+        hint: "it has " + names.map { "'\($0)'" }.joined(separator: ", "))
+      func describe(_ features: inout [FeatureDescription]) {
+        for index in features.indices where features[index].name == name {
+          features[index].shortDescription = text
+        }
+      }
+      describe(&description.input)
+      describe(&description.output)
+    }
     model.description = description
     return model
-  }
-
-  private static func describe(
-    _ features: inout [FeatureDescription], _ texts: [String: String], _ kind: String
-  ) throws {
-    for (name, text) in texts.sorted(by: { $0.key < $1.key }) {
-      guard let index = features.firstIndex(where: { $0.name == name }) else {
-        throw ModelError(
-          .mismatch, "the model has no \(kind) '\(name)'",
-          hint: "it has " + features.map { "'\($0.name)'" }.joined(separator: ", "))
-      }
-      features[index].shortDescription = text
-    }
   }
 }

@@ -11,6 +11,20 @@ public enum ForgetBias: String, Sendable, CaseIterable {
 }
 
 extension Model {
+  /// What the field means in this model, as its user-defined metadata records it.
+  public var forgetBias: ForgetBias {
+    get {
+      (description?.metadata?.userDefined[Self.forgetBiasKey]).flatMap(ForgetBias.init) ?? .ignore
+    }
+    set {
+      var metadata = description?.metadata ?? Metadata()
+      metadata.userDefined[Self.forgetBiasKey] = newValue == .ignore ? nil : newValue.rawValue
+      description?.metadata = metadata
+    }
+  }
+
+  private static let forgetBiasKey = "assay.forgetBias"
+
   /// The model with the 1 for `forgetBias` added to the stored biases, and the field set to false.
   public func withForgetBiasInWeights() throws -> Model {
     try editingForgetBias { parameters, bias in
@@ -20,13 +34,15 @@ extension Model {
     }
   }
 
-  /// The model with `forgetBias` true and the stored biases reduced by 1.
+  /// The model with `forgetBias` true, the stored biases reduced by 1, and a record of that.
   public func withForgetBiasInField() throws -> Model {
-    try editingForgetBias { parameters, bias in
+    var model = try editingForgetBias { parameters, bias in
       guard !parameters.forgetBias else { return }
       parameters.forgetBias = true
       bias(-1)
     }
+    model.forgetBias = .add
+    return model
   }
 
   private func editingForgetBias(

@@ -146,7 +146,7 @@ extension Model {
       try require(
         specificationVersion >= 7, .unsupported,
         "a program for iOS 15 has no arrays of half precision in its interface",
-        hint: "`assay upgrade --target iOS16` writes one that may have them")
+        hint: "`assay convert --target iOS16` writes one that may have them")
       return .float16
     default:
       throw ModelError(

@@ -7,10 +7,9 @@ package struct ProgramCompressionRules: Sendable {
   /// The precision and the selection of weights: names are those of constants, types those of the
   /// operations that use them.
   package var rules: CompressionRules
-  /// The number of output channels that share a table; nil for all.
+  /// The number of output channels that share a table, or of input channels that share a scale; nil
+  /// for all.
   package var groupSize: Int?
-  /// The number of input channels that share a scale; nil for all.
-  package var blockSize: Int?
   /// The fraction of each weight's values, the smallest, that is set to 0; nil for none.
   package var sparsity: Double?
 
@@ -244,8 +243,8 @@ private struct ProgramCompression {
         try requireDivision(shape, 0, axis, by: size, "--group-size")
         parts.rows = shape[0] / size
       }
-    } else if let size = options.blockSize {
-      try requireDivision(shape, 1, axis, by: size, "--block-size")
+    } else if let size = options.groupSize {
+      try requireDivision(shape, 1, axis, by: size, "--group-size")
       (blocks[0], blocks[1]) = (shape[0], shape[1] / size)
       parts.rows = blocks[0] * blocks[1]
     } else if shape.indices.contains(axis) {

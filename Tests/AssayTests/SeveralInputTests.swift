@@ -129,14 +129,10 @@ import Testing
       let labels = folder + "/synsets.txt"
       try Data("n00000001 red, ruby\nn00000002 green\nn00000003 blue\n".utf8).write(
         to: URL(filePath: labels))
-      func best(_ more: String...) throws -> String? {
-        let run = try Command.run(
-          ["run", model, DemonstrationTests.picture, "--json", "--labels", labels] + more)
-        let classes = try objects(run.output).first?["classes"] as? [[String: Any]]
-        return classes?.last?["label"] as? String
-      }
-      #expect(try best() == "red, ruby")
-      #expect(try best("--wnid") == "n00000001 red, ruby")
+      let run = try Command.run(
+        ["run", model, DemonstrationTests.picture, "--json", "--labels", labels])
+      let classes = try objects(run.output).first?["classes"] as? [[String: Any]]
+      #expect(classes?.last?["label"] as? String == "red, ruby")
     }
   }
 

@@ -77,8 +77,9 @@ struct CompressionTests {
     #expect(try compressed { $0.names = [NamePattern("*ir*")] } == [true, false, true])
     #expect(try compressed { $0.skippedNames = [NamePattern("s*d")] } == [true, false, true])
     #expect(try compressed { $0.minimumCount = 16 } == [true, true, false])
-    #expect(try compressed { $0.types = ["convolution"] } == [false, false, false])
-    #expect(try compressed { $0.skippedTypes = ["innerProduct"] } == [false, false, false])
+    #expect(try compressed { $0.names = [NamePattern("convolution")] } == [false, false, false])
+    #expect(
+      try compressed { $0.skippedNames = [NamePattern("innerProduct")] } == [false, false, false])
     #expect(
       try compressed {
         $0.names = [NamePattern("none")]

@@ -105,7 +105,7 @@ struct InterfaceTests {
     var edit = MetadataEdit()
     edit.author = "A"
     edit.userDefined = ["k": "v", "l": "w"]
-    edit.inputDescriptions = ["input": "text"]
+    edit.descriptions = ["input": "text"]
     var model = try Sample.dense.editingMetadata(edit)
     #expect(model.description?.metadata?.author == "A")
     #expect(model.description?.input[0].shortDescription == "text")
@@ -118,7 +118,7 @@ struct InterfaceTests {
     #expect(model.description?.metadata?.license == "L")
     #expect(throws: ModelError.self) { try model.editingMetadata(edit) }
     edit = MetadataEdit()
-    edit.outputDescriptions = ["input": "text"]
+    edit.descriptions = ["input": "text"]
     #expect(throws: ModelError.self) { try model.editingMetadata(edit) }
   }
 

@@ -288,7 +288,7 @@ class Ours:
 
     def __init__(self, assay, path, threads):
         self.command = [
-            assay, "bench", f"{path}/model.mlpackage", "--input", f"{path}/inputs.npz",
+            assay, "bench", f"{path}/model.mlpackage", "--inputs", f"{path}/inputs.npz",
             "--threads", str(threads), "--json"]
         output = f"{path}/ours.npz"
         subprocess.run(

@@ -43,7 +43,7 @@ import Testing
     let values: [Float] = [0.5, -2, 100, 300, 7, 8, -0.25, 0]
     let program = try Networks.product(values, outputs: 2).mlProgram()
     var rules = Self.rules(4, .linear)
-    rules.blockSize = 2
+    rules.groupSize = 2
     let (blocks, entries) = try program.compressedProgram(rules)
     let found = try Self.weights(blocks, inputs: 4, outputs: 2)
     for (a, b) in zip(found, values) { #expect(abs(a - b) <= 1e-5 * max(1, abs(b))) }

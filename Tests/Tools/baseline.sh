@@ -18,7 +18,7 @@ WRAPPER
 chmod +x "$out/worker"
 emulated() { ASSAY_HDF5_WORKER="$out/worker" qemu-x86_64 -cpu Nehalem "$assay" "$@"; }
 emulated convert $fixture/swish.h5 -o "$out/swish.mlmodel" --input-name image --output-name color \
-  --image-input image --image-scale 1/127.5 --red-bias=-1 --green-bias=-1 --blue-bias=-1 \
+  --image-input image --image-scale 1/127.5 --image-mean 1,1,1 \
   --custom-layers $fixture/rules.json
 emulated diff "$out/swish.mlmodel" $fixture/picture.png --expected $fixture/expected.npz
 echo "baseline: runs on a Nehalem"

@@ -384,7 +384,7 @@ def upgrade_keeps(case):
     arrays = os.path.splitext(case.path)[0] + ".npz"
     case.convert("m.mlmodel")
     case.succeeds("compress", case.out("m.mlmodel"), "-o", case.out("c.mlmodel"), "--bits", "8")
-    case.succeeds("upgrade", case.out("c.mlmodel"), "-o", case.out("u.mlpackage"))
+    case.succeeds("convert", case.out("c.mlmodel"), "-o", case.out("u.mlpackage"))
     a = predictions(case, case.out("c.mlmodel"), arrays)
     b = predictions(case, case.out("u.mlpackage"), arrays)
     values, others = [list(x.values())[0][1] for x in (a, b)]

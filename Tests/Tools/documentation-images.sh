@@ -17,4 +17,4 @@ mkdir -p $images
 "$assay" run "$out/yolo.mlmodel" $fixture/person.jpg --resize squash --detect yolov3 \
   --anchors 26,48,67,84,72,175,189,126,137,236,265,259 --labels $fixture/voc.txt \
   --detector layer69-conv.scale_x_y=1.1 --detector layer79-conv.scale_x_y=1.05 \
-  --threshold 0.5 -o $images/boxes.png
+  --detector threshold=0.5 -o $images/boxes.png

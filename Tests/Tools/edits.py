@@ -121,7 +121,7 @@ def descriptions(model):
     first, last = model.description.input[0], model.description.output[-1]
     first.shortDescription, last.shortDescription = "what it is", "what comes out"
     return [
-        "--input-description", first.name + "=what it is",
+        "--description", first.name + "=what it is",
         "--output-description", last.name + "=what comes out",
     ]  # fmt: skip
 
@@ -315,7 +315,7 @@ def labels_of(model, labels):
                 kind.SetInParent()
     text = "".join(f"{label}\n" for label in labels) if strings else json.dumps(labels)
     path = scratch_file("labels", text)
-    return ["--class-labels", path]
+    return ["--labels", path]
 
 
 def other_labels(make):

@@ -40,7 +40,7 @@ def start(folder, old):
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         old = os.path.join(scratch, "old.mlpackage")
-        subprocess.run([assay, "upgrade", model, "-o", old], check=True, capture_output=True)
+        subprocess.run([assay, "convert", model, "-o", old], check=True, capture_output=True)
         folder = os.path.join(scratch, "f")
         os.mkdir(folder)
         target = os.path.join(folder, "o.mlpackage")

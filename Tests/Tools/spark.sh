@@ -17,8 +17,8 @@ fixture=$PWD/Fixtures/demo
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 "$assay" convert "$fixture/swish.h5" -o "$out/m.mlmodel" --input-name image --output-name color \
-  --image-input image --image-scale 1/127.5 --red-bias=-1 --green-bias=-1 --blue-bias=-1 \
-  --class-labels "$fixture/labels.txt" --custom-layers "$fixture/rules.json"
+  --image-input image --image-scale 1/127.5 --image-mean 1,1,1 \
+  --labels "$fixture/labels.txt" --custom-layers "$fixture/rules.json"
 mkdir "$out/photos"
 cp Fixtures/images/*.png Fixtures/images/*.jpg "$out/photos"
 head -c 300 Fixtures/images/420.jpg >"$out/photos/broken.jpg"

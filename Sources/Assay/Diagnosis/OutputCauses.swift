@@ -56,7 +56,7 @@ extension DiagnosisSubject {
       causes.append(
         Cause(
           .outputs, "the classes of '\(output.name)' are in another order: " + order.summary,
-          remedy: "pass --class-labels with the labels in the order used in training"
+          remedy: "pass --labels with the labels in the order used in training"
         ) { trial in
           trial.output.append { name, value in
             name == output.name ? value.mapRows { order.applied($0) } : value

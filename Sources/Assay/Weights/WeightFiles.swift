@@ -74,7 +74,7 @@ package struct WeightFiles: Sendable {
         {
           throw ModelError(
             .mismatch, "two weights would share the file '\(file)'", layer: layerName,
-            hint: "put them into one file with --per all")
+            hint: "put them into one file with --weight-files per=all")
         }
         result.append(
           (

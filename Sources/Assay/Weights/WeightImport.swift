@@ -56,7 +56,7 @@ extension WeightFiles {
       .map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }.filter { !$0.contains("/") }
     let listed = known.filter { present.contains($0.entry.file) }
     let hint =
-      "`assay inspect MODEL --export-weights DIR` with the same --weight-format, --per and --suffix shows "
+      "`assay inspect MODEL --export-weights DIR` with the same --weight-files shows "
       + "the names"
     try require(
       !listed.isEmpty, .mismatch, "contains no weights file for this model", file: folder,

@@ -88,14 +88,9 @@ struct PrecisionArguments: ParsableArguments {
 struct ProgramCompressionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "For tables: the number of output channels that share one; default: all.", valueName: "N"))
-  var groupSize: Int?
-
-  @Option(
-    help: ArgumentHelp(
-      "For linear codes: the number of input channels that share a scale; default: all.",
+      "The number of channels that share a table (of outputs) or the scale of linear codes (of inputs); default: all.",
       valueName: "N"))
-  var blockSize: Int?
+  var groupSize: Int?
 
   @Option(
     help: ArgumentHelp(
@@ -103,7 +98,7 @@ struct ProgramCompressionArguments: ParsableArguments {
       valueName: "P"))
   var sparsity: Double?
 
-  var isGiven: Bool { groupSize != nil || blockSize != nil || sparsity != nil }
+  var isGiven: Bool { groupSize != nil || sparsity != nil }
 
   func validate() throws {
     if let sparsity, !(0..<1).contains(sparsity) {
@@ -117,25 +112,14 @@ struct SelectionArguments: ParsableArguments {
   @Option(
     name: .customLong("layer"),
     help: ArgumentHelp(
-      "Only layers with this name; * matches any characters; repeatable.", valueName: "NAME"))
+      "Only layers with this name or type, such as innerProduct; * matches any characters; repeatable.",
+      valueName: "NAME"))
   var names: [String] = []
 
   @Option(
     name: .customLong("skip-layer"),
-    help: ArgumentHelp("Skip layers with this name; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp("Skip layers with this name or type; repeatable.", valueName: "NAME"))
   var skippedNames: [String] = []
-
-  @Option(
-    name: .customLong("type"),
-    help: ArgumentHelp(
-      "Only layers of this type, such as innerProduct; repeatable.",
-      valueName: "TYPE"))
-  var types: [String] = []
-
-  @Option(
-    name: .customLong("skip-type"),
-    help: ArgumentHelp("Skip layers of this type; repeatable.", valueName: "TYPE"))
-  var skippedTypes: [String] = []
 
   @Option(help: ArgumentHelp("Only weights with at least this many values.", valueName: "N"))
   var minCount = 0
@@ -156,14 +140,9 @@ struct SelectionArguments: ParsableArguments {
     for name in names + skippedNames {
       let pattern = NamePattern(name)
       try require(
-        layers.contains(where: { pattern.matches($0.name) }), .mismatch,
-        "the model has no layer '\(name)'",
-        hint: "list the layers with `assay inspect`")
-    }
-    for type in types + skippedTypes {
-      try require(
-        layers.contains(where: { $0.parameters?.typeName == type }), .mismatch,
-        "the model has no layer of type '\(type)'",
+        layers.contains(where: {
+          pattern.matches($0.name) || pattern.matches($0.parameters?.typeName ?? "")
+        }), .mismatch, "the model has no layer or type '\(name)'",
         hint: "list the layers with `assay inspect`")
     }
   }
@@ -173,15 +152,9 @@ struct SelectionArguments: ParsableArguments {
     for name in names + skippedNames {
       let pattern = NamePattern(name)
       try require(
-        weights.contains { pattern.matches($0.name) }, .mismatch,
-        "the program has no weight '\(name)'",
+        weights.contains { pattern.matches($0.name) || pattern.matches($0.type) }, .mismatch,
+        "the program has no weight '\(name)', or operation of this type with a weight",
         hint: "list the constants with `assay inspect --spec`")
-    }
-    for type in types + skippedTypes {
-      try require(
-        weights.contains { $0.type == type }, .mismatch,
-        "no operation '\(type)' of the program has a weight",
-        hint: "list the operations with `assay inspect`")
     }
   }
 
@@ -189,8 +162,6 @@ struct SelectionArguments: ParsableArguments {
     var rules = CompressionRules(.float16)
     rules.names = names.map { NamePattern($0) }
     rules.skippedNames = skippedNames.map { NamePattern($0) }
-    rules.types = Set(types)
-    rules.skippedTypes = Set(skippedTypes)
     rules.minimumCount = minCount
     rules.scales = scales
     rules.keepsOverflow = keepOverflow

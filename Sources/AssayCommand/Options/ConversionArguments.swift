@@ -3,22 +3,23 @@ import Assay
 
 extension SourceArguments {
   /// The given options, all of which apply to source networks.
-  var given: [String] {
+  var given: [String] { given(exceptForPrograms: false) }
+
+  /// - Parameter exceptForPrograms: leaves out what also applies to a conversion to an ML Program.
+  func given(exceptForPrograms: Bool) -> [String] {
     let forModels = [
-      ("--array-type", !arrayTypes.isEmpty), ("--image-input", !imageInputs.isEmpty),
-      ("--image-output", !imageOutputs.isEmpty), ("--color", !colors.isEmpty),
-      ("--image-scale", !imageScales.isEmpty), ("--red-bias", !redBiases.isEmpty),
-      ("--green-bias", !greenBiases.isEmpty), ("--blue-bias", !blueBiases.isEmpty),
-      ("--gray-bias", !grayBiases.isEmpty), ("--image-mean", imageMean != nil),
-      ("--image-std", imageStd != nil), ("--preset", preset != nil), ("--mean", !means.isEmpty),
-      ("--class-labels", classLabels != nil),
-      ("--predicted-feature-name", predictedFeatureName != nil),
-      ("--predicted-probabilities-output", predictedProbabilitiesOutput != nil),
-      ("--author", author != nil), ("--license", license != nil),
-      ("--short-description", shortDescription != nil), ("--version-string", versionString != nil),
-      ("--metadata", !metadataEntries.isEmpty),
-      ("--input-description", !inputDescriptions.isEmpty),
-      ("--output-description", !outputDescriptions.isEmpty),
+      ("--array-type", !names.arrayTypes.isEmpty), ("--image-input", !images.inputs.isEmpty),
+      ("--image-output", !images.outputs.isEmpty), ("--color", !images.colors.isEmpty),
+      ("--image-scale", !images.scales.isEmpty), ("--red-bias", !images.redBiases.isEmpty),
+      ("--green-bias", !images.greenBiases.isEmpty), ("--blue-bias", !images.blueBiases.isEmpty),
+      ("--gray-bias", !images.grayBiases.isEmpty), ("--image-mean", !images.means.isEmpty),
+      ("--image-std", !images.deviations.isEmpty), ("--preset", images.preset != nil),
+      ("--labels", classes.labels != nil),
+      ("--predicted-feature-name", classes.predictedFeatureName != nil),
+      ("--predicted-probabilities-output", classes.predictedProbabilitiesOutput != nil),
+      ("--metadata", !metadata.entries.isEmpty),
+      ("--description", !metadata.descriptions.isEmpty),
+      ("--target", target != nil && !exceptForPrograms),
     ]
     return givenForConversion + forModels.filter(\.1).map(\.0)
   }
@@ -26,56 +27,57 @@ extension SourceArguments {
   /// The options that cannot change a Core ML model.
   var givenForConversion: [String] {
     [
-      ("--input-name", !inputNames.isEmpty), ("--output-name", !outputNames.isEmpty),
-      ("--reference-names", referenceNames),
-      ("--input-shape", !inputShapes.isEmpty), ("--phase", phase != nil),
-      ("--level", level != nil), ("--stage", !stages.isEmpty),
-      ("--custom-layers", customLayers != nil), ("--lambda", lambda != nil),
-      ("--max-spec", maxSpec != nil), ("--respect-trainable", respectTrainable),
+      ("--input-name", !names.inputs.isEmpty), ("--output-name", !names.outputs.isEmpty),
+      ("--reference-names", names.referenceNames),
+      ("--input-shape", !names.shapes.isEmpty), ("--net-state", !layers.states.isEmpty),
+      ("--custom-layers", layers.customLayers != nil), ("--lambda", layers.lambda != nil),
+      ("--respect-trainable", layers.respectTrainable),
     ].filter(\.1).map(\.0)
   }
 
   /// - Parameter rules: the rules for unknown layers without an option for them.
   func options(_ rules: CustomLayerRules = CustomLayerRules()) throws -> ConversionOptions {
     var options = ConversionOptions()
-    options.inputNames = inputNames
-    options.outputNames = outputNames
-    options.usesReferenceNames = referenceNames
-    for shape in inputShapes { options.inputShapes[shape.name] = shape.sizes }
-    for type in arrayTypes where type.name == nil { options.arrayType = type.value.dataType }
-    options.imageInputs = imageInputs
-    options.imageOutputs = imageOutputs
+    options.inputNames = names.inputs
+    options.outputNames = names.outputs
+    options.usesReferenceNames = names.referenceNames
+    for shape in names.shapes { options.inputShapes[shape.name] = shape.sizes }
+    for type in names.arrayTypes where type.name == nil { options.arrayType = type.value.dataType }
+    options.imageInputs = images.inputs
+    options.imageOutputs = images.outputs
     options.preprocessing = try preprocessing
-    options.networkState.phase = phase ?? .test
-    options.networkState.level = level
-    options.networkState.stages = Set(stages)
+    for state in layers.states {
+      switch state {
+      case .phase(let phase): options.networkState.phase = phase
+      case .level(let level): options.networkState.level = level
+      case .stage(let stage): options.networkState.stages.insert(stage)
+      }
+    }
     options.classifier = try classifier
-    options.metadata = metadata
-    options.respectTrainable = respectTrainable
-    options.maximumVersion = maxSpec
-    options.readsFormulas = lambda.map { $0 == .auto } ?? (customLayers != "allow")
-    options.customLayers = try customLayers.map(CustomLayerRules.init(argument:)) ?? rules
+    options.metadata = metadata.options
+    options.respectTrainable = layers.respectTrainable
+    options.maximumVersion = target?.version
+    options.readsFormulas = layers.lambda.map { $0 == .auto } ?? (layers.customLayers != "allow")
+    options.customLayers = try layers.customLayers.map(CustomLayerRules.init(argument:)) ?? rules
     return options
   }
 
   var preprocessing: ImagePreprocessing {
     get throws {
       var preprocessing = ImagePreprocessing()
-      preprocessing.color = PerFeature(colors) { $0.colorSpace }
-      preprocessing.scale = PerFeature(imageScales) { $0.value }
-      preprocessing.redBias = PerFeature(redBiases) { $0.value }
-      preprocessing.greenBias = PerFeature(greenBiases) { $0.value }
-      preprocessing.blueBias = PerFeature(blueBiases) { $0.value }
-      preprocessing.grayBias = PerFeature(grayBiases) { $0.value }
-      preprocessing.mean = PerFeature(imageMean?.values)
-      preprocessing.std = PerFeature(imageStd?.values)
-      preprocessing.preset = preset
-      for mean in means {
-        let image = try MeanImage(contentsOf: mean.file)
-        if let name = mean.name {
-          preprocessing.meanImage.named[name] = image
-        } else {
-          preprocessing.meanImage.all = image
+      preprocessing.color = PerFeature(images.colors) { $0.colorSpace }
+      preprocessing.scale = PerFeature(images.scales) { $0.value }
+      preprocessing.redBias = PerFeature(images.redBiases) { $0.value }
+      preprocessing.greenBias = PerFeature(images.greenBiases) { $0.value }
+      preprocessing.blueBias = PerFeature(images.blueBiases) { $0.value }
+      preprocessing.grayBias = PerFeature(images.grayBiases) { $0.value }
+      preprocessing.std = PerFeature(images.deviations) { $0.values }
+      preprocessing.preset = images.preset
+      for mean in images.means {
+        switch mean.value {
+        case .numbers(let list): preprocessing.mean.set(list.values, for: mean.name)
+        case .file(let file):
+          preprocessing.meanImage.set(try MeanImage(contentsOf: file), for: mean.name)
         }
       }
       return preprocessing
@@ -84,24 +86,42 @@ extension SourceArguments {
 
   var classifier: ClassifierOptions? {
     get throws {
-      guard let classLabels else { return nil }
+      guard let labels = classes.labels else { return nil }
       var options = ClassifierOptions(
-        labels: NeuralNetworkClassifier.ClassLabels(try LabelFile.read(classLabels)))
-      if let predictedFeatureName { options.predictedFeatureName = predictedFeatureName }
-      options.probabilitiesOutput = predictedProbabilitiesOutput
+        labels: NeuralNetworkClassifier.ClassLabels(try LabelFile.read(labels)))
+      if let name = classes.predictedFeatureName { options.predictedFeatureName = name }
+      options.probabilitiesOutput = classes.predictedProbabilitiesOutput
       return options
     }
   }
+}
 
-  var metadata: MetadataOptions {
+extension MetadataArguments {
+  /// Changes what was named; the rest is kept.
+  var edit: MetadataEdit {
+    var edit = MetadataEdit()
+    for entry in entries {
+      switch entry.key {
+      case "author": edit.author = entry.value
+      case "license": edit.license = entry.value
+      case "shortDescription": edit.shortDescription = entry.value
+      case "versionString": edit.versionString = entry.value
+      case let key where entry.value.isEmpty: edit.removedKeys.append(key)
+      case let key: edit.userDefined[key] = entry.value
+      }
+    }
+    for text in descriptions { edit.descriptions[text.key] = text.value }
+    return edit
+  }
+
+  var options: MetadataOptions {
     var options = MetadataOptions()
-    options.author = author ?? ""
-    options.license = license ?? ""
-    options.shortDescription = shortDescription ?? ""
-    options.versionString = versionString ?? ""
-    for entry in metadataEntries { options.userDefined[entry.key] = entry.value }
-    for entry in inputDescriptions { options.inputDescriptions[entry.key] = entry.value }
-    for entry in outputDescriptions { options.outputDescriptions[entry.key] = entry.value }
+    options.author = edit.author ?? ""
+    options.license = edit.license ?? ""
+    options.shortDescription = edit.shortDescription ?? ""
+    options.versionString = edit.versionString ?? ""
+    options.userDefined = edit.userDefined
+    options.descriptions = edit.descriptions
     return options
   }
 }
@@ -109,13 +129,11 @@ extension SourceArguments {
 extension PerFeature {
   init<Argument>(_ arguments: [NamedValue<Argument>], _ transform: (Argument) -> Value) {
     self.init()
-    for argument in arguments {
-      if let name = argument.name {
-        named[name] = transform(argument.value)
-      } else {
-        all = transform(argument.value)
-      }
-    }
+    for argument in arguments { set(transform(argument.value), for: argument.name) }
+  }
+
+  mutating func set(_ value: Value, for name: String?) {
+    if let name { named[name] = value } else { all = value }
   }
 }
 

@@ -5,78 +5,31 @@ import Assay
 /// layers.
 struct CustomLayerArguments: ParsableArguments {
   @Option(
-    name: .customLong("custom-class"),
-    help: ArgumentHelp("Set the class of a custom layer; repeatable.", valueName: "LAYER=CLASS"))
-  var classes: [KeyValue] = []
-
-  @Option(
-    name: .customLong("custom-description"),
+    name: .customLong("custom-layer"),
     help: ArgumentHelp(
-      "Set the description of a custom layer; repeatable.", valueName: "LAYER=TEXT"))
-  var descriptions: [KeyValue] = []
-
-  @Option(
-    name: .customLong("custom-parameter"),
-    help: ArgumentHelp(
-      "Set a parameter of a custom layer; keeps its type unless one is given, as in int:2; repeatable.",
-      valueName: "LAYER.KEY=[TYPE:]VALUE"))
-  var parameters: [KeyValue] = []
-
-  @Option(
-    name: .customLong("remove-custom-parameter"),
-    help: ArgumentHelp("Remove a parameter; repeatable.", valueName: "LAYER.KEY"))
-  var removedParameters: [String] = []
-
-  @Option(
-    name: .customLong("custom-weights"),
-    help: ArgumentHelp(
-      "Set the weights of a custom layer, in the order of the file's arrays, from position N on; repeatable.",
-      valueName: "LAYER[:N]=FILE"),
+      "Change a custom layer: FIELD is className, description, weights (or weights:N, from position N on) with a FILE, or a parameter, which keeps its type unless one is given, as in int:2; without =VALUE, the parameter is removed; repeatable.",
+      valueName: "LAYER.FIELD=VALUE", visibility: .hidden),
     completion: .file())
-  var weights: [KeyValue] = []
+  var changes: [String] = []
 
   /// - Throws: `.mismatch` if the model has no such custom layer.
   func edits(of model: Model) throws -> [CustomLayerEdit] {
-    var edits: [CustomLayerEdit] = []
-    for pair in classes {
-      var edit = CustomLayerEdit(Self.selection(pair.key))
-      edit.className = pair.value
-      edits.append(edit)
-    }
-    for pair in descriptions {
-      var edit = CustomLayerEdit(Self.selection(pair.key))
-      edit.classDescription = pair.value
-      edits.append(edit)
-    }
-    for pair in parameters {
-      let (layer, key) = try Self.split(pair.key, ".", model)
+    try changes.map { text in
+      let pair = KeyValue(argument: text)
+      let (layer, field) = try Self.split(pair?.key ?? text, ".", model)
       var edit = CustomLayerEdit(Self.selection(layer))
-      edit.parameters = [(key, ParameterText(pair.value))]
-      edits.append(edit)
+      switch (field, pair?.value) {
+      case ("className", let name?): edit.className = name
+      case ("description", let text?): edit.classDescription = text
+      case (_, let file?) where field == "weights" || field.hasPrefix("weights:"):
+        let first = Int(field.dropFirst("weights:".count)) ?? 0
+        edit.weights = try ArraySet.read(file).arrays.enumerated().map {
+          (first + $0, $1.tensor.elements)
+        }
+      case (_, let value): edit.parameters = [(field, value.map { ParameterText($0) })]
+      }
+      return edit
     }
-    for text in removedParameters {
-      let (layer, key) = try Self.split(text, ".", model)
-      var edit = CustomLayerEdit(Self.selection(layer))
-      edit.parameters = [(key, nil)]
-      edits.append(edit)
-    }
-    for pair in weights { edits.append(try weightEdit(pair, model)) }
-    return edits
-  }
-
-  private func weightEdit(_ pair: KeyValue, _ model: Model) throws -> CustomLayerEdit {
-    let arrays = try ArraySet.read(pair.value).arrays
-    var layer = pair.key
-    var first = 0
-    if !model.customLayerNames.contains(layer), let separator = layer.lastIndex(of: ":"),
-      let index = Int(layer[layer.index(after: separator)...]), index >= 0
-    {
-      layer = String(layer[..<separator])
-      first = index
-    }
-    var edit = CustomLayerEdit(Self.selection(layer))
-    edit.weights = arrays.enumerated().map { (first + $0, $1.tensor.elements) }
-    return edit
   }
 
   private static func selection(_ text: String) -> CustomLayerSelection {

@@ -16,38 +16,16 @@ struct FeatureEditArguments: ParsableArguments {
 
   @Option(
     name: .customLong("optional"),
-    help: ArgumentHelp("Make this input optional; repeatable.", valueName: "NAME"))
+    help: ArgumentHelp(
+      "Make this input optional or, with =false, required; repeatable.", valueName: "NAME[=false]"))
   var optionalInputs: [String] = []
 
   @Option(
-    name: .customLong("required"),
-    help: ArgumentHelp("Make this input required; repeatable.", valueName: "NAME"))
-  var requiredInputs: [String] = []
-
-  @Option(
-    name: .customLong("allow-shape"),
+    name: .customLong("shape"),
     help: ArgumentHelp(
-      "Allow another shape for a feature; WIDTH,HEIGHT for an image; repeatable.",
-      valueName: "NAME=C,H,W"))
-  var allowedShapes: [NamedBounds] = []
-
-  @Option(
-    name: .customLong("shape-range"),
-    help: ArgumentHelp(
-      "Allow a range of sizes per axis; LOW: has no upper bound; WIDTH,HEIGHT for an image.",
-      valueName: "NAME=3,100:500,100:"))
-  var shapeRanges: [NamedBounds] = []
-
-  @Option(
-    name: .customLong("fixed-shape"),
-    help: ArgumentHelp("Allow only this feature's own shape; repeatable.", valueName: "NAME"))
-  var fixedShapes: [String] = []
-
-  func validate() throws {
-    if let named = allowedShapes.first(where: { $0.bounds.contains { $0.lower != $0.upper } }) {
-      throw ValidationError("--allow-shape takes sizes, not ranges, for '\(named.name)'")
-    }
-  }
+      "Allow another shape for a feature (NAME=3,224,224), a range of sizes per axis (NAME=3,100:500,100:), or only its own (NAME=fixed); WIDTH,HEIGHT for an image; repeatable.",
+      valueName: "NAME=SHAPE"))
+  var shapes: [NamedBounds] = []
 
   func add(to edit: inout ModelEdit) throws {
     for pair in rename {
@@ -56,11 +34,13 @@ struct FeatureEditArguments: ParsableArguments {
         "--rename names '\(pair.key)' twice")
     }
     edit.arrays = arrays
-    edit.optionalInputs = optionalInputs
-    edit.requiredInputs = requiredInputs
-    edit.shapes = fixedShapes.map { ($0, .fixed) }
+    let isRequired = "=false"
+    edit.optionalInputs = optionalInputs.filter { !$0.hasSuffix(isRequired) }
+    edit.requiredInputs = optionalInputs.filter { $0.hasSuffix(isRequired) }
+      .map { String($0.dropLast(isRequired.count)) }
+    edit.shapes = shapes.filter(\.bounds.isEmpty).map { ($0.name, .fixed) }
     var enumerated: [(name: String, shapes: [[Int]])] = []
-    for shape in allowedShapes {
+    for shape in shapes where !shape.isRange && !shape.bounds.isEmpty {
       let sizes = shape.bounds.map(\.lower)
       if let index = enumerated.firstIndex(where: { $0.name == shape.name }) {
         enumerated[index].shapes.append(sizes)
@@ -69,7 +49,7 @@ struct FeatureEditArguments: ParsableArguments {
       }
     }
     edit.shapes += enumerated.map { ($0.name, .enumerated($0.shapes)) }
-    edit.shapes += shapeRanges.map { ($0.name, .ranges($0.bounds)) }
+    edit.shapes += shapes.filter(\.isRange).map { ($0.name, .ranges($0.bounds)) }
   }
 }
 
@@ -119,16 +99,19 @@ struct ArrayTypeArgument: ExpressibleByArgument {
   }
 }
 
-/// `NAME=3,100:500,100:`: a size or bounds for each axis.
+/// `NAME=3,100:500,100:`: a size or bounds for each axis; none for `NAME=fixed`.
 struct NamedBounds: ExpressibleByArgument {
   let name: String
   let bounds: [ShapeChoice.ClosedBounds]
+  let isRange: Bool
 
   init?(argument: String) {
     guard let separator = argument.lastIndex(of: "=") else { return nil }
     var bounds: [ShapeChoice.ClosedBounds] = []
     let text = argument[argument.index(after: separator)...]
-    for axis in text.split(separator: ",", omittingEmptySubsequences: false) {
+    isRange = text.contains(":")
+    for axis in text == "fixed" ? [] : text.split(separator: ",", omittingEmptySubsequences: false)
+    {
       let ends = axis.split(separator: ":", omittingEmptySubsequences: false)
       guard let lower = Int(ends[0]), lower > 0 else { return nil }
       switch ends.count {
@@ -176,11 +159,6 @@ struct NetworkEditArguments: ParsableArguments {
     completion: .directory)
   var weights: String?
 
-  @Option(
-    name: .customLong("specification-version"),
-    help: ArgumentHelp("Set the specification version.", valueName: "N"))
-  var version: Int?
-
   @Flag(name: .customLong("not-updatable"), help: "Remove everything for training on the device.")
   var notUpdatable = false
 
@@ -189,7 +167,6 @@ struct NetworkEditArguments: ParsableArguments {
     edit.removedOutputs = removedOutputs
     edit.cutInputs = cutInputs
     edit.cutOutputs = cutOutputs
-    edit.version = version
     edit.removesTraining = notUpdatable
   }
 }

@@ -3,16 +3,15 @@ import Assay
 
 /// Options of the engine.
 struct EngineArguments: ParsableArguments {
-  @Option(help: "Number of threads; default: one per core. Results do not depend on it.")
+  @Option(
+    help: ArgumentHelp(
+      "Number of threads; default: one per core. Results do not depend on it.",
+      visibility: .hidden))
   var threads: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Whether the field forgetBias of an LSTM adds 1 to its bias (add) or not (ignore); coremltools sets the field without intending that."
-    ))
-  var forgetBias = ForgetBias.ignore
-
-  @Option(help: "Seed of random inputs, random weights and layers of random numbers.")
+      "Seed of random inputs, random weights and layers of random numbers.", visibility: .hidden))
   var seed: UInt64 = 0
 
   @OptionGroup var program: FunctionArguments
@@ -47,7 +46,6 @@ struct EngineArguments: ParsableArguments {
     options.layout = layout
     options.images = images
     options.engine = compile
-    options.forgetBias = forgetBias
     if let compute {
       options.precision = compute.precision
       options.keptInFloat32 = Set(compute.kept.layers)
@@ -62,8 +60,8 @@ extension ComputePrecision: ExpressibleByArgument {}
 struct ComputePrecisionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Compute as a device does that computes in half precision: weights, inputs and the results of all layers are rounded to it (float16), or sums after each addition, too (float16-sums); default: float32.",
-      valueName: "PRECISION"))
+      "Simulate half-precision hardware: float16 rounds weights, inputs and the results of layers, float16-sums every partial sum, too; default: float32.",
+      valueName: "PRECISION", visibility: .hidden))
   var precision = ComputePrecision.float32
 
   @OptionGroup var kept: KeptInFloat32Arguments
@@ -91,7 +89,7 @@ struct KeptInFloat32Arguments: ParsableArguments {
     name: .customLong("keep-float32"),
     help: ArgumentHelp(
       "With --precision float16, compute this layer in single precision; repeatable.",
-      valueName: "LAYER"))
+      valueName: "LAYER", visibility: .hidden))
   var layers: [String] = []
 }
 
@@ -100,7 +98,7 @@ struct FunctionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Use this function of an ML Program; default: the program's default function.",
-      valueName: "NAME"))
+      valueName: "NAME", visibility: .hidden))
   var function: String?
 }
 
@@ -109,7 +107,7 @@ struct PassArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Skip an optimization pass, to find out whether it causes an error; repeatable.",
-      valueName: "PASS"))
+      valueName: "PASS", visibility: .hidden))
   var without: [String] = []
 }
 

@@ -1,31 +1,23 @@
 import ArgumentParser
 import Assay
 
-extension ProgramTarget: ExpressibleByArgument {}
-
 /// How a network is written as an ML Program.
 struct MLProgramArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "The oldest system that must run the program; default: iOS15, or later if the weights need it.",
-      valueName: "SYSTEM"))
-  var target: ProgramTarget?
-
   @OptionGroup var kept: KeptInFloat32Arguments
 
   @Flag(
     name: .customLong("fixed-sizes"),
-    help: "Write only the default sizes of flexible inputs.")
+    help: ArgumentHelp("Write only the default sizes of flexible inputs.", visibility: .hidden))
   var hasFixedSizes = false
 
   @Flag(
     name: .customLong("states"),
     help: ArgumentHelp(
-      "Keep the states of recurrent layers inside the program, instead of as inputs and outputs; needs iOS18."
-    ))
+      "Keep the states of recurrent layers inside the program, instead of as inputs and outputs; needs iOS18.",
+      visibility: .hidden))
   var hasStates = false
 
-  var isGiven: Bool { target != nil || !kept.layers.isEmpty || hasFixedSizes || hasStates }
+  var isGiven: Bool { !kept.layers.isEmpty || hasFixedSizes || hasStates }
 
   /// The model as a program, for the oldest system that can hold it.
   ///
@@ -33,7 +25,8 @@ struct MLProgramArguments: ParsableArguments {
   ///   - inputs: layers whose values on these exceed half precision compute in single precision.
   ///   - predictor: how the model runs on them.
   func program(
-    of model: Model, isHalf: Bool, inputs: [String], _ predictor: Predictor.Options
+    of model: Model, isHalf: Bool, target: SystemTarget?, inputs: [String],
+    _ predictor: Predictor.Options
   ) throws -> Model {
     var options = ProgramOptions()
     options.precision = isHalf ? .float16 : .float32
@@ -48,8 +41,8 @@ struct MLProgramArguments: ParsableArguments {
       options.keptInFloat32.formUnion(large)
     }
     options.customLayers = predictor.engine.customLayers
-    options.addsForgetBias = predictor.forgetBias == .add
-    options.target = target
+    options.addsForgetBias = model.forgetBias == .add
+    options.target = try target?.program()
     options.hasFixedSizes = hasFixedSizes
     options.hasStates = hasStates
     let program = try model.mlProgram(options)

@@ -19,14 +19,24 @@ struct ModelDiffArguments: ParsableArguments {
     all.comparison = options
     all.structureOnly = structure
     all.seed = seed
-    guard !words.isEmpty, !structure,
+    return try Self.compare(
+      first, second, inputs: words, all, topOfMany: 5, title: "assay diff", quiet: quiet)
+  }
+
+  /// - Parameter topOfMany: the number of best classes to compare if there are several inputs.
+  static func compare(
+    _ first: Model, _ second: Model, inputs words: [String], _ options: ModelComparison.Options,
+    topOfMany: Int? = nil, title: String, quiet: Bool
+  ) throws -> (ModelComparison, InputLoop?) {
+    guard !words.isEmpty, !options.structureOnly,
       let list = try ManyInputs.list(words, for: first, expected: nil)
-    else { return (try ModelComparison(first, second, inputs: words, options: all), nil) }
+    else { return (try ModelComparison(first, second, inputs: words, options: options), nil) }
     let difference = try ModelDifference(first, second)
-    all.comparison.topOfScores = 5
+    var comparison = options.comparison
+    comparison.topOfScores = topOfMany
     let (summary, loop) = try Self.summary(
-      try ModelPair(first, second, blobs: difference.blobs, all.comparison), first, list,
-      all.comparison.images, all.comparison.engine.hooks, title: "assay diff", quiet: quiet)
+      try ModelPair(first, second, blobs: difference.blobs, comparison), first, list,
+      comparison.images, comparison.engine.hooks, title: title, quiet: quiet)
     return (ModelComparison(difference, summary), loop)
   }
 

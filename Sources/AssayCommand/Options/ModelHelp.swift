@@ -9,6 +9,6 @@ enum ModelHelp {
   static let discussion = """
     A source network is what convert reads: .h5, .keras, .json, .prototxt, .caffemodel or .cfg, \
     followed by the file of its weights if that is a separate one. It is converted in memory, with \
-    the options of assay convert (--help-hidden lists them).
+    the options of assay convert.
     """
 }

@@ -85,16 +85,22 @@ struct NamedShape: ExpressibleByArgument {
   }
 }
 
-/// `FILE` for all features, or `NAME=FILE` for one; the name of the file may contain further equals
-/// signs.
-struct NamedFile: ExpressibleByArgument {
+/// `R,G,B` or `FILE` for all features, or `NAME=` before it for one; the name of the file may contain
+/// further equals signs.
+struct NamedMean: ExpressibleByArgument {
   let name: String?
-  let file: String
+  let value: Value
+
+  enum Value {
+    case numbers(NumberList)
+    case file(String)
+  }
 
   init?(argument: String) {
     let pair = KeyValue(argument: argument)
+    let text = pair?.value ?? argument
+    if text.isEmpty { return nil }
     name = pair?.key
-    file = pair?.value ?? argument
-    if file.isEmpty { return nil }
+    value = NumberList(argument: text).map { .numbers($0) } ?? .file(text)
   }
 }

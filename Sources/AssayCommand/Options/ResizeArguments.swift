@@ -6,7 +6,7 @@ struct ResizeArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Resize and crop like another program; convert can record this in the model.",
-      valueName: "NAME"))
+      valueName: "NAME", visibility: .hidden))
   var recipe: ImageRecipe?
 
   @Option(
@@ -18,10 +18,12 @@ struct ResizeArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The filter for resizing; default: bilinear, equal to Pillow's.",
-      valueName: "NAME"))
+      valueName: "NAME", visibility: .hidden))
   var interpolation: Interpolation?
 
-  @Option(help: "Whether to rotate images by their Exif orientation; default: ignore.")
+  @Option(
+    help: ArgumentHelp(
+      "Whether to rotate images by their Exif orientation; default: ignore.", visibility: .hidden))
   var exif: Exif?
 
   enum Exif: String, ExpressibleByArgument, CaseIterable {

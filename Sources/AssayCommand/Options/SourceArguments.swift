@@ -2,159 +2,118 @@ import ArgumentParser
 import Assay
 
 /// How a source network is converted, in every command.
-///
-/// One flat group: in a debug build, the parser checks an option four times as often for each
-/// surrounding group, and commands would take longer to start than to run.
 struct SourceArguments: ParsableArguments {
-  @Option(name: .customLong("input-name"), help: "Name the inputs, in order; repeatable.")
-  var inputNames: [String] = []
+  @OptionGroup(title: "Names and shapes") var names: NameArguments
+  @OptionGroup(title: "Images") var images: ImageArguments
+  @OptionGroup(title: "Classes") var classes: ClassArguments
+  @OptionGroup(title: "Layers") var layers: LayerArguments
+  @OptionGroup(title: "Metadata") var metadata: MetadataArguments
 
-  @Option(name: .customLong("output-name"), help: "Name the outputs, in order; repeatable.")
-  var outputNames: [String] = []
+  var target: SystemTarget? { layers.target }
+}
 
-  @Flag(help: "Name inputs and outputs as coremltools 4.1 does: input1, output1 and so on.")
+/// The names, shapes and types of features.
+struct NameArguments: ParsableArguments {
+  @Option(
+    name: .customLong("input-name"),
+    help: ArgumentHelp(
+      "Name the inputs, in order; repeatable.", valueName: "NAME", visibility: .hidden))
+  var inputs: [String] = []
+
+  @Option(
+    name: .customLong("output-name"),
+    help: ArgumentHelp(
+      "Name the outputs, in order; repeatable.", valueName: "NAME", visibility: .hidden))
+  var outputs: [String] = []
+
+  @Flag(
+    help: ArgumentHelp(
+      "Name inputs and outputs as coremltools 4.1 does: input1, output1 and so on.",
+      visibility: .hidden))
   var referenceNames = false
 
   @Option(
     name: .customLong("input-shape"),
     help: ArgumentHelp(
       "Fix unknown sizes, in the source framework's layout, batch first.",
-      valueName: "NAME=?,224,224,3"))
-  var inputShapes: [NamedShape] = []
+      valueName: "NAME=?,224,224,3", visibility: .hidden))
+  var shapes: [NamedShape] = []
 
   @Option(
     name: .customLong("array-type"),
     help: ArgumentHelp(
       "Data type of all array features or of one: double, float32, float16 or int32.",
-      valueName: "[NAME=]TYPE"))
+      valueName: "[NAME=]TYPE", visibility: .hidden))
   var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
+}
 
-  @Option(name: .customLong("image-input"), help: "Make this input an image; repeatable.")
-  var imageInputs: [String] = []
+/// Images as inputs and outputs, and what becomes of their pixels.
+struct ImageArguments: ParsableArguments {
+  @Option(
+    name: .customLong("image-input"),
+    help: ArgumentHelp("Make this input an image; repeatable.", valueName: "NAME"))
+  var inputs: [String] = []
 
-  @Option(name: .customLong("image-output"), help: "Make this output an image; repeatable.")
-  var imageOutputs: [String] = []
+  @Option(
+    name: .customLong("image-output"),
+    help: ArgumentHelp(
+      "Make this output an image; repeatable.", valueName: "NAME", visibility: .hidden))
+  var outputs: [String] = []
+
+  @Option(
+    help: "Preprocess the image input like a model zoo.")
+  var preset: PreprocessingPreset?
 
   @Option(
     name: .customLong("color"),
     help: ArgumentHelp(
-      "Color space of all image inputs or of one.", valueName: "[NAME=]rgb|bgr|grayscale"))
+      "Color space of all image inputs or of one.", valueName: "[NAME=]rgb|bgr|grayscale",
+      visibility: .hidden))
   var colors: [NamedValue<Color>] = []
 
   @Option(
     name: .customLong("image-scale"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Multiply pixels by this, before adding the bias; may be a fraction such as 1/255.",
-      valueName: "[NAME=]S"))
-  var imageScales: [NamedValue<Fraction>] = []
+      "Multiply pixels by this, before subtracting the mean; may be a fraction such as 1/255.",
+      valueName: "[NAME=]S", visibility: .hidden))
+  var scales: [NamedValue<Fraction>] = []
+
+  @Option(
+    name: .customLong("image-mean"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Subtract this mean of red, green and blue, or of gray, after the scale; or Caffe's mean image, a .binaryproto or .npy.",
+      valueName: "[NAME=]R,G,B|FILE", visibility: .hidden),
+    completion: .file())
+  var means: [NamedMean] = []
+
+  @Option(
+    name: .customLong("image-std"), parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Divide each color by this standard deviation; adds a scale layer if the three differ.",
+      valueName: "[NAME=]R,G,B", visibility: .hidden))
+  var deviations: [NamedValue<NumberList>] = []
+
+  // The negative means of earlier versions.
 
   @Option(
     name: .customLong("red-bias"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Add this to red, after the scale.", valueName: "[NAME=]B"))
+    help: .private)
   var redBiases: [NamedValue<Fraction>] = []
 
   @Option(
     name: .customLong("green-bias"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Add this to green, after the scale.", valueName: "[NAME=]B"))
+    help: .private)
   var greenBiases: [NamedValue<Fraction>] = []
 
   @Option(
     name: .customLong("blue-bias"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Add this to blue, after the scale.", valueName: "[NAME=]B"))
+    help: .private)
   var blueBiases: [NamedValue<Fraction>] = []
 
   @Option(
     name: .customLong("gray-bias"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Add this to gray, after the scale.", valueName: "[NAME=]B"))
+    help: .private)
   var grayBiases: [NamedValue<Fraction>] = []
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Subtract this mean from each color, after the scale.", valueName: "R,G,B"))
-  var imageMean: NumberList?
-
-  @Option(
-    help: ArgumentHelp(
-      "Divide each color by this standard deviation; adds a scale layer if the three differ.",
-      valueName: "R,G,B"))
-  var imageStd: NumberList?
-
-  @Option(help: "The preprocessing of a model zoo.")
-  var preset: PreprocessingPreset?
-
-  @Option(
-    name: .customLong("mean"),
-    help: ArgumentHelp(
-      "Caffe's mean image of all image inputs or of one: .binaryproto or .npy; repeatable.",
-      valueName: "[NAME=]FILE"),
-    completion: .file())
-  var means: [NamedFile] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Class labels: a text file with one per line, or a JSON list of strings or integers.",
-      valueName: "FILE"),
-    completion: .file())
-  var classLabels: String?
-
-  @Option(help: "The output with the best class; default: classLabel.")
-  var predictedFeatureName: String?
-
-  @Option(help: "The blob with the probabilities; default: the last layer's output.")
-  var predictedProbabilitiesOutput: String?
-
-  @Option(help: "Include the layers of this phase of a Caffe network; default: test.")
-  var phase: NetworkState.Phase?
-
-  @Option(help: "Include the layers of this level of a Caffe network.")
-  var level: Int?
-
-  @Option(
-    name: .customLong("stage"),
-    help: "Include the layers of this stage of a Caffe network; repeatable.")
-  var stages: [String] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Convert unknown layers to custom layers: by the rules in a JSON file, or all of them (allow).",
-      valueName: "FILE.json|allow"),
-    completion: .file(extensions: ["json"]))
-  var customLayers: String?
-
-  @Option(
-    help:
-      "Whether to convert Keras Lambda layers whose code can be read (auto) or not (off); default: auto, or off with --custom-layers allow. The code is never run."
-  )
-  var lambda: Lambda?
-
-  @Option(
-    help: ArgumentHelp(
-      "The highest version of the specification that the model may need. Layers of later versions "
-        + "are replaced if possible; an error names the others.", valueName: "N"))
-  var maxSpec: Int?
-
-  @Flag(help: "Mark trainable layers as updatable.")
-  var respectTrainable = false
-
-  @Option(help: "The author of the model.") var author: String?
-  @Option(help: "The license of the model.") var license: String?
-  @Option(help: "What the model does.") var shortDescription: String?
-  @Option(help: "The version of the model.") var versionString: String?
-
-  @Option(
-    name: .customLong("metadata"),
-    help: ArgumentHelp("Add an entry to the user-defined metadata; repeatable.", valueName: "K=V"))
-  var metadataEntries: [KeyValue] = []
-
-  @Option(
-    name: .customLong("input-description"),
-    help: ArgumentHelp("Describe an input; repeatable.", valueName: "NAME=TEXT"))
-  var inputDescriptions: [KeyValue] = []
-
-  @Option(
-    name: .customLong("output-description"),
-    help: ArgumentHelp("Describe an output; repeatable.", valueName: "NAME=TEXT"))
-  var outputDescriptions: [KeyValue] = []
 
   enum Color: String, ExpressibleByArgument, CaseIterable {
     case rgb
@@ -169,24 +128,105 @@ struct SourceArguments: ParsableArguments {
       }
     }
   }
+}
+
+/// The classes of a classifier.
+struct ClassArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Class labels: one per line, or a JSON list.",
+      valueName: "FILE"),
+    completion: .file())
+  var labels: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The output with the best class; default: classLabel.", valueName: "NAME",
+      visibility: .hidden))
+  var predictedFeatureName: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The blob with the probabilities; default: the last layer's output.", valueName: "BLOB",
+      visibility: .hidden))
+  var predictedProbabilitiesOutput: String?
+}
+
+/// What becomes of layers.
+struct LayerArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The oldest system to support, iOS11 to iOS26.", valueName: "SYSTEM"))
+  var target: SystemTarget?
+
+  @Option(
+    help: ArgumentHelp(
+      "Make unknown layers custom: rules in JSON, or allow.",
+      valueName: "FILE"),
+    completion: .file(extensions: ["json"]))
+  var customLayers: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Whether to convert Keras Lambda layers whose code can be read (auto) or not (off); default: auto, or off with --custom-layers allow. The code is never run.",
+      visibility: .hidden))
+  var lambda: Lambda?
+
+  @Option(
+    name: .customLong("net-state"),
+    help: ArgumentHelp(
+      "Include the layers of this phase (test or train; default: test), level or stage of a Caffe network; repeatable.",
+      valueName: "phase|level|stage=X", visibility: .hidden))
+  var states: [NetState] = []
+
+  @Flag(help: ArgumentHelp("Mark trainable layers as updatable.", visibility: .hidden))
+  var respectTrainable = false
 
   enum Lambda: String, ExpressibleByArgument, CaseIterable {
     case auto
     case off
   }
 
-  func validate() throws {
-    if let maxSpec, !(1...SpecificationVersion.newest).contains(maxSpec) {
-      throw ValidationError("--max-spec takes a version from 1 to \(SpecificationVersion.newest)")
+  /// A field of Caffe's `NetState`.
+  enum NetState: ExpressibleByArgument {
+    case phase(NetworkState.Phase)
+    case level(Int)
+    case stage(String)
+
+    init?(argument: String) {
+      guard let pair = KeyValue(argument: argument) else { return nil }
+      let value: Self? =
+        switch pair.key {
+        case "phase": NetworkState.Phase(rawValue: pair.value).map { .phase($0) }
+        case "level": Int(pair.value).map { .level($0) }
+        case "stage": .stage(pair.value)
+        default: nil
+        }
+      guard let value else { return nil }
+      self = value
     }
   }
 }
 
+/// What describes the model.
+struct MetadataArguments: ParsableArguments {
+  @Option(
+    name: .customLong("metadata"),
+    help: ArgumentHelp(
+      "Set author, license, shortDescription or versionString, or a user-defined entry, which edit removes if V is empty; repeatable.",
+      valueName: "K=V", visibility: .hidden))
+  var entries: [KeyValue] = []
+
+  @Option(
+    name: .customLong("description"),
+    help: ArgumentHelp(
+      "Describe an input or output; repeatable.", valueName: "NAME=TEXT", visibility: .hidden))
+  var descriptions: [KeyValue] = []
+}
+
 /// The precision of a source network's weights.
 struct WeightPrecisionArguments: ParsableArguments {
-  @Option(
-    name: [.long, .customLong("weights-precision")],
-    help: "Precision of the weights; default: float32.")
+  @Option(help: "Precision of the weights.")
   var precision: PrecisionArguments.Floats?
 }
 
@@ -194,11 +234,9 @@ struct WeightPrecisionArguments: ParsableArguments {
 struct RecipeArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Record in the model how run resizes and crops images.",
-      valueName: "NAME"))
+      "Record in the model how run resizes and crops images.", valueName: "NAME",
+      visibility: .hidden))
   var recipe: ImageRecipe?
 }
-
-extension NetworkState.Phase: ExpressibleByArgument {}
 
 extension PreprocessingPreset: ExpressibleByArgument {}

@@ -3,34 +3,39 @@ import Assay
 
 /// How weights are stored in files.
 struct WeightArguments: ParsableArguments {
-  @Option(name: .customLong("weight-format"), help: "The format of weights files.")
-  var format = WeightFiles.Format.npy
-
-  @Option(name: .customLong("per"), help: "What one weights file contains.")
-  var grouping = WeightFiles.Grouping.parameter
-
-  @Option(name: .customLong("weight-layout"), help: "The order of the weights' axes.")
-  var layout = ExportLayout.coreml
-
   @Option(
+    name: .customLong("weight-files"),
     help: ArgumentHelp(
-      "Suffixes of the names of a layer's files, instead of the names of the weights.",
-      valueName: "_W,_b")
-  )
-  var suffix: String?
+      "How weights files look: format=\(names(WeightFiles.Format.self)), per=\(names(WeightFiles.Grouping.self)) (what a file contains), layout=\(names(ExportLayout.self)) (the order of the axes), or suffix=_W,_b (instead of the names of a layer's weights); repeatable.",
+      valueName: "K=V", visibility: .hidden))
+  var settings: [WeightFileSetting] = []
 
   var files: WeightFiles {
-    var files = WeightFiles()
-    files.format = format
-    files.grouping = grouping
-    files.layout = layout
-    files.suffixes = suffix.map { $0.split(separator: ",").map(String.init) } ?? []
-    return files
+    settings.reduce(into: WeightFiles()) { $1.change(&$0) }
+  }
+
+  private static func names<T: CaseIterable & RawRepresentable<String>>(_: T.Type) -> String {
+    T.allCases.map(\.rawValue).joined(separator: "|")
   }
 }
 
-extension WeightFiles.Format: ExpressibleByArgument {}
+struct WeightFileSetting: ExpressibleByArgument {
+  let change: (inout WeightFiles) -> Void
 
-extension WeightFiles.Grouping: ExpressibleByArgument {}
-
-extension ExportLayout: ExpressibleByArgument {}
+  init?(argument: String) {
+    guard let pair = KeyValue(argument: argument) else { return nil }
+    switch pair.key {
+    case "format":
+      guard let format = WeightFiles.Format(rawValue: pair.value) else { return nil }
+      change = { $0.format = format }
+    case "per":
+      guard let grouping = WeightFiles.Grouping(rawValue: pair.value) else { return nil }
+      change = { $0.grouping = grouping }
+    case "layout":
+      guard let layout = ExportLayout(rawValue: pair.value) else { return nil }
+      change = { $0.layout = layout }
+    case "suffix": change = { $0.suffixes = pair.value.split(separator: ",").map(String.init) }
+    default: return nil
+    }
+  }
+}

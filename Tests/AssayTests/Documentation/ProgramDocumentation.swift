@@ -75,11 +75,11 @@ enum ProgramDocumentation {
 
       ## Writing a program
 
-      `convert -o model.mlpackage` and `upgrade old.mlmodel -o new.mlpackage` write a network as a program:
+      `convert -o model.mlpackage` writes a network as a program, that of a source or of an `.mlmodel`:
 
       * `--target iOS15` … `iOS18` selects the specification and the operations; the default is the oldest that
         supports the weights. `--precision float16` computes in half precision, except in layers whose weights
-        exceed its range and in those named by `--keep-float32`. With `--check INPUT`, layers with larger inputs
+        exceed its range and in those named by `--keep-float32`. With `--inputs INPUT`, layers with larger inputs
         or outputs for this input also compute in single precision, and a note names them.
       * Inputs, outputs, classes, metadata and preprocessing are kept. Arrays of doubles become arrays of floats,
         and names that are not identifiers change. Flexible sizes and sequences of any length remain flexible;
@@ -93,8 +93,8 @@ enum ProgramDocumentation {
         such as `Swish`, `L2Normalization` and `InstanceNormalization`.
       * Branches and loops become blocks.
 
-      `upgrade --check INPUT` runs the network and the program on the input, or on the files of a folder, and
-      writes the program if both give the same predictions; `convert --check INPUT --expected FILE` compares it
+      `--inputs INPUT` runs the network and the program on the input, or on the files of a folder, and
+      writes the program if both give the same predictions; with `--expected FILE`, it compares the program
       with the source framework's predictions. `assay diff old.mlmodel new.mlpackage` compares the two on random inputs.
 
       One error lists all layers that ML Programs cannot express:
@@ -114,7 +114,7 @@ enum ProgramDocumentation {
       after:
 
       ```console
-      $ assay edit Fixtures/programs/binary.mlpackage -o edited.mlpackage --rename x=first --array-type float32 --author A
+      $ assay edit Fixtures/programs/binary.mlpackage -o edited.mlpackage --rename x=first --array-type float32 --metadata author=A
       …
       $ assay edit Fixtures/programs/functions.mlpackage -o triple.mlpackage --function triple
       …
@@ -131,7 +131,7 @@ enum ProgramDocumentation {
         `--remove-function` change models with several functions. Weights that no function uses are removed. Other
         options edit the interface of the default function.
       * Preprocessing, shapes and classes follow from the operations: change them in the network before
-        `upgrade`.
+        `convert`.
 
       ## Operations
 

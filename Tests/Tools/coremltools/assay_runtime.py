@@ -35,7 +35,7 @@ def pytest_configure(config):
             return load(path, **settings)
         with tempfile.TemporaryDirectory() as folder:
             package = os.path.join(folder, "model.mlpackage")
-            command = [os.environ["ASSAY"], "upgrade", path, "-o", package, "--target", target, "-q"]
+            command = [os.environ["ASSAY"], "convert", path, "-o", package, "--target", target, "-q"]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 pytest.skip(done.stderr.strip()[:400])

@@ -1,0 +1,97 @@
+/// Words of the command line under their names in the version before, which stay for one version.
+enum EarlierSpellings {
+  private struct Spelling: Sendable {
+    let earlier: String
+    let current: String
+    /// The command; nil for all.
+    var command: String?
+    /// The current value for the earlier one.
+    var value: @Sendable (String) -> String = { $0 }
+  }
+
+  private static let options: [Spelling] = [
+    Spelling(earlier: "--class-labels", current: "--labels"),
+    Spelling(earlier: "--weights-precision", current: "--precision"),
+    Spelling(earlier: "--check", current: "--inputs", command: "convert"),
+    Spelling(earlier: "--mean", current: "--image-mean"),
+    Spelling(earlier: "--max-spec", current: "--target"),
+    Spelling(earlier: "--specification-version", current: "--target"),
+    Spelling(earlier: "--phase", current: "--net-state") { "phase=\($0)" },
+    Spelling(earlier: "--level", current: "--net-state") { "level=\($0)" },
+    Spelling(earlier: "--stage", current: "--net-state") { "stage=\($0)" },
+    Spelling(earlier: "--author", current: "--metadata") { "author=\($0)" },
+    Spelling(earlier: "--license", current: "--metadata") { "license=\($0)" },
+    Spelling(earlier: "--short-description", current: "--metadata") { "shortDescription=\($0)" },
+    Spelling(earlier: "--version-string", current: "--metadata") { "versionString=\($0)" },
+    Spelling(earlier: "--remove-metadata", current: "--metadata") { "\($0)=" },
+    Spelling(earlier: "--input-description", current: "--description"),
+    Spelling(earlier: "--output-description", current: "--description"),
+    Spelling(earlier: "--profile", current: "--tolerance", command: "diff"),
+    Spelling(earlier: "--profile", current: "--steps", command: "run"),
+    Spelling(earlier: "--layers", current: "--steps", command: "bench"),
+    Spelling(earlier: "--input", current: "--inputs", command: "bench"),
+    Spelling(earlier: "--all-outputs", current: "--layer=*", command: "run"),
+    Spelling(earlier: "--truth", current: "--expected", command: "eval"),
+    Spelling(earlier: "--anchors", current: "--detector") { "anchors=\($0)" },
+    Spelling(earlier: "--threshold", current: "--detector") { "threshold=\($0)" },
+    Spelling(earlier: "--iou", current: "--detector") { "iou=\($0)" },
+    Spelling(earlier: "--type", current: "--layer", command: "compress"),
+    Spelling(earlier: "--skip-type", current: "--skip-layer"),
+    Spelling(earlier: "--block-size", current: "--group-size"),
+    Spelling(earlier: "--required", current: "--optional") { "\($0)=false" },
+    Spelling(earlier: "--allow-shape", current: "--shape"),
+    Spelling(earlier: "--shape-range", current: "--shape"),
+    Spelling(earlier: "--fixed-shape", current: "--shape") { "\($0)=fixed" },
+    Spelling(earlier: "--custom-class", current: "--custom-layer") { field("className", of: $0) },
+    Spelling(earlier: "--custom-description", current: "--custom-layer") {
+      field("description", of: $0)
+    },
+    Spelling(earlier: "--custom-parameter", current: "--custom-layer"),
+    Spelling(earlier: "--remove-custom-parameter", current: "--custom-layer"),
+    Spelling(earlier: "--custom-weights", current: "--custom-layer") { field("weights", of: $0) },
+    Spelling(earlier: "--weight-format", current: "--weight-files") { "format=\($0)" },
+    Spelling(earlier: "--weight-layout", current: "--weight-files") { "layout=\($0)" },
+    Spelling(earlier: "--per", current: "--weight-files") { "per=\($0)" },
+    Spelling(earlier: "--suffix", current: "--weight-files") { "suffix=\($0)" },
+  ]
+
+  /// `LAYER=VALUE` or `LAYER:N=VALUE` as `LAYER.FIELD=VALUE` or `LAYER.FIELD:N=VALUE`.
+  private static func field(_ field: String, of text: String) -> String {
+    guard let equals = text.firstIndex(of: "=") else { return text }
+    var layer = text[..<equals]
+    var position: Substring = ""
+    if field == "weights", let colon = layer.lastIndex(of: ":"),
+      Int(layer[layer.index(after: colon)...]) != nil
+    {
+      (layer, position) = (layer[..<colon], layer[colon...])
+    }
+    return "\(layer).\(field)\(position)\(text[equals...])"
+  }
+
+  /// The arguments in the current spelling.
+  static func replaced(in arguments: [String]) -> [String] {
+    guard let command = arguments.first else { return arguments }
+    let end = arguments.firstIndex(of: "--") ?? arguments.count
+    var words: [String] = []
+    var index = 0
+    while index < end {
+      let word = arguments[index]
+      index += 1
+      let name = word.prefix { $0 != "=" }
+      let spelling = options.first { $0.earlier == name && $0.command ?? command == command }
+      guard let spelling else {
+        words.append(word)
+        continue
+      }
+      words.append(spelling.current)
+      if name.count < word.count {
+        words[words.count - 1] += "=" + spelling.value(String(word.dropFirst(name.count + 1)))
+      } else if index < end, !spelling.current.contains("="), spelling.current != "--steps" {
+        words.append(spelling.value(arguments[index]))
+        index += 1
+      }
+    }
+    if command == "upgrade" { words[0] = "convert" }
+    return words + arguments[end...]
+  }
+}

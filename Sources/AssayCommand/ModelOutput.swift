@@ -1,0 +1,43 @@
+import ArgumentParser
+import Assay
+
+/// The file to which a command writes a model.
+enum ModelOutput {
+  private static let extensions = [".mlmodel", ".mlpackage"]
+
+  /// - Throws: `ValidationError` if the path has the extension of another format, or none, and is
+  ///   neither standard output nor a pipe or device.
+  static func validate(_ path: String) throws {
+    guard path != "-", !Folder.isDevice(path), !ModelPackage.isPackage(path),
+      !path.lowercased().hasSuffix(".mlmodel")
+    else { return }
+    let name = path.split(separator: "/").last ?? ""
+    let found = name.lastIndex(of: ".").map { String(name[$0...]) }
+    let similar = found.map { NameDistance.nearest(to: $0, among: extensions) } ?? []
+    throw ValidationError(
+      "\(path): "
+        + (found.map { "unknown format '\($0)'" }
+          ?? "the name has no extension, which is the format")
+        + (similar.isEmpty ? "" : "; did you mean '\(similar[0])'?")
+        + "\nhint: write an .mlmodel (a neural network) or an .mlpackage (an ML Program)")
+  }
+
+  /// The name of the model with another extension, in the current folder.
+  ///
+  /// - Throws: `.cannotCreate` if there is such a file.
+  static func standard(for model: String, isProgram: Bool, mayExist: Bool) throws -> String {
+    try require(
+      model != "-" || mayExist, .usage, "a model from standard input has no name",
+      hint: "add -o OUT.mlmodel")
+    var name = model.split(separator: "/").last.map(String.init) ?? "model"
+    for end in [".h5", ".hdf5"] where name.lowercased().hasSuffix(".caffemodel" + end) {
+      name.removeLast(end.count)
+    }
+    if let dot = name.lastIndex(of: "."), dot > name.startIndex { name = String(name[..<dot]) }
+    let path = name + (isProgram ? ".mlpackage" : ".mlmodel")
+    try require(
+      mayExist || !Folder.exists(path), .cannotCreate, "exists already", file: path,
+      hint: "add -o \(path.shellWord) to replace it, or another name")
+    return path
+  }
+}
