@@ -187,15 +187,22 @@ extension LayerCall {
 }
 
 extension NetworkWriter {
-  /// Converts a layer without the sequence axis, which comes first in the layout of its input.
+  /// Converts a layer without the sequence axis, which comes first in the layout of its inputs.
   mutating func stepwise(
     _ layer: any KerasLayer, _ call: LayerCall
   ) throws -> [KerasTensor] {
-    var input = try call.input
-    let steps = input.shape.remove(at: 1)
-    input.layout.axes.removeFirst()
-    input.mask = nil
-    return try layer.convert(call.with(name: call.name, inputs: [input]), into: &self).map {
+    let steps = call.inputs.lazy.compactMap { $0.shape[1] }.first
+    let inputs = call.inputs.map { tensor in
+      var input = tensor
+      input.shape.remove(at: 1)
+      input.layout.axes.removeFirst()
+      input.mask = nil
+      return input
+    }
+    let isInner = isStepwise
+    isStepwise = true
+    defer { isStepwise = isInner }
+    return try layer.convert(call.with(name: call.name, inputs: inputs), into: &self).map {
       guard !$0.layout.axes.contains(.sequence) else {
         throw call.unsupported("\(call.className): nested sequences are not supported")
       }

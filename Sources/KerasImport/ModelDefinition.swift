@@ -322,7 +322,9 @@ extension ModelDefinition {
       if layer.isInput {
         let shape = [nil, nil] + (layer.declaredShape ?? [nil]).dropFirst()
         fields["batch_input_shape"] = .array(shape.map { $0.map { .int($0) } ?? .null })
-      } else if layer.nested == nil {
+      } else if layer.nested == nil,
+        !layer.isOperation || !OperationTable.isOfElements(layer.className)
+      {
         var inner = JSONObject()
         inner["class_name"] = .string(className)
         inner["config"] = .object(layer.fields)

@@ -13,6 +13,8 @@ struct NetworkWriter: LayerWriting {
   let maximumVersion: Int
   /// Whether layers depend on the lengths of sequences of images.
   var fixesSequences = false
+  /// Whether layers are converted for each step of a sequence, which has Core ML's sequence axis.
+  var isStepwise = false
   /// The sizes of the batch that inputs declare, nil for one that declares none.
   var batches: Set<Int?> = []
   /// The size that all inputs declare; operations may state it as a number.
@@ -50,6 +52,7 @@ struct NetworkWriter: LayerWriting {
   mutating func forget() {
     abandon()
     masks = [:]
+    isStepwise = false
     misfit = nil
   }
 

@@ -987,6 +987,202 @@ def dictionary_outputs(k):
     return [x], {"zeta": k.layers.Dense(3)(y), "alpha": k.layers.Dense(3)(y)}, None
 
 
+# Networks of Keras 3 that were refused once. Those of ALSO_H5 are saved in both forms.
+ALSO_H5 = ("untrainable_layers", "dense_prelu", "lora_dense", "lora_int8", "quantized_int4")
+
+
+def network(name, *shapes, values=None, types=None):
+    """Registers a function of Keras's layers and operations and the inputs, batch left out."""
+    def register(build):
+        def made(k):
+            inputs = [k.Input(s, dtype=t) for s, t in zip(shapes, types or ["float32"] * len(shapes))]
+            return inputs, build(k.layers, k.ops, *inputs), values
+        CASES.append((name, "k3", made))
+        return build
+    return register
+
+
+@network("time_distributed_steps_flatten", (4, 10, 3))
+def _(L, ops, x):
+    for inner in (L.Conv1D(5, 3, activation="relu"), L.BatchNormalization(), L.MaxPooling1D(2), L.Flatten()):
+        x = L.TimeDistributed(inner)(x)
+    return L.LSTM(3)(x)
+
+
+@network("time_distributed_steps_pooled", (4, 10, 3))
+def _(L, ops, x):
+    x = L.TimeDistributed(L.Conv1D(5, 3))(x)
+    return [L.TimeDistributed(L.GlobalMaxPooling1D())(x), L.TimeDistributed(L.GlobalAveragePooling1D())(x),
+            L.TimeDistributed(L.LSTM(2))(x), L.TimeDistributed(L.Reshape((40,)))(x)]
+
+
+@network("time_distributed_merges", (3, 6, 6, 2))
+def _(L, ops, x):
+    image = keras3.Input((6, 6, 2))
+    a, b = L.Conv2D(2, 3, padding="same")(image), L.Conv2D(2, 1)(image)
+    inner = L.Concatenate()([L.Add()([image, a]), L.Subtract()([a, b]), image + a * b])
+    return L.LSTM(3)(L.TimeDistributed(keras3.Model(image, L.GlobalAveragePooling2D()(inner)))(x))
+
+
+@network("time_distributed_merges_steps", (3, 6, 2))
+def _(L, ops, x):
+    steps = keras3.Input((6, 2))
+    a = L.Concatenate(axis=1)([L.Conv1D(4, 3)(steps), L.Conv1D(4, 5)(steps)])
+    return L.LSTM(3)(L.TimeDistributed(keras3.Model(steps, L.Flatten()(a)))(x))
+
+
+@network("untrainable_layers", (6, 3))
+def _(L, ops, x):
+    # Their configurations have no field `trainable`.
+    return L.LSTM(2)(L.Discretization([-0.5, 0.5])(L.SpatialDropout1D(0.2)(x)))
+
+
+@keras3.saving.register_keras_serializable("Mine")
+class Swish(keras3.layers.Layer):
+    def __init__(self, beta=1.0, **kwargs):
+        super().__init__(**kwargs)
+        self.beta = beta
+
+    def call(self, x):
+        return x * keras3.ops.sigmoid(self.beta * x)
+
+    def get_config(self):
+        return {**super().get_config(), "beta": self.beta}
+
+
+@network("registered_swish", (4, 5))
+def _(L, ops, x):
+    return Swish(1.5)(x)
+
+
+@network("constant_widens", (4, 4, 1), (4, 1), (1,))
+def _(L, ops, x, y, z):
+    numbers = np.arange(1, 4, dtype="f4")
+    return [L.Conv2D(2, 3)(x * numbers.reshape(1, 1, 3)), L.LSTM(2)(y + numbers), L.Dense(2)(z / numbers)]
+
+
+@network("constant_joined", (5, 3), (4, 4, 2), (3,))
+def _(L, ops, x, y, z):
+    return [ops.concatenate([x, np.full((1, 5, 2), 0.5, "f4")], -1),
+            ops.concatenate([np.arange(32, dtype="f4").reshape(1, 4, 4, 2), y], 1),
+            ops.concatenate([np.ones((1, 2), "f4"), z], -1)]
+
+
+@network("constant_volume", (4, 4, 6), (2, 3, 4, 2))
+def _(L, ops, x, y):
+    x = ops.reshape(x, (-1, 4, 4, 3, 2))
+    return [L.Flatten()(x + np.arange(32, dtype="f4").reshape(1, 4, 4, 1, 2)),
+            L.Flatten()(y * np.arange(24, dtype="f4").reshape(2, 3, 4, 1))]
+
+
+@network("masking_list", (5, 3), values=[np.array(
+    [[[1, 2, 3], [0.5, 2, 3], [1, 1, 1], [1, 2, 3], [1, 2, 3]]], "f4")])
+def _(L, ops, x):
+    return L.LSTM(2)(L.Masking([1.0, 2.0, 3.0])(x))
+
+
+@network("integer_lookup_adapted", (1,), (1,), types=["int64", "int64"],
+         values=[np.array([[7]]), np.array([[5]])])
+def _(L, ops, x, y):
+    outputs = []
+    for mode, one in (("one_hot", x), ("int", y)):
+        lookup = L.IntegerLookup(output_mode=mode)
+        lookup.adapt(np.array([[5], [7], [7], [9]]))
+        outputs.append(lookup(one))
+    return L.Concatenate()([outputs[0], ops.cast(outputs[1], "float32")])
+
+
+@network("dense_prelu", (6,), (4, 4, 2))
+def _(L, ops, x, y):
+    return [L.Dense(3, activation=L.PReLU())(x), L.Conv2D(3, 3, activation=L.PReLU(shared_axes=[1, 2]))(y)]
+
+
+@network("take_one", (5, 3))
+def _(L, ops, x):
+    return [ops.take(x, [2], axis=1), ops.concatenate([x + 1], -1)]
+
+
+@network("scalar_inputs", (), (), types=["float32", "int32"], values=[np.array([0.7], "f4"), np.array([3])])
+def _(L, ops, x, y):
+    x = ops.expand_dims(ops.log(ops.abs(x) + 1.0), -1)
+    return L.Dense(2)(L.Concatenate()([x, L.Embedding(5, 3)(y)]))
+
+
+@network("operations_elements", (4, 6), (4, 6))
+def _(L, ops, x, y):
+    return [ops.arctan2(x, y), ops.arctan2(x, 0.5), ops.cbrt(x), ops.sinc(x), ops.fmod(x, y),
+            ops.nan_to_num(x / 0.0, nan=1.0, posinf=2.0, neginf=-3.0), ops.cast(ops.isfinite(x / 0.0), "float32")]
+
+
+@network("operations_shapes", (4, 5), (4, 4, 2))
+def _(L, ops, x, y):
+    return [ops.cumprod(x, axis=1), ops.diagonal(x, offset=1, axis1=1, axis2=2),
+            ops.diagonal(x, offset=-2, axis1=1, axis2=2), ops.trace(y, axis1=1, axis2=2), ops.diff(x, axis=1),
+            ops.hstack([x, x]), ops.dstack([x, x]), ops.pad(y, [[0, 0], [2, 1], [1, 3], [0, 1]], mode="symmetric"),
+            ops.pad(y, [[0, 0], [2, 1], [1, 3], [0, 1]]), ops.image.pad_images(y, 1, 2, target_height=7, target_width=8)]
+
+
+@network("operations_layers", (6, 6, 3), (6, 3))
+def _(L, ops, x, y):
+    kernel = np.random.default_rng(1).normal(size=(3, 3, 3, 4)).astype("f4")
+    numbers = np.arange(1, 4, dtype="f4")
+    return [ops.conv(x, kernel, strides=2, padding="same"), ops.conv(y, kernel[0]),
+            ops.depthwise_conv(x, kernel[..., :1], padding="same"),
+            ops.separable_conv(x, kernel[..., :2], kernel.reshape(1, 1, 6, 18)),
+            ops.batch_normalization(x, numbers, numbers, -1, offset=numbers, scale=numbers),
+            ops.layer_normalization(y, numbers, numbers)]
+
+
+@network("operations_attention", (5, 2, 4), (5, 2, 4), (5, 2, 4))
+def _(L, ops, q, k, v):
+    return [ops.dot_product_attention(q, k, v), ops.dot_product_attention(q, k, v, scale=0.3, is_causal=True)]
+
+
+# What is done to a network before it predicts.
+AFTERWARD = {}
+
+
+@network("quantized_int8", (6,), (5, 4), (5,), types=["float32", "float32", "int32"],
+         values=[np.linspace(-2, 3, 6, dtype="f4")[None], np.sin(np.arange(20, dtype="f4")).reshape(1, 5, 4) * 2,
+                 np.array([[0, 2, 1, 3, 2]])])
+def _(L, ops, x, y, z):
+    y = L.EinsumDense("abc,cde->abde", (None, 2, 3), bias_axes="de")(y)
+    return [L.Dense(3)(L.Dense(5, activation="relu")(x)), L.EinsumDense("abde,def->abf", (None, 4))(y),
+            L.Embedding(4, 3)(z)]
+
+
+@network("quantized_int4", (6,), (5,), types=["float32", "int32"],
+         values=[np.linspace(-2, 3, 6, dtype="f4")[None], np.array([[0, 2, 1, 3, 2]])])
+def _(L, ops, x, y):
+    return [L.Dense(3)(L.Dense(5, activation="relu")(x)), L.Embedding(4, 3)(y)]
+
+
+@network("lora_dense", (6,), (5,), types=["float32", "int32"],
+         values=[np.linspace(-2, 3, 6, dtype="f4")[None], np.array([[0, 2, 1, 3, 2]])])
+def _(L, ops, x, y):
+    return [L.Dense(3, activation="relu")(x), L.Embedding(4, 3)(y)]
+
+
+@network("lora_int8", (6,), values=[np.linspace(-2, 3, 6, dtype="f4")[None]])
+def _(L, ops, x):
+    return L.Dense(3, activation="relu")(x)
+
+
+def with_lora(model):
+    for one in model.layers:
+        if hasattr(one, "enable_lora"):
+            one.enable_lora(2, lora_alpha=3)
+    for w in model.weights:
+        if "lora" in w.path:
+            w.assign(np.random.default_rng(3).normal(0, 0.5, w.shape))
+
+
+AFTERWARD["quantized_int8"] = lambda model: model.quantize("int8")
+AFTERWARD["quantized_int4"] = lambda model: model.quantize("int4")
+AFTERWARD["lora_dense"] = with_lora
+AFTERWARD["lora_int8"] = lambda model: (model.quantize("int8"), with_lora(model))
+
+
 def deflate(path):
     """Packs an archive's members as `zip` would; Keras stores them as they are."""
     with zipfile.ZipFile(path) as archive:
@@ -1009,6 +1205,7 @@ def make(framework, name, build):
     else:
         model = k.Model(inputs, outputs)
         randomize(model)
+        AFTERWARD.get(name, lambda model: None)(model)
         for one in model.layers:
             if hasattr(one, "finalize_state"):
                 one.finalize_state()
@@ -1034,6 +1231,8 @@ def make(framework, name, build):
     # Some stay as Keras writes them.
     if framework == "k3" and not name.startswith("activation_"):
         deflate(path + ".keras")
+    if framework == "k3" and name in ALSO_H5:
+        model.save(path + ".h5", include_optimizer=False)
     np.savez(path + ".inputs.npz", **{f"input{i + 1}": v for i, v in enumerate(values)})
     np.savez(path + ".expected.npz", **{n: np.array(p, "f4") for n, p in predicted.items()})
 

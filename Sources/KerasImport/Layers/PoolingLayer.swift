@@ -94,7 +94,7 @@ struct GlobalPooling: KerasLayer {
     let ones = [Int?](repeating: 1, count: axes.count)
     var output = axes.apply(input, to: ones, call, &network) { _ in pooling }
     if keepsAxes { return [output] }
-    if axes.count == 1 {
+    if axes.count == 1, !network.isStepwise {
       // W has one element; coremltools moves it back to the sequence anyway.
       var permute = Permute()
       permute.axis = TensorLayout.steps.permutation(to: .sequence)

@@ -128,6 +128,11 @@ struct ReshapeLayer: KerasLayer {
     return try resolved(count, call)
   }
 
+  /// The shape, without the batch, that an item gets.
+  func sizes(ofEach item: KerasTensor, _ call: LayerCall) throws -> [Int] {
+    try resolved(item, call)
+  }
+
   /// The shape of so many elements.
   private func resolved(_ count: Int, _ call: LayerCall) throws -> [Int] {
     let known = try checkedProduct(target.filter { $0 > 0 }, limit: Limits.tensorElements)

@@ -114,8 +114,9 @@ extension NetworkWriter {
     }
   }
 
-  /// Moves a sequence that a one-dimensional layer left along W back to Core ML's sequence axis.
+  /// Moves a sequence that a one-dimensional layer left along W back to Core ML's sequence axis,
+  /// unless that is the axis of a sequence around it.
   mutating func standard(_ tensor: KerasTensor, for name: String) -> KerasTensor {
-    tensor.rank == 3 ? relaid(tensor, to: .sequence, for: name) : tensor
+    tensor.rank == 3 ? relaid(tensor, to: isStepwise ? .steps : .sequence, for: name) : tensor
   }
 }

@@ -31,13 +31,17 @@ struct TimeDistributed: KerasLayer {
       Dense.classNames, ActivationLayer.classNames, RectifierLayer.classNames, ReLU.classNames,
       Dropout.classNames,
     ].joined())
-  /// Layers that process the width and keep its size.
+  /// Layers that process the width, and those for which it may be any axis.
   private static let stepwise = Set(
     [
       Conv.classNames, SeparableConv.classNames, DepthwiseConv.classNames,
-      ConvTranspose.classNames, PoolingLayer.classNames, ZeroPadding.classNames,
-      Cropping.classNames, UpSampling.classNames,
-    ].joined().filter { $0.contains("1D") })
+      ConvTranspose.classNames, PoolingLayer.classNames, GlobalPooling.classNames,
+      ZeroPadding.classNames, Cropping.classNames, UpSampling.classNames,
+    ].joined().filter { $0.contains("1D") } + merging + FlattenLayer.classNames
+      + BatchNormalization.classNames)
+  /// Layers of several inputs.
+  private static let merging =
+    ElementwiseMergeLayer.classNames + SubtractLayer.classNames + ConcatenateLayer.classNames
   private static let stepLimit = 1024
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -67,20 +71,36 @@ struct TimeDistributed: KerasLayer {
     if (EmbeddingLayer.classNames + MaskingLayer.classNames).contains(innerClass) {
       return try inner.convert(call, into: &network)
     }
-    var input = network.standard(try call.input, for: call.name)
-    guard input.rank >= 3 else {
+    var inputs = call.inputs.map { network.standard($0, for: call.name) }
+    for input in inputs where input.rank < 3 {
       throw call.error("its input \(input.shapeText) is not a sequence")
     }
-    if input.layout.axes[0] != .sequence {
-      if Self.elementwise.contains(innerClass) { return try inner.convert(call, into: &network) }
-      if input.rank == 4, !Self.stepwise.contains(innerClass) {
-        return try unrolled(input, call, &network)
+    if !Self.merging.contains(innerClass) {
+      let input = try call.input
+      if input.layout.axes[0] != .sequence, Self.elementwise.contains(innerClass) {
+        return try inner.convert(call, into: &network)
       }
+      if let reshape = inner as? ReshapeLayer, let steps = input.shape[1], !input.isGuess {
+        let sizes = try reshape.sizes(ofEach: input.without([1]), call)
+        return [
+          try network.reshaped(
+            input, to: [steps] + sizes, preferred: call.preferredImage, call)
+        ]
+      }
+      let isMasked = call.version.masksSteps && input.mask?.isNested == true
+      if input.rank == 4, isMasked && inner is GlobalPooling || !Self.stepwise.contains(innerClass),
+        !Self.elementwise.contains(innerClass)
+      {
+        return try unrolled(
+          network.relaid(input, to: .nestedSequence, for: call.name), call, &network)
+      }
+    }
+    for (index, input) in inputs.enumerated() where input.layout.axes[0] != .sequence {
       let layout =
         input.rank == 4 ? TensorLayout(axes: [.sequence, .width, .channel]) : .imageSequence
-      input = network.relaid(input, to: layout, for: call.name)
+      inputs[index] = network.relaid(input, to: layout, for: call.name)
     }
-    return try network.stepwise(inner, call.with(name: call.name, inputs: [input]))
+    return try network.stepwise(inner, call.with(name: call.name, inputs: inputs))
   }
 
   /// Applies the layer separately to each step of a sequence of sequences.

@@ -120,6 +120,13 @@ enum OperationTable {
 
   static func operation(named name: String) -> Operation? { byName[key(name)] }
 
+  /// Whether the axes of the operands do not matter to the operation, if all have the same number.
+  static func isOfElements(_ name: String) -> Bool {
+    guard let operation = operation(named: name) else { return false }
+    return operation.isElementwise || ["relu", "gelu", "clip"].contains(operation.names[0])
+      || arithmetic.contains { $0.names == operation.names }
+  }
+
   /// `math.reduce_mean` is `reducemean`, Keras 3's `ExpandDims` is `expanddims`.
   static func key(_ name: String) -> String {
     let plain = name.lastIndex(of: ".").map { name[name.index(after: $0)...] } ?? name[...]

@@ -215,7 +215,7 @@ extension NetworkWriter {
   mutating func settled(_ tensor: KerasTensor, for name: String) -> KerasTensor {
     switch tensor.rank {
     case 2 where tensor.layout != .indices: relaid(tensor, to: .vector, for: name)
-    case 3: relaid(tensor, to: .sequence, for: name)
+    case 3: standard(tensor, for: name)
     case 4 where tensor.layout != .imageChannelsFirst: relaid(tensor, to: .image, for: name)
     case 5 where tensor.layout != .imageSequenceChannelsFirst:
       relaid(tensor, to: .imageSequence, for: name)
