@@ -240,10 +240,14 @@ struct ModelDefinitionParser {
       isOperation: !isForeign && isOperation(json, className), isForeign: isForeign)
   }
 
-  /// Operations are called like Keras 3's layers, but have no training argument.
+  /// Operations are called like Keras 3's layers, but cannot be trained. Neither can some layers,
+  /// as `SpatialDropout1D`, whose names no operation has.
   private func isOperation(_ json: JSONValue, _ className: String) -> Bool {
     if let module = json["module"]?.string { return module.split(separator: ".").contains("ops") }
-    return className != "InputLayer" && json["config"]?["trainable"] == nil
+    let isLayer =
+      KerasLayerRegistry.type(named: className) != nil
+      && OperationTable.operation(named: className) == nil
+    return !isLayer && className != "InputLayer" && json["config"]?["trainable"] == nil
       && json["inbound_nodes"]?.array?.first?["args"] != nil
       && !ModelDefinition.modelClasses.contains(className)
   }
