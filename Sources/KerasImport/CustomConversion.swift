@@ -13,7 +13,8 @@ struct CustomConversion {
   /// Fields about how the layer is stored, not what it does.
   static let bookkeeping: Set<String> = [
     "name", "trainable", "dtype", "function", "function_type", "module", "output_shape",
-    "output_shape_type", "output_shape_module", "batch_input_shape", "input_dtype",
+    "output_shape_type", "output_shape_module", "batch_input_shape", "build_input_shape",
+    "input_dtype",
   ]
 
   func convert(
