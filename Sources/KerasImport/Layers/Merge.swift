@@ -19,13 +19,12 @@ extension NetworkWriter {
     }
     var result = widest
     // Known shapes replace guessed ones.
-    let known = inputs.filter { !$0.isGuess && $0.rank == widest.rank }
-    if let first = known.first {
+    if let first = inputs.first(where: { !$0.isGuess && $0.rank == widest.rank }) {
       result.shape = first.shape
       result.isGuess = false
-      for input in known.dropFirst() {
-        for axis in 1..<input.rank {
-          let (a, b) = (result.shape[axis], input.shape[axis])
+      for input in inputs where !input.isGuess {
+        for (axis, b) in zip(widest.rank - input.rank + 1..<widest.rank, input.shape.dropFirst()) {
+          let a = result.shape[axis]
           try call.require(
             a == b || a == nil || b == nil || a == 1 || b == 1,
             "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) do not match")
