@@ -70,18 +70,20 @@ struct OperationCall: Sendable {
     }
   }
 
-  /// The first argument, which must be a list of tensors.
-  var inputs: [KerasTensor] {
-    get throws {
-      guard case .list(let elements)? = argument(0, "values", "xs", "inputs", "x") else {
-        return [try input]
-      }
-      return try elements.map { element in
-        guard case .tensor(let tensor) = try operand(element) else {
-          throw layer.unsupported("constant inputs are not supported")
-        }
-        return tensor
-      }
+  /// The first argument, which must be a list of tensors and constants of the same number of axes.
+  func inputs(_ network: inout NetworkWriter) throws -> [KerasTensor] {
+    guard case .list(let elements)? = argument(0, "values", "xs", "inputs", "x") else {
+      return [try input]
+    }
+    let operands = try elements.map { try operand($0) }
+    let tensors = operands.compactMap { operand -> KerasTensor? in
+      if case .tensor(let tensor) = operand { tensor } else { nil }
+    }
+    guard let like = tensors.first, tensors.allSatisfy({ $0.sizes == nil }) else {
+      throw layer.unsupported("operations on constants are not supported")
+    }
+    return try operands.enumerated().map { index, operand in
+      try tensor(operand, like: like, &network, "__constant_\(index)__")
     }
   }
 

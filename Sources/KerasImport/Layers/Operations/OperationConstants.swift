@@ -13,7 +13,8 @@ extension OperationCall {
       throw layer.unsupported(
         "combining a shape with a tensor is not supported")
     }
-    var (values, shape) = try numbers(json)
+    let (values, stored) = try numbers(json)
+    var shape = stored
     while shape.count > tensor.rank - 1, shape.first == 1 { shape.removeFirst() }
     guard shape.count < tensor.rank else {
       throw layer.unsupported(
@@ -24,25 +25,24 @@ extension OperationCall {
     // Converts Keras's order of axes to C, H, W.
     var sizes: [BlobAxis: Int] = [:]
     for (axis, size) in zip(axes, shape) { sizes[axis] = size }
-    guard sizes[.sequence, default: 1] == 1 else {
-      if axes == [.sequence, .channel] {
-        let table = network.constantSequence(
-          FloatValues(values).shaped(shape), name + suffix + "table__")
-        return network.relaid(table, to: .sequence, for: name + suffix)
-      }
-      throw layer.unsupported(
-        "a constant that differs between the steps of a sequence is not supported")
+    if axes == [.sequence, .channel], sizes[.sequence] != 1 {
+      let table = network.constantSequence(
+        FloatValues(values).shaped(shape), name + suffix + "table__")
+      return network.relaid(table, to: .sequence, for: name + suffix)
     }
-    let places: [BlobAxis] = [.channel, .height, .width]
-    let order =
-      places.compactMap { axes.firstIndex(of: $0) }
-      + axes.indices.filter {
-        axes[$0] == .sequence
-      }
+    let order = BlobAxis.allCases.compactMap { axes.firstIndex(of: $0) }
     let transposed = FloatValues(values).shaped(shape).transposed(order)
-    values = try transposed.array()
-    let constant = LoadConstant(Weights(transposed), places.map { sizes[$0] ?? 1 })
-    let blob = network.add(name + suffix, constant, [])
+    let target = BlobAxis.allCases.map { sizes[$0] ?? 1 }
+    let constant = LoadConstant(
+      Weights(transposed), [target[0] * target[1], target[2], target[3]])
+    var blob = network.add(name + suffix, constant, [])
+    if target[0] > 1 {
+      network.fixesSequences = true
+      var steps = Reshape()
+      steps.mode = .channelFirst
+      steps.targetShape = target
+      blob = network.add(name + suffix + "steps__", steps, [blob])
+    }
     return KerasTensor(blob: blob, shape: [nil] + shape, layout: TensorLayout(axes: axes))
   }
 

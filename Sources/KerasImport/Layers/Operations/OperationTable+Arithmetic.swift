@@ -118,7 +118,7 @@ extension OperationCall {
   fileprivate func combineAll(
     _ combination: Combination, _ network: inout NetworkWriter
   ) throws -> [KerasTensor] {
-    let tensors = try inputs
+    let tensors = try inputs(&network)
     guard combination == .sum, tensors.count > 1 else { return tensors }
     return try network.elementwise(Add(), call(tensors))
   }

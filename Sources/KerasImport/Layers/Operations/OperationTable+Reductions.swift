@@ -93,7 +93,7 @@ extension OperationCall {
     guard case .list? = argument(0, "input_tensor", "x", "a"), let className = classes[mode],
       try ints(1, "axis", "axes", "reduction_indices") == [0]
     else { return nil }
-    return try convert(inputs, as: className, JSONObject(), into: &network)
+    return try convert(inputs(&network), as: className, JSONObject(), into: &network)
   }
 
   /// The axes of a reduction.

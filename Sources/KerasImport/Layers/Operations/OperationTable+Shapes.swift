@@ -157,12 +157,12 @@ extension OperationTable {
     Operation("concat", "concatenate", "concatv2") { call, network in
       if let sizes = try call.joinedSizes() { return [sizes] }
       let axis = try call.int(1, "axis", default: 0)
-      return try network.concatenated(axis: axis, call.call(call.inputs))
+      return try network.concatenated(axis: axis, call.call(call.inputs(&network)))
     },
     Operation("stack", "pack") { call, network in
       if let sizes = try call.joinedSizes() { return [sizes] }
       let axis = try call.int(1, "axis", default: 0)
-      let tensors = try call.inputs
+      let tensors = try call.inputs(&network)
       guard let first = tensors.first else { throw call.layer.error("it has no inputs") }
       let index = axis < 0 ? first.rank + 1 + axis : axis
       let raised = try tensors.map { tensor -> KerasTensor in
@@ -240,12 +240,12 @@ extension OperationCall {
   /// Concatenated sizes; nil if some inputs are tensors.
   func joinedSizes() throws -> KerasTensor? {
     guard case .list(let elements)? = argument(0, "values", "xs") else { return nil }
+    let operands = try elements.map { try operand($0) }
+    for case .tensor(let tensor) in operands where tensor.sizes == nil { return nil }
     var joined: [SymbolicSize] = []
-    for element in elements {
-      switch try operand(element) {
-      case .tensor(let tensor):
-        guard let sizes = tensor.sizes else { return nil }
-        joined += sizes.values
+    for operand in operands {
+      switch operand {
+      case .tensor(let tensor): joined += tensor.sizes?.values ?? []
       case .constant(let value):
         if let int = value.int {
           joined.append(.known(int))
