@@ -1,3 +1,4 @@
+import CoreMLModel
 import ImportSupport
 
 /// Masks steps whose elements all have one value for the layers that follow, and sets them to 0.
@@ -6,20 +7,19 @@ struct MaskingLayer: KerasLayer {
     SourceLayer(
       "Masking",
       becomes: "nothing if `mask_value` is 0, otherwise a product with the computed mask",
-      options: "`mask_value`")
+      options: "`mask_value`, also a number for each element of a step")
   ]
   static let maskPolicy = MaskPolicy.decides
 
-  private let value: Float
+  /// One for all elements of a step, or one for each.
+  private let values: [Float]
 
   init(_ configuration: LayerConfiguration) throws {
-    // Some files have a list of one number.
-    let list = configuration.field("mask_value")?.value.array
-    if let list, list.count == 1, let number = list[0].double {
-      value = Float(number)
-    } else {
-      value = Float(try configuration.double("mask_value", default: 0))
-    }
+    let list =
+      configuration.field("mask_value")?.value.array == nil
+      ? [try configuration.double("mask_value", default: 0)]
+      : try configuration.numbers("mask_value") ?? []
+    values = Set(list).count == 1 ? [Float(list[0])] : list.map { Float($0) }
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -27,9 +27,18 @@ struct MaskingLayer: KerasLayer {
     try call.require(
       input.rank == 3 || input.rank == 4,
       unsupported: "its input \(input.shapeText) is not a sequence of vectors")
-    let mask = StepMask.differs(input, from: value)
     var output = input
-    if value != 0 {
+    var distance = input
+    if values.count > 1 {
+      try call.require(
+        input.channels == values.count,
+        "mask_value has \(values.count) numbers for its input \(input.shapeText)")
+      distance = network.add(
+        call.name + "__distance__", Bias(Weights(values.map { -$0 }), [values.count]), to: input,
+        along: input.rank - 1)
+    }
+    let mask = StepMask.differs(distance, from: values.count > 1 ? 0 : values[0])
+    if values != [0] {
       let counts = network.relaid(network.steps(of: mask), to: input.layout, for: call.name)
       output.blob = network.product(input.blob, counts.blob, call.name)
     }
