@@ -18,10 +18,48 @@ struct KerasArchive {
     guard let member = archive["config.json"] else {
       throw Self.stranger(archive)
     }
-    configuration = try Self.json(member, in: archive)
+    configuration = try Self.withVocabularies(
+      Self.json(member, in: archive), "assets", archive)
     version = try archive["metadata.json"].flatMap {
       try Self.json($0, in: archive)["keras_version"]?.string
     }
+  }
+
+  /// The configuration with what `adapt` has found: a lookup layer keeps it in a text file, in a folder
+  /// named like the group of its weights.
+  private static func withVocabularies(
+    _ model: JSONValue, _ path: String, _ archive: ZipArchive
+  ) throws -> JSONValue {
+    guard archive.members.contains(where: { $0.name.hasPrefix(path + "/") }),
+      var object = model.object, var config = object["config"]?.object,
+      let layers = config["layers"]?.array
+    else { return model }
+    var counts: [String: Int] = [:]
+    config["layers"] = .array(
+      try layers.map { layer in
+        let group = ObjectWeights.groupName(layer["class_name"]?.string ?? "")
+        let number = counts[group, default: 0]
+        counts[group] = number + 1
+        let folder = "\(path)/layers/" + (number == 0 ? group : "\(group)_\(number)")
+        guard let member = archive["\(folder)/vocabulary.txt"] else {
+          return try withVocabularies(layer, folder, archive)
+        }
+        guard layer["config"]?["vocabulary"]?.isNull != false, var found = layer.object,
+          var fields = found["config"]?.object
+        else { return layer }
+        try require(
+          member.byteCount <= Limits.jsonBytes, .limitExceeded,
+          "the archive's member '\(member.name)' has \(member.byteCount) bytes, "
+            + "the limit is \(Limits.jsonBytes)")
+        let text = String(
+          decoding: try archive.contents(member).array(of: UInt8.self), as: UTF8.self)
+        let words = text.split(separator: "\n", omittingEmptySubsequences: false)
+        fields["vocabulary"] = .array(words.map { Int($0).map { .int($0) } ?? .string(String($0)) })
+        found["config"] = .object(fields)
+        return .object(found)
+      })
+    object["config"] = .object(config)
+    return .object(object)
   }
 
   /// The weights file, stored uncompressed in the archive.

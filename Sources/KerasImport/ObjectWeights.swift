@@ -23,6 +23,28 @@ struct ObjectWeights: KerasWeights {
     matching.match(definition, root)
     return try matching.result()
   }
+
+  /// `SeparableConv2D` is `separable_conv2d`, `PReLU` is `p_re_lu`.
+  static func groupName(_ className: String) -> String {
+    let className = StoredIdentity.plainName(className)
+    // Registered under another name than the class's.
+    if className == "GroupQueryAttention" { return "grouped_query_attention" }
+    let scalars = Array(
+      className.unicodeScalars.filter { $0.properties.isAlphabetic || $0 == "_" || isDigit($0) })
+    var result = ""
+    for (index, scalar) in scalars.enumerated() {
+      if index > 0, isUpper(scalar) {
+        let startsWord = index + 1 < scalars.count && isLower(scalars[index + 1])
+        if startsWord || isLower(scalars[index - 1]) { result += "_" }
+      }
+      result.unicodeScalars.append(scalar)
+    }
+    return result.lowercased()
+  }
+
+  private static func isUpper(_ scalar: Unicode.Scalar) -> Bool { ("A"..."Z").contains(scalar) }
+  private static func isLower(_ scalar: Unicode.Scalar) -> Bool { ("a"..."z").contains(scalar) }
+  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 }
 
 /// A group whose members may be written with backslashes instead of slashes, as on Windows.
@@ -156,34 +178,12 @@ private struct ObjectWeightMatching {
     var names: [String] = []
     var layers: [String: [ModelDefinition.Layer]] = [:]
     for layer in model.layers where !layer.isOperation && !layer.isInput {
-      let name = Self.groupName(layer.innerClass ?? layer.className)
+      let name = ObjectWeights.groupName(layer.innerClass ?? layer.className)
       if layers[name] == nil { names.append(name) }
       layers[name, default: []].append(layer)
     }
     return names.map { ($0, layers[$0] ?? []) }
   }
-
-  /// `SeparableConv2D` is `separable_conv2d`, `PReLU` is `p_re_lu`.
-  static func groupName(_ className: String) -> String {
-    let className = StoredIdentity.plainName(className)
-    // Registered under another name than the class's.
-    if className == "GroupQueryAttention" { return "grouped_query_attention" }
-    let scalars = Array(
-      className.unicodeScalars.filter { $0.properties.isAlphabetic || $0 == "_" || isDigit($0) })
-    var result = ""
-    for (index, scalar) in scalars.enumerated() {
-      if index > 0, isUpper(scalar) {
-        let startsWord = index + 1 < scalars.count && isLower(scalars[index + 1])
-        if startsWord || isLower(scalars[index - 1]) { result += "_" }
-      }
-      result.unicodeScalars.append(scalar)
-    }
-    return result.lowercased()
-  }
-
-  private static func isUpper(_ scalar: Unicode.Scalar) -> Bool { ("A"..."Z").contains(scalar) }
-  private static func isLower(_ scalar: Unicode.Scalar) -> Bool { ("a"..."z").contains(scalar) }
-  private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
   // MARK: One layer
 
@@ -230,7 +230,7 @@ private struct ObjectWeightMatching {
   ) -> [(HDF5Node, JSONValue?)] {
     var counts: [String: Int] = [:]
     return (configuration?["cells"]?.array ?? []).compactMap { cell in
-      let name = groupName(cell["class_name"]?.string ?? "")
+      let name = ObjectWeights.groupName(cell["class_name"]?.string ?? "")
       let number = counts[name, default: 0]
       counts[name] = number + 1
       return node[number == 0 ? name : "\(name)_\(number)"].map { ($0, cell["config"]) }

@@ -131,25 +131,36 @@ struct IntegerLookup: KerasLayer {
     SourceLayer(
       "IntegerLookup", becomes: "innerProduct, abs, relu, innerProduct",
       options: "`vocabulary`, `output_mode`",
-      refused: "`mask_token`, `invert`, `num_oov_indices` other than 1, vocabularies in files")
+      refused: "`mask_token`, `invert`, `num_oov_indices` other than 1, words")
   ]
 
   private let vocabulary: [Float]
   private let mode: CategoryMode
+  /// The size of the vectors, if it is not that of the vocabulary.
+  private let width: Int?
   private static let limit = 4096
 
   init(_ configuration: LayerConfiguration) throws {
-    let words = try configuration.numbers("vocabulary") ?? []
+    var words = try configuration.numbers("vocabulary") ?? []
+    // What stands for unknown numbers may come first.
+    if let unknown = configuration.field("oov_token")?.value.double, words.first == unknown {
+      words.removeFirst()
+    }
     guard (1...Self.limit).contains(words.count), words.allSatisfy({ abs($0) < 16_777_216 }) else {
       throw configuration.unsupported(
         "vocabulary",
         words.isEmpty
-          ? "it is missing from the configuration"
+          ? "it is missing from the file"
           : "it has \(words.count) numbers, or numbers beyond 2²⁴",
-        hint: "create the layer with vocabulary=[…]")
+        hint: words.isEmpty
+          ? "save the model as .keras, which stores what adapt() has found; an .h5 file does not"
+          : "create the layer with vocabulary=[…]")
     }
     vocabulary = words.map { Float($0) }
     mode = try CategoryMode(configuration, default: .int)
+    width =
+      try configuration.bool("pad_to_max_tokens", default: false)
+      ? configuration.int("max_tokens", atLeast: vocabulary.count + 1) : nil
     try configuration.require(
       configuration.int("num_oov_indices", default: 1, atLeast: 0) == 1
         && !configuration.bool("invert", default: false)
@@ -170,7 +181,7 @@ struct IntegerLookup: KerasLayer {
     if mode == .int { return [result] }
     return [
       try network.encoded(
-        result, count: vocabulary.count + 1, mode,
+        result, count: width ?? vocabulary.count + 1, mode,
         call.with(name: call.name + "__encoded__", inputs: []))
     ]
   }
