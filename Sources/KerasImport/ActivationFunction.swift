@@ -105,12 +105,14 @@ extension NetworkWriter {
       throw call.unsupported("activation '\(className)' is not supported")
     }
     let layer = try configuration.layer(type)
+    let weights = layer.weights.isEmpty ? [] : call.weights(under: "activation")
     try call.require(
-      layer.weights.isEmpty,
+      layer.weights.count == weights.count,
       unsupported: "activation '\(className)' has weights, which is not supported")
     let inner = LayerCall(
-      name: name, className: className, inputs: [tensor], version: version, weights: [],
-      preferredImage: call.preferredImage)
+      name: name, className: className, inputs: [tensor], version: version, weights: weights,
+      preferredImage: call.preferredImage, weightsPath: call.weightsPath,
+      missingWeights: call.missingWeights)
     let outputs = try layer.convert(inner, into: &self)
     guard outputs.count == 1 else {
       throw call.unsupported("activation '\(className)' is not supported")

@@ -166,7 +166,7 @@ package struct KerasConversion: SourceConversion {
     var slots: [ObjectIdentifier: [WeightSlot]?] = [:]
     for (node, handler) in zip(graph.nodes, handlers) {
       let key = ObjectIdentifier(node.layer)
-      if slots[key] == nil { slots[key] = .some(handler?.slots) }
+      if slots[key] == nil { slots[key] = .some(handler?.slots(node.layer.fields, source.version)) }
     }
     let assignment = try inFile(source.weightsPath ?? source.path) {
       try stored.assignment(to: source.definition) {
@@ -187,11 +187,12 @@ package struct KerasConversion: SourceConversion {
   /// Gives every layer the names of its weights, without values.
   private mutating func nameWeights() {
     for (node, handler) in zip(graph.nodes, handlers) {
-      weights[ObjectIdentifier(node.layer)] = (handler?.slots ?? []).map { slot in
-        StoredWeight(name: slot.name, storedName: slot.name, shape: []) {
-          throw ModelError(.mismatch, "the architecture has no weights")
+      weights[ObjectIdentifier(node.layer)] =
+        (handler?.slots(node.layer.fields, source.version) ?? []).map { slot in
+          StoredWeight(name: slot.name, storedName: slot.name, shape: []) {
+            throw ModelError(.mismatch, "the architecture has no weights")
+          }
         }
-      }
     }
   }
 
@@ -386,7 +387,9 @@ package struct KerasConversion: SourceConversion {
 
   private var trainableParameters: Int {
     var slots: [Int: [WeightSlot]?] = [:]
-    for (node, handler) in zip(graph.nodes, handlers) { slots[node.layerIndex] = handler?.slots }
+    for (node, handler) in zip(graph.nodes, handlers) {
+      slots[node.layerIndex] = handler?.slots(node.layer.fields, source.version)
+    }
     var count = 0
     for (index, layer) in graph.layers.enumerated() where layer.isTrainable {
       let known = slots[index] ?? nil

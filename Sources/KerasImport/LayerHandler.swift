@@ -1,3 +1,4 @@
+import ByteFormats
 import ImportSupport
 import TensorCore
 
@@ -16,12 +17,19 @@ enum LayerHandler {
     }
   }
 
-  var slots: [WeightSlot]? {
-    if case .known(let layer) = self, type(of: layer).hasKnownWeights {
-      layer.weights
-    } else {
-      nil
-    }
+  /// The weights of the layer and, behind them, of a layer that is its activation.
+  func slots(_ fields: JSONObject, _ version: KerasVersion) -> [WeightSlot]? {
+    guard case .known(let layer) = self, type(of: layer).hasKnownWeights else { return nil }
+    let activation = fields["activation"]
+    guard let className = activation?["class_name"]?.string,
+      let type = KerasLayerRegistry.type(named: className), type.hasKnownWeights,
+      let inner = try? type.init(
+        LayerConfiguration(
+          name: className, className: className, fields: activation?["config"]?.object ?? .init(),
+          version: version))
+    else { return layer.weights }
+    return layer.weights
+      + inner.weights.map { WeightSlot("activation/\($0.name)", isTrainable: $0.isTrainable) }
   }
 }
 
