@@ -62,6 +62,7 @@ extension NetworkWriter {
     for input in call.inputs { standard.append(self.standard(input, for: call.name)) }
     guard let first = standard.first else { throw call.error("it has no inputs") }
     let axis = try call.axis(axis, of: first)
+    if standard.count == 1 { return standard }
     var inputs: [KerasTensor] = []
     for input in standard {
       try call.require(
