@@ -46,9 +46,10 @@ struct InputShape {
 
   func layout(_ format: LayerConfiguration.DataFormat, isIndices: Bool) throws -> TensorLayout {
     switch sizes.count {
-    case 0, 1:
+    case 1: return TensorLayout(axes: [])
+    case 0:
       throw ModelError(
-        .unsupported, "the input has no axis after the batch", layer: layer,
+        .unsupported, "the input has no axes, not even the batch", layer: layer,
         hint: "shapes start with the batch: (None, 4) is a vector of 4")
     case 2: return isIndices ? .indices : .vector
     case 3: return .sequence
