@@ -96,7 +96,7 @@ struct Operation: Sendable {
 enum OperationTable {
   static let operations: [Operation] =
     arithmetic + comparisons + functions + reductions + orderings + shapes + slices + images
-    + windows + products
+    + windows + products + composed
 
   private static let byName = Dictionary(
     operations.flatMap { operation in operation.names.map { ($0, operation) } },

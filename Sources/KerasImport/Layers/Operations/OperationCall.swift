@@ -187,16 +187,16 @@ struct OperationCall: Sendable {
   /// Applies Keras's layer `className` with the given configuration to the tensors.
   func convert(
     _ inputs: [KerasTensor], as className: String, _ fields: KeyValuePairs<String, JSONValue>,
-    into network: inout NetworkWriter
+    weights: [(String, FloatValues)] = [], into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
     var object = JSONObject()
     for (name, value) in fields { object[name] = value }
-    return try convert(inputs, as: className, object, into: &network)
+    return try convert(inputs, as: className, object, weights: weights, into: &network)
   }
 
   func convert(
     _ inputs: [KerasTensor], as className: String, _ object: JSONObject,
-    into network: inout NetworkWriter
+    weights: [(String, FloatValues)] = [], into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
     guard let type = KerasLayerRegistry.type(named: className) else {
       throw layer.unsupported("layer class '\(className)' is not supported")
@@ -204,7 +204,10 @@ struct OperationCall: Sendable {
     let configuration = LayerConfiguration(
       name: name, className: layer.className, kind: className, fields: object,
       version: layer.version)
-    return try call(inputs).outputs(
+    let weights = weights.map { name, values in
+      StoredWeight(name: name, storedName: name, shape: values.shape) { values }
+    }
+    return try layer.with(name: name, inputs: inputs, weights: weights).outputs(
       of: type.init(configuration), configuration, into: &network)
   }
 

@@ -119,16 +119,25 @@ extension OperationTable {
 extension OperationCall {
   fileprivate func padded(
     _ tensor: KerasTensor, _ borders: [[Int]], _ mode: String, _ value: Float,
-    into network: inout NetworkWriter
+    _ suffix: String = "", into network: inout NetworkWriter
   ) throws -> KerasTensor {
     let axes = borders.indices.filter { borders[$0] != [0, 0] }
     guard borders.allSatisfy({ $0.allSatisfy { (0...Limits.dimension).contains($0) } }) else {
       throw layer.unsupported("the borders \(borders) are not supported")
     }
     if axes.isEmpty { return tensor }
-    guard axes.count <= 2, axes.allSatisfy({ $0 > 0 }) else {
-      throw layer.unsupported(
-        "borders on \(axes.count) axes of \(tensor.shapeText) are not supported")
+    guard axes.allSatisfy({ $0 > 0 }) else {
+      throw layer.unsupported("borders on the batch are not supported")
+    }
+    if mode == "symmetric" { return try mirrored(tensor, borders, into: &network) }
+    if axes.count > 2 {
+      // Two axes at a time.
+      var rest = borders
+      var first = borders.map { _ in [0, 0] }
+      for axis in axes.prefix(2) { (first[axis], rest[axis]) = (borders[axis], [0, 0]) }
+      return try padded(
+        padded(tensor, first, mode, value, "__\(axes[0])__" + suffix, into: &network), rest, mode,
+        value, suffix, into: &network)
     }
     // The padded axes become H and W.
     var input = tensor
@@ -162,8 +171,31 @@ extension OperationCall {
     let padding = Padding(
       kind,
       BorderAmounts(top: height[0], bottom: height[1], left: width[0], right: width[1]))
-    input.blob = network.add(name, padding, [input.blob])
-    return network.settled(input, for: name)
+    input.blob = network.add(name + suffix, padding, [input.blob])
+    return network.settled(input, for: name + suffix)
+  }
+
+  /// The tensor between mirror images of its first and last elements, which repeat them.
+  private func mirrored(
+    _ tensor: KerasTensor, _ borders: [[Int]], into network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    var result = tensor
+    for (axis, border) in borders.enumerated() where border != [0, 0] {
+      guard let length = result.shape[axis], border.allSatisfy({ $0 <= length }) else {
+        throw layer.unsupported("borders of \(border) on \(tensor.shapeText) are not supported")
+      }
+      var parts = [result]
+      for (end, count) in border.enumerated() where count > 0 {
+        let suffix = "__\(axis)_\(end)__"
+        let range = end == 0 ? 0..<count : length - count..<length
+        let part = try slice(result, axis, range, suffix, into: &network)
+        let turned = try reversed(part, [axis], suffix + "turned__", into: &network)
+        parts.insert(turned, at: end == 0 ? 0 : parts.count)
+      }
+      result = try network.concatenated(
+        axis: axis, call(parts, axis == borders.lastIndex { $0 != [0, 0] } ? "" : "__\(axis)__"))[0]
+    }
+    return result
   }
 
   /// As TensorFlow 1 resizes: from the corners of the pixels, and corner to corner if so wished.

@@ -214,14 +214,14 @@ extension OperationCall {
 
   /// Reverses the elements along some axes.
   func reversed(
-    _ input: KerasTensor, _ axes: [Int], into network: inout NetworkWriter
+    _ input: KerasTensor, _ axes: [Int], _ suffix: String = "", into network: inout NetworkWriter
   ) throws -> KerasTensor {
     var reverse = Reverse()
     reverse.reverseDim = [Bool](repeating: false, count: 5)
     for axis in axes {
       reverse.reverseDim[input.layout.axes[try self.axis(axis, of: input) - 1].blobIndex] = true
     }
-    return input.with(network.add(name, reverse, [input.blob]))
+    return input.with(network.add(name + suffix, reverse, [input.blob]))
   }
 
   func transposed(
