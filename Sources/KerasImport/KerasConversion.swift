@@ -130,9 +130,7 @@ package struct KerasConversion: SourceConversion {
   private func handler(
     _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject, inputCount: Int
   ) throws -> LayerHandler? {
-    let type: (any KerasLayer.Type)? =
-      layer.isOperation ? KerasOperationLayer.self : KerasLayerRegistry.type(named: layer.className)
-    if let type {
+    if let type = layer.type {
       do {
         return .known(try layer.configuration(subject.layer, source.version).layer(type))
       } catch  where layer.isForeign && options.customLayers.allowsAll {}

@@ -33,6 +33,11 @@ struct LayerRun {
       throw missing("this layer class is not interpreted")
     }
     try require(!inputs.isEmpty, "it has no inputs")
+    let isQuantized = ["Quantized", "Int4DTypePolicy", "_from_"].contains(
+      where: (fields["dtype"] ?? .null).text.contains)
+    if isQuantized || fields["lora_rank"].map({ !$0.isNull && weights.count > 2 }) == true {
+      throw missing("quantized weights are not interpreted")
+    }
     let other = arguments.subtracting(["training", "initial_state", "inputs", "query", "value"])
       .subtracting(generation.major < 3 ? ["key"] : [])
     try require(other.isEmpty, "its argument '\(other.min() ?? "")' is not interpreted")

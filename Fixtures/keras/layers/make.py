@@ -988,7 +988,7 @@ def dictionary_outputs(k):
 
 
 # Networks of Keras 3 that were refused once. Those of ALSO_H5 are saved in both forms.
-ALSO_H5 = ("untrainable_layers", "dense_prelu", "lora_dense", "lora_int8", "quantized_int4")
+ALSO_H5 = ("untrainable_layers", "dense_prelu", "lora_dense", "lora_int8", "quantized_int4", "example_patches", "example_tokens")
 
 
 def network(name, *shapes, values=None, types=None):
@@ -1168,6 +1168,81 @@ def _(L, ops, x):
     return L.Dense(3, activation="relu")(x)
 
 
+def example(name, fields, build, call):
+    """A class of an example on keras.io: its settings, its layers and what it computes."""
+    def init(self, **kwargs):
+        keras3.layers.Layer.__init__(self, **{k: v for k, v in kwargs.items() if k not in fields})
+        self.settings = {k: kwargs[k] for k in fields}
+        build(self, keras3.layers, **self.settings)
+
+    def get_config(self):
+        return {**keras3.layers.Layer.get_config(self), **self.settings}
+
+    made = type(name, (keras3.layers.Layer,), {"__init__": init, "call": call, "get_config": get_config})
+    return keras3.saving.register_keras_serializable("Example")(made)
+
+
+def patches(self, x):
+    size = self.settings["patch_size"]
+    taken = keras3.ops.image.extract_patches(x, size=size)
+    return keras3.ops.reshape(taken, (-1, taken.shape[1] * taken.shape[2], size * size * x.shape[3]))
+
+
+def pixels(self, x):
+    size = self.settings["block_size"]
+    _, height, width, depth = x.shape
+    depth //= size * size
+    x = keras3.ops.reshape(x, (-1, height, width, size, size, depth))
+    return keras3.ops.reshape(keras3.ops.transpose(x, (0, 1, 3, 2, 4, 5)),
+                              (-1, height * size, width * size, depth))
+
+
+def encoder(self, L, num_patches, projection_dim):
+    self.projection = L.Dense(projection_dim)
+    self.position_embedding = L.Embedding(num_patches, projection_dim)
+
+
+def tokens(self, L, maxlen, vocab_size, embed_dim):
+    self.token_emb = L.Embedding(vocab_size, embed_dim)
+    self.pos_emb = L.Embedding(maxlen, embed_dim)
+
+
+def positions(self, L, sequence_length, vocab_size, embed_dim):
+    self.token_embeddings = L.Embedding(vocab_size, embed_dim)
+    self.position_embeddings = L.Embedding(sequence_length, embed_dim)
+
+
+Patches = example("Patches", ["patch_size"], lambda self, L, patch_size: None, patches)
+DepthToSpace = example("DepthToSpace", ["block_size"], lambda self, L, block_size: None, pixels)
+PatchEncoder = example(
+    "PatchEncoder", ["num_patches", "projection_dim"], encoder,
+    lambda self, x: self.projection(x) + self.position_embedding(keras3.ops.arange(x.shape[1])[None]))
+TokenAndPositionEmbedding = example(
+    "TokenAndPositionEmbedding", ["maxlen", "vocab_size", "embed_dim"], tokens,
+    lambda self, x: self.token_emb(x) + self.pos_emb(keras3.ops.arange(x.shape[1])))
+PositionalEmbeddingOfTokens = example(
+    "PositionalEmbedding", ["sequence_length", "vocab_size", "embed_dim"], positions,
+    lambda self, x: self.token_embeddings(x) + self.position_embeddings(keras3.ops.arange(x.shape[1])))
+
+
+@network("example_patches", (6, 6, 2), (3, 2, 8))
+def _(L, ops, x, y):
+    return [PatchEncoder(num_patches=9, projection_dim=4)(Patches(patch_size=2)(x)), DepthToSpace(block_size=2)(y)]
+
+
+@network("example_tokens", (5,), (6,), types=["int32", "int32"],
+         values=[np.array([[1, 0, 8, 3, 3]]), np.array([[1, 0, 8, 3, 3, 2]])])
+def _(L, ops, x, y):
+    return [TokenAndPositionEmbedding(maxlen=7, vocab_size=9, embed_dim=4)(x),
+            PositionalEmbeddingOfTokens(sequence_length=6, vocab_size=9, embed_dim=4)(y)]
+
+
+@network("resizing_antialias", (9, 8, 2))
+def _(L, ops, x):
+    return [L.Resizing(*size, interpolation=kind, antialias=True)(x)
+            for size, kind in (((4, 3), "bilinear"), ((3, 11), "bicubic"), ((4, 4), "lanczos3"), ((5, 4), "nearest"))]
+
+
 def with_lora(model):
     for one in model.layers:
         if hasattr(one, "enable_lora"):
@@ -1233,6 +1308,9 @@ def make(framework, name, build):
         deflate(path + ".keras")
     if framework == "k3" and name in ALSO_H5:
         model.save(path + ".h5", include_optimizer=False)
+    # Keras rounds LoRA's matrices into the weights of such a file.
+    if name == "lora_int8":
+        os.remove(path + ".keras")
     np.savez(path + ".inputs.npz", **{f"input{i + 1}": v for i, v in enumerate(values)})
     np.savez(path + ".expected.npz", **{n: np.array(p, "f4") for n, p in predicted.items()})
 
