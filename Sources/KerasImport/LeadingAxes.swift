@@ -119,6 +119,11 @@ extension LayerCall {
   ) throws -> [KerasTensor] {
     if !(layer is EmbeddingSimilarity) { try requireNoTables() }
     try requireSameInTraining(configuration, &network)
+    if KerasLayerRegistry.exampleNames.contains(className) {
+      network.notes.append(
+        "layer '\(name)' (\(className)) is assumed to be the class that Keras's examples publish by this "
+          + "name, judging by its settings and weights: its code is not in the file")
+    }
     guard let leading = inputs.lazy.compactMap(\.leading).first else {
       return try layer.convert(self, into: &network)
     }

@@ -9,7 +9,7 @@ import TensorCore
 struct L2Normalization: KerasLayer {
   static let classes = [
     SourceLayer(
-      "L2Normalization", "Normalize2D",
+      "L2Normalization", "Normalize2D", "Normalize",
       becomes: "a sum of squares, a reciprocal square root, a product, scale",
       options: "from SSD networks: along the last axis")
   ]
@@ -17,6 +17,9 @@ struct L2Normalization: KerasLayer {
   private let normalization: UnitNormalization
 
   init(_ configuration: LayerConfiguration) throws {
+    try configuration.require(
+      configuration.kind != "Normalize" || configuration.field("scale") != nil, nil,
+      unsupported: "only the class of SSD networks, with a scale, is supported")
     normalization = try UnitNormalization(configuration)
   }
 
@@ -38,16 +41,17 @@ struct L2Normalization: KerasLayer {
 struct SubPixelUpscaling: KerasLayer {
   static let classes = [
     SourceLayer(
-      "SubPixelUpscaling", "PixelShuffler", becomes: "reorganizeData",
-      options: "`scale_factor`; from keras-contrib; `size`; from faceswap",
+      "SubPixelUpscaling", "PixelShuffler", "DepthToSpace", becomes: "reorganizeData",
+      options:
+        "`scale_factor`; from keras-contrib; `size`; from faceswap; `block_size`; from keras.io",
       refused: "channels first, two factors")
   ]
 
   private let factor: Int
 
   init(_ configuration: LayerConfiguration) throws {
-    let isSized = configuration.className == "PixelShuffler"
-    let factors = try configuration.ints(isSized ? "size" : "scale_factor") ?? [2]
+    let fields = ["PixelShuffler": "size", "DepthToSpace": "block_size"]
+    let factors = try configuration.ints(fields[configuration.kind] ?? "scale_factor") ?? [2]
     guard let factor = factors.first, factor > 0, Set(factors).count == 1 else {
       throw configuration.unsupported("size", "\(factors) is not supported")
     }

@@ -182,8 +182,13 @@ struct InstanceNormalization: KerasLayer {
   private let affine: ScaleAndCenter
 
   init(_ configuration: LayerConfiguration) throws {
-    grouped =
-      configuration.field("groups") == nil ? nil : try GroupNormalization(configuration)
+    // The class of TensorFlow's examples has no other settings.
+    let isExample = !["axis", "scale", "center", "groups"].contains {
+      configuration.fields[$0] != nil
+    }
+    var fields = configuration
+    if isExample { fields.fields["groups"] = .int(-1) }
+    grouped = fields.field("groups") == nil ? nil : try GroupNormalization(fields)
     axis = try configuration.ints("axis")?.first
     epsilon = try configuration.double("epsilon", default: 1e-3)
     affine = try ScaleAndCenter(configuration)

@@ -24,7 +24,8 @@ enum KerasLayerRegistry {
     InstanceNormalization.self, CustomScaleLayer.self, DeprocessStylizedImage.self,
     L2Normalization.self, SubPixelUpscaling.self,
     UpsampleLike.self, TemporalConvolution.self, PatchExtract.self, PatchEmbedding.self,
-    PatchMerging.self, PatchExpanding.self, SwinTransformerBlock.self, ClassToken.self,
+    PatchMerging.self, PatchExpanding.self, PatchEncoder.self, SwinTransformerBlock.self,
+    ClassToken.self,
     TransformerBlock.self, MixerBlock.self, FeedForward.self,
     PositionEmbedding.self, ScaledDotProductAttention.self, SequenceAttention.self,
     WeightedSequence.self, PositionalEmbedding.self, DistanceBias.self,
@@ -36,6 +37,11 @@ enum KerasLayerRegistry {
     VisionTransformerEncoder.self, DepthwiseConv3D.self, FourierEncoder.self, AnchorBoxes.self,
     ContextAttention.self, ScaleAlongAxis.self, TableEmbedding.self, EmbeddingSimilarity.self,
     ExtractStep.self,
+  ]
+
+  /// Classes of Keras's published examples, which many projects copy.
+  static let exampleNames: Set<String> = [
+    "DepthToSpace", "Normalize", "PatchEncoder", "Patches",
   ]
 
   /// Names that packages gave to classes like Keras's.

@@ -9,7 +9,8 @@ import TensorCore
 struct PatchExtract: KerasLayer {
   static let classes = [
     SourceLayer(
-      "patch_extract", becomes: "reorganizeData, reshape", options: "`patch_size`",
+      "patch_extract", "Patches", becomes: "reorganizeData, reshape",
+      options: "`patch_size`; Patches of the examples on keras.io",
       refused: "sizes that are not multiples of a patch")
   ]
 
@@ -31,6 +32,49 @@ struct PatchExtract: KerasLayer {
         ["block_size": .int(size)], into: &network)[0]
     }
     return [try network.tokens(image, call, call.name)]
+  }
+}
+
+/// A product with a matrix, and a row of a table for each patch, from the examples on keras.io.
+struct PatchEncoder: KerasLayer {
+  static let classes = [
+    SourceLayer(
+      "PatchEncoder", becomes: "innerProduct, loadConstant, add",
+      options: "`num_patches`, `projection_dim`; of the examples on keras.io")
+  ]
+  /// A `.keras` file has them in another order.
+  static let hasKnownWeights = false
+
+  private let count: Int
+  private let width: Int
+
+  init(_ configuration: LayerConfiguration) throws {
+    count = try configuration.int("num_patches")
+    width = try configuration.int("projection_dim")
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let (input, steps, channels) = try call.sequence()
+    func weight(_ name: String, _ shape: [Int], _ isTable: Bool) throws -> StoredWeight {
+      let found = call.weights.filter {
+        $0.shape == shape
+          && ($0.storedName.contains("position") || $0.storedName.contains("embedding/")) == isTable
+      }
+      try call.require(
+        call.weights.count == 3 && found.count == 1,
+        unsupported: "its weights are not those of the class on keras.io")
+      return StoredWeight(
+        name: name, storedName: found[0].storedName, shape: shape, values: found[0].values)
+    }
+    try call.require(steps == count, "its input has \(steps) patches, its table \(count)")
+    let projection = [
+      try weight("projection/kernel", [channels, width], false),
+      try weight("projection/bias", [width], false),
+    ]
+    let inner = call.with(name: call.name, inputs: [input], weights: projection)
+    let projected = try inner.dense(input, "projection", width, &network)
+    let table = try weight("positions", [count, width], true).values()
+    return [network.adding(table, to: projected, call.name)]
   }
 }
 

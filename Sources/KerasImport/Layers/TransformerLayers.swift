@@ -183,7 +183,8 @@ struct TokenAndPositionEmbedding: KerasLayer {
   static let classes = [
     SourceLayer(
       "TokenAndPositionEmbedding", becomes: "embedding, loadConstant, add",
-      options: "`vocabulary_size`, `sequence_length`, `embedding_dim`, `mask_zero`; from keras-hub",
+      options:
+        "`vocabulary_size`, `sequence_length`, `embedding_dim`, `mask_zero`; from keras-hub; the classes of keras.io, also PositionalEmbedding",
       refused: "`start_index`, `positions`")
   ]
   static let maskPolicy = MaskPolicy.decides
@@ -193,11 +194,14 @@ struct TokenAndPositionEmbedding: KerasLayer {
   private let width: Int
   private let isTied: Bool
   private let masksZero: Bool
+  /// Whether it is one of the classes of keras.io.
+  private let isExample: Bool
 
   init(_ configuration: LayerConfiguration) throws {
-    tokens = try configuration.int("vocabulary_size")
-    steps = try configuration.int("sequence_length")
-    width = try configuration.int("embedding_dim")
+    tokens = try configuration.int("vocabulary_size", "vocab_size")
+    steps = try configuration.int("sequence_length", "maxlen")
+    width = try configuration.int("embedding_dim", "embed_dim")
+    isExample = configuration.field("vocab_size") != nil
     isTied = try configuration.bool("tie_weights", default: true)
     masksZero = try configuration.bool("mask_zero", default: false)
   }
@@ -210,6 +214,21 @@ struct TokenAndPositionEmbedding: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     try call.requireNoPositions()
+    var call = call
+    if isExample, let first = call.weights.first, !first.storedName.contains("vars/") {
+      // An .h5 file has them in the order in which the class makes them.
+      call = call.with(
+        name: call.name, inputs: call.inputs,
+        weights: zip(call.weights, call.weights.reversed()).map { named, stored in
+          var weight = stored
+          weight.name = named.name
+          return weight
+        })
+      try call.require(tokens != steps, unsupported: "its two tables have the same size")
+    } else if isExample, let first = call.weights.first {
+      try call.require(
+        first.storedName.contains("pos"), unsupported: "its weights are not those of keras.io")
+    }
     let embedded = try call.part(
       "Embedding", [call.input], "tokens",
       [

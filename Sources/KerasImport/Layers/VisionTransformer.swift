@@ -50,9 +50,13 @@ struct TransformerBlock: KerasLayer {
   private let hidden: Int
 
   init(_ configuration: LayerConfiguration) throws {
+    let isExample = configuration.field("ff_dim") != nil
     try configuration.require(
       configuration.field("mlp_dim") != nil, nil,
-      unsupported: "only vit-keras' class of this name is supported",
+      unsupported: isExample
+        ? "of Keras's two examples with this class, one attends to all steps and one to those "
+          + "before, which the file does not say"
+        : "only vit-keras' class of this name is supported",
       hint: "make it a custom layer with --custom-layers")
     heads = try configuration.int("num_heads")
     hidden = try configuration.int("mlp_dim")
