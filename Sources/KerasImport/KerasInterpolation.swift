@@ -13,11 +13,17 @@ enum KerasInterpolation: String, Sendable {
   case nearest, bilinear, bicubic, area, lanczos3, lanczos5, gaussian, mitchellcubic
 
   /// The factors, `[output][input]`; each row is computed when it is read.
-  func matrix(from input: Int, to output: Int) -> some Sequence<[Double]> {
+  ///
+  /// - Parameter isSmoothed: whether each element of a smaller image depends on all those that it
+  ///   stands for, as with `antialias`.
+  func matrix(
+    from input: Int, to output: Int, isSmoothed: Bool = false
+  ) -> some Sequence<[Double]> {
     (0..<output).lazy.map { row in
       var factors = [Double](repeating: 0, count: input)
       let scale = Double(Float(input) / Float(output))
       let center = (Double(row) + 0.5) * scale
+      let spread = isSmoothed ? max(scale, 1) : 1
       switch self {
       case .nearest: factors[min(max(Int(center.rounded(.down)), 0), input - 1)] = 1
       case .nearestBelow: factors[min(Int(Double(row) * scale), input - 1)] = 1
@@ -31,7 +37,7 @@ enum KerasInterpolation: String, Sendable {
         let below = min(Int(place), input - 1)
         factors[below] += 1 - (place - Double(below))
         factors[min(below + 1, input - 1)] += place - Double(below)
-      case .bilinear:
+      case .bilinear where !isSmoothed:
         let place = center - 0.5
         let below = place.rounded(.down)
         let lower = max(Int(below), 0)
@@ -44,12 +50,15 @@ enum KerasInterpolation: String, Sendable {
           let overlap = min(end, Double(index + 1)) - max(start, Double(index))
           if overlap > 0 { factors[index] = overlap / (end - start) }
         }
-      case .bicubic: Self.addCubic(at: center - 0.5, to: &factors)
-      case .lanczos3, .lanczos5, .gaussian, .mitchellcubic:
-        let first = max(Int((center - radius - 0.5).rounded(.up)), 0)
-        let last = min(Int((center + radius - 0.5).rounded(.down)), input - 1)
+      case .bicubic where !isSmoothed: Self.addCubic(at: center - 0.5, to: &factors)
+      case .bilinear, .bicubic, .lanczos3, .lanczos5, .gaussian, .mitchellcubic:
+        let reach = radius * spread
+        let first = max(Int((center - reach - 0.5).rounded(.up)), 0)
+        let last = min(Int((center + reach - 0.5).rounded(.down)), input - 1)
         guard first <= last else { break }
-        for index in first...last { factors[index] = weight(abs(Double(index) + 0.5 - center)) }
+        for index in first...last {
+          factors[index] = weight(abs(Double(index) + 0.5 - center) / spread)
+        }
         let total = factors.reduce(0, +)
         if total != 0 { for index in first...last { factors[index] /= total } }
       }
@@ -77,6 +86,7 @@ enum KerasInterpolation: String, Sendable {
 
   private var radius: Double {
     switch self {
+    case .bilinear: 1
     case .lanczos3: 3
     case .lanczos5: 5
     case .gaussian: 1.5
@@ -87,6 +97,9 @@ enum KerasInterpolation: String, Sendable {
   private func weight(_ x: Double) -> Double {
     if x >= radius { return 0 }
     switch self {
+    case .bilinear: return 1 - x
+    case .bicubic:
+      return x > 1 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : (1.5 * x - 2.5) * x * x + 1
     case .gaussian:
       let sigma = radius / 3
       return exp(-x * x / (2 * sigma * sigma))

@@ -8,7 +8,8 @@ extension NetworkWriter {
 
   /// The image in another size: one matrix along the height and one along the width.
   mutating func resampled(
-    _ image: KerasTensor, to sizes: [Int], _ interpolation: KerasInterpolation, _ call: LayerCall
+    _ image: KerasTensor, to sizes: [Int], _ interpolation: KerasInterpolation,
+    isSmoothed: Bool = false, _ call: LayerCall
   ) throws -> KerasTensor {
     var result = image
     let layout = image.layout
@@ -20,7 +21,9 @@ extension NetworkWriter {
       if length == size { continue }
       var matrix: [Float] = []
       matrix.reserveCapacity(try computedCount([length, size], limit: Self.matrixLimit))
-      for row in interpolation.matrix(from: length, to: size) { matrix += row.map(Float.init) }
+      for row in interpolation.matrix(from: length, to: size, isSmoothed: isSmoothed) {
+        matrix += row.map(Float.init)
+      }
       result = withChannelAxis(index, of: [result], for: call.name) { network, tensors in
         var tensor = tensors[0]
         tensor.blob = network.add(
@@ -86,8 +89,9 @@ struct Resizing: KerasLayer {
   static let classes = [
     SourceLayer(
       "Resizing", becomes: "two 1 × 1 convolutions, one along each axis",
-      options: "`interpolation` as UpSampling2D, `crop_to_aspect_ratio`, `pad_to_aspect_ratio`",
-      refused: "`antialias`; unknown sizes")
+      options:
+        "`interpolation` as UpSampling2D, `crop_to_aspect_ratio`, `pad_to_aspect_ratio`, `antialias`",
+      refused: "unknown sizes")
   ]
 
   private let size: [Int]
@@ -95,6 +99,7 @@ struct Resizing: KerasLayer {
   private let crops: Bool
   private let pads: Bool
   private let fill: Double
+  private let isSmoothed: Bool
   private let format: LayerConfiguration.DataFormat
 
   init(_ configuration: LayerConfiguration) throws {
@@ -104,9 +109,7 @@ struct Resizing: KerasLayer {
     pads = try configuration.bool("pad_to_aspect_ratio", default: false)
     fill = try configuration.double("fill_value", default: 0)
     format = try configuration.dataFormat ?? .channelsLast
-    guard try !configuration.bool("antialias", default: false) else {
-      throw configuration.unsupported("antialias", "is not supported")
-    }
+    isSmoothed = try configuration.bool("antialias", default: false)
     let mode = try configuration.string("fill_mode", default: "constant")
     guard !pads || mode == "constant" else {
       throw configuration.unsupported("fill_mode", "'\(mode)' is not supported")
@@ -133,7 +136,9 @@ struct Resizing: KerasLayer {
         if let index = image.index(of: place) { image.shape[index] = size }
       }
     }
-    return [try network.resampled(image, to: size, interpolation, call)]
+    return [
+      try network.resampled(image, to: size, interpolation, isSmoothed: isSmoothed, call)
+    ]
   }
 }
 

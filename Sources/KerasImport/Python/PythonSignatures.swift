@@ -119,11 +119,11 @@ struct PythonSignature: Sendable {
     @ZeroPadding1D | K.temporal_padding | x padding=[1,1]
     @ZeroPadding2D | K.spatial_2d_padding | x padding=[[1,1],[1,1]] data_format,dim_ordering
     @UpSampling2D | K.resize_images | x height_factor width_factor data_format,dim_ordering interpolation=nearest
-    resize | tf.image.resize | x,images size method=bilinear preserve_aspect_ratio!false antialias!false
+    resize | tf.image.resize | x,images size method=bilinear preserve_aspect_ratio!false antialias=false
     resizeimages | tf.image1.resize tf.image.resize_images | x,images size method=bilinear align_corners=false preserve_aspect_ratio!false
     resizebilinear | tf.image.resize_bilinear | x,images size align_corners=false half_pixel_centers=false
     resizenearestneighbor | tf.image.resize_nearest_neighbor | x,images size align_corners=false half_pixel_centers=false
-    resize | ops.image.resize | x,images size interpolation=bilinear antialias!false
+    resize | ops.image.resize | x,images size interpolation=bilinear antialias=false
     depthtospace | tf.depth_to_space | x,input block_size data_format=NHWC
     spacetodepth | tf.space_to_depth | x,input block_size data_format=NHWC
     croptoboundingbox | tf.image.crop_to_bounding_box | x,image offset_height offset_width target_height target_width

@@ -192,9 +192,9 @@ extension OperationTable {
           try call.int(1, "target_height", default: 0), try call.int(2, "target_width", default: 0),
         ]
         let method = try call.string(3, "method", default: "bilinear").lowercased()
-        guard input.rank == 4, target.allSatisfy({ (1...Limits.imageSide).contains($0) }),
-          try !call.bool(4, "antialias", default: false)
-        else { throw call.layer.unsupported("padding \(input.shapeText) is not supported") }
+        guard input.rank == 4, target.allSatisfy({ (1...Limits.imageSide).contains($0) }) else {
+          throw call.layer.unsupported("padding \(input.shapeText) is not supported")
+        }
         let ratio = max(
           Double(sizes[0]) / Double(target[0]), Double(sizes[1]) / Double(target[1]))
         let exact = sizes.prefix(2).map { Double($0) / ratio }
@@ -207,7 +207,10 @@ extension OperationTable {
           resized.allSatisfy { $0 > 0 }, "its input \(input.shapeText) would vanish")
         let image = try call.layer.step(
           "resize", [input], "image",
-          ["size": .array(resized.map { .int($0) }), "interpolation": .string(method)], &network)
+          [
+            "size": .array(resized.map { .int($0) }), "interpolation": .string(method),
+            "antialias": .bool(try call.bool(4, "antialias", default: false)),
+          ], &network)
         return try call.convert(
           [image], as: "ZeroPadding2D", ["padding": .array(borders)], into: &network)
       },

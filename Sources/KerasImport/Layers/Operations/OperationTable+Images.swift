@@ -226,9 +226,6 @@ extension OperationCall {
     guard let size = try ints(1, "size"), size.count == 2 else {
       throw layer.unsupported("its size is not two numbers")
     }
-    if try bool(nil, "antialias", default: false) {
-      throw layer.unsupported("antialiasing when an image shrinks is not supported")
-    }
     if try bool(nil, "align_corners", default: false) {
       throw layer.unsupported("align_corners is not supported")
     }
@@ -237,6 +234,7 @@ extension OperationCall {
       [input], as: "Resizing",
       [
         "height": .int(size[0]), "width": .int(size[1]), "interpolation": .string(method),
+        "antialias": .bool(try bool(nil, "antialias", default: false)),
         "data_format": .string(try string(nil, "data_format", default: "channels_last")),
       ], into: &network)
   }
