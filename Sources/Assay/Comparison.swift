@@ -251,12 +251,11 @@ public struct Comparison: Sendable {
     _ prediction: Prediction, _ model: Model,
     expected: (file: String, blobs: [(name: String, value: Tensor)]), options: Options
   ) throws -> BlobComparison {
-    let layers = model.neuralNetwork?.layers ?? []
     var values: [String: Tensor] = [:]
     for output in prediction.outputs { values[output.name] = output.value }
     let (path, expected) = expected
     let comparison = BlobComparison(
-      order: layers.flatMap(\.output), actual: values, expected: expected,
+      order: model.blobNames, actual: values, expected: expected,
       tolerances: options.tolerances)
     guard !comparison.blobs.isEmpty else {
       throw ModelError(

@@ -13,14 +13,9 @@ extension Model {
     let layer =
       layers.last { $0.name == name + "__activation__" } ?? layers.last { $0.name == name }
     if let layer { return layer.output.first }
-    if case .mlProgram(let program)? = type {
-      let body = program.function(description?.programFunction ?? "main")?.body
-      if body?.operations.contains(where: { $0.outputs.contains { $0.name == name } }) == true {
-        return name
-      }
-    }
     let feature = feature(meantBy: name)
-    return feature == name ? (takes(name) ? name : nil) : blob(named: feature)
+    if feature != name { return blob(named: feature) }
+    return blobNames.contains(name) || takes(name) ? name : nil
   }
 
   /// The input or output that a user's name means; the name itself if there is none.
@@ -29,6 +24,15 @@ extension Model {
     if outputs?.contains(name) == true { return name }
     return FeatureNames.input.meant(by: name, among: inputs ?? [])
       ?? FeatureNames.output.meant(by: name, among: outputs ?? []) ?? name
+  }
+
+  /// What the layers of a network or the operations of a program compute, in their order.
+  package var blobNames: [String] {
+    guard case .mlProgram(let program)? = type else {
+      return neuralNetwork?.layers.flatMap(\.output) ?? []
+    }
+    let body = program.function(description?.programFunction ?? "main")?.body
+    return body?.operations.flatMap { $0.outputs.map(\.name) } ?? []
   }
 }
 

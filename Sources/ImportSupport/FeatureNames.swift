@@ -73,8 +73,9 @@ extension ConversionOptions {
     options.preprocessing = preprocessing.renamingFeatures {
       outs.contains($0) ? $0 : output(input($0))
     }
-    options.metadata.inputDescriptions = metadata.inputDescriptions.renamingKeys(input)
-    options.metadata.outputDescriptions = metadata.outputDescriptions.renamingKeys(output)
+    options.metadata.descriptions = metadata.descriptions.renamingKeys {
+      outs.contains($0) ? $0 : output(input($0))
+    }
     options.classifier?.probabilitiesOutput = classifier?.probabilitiesOutput.map(output)
     return options
   }

@@ -168,13 +168,15 @@ final class ProgramLowering {
       layers[index].input = layers[index].input.map { names[$0] ?? $0 }
       layers[index].output = layers[index].output.map { names[$0] ?? $0 }
     }
-    for (old, new) in names {
-      blobs.remove(old)
-      blobs.insert(new)
-      if wholeBlobs.remove(old) != nil { wholeBlobs.insert(new) }
-      if singleBlobs.remove(old) != nil { singleBlobs.insert(new) }
-      producers[old] = nil
+    // Two blobs may swap their names.
+    func rename(in set: inout Set<String>) {
+      let old = names.filter { set.remove($0.key) != nil }
+      set.formUnion(old.values)
     }
+    rename(in: &blobs)
+    rename(in: &wholeBlobs)
+    rename(in: &singleBlobs)
+    for old in names.keys { producers[old] = nil }
     for layer in layers[mark...] where !(layer.parameters is Copy) {
       for output in layer.output { producers[output] = layer }
     }
@@ -284,8 +286,13 @@ extension ProgramLowering {
     for (index, output) in operation.outputs.enumerated() {
       results[index] = try stated(output, results[index])
       guard let blob = results[index].blob, added.contains(blob), blob != output.name,
-        names[blob] == nil, !blobs.contains(output.name)
+        names[blob] == nil, names[output.name] == nil
       else { continue }
+      // An earlier layer of the operation may have the name.
+      if blobs.contains(output.name) {
+        guard added.contains(output.name) else { continue }
+        names[output.name] = blob
+      }
       names[blob] = output.name
     }
     if !isFlow { rename(names, since: mark) }
