@@ -4,20 +4,21 @@ import Assay
 struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",
-    abstract: "Prints a Python script that saves what Keras or Caffe computes, for diff.",
+    abstract: "Prints a Python script that saves what Core ML, Keras or Caffe computes, for diff.",
     discussion: """
       EXAMPLES:
+        assay record model.mlmodel cat.png > record.py
         assay record model.h5 cat.png > record.py
         assay record deploy.prototxt net.caffemodel cat.png -o record.py
-        assay record model.keras --framework keras3 > record.py
 
-      Run the script where the framework is installed. It writes inputs.npz, expected.npz (the outputs) \
-      and layers.npz (what each layer computes, including those of nested models) for the options \
-      --expected and --layers of assay diff. If the inputs are images, complete its function prepare. \
-      Without inputs, it uses random values.
+      Run the script where the framework is installed; for Core ML, on a Mac with coremltools. It \
+      says what to install, and ends with or shows the command that compares: the outputs are for the \
+      option --expected of assay diff, what each layer computes (including those of nested models) is \
+      for --layers. If the inputs of Keras or Caffe are images, complete the function prepare; without \
+      inputs, the script uses random values. A Core ML model needs its inputs.
       """)
 
-  @Argument(help: "The network.", completion: .file())
+  @Argument(help: "The network or Core ML model.", completion: .file())
   var model: String
 
   @Argument(
@@ -25,8 +26,7 @@ struct RecordCommand: ParsableCommand {
     completion: .file())
   var files: [String] = []
 
-  @Option(help: "The framework that runs the script; default: the one that wrote the network.")
-  var framework: RecordingFramework?
+  @Option(help: .hidden) var framework: String?
 
   @Option(
     name: .customShort("o"),
@@ -44,7 +44,6 @@ struct RecordCommand: ParsableCommand {
       weights = first
       inputs.removeFirst()
     }
-    for input in inputs { _ = try FileFormat.read(input) }
     let source = try ModelSource(contentsOf: model, weights: weights)
     if let file = weights, source.weightsFile(model, file) == model {
       (model, weights) = (file, model)
@@ -53,9 +52,12 @@ struct RecordCommand: ParsableCommand {
     try require(
       own != .caffe || weights != nil, .mismatch, "pycaffe needs a .prototxt and its weights",
       file: model, hint: "name both files")
+    if own != .coreML { for input in inputs { _ = try FileFormat.read(input) } }
+    if framework != nil, !global.quiet {
+      Console.note("--framework has no effect: the script finds out what is installed")
+    }
     let script = try inFile(model) {
-      try RecordingScript(
-        source, framework: framework ?? own, model: model, weights: weights, inputs: inputs)
+      try RecordingScript(source, model: model, weights: weights, inputs: inputs)
     }
     if let destination {
       try AtomicFile.write(Array(script.text.utf8), to: destination)
@@ -76,5 +78,3 @@ struct RecordCommand: ParsableCommand {
     }
   }
 }
-
-extension RecordingFramework: ExpressibleByArgument {}

@@ -10,6 +10,8 @@ public struct KerasSource: Sendable {
   package var hasWeights: Bool { weights != nil }
   /// 1, 2 or 3: the version of Keras that wrote it, guessed where the file does not say.
   package var majorVersion: Int { version.isKeras1 ? 1 : version.isAtLeast(3, 0) ? 3 : 2 }
+  /// The same in full where the file says it.
+  package var versionText: String { version.isKnown ? version.text : String(majorVersion) }
   let definition: ModelDefinition
   let weights: (any KerasWeights)?
   /// The weights file, if it differs from the architecture file.

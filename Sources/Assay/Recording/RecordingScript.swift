@@ -1,35 +1,32 @@
 import ByteFormats
+import CoreMLModel
 import KerasImport
+import ModelPrediction
 import TensorCore
 
 /// A framework whose predictions a script can record.
-package enum RecordingFramework: String, CaseIterable, Sendable {
-  case keras1, keras2, keras3, caffe
+package enum RecordingFramework: Sendable {
+  case keras1, keras, caffe, coreML
 
   /// The framework that wrote the network.
   ///
   /// - Throws: `.unsupported` for networks of frameworks without a suitable Python interface.
   package init(of source: ModelSource) throws {
     switch source {
-    case .keras(let source):
-      self = source.majorVersion == 1 ? .keras1 : source.majorVersion == 2 ? .keras2 : .keras3
+    case .keras(let source): self = source.majorVersion == 1 ? .keras1 : .keras
     case .caffe: self = .caffe
+    case .coreML: self = .coreML
     case .darknet:
       throw ModelError(
         .unsupported, "the Python interface of Darknet does not expose what its layers compute",
         hint: "write the arrays from C, and compare them with --expected and --layers")
-    case .coreML:
-      throw ModelError(
-        .unsupported, "is already a Core ML model",
-        hint: "name the file that it was converted from")
     }
   }
-
-  fileprivate var isKeras: Bool { self != .caffe }
 }
 
 /// A Python script that runs a network in its framework and writes `inputs.npz`, `expected.npz` and
-/// `layers.npz`, which `diff` reads with `--expected` and `--layers`.
+/// `layers.npz`, which `diff` reads with `--expected` and `--layers`; of a Core ML model, a
+/// `CoreMLScript`.
 ///
 /// Layers have the names that `convert` gives them: a layer of a nested model is prefixed with the
 /// model's name, and a layer that is called several times gets a number.
@@ -41,24 +38,49 @@ package struct RecordingScript: Sendable {
   ///   - inputs: files, one per input, or a batch for a single input; random values if empty.
   /// - Throws: `.mismatch` if the framework cannot read the network.
   package init(
-    _ source: ModelSource, framework: RecordingFramework, model: String, weights: String?,
-    inputs: [String]
+    _ source: ModelSource, model: String, weights: String?, inputs: [String]
   ) throws {
-    let own = try RecordingFramework(of: source)
-    try require(
-      own.isKeras == framework.isKeras, .mismatch,
-      "\(framework.rawValue) cannot read a network of \(own.isKeras ? "Keras" : "Caffe")",
-      hint: "omit --framework")
+    let framework = try RecordingFramework(of: source)
+    if case .coreML(let document) = source {
+      text = try CoreMLScript(document, path: model, inputs: inputs).text
+      return
+    }
     var constants = "MODEL = \(JSONValue.quoted(model))\n"
     if let weights { constants += "WEIGHTS = \(JSONValue.quoted(weights))\n" }
     constants +=
-      "INPUTS = [\(inputs.map(JSONValue.quoted).joined(separator: ", "))]"
+      "INPUTS = [\(Self.list(inputs))]"
       + "  # .npy, .npz or images; random values if there are none\n"
+    var isThird = false
+    var lambdas: (names: [String], versions: [String]) = ([], [])
+    if case .keras(let keras) = source {
+      isThird = keras.majorVersion == 3
+      let interface = (try? source.inspectedModel())?.description ?? ModelDescription()
+      constants += Self.names("INPUT", interface.input.filter { $0.type?.isOptional != true })
+      constants += Self.names("OUTPUT", interface.output)
+      if framework == .keras {
+        constants += """
+          WRITTEN_BY = \(JSONValue.quoted(keras.versionText))
+          CUSTOM_OBJECTS = {}  # your own classes and functions: {"Name": Class}
+
+          """
+        lambdas = keras.lambdas
+        if !lambdas.names.isEmpty {
+          let members = lambdas.names.map { "\(JSONValue.quoted($0)): None" }
+          constants += """
+            LAMBDAS = {\(members.joined(separator: ", "))}  # functions instead of the file's: lambda x: …
+            LAMBDA_PYTHONS = [\(Self.list(lambdas.versions))]  # the versions of Python for the file's
+
+            """.replacing("…", with: "x * tf.sigmoid(x)")
+        }
+      }
+    }
     let parts: [String] =
       switch framework {
-      case .caffe: Self.caffe
       case .keras1: Self.keras1(hasWeights: weights != nil)
-      case .keras2, .keras3: Self.eager(framework, hasWeights: weights != nil)
+      case .keras:
+        Self.eager(
+          hasWeights: weights != nil, isThird: isThird, hasLambdas: !lambdas.names.isEmpty)
+      case .caffe, .coreML: Self.caffe
       }
     // The constants follow the modules.
     text =
@@ -66,14 +88,31 @@ package struct RecordingScript: Sendable {
       .joined(separator: "\n\n") + "\n"
   }
 
+  private static func list(_ texts: [String]) -> String {
+    texts.map(JSONValue.quoted).joined(separator: ", ")
+  }
+
+  /// The names that `convert` gives features, for the arrays in the files; states come last.
+  private static func names(_ kind: String, _ features: [FeatureDescription]) -> String {
+    let names = features.filter { if case .string = $0.type?.kind { false } else { true } }
+    let all = names.map(\.name).isEmpty ? ["\(kind.lowercased())1"] : names.map(\.name)
+    return "\(kind)_NAMES = [\(list(all))]\n"
+  }
+
   private static func title(_ framework: RecordingFramework) -> String {
-    let name =
-      framework.isKeras ? "Keras \(framework.rawValue.last.map(String.init) ?? "")" : "Caffe"
+    let (name, install) =
+      switch framework {
+      case .keras1: ("Keras 1", keras1Remedy)
+      case .keras: ("Keras", "python3 -m pip install tensorflow tf_keras pillow")
+      case .caffe, .coreML: ("Caffe", "pycaffe, which is part of Caffe")
+      }
     return #"""
       """Writes what \#(name) computes: inputs.npz, expected.npz (the outputs) and layers.npz.
 
           python3 record.py
           assay diff MODEL.mlmodel inputs.npz --expected expected.npz --layers layers.npz
+
+      It needs: \#(install)
       """
       """#
   }
@@ -84,54 +123,55 @@ package struct RecordingScript: Sendable {
 
   private static var caffe: [String] {
     [
-      "import caffe\nimport numpy as np",
+      "import io\nimport zipfile\n\nimport caffe\nimport numpy as np",
       prepare("image[:, :, ::-1] - [104, 117, 123]: BGR minus the mean"),
       RecordingScriptParts.readForCaffe + "\n", RecordingScriptParts.readAll + "\n",
-      RecordingScriptParts.caffe,
+      RecordingScriptParts.save + "\n", RecordingScriptParts.caffe,
     ]
   }
 
-  private static func eager(_ framework: RecordingFramework, hasWeights: Bool) -> [String] {
-    let isThird = framework == .keras3
-    let images = isThird ? "keras.utils" : "keras.preprocessing.image"
-    let open =
-      hasWeights
-      ? "keras.models.model_from_json(open(MODEL).read())\nmodel.load_weights(WEIGHTS)"
-      : "keras.models.load_model(MODEL, compile=False)  # custom_objects={…} for your own classes"
-        .replacing("…", with: "\"Name\": Class")
-    return [
-      isThird
-        ? "import keras\nimport numpy as np"
-        : """
-        import numpy as np
-        import tensorflow as tf
-
-        try:
-            import tf_keras as keras  # Keras 2 beside TensorFlow 2.16 and later
-        except ImportError:
-            from tensorflow import keras
-        """,
-      prepare("image / 127.5 - 1"),
+  private static func eager(
+    hasWeights: Bool, isThird: Bool, hasLambdas: Bool
+  ) -> [String] {
+    [
+      EagerKerasScript.modules, prepare("image / 127.5 - 1"),
+      (hasLambdas ? EagerKerasScript.lambdas + "\n\n\n" : "")
+        + EagerKerasScript.open
+        .replacing("@LAMBDAS@", with: hasLambdas ? EagerKerasScript.useLambdas : "")
+        .replacing(
+          "@LOAD@",
+          with: hasWeights ? EagerKerasScript.loadArchitecture : EagerKerasScript.loadModel
+        )
+        .replacing(
+          "@REMEDY@",
+          with: isThird
+            ? "Install that version or a later one: python3 -m pip install --upgrade tensorflow keras"
+            : "Keras 3 reads only some networks of Keras 2, and an old Keras none of a newer one. "
+              + "Install Keras 2: python3 -m pip install --upgrade tensorflow tf_keras") + "\n",
       RecordingScriptParts.read.replacing(
         "@LOAD@",
         with: """
-          image = \(images).load_img(
+          images = keras.utils if hasattr(keras.utils, "load_img") else keras.preprocessing.image
+              image = images.load_img(
                   path, color_mode="grayscale" if 1 in (shape[-1], shape[1] if first else 0) else "rgb",
                   target_size=None if None in size else size)
-              array = \(images).img_to_array(image, data_format="channels_last")
+              array = images.img_to_array(image, data_format="channels_last")
           """) + "\n",
-      RecordingScriptParts.readAll + "\n",
-      (isThird ? EagerKerasScript.keras3 : EagerKerasScript.keras2) + "\n",
-      EagerKerasScript.run + "\n",
-      EagerKerasScript.end.replacing("@OPEN@", with: open)
-        .replacing(
-          "@TENSOR@", with: isThird ? "keras.ops.convert_to_tensor" : "tf.convert_to_tensor"),
+      RecordingScriptParts.readAll + "\n", RecordingScriptParts.save + "\n",
+      EagerKerasScript.run + "\n", EagerKerasScript.end,
     ]
   }
+
+  private static let keras1Remedy =
+    "python3 -m pip install keras==1.2.2 theano-pymc==1.1.2 'numpy<1.24' h5py pillow"
 
   private static func keras1(hasWeights: Bool) -> [String] {
     [
       """
+      import io
+      import sys
+      import zipfile
+
       import keras
       import numpy as np
       from keras import backend as K
@@ -147,12 +187,13 @@ package struct RecordingScript: Sendable {
                   target_size=None if None in size else size)
               array = img_to_array(image, dim_ordering="tf")
           """) + "\n",
-      RecordingScriptParts.readAll + "\n", SymbolicKerasScript.run + "\n",
+      RecordingScriptParts.readAll + "\n", RecordingScriptParts.save + "\n",
+      SymbolicKerasScript.run + "\n",
       SymbolicKerasScript.end.replacing(
         "@OPEN@",
         with: hasWeights
           ? "model_from_json(open(MODEL).read())\nmodel.load_weights(WEIGHTS)" : "load_model(MODEL)"
-      ),
+      ).replacing("@REMEDY@", with: "Install Keras 1: " + keras1Remedy),
     ]
   }
 }

@@ -44,6 +44,17 @@ enum RecordingScriptParts {
         return [np.concatenate(arrays)] if len(shapes) == 1 else arrays
     """#
 
+  /// Writes an `.npz` file whose bytes depend only on the arrays; `np.savez` refuses the name `file`.
+  static let save = #"""
+    def save(path, arrays):
+        """Writes pairs of a name and an array as an .npz file."""
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, array in arrays:
+                entry = io.BytesIO()
+                np.save(entry, np.asarray(array))
+                archive.writestr(zipfile.ZipInfo(name.replace("/", "__SLASH__") + ".npy"), entry.getvalue())
+    """#
+
   /// Runs the network with pycaffe, and writes the three files.
   static let caffe = #"""
     net = caffe.Net(MODEL, WEIGHTS, caffe.TEST)
@@ -54,9 +65,9 @@ enum RecordingScriptParts {
     net.forward()
     # Blobs that only pass a value to several layers have "_split_" in their names.
     blobs = {name: blob.data for name, blob in net.blobs.items() if "_split_" not in name}
-    np.savez("inputs.npz", **dict(zip(net.inputs, inputs)))
-    np.savez("expected.npz", **{name: net.blobs[name].data for name in net.outputs})
-    np.savez("layers.npz", **{name.replace("/", "__SLASH__"): value for name, value in blobs.items()})
+    save("inputs.npz", zip(net.inputs, inputs))
+    save("expected.npz", [(name, net.blobs[name].data) for name in net.outputs])
+    save("layers.npz", blobs.items())
     print("inputs.npz, expected.npz and layers.npz: %d outputs, %d blobs" % (len(net.outputs), len(blobs)))
     """#
 }

@@ -72,6 +72,8 @@ enum SymbolicKerasScript {
 
   /// Reads the model and its inputs, and writes the three files.
   static let end = #"""
+    if not keras.__version__.startswith("1."):
+        sys.exit("Keras %s cannot read a network of Keras 1. @REMEDY@" % keras.__version__)
     model = @OPEN@
     inputs = read_all([K.int_shape(tensor) for tensor in model.inputs])
     outputs = listed(model.predict(inputs if len(inputs) > 1 else inputs[0]))
@@ -79,9 +81,9 @@ enum SymbolicKerasScript {
     names = sorted(blobs)
     compute = K.function(model.inputs + [K.learning_phase()], [blobs[name] for name in names])
     values = compute([np.asarray(value, "float32") for value in inputs] + [0])
-    np.savez("inputs.npz", **{"input%d" % (i + 1): value for i, value in enumerate(inputs)})
-    np.savez("expected.npz", **{"output%d" % (i + 1): value for i, value in enumerate(outputs)})
-    np.savez("layers.npz", **{name.replace("/", "__SLASH__"): v for name, v in zip(names, values)})
+    save("inputs.npz", zip(INPUT_NAMES, inputs))
+    save("expected.npz", zip(OUTPUT_NAMES, outputs))
+    save("layers.npz", zip(names, values))
     print("inputs.npz, expected.npz and layers.npz: %d outputs, %d layers" % (len(outputs), len(names)))
     """#
 }
