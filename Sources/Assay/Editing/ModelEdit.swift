@@ -68,8 +68,7 @@ package struct ModelEdit: Sendable {
     edit.arrayTypes = arrayTypes.map { ($0.name.map(feature), $0.type) }
     edit.shapes = shapes.map { (feature($0.name), $0.choice) }
     edit.classes?.probabilities = classes?.probabilities.map(feature)
-    edit.metadata.inputDescriptions = metadata.inputDescriptions.renamingKeys(feature)
-    edit.metadata.outputDescriptions = metadata.outputDescriptions.renamingKeys(feature)
+    edit.metadata.descriptions = metadata.descriptions.renamingKeys(feature)
     return edit
   }
 
