@@ -34,10 +34,10 @@ package struct ProgramGraph {
 
   private mutating func add(_ name: String, _ kind: NetworkGraph.Kind) {
     let node = NetworkGraph.Node(name: name, kind: kind, type: types[name] ?? "")
-    let names = [name]
     parts.append(
-      NetworkGraph.Part(
-        node, inputs: kind == .output ? names : [], outputs: kind == .input ? names : []))
+      kind == .input
+        ? NetworkGraph.Part(node, inputs: [], outputs: [name])
+        : NetworkGraph.Part(node, inputs: [name], outputs: []))
   }
 
   private mutating func add(_ block: MILBlock) {
@@ -53,38 +53,33 @@ package struct ProgramGraph {
   }
 
   private mutating func add(_ operation: MILOperation) {
-    let bindings = operation.inputs.flatMap { entry in
-      (entry.value?.arguments ?? []).compactMap(\.content).map { (entry.key, $0) }
-    }
     var names: [String] = []
     var texts: [String: String] = [:]
     var weights: [ReportedWeight] = []
-    for (key, content) in bindings {
-      switch content {
-      case .value(let value): weight(key, value).map { weights.append($0) }
-      case .name(let name):
-        guard let value = constants[name] else {
-          names.append(name)
-          continue
+    for entry in operation.inputs {
+      for content in (entry.value?.arguments ?? []).compactMap(\.content) {
+        var value: MILValue?
+        switch content {
+        case .value(let given): value = given
+        case .name(let name):
+          value = constants[name]
+          if let value { texts[name] = text.short(value) } else { names.append(name) }
         }
-        texts[name] = text.short(value)
-        weight(key, value).map { weights.append($0) }
+        if let weight = value.flatMap({ weight(entry.key, $0) }) { weights.append(weight) }
       }
     }
-    let isWeight = Set(weights.map(\.name))
+    let (results, known) = (operation.outputs.map(\.name), Set(weights.map(\.name)))
     let layer = ReportedLayer(
       name: operation.label, type: operation.type,
-      shape: operation.outputs.map { types[$0.name] ?? "" }.joined(separator: ", "),
+      shape: results.map { types[$0] ?? "" }.joined(separator: ", "),
       parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) }, multiplyAdds: nil,
-      blobs: names.joined(separator: ", ") + " → "
-        + operation.outputs.map(\.name).joined(separator: ", "),
-      fields: text.arguments(of: operation, texts).filter { !isWeight.contains($0.key) }
+      blobs: names.joined(separator: ", ") + " → " + results.joined(separator: ", "),
+      fields: text.arguments(of: operation, texts).filter { !known.contains($0.key) }
         .map { ($0.key, $0.text) }, weights: weights)
     parts.append(
       NetworkGraph.Part(
         NetworkGraph.Node(layer, at: operations.count),
-        inputs: names + operation.blocks.flatMap(\.outputs),
-        outputs: operation.outputs.map(\.name)))
+        inputs: names + operation.blocks.flatMap(\.outputs), outputs: results))
     operations.append(layer)
   }
 

@@ -11,11 +11,8 @@ enum AttributeText {
   /// Names and values.
   static func fields(_ attributes: JSONObject) -> [(label: String, text: String)] {
     fragments(attributes).map { field in
-      let place = field.firstIndex(of: " ")
-      return (
-        String(field[..<(place ?? field.endIndex)]),
-        place.map { String(field[$0...].dropFirst()) } ?? "yes"
-      )
+      let parts = field.split(separator: " ", maxSplits: 1).map(String.init)
+      return (parts.first ?? "", parts.count > 1 ? parts[1] : "yes")
     }
   }
 

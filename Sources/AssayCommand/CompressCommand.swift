@@ -227,7 +227,9 @@ struct CompressCommand: ParsableCommand {
     text.points = result.points
     text.chosen = result.chosen
     if let report = search.report {
-      var html = text.report(title: model, destination: destination, goal: search.goalText).html
+      var html = text.report(
+        title: ReportArguments.name(model), destination: destination, goal: search.goalText
+      ).html
       try html.withUTF8 { bytes in
         try AtomicFile.write(to: report) { try $0.write(UnsafeRawBufferPointer(bytes)) }
       }

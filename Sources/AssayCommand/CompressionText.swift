@@ -135,8 +135,8 @@ struct CompressionText {
     ])
   }
 
-  func report(title: String, destination: String, goal: String) -> CompressionPage {
-    CompressionPage(
+  func report(title: String, destination: String, goal: String) -> Report {
+    Report(
       title: title,
       facts: [
         ("compressed", destination), ("asked for", goal),

@@ -94,14 +94,15 @@ struct StepTable {
   var reported: [ReportedTime] {
     let total = total
     return rows.map { row in
-      ReportedTime(
+      (
         name: row.step.name + (row.count > 1 ? " ×\(row.count)" : ""),
         milliseconds: row.seconds * 1e3,
         cells: [
           fixedText(total > 0 ? 100 * row.seconds / total : 0, decimals: 1),
           row.multiplyAdds > 0 ? fixedText(row.multiplyAdds / 1e6, decimals: 2) : "",
           row.multiplyAdds > 0 ? fixedText(row.speed / 1e9, decimals: 1) : "", row.step.kernel,
-        ])
+        ]
+      )
     }
   }
 

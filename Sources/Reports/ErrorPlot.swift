@@ -3,22 +3,10 @@ import LibC
 /// The errors along a network: for each blob, in the order of computation, its error and the part
 /// that its own layer adds.
 package struct ErrorPlot: Sendable {
-  package struct Point: Sendable {
-    package var name: String
-    /// The largest absolute error, relative to the largest expected value.
-    package var error: Double
-    /// The error of the layer on the expected inputs; nil if these are unknown.
-    package var own: Double?
-    /// Whether the blob is within its tolerance.
-    package var agrees: Bool
-
-    package init(name: String, error: Double, own: Double?, agrees: Bool) {
-      self.name = name
-      self.error = error
-      self.own = own
-      self.agrees = agrees
-    }
-  }
+  /// The largest absolute error of a blob, relative to its largest expected value; the error of its
+  /// layer on the expected inputs, nil if these are unknown; and whether the blob is within its
+  /// tolerance.
+  package typealias Point = (name: String, error: Double, own: Double?, agrees: Bool)
 
   package var points: [Point]
 

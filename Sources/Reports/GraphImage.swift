@@ -18,16 +18,10 @@ package struct GraphImage: Sendable {
   /// A standalone file.
   ///
   /// - Throws: `.unsupported` if the graph has too many nodes.
-  package func file() throws -> String {
-    try drawn(label: nil, row: nil).source
-  }
+  package func file() throws -> String { try element(label: nil, row: nil).source }
 
-  /// A section of a page; the rows of the layers have the names `row` with an index.
-  func element(label: String, row: String) throws -> HTML {
-    try drawn(label: label, row: row)
-  }
-
-  private func drawn(label: String?, row: String?) throws -> HTML {
+  /// A part of a page if it has a label; the rows of the layers have the names `row` with an index.
+  func element(label: String?, row: String?) throws -> HTML {
     guard graph.nodes.count <= Self.largestCount else {
       throw ModelError(
         .unsupported,
@@ -42,12 +36,12 @@ package struct GraphImage: Sendable {
         Self.header + ($0.lines.isEmpty ? 0 : 4 + Self.line * Double($0.lines.count))
       },
       edges: graph.edges.map { ($0.from, $0.to) }, rowGap: 42)
-    let left = layout.frame.x - Self.margin
-    let top = layout.frame.y - Self.margin
     var content: HTML = ""
-    var isLeft = [Bool](repeating: false, count: boxes.count)
+    // A shape stands beside the edges that leave: on the left if all turn right.
+    var turns = [Double](repeating: .infinity, count: boxes.count)
     for (edge, path) in zip(graph.edges, layout.paths) {
-      if layout.centers[path[1]].x > layout.centers[path[0]].x + 1 { isLeft[edge.from] = true }
+      let turn = layout.centers[path[1]].x - layout.centers[path[0]].x
+      turns[edge.from] = min(turns[edge.from], turn)
       content.append(
         """
         <path class="edge" data-ends="\(edge.from) \(edge.to)" d="\(curve(path, layout))">\
@@ -55,20 +49,17 @@ package struct GraphImage: Sendable {
 
         """)
     }
-    // A shape stands beside the edges that leave, to the left only if all turn right.
-    for (edge, path) in zip(graph.edges, layout.paths)
-    where layout.centers[path[1]].x <= layout.centers[path[0]].x + 1 { isLeft[edge.from] = false }
     for index in graph.nodes.indices {
-      content.append(drawn(index, boxes[index], layout, row, isLeft: isLeft[index]))
+      let isLeft = turns[index] > 1 && turns[index] < .infinity
+      content.append(drawn(index, boxes[index], layout, row, isLeft: isLeft))
     }
-    let (width, height) = (
-      layout.frame.width + 2 * Self.margin, layout.frame.height + 2 * Self.margin
-    )
+    let (left, right) = layout.sides
+    let (width, height) = (right - left + 2 * Self.margin, layout.height + 2 * Self.margin)
     let file: HTML = label == nil ? "xmlns=\"http://www.w3.org/2000/svg\" class=\"page\" " : ""
     let end: HTML =
       label.map { " role=\"img\" aria-label=\"\($0)\">" } ?? ">\n<style>\n\(Self.style)</style>"
     return """
-      <svg \(file)viewBox="\(left) \(top) \(width) \(height)" width="\(width)" height="\(height)"\(end)
+      <svg \(file)viewBox="\(left - Self.margin) \(-Self.margin) \(width) \(height)" width="\(width)" height="\(height)"\(end)
       <g class="graph">
       \(content)</g>
       </svg>
@@ -83,15 +74,15 @@ package struct GraphImage: Sendable {
     let (center, height) = (layout.centers[index], layout.heights[index])
     let (x, y) = ((center.x - box.width / 2).rounded(), center.y - height / 2)
     var inside: HTML = "<title>\(node.name)</title>"
-    func rectangle(_ name: HTML, _ left: Double, _ top: Double, _ height: Double) {
+    let bodies: [(HTML, Double, Double)] = [("body", 0, height), ("head", 0, Self.header)]
+    let shadow: [(HTML, Double, Double)] = node.kind == .folded ? [("body", 5, height)] : []
+    for (name, offset, height) in shadow + bodies {
       inside.append(
         """
-        <rect class="\(name)" x="\(left)" y="\(top)" width="\(box.width)" height="\(height)" rx="5"/>
+        <rect class="\(name)" x="\(x + offset)" y="\(y + offset)" width="\(box.width)" \
+        height="\(height)" rx="5"/>
         """)
     }
-    if node.kind == .folded { rectangle("body", x + 5, y + 5, height) }
-    rectangle("body", x, y, height)
-    rectangle("head", x, y, Self.header)
     inside.append("<text class=\"title\" x=\"\(x + 10)\" y=\"\(y + 16)\">\(box.title)</text>")
     for (number, line) in box.lines.enumerated() {
       let base = y + Self.header + Self.line * Double(number + 1) - 2
@@ -107,8 +98,7 @@ package struct GraphImage: Sendable {
     }
     let kind = "\(node.kind.rawValue) \(node.family.rawValue)"
     guard let row, let layer = node.layer else {
-      return
-        "<g class=\"node \(kind)\"\(row == nil ? "" : " tabindex=\"0\"" as HTML)>\(inside)</g>\n"
+      return "<g class=\"node \(kind)\">\(inside)</g>\n"
     }
     let list = node.members.map { "\(row)\($0)" }.joined(separator: " ")
     let members: HTML = list.isEmpty ? "" : " data-members=\"\(list)\""

@@ -5,42 +5,32 @@ extension Report {
   /// shows the layer that is clicked, from the table of layers that follows.
   package mutating func add(_ heading: String, graph: NetworkGraph) {
     graphCount += 1
-    let folded = graph.folded
-    let few =
-      folded.nodes.count < graph.nodes.count
-      ? viewer(folded, "the network, with repeated blocks folded", "folded", row) : nil
-    let whole = viewer(graph, "the network's layers", "whole", row)
-    let count = groupedText(graph.nodes.count)
-    if few == nil, whole == nil {
-      add(
-        heading, "<p>A graph of \(count) nodes is too large to draw: see the table of layers.</p>\n"
-      )
-    } else {
-      let checked: HTML = graph.nodes.count > 60 ? " checked" : ""
-      let fold: HTML =
-        few != nil && whole != nil
-        ? "<label><input type=\"checkbox\"\(checked)> fold repeated blocks</label>" : ""
-      add(
-        heading,
-        """
-        <div class="tools" hidden>
-        <input type="search" placeholder="Search \(count) nodes" aria-label="Search"><output></output>\(fold)
-        <span class="zoom"><button title="smaller (−)">−</button><button title="larger (+)">+</button>\
-        <button title="show all (0)">Fit</button></span>
-        </div>
-        <div class="stage">
-        \([few, whole].compactMap(\.self).joined())<aside class="panel" hidden></aside>
-        </div>
-
-        """, kind: "graphs")
+    let (folded, count) = (graph.folded, groupedText(graph.nodes.count))
+    let graphs = folded.nodes.count < graph.nodes.count ? [folded, graph] : [graph]
+    let views = zip(["whole", "folded"], graphs.reversed()).reversed().compactMap { name, graph in
+      (try? GraphImage(graph).element(label: "the \(name) network", row: row)).map {
+        "<div class=\"viewer \(name)\" tabindex=\"0\">\n\($0)</div>\n" as HTML
+      }
     }
-  }
+    if views.isEmpty {
+      return add(heading, "<p>A graph of \(count) nodes is too large to draw.</p>\n")
+    }
+    let checked: HTML = graph.nodes.count > 60 ? " checked" : ""
+    let fold: HTML =
+      views.count > 1
+      ? "<label><input type=\"checkbox\"\(checked)> fold repeated blocks</label>" : ""
+    add(
+      heading,
+      """
+      <div class="tools" hidden>
+      <input type="search" placeholder="Search \(count) nodes" aria-label="Search"><output></output>\(fold)
+      <span class="zoom"><button value="-" title="smaller">−</button> \
+      <button value="+" title="larger">+</button> <button value="0" title="show all">Fit</button></span>
+      </div>
+      <div class="stage">
+      \(views.joined())<aside class="panel" hidden></aside>
+      </div>
 
-  /// Nil if there are too many nodes.
-  private func viewer(
-    _ graph: NetworkGraph, _ label: String, _ name: HTML, _ row: String
-  ) -> HTML? {
-    guard let image = try? GraphImage(graph).element(label: label, row: row) else { return nil }
-    return "<div class=\"viewer \(name)\" tabindex=\"0\">\n\(image)</div>\n"
+      """, kind: "graphs")
   }
 }

@@ -12,13 +12,10 @@ package struct ReportedLayer: Sendable {
   package var blobs: String
   package var fields: [(label: String, text: String)]
   package var weights: [ReportedWeight]
-  /// The source layer, and why it became this layer.
-  package var origin: String?
 
   package init(
     name: String, type: String, shape: String, parameterCount: Int, multiplyAdds: Int?,
-    blobs: String, fields: [(label: String, text: String)], weights: [ReportedWeight],
-    origin: String? = nil
+    blobs: String, fields: [(label: String, text: String)], weights: [ReportedWeight]
   ) {
     self.name = name
     self.type = type
@@ -28,7 +25,6 @@ package struct ReportedLayer: Sendable {
     self.blobs = blobs
     self.fields = fields
     self.weights = weights
-    self.origin = origin
   }
 }
 
@@ -80,7 +76,6 @@ extension Report {
 
   private func details(_ layer: ReportedLayer) -> HTML {
     var html: HTML = "<p>\(layer.blobs)</p>"
-    if let origin = layer.origin { html.append("<p>\(origin)</p>") }
     html.append(.facts(layer.fields))
     for weight in layer.weights {
       html.append("<p>\(weight.text)\(weight.storage.map { ", \($0)" } ?? "")</p>")

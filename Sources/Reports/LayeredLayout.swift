@@ -14,13 +14,15 @@ struct LayeredLayout {
   private static let longestSpan = 32
   private static let mostPoints = 40_000
 
-  /// What contains all nodes and points.
-  var frame: (x: Double, y: Double, width: Double, height: Double) {
-    let left = zip(centers, widths).map { ($0.x - $1 / 2).rounded(.down) }.min() ?? 0
-    let right = zip(centers, widths).map { ($0.x + $1 / 2).rounded(.up) }.max() ?? 0
-    let bottom = zip(centers, heights).map { $0.y + $1 / 2 }.max() ?? 0
-    return (left, 0, right - left, bottom)
+  /// The left and the right edge of all nodes and points.
+  var sides: (Double, Double) {
+    (
+      zip(centers, widths).map { ($0.x - $1 / 2).rounded(.down) }.min() ?? 0,
+      zip(centers, widths).map { ($0.x + $1 / 2).rounded(.up) }.max() ?? 0
+    )
   }
+  /// The lower edge of the last row; the upper edge of the first is at 0.
+  private(set) var height = 0.0
 
   private let widths: [Double]
   private let nodeCount: Int
@@ -72,10 +74,10 @@ struct LayeredLayout {
       tallest[ranks2[node]] = max(tallest[ranks2[node]], heights[node])
     }
     self.heights = heights + ranks2[heights.count...].map { tallest[$0] }
-    var top = 0.0
-    let middles = tallest.map { height in
-      defer { top += height + rowGap }
-      return top + height / 2
+    var middles: [Double] = []
+    for row in tallest {
+      middles.append((middles.isEmpty ? 0 : height + rowGap) + row / 2)
+      height = (middles.last ?? 0) + row / 2
     }
     centers = ranks2.map { (0, middles[$0]) }
     for row in rows.indices { pack(row) }

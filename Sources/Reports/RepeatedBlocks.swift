@@ -4,18 +4,16 @@ struct RepeatedBlocks {
   /// one node leaves the graph acyclic.
   private(set) var blocks: [Range<Int>] = []
 
-  private let names: [String]
-  private let hasWeights: [Bool]
+  private let nodes: [NetworkGraph.Node]
   /// Equal for layers of the same type with the same number of inputs, unique for other nodes.
   private let types: [Int]
   /// The number of results that later nodes take across the border in front of each node.
   private let crossings: [Int]
 
-  private static let longest = 512
   private static let mostKinds = 64
 
   init(_ graph: NetworkGraph) {
-    let nodes = graph.nodes
+    nodes = graph.nodes
     var inputCounts = [Int](repeating: 0, count: nodes.count)
     var lastReaders = Array(nodes.indices)
     for edge in graph.edges {
@@ -23,25 +21,19 @@ struct RepeatedBlocks {
       lastReaders[edge.from] = max(lastReaders[edge.from], edge.to)
     }
     var known: [String: Int] = [:]
-    types = nodes.indices.map { index in
-      guard nodes[index].layer != nil else { return -1 - index }
-      let type = "\(inputCounts[index]) \(nodes[index].type)"
-      let number = known[type] ?? known.count
-      known[type] = number
-      return number
+    types = graph.nodes.enumerated().map { index, node in
+      if node.layer == nil { return -1 - index }
+      let type = "\(inputCounts[index]) \(node.type)"
+      known[type] = known[type] ?? known.count
+      return known[type] ?? 0
     }
-    var steps = [Int](repeating: 0, count: nodes.count + 2)
+    var crossings = [Int](repeating: 0, count: nodes.count + 2)
     for (node, reader) in lastReaders.enumerated() {
-      steps[node + 1] += 1
-      steps[reader + 1] -= 1
+      crossings[node + 1] += 1
+      crossings[reader + 1] -= 1
     }
-    var sum = 0
-    crossings = steps.map { step in
-      sum += step
-      return sum
-    }
-    names = nodes.map(\.name)
-    hasWeights = nodes.map { !$0.weights.isEmpty }
+    for index in crossings.indices.dropFirst() { crossings[index] += crossings[index - 1] }
+    self.crossings = crossings
     var ranges = [nodes.indices]
     for _ in 0..<Self.mostKinds {
       guard let range = ranges.popLast() else { break }
@@ -54,7 +46,8 @@ struct RepeatedBlocks {
   /// Adds the blocks that cover the most of a range, and returns what they cover.
   private mutating func largest(in range: Range<Int>) -> Range<Int>? {
     var best = (start: 0, end: 0, period: 0, covered: 0)
-    for period in 2..<max(2, min(Self.longest, range.count / 2) + 1) {
+    let longest = min(512, 2_000_000 / (types.count + 1), range.count / 2)
+    for period in 2..<max(2, longest + 1) {
       var equal = 0
       for start in (range.lowerBound..<(range.upperBound - period)).reversed() {
         equal = types[start] == types[start + period] ? equal + 1 : 0
@@ -74,11 +67,8 @@ struct RepeatedBlocks {
     let starts = (best.start..<(best.start + period)).filter { $0 + 2 * period <= best.end }
     func rank(_ start: Int) -> [Int] {
       let count = (best.end - start) / period
-      let common = (0..<count).reduce(0) { sum, index in
-        let first = start + index * period
-        return sum + names[first].commonPrefix(with: names[first + period - 1]).count
-      }
-      let isHeaded = period > 4 || hasWeights[start]
+      let common = nodes[start].name.commonPrefix(with: nodes[start + period - 1].name).count
+      let isHeaded = period > 4 || !nodes[start].weights.isEmpty
       return [crossings[start + period], -count, isHeaded ? 0 : 1, -common, start]
     }
     let start = starts.min { rank($0).lexicographicallyPrecedes(rank($1)) } ?? best.start

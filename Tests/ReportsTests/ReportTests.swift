@@ -30,9 +30,9 @@ import Verification
           weights: [ReportedWeight(name: name, shape: [1], storage: name, distribution: nil)])
       ])
     report.add(
-      name, times: [ReportedTime(name: name, milliseconds: 1, cells: [name])], titles: [name])
+      name, times: [(name: name, milliseconds: 1, cells: [name])], titles: [name])
     report.add(
-      name, errors: ErrorPlot([ErrorPlot.Point(name: name, error: 1, own: 2, agrees: false)]))
+      name, errors: ErrorPlot([(name: name, error: 1, own: 2, agrees: false)]))
     let html = report.html
     #expect(html.split(separator: "<script", omittingEmptySubsequences: false).count == 2)
     #expect(

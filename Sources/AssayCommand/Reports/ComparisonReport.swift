@@ -15,9 +15,10 @@ extension Report {
         "Errors along the network",
         errors: ErrorPlot(
           blobs.blobs.map { blob in
-            ErrorPlot.Point(
+            (
               name: blob.name, error: blob.metrics?.relativeToLargest ?? .infinity,
-              own: comparison.layerErrors?.own[blob.name], agrees: blob.agrees)
+              own: comparison.layerErrors?.own[blob.name], agrees: blob.agrees
+            )
           }))
     }
     for images in comparison.images {

@@ -2,41 +2,33 @@ import LibC
 import TensorCore
 import Verification
 
-/// The curve of error against size, and the compression of each layer.
-package struct CompressionPage: Sendable {
-  package var title: String
-  package var facts: [(label: String, text: String)]
-  package var points: [CompressionPoint]
-  package var chosen: CompressionPoint
-  /// Column titles and rows of the table of layers.
-  package var layers: (titles: [String], rows: [[String]])
-
+extension Report {
+  /// The curve of error against size, and the compression of each layer.
+  ///
+  /// - Parameter layers: column titles and rows of the table of layers.
   package init(
     title: String, facts: [(label: String, text: String)], points: [CompressionPoint],
     chosen: CompressionPoint, layers: (titles: [String], rows: [[String]])
   ) {
-    self.title = title
-    self.facts = facts
-    self.points = points
-    self.chosen = chosen
-    self.layers = layers
-  }
-
-  package var html: String {
-    var report = Report(title)
-    report.add(.facts(facts))
-    report.add(
+    self.init(title)
+    let curve = CompressionCurve(points: points, chosen: chosen)
+    add(.facts(facts))
+    add(
       "Size and error",
       """
       <p>The relative error of the outputs against the size of the weights. The large mark is the \
       file that was written.</p>
-      \(chart)\(pointTable)
+      \(curve.chart)\(curve.pointTable)
       """)
-    report.add("Layers", .table(layers.titles, layers.rows))
-    return report.html
+    add("Layers", .table(layers.titles, layers.rows))
   }
+}
 
-  private var pointTable: HTML {
+private struct CompressionCurve {
+  let points: [CompressionPoint]
+  let chosen: CompressionPoint
+
+  var pointTable: HTML {
     let hasClasses = points.contains { $0.agreement != nil }
     let rows = points.map { point -> HTML in
       let mark: HTML = point == chosen ? " class=\"chosen\"" : ""
@@ -62,7 +54,7 @@ package struct CompressionPage: Sendable {
 
   /// The logarithm of the size on the horizontal axis and of the relative error on the vertical
   /// axis; points without error are at the bottom.
-  private var chart: HTML {
+  var chart: HTML {
     let (width, height, left, top) = (640.0, 300.0, 60.0, 12.0)
     let exponents = points.compactMap { point in
       point.relativeError > 0 && point.relativeError.isFinite ? log10(point.relativeError) : nil
