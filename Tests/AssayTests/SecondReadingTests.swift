@@ -73,17 +73,34 @@ import Testing
     }
   }
 
-  /// What the second reading lacks is named with its class.
-  @Test func lambdas() throws {
+  /// Lambdas that are formulas are read twice, too.
+  @Test(arguments: [("swish.h5", "7 of 7"), ("style.h5", "55 of 55")])
+  func lambdas(_ file: String, _ count: String) throws {
     try withTemporaryFolder { folder in
       let result = try Command.run([
-        "convert", Fixtures("demo").path("swish.h5"), "-o", folder + "/m.mlmodel", "--lambda",
-        "auto", "--prove",
+        "convert", Fixtures("demo").path(file), "-o", folder + "/m.mlmodel", "--lambda", "auto",
+        "--prove",
       ])
       #expect(
-        result.output.hasPrefix(
-          "6 of 7 layers agree with a second reading of swish.h5; 1 was not compared (Lambda)\n"),
+        result.output.hasPrefix("\(count) layers agree with a second reading of \(file)\n"),
         "\(result.output)")
+    }
+  }
+
+  /// The Lambda is x · sigmoid(x); what the second reading lacks is named with its class.
+  @Test func aLambdaThatIsAnotherFormula() throws {
+    try withTemporaryFolder { folder in
+      let (rules, model) = (folder + "/rules.json", folder + "/m.mlmodel")
+      let text = #"[{"class": "Lambda", "expression": "x * sigmoid(2 * x)"}]"#
+      try writeFile(Array(text.utf8), to: rules)
+      let source = Fixtures("demo").path("swish.h5")
+      let converted = try Command.run("convert", source, "-o", model, "--custom-layers", rules)
+      #expect(converted.code == 0, "\(converted.errors)")
+      let result = try Command.run("diff", source, model)
+      #expect(result.code == 1 && result.output.contains("layer 'swish'"), "\(result.output)")
+      let lacking = Fixtures("keras/lambdas").path("einsum.h5")
+      let open = try Command.run("convert", lacking, "-o", model, "--prove")
+      #expect(open.output.contains("1 was not compared (Lambda)\n"), "\(open.output)")
     }
   }
 

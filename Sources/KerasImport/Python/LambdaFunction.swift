@@ -2,7 +2,7 @@ import ByteFormats
 import TensorCore
 
 /// The Python function of a Lambda layer.
-enum LambdaFunction {
+package enum LambdaFunction {
   /// The name in a Lambda's configuration; nil if the code cannot be read.
   ///
   /// The code stands as base64 or, in older files, as the bytes themselves, one a character; alone,
@@ -77,6 +77,19 @@ enum LambdaFunction {
     do { return .success(try PythonFormula(program.code, program.surroundings)) } catch {
       return .failure(error as? ModelError ?? ModelError(.unsupported, "\(error)"))
     }
+  }
+
+  /// The instructions of a function that takes nothing but the layer's inputs, as each version of Python
+  /// that may have written them has them; nil for another function.
+  package static func instructions(
+    in fields: JSONObject, inputCount: Int
+  ) -> (code: PythonCode, readings: [[PythonOperation]])? {
+    guard let program = program(in: fields, inputCount: inputCount) else { return nil }
+    let given = program.surroundings
+    guard given.defaults.isEmpty, given.closure.isEmpty, given.arguments.members.isEmpty,
+      program.code.argumentCount == 1
+    else { return nil }
+    return (program.code, program.readings.map(\.operations))
   }
 
   private typealias Stored = (code: PythonCode, defaults: [JSONValue], closure: [JSONValue])

@@ -1,14 +1,14 @@
 /// A Python function as `marshal` writes it.
-struct PythonCode: Equatable, Sendable {
+package struct PythonCode: Equatable, Sendable {
   var layout: PythonMarshal.CodeLayout
   var name: String
-  var argumentCount: Int
+  package var argumentCount: Int
   var keywordOnlyCount: Int
   var stackSize: Int
   var flags: Int
   var code: [UInt8]
-  var constants: [PythonMarshal.Value]
-  var names: [String]
+  package var constants: [PythonMarshal.Value]
+  package var names: [String]
   /// Arguments first. From 3.11 on also the cells and what the function encloses.
   var variables: [String]
   /// Variables that inner functions take, up to 3.10.

@@ -1,24 +1,24 @@
 import Formulas
 
 /// What an instruction does, whichever version of Python wrote it.
-enum PythonOperation: Equatable, Sendable {
-  enum Operator: Equatable, Sendable {
+package enum PythonOperation: Equatable, Sendable {
+  package enum Operator: Equatable, Sendable {
     case function(ElementFunction)
     /// Python 2's division: of whole numbers the whole part.
     case classicDivide
     case matrixProduct
   }
 
-  enum Sign: Sendable { case positive, negative, not }
+  package enum Sign: Sendable { case positive, negative, not }
 
   /// What is tested before a jump.
-  enum Test: Equatable, Sendable {
+  package enum Test: Equatable, Sendable {
     case truth(Bool)
     case none(Bool)
   }
 
   /// Parts of a function that is defined.
-  enum FunctionPart: Int, CaseIterable, Sendable {
+  package enum FunctionPart: Int, CaseIterable, Sendable {
     case defaults = 1
     case keywordDefaults = 2
     case annotations = 4

@@ -4,7 +4,7 @@
 /// is tried until one fits to the last byte. Every attempt is bounded: elements take at least a
 /// byte each, nesting at most `depthLimit`, references point back only, and what they point to counts
 /// again: at most `nodeLimit` values.
-struct PythonMarshal {
+package struct PythonMarshal {
   static let depthLimit = 64
   static let byteLimit = 1 << 20
   static let nodeLimit = 1 << 16
@@ -27,7 +27,7 @@ struct PythonMarshal {
     }
   }
 
-  indirect enum Value: Equatable, Sendable {
+  package indirect enum Value: Equatable, Sendable {
     case none
     case bool(Bool)
     case ellipsis
