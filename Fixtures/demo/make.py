@@ -4,8 +4,10 @@
 A classifier of three colours with a Swish activation in a Lambda layer: convolution, batch
 normalisation, Swish, pooling, dense, softmax, on pictures of 64 x 64. Weights are random, with a
 fixed seed; the answer is what Keras says."""
+import json
 import os
 os.environ["TF_USE_LEGACY_KERAS"] = "1"
+import h5py
 import numpy as np
 import tf_keras as keras
 from tf_keras import layers
@@ -40,7 +42,18 @@ for layer in model.layers:
             value = rng.normal(0, np.sqrt(1.0 / max(1, np.prod(w.shape[:-1]))), w.shape)
         weights.append(value.astype(np.float32))
     layer.set_weights(weights)
-model.save("swish.h5", save_format="h5", include_optimizer=False)
+model.save("full.h5", save_format="h5", include_optimizer=False)
+# Keras 2.15 refuses the field `optional` of an input, which later versions write.
+with h5py.File("full.h5") as full, h5py.File("swish.h5", "w") as file:
+    for name in full:
+        full.copy(name, file)
+    for name, value in full.attrs.items():
+        file.attrs[name] = value
+    configuration = json.loads(full.attrs["model_config"])
+    for layer in configuration["config"]["layers"]:
+        layer["config"].pop("optional", None)
+    file.attrs["model_config"] = json.dumps(configuration)
+os.remove("full.h5")
 # the network is converted with an image scale of 1/127.5 and biases of -1
 answer = model.predict(picture[None].astype(np.float32) / 127.5 - 1, verbose=0)
 np.savez("expected.npz", color=answer)

@@ -4,13 +4,17 @@
     python3 -m venv venv && venv/bin/pip install keras 'jax[cpu]' h5py        # Keras 3
     venv/bin/python Tests/Tools/record.py .build/debug/assay [MODEL…]
 
-Makes networks with shared layers, nested models that are called twice, several inputs and outputs, a
+Runs the Python of README.md and docs/first-custom-layer.md, which needs TensorFlow and Pillow, and the
+script for the network with a Lambda in Fixtures/demo. Makes networks with shared layers, nested models that are called twice, several inputs and outputs, a
 sequence and an image; or takes the models that are named. Keras 1.2 runs on Theano-PyMC 1.1 with
 NumPy 1.23, once the names that Python has removed since are put back (`collections.Iterable`,
 `inspect.getargspec`).
 """
 
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -77,15 +81,35 @@ def run(*words):
     return result.stdout
 
 
-def check(name, path, inputs):
-    framework = "keras%d" % version
-    run(assay, "record", path, *inputs, "--framework", framework, "-o", "record.py")
+def check(name, path, inputs, options=("--custom-layers", "allow")):
+    run(assay, "record", path, *inputs, "-o", "record.py")
     run(sys.executable, "record.py")
-    run(assay, "convert", path, "-o", "model.mlmodel", "-q", "--custom-layers", "allow")
+    run(assay, "convert", path, "-o", "model.mlmodel", "-q", *options)
     text = run(assay, "diff", "model.mlmodel", "inputs.npz", "--expected", "expected.npz",
                "--layers", "layers.npz")
     compared = text.count("  agrees  ")
     print("%s: %d arrays agree" % (name, compared))
+
+
+def check_pages():
+    """The Python of the pages writes what Fixtures/demo/expected.npz contains."""
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    demo = os.path.join(root, "Fixtures", "demo")
+    for page in ("README.md", "docs/first-custom-layer.md"):
+        with open(os.path.join(root, page), encoding="utf-8") as file:
+            blocks = re.findall(r"```python\n(.*?)```", file.read(), re.DOTALL)
+        for block in blocks:
+            if "load_model" not in block:
+                continue
+            for name in ("swish.h5", "picture.png"):
+                shutil.copy(os.path.join(demo, name), name)
+            run(sys.executable, "-c", block)
+            written = re.search(r'savez\("(.*?)"', block).group(1)
+            difference = np.abs(np.load(written)["color"] - np.load(os.path.join(demo, "expected.npz"))["color"])
+            if difference.max() > 1e-5:
+                sys.exit("%s: the prediction differs by %g" % (page, difference.max()))
+            print("%s: its Python agrees" % page)
+    check("swish", "swish.h5", [], [])
 
 
 with tempfile.TemporaryDirectory() as folder:
@@ -93,9 +117,13 @@ with tempfile.TemporaryDirectory() as folder:
     if models:
         for path in models:
             check(os.path.basename(path), path, [])
+    if not models and "tf" in globals():
+        check_pages()
     for make in [] if models else [shared, sequence, image]:
         model, shapes = make()
         model.save("model.h5")
+        run(assay, "convert", "model.h5", "-o", "names.mlmodel", "-q")
+        names = json.loads(run(assay, "inspect", "names.mlmodel", "--json"))["inputs"]
         np.savez("in.npz", **{
-            "input%d" % (i + 1): random.normal(size=s).astype("float32") for i, s in enumerate(shapes)})
+            names[i]["name"]: random.normal(size=s).astype("float32") for i, s in enumerate(shapes)})
         check(make.__name__, "model.h5", ["in.npz"])
