@@ -37,12 +37,6 @@ extension Model {
 }
 
 extension Model {
-  /// `'fc8/prob' is 'fc8_prob'` for the features that an ML Program calls otherwise.
-  package var namesInProgram: String {
-    let names = featureNames.map { ($0, MILProgram.identifier($0)) }.filter { $0.0 != $0.1 }
-    return firstNames(names.map { "'\($0.0)' is '\($0.1)'" })
-  }
-
   /// The location of the blob or feature for a user's name. In a pipeline: a feature of one of its
   /// models, `MODEL/BLOB`, or a blob that only one model has.
   ///

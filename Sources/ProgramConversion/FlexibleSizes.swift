@@ -1,5 +1,4 @@
 import CoreMLModel
-import ModelTransforms
 import TensorCore
 
 /// One of the two sizes with which a network with flexible inputs is converted. Sizes that differ
@@ -151,6 +150,6 @@ extension [FeatureDescription] {
   fileprivate func kept(in features: [FeatureDescription]) -> [FeatureDescription] {
     if count == features.count { return self }
     let names = Set(features.map(\.name))
-    return filter { names.contains(MILProgram.identifier($0.name)) }
+    return filter { names.contains($0.name) }
   }
 }

@@ -1,5 +1,6 @@
 import CoreMLModel
 import CustomLayers
+import ModelTransforms
 import TensorCore
 
 /// How a neural network is written as an ML Program.
@@ -27,8 +28,8 @@ package struct ProgramOptions: Sendable {
 extension Model {
   /// Converts a neural network to an equivalent ML Program, or each network of a pipeline.
   ///
-  /// Names of inputs and outputs that are not identifiers are changed, and arrays of doubles become
-  /// arrays of floats, because ML Programs support neither.
+  /// Features have the names of `namesInProgram`, and arrays of doubles become arrays of floats,
+  /// because ML Programs support neither other names nor doubles.
   ///
   /// - Throws: `.unsupported` with all layers that no operation can express; `.mismatch` for models
   ///   that are not networks.
@@ -36,6 +37,8 @@ extension Model {
     if case .mlProgram? = type {
       throw ModelError(.mismatch, "the model is an ML Program already")
     }
+    let names = namesInProgram
+    if !names.isEmpty { return try renamingFeatures(names).mlProgram(options) }
     if var pipeline = type?.pipeline {
       try require(
         pipeline.models.contains(where: \.isConvertible), .mismatch,
@@ -79,6 +82,15 @@ extension Model {
         target = error.target
       }
     }
+  }
+
+  /// The names in an ML Program of the features that have others here: unique identifiers.
+  package var namesInProgram: [String: String] {
+    let features = featureNames
+    let others = features.filter { MILProgram.identifier($0) != $0 }
+    var pool = NamePool(Set(features).subtracting(others))
+    return Dictionary(
+      others.map { ($0, pool.take(MILProgram.identifier($0))) }, uniquingKeysWith: { $1 })
   }
 
   private var isConvertible: Bool { neuralNetwork != nil || type?.pipeline != nil }

@@ -1,6 +1,5 @@
 import CoreMLModel
 import ModelPrediction
-import ModelTransforms
 import TensorCore
 
 /// Converts the inputs and outputs of a network to those of a program.
@@ -117,8 +116,7 @@ struct ProgramInterface {
   private mutating func updateStates(_ blobs: [String: Variable]) throws {
     let names = Set(states.values)
     description.output.removeAll { names.contains($0.name) }
-    for (input, output) in states.sorted(by: { $0.key < $1.key }) {
-      let name = MILProgram.identifier(input)
+    for (name, output) in states.sorted(by: { $0.key < $1.key }) {
       guard let feature = description.state.first(where: { $0.name == name }),
         case .state(let array)? = feature.type?.kind, let blob = blobs[output]
       else { throw ModelError(.malformed, "no layer produces it", field: "output '\(output)'") }
@@ -179,8 +177,7 @@ struct ProgramInterface {
     guard let layout = recorded.contains(":") ? recorded : axes.map({ "\(recorded):\($0)" })
     else { return }
     guard ExactLayout(layout) != nil else { return }
-    description.metadata?.userDefined[
-      SourceLayout.metadataPrefix + MILProgram.identifier(feature)] = layout
+    description.metadata?.userDefined[key] = layout
   }
 
   /// channelScale · x + the bias of the color channel, or x − mean.
@@ -286,13 +283,12 @@ struct ProgramInterface {
   ) throws -> String {
     let mark = builder.operations.count
     var result = try builder.reshape(builder.cast(blob, to: type), to: shape)
-    let wanted = MILProgram.identifier(name)
-    if result.name == wanted { return wanted }
+    if result.name == name { return name }
     if !builder.wrote(result, since: mark) {
       result = try builder.add(
         "identity", name, [("x", .variable(result))], type: type, outputs: [(type, shape)])[0]
     }
-    release(wanted, &blobs)
+    release(name, &blobs)
     return builder.rename(result, to: name).name
   }
 
@@ -309,7 +305,7 @@ struct ProgramInterface {
   ) throws -> [String] {
     let outputs = [description.predictedFeatureName, description.predictedProbabilitiesName]
     for name in outputs where !name.isEmpty {
-      release(MILProgram.identifier(name), &blobs)
+      release(name, &blobs)
     }
     guard let blob = classifier.probabilitiesBlob, let variable = blobs[blob] else {
       throw ModelError(.malformed, "no layer produces the probabilities")

@@ -132,6 +132,27 @@ import Testing
     }
   }
 
+  /// Three names of the source are one identifier.
+  @Test func namesThatAreOneIdentifierAreNumbered() throws {
+    let text = Self.network
+      .replacing(#""a""#, with: #""x/1""#).replacing(#""b""#, with: #""x.1""#)
+      .replacing(#""difference""#, with: #""x_1""#)
+    try withNetwork(text) { folder, model in
+      let (program, inputs) = (folder + "/m.mlpackage", folder + "/inputs.npz")
+      let upgraded = try Command.run("upgrade", model, "-o", program)
+      #expect(upgraded.code == 0, "\(upgraded.errors)")
+      #expect(try Command.run("check", program).code == 0)
+      #expect(try Set(names(program).joined()).count == 5)
+      try ArraySet([
+        NamedArray(Tensor(shape: [1, 2], [-8, 2]), name: "input1"),
+        NamedArray(Tensor(shape: [1, 2], [1, -4]), name: "input2"),
+      ]).write(to: inputs)
+      let run = try Command.run("run", program, inputs, "--json", "--feature", "x_1")
+      let difference = try JSONValue(parsing: run.output)["outputs"]?["x_1"]?.array
+      #expect(difference?.compactMap(\.double) == [-9, 6], "\(run.output)\(run.errors)")
+    }
+  }
+
   /// a = [1, −4], b = [−8, 2]: b − a = [−9, 6], and the ReLU of b is [0, 2], of a [1, 0]. The arrays
   /// of a file count by their names, in whatever order they are.
   @Test(arguments: [

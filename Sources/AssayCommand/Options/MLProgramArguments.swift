@@ -46,8 +46,12 @@ struct MLProgramArguments: ParsableArguments {
     options.hasFixedSizes = hasFixedSizes
     options.hasStates = hasStates
     let program = try model.mlProgram(options)
-    let names = model.namesInProgram
-    if !names.isEmpty { Console.warn("names of an ML Program are identifiers: \(names)") }
+    let names = model.namesInProgram.sorted { $0.key < $1.key }
+    if !names.isEmpty {
+      Console.warn(
+        "names of an ML Program are identifiers: "
+          + firstNames(names.map { "'\($0.key)' is '\($0.value)'" }))
+    }
     return program
   }
 }
