@@ -38,6 +38,11 @@ struct LayerRun {
     if isQuantized || fields["lora_rank"].map({ !$0.isNull && weights.count > 2 }) == true {
       throw missing("quantized weights are not interpreted")
     }
+    if ["TokenAndPositionEmbedding", "PositionalEmbedding"].contains(className),
+      fields["vocab_size"] != nil
+    {
+      throw missing("the class of Keras's examples is not interpreted")
+    }
     let other = arguments.subtracting(["training", "initial_state", "inputs", "query", "value"])
       .subtracting(generation.major < 3 ? ["key"] : [])
     try require(other.isEmpty, "its argument '\(other.min() ?? "")' is not interpreted")

@@ -2,11 +2,12 @@
 enum UninterpretedClasses {
   static let keras: Set<String> = [
     "AnchorBoxes", "Anchors", "AttLayer", "AttentionWithContext", "AutoContrast", "ClipBoxes",
-    "CompatibleExtractPatches", "EmbeddingRet", "EmbeddingSim", "EmbeddingSimilarity",
+    "CompatibleExtractPatches", "DepthToSpace", "EmbeddingRet", "EmbeddingSim", "EmbeddingSimilarity",
     "ExpLogitScale", "Extract", "FNetEncoder", "FeedForward", "GroupQueryAttention",
     "GroupedQueryAttention", "InstanceNormalization", "IntegerLookup", "MixerBlock",
     "MlpPairwisePositionalEmbedding", "MultiHeadPositionalEmbedding",
-    "MultiHeadRelativePositionalEmbedding", "OctaveConv2D", "PatchConv2DWithResampleWeights",
+    "MultiHeadRelativePositionalEmbedding", "Normalize", "OctaveConv2D",
+    "PatchConv2DWithResampleWeights", "PatchEncoder", "Patches",
     "PixelShuffler", "PositionEmbedding", "PositionalEncodingFourier", "RandomCrop", "RegressBoxes",
     "RelativePositionalEmbedding", "ReluWeightedSum", "ScaledDotProductAttention",
     "ScaledStandardizedConv2D", "SeqSelfAttention", "SeqWeightedAttention", "SlicingOpLambda",
