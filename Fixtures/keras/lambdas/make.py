@@ -28,6 +28,17 @@ def case(name, function, *shapes, values=None, **arguments):
     CASES.append((name, function, shapes or (IMAGE,), values, arguments))
 
 
+# Constants beside the elements of an image, and what networks expect of images
+case("coordinates_broadcast", lambda x: tf.concat(
+    [x, tf.broadcast_to(tf.reshape(tf.linspace(-1.0, 1.0, 6), [1, 1, 6, 1]), [tf.shape(x)[0], 4, 6, 1])], -1))
+case("coordinates_tiled", lambda x: tf.concat(
+    [x, tf.tile(tf.reshape(tf.linspace(-1.0, 1.0, 5), [1, 5, 1]), [tf.shape(x)[0], 1, 1])], -1), STEPS)
+case("coordinates_grid", lambda x: tf.concat(
+    [x, tf.tile(tf.expand_dims(tf.stack(tf.meshgrid(tf.linspace(-1.0, 1.0, 6), tf.linspace(0.0, 1.0, 4)), -1), 0),
+                [tf.shape(x)[0], 1, 1, 1])], -1))
+for name in ("vgg16", "mobilenet_v2", "densenet"):
+    case(f"preprocess_input_{name}", getattr(keras.applications, name).preprocess_input, (4, 6, 3))
+
 # Sizes
 case("tf_image_resize", lambda x: tf.image.resize(x, (8, 9)))
 case("tf_image_resize_nearest", lambda x: tf.image.resize(x, [7, 12], method="nearest"))

@@ -18,7 +18,11 @@ enum PythonLibraries {
   ]
 
   static func global(_ name: String) -> String? {
-    globals[name] ?? (builtIns.contains(name) ? "python." + name : nil)
+    let isApplication =
+      name == "imagenet_utils" || PythonMachine.applications.contains { $0.networks.contains(name) }
+    return globals[name]
+      ?? (isApplication
+        ? "keras.applications." + name : builtIns.contains(name) ? "python." + name : nil)
   }
 
   /// `keras.backend` for `tensorflow.python.keras.backend`, `tf.nn` for `tensorflow.compat.v1.nn`;

@@ -25,7 +25,11 @@ extension PythonMachine {
     if path.hasPrefix("python."), let result = try builtIn(path, positional, keywords) {
       return result
     }
-    if let result = try setting(path, positional, keywords) { return result }
+    if let result = try setting(path, positional, keywords)
+      ?? preprocessed(path, positional, keywords)
+    {
+      return result
+    }
     if let result = try tensors?.call(path, positional, keywords, self) { return result }
     if let array = try array(path, positional, keywords) { return array }
     func argument(_ symbol: PythonSymbol) throws -> PythonSymbol {
@@ -278,6 +282,12 @@ extension PythonMachine {
         return sizes
       }
       guard let first, first.elements != nil, let array = first.array else { return nil }
+      if name == "stack",
+        let axis = keywords.first(where: { $0.name == "axis" })?.value.int
+          ?? arguments.dropFirst().first?.int, axis != 0
+      {
+        return .array(try stacked(array, axis: axis))
+      }
       let ints = (first.elements ?? []).map(\.int)
       return ints.contains(nil) || name == "variable" || array.shape.count != 1
         ? .array(array) : .sizes(ints.compactMap { $0 }.map { .known($0) })
@@ -298,6 +308,22 @@ extension PythonMachine {
       guard sizes.allSatisfy({ $0 > 0 }), sizes.reduce(1, *) == array.elements.count else {
         throw Self.unsupported("it reshapes an array to \(sizes)")
       }
+      return .array(array.shaped(sizes))
+    case "meshgrid":
+      let vectors = arguments.compactMap(\.array)
+      guard vectors.count == 2, arguments.count == 2, keywords.isEmpty else { return nil }
+      return try grids(vectors[0], vectors[1])
+    case "broadcast_to", "tile":
+      guard let array = first?.array, arguments.count == 2, let given = arguments[1].elements
+      else { return nil }
+      return .array(try repeated(array, given, isShape: name == "broadcast_to"))
+    case "expand_dims":
+      guard let array = first?.array,
+        let axis = arguments.dropFirst().first?.int ?? keywords.first?.value.int,
+        (-array.shape.count - 1...array.shape.count).contains(axis), !array.shape.isEmpty
+      else { return nil }
+      var sizes = array.shape
+      sizes.insert(1, at: axis < 0 ? sizes.count + 1 + axis : axis)
       return .array(array.shaped(sizes))
     case "prod", "reduce_prod":
       guard let elements = first?.elements, let sizes = PythonSymbol.sizes(of: elements),
