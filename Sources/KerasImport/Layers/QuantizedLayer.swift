@@ -40,7 +40,9 @@ struct QuantizedLayer: KerasLayer {
     mode = stored.map { String($0.prefix { $0 != "/" && $0 != "_" }) }
     let quantization = configuration["quantization_config"] ?? .null
     guard Self.supported.contains(configuration.kind), mode.map(["int8", "int4"].contains) ?? true,
-      mode != "int4" || !quantization.isNull && configuration.kind != "EinsumDense",
+      mode != "int4"
+        || configuration.fields["quantization_config"] != nil
+          && configuration.kind != "EinsumDense",
       let type = KerasLayerRegistry.type(named: configuration.kind)
     else {
       throw configuration.unsupported(
