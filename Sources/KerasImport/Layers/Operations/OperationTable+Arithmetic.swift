@@ -12,17 +12,6 @@ extension OperationTable {
     Operation("divide", "truediv", "truedivide", "div", "realdiv", "rtruediv") {
       try $0.combine(.quotient, &$1)
     },
-    Operation("dividenonan", "divnonan") { call, network in
-      let divisor = try call.operand(1, "y", "x2")
-      let quotient = try call.combine(
-        .quotient, &network, divisor.scalar == nil ? "__quotient__" : "")[0]
-      guard case .tensor(let tensor) = divisor else { return [quotient] }
-      // Dividing by 0 gives 0.
-      let isZero = tensor.with(network.add(call.name + "__zero__", Equal(), [tensor.blob]))
-      let (inputs, result) = try call.stretched(
-        [.tensor(isZero), .constant(.double(0)), .tensor(quotient)], &network)
-      return [result.with(network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))]
-    },
     Operation("pow", "power") { call, network in
       // A positive number to the power of a tensor, and a tensor to the power of a number, are
       // functions of version 1.
@@ -41,30 +30,6 @@ extension OperationTable {
     },
     Operation("mod", "floormod", "remainder", "rmod") {
       try $0.stretched(ModBroadcastable(), &$1)
-    },
-    Operation("logaddexp") { call, network in
-      // max(a, b) + log(1 + exp(−|a − b|))
-      let larger = try call.combine(.maximum, &network, "__max__")[0]
-      let difference = try call.combine(.difference, &network, "__difference__")[0]
-      let distance = network.unary(.abs, difference.blob, call.name + "__distance__")
-      let tail = network.add(
-        call.name + "__tail__", Activation(.softplus),
-        [network.affine(distance, -1, 0, call.name + "__minus__")])
-      return [larger.with(network.sum([larger.blob, tail], call.name))]
-    },
-    Operation("hypot") { call, network in
-      let (inputs, result) = try call.operands(&network)
-      let squares = inputs.enumerated().map { index, input in
-        network.product(input.blob, input.blob, "\(call.name)__square_\(index)__")
-      }
-      let sum = network.sum(squares, call.name + "__sum__")
-      return [result.with(network.unary(.sqrt, sum, call.name, epsilon: 0))]
-    },
-    Operation("squareddifference") { call, network in
-      guard let difference = try call.combine(.difference, &network, "__difference__").first else {
-        return []
-      }
-      return [difference.with(network.product(difference.blob, difference.blob, call.name))]
     },
   ]
 }

@@ -91,29 +91,14 @@ extension OperationTable {
         }
         return try network.concatenated(axis: axis, call.call(parts))
       },
-      Operation("nantonum") { call, input, network in
-        let infinities: [(String, any LayerParameters, Float)] = [
-          ("posinf", GreaterThan().with(\.alpha, .greatestFiniteMagnitude), 1),
-          ("neginf", LessThan().with(\.alpha, -.greatestFiniteMagnitude), -1),
-        ]
-        let nan = try call.double(1, "nan", default: 0)
-        var result = input
-        let isNumber = result.with(
-          network.add(call.name + "__number__", Equal(), [input.blob, input.blob]))
-        (_, result) = try call.chosen(
-          isNumber, input, .constant(.double(nan)), call.name + "__nan__", &network)
-        for (index, (name, test, sign)) in infinities.enumerated() {
-          let value = try call.double(
-            index + 2, name, default: Double(sign * .greatestFiniteMagnitude))
-          let isInfinite = result.with(
-            network.add("\(call.name)__\(name)__test__", test, [result.blob]))
-          let number = try call.tensor(
-            .constant(.double(value)), like: result, &network, "__\(name)__")
-          result.blob = network.add(
-            index == 1 ? call.name : "\(call.name)__\(name)__", WhereBroadcastable(),
-            [isInfinite.blob, number.blob, result.blob])
+      Operation("nantonum") { call, network in
+        let limit = Double(Float.greatestFiniteMagnitude)
+        let numbers = try [("nan", 0), ("posinf", limit), ("neginf", -limit)].enumerated().map {
+          try call.double($0.offset + 1, $0.element.0, default: $0.element.1)
         }
-        return [result]
+        return try call.formula(
+          "where(x == x, where(x > \(limit), \(numbers[1]), where(x < -\(limit), \(numbers[2]), x)), "
+            + "\(numbers[0]))", ["x"], into: &network)
       },
       Operation("trace", "diagonal") { call, input, network in
         let offset = try call.int(1, "offset", default: 0)
@@ -223,6 +208,12 @@ extension OperationTable {
       "where(x2 == 0, sign(x1) * 1.5707963267948966, atan(x1 / where(x2 == 0, 1, x2)) "
         + "+ where(x2 < 0, where(x1 < 0, -3.141592653589793, 3.141592653589793), 0))"
     ),
+    (
+      ["dividenonan", "divnonan"], ["x,x1", "y,x2"],
+      "where(y == 0, 0, x / where(y == 0, 1, y))"
+    ), (["hypot"], ["x1,x", "x2,y"], "sqrt(x1 * x1 + x2 * x2)"),
+    (["squareddifference"], ["x,x1", "y,x2"], "square(x - y)"),
+    (["logaddexp"], ["x1,x", "x2,y"], "max(x1, x2) + log1p(exp(-abs(x1 - x2)))"),
     (["cbrt"], ["x"], "sign(x) * pow(abs(x), 0.3333333333333333)"),
     (["fabs"], ["x"], "abs(x)"), (["signbit"], ["x"], "x < 0"),
     (["heaviside"], ["x1", "x2"], "where(x1 == 0, x2, x1 > 0)"),
@@ -297,16 +288,6 @@ extension OperationCall {
       return FloatValues(values).shaped(shape)
     }
     return nil
-  }
-
-  /// `condition ? tensor : other`
-  fileprivate func chosen(
-    _ condition: KerasTensor, _ tensor: KerasTensor, _ other: Operand, _ name: String,
-    _ network: inout NetworkWriter
-  ) throws -> (String, KerasTensor) {
-    let (inputs, result) = try stretched([.tensor(condition), .tensor(tensor), other], &network)
-    let blob = network.add(name, WhereBroadcastable(), inputs.map(\.blob))
-    return (blob, result.with(blob))
   }
 
   fileprivate func paddedImages(_ network: inout NetworkWriter) throws -> [KerasTensor] {
