@@ -32,7 +32,7 @@ extension SourceLayer {
     "`data_format` (Keras 1 `dim_ordering`): wrapped in permutes if it differs"
   static let unrolled = "unrolled steps"
   static let matrices =
-    "repeated, multiplied and summed; if large or of unknown length, batchedMatmul of specification 4"
+    "batchedMatmul; with `--max-spec` below 4 repeated, multiplied and summed"
 }
 
 struct WeightSlot: Sendable, Equatable {

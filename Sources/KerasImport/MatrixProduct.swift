@@ -2,15 +2,11 @@ import CoreMLModel
 import TensorCore
 
 extension NetworkWriter {
-  /// The largest product of all sizes for which elements are multiplied individually.
-  private static let productLimit = 1 << 22
-
   /// a · b over the last axis of `a` and the second-to-last of `b`, for all axes before these: `[…,
   /// m, k]` times `[…, k, n]`. There may be at most two axes before.
   ///
-  /// Version 1 of the specification lacks a product of two computed matrices: both are repeated to
-  /// `k × m × n`, multiplied and summed. If that would be large, or a size is unknown, the matrix
-  /// product of version 4 is used.
+  /// Before version 4, the specification lacks a product of two computed matrices: both are repeated
+  /// to `k × m × n`, multiplied and summed.
   mutating func matrixProduct(
     _ a: KerasTensor, _ b: KerasTensor, _ name: String, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -31,10 +27,8 @@ extension NetworkWriter {
     for axis in outer where a.shape[axis] == 1 { result.shape[axis] = b.shape[axis] }
     let sizes = (result.shape.dropFirst() + [a.shape[rank - 1]]).compactMap { $0 }
     let isAlike = outer.allSatisfy { a.shape[$0] == b.shape[$0] }
-    let limit = maximumVersion < 4 ? Limits.tensorElements : Self.productLimit
-    if rank < 5, isAlike, sizes.count == rank,
-      try checkedProduct(sizes, limit: Limits.tensorElements) <= limit
-    {
+    if maximumVersion < 4, rank < 5, isAlike, sizes.count == rank {
+      _ = try checkedProduct(sizes, limit: Limits.tensorElements)
       return elementwiseProduct(a, b, result, name)
     }
     let before = Array([BlobAxis.sequence, .channel].prefix(outer.count))
