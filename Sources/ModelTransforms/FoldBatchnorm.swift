@@ -23,20 +23,28 @@ extension Model {
   /// rounded once; each fold is tried on random inputs and skipped if the results differ by more
   /// than rounding. A blob between the two layers is removed; outputs of the model are kept.
   ///
-  /// - Parameter keepsScales: whether folding into the preceding layer leaves a scale after it, so
-  ///   that all output channels of the weights have the same root mean square: one table for the
-  ///   whole weight then fits them all.
+  /// - Parameters:
+  ///   - keepsScales: whether folding into the preceding layer leaves a scale after it, so that all
+  ///     output channels of the weights have the same root mean square: one table for the whole
+  ///     weight then fits them all.
+  ///   - kept: layers that stay as they are.
+  ///   - widensHalf: whether weights of half precision become single ones, which take more space.
   package func withFoldedBatchnorm(
-    keepsScales: Bool = false
+    keepsScales: Bool = false, keeping kept: Set<String> = [], widensHalf: Bool = true
   ) throws -> (model: Model, folds: [BatchnormFold]) {
     var model = self
     var folds: [BatchnormFold] = []
     if !isUpdatable, var network = neuralNetwork, network.updateParams == nil {
-      folds = try network.foldBatchnorm(keeping: visibleBlobs, keepsScales: keepsScales)
+      folds = try network.foldBatchnorm(keeping: visibleBlobs, keepsScales: keepsScales) {
+        !kept.contains($0.name)
+          && (widensHalf
+            || $0.parameters?.weights.allSatisfy { $0.values.float16Value.count == 0 } ?? false)
+      }
       model.neuralNetwork = network
     }
     model.type = try model.type?.mapPipeline {
-      let (folded, more) = try $0.withFoldedBatchnorm(keepsScales: keepsScales)
+      let (folded, more) = try $0.withFoldedBatchnorm(
+        keepsScales: keepsScales, keeping: kept, widensHalf: widensHalf)
       folds += more
       return folded
     }
@@ -56,7 +64,7 @@ extension Model {
 
 extension NeuralNetwork {
   fileprivate mutating func foldBatchnorm(
-    keeping visible: Set<String>, keepsScales: Bool
+    keeping visible: Set<String>, keepsScales: Bool, where mayFold: (NeuralNetworkLayer) -> Bool
   ) throws -> [BatchnormFold] {
     // Layers whose inside cannot be looked into may read any blob.
     let hidesBlobs = layers.contains {
@@ -72,9 +80,9 @@ extension NeuralNetwork {
     while index < layers.count {
       let layer = layers[index]
       if layer.input.count == 1, layer.output.count == 1, !layer.isUpdatable,
-        !refused.contains(layer.name),
+        !refused.contains(layer.name), mayFold(layer),
         let affine = try ChannelFactors(layer),
-        let (neighbor, isBehind) = neighbor(of: index, visible)
+        let (neighbor, isBehind) = neighbor(of: index, visible), mayFold(layers[neighbor])
       {
         if let (folded, error) = try affine.folded(into: layers[neighbor], isBehind: isBehind) {
           let isDone = error <= 4e-6

@@ -141,9 +141,7 @@ final class ProgramBuilder {
     block.inputs = inputs.map { MILNamedType($0.name, MILValueType($0)) }
     block.outputs = try results.map { result in
       // A block must return its own values, each only once.
-      try add(
-        "identity", result.name, [("x", .variable(result))], type: result.type,
-        outputs: [(result.type, result.shape)])[0].name
+      try copy(result, result.name).name
     }
     block.operations = operations
     return block
@@ -151,13 +149,20 @@ final class ProgramBuilder {
 
   /// The block with its operations replaced by those that `make` writes.
   func rewriting(_ block: MILBlock, _ make: () throws -> Void) throws -> MILBlock {
+    var result = block
+    result.operations = try collecting(make).operations
+    return result
+  }
+
+  /// The operations that `make` writes, instead of adding them.
+  func collecting<Result>(
+    _ make: () throws -> Result
+  ) throws -> (operations: [MILOperation], result: Result) {
     let outer = operations
     defer { operations = outer }
     operations = []
-    try make()
-    var result = block
-    result.operations = operations
-    return result
+    let result = try make()
+    return (operations, result)
   }
 
   /// Adds an operation with blocks and returns its results.
@@ -252,12 +257,21 @@ final class ProgramBuilder {
     try require(
       checkedProduct(variable.shape) == checkedProduct(shape), .internal,
       "\(variable.shape) as \(shape)")
-    return try view(variable, variable.type, shape) {
-      let change = ShapeChange(from: variable.shape, to: shape)
-      return try add(
-        change.operation, variable.name, [("x", .variable(variable)), change.argument],
-        type: variable.type, outputs: [(variable.type, shape)])[0]
-    }
+    return try view(variable, variable.type, shape) { try reshaped(variable, to: shape) }
+  }
+
+  /// The same, by an operation of its own.
+  func reshaped(_ variable: Variable, to shape: [Int]) throws -> Variable {
+    let change = ShapeChange(from: variable.shape, to: shape)
+    return try add(
+      change.operation, variable.name, [("x", .variable(variable)), change.argument],
+      type: variable.type, outputs: [(variable.type, shape)])[0]
+  }
+
+  func copy(_ variable: Variable, _ label: String) throws -> Variable {
+    try add(
+      "identity", label, [("x", .variable(variable))], type: variable.type,
+      outputs: [(variable.type, variable.shape)])[0]
   }
 
   private func view(

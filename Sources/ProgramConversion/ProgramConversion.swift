@@ -21,6 +21,8 @@ package struct ProgramOptions: Sendable {
   package var customLayers = CustomLayerRegistry()
   /// The weight file in a package.
   var weightFile = "weight.bin"
+  /// Whether operations are joined, moved and recognized in others that spell them out.
+  var simplifies = true
 
   package init() {}
 }
@@ -54,31 +56,44 @@ extension Model {
         specificationVersion, pipeline.models.map(\.specificationVersion).max() ?? 0)
       return model
     }
-    guard let network = neuralNetwork, let description else {
+    guard var network = neuralNetwork, let description else {
       throw ModelError(
         .mismatch, "the model is not a neural network",
         hint:
           "only neural networks, classifiers, regressors and pipelines of them can become ML Programs"
       )
     }
-    func program(_ target: ProgramTarget) throws -> Model {
-      func program(_ probe: SizeProbe?) throws -> (model: Model, hasAnyLength: Bool) {
-        var fixed = self
+    // If a layer is wrong, its conversion says so.
+    let folded =
+      (try? withFoldedBatchnorm(
+        keeping: options.keptInFloat32, widensHalf: options.precision == .float16))?.model ?? self
+    network = folded.neuralNetwork ?? network
+    func program(_ target: ProgramTarget, _ options: ProgramOptions) throws -> Model {
+      func sized(_ probe: SizeProbe?) throws -> (model: Model, hasAnyLength: Bool) {
+        var fixed = folded
         fixed.description = description.fixed(probe)
         return try ProgramConversion(
           fixed, network, options, target, probe,
           hasOpenSizes: probe != nil && description.hasFlexibleInputs
         ).program()
       }
-      if options.hasFixedSizes { return try program(nil).model }
-      let first = try program(.first)
+      if options.hasFixedSizes { return try sized(nil).model }
+      let first = try sized(.first)
       if !description.hasFlexibleInputs && !first.hasAnyLength { return first.model }
-      return try Model.program(first.model, program(.second).model, of: description)
+      do {
+        return try Model.program(first.model, sized(.second).model, of: description)
+      } catch let error as ModelError {
+        // The operations that are simpler may depend on the sizes.
+        guard error.code == .unsupported, options.simplifies else { throw error }
+        var plain = options
+        plain.simplifies = false
+        return try program(target, plain)
+      }
     }
-    if let target = options.target { return try program(target) }
+    if let target = options.target { return try program(target, options) }
     var target = ProgramTarget.iOS15
     while true {
-      do { return try program(target) } catch let error as NewerTargetNeeded {
+      do { return try program(target, options) } catch let error as NewerTargetNeeded {
         target = error.target
       }
     }
@@ -139,6 +154,10 @@ private struct ProgramConversion {
     var block = MILBlock()
     block.operations = builder.operations
     block.outputs = outputs
+    if options.simplifies {
+      let types = interface.functionInputs.map { ($0.name, $0.type ?? MILValueType()) }
+      block = try block.simplified(builder, types: Dictionary(uniqueKeysWithValues: types))
+    }
     return (try package(block, interface), interface.hasAnyLength)
   }
 

@@ -285,8 +285,7 @@ struct ProgramInterface {
     var result = try builder.reshape(builder.cast(blob, to: type), to: shape)
     if result.name == name { return name }
     if !builder.wrote(result, since: mark) {
-      result = try builder.add(
-        "identity", name, [("x", .variable(result))], type: type, outputs: [(type, shape)])[0]
+      result = try builder.copy(result, name)
     }
     release(name, &blobs)
     return builder.rename(result, to: name).name
