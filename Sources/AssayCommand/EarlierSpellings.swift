@@ -70,7 +70,8 @@ enum EarlierSpellings {
 
   /// The arguments in the current spelling.
   static func replaced(in arguments: [String]) -> [String] {
-    guard let command = arguments.first else { return arguments }
+    guard let first = arguments.first else { return arguments }
+    let command = first == "upgrade" ? "convert" : first
     let end = arguments.firstIndex(of: "--") ?? arguments.count
     var words: [String] = []
     var index = 0
@@ -91,7 +92,7 @@ enum EarlierSpellings {
         index += 1
       }
     }
-    if command == "upgrade" { words[0] = "convert" }
+    if end > 0 { words[0] = command }
     return words + arguments[end...]
   }
 }

@@ -9,7 +9,7 @@ struct PluginCommand: ParsableCommand {
       EXAMPLES:
         assay plugin list
         assay plugin new MyLayers --for model.mlmodel
-        assay run model.mlmodel cat.png --plugin MyLayers/.build/release/libMyLayers.so
+        assay run model.mlmodel cat.png --plugin ./libMyLayers.so
       """,
     subcommands: [New.self, List.self])
 

@@ -7,7 +7,7 @@ import Testing
   func scriptsNameEveryCommand(shell: String) throws {
     let result = try Command.run("--generate-completion-script", shell)
     #expect(result.code == 0, "\(result.errors)")
-    for word in ["convert", "compress", "input-shape", "max-memory"] {
+    for word in ["convert", "compress", "image-input", "dry-run"] {
       #expect(result.output.contains(word), "\(shell): \(word)")
     }
   }

@@ -56,10 +56,8 @@ import Testing
         ["convert", "c.prototxt", "-o", "c.mlmodel", "--custom-layers", "allow"], in: folder)
       #expect(allowed.code == 0, "\(allowed.errors)")
       #expect(allowed.errors.contains("did you mean 'Convolution'?"), "\(allowed.errors)")
-      guard
-        let layer = try Model(contentsOf: folder + "/c.mlmodel").neuralNetwork?.layers.first,
-        let custom = layer.parameters as? Custom
-      else { return Issue.record("no custom layer") }
+      let layer = try Model(contentsOf: folder + "/c.mlmodel").neuralNetwork?.layers.first
+      let custom = try #require(layer?.parameters as? Custom)
       #expect(custom.parameters["kernel_size"] == .int(3), "\(custom.parameters)")
     }
   }

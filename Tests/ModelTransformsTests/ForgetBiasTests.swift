@@ -59,7 +59,9 @@ struct ForgetBiasTests {
     #expect(layer.params?.forgetBias == true)
     #expect(try Self.biases(layer) == [[7, 7], [0.25, -3], [8, 8], [9, 9]])
     let set = Self.model(isSet: true, [0.25, -3])
-    #expect(try set.withForgetBiasInField() == set)
+    var recorded = set
+    recorded.forgetBias = .add
+    #expect(try set.withForgetBiasInField() == recorded)
   }
 
   @Test func gatesWithoutBiasesGetThem() throws {

@@ -118,7 +118,7 @@ struct InterfaceTests {
     #expect(model.description?.metadata?.license == "L")
     #expect(throws: ModelError.self) { try model.editingMetadata(edit) }
     edit = MetadataEdit()
-    edit.descriptions = ["input": "text"]
+    edit.descriptions = ["nothing": "text"]
     #expect(throws: ModelError.self) { try model.editingMetadata(edit) }
   }
 
