@@ -26,7 +26,7 @@ struct RecordCommand: ParsableCommand {
     completion: .file())
   var files: [String] = []
 
-  @Option(help: .hidden) var framework: String?
+  @Option(help: .private) var framework: String?
 
   @Option(
     name: .customShort("o"),

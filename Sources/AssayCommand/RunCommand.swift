@@ -134,7 +134,7 @@ struct RunCommand: ParsableCommand {
     var writer = PredictionWriter(isSingle: list.isSingle, json: json, quiet: global.quiet)
     writer.outputNames = try checkedOutputNames(document)
     writer.labels = try ClassNames(
-      file: source.classes.labels, model: document, keepsIdentifiers: false)
+      file: source.classes.labels, model: predictor.model, keepsIdentifiers: false)
     (writer.top, writer.states) = (top, predictor.stateOutputs)
     writer.destination = destination
     if !list.isSingle { try writer.beginSeveral(hasBoxes: boxes.mode != nil) }

@@ -116,7 +116,7 @@ import Testing
 
   static let wrongUsages: [(arguments: [String], code: Int32)] = [
     (["convert"], 64),
-    (["convert", "nothing.h5"], 64),
+    (["convert", "nothing.h5"], 66),
     (["frobnicate"], 64),
     (["convert", "nothing.h5", "-o", "/tmp/never.mlmodel"], 66),
     (["run", "nothing.mlmodel", "x.png"], 66),

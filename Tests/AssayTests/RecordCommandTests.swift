@@ -65,7 +65,7 @@ import Testing
     for (arguments, code, text) in [
       ([fixtures + "/caffe/v2.prototxt"], 2, "needs a .prototxt and its weights"),
       ([keras, "none.png"], 66, "none.png"), ([fixtures + "/demo/eagle.jpg"], 2, "eagle.jpg"),
-      ([image], 64, "give a picture of 64×64 pixels for 'data'"),
+      ([image], 64, "give an image of 64×64 pixels for 'data'"),
       (
         [fixtures + "/on-device/concat/model.mlmodel"], 64,
         "give an array of shape [4, 6, 7] in a .npy file for 'LayerInput1', and an array"

@@ -105,7 +105,7 @@ extension FeatureDescription {
     guard type?.isOptional != true else { return nil }
     let value =
       switch type?.kind {
-      case .image(let image): "a picture of \(image.width)×\(image.height) pixels"
+      case .image(let image): "an image of \(image.width)×\(image.height) pixels"
       case .multiArray(let array): "an array of shape \(array.shape) in a .npy file"
       case .int64, .double: "a number in a .json file"
       case .string: "a text in a .json file"

@@ -64,7 +64,7 @@ struct CoreMLScriptInputs {
             }.joined(separator: ", ") + "}"
         default:
           throw ModelError(
-            .mismatch, "coremltools takes another kind of value", hint: "give a picture")
+            .mismatch, "coremltools takes another kind of value", hint: "give an image")
         }
       } catch let error as ModelError {
         throw error.inside(feature.name).inFile(source.name)
@@ -85,7 +85,7 @@ struct CoreMLScriptInputs {
         || (image.width, image.height) == (declared.width, declared.height), .mismatch,
       "the image is \(image.width)×\(image.height), but the model takes "
         + "\(declared.width)×\(declared.height)",
-      hint: "give a picture of that size, for coremltools does not resize")
+      hint: "give an image of that size, for coremltools does not resize")
     let mode =
       switch declared.colorSpace {
       case .grayscale: "L"
