@@ -2,7 +2,8 @@
 enum UninterpretedClasses {
   static let keras: Set<String> = [
     "AnchorBoxes", "Anchors", "AttLayer", "AttentionWithContext", "AutoContrast", "ClipBoxes",
-    "CompatibleExtractPatches", "DepthToSpace", "EmbeddingRet", "EmbeddingSim", "EmbeddingSimilarity",
+    "CompatibleExtractPatches", "DepthToSpace", "EmbeddingRet", "EmbeddingSim",
+    "EmbeddingSimilarity",
     "ExpLogitScale", "Extract", "FNetEncoder", "FeedForward", "GroupQueryAttention",
     "GroupedQueryAttention", "InstanceNormalization", "IntegerLookup", "MixerBlock",
     "MlpPairwisePositionalEmbedding", "MultiHeadPositionalEmbedding",
