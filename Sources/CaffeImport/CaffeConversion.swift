@@ -96,8 +96,6 @@ package struct CaffeConversion: SourceConversion {
     return error
   }
 
-  // MARK: Inputs
-
   private mutating func addInputs() throws -> [ImportedFeature] {
     try findInputs()
     try require(
@@ -353,8 +351,6 @@ package struct CaffeConversion: SourceConversion {
     }
   }
 
-  // MARK: Weights
-
   private func unusedLayers(_ weights: CaffeWeights) -> [String] {
     guard weights.path != source.path else { return [] }
     let present = Set(graph.nodes.map(\.layer.name))
@@ -369,8 +365,6 @@ package struct CaffeConversion: SourceConversion {
       network.notes.append("no layer uses the weights of \(firstNames(unused))")
     }
   }
-
-  // MARK: Outputs
 
   private mutating func addOutputs() throws -> [ImportedFeature] {
     try require(

@@ -321,8 +321,6 @@ package struct KerasConversion: SourceConversion {
     }
   }
 
-  // MARK: Interface
-
   private mutating func addInputs() throws -> [ImportedFeature] {
     try require(!graph.inputs.isEmpty, "the model has no inputs")
     // Inputs to lookup tables are sequences of indices.
