@@ -210,7 +210,7 @@ public struct Comparison: Sendable {
   ) throws -> (pairs: [Pair], unexpected: [String]) {
     let meant = FeatureNames.output.meant(
       by: expected.arrays.map(\.name), among: actual.map(\.name))
-    // Arrays without the name of an output are of the outputs that are no states.
+    // Arrays that name no output belong to the outputs other than states.
     let names = Set(actual.map(\.name))
     let isOpen =
       expected.arrays.count < actual.count && meant.contains { !names.contains($0 ?? "") }

@@ -78,7 +78,7 @@ package struct InputList: Sequence, IteratorProtocol {
 
   /// The lines of standard input, if `-` is among the words.
   ///
-  /// - Throws: `.usage` if they are no list of paths, but an input itself.
+  /// - Throws: `.usage` if they are an input instead of a list of paths.
   package static func standardInput(for words: [String]) throws -> () -> String? {
     guard words.contains("-") else { return { nil } }
     var first = readLine()

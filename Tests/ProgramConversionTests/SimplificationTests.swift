@@ -97,7 +97,7 @@ import Testing
     try Self.expect(chain, [operation]) { min(max($0, 0), Double(limit)) }
   }
 
-  /// Below 0 it has a slope, so it is no relu6.
+  /// Its slope below 0 tells it from relu6.
   @Test func leakyLimitsAreNotReLU6() throws {
     var chain = Chain()
     chain.add("relu", Activation(.leakyReLU(alpha: 0.001)), "x")
