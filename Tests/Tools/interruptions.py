@@ -33,7 +33,7 @@ def content(folder):
 
 def start(folder, old):
     return subprocess.Popen(
-        [assay, "edit", old, "-o", os.path.join(folder, "o.mlpackage"), "--author", "A", "--no-run"],
+        [assay, "edit", old, "-o", os.path.join(folder, "o.mlpackage"), "--metadata", "author=A", "--no-run"],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
