@@ -3,10 +3,8 @@ import TensorCore
 
 extension ImportedNetwork {
   /// Gives features their new names, in order. If an inner blob already has a name, it is renamed.
-  /// - Throws: `.mismatch` if there are more names than features, or a name occurs twice.
+  /// - Throws: `.mismatch` if a name occurs twice.
   package mutating func rename(inputs inputNames: [String], outputs outputNames: [String]) throws {
-    try Self.checkCount(inputNames, of: inputs, kind: "input")
-    try Self.checkCount(outputNames, of: outputs, kind: "output")
     var names: [String: String] = [:]
     for (feature, name) in zip(inputs, inputNames) { names[feature.name] = name }
     for (feature, name) in zip(outputs, outputNames) { names[feature.name] = name }
@@ -40,15 +38,6 @@ extension ImportedNetwork {
     var renamed = self
     try renamed.rename(inputs: options.inputNames, outputs: options.outputNames)
     return renamed.sourceBlobs
-  }
-
-  private static func checkCount(
-    _ names: [String], of features: [ImportedFeature], kind: String
-  ) throws {
-    try require(
-      names.count <= features.count, .mismatch,
-      "\(counted(names.count, "\(kind) name")) for \(counted(features.count, kind))",
-      hint: "the \(kind)s are \(features.map { "'\($0.name)'" }.joined(separator: ", "))")
   }
 
   private static func checkUnique(_ names: [String]) throws {

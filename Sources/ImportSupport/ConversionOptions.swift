@@ -25,6 +25,8 @@ public struct ConversionOptions: Sendable {
   public var classifier: ClassifierOptions?
   /// The model's metadata.
   public var metadata = MetadataOptions()
+  /// The names of the inputs and outputs that `inputNames` and `outputNames` replace.
+  package var replacedNames: [[String]] = [[], []]
   /// Which layers become custom layers.
   public var customLayers = CustomLayerRules()
   /// Whether a Keras Lambda whose code can be read is converted; its code is never run.

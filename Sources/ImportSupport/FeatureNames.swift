@@ -55,6 +55,7 @@ extension ConversionOptions {
         }
     }
     var options = self
+    options.replacedNames = zip(replacedNames, [inputs, outputs]).map { $0.isEmpty ? $1 : $0 }
     options.inputNames = names(inputs, inputNames, .input)
     options.outputNames = names(outputs, outputNames, .output)
     if !changes.isEmpty {

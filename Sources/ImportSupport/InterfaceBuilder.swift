@@ -84,6 +84,16 @@ package enum InterfaceBuilder {
           hint: "it has " + features.map { "'\($0)'" }.joined(separator: ", "))
       }
     }
+    func check(_ names: [String], of features: [String], _ kind: String, replacing own: [String])
+      throws
+    {
+      try require(
+        names.count <= features.count, .mismatch,
+        "\(counted(names.count, "\(kind) name")) for \(counted(features.count, kind))",
+        hint: "the \(kind)s are \(own.map { "'\($0)'" }.joined(separator: ", "))")
+    }
+    try check(options.inputNames, of: inputs, "input", replacing: options.replacedNames[0])
+    try check(options.outputNames, of: outputs, "output", replacing: options.replacedNames[1])
     let images = options.preprocessing
     try check(options.imageInputs, "--image-input", among: inputs)
     try check(options.imageOutputs, "--image-output", among: outputs)

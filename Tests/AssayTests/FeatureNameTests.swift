@@ -72,6 +72,15 @@ import Testing
     }
   }
 
+  /// The names that they would replace.
+  @Test func tooManyNamesShowTheSources() throws {
+    for (option, own) in [("--input-name", "image"), ("--output-name", "dense")] {
+      let made = try Command.run(
+        "convert", Self.swish, "-o", "/dev/null/m.mlmodel", option, "a", option, "b")
+      #expect(made.code == 2 && made.errors.contains("s are '\(own)'\n"), "\(made.errors)")
+    }
+  }
+
   @Test func featuresAreKnownByTheirPlaces() throws {
     try withTemporaryFolder { folder in
       let (model, edited) = (folder + "/m.mlmodel", folder + "/e.mlmodel")
