@@ -100,10 +100,13 @@ enum Console {
     case dim = "2"
   }
 
+  nonisolated(unsafe) static var colors = ColorOutput.auto
+
   /// Nothing on a dumb terminal, in a pipe or with `NO_COLOR`.
   static func styled(_ text: String, _ style: Style) -> String {
     let isRefused = getenv("NO_COLOR").map { $0.pointee != 0 } ?? false
-    guard isatty(STDERR_FILENO) == 1, !Terminal.isDumb, !isRefused else { return text }
+    let isTerminal = isatty(STDERR_FILENO) == 1 && !Terminal.isDumb && !isRefused
+    guard colors == .always || colors == .auto && isTerminal else { return text }
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 

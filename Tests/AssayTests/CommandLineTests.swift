@@ -106,6 +106,18 @@ import Testing
     }
   }
 
+  /// An option of the version before; `NO_COLOR` says the same.
+  @Test func colorOnDemand() throws {
+    for (value, code, text) in [
+      ("always", 66, "\u{1B}[31merror:"), ("never", 66, "error: a"), ("auto", 66, "error: a"),
+      ("some", 64, "'some' is invalid for '--color-output"),
+    ] as [(String, Int32, String)] {
+      let run = try Command.run("run", "a", "b", "--color-output", value)
+      #expect(run.code == code && run.errors.hasPrefix(text.hasPrefix("'") ? "" : text))
+      #expect(run.errors.contains(text), "\(run.errors)")
+    }
+  }
+
   @Test func quietLeavesTheResults() throws {
     try withTemporaryFolder { folder in
       for (name, value) in [("a", 1), ("b", 2)] {

@@ -56,6 +56,9 @@ def main():
     earlier = sorted(set(re.findall(r'earlier: "(--[a-z-]+)"', source)))
     images = (ROOT / "Sources/AssayCommand/Options/SourceArguments.swift").read_text()
     earlier += re.findall(r'customLong\("([a-z-]+)"\)[^)]*\.private', images)
+    for file in (ROOT / "Sources/AssayCommand").rglob("*.swift"):
+        words = re.findall(r"@Option\(help: \.private\)\s+var (\w+)", file.read_text())
+        earlier += ["--" + re.sub("[A-Z]", lambda m: "-" + m[0].lower(), word) for word in words]
     print(f"{len(listed)} options, {len(unused)} on no page", *unused)
     print(f"{len(earlier)} earlier spellings:", *earlier)
     return len(listed) > LIMIT or bool(unused)

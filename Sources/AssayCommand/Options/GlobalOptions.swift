@@ -29,6 +29,9 @@ struct GlobalOptions: ParsableArguments {
       visibility: .hidden))
   var requireSandbox = false
 
+  @Option(help: .private)
+  var colorOutput = ColorOutput.auto
+
   func validate() throws {
     if let timeout, !(timeout > 0 && timeout <= 1e9) {
       throw ValidationError("--timeout takes a number of seconds greater than 0")
@@ -45,5 +48,6 @@ struct GlobalOptions: ParsableArguments {
     if let timeout { TimeBudget.allow(seconds: timeout) }
     HDF5Sandbox.configure(isRequired: requireSandbox, report: verbose ? Console.note : nil)
     Console.isQuiet = quiet
+    Console.colors = colorOutput
   }
 }
