@@ -30,7 +30,7 @@ struct BenchCommand: ParsableCommand {
   @Argument(help: ModelHelp.weights, completion: .file())
   var weights: String?
 
-  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .advanced) var source: SourceArguments
 
   @Option(
     parsing: .upToNextOption,

@@ -23,8 +23,8 @@ struct CheckCommand: ParsableCommand {
   @Argument(help: ModelHelp.weights, completion: .file())
   var weights: String?
 
-  @OptionGroup(visibility: .hidden) var source: SourceArguments
-  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
+  @OptionGroup(visibility: .advanced) var source: SourceArguments
+  @OptionGroup(visibility: .advanced) var weightPrecision: WeightPrecisionArguments
   @OptionGroup var plugins: PluginArguments
 
   @Flag(help: "Print JSON.")

@@ -43,7 +43,7 @@ struct CompressCommand: ParsableCommand {
     completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
 
-  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .advanced) var source: SourceArguments
   @OptionGroup(title: "Precision") var target: PrecisionArguments
   @OptionGroup(title: "ML Programs") var program: ProgramCompressionArguments
   @OptionGroup(title: "Selection") var selection: SelectionArguments
@@ -53,7 +53,7 @@ struct CompressCommand: ParsableCommand {
     name: .customLong("no-fold"),
     help: ArgumentHelp(
       "Do not fold batch normalization, scale and bias layers into their neighbors first.",
-      visibility: .hidden))
+      visibility: .advanced))
   var keepsBatchnorm = false
 
   @OptionGroup(title: "Images") var images: ResizeArguments

@@ -35,7 +35,7 @@ struct ConvertCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "How to write LSTMs: with forgetBias false (ignore), or, as the specification says, with forgetBias true and a bias that is smaller by 1 (add). Of an .mlmodel, how to read the field.",
-      visibility: .hidden))
+      visibility: .advanced))
   var forgetBias = ForgetBias.ignore
 
   @OptionGroup(title: "Comparison") var comparison: ConversionCheckArguments
@@ -47,7 +47,7 @@ struct ConvertCommand: ParsableCommand {
   @Flag(help: "Print what each layer becomes, and write nothing.")
   var dryRun = false
 
-  @Flag(help: ArgumentHelp("Print each layer as it is converted.", visibility: .hidden))
+  @Flag(help: ArgumentHelp("Print each layer as it is converted.", visibility: .advanced))
   var verbose = false
 
   @OptionGroup var global: GlobalOptions

@@ -99,7 +99,7 @@ struct DiffCommand: ParsableCommand {
   @Option(help: "The layout of arrays.")
   var layout = ArrayLayout.source
 
-  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .advanced) var source: SourceArguments
 
   @OptionGroup(title: "Two models") var models: ModelDiffArguments
 

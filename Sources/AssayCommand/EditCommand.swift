@@ -33,7 +33,7 @@ struct EditCommand: ParsableCommand {
   @OptionGroup(title: "Features") var features: FeatureEditArguments
   @OptionGroup var source: SourceArguments
   @OptionGroup(title: "Images") var recipe: RecipeArguments
-  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
+  @OptionGroup(visibility: .advanced) var weightPrecision: WeightPrecisionArguments
   @OptionGroup(title: "Functions") var functions: FunctionEditArguments
   @OptionGroup(title: "Network") var network: NetworkEditArguments
   @OptionGroup(title: "Custom layers") var customLayers: CustomLayerArguments

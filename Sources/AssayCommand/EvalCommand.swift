@@ -28,7 +28,7 @@ struct EvalCommand: ParsableCommand {
     completion: .file())
   var inputs: [String]
 
-  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .advanced) var source: SourceArguments
 
   @Option(
     help: ArgumentHelp(

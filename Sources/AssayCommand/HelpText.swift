@@ -27,7 +27,7 @@ struct HelpText {
     } else {
       // Examples are at most 80 columns wide, so that they can be copied.
       let help = AssayCommand.helpMessage(
-        for: command, includeHidden: !isShort, columns: max(80, Terminal.outputWidth ?? 80))
+        for: command, columns: max(80, Terminal.outputWidth ?? 80))
       text =
         (help.hasSuffix("\n") ? String(help.dropLast()) : help)
         + (isShort ? "\n\n--help lists all options." : "")
@@ -64,4 +64,10 @@ struct HelpText {
       73, 74  a file cannot be created or written
       75      out of memory, or of the time of --timeout
     """
+}
+
+extension ArgumentVisibility {
+  /// That of options that `-h` leaves out.
+  static let advanced: ArgumentVisibility =
+    ProgramArguments.all.contains("-h") ? .hidden : .default
 }

@@ -20,8 +20,8 @@ struct InspectCommand: ParsableCommand {
   @Argument(help: ModelHelp.weights, completion: .file())
   var weights: String?
 
-  @OptionGroup(visibility: .hidden) var source: SourceArguments
-  @OptionGroup(visibility: .hidden) var weightPrecision: WeightPrecisionArguments
+  @OptionGroup(visibility: .advanced) var source: SourceArguments
+  @OptionGroup(visibility: .advanced) var weightPrecision: WeightPrecisionArguments
 
   @Flag(help: "Print the description as protobuf text, and the operations of an ML Program.")
   var spec = false

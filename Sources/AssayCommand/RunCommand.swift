@@ -28,7 +28,7 @@ struct RunCommand: ParsableCommand {
     completion: .file())
   var inputs: [String]
 
-  @OptionGroup(visibility: .hidden) var source: SourceArguments
+  @OptionGroup(visibility: .advanced) var source: SourceArguments
 
   @Option(
     name: [.customShort("t", allowingJoined: true), .long],

@@ -141,7 +141,7 @@ import Testing
       for (arguments, code, text) in [
         (["--threshold", "0.5"], 64, "--detect"),
         (["--detect", "auto", "--threshold", "2"], 64, "must be 0 to 1"),
-        (["--detect", "auto", "--detector", "scale"], 64, "--detector"),
+        (["--detect", "auto", "--detector", "scale"], 64, "K=V"),
         (["--detect", "yolov2"], 2, "anchors"),
         (["--detect", "yolov2", "--anchors", "1,1,2,2,3,3,4,4"], 2, "channels"),
         (["--detect", "tiny-yolo-voc"], 2, "channels"),

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -7,8 +8,38 @@ import Testing
   func scriptsNameEveryCommand(shell: String) throws {
     let result = try Command.run("--generate-completion-script", shell)
     #expect(result.code == 0, "\(result.errors)")
-    for word in ["convert", "compress", "image-input", "dry-run"] {
+    for word in ["convert", "compress", "input-shape", "max-memory"] {
       #expect(result.output.contains(word), "\(shell): \(word)")
+    }
+  }
+
+  /// Also those that `-h` leaves out, but not the spellings of the version before.
+  @Test func scriptsAndManualsHaveEveryOption() throws {
+    let script = try Command.run("--generate-completion-script", "zsh").output
+    let description = try Command.run("--experimental-dump-help").output
+    let root = try #require(
+      try JSONSerialization.jsonObject(with: Data(description.utf8)) as? [String: Any])
+    var shown: Set<String> = []
+    func visit(_ command: [String: Any]) {
+      for argument in command["arguments"] as? [[String: Any]] ?? []
+      where argument["shouldDisplay"] as? Bool == true {
+        for name in argument["names"] as? [[String: String]] ?? [] where name["kind"] == "long" {
+          shown.insert("--" + (name["name"] ?? ""))
+        }
+      }
+      for each in command["subcommands"] as? [[String: Any]] ?? [] { visit(each) }
+    }
+    visit(root["command"] as? [String: Any] ?? [:])
+    let listed = try Help.commands.flatMap {
+      try Help.text($0).matches(of: #/(?m)^  (?:-[a-z], )?(--[a-z0-9-]+)/#).map { $0.output.1 }
+    }
+    #expect(Set(listed).count > 100)
+    for option in Set(listed) {
+      #expect(shown.contains(String(option)), "\(option)")
+      #expect(script.contains(option), "\(option)")
+    }
+    for option in ["--class-labels", "--red-bias", "--color-output"] {
+      #expect(!shown.contains(option) && !script.contains(option), "\(option)")
     }
   }
 

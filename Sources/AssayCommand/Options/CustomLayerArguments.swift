@@ -8,7 +8,7 @@ struct CustomLayerArguments: ParsableArguments {
     name: .customLong("custom-layer"),
     help: ArgumentHelp(
       "Change a custom layer: FIELD is className, description, weights (or weights:N, from position N on) with a FILE, or a parameter, which keeps its type unless one is given, as in int:2; without =VALUE, the parameter is removed; repeatable.",
-      valueName: "LAYER.FIELD=VALUE", visibility: .hidden),
+      valueName: "LAYER.FIELD=VALUE", visibility: .advanced),
     completion: .file())
   var changes: [String] = []
 

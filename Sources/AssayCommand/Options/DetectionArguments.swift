@@ -14,12 +14,12 @@ struct DetectionArguments: ParsableArguments {
     name: .customLong("detector"),
     help: ArgumentHelp(
       "Set threshold (the minimum score of a box; default: 0.25), iou (the largest overlap of two boxes of a class; default: 0.45), anchors (W,H,W,H,… for yolov2, in cells, or yolov3, in pixels; COLUMNSxROWS: WxH, …; … for ssd), or another entry of the metadata assay.detect.K, such as scale_x_y; repeatable.",
-      valueName: "K=V", visibility: .hidden))
+      valueName: "K=V", visibility: .advanced))
   var entries: [KeyValue] = []
 
   @Option(
     help: ArgumentHelp(
-      "Write all boxes as COCO results.", valueName: "FILE", visibility: .hidden),
+      "Write all boxes as COCO results.", valueName: "FILE", visibility: .advanced),
     completion: .file(extensions: ["json"]))
   var coco: String?
 

@@ -6,12 +6,12 @@ struct EngineArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Number of threads; default: one per core. Results do not depend on it.",
-      visibility: .hidden))
+      visibility: .advanced))
   var threads: Int?
 
   @Option(
     help: ArgumentHelp(
-      "Seed of random inputs, random weights and layers of random numbers.", visibility: .hidden))
+      "Seed of random inputs, random weights and layers of random numbers.", visibility: .advanced))
   var seed: UInt64 = 0
 
   @OptionGroup var program: FunctionArguments
@@ -61,7 +61,7 @@ struct ComputePrecisionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Simulate half-precision hardware: float16 rounds weights, inputs and the results of layers, float16-sums every partial sum, too; default: float32.",
-      valueName: "PRECISION", visibility: .hidden))
+      valueName: "PRECISION", visibility: .advanced))
   var precision = ComputePrecision.float32
 
   @OptionGroup var kept: KeptInFloat32Arguments
@@ -89,7 +89,7 @@ struct KeptInFloat32Arguments: ParsableArguments {
     name: .customLong("keep-float32"),
     help: ArgumentHelp(
       "With --precision float16, compute this layer in single precision; repeatable.",
-      valueName: "LAYER", visibility: .hidden))
+      valueName: "LAYER", visibility: .advanced))
   var layers: [String] = []
 }
 
@@ -98,7 +98,7 @@ struct FunctionArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Use this function of an ML Program; default: the program's default function.",
-      valueName: "NAME", visibility: .hidden))
+      valueName: "NAME", visibility: .advanced))
   var function: String?
 }
 
@@ -107,7 +107,7 @@ struct PassArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Skip an optimization pass, to find out whether it causes an error; repeatable.",
-      valueName: "PASS", visibility: .hidden))
+      valueName: "PASS", visibility: .advanced))
   var without: [String] = []
 }
 

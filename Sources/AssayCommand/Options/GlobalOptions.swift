@@ -7,26 +7,26 @@ struct GlobalOptions: ParsableArguments {
     name: [.short, .long],
     help: ArgumentHelp(
       "Print only results and errors; a result that is written to a file is not printed.",
-      visibility: .hidden))
+      visibility: .advanced))
   var quiet = false
 
   @Option(
     help: ArgumentHelp(
       "Refuse to use more memory than this, such as 500M or 2G; default: 80 % of the available "
         + "memory, but at most 1 MiB per byte of input, or 192 MiB if that is more.",
-      valueName: "SIZE", visibility: .hidden))
+      valueName: "SIZE", visibility: .advanced))
   var maxMemory: ByteCount?
 
   @Option(
     help: ArgumentHelp(
       "Stop with exit code 75 if the command takes longer than this; nothing is written then.",
-      valueName: "SECONDS", visibility: .hidden))
+      valueName: "SECONDS", visibility: .advanced))
   var timeout: Double?
 
   @Flag(
     help: ArgumentHelp(
       "Refuse to read HDF5 files if this system cannot confine their reader completely.",
-      visibility: .hidden))
+      visibility: .advanced))
   var requireSandbox = false
 
   @Option(help: .private)

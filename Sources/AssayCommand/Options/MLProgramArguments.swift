@@ -7,14 +7,14 @@ struct MLProgramArguments: ParsableArguments {
 
   @Flag(
     name: .customLong("fixed-sizes"),
-    help: ArgumentHelp("Write only the default sizes of flexible inputs.", visibility: .hidden))
+    help: ArgumentHelp("Write only the default sizes of flexible inputs.", visibility: .advanced))
   var hasFixedSizes = false
 
   @Flag(
     name: .customLong("states"),
     help: ArgumentHelp(
       "Keep the states of recurrent layers inside the program, instead of as inputs and outputs; needs iOS18.",
-      visibility: .hidden))
+      visibility: .advanced))
   var hasStates = false
 
   var isGiven: Bool { !kept.layers.isEmpty || hasFixedSizes || hasStates }

@@ -7,7 +7,7 @@ struct PluginArguments: ParsableArguments {
     name: .customLong("plugin"),
     help: ArgumentHelp(
       "Load custom layers from a library made with assay plugin new; repeatable. Its classes "
-        + "replace built-in ones of the same name.", valueName: "FILE", visibility: .hidden),
+        + "replace built-in ones of the same name.", valueName: "FILE", visibility: .advanced),
     completion: .file(extensions: ["so", "dylib"]))
   var files: [String] = []
 

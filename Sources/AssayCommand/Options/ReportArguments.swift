@@ -6,7 +6,7 @@ struct ReportArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Write a self-contained HTML page: the network's graph, its layers, and the results.",
-      valueName: "FILE.html", visibility: .hidden),
+      valueName: "FILE.html", visibility: .advanced),
     completion: .file(extensions: ["html"]))
   var report: String?
 

@@ -6,7 +6,7 @@ struct ResizeArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Resize and crop like another program; convert can record this in the model.",
-      valueName: "NAME", visibility: .hidden))
+      valueName: "NAME", visibility: .advanced))
   var recipe: ImageRecipe?
 
   @Option(
@@ -18,12 +18,13 @@ struct ResizeArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The filter for resizing; default: bilinear, equal to Pillow's.",
-      valueName: "NAME", visibility: .hidden))
+      valueName: "NAME", visibility: .advanced))
   var interpolation: Interpolation?
 
   @Option(
     help: ArgumentHelp(
-      "Whether to rotate images by their Exif orientation; default: ignore.", visibility: .hidden))
+      "Whether to rotate images by their Exif orientation; default: ignore.", visibility: .advanced)
+  )
   var exif: Exif?
 
   enum Exif: String, ExpressibleByArgument, CaseIterable {

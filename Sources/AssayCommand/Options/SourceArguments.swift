@@ -17,33 +17,33 @@ struct NameArguments: ParsableArguments {
   @Option(
     name: .customLong("input-name"),
     help: ArgumentHelp(
-      "Name the inputs, in order; repeatable.", valueName: "NAME", visibility: .hidden))
+      "Name the inputs, in order; repeatable.", valueName: "NAME", visibility: .advanced))
   var inputs: [String] = []
 
   @Option(
     name: .customLong("output-name"),
     help: ArgumentHelp(
-      "Name the outputs, in order; repeatable.", valueName: "NAME", visibility: .hidden))
+      "Name the outputs, in order; repeatable.", valueName: "NAME", visibility: .advanced))
   var outputs: [String] = []
 
   @Flag(
     help: ArgumentHelp(
       "Name inputs and outputs as coremltools 4.1 does: input1, output1 and so on.",
-      visibility: .hidden))
+      visibility: .advanced))
   var referenceNames = false
 
   @Option(
     name: .customLong("input-shape"),
     help: ArgumentHelp(
       "Fix unknown sizes, in the source framework's layout, batch first.",
-      valueName: "NAME=?,224,224,3", visibility: .hidden))
+      valueName: "NAME=?,224,224,3", visibility: .advanced))
   var shapes: [NamedShape] = []
 
   @Option(
     name: .customLong("array-type"),
     help: ArgumentHelp(
       "Data type of all array features or of one: double, float32, float16 or int32.",
-      valueName: "[NAME=]TYPE", visibility: .hidden))
+      valueName: "[NAME=]TYPE", visibility: .advanced))
   var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
 }
 
@@ -57,7 +57,7 @@ struct ImageArguments: ParsableArguments {
   @Option(
     name: .customLong("image-output"),
     help: ArgumentHelp(
-      "Make this output an image; repeatable.", valueName: "NAME", visibility: .hidden))
+      "Make this output an image; repeatable.", valueName: "NAME", visibility: .advanced))
   var outputs: [String] = []
 
   @Option(
@@ -68,21 +68,21 @@ struct ImageArguments: ParsableArguments {
     name: .customLong("color"),
     help: ArgumentHelp(
       "Color space of all image inputs or of one.", valueName: "[NAME=]rgb|bgr|grayscale",
-      visibility: .hidden))
+      visibility: .advanced))
   var colors: [NamedValue<Color>] = []
 
   @Option(
     name: .customLong("image-scale"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Multiply pixels by this, before subtracting the mean; may be a fraction such as 1/255.",
-      valueName: "[NAME=]S", visibility: .hidden))
+      valueName: "[NAME=]S", visibility: .advanced))
   var scales: [NamedValue<Fraction>] = []
 
   @Option(
     name: .customLong("image-mean"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Subtract this mean of red, green and blue, or of gray, after the scale; or Caffe's mean image, a .binaryproto or .npy.",
-      valueName: "[NAME=]R,G,B|FILE", visibility: .hidden),
+      valueName: "[NAME=]R,G,B|FILE", visibility: .advanced),
     completion: .file())
   var means: [NamedMean] = []
 
@@ -90,7 +90,7 @@ struct ImageArguments: ParsableArguments {
     name: .customLong("image-std"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Divide each color by this standard deviation; adds a scale layer if the three differ.",
-      valueName: "[NAME=]R,G,B", visibility: .hidden))
+      valueName: "[NAME=]R,G,B", visibility: .advanced))
   var deviations: [NamedValue<NumberList>] = []
 
   // The negative means of earlier versions.
@@ -142,13 +142,13 @@ struct ClassArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The output with the best class; default: classLabel.", valueName: "NAME",
-      visibility: .hidden))
+      visibility: .advanced))
   var predictedFeatureName: String?
 
   @Option(
     help: ArgumentHelp(
       "The blob with the probabilities; default: the last layer's output.", valueName: "BLOB",
-      visibility: .hidden))
+      visibility: .advanced))
   var predictedProbabilitiesOutput: String?
 }
 
@@ -169,17 +169,17 @@ struct LayerArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Whether to convert Keras Lambda layers whose code can be read (auto) or not (off); default: auto, or off with --custom-layers allow. The code is never run.",
-      visibility: .hidden))
+      visibility: .advanced))
   var lambda: Lambda?
 
   @Option(
     name: .customLong("net-state"),
     help: ArgumentHelp(
       "Include the layers of this phase (test or train; default: test), level or stage of a Caffe network; repeatable.",
-      valueName: "phase|level|stage=X", visibility: .hidden))
+      valueName: "phase|level|stage=X", visibility: .advanced))
   var states: [NetState] = []
 
-  @Flag(help: ArgumentHelp("Mark trainable layers as updatable.", visibility: .hidden))
+  @Flag(help: ArgumentHelp("Mark trainable layers as updatable.", visibility: .advanced))
   var respectTrainable = false
 
   enum Lambda: String, ExpressibleByArgument, CaseIterable {
@@ -214,13 +214,13 @@ struct MetadataArguments: ParsableArguments {
     name: .customLong("metadata"),
     help: ArgumentHelp(
       "Set author, license, shortDescription or versionString, or a user-defined entry, which edit removes if V is empty; repeatable.",
-      valueName: "K=V", visibility: .hidden))
+      valueName: "K=V", visibility: .advanced))
   var entries: [KeyValue] = []
 
   @Option(
     name: .customLong("description"),
     help: ArgumentHelp(
-      "Describe an input or output; repeatable.", valueName: "NAME=TEXT", visibility: .hidden))
+      "Describe an input or output; repeatable.", valueName: "NAME=TEXT", visibility: .advanced))
   var descriptions: [KeyValue] = []
 }
 
@@ -235,7 +235,7 @@ struct RecipeArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Record in the model how run resizes and crops images.", valueName: "NAME",
-      visibility: .hidden))
+      visibility: .advanced))
   var recipe: ImageRecipe?
 }
 

@@ -7,7 +7,7 @@ struct WeightArguments: ParsableArguments {
     name: .customLong("weight-files"),
     help: ArgumentHelp(
       "How weights files look: format=\(names(WeightFiles.Format.self)), per=\(names(WeightFiles.Grouping.self)) (what a file contains), layout=\(names(ExportLayout.self)) (the order of the axes), or suffix=_W,_b (instead of the names of a layer's weights); repeatable.",
-      valueName: "K=V", visibility: .hidden))
+      valueName: "K=V", visibility: .advanced))
   var settings: [WeightFileSetting] = []
 
   var files: WeightFiles {
