@@ -33,11 +33,9 @@ public func open(
   _ path: UnsafePointer<CChar>?, _ options: UnsafePointer<assay_options>?, _ error: ErrorText?
 ) -> OpaquePointer? {
   reporting(error) { call in
-    let options = try assay_options(at: options)
-    return try OpenModel(
-      path: String(cString: argument(path, "path")), Predictor.Options(options),
-      weights: options.weights.map { String(cString: $0) },
-      function: options.function.map { String(cString: $0) }, call
+    try OpenModel(
+      path: String(cString: argument(path, "path")),
+      options.map { try assay_options(at: $0) } ?? assay_options(), call
     ).retained()
   }
 }
@@ -70,8 +68,7 @@ public func predict(
   _ state: OpaquePointer?, _ error: ErrorText?
 ) -> OpaquePointer? {
   reporting(error) { call in
-    let values = try UnsafeBufferPointer(
-      start: count > 0 ? argument(inputs, "inputs") : nil, count: max(0, count))
+    let values = try count > 0 ? assay_value.array(at: argument(inputs, "inputs"), count) : []
     return try OpenModel.object(model)
       .predict(values, state.map { try ModelState.object($0) }, call).retained()
   }
@@ -115,7 +112,7 @@ public func writeState(
   _ state: OpaquePointer?, _ value: UnsafePointer<assay_value>?, _ error: ErrorText?
 ) -> Int32 {
   let done: Void? = reporting(error) { _ in
-    try ModelState.object(state).write(argument(value, "value").pointee)
+    try ModelState.object(state).write(assay_value(at: argument(value, "value")))
   }
   return done == nil ? 0 : 1
 }
@@ -156,6 +153,7 @@ extension String {
     var text = self
     for (option, field) in [
       ("--layout", "layout"), ("--plugin", "plugins"), ("--max-memory", "max_memory"),
+      ("--resize", "resize"),
     ] {
       text = text.replacing(option, with: "the option " + field)
     }

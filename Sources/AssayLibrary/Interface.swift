@@ -23,7 +23,8 @@ final class Interface: @unchecked Sendable {
     let states = predictor.states
     description = memory.array([
       assay_description(
-        type: memory.text(predictor.typeName), inputs: features(given.input),
+        size: MemoryLayout<assay_description>.size, type: memory.text(predictor.typeName),
+        inputs: features(given.input),
         input_count: given.input.count, outputs: features(given.output),
         output_count: given.output.count, states: features(states), state_count: states.count)
     ])
@@ -35,6 +36,7 @@ extension assay_feature {
   /// - Parameter source: the shape in the source framework's axis order, if it is not Core ML's.
   init(_ description: FeatureDescription, _ source: SourceShape?, in memory: CMemory) {
     self.init()
+    size = MemoryLayout<assay_feature>.size
     name = memory.text(description.name)
     self.description = memory.text(description.shortDescription)
     is_optional = description.type?.isOptional == true ? 1 : 0

@@ -7,19 +7,26 @@ final class OpenModel: Handle {
   let predictor: Predictor
   let interface: Interface
 
-  /// - Parameter function: the function of an ML Program; nil for its default.
-  init(
-    path: String, _ options: Predictor.Options, weights: String?, function: String?,
-    _ call: Call
-  ) throws {
-    var options = options
+  init(path: String, _ given: assay_options, _ call: Call) throws {
+    var options = try Predictor.Options(given)
+    let weights = given.weights.map { String(cString: $0) }
+    let resize = given.resize.map { String(cString: $0) }
+    let fitting = resize.flatMap(Fitting.init)
+    try require(
+      (resize == nil) == (fitting == nil), .usage, "unknown resize '\(resize ?? "")'",
+      field: "options")
     options.keepsStates = true
     options.engine.hooks.onFinding = { Call.current?.warn($0.error.inFile(path).description) }
     predictor = try inFile(path) {
       let source = try ModelSource(contentsOf: path, weights: weights)
       let model = try source.weightedModel(
-        customLayers: options.engine.customLayers, function: function, onWarning: call.warn)
+        customLayers: options.engine.customLayers,
+        function: given.function.map { String(cString: $0) }, onWarning: call.warn)
       if let note = model.nonFiniteNote(file: source.weightsFile(path, weights)) { call.warn(note) }
+      if let fitting {
+        options.images = try ImageOptions(recordedIn: model)
+        options.images?.bring(into: fitting)
+      }
       return try Predictor(model: model, options: options)
     }
     interface = Interface(predictor, call)
@@ -27,7 +34,7 @@ final class OpenModel: Handle {
 
   /// One prediction, which reads and changes `state`.
   func predict(
-    _ inputs: UnsafeBufferPointer<assay_value>, _ state: ModelState?, _ call: Call
+    _ inputs: [assay_value], _ state: ModelState?, _ call: Call
   ) throws -> PredictedValues {
     let model = predictor.model
     var reader = InputReader(model)
@@ -47,26 +54,6 @@ final class OpenModel: Handle {
     let prediction = try predictor.predict(values, &states)
     state?.set(states.mapValues(borrowed.owned))
     return PredictedValues(prediction.features(model), of: model, borrowed, call)
-  }
-}
-
-extension assay_options {
-  /// The options at an address, in this or an earlier version of the header; missing ones are zero.
-  ///
-  /// - Throws: `.usage` if no version has this size.
-  init(at given: UnsafePointer<assay_options>?) throws {
-    self.init()
-    guard let given else { return }
-    let size = UnsafeRawPointer(given).loadUnaligned(as: Int.self)
-    // The fields after `max_memory` were added later.
-    let first = MemoryLayout<assay_options>.offset(of: \.function) ?? 0
-    let whole = MemoryLayout<assay_options>.size
-    try require(
-      size == first || size == whole, .usage, "size is \(size), not sizeof(assay_options)",
-      field: "options")
-    withUnsafeMutableBytes(of: &self) {
-      $0.copyMemory(from: UnsafeRawBufferPointer(start: given, count: size))
-    }
   }
 }
 

@@ -10,6 +10,7 @@ final class ValueWriter {
   /// The value as one of the type that the model declares.
   func value(_ value: FeatureValue, of feature: FeatureDescription) -> assay_value {
     var result = content(value, feature.type?.kind)
+    result.size = MemoryLayout<assay_value>.size
     result.name = memory.text(feature.name)
     return result
   }

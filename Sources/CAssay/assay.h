@@ -14,6 +14,10 @@
 /// Models, states and predictions may be used in a forked process, too. A fork waits until calls on
 /// other threads have returned.
 ///
+/// Each structure starts with its size, which tells the versions of this header apart: later ones may add
+/// fields at the end. A caller sets it to sizeof; what an earlier version lacks is zero. An element of
+/// an array that the library returns starts `size` bytes after the one before.
+///
 /// Files over 64 MiB are mapped: do not modify one while its model is open. Replacing it by
 /// renaming another file is safe.
 #ifndef ASSAY_H
@@ -64,6 +68,8 @@ enum {
 /// A named value. The caller keeps the memory of an input valid and unchanged during the call.
 /// Dense row-major 32-bit floats are read in place; everything else is converted first.
 typedef struct {
+  /// sizeof(assay_value); the same for all inputs of a call.
+  size_t size;
   /// The name of the input or output.
   const char *name;
   /// One of ASSAY_KIND_….
@@ -86,6 +92,7 @@ typedef struct {
 
 /// An input, output or state of a model.
 typedef struct {
+  size_t size;
   const char *name;
   /// The author's description; may be empty.
   const char *description;
@@ -108,6 +115,7 @@ typedef struct {
 
 /// The interface of a model.
 typedef struct {
+  size_t size;
   /// The model type in the specification, such as neuralNetworkClassifier.
   const char *type;
   const assay_feature *inputs;
@@ -128,7 +136,7 @@ enum {
 
 /// Options for opening a model. Zeros are the defaults, except for `size`.
 typedef struct {
-  /// sizeof(assay_options): later versions may add fields at the end.
+  /// sizeof(assay_options)
   size_t size;
   /// The number of threads per prediction; 0 for one per core.
   int32_t threads;
@@ -144,6 +152,9 @@ typedef struct {
   uint64_t max_memory;
   /// The function of an ML Program; or NULL for the default one.
   const char *function;
+  /// What to do with an image of another size than the model's: exact, which refuses it, squash,
+  /// center-crop or fit; or NULL for what the model records, otherwise exact.
+  const char *resize;
 } assay_options;
 
 typedef struct assay_model assay_model;

@@ -109,8 +109,20 @@ class Images(unittest.TestCase):
             self.assertEqual(outputs["best"], "red")
             self.assertAlmostEqual(outputs["color"]["red"], red, places=6)
             self.assertAlmostEqual(outputs["color"]["blue"], (1 - red) / 2, places=6)
-        with self.assertRaisesRegex(assay.AssayError, "image: "):
+        with self.assertRaisesRegex(assay.AssayError, "image: .*\n.*the option resize squash"):
             model.predict({"image": PIL.Image.new("RGB", (5, 2))})
+
+    def test_resizing(self):
+        """A red square for a model that takes images twice as wide as high: bars make half of it black."""
+        red = PIL.Image.new("RGB", (40, 40), "red")
+        for resize, mean in (("fit", 0.5), ("squash", 1), ("center-crop", 1)):
+            model = load("color.mlmodel", resize=resize)
+            for image in (red, np.asarray(red), np.asarray(red)[::-1, ::-1]):
+                outputs = copy.copy(model).predict({"image": image})
+                self.assertAlmostEqual(
+                    outputs["color"]["red"], math.exp(mean) / (math.exp(mean) + 2), places=6)
+        with self.assertRaisesRegex(assay.AssayError, "unknown resize 'wide'"):
+            load("color.mlmodel", resize="wide")
 
 
 class States(unittest.TestCase):
@@ -353,13 +365,13 @@ class Layouts(unittest.TestCase):
     def check(self, path):
         model = assay.load(path + ".h5")
         with np.load(path + ".inputs.npz") as inputs, np.load(path + ".expected.npz") as expected:
-            for features, arrays in ((model.inputs, inputs), (model.outputs, expected)):
-                for name, feature in features.items():
-                    self.assertEqual(feature.shape, arrays[name].shape)
-                    self.assertEqual(len(feature.layout), len(feature.shape))
-            outputs = model.predict({name: inputs[name] for name in inputs.files})
-            for name, value in outputs.items():
-                self.assertEqual(value.shape, expected[name].shape)
+            (x,), (y,) = inputs.values(), expected.values()
+        ((name, input),), ((_, output),) = model.inputs.items(), model.outputs.items()
+        for feature, array in ((input, x), (output, y)):
+            self.assertEqual(feature.shape, array.shape)
+            self.assertEqual(len(feature.layout), len(feature.shape))
+        (value,) = model.predict({name: x}).values()
+        self.assertEqual(value.shape, y.shape)
 
 
 if __name__ == "__main__":

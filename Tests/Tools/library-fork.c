@@ -17,7 +17,8 @@ static const assay_options options = {.size = sizeof options, .threads = 3};
 // Whether the model, which several threads compute, gives 2 x + 1.
 static int predicts(assay_model *wide) {
   const int64_t shape[] = {SIZE};
-  const assay_value x = {.name = "x", .kind = ASSAY_KIND_ARRAY, .type = ASSAY_TYPE_FLOAT32,
+  const assay_value x = {.size = sizeof x, .name = "x", .kind = ASSAY_KIND_ARRAY,
+                         .type = ASSAY_TYPE_FLOAT32,
                          .data = numbers, .rank = 1, .shape = shape};
   assay_prediction *prediction = assay_predict(wide, &x, 1, NULL, NULL);
   const assay_value *y = assay_outputs(prediction, NULL);

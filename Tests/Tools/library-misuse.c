@@ -28,7 +28,8 @@ int main(int count, char **arguments) {
   snprintf(path, sizeof path, "%s/sum.mlmodel", arguments[1]);
   const int64_t one[] = {1};
   const float three = 3;
-  const assay_value x = {.name = "x", .kind = ASSAY_KIND_ARRAY, .type = ASSAY_TYPE_FLOAT32,
+  const assay_value x = {.size = sizeof x, .name = "x", .kind = ASSAY_KIND_ARRAY,
+                         .type = ASSAY_TYPE_FLOAT32,
                          .data = &three, .rank = 1, .shape = one};
   assay_model *model = assay_open(path, NULL, &error), *closed = assay_open(path, NULL, NULL);
   assay_state *state = assay_state_create(model, NULL);

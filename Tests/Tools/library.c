@@ -30,8 +30,8 @@ static assay_model *open_fixture(const char *name, const assay_options *options)
 
 static assay_value array(const char *name, int32_t type, const void *data, size_t rank,
                          const int64_t *shape) {
-  return (assay_value){.name = name, .kind = ASSAY_KIND_ARRAY, .type = type, .data = data,
-                       .rank = rank, .shape = shape};
+  return (assay_value){.size = sizeof(assay_value), .name = name, .kind = ASSAY_KIND_ARRAY,
+                       .type = type, .data = data, .rank = rank, .shape = shape};
 }
 
 static assay_prediction *predict(const assay_model *model, assay_value input, assay_state *state) {
@@ -57,7 +57,7 @@ static const float numbers[] = {0, 1, -1, 0.5f, 100, -0.25f};
 static int is_line(const assay_prediction *prediction) {
   size_t count = 0;
   const assay_value *y = assay_outputs(prediction, &count);
-  int holds = count == 1 && strcmp(y->name, "y") == 0 && y->kind == ASSAY_KIND_ARRAY &&
+  int holds = count == 1 && y->size == sizeof *y && strcmp(y->name, "y") == 0 && y->kind == ASSAY_KIND_ARRAY &&
               y->type == ASSAY_TYPE_FLOAT32 && y->rank == 2 && y->shape[0] == 2 &&
               y->shape[1] == 3 && !y->strides;
   for (int i = 0; holds && i < 6; i++)
@@ -74,6 +74,7 @@ static void test_description(const assay_model *line) {
   CHECK(strcmp(x->name, "x") == 0 && strcmp(x->description, "any numbers") == 0);
   CHECK(x->kind == ASSAY_KIND_ARRAY && x->type == ASSAY_TYPE_FLOAT32);
   CHECK(x->rank == 2 && x->shape[0] == 2 && x->shape[1] == 3);
+  CHECK(description->size == sizeof *description && x->size == sizeof *x);
   CHECK(!x->is_optional && !x->is_flexible && !x->layout);
 }
 
@@ -131,6 +132,9 @@ static void test_errors(const assay_model *line) {
   CHECK(!assay_open("missing.mlmodel", NULL, NULL));
   assay_options options = {.size = 1};
   CHECK(!assay_open("missing.mlmodel", &options, &error));
+  CHECK(says(error, "assay_options: size is 1, not sizeof(assay_options)"));
+  options = (assay_options){.size = sizeof options + 8};
+  CHECK(!assay_open("missing.mlmodel", &options, &error));
   CHECK(says(error, "sizeof(assay_options)"));
 
   assay_value input = array("x", ASSAY_TYPE_FLOAT32, numbers, 2, two_by_three);
@@ -140,6 +144,10 @@ static void test_errors(const assay_model *line) {
   CHECK(says(error, "argument 'inputs': is NULL"));
   CHECK(!assay_predict(line, NULL, 0, NULL, &error));
   CHECK(says(error, "no value for input x"));
+  input.size = 0;
+  CHECK(!assay_predict(line, &input, 1, NULL, &error));
+  CHECK(says(error, "assay_value: size is 0, not sizeof(assay_value)"));
+  input.size = sizeof input;
   input.name = "z";
   CHECK(!assay_predict(line, &input, 1, NULL, &error));
   CHECK(says(error, "the model has no input 'z'\nhint: its inputs are x"));
@@ -159,8 +167,8 @@ static void test_errors(const assay_model *line) {
   CHECK(!assay_predict(line, &input, 1, NULL, &error));
   CHECK(says(error, "x: unknown type 7"));
   const uint64_t largest = UINT64_MAX;
-  input = (assay_value){.name = "x", .kind = ASSAY_KIND_NUMBER, .type = ASSAY_TYPE_UINT64,
-                        .data = &largest};
+  input = (assay_value){.size = sizeof input, .name = "x", .kind = ASSAY_KIND_NUMBER,
+                        .type = ASSAY_TYPE_UINT64, .data = &largest};
   CHECK(!assay_predict(line, &input, 1, NULL, &error));
   CHECK(says(error, "x: an array of shape [1] does not match"));
   CHECK(!assay_state_create(line, &error));
@@ -172,7 +180,28 @@ static void test_errors(const assay_model *line) {
   assay_free(NULL);
 }
 
-// One red pixel of eight: the means are 1/8, 0 and 0.
+// Of an image with this mean of red, as a share of 255; the others are 0.
+static void check_red(assay_prediction *prediction, double mean) {
+  size_t count = 0;
+  const assay_value *outputs = assay_outputs(prediction, &count);
+  CHECK(count == 2);
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(outputs[i].name, "best") == 0) {
+      CHECK(outputs[i].kind == ASSAY_KIND_TEXT && strcmp(outputs[i].data, "red") == 0);
+      continue;
+    }
+    CHECK(outputs[i].kind == ASSAY_KIND_DICTIONARY && outputs[i].shape[0] == 3);
+    double red = exp(mean) / (exp(mean) + 2);
+    for (int key = 0; key < 3; key++) {
+      int is_red = strcmp(outputs[i].text_keys[key], "red") == 0;
+      double expected = is_red ? red : (1 - red) / 2;
+      CHECK(fabs(((const double *)outputs[i].data)[key] - expected) < 1e-6);
+    }
+  }
+  assay_release(prediction);
+}
+
+// One red pixel of eight.
 static void test_classifier(void) {
   assay_model *color = open_fixture("color.mlmodel", NULL);
   const assay_feature *image = assay_describe(color)->inputs;
@@ -185,23 +214,35 @@ static void test_classifier(void) {
   input.kind = ASSAY_KIND_IMAGE;
   assay_prediction *prediction = predict(color, input, NULL);
   assay_close(color);
-  size_t count = 0;
-  const assay_value *outputs = assay_outputs(prediction, &count);
-  CHECK(count == 2);
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(outputs[i].name, "best") == 0) {
-      CHECK(outputs[i].kind == ASSAY_KIND_TEXT && strcmp(outputs[i].data, "red") == 0);
-      continue;
-    }
-    CHECK(outputs[i].kind == ASSAY_KIND_DICTIONARY && outputs[i].shape[0] == 3);
-    double red = exp(0.125) / (exp(0.125) + 2);
-    for (int key = 0; key < 3; key++) {
-      int is_red = strcmp(outputs[i].text_keys[key], "red") == 0;
-      double expected = is_red ? red : (1 - red) / 2;
-      CHECK(fabs(((const double *)outputs[i].data)[key] - expected) < 1e-6);
-    }
+  check_red(prediction, 0.125);
+}
+
+// A red square for a model that takes images twice as wide as high: with bars, half of it is black.
+static void test_resizing(void) {
+  uint8_t pixels[4][4][3] = {0};
+  for (int i = 0; i < 16; i++) pixels[i / 4][i % 4][0] = 255;
+  const int64_t shape[] = {4, 4, 3};
+  assay_value input = array("image", ASSAY_TYPE_UINT8, pixels, 3, shape);
+  input.kind = ASSAY_KIND_IMAGE;
+  const char *names[] = {"fit", "squash", "center-crop"};
+  assay_options options = {.size = sizeof options};
+  for (int i = 0; i < 3; i++) {
+    options.resize = names[i];
+    assay_model *color = open_fixture("color.mlmodel", &options);
+    check_red(predict(color, input, NULL), i == 0 ? 0.5 : 1);
+    assay_close(color);
   }
-  assay_release(prediction);
+  char path[4096], *error = NULL;
+  snprintf(path, sizeof path, "%s/color.mlmodel", fixtures);
+  options.resize = "wide";
+  CHECK(!assay_open(path, &options, &error));
+  CHECK(says(error, "options: unknown resize 'wide'"));
+  // As with a header of before images were resized.
+  options.size = offsetof(assay_options, resize);
+  assay_model *color = open_fixture("color.mlmodel", &options);
+  CHECK(!assay_predict(color, &input, 1, NULL, &error));
+  CHECK(says(error, "4×4, but the model takes 4×2\nhint: resize it with the option resize squash"));
+  assay_close(color);
 }
 
 static float sum(const assay_prediction *prediction) {
@@ -289,7 +330,8 @@ static void test_program_states(void) {
   content = array("s", ASSAY_TYPE_FLOAT32, written, 1, two);
   CHECK(!assay_state_write(state, &content, &error));
   CHECK(says(error, "s: the value of the state does not have its shape [3]"));
-  content = (assay_value){.name = "s", .kind = ASSAY_KIND_TEXT, .data = "ten"};
+  content = (assay_value){
+      .size = sizeof content, .name = "s", .kind = ASSAY_KIND_TEXT, .data = "ten"};
   CHECK(!assay_state_write(state, &content, &error));
   CHECK(says(error, "s: the value of the state does not have its shape [3]"));
   assay_close(model);
@@ -425,6 +467,7 @@ int main(int count, char **arguments) {
   test_threads(line);
   assay_close(line);
   test_classifier();
+  test_resizing();
   test_states();
   test_program_states();
   test_functions();

@@ -10,6 +10,7 @@ import warnings
 from ctypes import POINTER, c_char_p, c_int, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 
 KIND_ARRAY, KIND_IMAGE, KIND_NUMBER, KIND_TEXT, KIND_DICTIONARY = 1, 2, 3, 4, 5
+TYPE_UINT8 = ord("u") << 8 | 1
 LAYOUTS = {"source": 0, "coreml": 1}
 
 
@@ -25,6 +26,7 @@ class Value(ctypes.Structure):
     """`assay_value`"""
 
     _fields_ = [
+        ("size", c_size_t),
         ("name", c_char_p),
         ("kind", c_int32),
         ("type", c_int32),
@@ -41,6 +43,7 @@ class FeatureStructure(ctypes.Structure):
     """`assay_feature`"""
 
     _fields_ = [
+        ("size", c_size_t),
         ("name", c_char_p),
         ("description", c_char_p),
         ("kind", c_int32),
@@ -57,6 +60,7 @@ class Description(ctypes.Structure):
     """`assay_description`"""
 
     _fields_ = [
+        ("size", c_size_t),
         ("type", c_char_p),
         ("inputs", POINTER(FeatureStructure)),
         ("input_count", c_size_t),
@@ -79,6 +83,7 @@ class Options(ctypes.Structure):
         ("plugin_count", c_size_t),
         ("max_memory", c_uint64),
         ("function", c_char_p),
+        ("resize", c_char_p),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,23 @@ from ._library import Value
 
 
 class Inputs:
-    """Input values by name, with everything that they refer to."""
+    """Input values by name, with everything that they refer to.
 
-    def __init__(self, values: Mapping[str, Any]):
+    Args:
+        images: the names of the inputs that are images, for which arrays of bytes are images, too.
+    """
+
+    def __init__(self, values: Mapping[str, Any], images: Collection[str] = ()):
         self._owners: list[Any] = []
         self.count = len(values)
         self.array = (Value * self.count)()
         for place, (name, value) in zip(self.array, values.items()):
             self._fill(place, name, value)
+            if name in images and place.type == _library.TYPE_UINT8 and place.rank in (2, 3):
+                place.kind = _library.KIND_IMAGE
 
     def _fill(self, place: Value, name: str, value: Any) -> None:
-        place.name = name.encode()
+        place.size, place.name = ctypes.sizeof(Value), name.encode()
         if isinstance(value, str):
             place.kind = _library.KIND_TEXT
             place.data = self._address(ctypes.create_string_buffer(value.encode()))

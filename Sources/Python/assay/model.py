@@ -77,6 +77,8 @@ class Model:
         max_memory: the limit in bytes for weights, arrays and working memory together; None for 80 %
             of the machine's memory.
         function: the function of an ML Program; None for the default one.
+        resize: what to do with an image of another size than the model's: `squash`, `center-crop`,
+            `fit`, or `exact`, which refuses it; None for what the model records, otherwise `exact`.
 
     Raises:
         AssayError: if the model or a plug-in cannot be used.
@@ -92,6 +94,7 @@ class Model:
         plugins: Sequence[Path] = (),
         max_memory: int | None = None,
         function: str | None = None,
+        resize: str | None = None,
     ):
         if layout not in _library.LAYOUTS:
             raise ValueError(f"layout is {layout!r}, not one of {', '.join(_library.LAYOUTS)}")
@@ -102,7 +105,7 @@ class Model:
         self._source = path if isinstance(path, bytes) else os.path.abspath(path)
         self._options = {
             "weights": weights, "threads": threads, "layout": layout, "plugins": plugins,
-            "max_memory": max_memory, "function": function,
+            "max_memory": max_memory, "function": function, "resize": resize,
         }
         names = (ctypes.c_char_p * len(plugins))(*map(_values.path, plugins))
         options = _library.Options(
@@ -114,6 +117,7 @@ class Model:
             plugin_count=len(plugins),
             max_memory=max_memory or 0,
             function=None if function is None else function.encode(),
+            resize=None if resize is None else resize.encode(),
         )
         self._handle = _open(path, options)
         _finalize(self, library.assay_close)
@@ -144,7 +148,8 @@ class Model:
         Raises:
             AssayError: if the inputs do not fit the model, or the model cannot be run.
         """
-        given = _values.Inputs(inputs)
+        images = [name for name, feature in self.inputs.items() if feature.kind == "image"]
+        given = _values.Inputs(inputs, images)
         prediction = _Prediction(
             call(
                 "assay_predict", self._handle, given.array, given.count,
