@@ -112,10 +112,10 @@ release: setup
 	@sh Tests/Tools/release/release.sh
 	@sh Tests/Tools/release/try.sh
 
-# Builds the Python package with the C library, in .build/wheel. Debian only.
+# Builds the Python package with the C library and the command, in .build/wheel. Debian only.
 wheel: setup
 	@sh Tests/Tools/library.sh --portable
-	@sh Tests/Tools/static.sh --portable assay-hdf5
+	@sh Tests/Tools/static.sh --portable
 	@sh Tests/Tools/wheel.sh
 
 # Runs the commands' code on COUNT mutants of each format; docs/security.md explains the variables.

@@ -5,11 +5,14 @@ Expected values follow from what the models of Fixtures/library compute.
 
 import copy
 import gc
+import json
 import math
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
+import subprocess
 import tempfile
 import threading
 import unittest
@@ -19,6 +22,8 @@ import numpy as np
 import PIL.Image
 
 import assay
+import assay.commands
+import assay.options
 
 FIXTURES = os.path.join(os.path.dirname(__file__), "../../Fixtures/library")
 NUMBERS = np.array([[0, 1, -1], [0.5, 100, -0.25]], np.float32)
@@ -372,6 +377,153 @@ class Layouts(unittest.TestCase):
             self.assertEqual(len(feature.layout), len(feature.shape))
         (value,) = model.predict({name: x}).values()
         self.assertEqual(value.shape, y.shape)
+
+
+DEMO = os.path.join(FIXTURES, "../demo")
+
+
+class Commands(unittest.TestCase):
+    """A network with a Lambda layer, and what Keras computes of an image."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.network = os.path.join(DEMO, "swish.h5")
+        self.image = PIL.Image.open(os.path.join(DEMO, "picture.png"))
+        with np.load(os.path.join(DEMO, "expected.npz")) as arrays:
+            self.expected = dict(arrays)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def convert(self, **options):
+        return assay.convert(
+            self.network, lambda_="auto", input_name="image", image_input=["image"], output_name="color",
+            image_scale=1 / 127.5, image_mean=(1, 1, 1), **options)
+
+    def check(self, model):
+        (color,) = model.predict({"image": self.image}).values()
+        np.testing.assert_allclose(color.ravel(), self.expected["color"].ravel(), rtol=1e-4, atol=1e-5)
+
+    def test_convert(self):
+        self.check(self.convert())
+        model = self.convert(
+            output=self.path("out.mlmodel"), metadata={"author": "A. B.", "license": "none"},
+            inputs={"image": self.image}, expected=self.expected)
+        self.check(model)
+        self.assertEqual(assay.inspect(model)["metadata"]["author"], "A. B.")
+        self.assertEqual(self.convert(labels=["a", "b", "c"]).type, "neuralNetworkClassifier")
+
+    def test_network_in_memory(self):
+        """Whatever saves itself to a `.keras` file, as Keras's models do."""
+        class Network:
+            def save(self, path):
+                self.ending = path[-6:]
+                shutil.copy(os.path.join(FIXTURES, "../keras/layers/k3/activation_relu.keras"), path)
+
+        network = Network()
+        (output,) = assay.convert(network).outputs
+        self.assertTrue(output)
+        self.assertEqual(network.ending, ".keras")
+
+    def test_save(self):
+        self.convert().save(self.path("copy.mlmodel"))
+        self.check(assay.load(self.path("copy.mlmodel")))
+        load("line.mlmodel").save(self.path("program.mlpackage"), target="iOS16")
+        program = assay.load(self.path("program.mlpackage"))
+        self.assertEqual(program.type, "mlProgram")
+        np.testing.assert_array_equal(program.predict({"x": NUMBERS})["y"], 2 * NUMBERS + 1)
+        program.save(self.path("copy.mlpackage"))
+        assay.load(self.path("copy.mlpackage"))
+        with open(os.path.join(FIXTURES, "../keras/layers/tf2/network_3d.h5"), "rb") as file:
+            assay.load(file.read()).save(self.path("bytes.mlmodel"))
+        assay.load(self.path("bytes.mlmodel"))
+
+    def test_diff(self):
+        model = self.convert()
+        result = assay.diff(model, {"image": self.image}, expected=self.expected)
+        self.assertEqual((result["matches"], result["outputs"][0]["name"]), (True, "color"))
+        wrong = {"color": self.expected["color"] + 0.5}
+        result = assay.diff(model, os.path.join(DEMO, "picture.png"), expected=wrong)
+        self.assertFalse(result["matches"])
+        self.assertAlmostEqual(result["outputs"][0]["largestAbsoluteError"], 0.5, places=4)
+        self.assertTrue(
+            assay.diff(load("line.mlmodel"), {"x": NUMBERS}, expected={"y": 2 * NUMBERS + 1})["matches"])
+        self.assertTrue(assay.diff(load("line.mlmodel"), load("line.mlmodel"), rtol=0)["matches"])
+
+    def test_compress(self):
+        small = assay.compress(self.convert(), bits=8, output=self.path("small.mlmodel"))
+        self.assertLess(small.report["bytesAfter"], small.report["bytesBefore"])
+        self.check(assay.compress(self.convert(), precision="float32"))
+        self.assertIsNone(load("line.mlmodel").report)
+
+    def test_inspect(self):
+        found = assay.inspect(load("line.mlmodel"))
+        self.assertEqual(found["layers"][0]["attributes"], {"linear": {"alpha": 2, "beta": 1}})
+        shapes = assay.inspect(self.network, lambda_="auto", input_name="x", input_shape={"x": (None, 64, 64, 3)})
+        self.assertEqual(shapes["inputs"][0]["name"], "x")
+
+    def test_messages(self):
+        """They name keyword arguments, and warnings the caller's line."""
+        with self.assertRaisesRegex(assay.AssayError, "swish.h5: layer 'swish'.*\n.*lambda_ auto") as caught:
+            assay.convert(self.network, lambda_="off")
+        self.assertNotIn("--", str(caught.exception))
+        with self.assertRaisesRegex(assay.AssayError, "invalid for 'target") as caught:
+            assay.convert(self.network, target="iOS9")
+        self.assertNotIn("--", str(caught.exception))
+        with self.assertRaisesRegex(TypeError, r"diff\(\) got an unexpected keyword argument 'bits'"):
+            assay.diff(self.network, self.network, bits=8)
+        with open(os.path.join(FIXTURES, "line.mlmodel"), "rb") as file:
+            content = file.read() + bytes([0xF8, 0xF0, 0x04, 1])
+        with self.assertWarnsRegex(assay.AssayWarning, "^1: field 9999") as caught:
+            assay.inspect(content)
+        self.assertEqual(caught.filename, __file__)
+
+    def test_options(self):
+        """The tables have every option of the program but those for terminals; repeated ones take lists."""
+        text = subprocess.check_output([assay.commands.program(), "--experimental-dump-help"])
+        commands = {one["commandName"]: one for one in json.loads(text)["command"]["subcommands"]}
+        for name in ("convert", "diff", "compress", "inspect"):
+            table = getattr(assay.options, name.capitalize() + "Options")
+            options = {one["preferredName"]["name"]: one for one in commands[name]["arguments"]
+                       if one["kind"] != "positional"}
+            for other in ("help", "quiet", "json", "verbose", "dry-run", "spec", "plan"):
+                options.pop(other, None)
+            if name in ("convert", "compress"):
+                options.pop("output")
+            types = {key.rstrip("_").replace("_", "-"): str(value)
+                     for one in reversed(table.__mro__) if hasattr(one, "__annotations__")
+                     for key, value in table.__annotations__.items()}
+            self.assertEqual(set(types), set(options), name)
+            for option, one in options.items():
+                self.assertEqual(one["kind"] == "flag", "bool" in types[option], option)
+                if one["isRepeating"]:
+                    self.assertRegex(types[option], "Texts|Paths|Named|Numbers|Shapes|Any", option)
+
+
+class Owners(unittest.TestCase):
+    def test_with(self):
+        with load("sum.mlmodel") as model, model.make_state() as state:
+            kept = model.predict({"x": [3]}, state)["y"]
+        self.assertEqual(kept.item(), 3)
+        for use in (lambda: model.predict({"x": [3]}), lambda: state.read("sum_in")):
+            with self.assertRaisesRegex(assay.AssayError, "has been freed"):
+                use()
+        model.close()
+
+    def test_batches(self):
+        batch = [{"x": NUMBERS + i} for i in range(3)]
+        for i, outputs in enumerate(load("line.mlmodel").predict(batch)):
+            np.testing.assert_array_equal(outputs["y"], 2 * (NUMBERS + i) + 1)
+        model = load("sum.mlmodel")
+        steps = model.predict([{"x": [3]}] * 3, model.make_state())
+        self.assertEqual([step["y"].item() for step in steps], [3, 6, 9])
+
+    def test_table(self):
+        text = load("line.mlmodel")._repr_html_()
+        self.assertIn("<td>input</td><td>x</td><td>array</td><td>float32</td><td></td><td>2 × 3</td>", text)
+        self.assertIn("any numbers", text)
 
 
 if __name__ == "__main__":

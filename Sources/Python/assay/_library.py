@@ -151,10 +151,14 @@ def specification() -> tuple[int, tuple[int, int]]:
 def warn(handle: int) -> None:
     """Warns of what the library found when it opened a model or made a prediction."""
     text = library.assay_warnings(handle)
-    if not text:
-        return
+    if text:
+        warn_of(text.decode().split("\n"))
+
+
+def warn_of(lines: list[str]) -> None:
+    """Warns the caller of this package."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__package__") == __package__:
         level, frame = level + 1, frame.f_back
-    for line in text.decode().split("\n"):
+    for line in lines:
         warnings.warn(line, AssayWarning, stacklevel=level)

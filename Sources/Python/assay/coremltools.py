@@ -25,7 +25,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ._library import AssayError, specification
-from .model import Model, Path, State
+from .model import Model, State
+from .options import Path
 
 #: The newest specification version, and the macOS that coremltools checks before it uses its features.
 _SPECIFICATION, _MACOS = specification()

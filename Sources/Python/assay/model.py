@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import html
 import os
+import shutil
 import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, TypeVar, Union, overload
 
 import numpy as np
 
 from . import _library, _values
 from ._library import AssayError, call, library, warn
+from .options import ConvertOptions, Path
 
-Path = Union[str, "os.PathLike[str]"]
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_Self = TypeVar("_Self", bound="_Owner")
 Output = Union[np.ndarray, int, float, str, "dict[str, float]", "dict[int, float]"]
 
 _KINDS = {1: "array", 2: "image", 3: "number", 4: "text", 5: "dictionary", 6: "other"}
@@ -60,7 +66,27 @@ class Feature:
         }
 
 
-class Model:
+class _Owner:
+    """What the library keeps in memory until it is closed, by a `with` block too, or deleted."""
+
+    def _own(self, handle: int, release: Any) -> None:
+        self._handle = handle
+        self._finalizer = weakref.finalize(self, release, handle)
+        # At exit, arrays may outlive it.
+        self._finalizer.atexit = False
+
+    def close(self) -> None:
+        """Frees the memory; what was predicted stays valid."""
+        self._finalizer()
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class Model(_Owner):
     """A model that predicts.
 
     Predictions from several threads run at the same time if the model has one thread; otherwise one
@@ -103,7 +129,7 @@ class Model:
         plugins = [os.path.abspath(plugin) for plugin in plugins]
         # What opens the model again, in another folder too.
         self._source = path if isinstance(path, bytes) else os.path.abspath(path)
-        self._options = {
+        self._options: dict[str, Any] = {
             "weights": weights, "threads": threads, "layout": layout, "plugins": plugins,
             "max_memory": max_memory, "function": function, "resize": resize,
         }
@@ -119,9 +145,10 @@ class Model:
             function=None if function is None else function.encode(),
             resize=None if resize is None else resize.encode(),
         )
-        self._handle = _open(path, options)
-        _finalize(self, library.assay_close)
+        self._own(_open(path, options), library.assay_close)
         warn(self._handle)
+        #: What `assay.compress` reports of the model that it has written; otherwise None.
+        self.report: dict[str, Any] | None = None
         description = library.assay_describe(self._handle).contents
         #: The type as the specification names it, such as `neuralNetworkClassifier`.
         self.type: str = description.type.decode()
@@ -132,8 +159,16 @@ class Model:
         #: The states that predictions pass on.
         self.states = Feature._read(description.states, description.state_count)
 
-    def predict(self, inputs: Mapping[str, Any], state: State | None = None) -> dict[str, Output]:
-        """Returns the outputs by name.
+    @overload
+    def predict(self, inputs: Mapping[str, Any], state: State | None = None) -> dict[str, Output]: ...
+
+    @overload
+    def predict(
+        self, inputs: Sequence[Mapping[str, Any]], state: State | None = None
+    ) -> list[dict[str, Output]]: ...
+
+    def predict(self, inputs: Any, state: State | None = None) -> Any:
+        """Returns the outputs by name; for a list of inputs, a list of them.
 
         Args:
             inputs: values by name: an array or anything that NumPy converts to one, a PIL image, a
@@ -148,6 +183,8 @@ class Model:
         Raises:
             AssayError: if the inputs do not fit the model, or the model cannot be run.
         """
+        if not isinstance(inputs, Mapping):
+            return [self.predict(one, state) for one in inputs]
         images = [name for name, feature in self.inputs.items() if feature.kind == "image"]
         given = _values.Inputs(inputs, images)
         prediction = _Prediction(
@@ -165,19 +202,58 @@ class Model:
         """
         return State(self)
 
+    def save(self, path: Path, **options: Unpack[ConvertOptions]) -> None:
+        """Writes the model to an `.mlmodel` or `.mlpackage`.
+
+        It is the same file, or what `assay.convert` makes of it if the ending is another one or there
+        are options.
+
+        Raises:
+            AssayError: if it cannot be converted.
+            OSError: if it cannot be written; a package that is there already is not replaced.
+        """
+        source, suffix = self._source, os.path.splitext(path)[1]
+        if isinstance(source, bytes):
+            is_network = source.startswith((b"\x89HDF", b"PK"))
+            ending = ".h5" if is_network else ".mlmodel"
+        else:
+            ending = os.path.splitext(source)[1]
+        if options or ending != suffix:
+            from .commands import convert
+
+            convert(self, output=path, **options).close()
+        elif isinstance(source, bytes):
+            with open(path, "wb") as file:
+                file.write(source)
+        elif os.path.isdir(source):
+            shutil.copytree(source, path)
+        else:
+            shutil.copyfile(source, path)
+
     def __reduce__(self) -> Any:
         return functools.partial(type(self), **self._options), (self._source,)
+
+    def _repr_html_(self) -> str:
+        """A table of the inputs, outputs and states, for notebooks."""
+        rows = [
+            (role, name, feature.kind, feature.dtype or "", feature.layout or "",
+             " × ".join(map(str, feature.shape)), feature.description)
+            for role, features in (
+                ("input", self.inputs), ("output", self.outputs), ("state", self.states))
+            for name, feature in features.items()
+        ]
+        cells = ["".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) for row in rows]
+        return f"<table><caption>{self.type}</caption><tr>{'</tr><tr>'.join(cells)}</tr></table>"
 
     def __repr__(self) -> str:
         return f"<assay.Model {self.type}: {', '.join(self.inputs)} → {', '.join(self.outputs)}>"
 
 
-class State:
+class State(_Owner):
     """The states that one prediction passes to the next. Only one prediction at a time may use it."""
 
     def __init__(self, model: Model):
-        self._handle = call("assay_state_create", model._handle)
-        _finalize(self, library.assay_state_destroy)
+        self._own(call("assay_state_create", model._handle), library.assay_state_destroy)
 
     def read(self, name: str) -> np.ndarray:
         """Returns a copy of a state's value.
@@ -201,12 +277,11 @@ class State:
             "states cannot be copied or pickled: read their values, and write them to others")
 
 
-class _Prediction:
+class _Prediction(_Owner):
     """The memory of the outputs, which is released with the last array that refers to it."""
 
     def __init__(self, handle: int):
-        self._handle = handle
-        _finalize(self, library.assay_release)
+        self._own(handle, library.assay_release)
 
     def __reduce__(self) -> Any:
         raise TypeError("the memory of a prediction cannot be copied or pickled, but its arrays can")
@@ -230,12 +305,6 @@ def _open(path: Path | bytes, options: Any) -> int:
             return call("assay_open", _values.path(file.name), ctypes.byref(options))
         except AssayError as error:
             raise AssayError(str(error).replace(file.name, "the bytes")) from None
-
-
-def _finalize(owner: Any, release: Any) -> None:
-    """Calls `release` with the owner's handle when the owner is deleted."""
-    # At exit, arrays may outlive it.
-    weakref.finalize(owner, release, owner._handle).atexit = False
 
 
 def load(path: Path | bytes, **options: Any) -> Model:
