@@ -121,8 +121,8 @@ struct ConvertCommand: ParsableCommand {
     let network = result.model
     if writesProgram {
       result.model = try program.program(
-        of: network, isHalf: isHalf, target: source.target, inputs: comparison.inputs,
-        options.predictor)
+        of: network, isSource: result.isSource, isHalf: isHalf, target: source.target,
+        inputs: comparison.inputs, options.predictor)
     }
     if let expected = comparison.expected {
       options.topOfScores = 5

@@ -50,6 +50,8 @@ package struct ImportedFeature: Sendable {
   /// Sizes along the axes of `layout`; nil for sizes that the source leaves open.
   package var sourceShape: [Int?] = []
   package var isOptional = false
+  /// Whether its elements are integers in the source.
+  package var hasIntegers = false
   /// Whether it is a recurrent layer's state, whose type the user cannot choose.
   package var isState = false
 

@@ -169,6 +169,9 @@ package enum InterfaceBuilder {
       metadata.userDefined["assay.shape.\(feature.name)"] =
         feature.sourceShape.map { $0.map(String.init) ?? "?" }.joined(separator: ",")
     }
+    for feature in network.inputs where feature.hasIntegers {
+      metadata.userDefined["assay.type.\(feature.name)"] = "int32"
+    }
     return metadata
   }
 

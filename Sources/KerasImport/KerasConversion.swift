@@ -343,6 +343,7 @@ package struct KerasConversion: SourceConversion {
         name: blob, shape: try FeatureShape.input(tensor, name: name, layer: node.name),
         layout: layout.letters(isImage: shape.sizes.count >= 4))
       feature.sourceShape = shape.sizes
+      feature.hasIntegers = node.layer.fields["dtype"]?.string?.contains("int") == true
       return feature
     }
   }

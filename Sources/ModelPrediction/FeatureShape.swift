@@ -23,6 +23,14 @@ extension Model {
     return shape
   }
 
+  /// Whether the source framework's axes are recorded for all arrays of the interface.
+  package var recordsLayouts: Bool {
+    ((description?.input ?? []) + (description?.output ?? [])).allSatisfy {
+      guard case .multiArray? = $0.type?.kind else { return true }
+      return description?.metadata?.userDefined[SourceLayout.metadataPrefix + $0.name] != nil
+    }
+  }
+
   /// The network that takes the input, in a pipeline the first one; nil if there is none.
   package func network(taking input: String) -> NeuralNetwork? {
     neuralNetwork ?? pipelineModels.first { $0.takes(input) }?.network(taking: input)

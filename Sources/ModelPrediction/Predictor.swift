@@ -190,12 +190,14 @@ public final class Predictor: Sendable {
   }
 
   /// Random values for every required input, uniform in 0...255 for an image and in −1...1 for an
-  /// array, 1 or 2 for one of whole numbers; the same seed gives the same values. A sequence gets the number of steps that the
-  /// source framework takes.
+  /// array, 1 or 2 for one of whole numbers; the same seed gives the same values. A sequence gets
+  /// the number of steps that the source framework takes.
   ///
-  /// - Parameter shapes: shapes for inputs that should not have the default one.
+  /// - Parameters:
+  ///   - shapes: shapes for inputs that should not have the default one.
+  ///   - whole: whether an input gets whole numbers, although it takes others, too.
   package func randomBlobs(
-    seed: UInt64, shapes: [String: [Int]] = [:]
+    seed: UInt64, shapes: [String: [Int]] = [:], whole: (String) -> Bool = { _ in false }
   ) throws -> [String: Tensor] {
     var wanted: [String: [Int]] = [:]
     for input in inputs where input.type?.isOptional != true {
@@ -215,7 +217,7 @@ public final class Predictor: Sendable {
       guard let shape = wanted[input.name] else { continue }
       let isImage = if case .image = input.type?.kind { true } else { false }
       let range: ClosedRange<Float> = isImage ? 0...255 : -1...1
-      let isWhole = input.type?.isWhole == true
+      let isWhole = input.type?.isWhole == true || whole(input.name)
       blobs[input.name] = try Tensor(checkedShape: shape) { elements in
         for index in elements.indices {
           elements[index] =

@@ -10,6 +10,7 @@ import TensorCore
 /// - `assay.layout`: the layout of all other blobs
 /// - `assay.shape.NAME`: an input's sizes in the source framework, such as `?,10,3`, where `?` is
 ///   any size
+/// - `assay.type.NAME`: `int32` for an input of integers
 ///
 /// Features of exact rank have an `ExactLayout` instead.
 package struct SourceLayout: Sendable, Equatable {
@@ -36,6 +37,7 @@ package struct SourceLayout: Sendable, Equatable {
   /// Key of the layout for every blob without a separate one.
   package static let blobKey = "assay.layout"
   package static let shapePrefix = "assay.shape."
+  package static let typePrefix = "assay.type."
 
   package let axes: [Axis]
 

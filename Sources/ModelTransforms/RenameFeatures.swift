@@ -99,7 +99,7 @@ extension Model {
 
 extension Metadata {
   /// Keys under which an importer records properties of a feature, before its name.
-  static let featurePrefixes = ["assay.layout.", "assay.shape."]
+  static let featurePrefixes = ["assay.layout.", "assay.shape.", "assay.type."]
 
   fileprivate mutating func renameFeatures(_ names: [String: String]) {
     let entries = userDefined

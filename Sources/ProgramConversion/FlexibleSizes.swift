@@ -110,8 +110,9 @@ extension Model {
   /// The program for all sizes, derived from the programs for two sizes.
   ///
   /// - Throws: `.unsupported` if more than the sizes of values depends on the sizes of the inputs.
-  static func program(_ first: Model, _ second: Model, of network: ModelDescription) throws -> Model
-  {
+  static func program(
+    _ first: Model, _ second: Model, of network: ModelDescription, _ options: ProgramOptions
+  ) throws -> Model {
     guard case .mlProgram(let one)? = first.type, case .mlProgram(let other)? = second.type,
       var description = first.description, let others = second.description
     else { return first }
@@ -123,7 +124,8 @@ extension Model {
       let sizes = union.sizes[description.input[index].name] ?? []
       switch (description.input[index].type?.kind, original.type?.kind) {
       case (.multiArray(var array)?, .multiArray(let declared)?) where sizes.contains(nil):
-        array.restore(sizes, declared)
+        // The importer leaves only the number of steps open, to any.
+        array.restore(sizes, options.isOfSource ? ArrayFeatureType() : declared)
         description.input[index].type?.kind = .multiArray(array)
       case (.image?, .image?): description.input[index].type = original.type
       default: break

@@ -17,6 +17,8 @@ package struct ProgramOptions: Sendable {
   package var hasFixedSizes = false
   /// Whether states of recurrent layers become states of the program instead of inputs and outputs.
   package var hasStates = false
+  /// Whether arrays get the axes and types of the source framework, which the importer recorded.
+  package var isOfSource = false
   /// The classes of custom layers; those with a formula become operations.
   package var customLayers = CustomLayerRegistry()
   /// The weight file in a package.
@@ -81,7 +83,7 @@ extension Model {
       let first = try sized(.first)
       if !description.hasFlexibleInputs && !first.hasAnyLength { return first.model }
       do {
-        return try Model.program(first.model, sized(.second).model, of: description)
+        return try Model.program(first.model, sized(.second).model, of: description, options)
       } catch let error as ModelError {
         // The operations that are simpler may depend on the sizes.
         guard error.code == .unsupported, options.simplifies else { throw error }
@@ -139,7 +141,7 @@ private struct ProgramConversion {
   func program() throws -> (model: Model, hasAnyLength: Bool) {
     try checkCustomLayers()
     var interface = try ProgramInterface(
-      model, network, builder, probe, hasStates: options.hasStates)
+      model, network, builder, probe, options)
     let blobs = try interface.inputs(network.preprocessing)
     let inferred = network.inferredShapes(
       inputs: interface.inputShapes, custom: options.customLayers.outputShapes(of:_:))

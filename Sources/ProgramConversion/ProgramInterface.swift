@@ -14,18 +14,22 @@ struct ProgramInterface {
   private let probe: SizeProbe?
   /// Whether an input is a sequence of any length.
   private(set) var hasAnyLength = false
+  /// Whether arrays have the axes and types of the source framework.
+  private let isOfSource: Bool
   /// The outputs with the next values of states, by the blobs of the states.
   private let states: [String: String]
 
   init(
     _ model: Model, _ network: NeuralNetwork, _ builder: ProgramBuilder, _ probe: SizeProbe?,
-    hasStates: Bool
+    _ options: ProgramOptions
   ) throws {
-    (self.model, self.network, self.builder, self.probe) = (model, network, builder, probe)
+    (isOfSource, self.model, self.network, self.builder, self.probe) = (
+      options.isOfSource, model, network, builder, probe
+    )
     states =
-      hasStates
+      options.hasStates
       ? Dictionary(model.recurrentStates.map { ($0.input, $0.output) }) { first, _ in first } : [:]
-    if hasStates {
+    if options.hasStates {
       try require(
         !states.isEmpty, .mismatch,
         "the network has no optional inputs and outputs for states of recurrent layers")
@@ -35,7 +39,7 @@ struct ProgramInterface {
     // The recorded layouts of inner blobs refer to the network's shapes.
     let metadata = description.metadata?.userDefined ?? [:]
     description.metadata?.userDefined = metadata.filter {
-      !$0.key.hasPrefix(SourceLayout.blobKey)
+      !$0.key.hasPrefix(SourceLayout.blobKey) && !$0.key.hasPrefix(SourceLayout.typePrefix)
     }
     self.description = description
   }
@@ -50,6 +54,7 @@ struct ProgramInterface {
       let name = builder.uniqueName(feature.name)
       description.input[index].name = name
       var variable: Variable
+      var source: SourceArray?
       switch feature.type?.kind {
       case .image(let image):
         variable = Variable(
@@ -61,6 +66,9 @@ struct ProgramInterface {
         switch array.dataType {
         case .int32: type = .int32
         case .float16 where builder.target >= .iOS16: type = .float16
+        case _ where isOfSource && recorded(SourceLayout.typePrefix, feature.name) == "int32":
+          type = .int32
+          array.dataType = .int32
         default:
           type = .float32
           array.dataType = .float32
@@ -68,11 +76,15 @@ struct ProgramInterface {
         if feature.type?.isOptional == true, array.defaultValue == nil {
           array.defaultValue = type == .int32 ? .int(0) : .float(0)
         }
-        (array.shape, inputShapes[feature.name]) = try shapes(of: feature, array)
+        let inner: [Int]
+        (array.shape, inner) = try shapes(of: feature, array)
+        inputShapes[feature.name] = inner
         if states[feature.name] != nil {
           blobs[feature.name] = try state(at: index, array.shape)
           continue
         }
+        source = sourceArray(feature.name, inner)
+        array.shape = source?.shape ?? array.shape
         description.input[index].type?.kind = .multiArray(array)
         variable = Variable(name: name, type: type, shape: array.shape)
       default:
@@ -87,7 +99,7 @@ struct ProgramInterface {
           variable = try preprocess(variable, step, image.colorSpace)
         }
       }
-      blobs[feature.name] = variable
+      blobs[feature.name] = try source?.network(variable, builder) ?? variable
     }
     description.state = description.input.filter(\.isState)
     description.input.removeAll(where: \.isState)
@@ -141,9 +153,8 @@ struct ProgramInterface {
       layout?.axes.contains(.sequence)
       ?? (array.shape.count == 1 && network.readsSequences && !network.isState(feature.name))
     if network.arrayInputShapeMapping == .exact || !isSequence {
-      let sizes = model.description?.metadata?.userDefined[SourceLayout.shapePrefix + feature.name]
       if network.arrayInputShapeMapping == .exact,
-        sizes?.split(separator: ",").dropFirst().contains("?") == true
+        recorded(SourceLayout.shapePrefix, feature.name)?.split(separator: ",").dropFirst().contains("?") == true
       {
         throw Self.anyLength(feature.name, "set the size when you convert the source network")
       }
@@ -170,14 +181,26 @@ struct ProgramInterface {
       hint: hint)
   }
 
+  private func recorded(_ prefix: String, _ feature: String) -> String? {
+    model.description?.metadata?.userDefined[prefix + feature]
+  }
+
   /// Records the order of a feature's axes, given by letters, in the source framework.
   private mutating func record(_ feature: String, _ axes: String?) {
-    let key = SourceLayout.metadataPrefix + feature
-    guard let recorded = model.description?.metadata?.userDefined[key] else { return }
-    guard let layout = recorded.contains(":") ? recorded : axes.map({ "\(recorded):\($0)" })
+    guard let recorded = recorded(SourceLayout.metadataPrefix, feature),
+      let layout = recorded.contains(":") ? recorded : axes.map({ "\(recorded):\($0)" }),
+      ExactLayout(layout) != nil
     else { return }
-    guard ExactLayout(layout) != nil else { return }
-    description.metadata?.userDefined[key] = layout
+    description.metadata?.userDefined[SourceLayout.metadataPrefix + feature] = layout
+  }
+
+  /// A feature's array in the source, if the program has its axes.
+  private mutating func sourceArray(_ feature: String, _ inner: [Int]) -> SourceArray? {
+    guard isOfSource,
+      let array = SourceArray(recorded(SourceLayout.metadataPrefix, feature), inner)
+    else { return nil }
+    description.metadata?.userDefined[SourceLayout.metadataPrefix + feature] = array.letters
+    return array
   }
 
   /// channelScale · x + the bias of the color channel, or x − mean.
@@ -220,7 +243,8 @@ struct ProgramInterface {
     if !states.isEmpty { try updateStates(blobs) }
     for index in description.output.indices {
       let feature = description.output[index]
-      let shape: [Int]
+      var shape: [Int]
+      var source: SourceArray?
       switch feature.type?.kind {
       case .image(let image):
         shape = [1, image.colorSpace.channelCount, image.height, image.width]
@@ -232,6 +256,8 @@ struct ProgramInterface {
         shape = try outputShape(array, blob)
         let letters = shape == blob ? "TNCHW" : ["", "C", "", "CHW"][min(shape.count, 3)]
         record(feature.name, letters.isEmpty ? nil : letters)
+        source = sourceArray(feature.name, blob)
+        shape = source?.shape ?? shape
         array.shape = shape
         if array.dataType != .int32 { array.dataType = .float32 }
         description.output[index].type?.kind = .multiArray(array)
@@ -253,7 +279,10 @@ struct ProgramInterface {
       {
         type = .int32
       }
-      let name = try output(blob, type, shape, feature.name, &blobs)
+      let name = try output(feature.name, &blobs) {
+        let cast = try builder.cast(blob, to: type)
+        return try source?.source(cast, builder) ?? builder.reshape(cast, to: shape)
+      }
       description.output[index].name = name
       names.append(name)
     }
@@ -278,11 +307,10 @@ struct ProgramInterface {
 
   /// The variable with the output's name.
   private func output(
-    _ blob: Variable, _ type: MILDataType, _ shape: [Int], _ name: String,
-    _ blobs: inout [String: Variable]
+    _ name: String, _ blobs: inout [String: Variable], _ make: () throws -> Variable
   ) throws -> String {
     let mark = builder.operations.count
-    var result = try builder.reshape(builder.cast(blob, to: type), to: shape)
+    var result = try make()
     if result.name == name { return name }
     if !builder.wrote(result, since: mark) {
       result = try builder.copy(result, name)

@@ -117,7 +117,8 @@ package struct ModelPair {
   ) throws {
     var predictorOptions = options.predictor
     if isRandom {
-      predictorOptions.layout = .coreml
+      // The axes in which both take and give their arrays.
+      predictorOptions.layout = a.recordsLayouts && b.recordsLayouts ? .source : .coreml
       predictorOptions.engine.hooks = options.engine.hooks.forRandomInputs
     }
     if keepsBlobs { predictorOptions.keep = .all }
@@ -139,7 +140,9 @@ package struct ModelPair {
   }
 
   func randomValues(seed: UInt64) throws -> [String: FeatureValue] {
-    try a.randomValues(seed: seed)
+    let names = inputNames
+    let whole = b.inputs.filter { $0.type?.isWhole == true }.map(\.name)
+    return try a.randomValues(seed: seed, whole: { whole.contains(names[$0] ?? $0) })
   }
 
   package func compare(_ values: [String: FeatureValue]) throws -> Comparison {

@@ -72,10 +72,14 @@ public struct HalfPrecisionStudy: Sendable {
 }
 
 extension Predictor {
-  /// Random values for every required input, as Core ML takes them.
-  func randomValues(seed: UInt64) throws -> [String: FeatureValue] {
+  /// Random values for every required input, as the predictor's options lay them out.
+  ///
+  /// - Parameter whole: whether an input gets whole numbers, although it takes others, too.
+  func randomValues(
+    seed: UInt64, whole: (String) -> Bool = { _ in false }
+  ) throws -> [String: FeatureValue] {
     var values: [String: FeatureValue] = [:]
-    for (name, blob) in try randomBlobs(seed: seed) {
+    for (name, blob) in try randomBlobs(seed: seed, whole: whole) {
       values[name] = .array(interface.features[name]?.value(blob) ?? blob)
     }
     return values

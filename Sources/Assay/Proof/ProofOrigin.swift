@@ -53,8 +53,9 @@ package struct ProofOrigin: Sendable {
       for (key, value) in layouts {
         let key = key.hasPrefix(prefix) ? prefix + own(String(key.dropFirst(prefix.count))) : key
         if known[key] != nil { continue }
+        let axes = value.prefix { $0 != ":" }
         model.description?.metadata?.userDefined[key] =
-          program != nil && value == "NHWC" ? "NHWC:NCHW" : value
+          program != nil && axes.contains("W") && !axes.contains("T") ? axes + ":NCHW" : value
       }
     }
     var counterparts = blobs.mapValues(own)

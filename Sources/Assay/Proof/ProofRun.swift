@@ -98,18 +98,25 @@ struct ProofRun {
       sources[name] = DoubleArray(value)
     }
     var result = Result()
-    let kept = values
+    var kept = values
     result.openOutputs = outputs
     func takeOver(_ blob: String) -> DoubleArray? {
       values.removeValue(forKey: blob).map(DoubleArray.init)
     }
     try run(sources, &result, takeOver) { layer, value, result in
-      guard let blob = blobs[layer], let actual = values.removeValue(forKey: blob) else {
+      guard let blob = blobs[layer], var actual = values.removeValue(forKey: blob) else {
         return nil
       }
       result.compared.insert(layer)
       result.openOutputs.remove(blob)
-      let difference = LayerDifference(actual, value, mayOverflow: input.mayOverflow)
+      var difference = LayerDifference(actual, value, mayOverflow: input.mayOverflow)
+      if mayHaveOwnAxes(blob), actual.shape.count == 4, difference.largest > 0 {
+        let other = actual.transposed([0, 3, 1, 2])
+        let second = LayerDifference(other, value, mayOverflow: input.mayOverflow)
+        if second.largest < difference.largest {
+          (actual, difference, kept[blob]) = (other, second, other)
+        }
+      }
       if difference.largest > rounding * difference.scale + smallest(input) {
         result.suspects.append(
           .init(layer: layer, blob: blob, difference: difference, value: value, allowed: 0))
@@ -120,6 +127,13 @@ struct ProofRun {
     }
     if !result.suspects.isEmpty { try judge(&result, kept, sources, input) }
     return result
+  }
+
+  /// Whether the blob is a program's and may have the source's axes instead of Core ML's.
+  private func mayHaveOwnAxes(_ blob: String) -> Bool {
+    let recorded = model.description?.metadata?.userDefined ?? [:]
+    let layout = recorded[SourceLayout.metadataPrefix + blob] ?? recorded[SourceLayout.blobKey]
+    return layout?.hasSuffix("C:NCHW") == true
   }
 
   /// Numbers as large as overflow saturate sigmoids and gates, of which only what rounds 1 remains: 16

@@ -25,7 +25,7 @@ struct MLProgramArguments: ParsableArguments {
   ///   - inputs: layers whose values on these exceed half precision compute in single precision.
   ///   - predictor: how the model runs on them.
   func program(
-    of model: Model, isHalf: Bool, target: SystemTarget?, inputs: [String],
+    of model: Model, isSource: Bool, isHalf: Bool, target: SystemTarget?, inputs: [String],
     _ predictor: Predictor.Options
   ) throws -> Model {
     var options = ProgramOptions()
@@ -45,6 +45,7 @@ struct MLProgramArguments: ParsableArguments {
     options.target = try target?.program()
     options.hasFixedSizes = hasFixedSizes
     options.hasStates = hasStates
+    options.isOfSource = isSource
     let program = try model.mlProgram(options)
     let names = model.namesInProgram.sorted { $0.key < $1.key }
     if !names.isEmpty {

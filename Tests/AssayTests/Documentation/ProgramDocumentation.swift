@@ -81,6 +81,9 @@ enum ProgramDocumentation {
         supports the weights. `--precision float16` computes in half precision, except in layers whose weights
         exceed its range and in those named by `--keep-float32`. With `--inputs INPUT`, layers with larger inputs
         or outputs for this input also compute in single precision, and a note names them.
+      * The arrays of a program from a source have the source's axes, in its order and with a batch of one item,
+        and `int32` where an input of Keras has integers. Those of a program from an `.mlmodel` have the
+        document's axes.
       * Inputs, outputs, classes, metadata and preprocessing are kept. Arrays of doubles become arrays of floats,
         and names that are not identifiers change. Flexible sizes and sequences of any length remain flexible;
         `--fixed-sizes` writes only the default sizes.

@@ -1,0 +1,49 @@
+import ModelPrediction
+
+/// An array of the interface with the source framework's axes, instead of the network's.
+struct SourceArray {
+  private let layout: ExactLayout
+  private let inner: [Int]
+  /// Its shape; a batch has one item.
+  let shape: [Int]
+
+  /// Nil if the source's axes are unknown, or lack some of the network's.
+  ///
+  /// - Parameters:
+  ///   - recorded: the recorded layout.
+  ///   - inner: the shape in the network.
+  init?(_ recorded: String?, _ inner: [Int]) {
+    guard let recorded, let layout = ExactLayout(recorded) ?? ExactLayout(recorded + ":TNCHW"),
+      layout.model.count == inner.count
+    else { return nil }
+    let sizes = Dictionary(zip(layout.model, inner)) { first, _ in first }
+    guard sizes.allSatisfy({ layout.source.contains($0) || $1 == 1 }) else { return nil }
+    (self.layout, self.inner) = (layout, inner)
+    shape = layout.source.map { sizes[$0] ?? 1 }
+  }
+
+  /// The layout of the program's array.
+  var letters: String { "\(String(layout.source)):\(String(layout.source))" }
+
+  /// The source's array as the network has it.
+  func network(_ array: Variable, _ builder: ProgramBuilder) throws -> Variable {
+    try moved(array, shape, layout.source, inner, layout.model, builder)
+  }
+
+  /// The network's array as the source has it.
+  func source(_ blob: Variable, _ builder: ProgramBuilder) throws -> Variable {
+    try moved(blob, inner, layout.model, shape, layout.source, builder)
+  }
+
+  private func moved(
+    _ x: Variable, _ old: [Int], _ from: [Character], _ new: [Int], _ to: [Character],
+    _ builder: ProgramBuilder
+  ) throws -> Variable {
+    let axes = to.compactMap { from.firstIndex(of: $0) }
+    var chain = AxisChain(x.shape)
+    guard chain.reshape(old) else { return try builder.reshape(x, to: new) }
+    chain.transpose(axes + from.indices.filter { !axes.contains($0) })
+    guard chain.reshape(new) else { return try builder.reshape(x, to: new) }
+    return chain.steps.isEmpty ? x : try chain.write(x, x.name, builder)
+  }
+}

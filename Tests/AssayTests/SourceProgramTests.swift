@@ -1,0 +1,82 @@
+import ByteFormats
+import TestSupport
+import Testing
+
+/// Programs have the axes and types of the arrays of their source, with one item of a batch:
+/// Keras's, as coremltools 9 declares them for the same networks, and Caffe's.
+@Suite struct SourceProgramTests {
+  private func types(_ model: String) throws -> [String] {
+    let result = try Command.run("inspect", model, "--json")
+    try #require(result.code == 0, "\(result.errors)")
+    let json = try JSONValue(parsing: result.output)
+    return ["inputs", "outputs"].flatMap { json[$0]?.array ?? [] }.filter {
+      $0["optional"]?.bool != true && $0["name"]?.string?.hasSuffix("_out") != true
+        && $0["name"]?.string?.hasSuffix("_rev") != true
+    }.compactMap { $0["type"]?.string }
+  }
+
+  /// The declared shapes and dtypes of the sources.
+  @Test(
+    arguments: [
+      (
+        "keras/calls/framework/ner_word_char_tfk.keras",
+        ["array 1×5 int32", "array 1×5×4 int32", "array 1×5×4 float32"]
+      ),
+      (
+        "keras/calls/framework/bi_mask_sum_tfk.keras", ["array 1×8 int32", "array 1×8×3 float32"]
+      ),
+      (
+        "networks/keras3-initial_states.keras",
+        [
+          "array 1×5×3 float32", "array 1×4 float32", "array 1×4 float32", "array 1×4 float32",
+          "array 1×4 float32",
+        ]
+      ),
+      ("networks/keras3-cube.keras", ["array 1×3×3×3 float32", "array 1×3 float32"]),
+      ("keras/layers/tf2/any_length_lstm_7.h5", []),
+      ("keras/layers/tf2/any_length_gru_sequences.h5", []),
+    ])
+  func programsOfKeras(_ name: String, _ wanted: [String]) throws {
+    try withTemporaryFolder { folder in
+      let program = folder + "/m.mlpackage"
+      let source = Fixtures("").path(name)
+      let made = try Command.run("convert", source, "-o", program)
+      try #require(made.code == 0, "\(made.errors)")
+      if !wanted.isEmpty { #expect(try types(program) == wanted) }
+      let arrays = String(source.prefix { $0 != "." })
+      let run = try Command.run(
+        "diff", program, arrays + ".inputs.npz", "--expected", arrays + ".expected.npz")
+      #expect(run.code == 0, "\(run.output)\(run.errors)")
+      let both = try Command.run("diff", source, program)
+      #expect(both.code == 0, "\(both.output)\(both.errors)")
+    }
+  }
+
+  @Test func programsOfCaffe() throws {
+    try withTemporaryFolder { folder in
+      let program = folder + "/m.mlpackage"
+      let layers = Fixtures("caffe/layers")
+      let made = try Command.run(
+        "convert", layers.path("activations.prototxt"), layers.path("activations.caffemodel"), "-o",
+        program)
+      try #require(made.code == 0, "\(made.errors)")
+      #expect(try types(program).first == "array 1×3×4×5 float32")
+      let run = try Command.run(
+        "diff", program, layers.path("activations.inputs.npz"), "--expected",
+        layers.path("activations.expected.npz"))
+      #expect(run.code == 0, "\(run.output)\(run.errors)")
+    }
+  }
+
+  /// A document's program has the document's interface.
+  @Test func programsOfDocuments() throws {
+    try withTemporaryFolder { folder in
+      let (document, program) = (folder + "/m.mlmodel", folder + "/m.mlpackage")
+      for (from, to) in [(Fixtures("demo").path("swish.h5"), document), (document, program)] {
+        let made = try Command.run("convert", from, "-o", to)
+        try #require(made.code == 0, "\(made.errors)")
+      }
+      #expect(try types(program) == ["array 3×64×64 float32", "array 3 float32"])
+    }
+  }
+}
