@@ -37,10 +37,10 @@ TOLERANCES = {"float32": (1e-4, 5e-5), "float16": (2e-2, 2e-2)}
 
 
 def corpus_functions(shared):
-    # Its functions; the file itself starts to work when it is loaded.
+    # Its functions and constants; the file itself starts to work when it is loaded.
     tree = ast.parse((shared / "tools/run_corpus.py").read_text())
-    tree.body = [node for node in tree.body if isinstance(node, (ast.Import, ast.FunctionDef))]
-    functions = {}
+    tree.body = [node for node in tree.body if isinstance(node, (ast.Import, ast.FunctionDef, ast.Assign))]
+    functions = {"__file__": str(shared / "tools/run_corpus.py")}
     exec(compile(tree, "run_corpus.py", "exec"), functions)
     return functions
 
