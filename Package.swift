@@ -139,6 +139,9 @@ let package = Package(
         "ModelPrediction", "ModelTransforms", "Programs", "Engine", "CustomLayers", "Formulas",
         "CoreMLModel", "TensorCore",
       ]),
+    library(
+      "ONNXExport",
+      ["Programs", "CoreMLModel", "ByteFormats", "Files", "TensorCore", "CSpec"]),
     .target(name: "PluginSupport", exclude: ["Support", "Layers", "embed.sh"]),
     library(
       "LayerTemplates",
@@ -206,7 +209,8 @@ let package = Package(
         "CaffeImport",
         "DarknetImport", "Interpretation", "CaffeInterpretation",
         "DarknetInterpretation", "KerasInterpretation",
-        "ImportSupport", "Engine", "Programs", "ProgramConversion", "ModelTransforms",
+        "ImportSupport", "Engine", "Programs", "ProgramConversion", "ONNXExport",
+        "ModelTransforms",
         "CustomLayers", "LayerTemplates", "CoreMLModel", "HDF5Reader", "ByteFormats", "Files",
         "TensorCore",
       ]),

@@ -11,6 +11,7 @@
 @_exported import LayerTemplates
 @_exported import ModelPrediction
 @_exported import ModelTransforms
+@_exported import ONNXExport
 @_exported import ProgramConversion
 @_exported import Reports
 @_exported import TensorCore

@@ -4,13 +4,14 @@ import Assay
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Converts a network to Core ML, or an .mlmodel to an ML Program.",
+    abstract: "Converts a network to Core ML or ONNX, or an .mlmodel to an ML Program.",
     discussion: """
       EXAMPLES:
         assay convert model.h5
         assay convert model.h5 -o model.mlpackage --target iOS17
         assay convert deploy.prototxt net.caffemodel --labels labels.txt
         assay convert old.mlmodel -o new.mlpackage --precision float16
+        assay convert deploy.prototxt net.caffemodel -o net.onnx
       """)
 
   @Argument(help: "The network to convert.", completion: .file())
@@ -24,13 +25,14 @@ struct ConvertCommand: ParsableCommand {
     help: ArgumentHelp(
       "The file to write; default: MODEL.mlmodel, here.",
       valueName: "OUT"),
-    completion: .file(extensions: ["mlmodel", "mlpackage"]))
+    completion: .file(extensions: ["mlmodel", "mlpackage", "onnx"]))
   var output: String?
 
   @OptionGroup var source: SourceArguments
   @OptionGroup var weightPrecision: WeightPrecisionArguments
   @OptionGroup var recipe: RecipeArguments
   @OptionGroup(title: "ML Programs") var program: MLProgramArguments
+  @OptionGroup(title: "ONNX") var onnx: ONNXArguments
 
   @Option(
     help: ArgumentHelp(
@@ -53,11 +55,13 @@ struct ConvertCommand: ParsableCommand {
   @OptionGroup var global: GlobalOptions
 
   func validate() throws {
-    if let output { try ModelOutput.validate(output) }
-    if program.isGiven, let output, !ModelPackage.isPackage(output) {
+    if let output { try ModelOutput.validate(output, isConversion: true) }
+    let writesONNX = output.map(ONNXModel.isONNX) ?? false
+    if program.isGiven, let output, !ModelPackage.isPackage(output), !writesONNX {
       throw ValidationError(
         "--keep-float32, --fixed-sizes and --states are for programs: write an .mlpackage")
     }
+    try onnx.validate(writesONNX: writesONNX)
     if comparison.prove && dryRun {
       throw ValidationError("--prove runs what --dry-run only plans")
     }
@@ -100,7 +104,8 @@ struct ConvertCommand: ParsableCommand {
     var result = try reader.read(
       files,
       refusing: source.given(exceptForPrograms: true) + (recipe.recipe == nil ? [] : ["--recipe"]))
-    let writesProgram = ModelPackage.isPackage(destination)
+    let writesONNX = ONNXModel.isONNX(destination)
+    let writesProgram = ModelPackage.isPackage(destination) || writesONNX
     if !result.isSource {
       try require(
         writesProgram && !dryRun && !comparison.prove, .mismatch, "is already a Core ML model",
@@ -118,11 +123,12 @@ struct ConvertCommand: ParsableCommand {
       try comparison.prove(origin, result.model, options, file: model)
     }
     let isHalf = weightPrecision.precision == .float16
+    if writesONNX { onnx.prepare(&result.model) }
     let network = result.model
-    if writesProgram {
+    if writesProgram, !(writesONNX && result.model.isMLProgram) {
       result.model = try program.program(
-        of: network, isSource: result.isSource, isHalf: isHalf, target: source.target,
-        inputs: comparison.inputs, options.predictor)
+        of: network, isSource: result.isSource && !writesONNX, isHalf: isHalf,
+        target: source.target, inputs: comparison.inputs, renames: !writesONNX, options.predictor)
     }
     if let expected = comparison.expected {
       options.topOfScores = 5
@@ -135,6 +141,11 @@ struct ConvertCommand: ParsableCommand {
       throw ModelError(
         .usage, "--inputs INPUT needs --expected FILE or --prove",
         hint: "an .mlpackage is compared with the network that it is made from")
+    }
+    if writesONNX {
+      let model = try onnx.model(of: result.model, names: network.namesInProgram)
+      try model.write(to: destination, isExternal: onnx.isExternal)
+      return Console.wrote(destination, always: output == nil)
     }
     try write(result, summary, to: destination)
   }

@@ -3,13 +3,14 @@ import Assay
 
 /// The file to which a command writes a model.
 enum ModelOutput {
-  private static let extensions = [".mlmodel", ".mlpackage"]
+  private static let extensions = [".mlmodel", ".mlpackage", ".onnx"]
 
+  /// - Parameter isConversion: whether the model may become ONNX.
   /// - Throws: `ValidationError` if the path has the extension of another format, or none, and is
   ///   neither standard output nor a pipe or device.
-  static func validate(_ path: String) throws {
+  static func validate(_ path: String, isConversion: Bool = false) throws {
     guard path != "-", !Folder.isDevice(path), !ModelPackage.isPackage(path),
-      !path.lowercased().hasSuffix(".mlmodel")
+      !path.lowercased().hasSuffix(".mlmodel"), !isConversion || !ONNXModel.isONNX(path)
     else { return }
     let name = path.split(separator: "/").last ?? ""
     let found = name.lastIndex(of: ".").map { String(name[$0...]) }
@@ -19,7 +20,9 @@ enum ModelOutput {
         + (found.map { "unknown format '\($0)'" }
           ?? "the name has no extension, which is the format")
         + (similar.isEmpty ? "" : "; did you mean '\(similar[0])'?")
-        + "\nhint: write an .mlmodel (a neural network) or an .mlpackage (an ML Program)")
+        + "\nhint: write an .mlmodel (a neural network)"
+        + (isConversion
+          ? ", an .mlpackage (an ML Program) or an .onnx" : " or an .mlpackage (an ML Program)"))
   }
 
   /// The name of the model with another extension, in the current folder.

@@ -1,5 +1,4 @@
 import ByteFormats
-import CProtobufC
 import Files
 import TensorCore
 
@@ -37,22 +36,8 @@ extension Model {
     try require(
       bytes.count <= Limits.modelBytes, .limitExceeded,
       "\(bytes.count) bytes exceed the format's limit of \(Limits.modelBytes)")
-    guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty") }
-    // The nodes of a tree take some twenty times their bytes.
-    let budget = 4 * bytes.count + 24 * min(bytes.count, 32 << 20) + (64 << 20)
-    let skeleton = try ProtobufSkeleton(
-      of: bytes, schema: SpecificationSchema.model, budget: budget)
-    let allocator = UnpackAllocator(budget: budget)
-    var model = try allocator.withUnpacked(skeleton.bytes, SpecificationSchema.descriptor) {
-      try Model(MessageReader($0, payloads: skeleton.payloads))
-    }
-    model?.unknownFields.places = skeleton.unknownFields
-    guard let model else {
-      throw allocator.isExhausted
-        ? ModelError(.limitExceeded, "unpacking it would take more than \(budget) bytes of memory")
-        : ModelError(.malformed, "the file is not a Core ML model")
-    }
-    self = model
+    self = try Self(
+      decoding: bytes, SpecificationSchema.descriptor, SpecificationSchema.model, "a Core ML model")
   }
 
   /// Writes an `.mlmodel`, or a package if the path ends with `.mlpackage`, atomically. The same model always gives the same bytes.
@@ -124,22 +109,6 @@ extension Model {
   }
 
   private func encoding() throws -> ProtobufSplice {
-    let context = EncodingContext()
-    let writer = try MessageWriter(
-      SpecificationSchema.descriptor, context, unknown: unknownFields.fields)
-    try write(writer)
-    try writer.finish()
-    let message = UnsafePointer(writer.message.assumingMemoryBound(to: ProtobufCMessage.self))
-    let size = protobuf_c_message_get_packed_size(message)
-    let skeleton = [UInt8](unsafeUninitializedCapacity: size) { target, count in
-      count = target.baseAddress.map { protobuf_c_message_pack(message, $0) } ?? 0
-    }
-    let encoding = try ProtobufSplice(
-      skeleton: skeleton, payloads: context.payloads, schema: SpecificationSchema.model)
-    try require(
-      encoding.byteCount <= Limits.modelBytes, .limitExceeded,
-      "the model would take \(encoding.byteCount) bytes; the format's limit is \(Limits.modelBytes)",
-      hint: "half-precision weights take half the space")
-    return encoding
+    try encoding(SpecificationSchema.descriptor, SpecificationSchema.model, "the model")
   }
 }

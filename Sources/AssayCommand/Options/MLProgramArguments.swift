@@ -23,10 +23,11 @@ struct MLProgramArguments: ParsableArguments {
   ///
   /// - Parameters:
   ///   - inputs: layers whose values on these exceed half precision compute in single precision.
+  ///   - renames: whether the names of the program remain.
   ///   - predictor: how the model runs on them.
   func program(
     of model: Model, isSource: Bool, isHalf: Bool, target: SystemTarget?, inputs: [String],
-    _ predictor: Predictor.Options
+    renames: Bool = true, _ predictor: Predictor.Options
   ) throws -> Model {
     var options = ProgramOptions()
     options.precision = isHalf ? .float16 : .float32
@@ -48,7 +49,7 @@ struct MLProgramArguments: ParsableArguments {
     options.isOfSource = isSource
     let program = try model.mlProgram(options)
     let names = model.namesInProgram.sorted { $0.key < $1.key }
-    if !names.isEmpty {
+    if renames, !names.isEmpty {
       Console.warn(
         "names of an ML Program are identifiers: "
           + firstNames(names.map { "'\($0.key)' is '\($0.value)'" }))

@@ -9,4 +9,7 @@ const ProtobufCMessageDescriptor *spec_model_descriptor(void);
 /// Caffe's message `NetParameter`.
 const ProtobufCMessageDescriptor *caffe_network_descriptor(void);
 
+/// ONNX's message `ModelProto`.
+const ProtobufCMessageDescriptor *onnx_model_descriptor(void);
+
 #endif

@@ -42,7 +42,7 @@ package struct Field<Message>: @unchecked Sendable {
 }
 
 extension Field {
-  static func int(_ name: String, _ path: WritableKeyPath<Message, Int>) -> Self {
+  package static func int(_ name: String, _ path: WritableKeyPath<Message, Int>) -> Self {
     Self(name, path, { try $0.int(name) }, { try $0.set(name, $1) })
   }
 
@@ -50,7 +50,7 @@ extension Field {
     Self(name, path, { try $0.int(name) != 0 }, { try $0.set(name, $1 ? 1 : 0) })
   }
 
-  static func float(_ name: String, _ path: WritableKeyPath<Message, Float>) -> Self {
+  package static func float(_ name: String, _ path: WritableKeyPath<Message, Float>) -> Self {
     Self(name, path, { $0.float(name) }, { $0.set(name, $1) })
   }
 
@@ -62,11 +62,11 @@ extension Field {
     Self(name, path, { $0.doubles(name) }, { $0.set(name, $1) })
   }
 
-  static func string(_ name: String, _ path: WritableKeyPath<Message, String>) -> Self {
+  package static func string(_ name: String, _ path: WritableKeyPath<Message, String>) -> Self {
     Self(name, path, { try $0.string(name) }, { try $0.set(name, $1) })
   }
 
-  static func bytes(_ name: String, _ path: WritableKeyPath<Message, Bytes>) -> Self {
+  package static func bytes(_ name: String, _ path: WritableKeyPath<Message, Bytes>) -> Self {
     Self(name, path, { $0.bytes(name) }, { $0.set(name, $1) })
   }
 
@@ -74,7 +74,7 @@ extension Field {
     Self(name, path, { $0.floatValues(name) }, { $0.set(name, $1) })
   }
 
-  static func ints(_ name: String, _ path: WritableKeyPath<Message, [Int]>) -> Self {
+  package static func ints(_ name: String, _ path: WritableKeyPath<Message, [Int]>) -> Self {
     Self(name, path, { try $0.ints(name) }, { try $0.set(name, $1) })
   }
 
@@ -82,23 +82,23 @@ extension Field {
     Self(name, path, { $0.bools(name) }, { $0.set(name, $1) })
   }
 
-  static func floats(_ name: String, _ path: WritableKeyPath<Message, [Float]>) -> Self {
+  package static func floats(_ name: String, _ path: WritableKeyPath<Message, [Float]>) -> Self {
     Self(name, path, { $0.floats(name) }, { $0.set(name, $1) })
   }
 
-  static func strings(_ name: String, _ path: WritableKeyPath<Message, [String]>) -> Self {
+  package static func strings(_ name: String, _ path: WritableKeyPath<Message, [String]>) -> Self {
     Self(name, path, { try $0.strings(name) }, { try $0.set(name, $1) })
   }
 
   /// An enumeration with the raw values of the file.
-  static func value<Value: RawRepresentable<Int> & CaseIterable>(
+  package static func value<Value: RawRepresentable<Int> & CaseIterable>(
     _ name: String, _ path: WritableKeyPath<Message, Value>
   ) -> Self {
     Self(name, path, { try $0.value(name) }, { try $0.set(name, $1.rawValue) })
   }
 
   /// An enumeration wrapped in a message.
-  static func value<Value: RawRepresentable<Int> & CaseIterable>(
+  package static func value<Value: RawRepresentable<Int> & CaseIterable>(
     _ name: String, in inner: String, _ path: WritableKeyPath<Message, Value?>
   ) -> Self {
     Self(
@@ -111,7 +111,7 @@ extension Field {
       })
   }
 
-  static func message<Value: SpecificationMessage>(
+  package static func message<Value: SpecificationMessage>(
     _ name: String, _ path: WritableKeyPath<Message, Value?>
   ) -> Self {
     Self(
@@ -121,7 +121,7 @@ extension Field {
       write: { try $1.set(name, $0[keyPath: path]) })
   }
 
-  static func messages<Value: SpecificationMessage>(
+  package static func messages<Value: SpecificationMessage>(
     _ name: String, _ path: WritableKeyPath<Message, [Value]>
   ) -> Self {
     Self(
@@ -158,7 +158,7 @@ extension Field {
   }
 
   /// At most one of several fields; `opaque` takes those without an option.
-  static func choice<Value>(
+  package static func choice<Value>(
     _ path: WritableKeyPath<Message, Value?>, _ options: [Choice<Value>],
     opaque: (embed: (OpaqueMessage) -> Value, extract: (Value) -> OpaqueMessage?)? = nil
   ) -> Self {
@@ -201,14 +201,14 @@ struct WeightField<Message> {
 }
 
 /// One option of a choice.
-struct Choice<Value>: @unchecked Sendable {
+package struct Choice<Value>: @unchecked Sendable {
   let name: String
   let type: (any EncodedMessage.Type)?
   let read: (MessageReader) throws -> Value
   /// Returns whether `Value` is this option.
   let write: (Value, MessageWriter) throws -> Bool
 
-  static func message<Inner: SpecificationMessage>(
+  package static func message<Inner: SpecificationMessage>(
     _ name: String, _ embed: @escaping (Inner) -> Value, _ extract: @escaping (Value) -> Inner?
   ) -> Self {
     Self(
@@ -263,7 +263,7 @@ struct Choice<Value>: @unchecked Sendable {
   }
 
   /// A field that is not a message.
-  static func plain<Inner>(
+  package static func plain<Inner>(
     _ name: String, _ read: @escaping (MessageReader) throws -> Value,
     _ extract: @escaping (Value) -> Inner?,
     _ write: @escaping (MessageWriter, Inner) throws -> Void

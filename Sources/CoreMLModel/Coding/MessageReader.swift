@@ -3,7 +3,7 @@ import CProtobufC
 import TensorCore
 
 /// Reads the fields of an unpacked message by their names in the schema.
-final class MessageReader {
+package final class MessageReader {
   let message: UnsafeRawPointer
   let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
   let payloads: [ProtobufSkeleton.Payload]
@@ -126,7 +126,7 @@ final class MessageReader {
       || number == 0 && leftOut.contains { $0.number == field.pointee.id }
   }
 
-  func int(_ name: String) throws -> Int {
+  package func int(_ name: String) throws -> Int {
     let field = field(name)
     let address = address(field)
     switch field.pointee.type {
@@ -182,7 +182,7 @@ final class MessageReader {
     return Bytes(Array(UnsafeBufferPointer(start: data.data, count: data.len)))
   }
 
-  func string(_ name: String) throws -> String {
+  package func string(_ name: String) throws -> String {
     try Self.string(address(field(name)).load(as: UnsafePointer<CChar>?.self), name)
   }
 

@@ -9,7 +9,7 @@ final class EncodingContext {
 }
 
 /// Fills a message before packing, by the names of its fields in the schema.
-final class MessageWriter {
+package final class MessageWriter {
   let message: UnsafeMutableRawPointer
   private let descriptor: UnsafePointer<ProtobufCMessageDescriptor>
   private let context: EncodingContext
@@ -88,7 +88,7 @@ final class MessageWriter {
       of: base, as: UnsafeMutableRawPointer.self)
   }
 
-  func set(_ name: String, _ value: Int) throws {
+  package func set(_ name: String, _ value: Int) throws {
     let field = descriptor.field(name)
     let address = address(field)
     func exactly<Stored: FixedWidthInteger>(_ type: Stored.Type) throws {
@@ -174,7 +174,7 @@ final class MessageWriter {
     }
   }
 
-  func set(_ name: String, _ value: String) throws {
+  package func set(_ name: String, _ value: String) throws {
     let field = descriptor.field(name)
     if value.isEmpty, !field.pointee.isInChoice { return }
     let copy = try self.copy(value, name)

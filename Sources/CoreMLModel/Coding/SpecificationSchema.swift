@@ -8,6 +8,13 @@ import Synchronization
 package enum SpecificationSchema {
   package static let model = Builder().schema(descriptor, Model.self)
 
+  /// The schema of another message with a table.
+  package static func schema(
+    _ message: UnsafePointer<ProtobufCMessageDescriptor>, _ type: any EncodedMessage.Type
+  ) -> ProtobufSchema {
+    Builder().schema(message, type)
+  }
+
   static var descriptor: UnsafePointer<ProtobufCMessageDescriptor> { spec_model_descriptor() }
 
   /// Creates one schema per message type and table.

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Assay
+
+/// How a program is written as ONNX.
+struct ONNXArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The version of ONNX's operators: \(ONNXOptions.opsets.lowerBound) to "
+        + "\(ONNXOptions.opsets.upperBound); default: \(ONNXOptions.opsets.lowerBound), or the "
+        + "lowest that has every operator.", valueName: "N"))
+  var opset: Int?
+
+  @Flag(
+    name: .customLong("external-data"),
+    help: "Write the weights to OUT.onnx.data, as beyond 2 GB.")
+  var isExternal = false
+
+  @Flag(
+    name: .customLong("raw-images"),
+    help: "Leave out the scaling of images, and record it in the metadata.")
+  var takesRawImages = false
+
+  func validate(writesONNX: Bool) throws {
+    if let opset, !ONNXOptions.opsets.contains(opset) {
+      throw ValidationError(
+        "--opset \(opset): opsets \(ONNXOptions.opsets.lowerBound) to "
+          + "\(ONNXOptions.opsets.upperBound) are written")
+    }
+    if opset != nil || isExternal || takesRawImages, !writesONNX {
+      throw ValidationError("--opset, --external-data and --raw-images are for ONNX: write an .onnx")
+    }
+  }
+
+  /// The network as it is to be converted.
+  func prepare(_ model: inout Model) {
+    if takesRawImages { model.recordPreprocessing() }
+  }
+
+  /// - Parameter names: the names in the program of features that have others in the source.
+  func model(of program: Model, names: [String: String]) throws -> ONNXModel {
+    var options = ONNXOptions()
+    options.opset = opset
+    options.producerVersion = assayVersion
+    options.names = Dictionary(names.map { ($1, $0) }) { first, _ in first }
+    let model = try program.onnx(options)
+    if let label = program.description?.predictedFeatureName, !label.isEmpty {
+      Console.warn(
+        "ONNX has no output '\(Console.escaped(label))': the labels are in the metadata, under "
+          + "assay.labels, in the order of the scores")
+    }
+    return model
+  }
+}

@@ -1,0 +1,127 @@
+import CoreMLModel
+import TensorCore
+
+/// A value in the graph being written, or one that it can still become part of.
+struct GraphValue {
+  /// The name in the graph; empty for an input that is left out.
+  var name: String
+  var type: MILDataType
+  /// The sizes, of which unknown ones are nil.
+  var shape: [Int?]
+
+  static let missing = GraphValue(name: "", type: .unused, shape: [])
+
+  var rank: Int { shape.count }
+  /// The shape if all sizes are known.
+  var sizes: [Int]? {
+    let known = shape.compactMap { $0 }
+    return known.count == rank ? known : nil
+  }
+}
+
+/// Writes the nodes and initializers of a graph.
+final class GraphBuilder {
+  let opset: Int
+  private(set) var nodes: [ONNXNode] = []
+  private(set) var initializers: [ONNXTensor] = []
+  private var names: Set<String> = []
+  /// Initializers that exist, by their contents.
+  private var known: [Key: String] = [:]
+
+  private struct Key: Hashable {
+    var type: ONNXDataType
+    var shape: [Int]
+    var data: [UInt8]
+  }
+
+  init(opset: Int) { self.opset = opset }
+
+  /// Throws if the operators of `opset` are needed, which are newer.
+  func require(opset needed: Int, _ what: String) throws {
+    if opset < needed { throw NewerOpsetNeeded(opset: needed, what: what) }
+  }
+
+  func unique(_ name: String) -> String {
+    if names.insert(name).inserted { return name }
+    var number = 1
+    while !names.insert("\(name)_\(number)").inserted { number += 1 }
+    return "\(name)_\(number)"
+  }
+
+  /// Adds a node; its outputs have names that are unique.
+  func add(
+    _ type: String, _ label: String, _ inputs: [String], _ attributes: [(String, AttributeValue)],
+    outputs: Int
+  ) throws -> [String] {
+    try TensorCore.require(
+      nodes.count < 4 * Limits.layers, .limitExceeded,
+      "the graph has more than \(4 * Limits.layers) nodes")
+    var node = ONNXNode()
+    node.type = type
+    node.name = unique("\(label)/\(type)")
+    node.inputs = inputs
+    while node.inputs.last == "" { node.inputs.removeLast() }
+    node.outputs = (0..<outputs).map { unique($0 == 0 ? "\(label)_\(type)" : "\(label)_\(type)_\($0)") }
+    node.attributes = attributes.map { $1.attribute($0) }
+    nodes.append(node)
+    return node.outputs
+  }
+
+  /// Renames a value that the nodes since `mark` give; false if none of them does.
+  func rename(_ name: String, to new: String, since mark: Int) -> Bool {
+    guard let place = nodes[mark...].lastIndex(where: { $0.outputs.contains(name) }) else {
+      return false
+    }
+    nodes[place].outputs = nodes[place].outputs.map { $0 == name ? new : $0 }
+    for index in nodes.indices[place...] {
+      nodes[index].inputs = nodes[index].inputs.map { $0 == name ? new : $0 }
+    }
+    names.remove(name)
+    return true
+  }
+
+  /// An initializer with these elements.
+  ///
+  /// - Parameter name: its name; small ones are shared whatever their names.
+  func initializer(
+    _ data: Bytes, _ type: ONNXDataType, _ shape: [Int], name: String
+  ) throws -> String {
+    let key =
+      data.count <= 256 ? Key(type: type, shape: shape, data: data.array(of: UInt8.self)) : nil
+    if let key, let name = known[key] { return name }
+    var tensor = ONNXTensor()
+    tensor.name = unique(name)
+    tensor.type = type.rawValue
+    tensor.sizes = shape
+    tensor.data = data
+    initializers.append(tensor)
+    if let key { known[key] = tensor.name }
+    return tensor.name
+  }
+
+  /// An initializer that is an input's value if it is left out.
+  func addDefault(_ tensor: ONNXTensor) { initializers.append(tensor) }
+
+  /// Removes what the outputs do not depend on.
+  func prune(keeping outputs: Set<String>, defaults: Set<String>) {
+    var needed = outputs
+    var kept: [ONNXNode] = []
+    for var node in nodes.reversed() where node.outputs.contains(where: needed.contains) {
+      needed.formUnion(node.inputs)
+      // An output that nobody needs is left out.
+      for place in node.outputs.indices.dropFirst() where !needed.contains(node.outputs[place]) {
+        node.outputs[place] = ""
+      }
+      while node.outputs.last == "" { node.outputs.removeLast() }
+      kept.append(node)
+    }
+    nodes = kept.reversed()
+    initializers.removeAll { !needed.contains($0.name) && !defaults.contains($0.name) }
+  }
+}
+
+/// Thrown if an operator needs a newer opset.
+struct NewerOpsetNeeded: Error {
+  var opset: Int
+  var what: String
+}

@@ -1,0 +1,149 @@
+import CoreMLModel
+import TensorCore
+
+let convolutionRules: [String: ONNXRule] = [
+  "conv": { try $0.convolution() },
+  "conv_transpose": { try $0.transposedConvolution() },
+]
+
+let poolingRules: [String: ONNXRule] = [
+  "max_pool": { try $0.pooling("MaxPool") },
+  "avg_pool": { try $0.pooling("AveragePool") },
+  "l2_pool": { try $0.pooling("LpPool") },
+]
+
+/// The windows of a convolution or a pooling along its axes.
+private struct Windows {
+  var kernel: [Int]
+  var strides: [Int]
+  var dilations: [Int]
+  var padType: String
+  var before: [Int]
+  var after: [Int]
+
+  init(_ call: ExportedOperation, kernel: [Int]) throws {
+    self.kernel = kernel
+    strides = try call.list("strides", count: kernel.count)
+    dilations = try call.list("dilations", count: kernel.count)
+    padType = try call.string("pad_type", "valid")
+    let pad = padType == "custom" ? try call.ints("pad") ?? [] : []
+    try require([0, 2 * kernel.count].contains(pad.count), "\(pad)", field: "pad")
+    (before, after) = (kernel.map { _ in 0 }, kernel.map { _ in 0 })
+    for axis in kernel.indices where !pad.isEmpty {
+      (before[axis], after[axis]) = (pad[2 * axis], pad[2 * axis + 1])
+    }
+  }
+
+  var extents: [Int] { zip(kernel, dilations).map { ($0 - 1) * $1 + 1 } }
+
+  /// The padding as attributes: amounts, or the way to compute them.
+  var padding: (String, AttributeValue) {
+    switch padType {
+    case "same": ("auto_pad", .string("SAME_UPPER"))
+    case "same_lower": ("auto_pad", .string("SAME_LOWER"))
+    default: ("pads", .ints(before + after))
+    }
+  }
+
+  var attributes: [(String, AttributeValue)] {
+    [("kernel_shape", .ints(kernel)), ("strides", .ints(strides))]
+  }
+}
+
+extension ExportedOperation {
+  /// The sizes of the weights after the channels.
+  private func kernel(_ x: GraphValue, _ weight: GraphValue) throws -> [Int] {
+    guard let sizes = weight.sizes, weight.rank == x.rank, x.rank > 2 else {
+      throw ModelError(
+        .malformed, "weights of rank \(weight.rank) for an input of rank \(x.rank)", field: "weight")
+    }
+    return Array(sizes[2...])
+  }
+
+  fileprivate func convolution() throws -> [GraphValue] {
+    let (x, weight) = (try value("x"), try value("weight"))
+    let windows = try Windows(self, kernel: kernel(x, weight))
+    return [
+      try add(
+        "Conv", [x, weight] + values("bias"),
+        windows.attributes + [
+          ("dilations", .ints(windows.dilations)), ("group", .int(int("groups", 1))),
+          windows.padding,
+        ])
+    ]
+  }
+
+  /// The amounts to crop are stated, and what the declared size has beyond them.
+  fileprivate func transposedConvolution() throws -> [GraphValue] {
+    let (x, weight) = (try value("x"), try value("weight"))
+    var windows = try Windows(self, kernel: kernel(x, weight))
+    var added = windows.kernel.map { _ in 0 }
+    let isSame = windows.padType.hasPrefix("same")
+    let sizes = try ints("output_shape")?.dropFirst(2).map { $0 }
+    for (axis, extent) in windows.extents.enumerated() {
+      var excess = extent - windows.strides[axis]
+      if let sizes, let size = x.shape[axis + 2] {
+        excess = (size - 1) * windows.strides[axis] + extent - sizes[axis]
+      }
+      if isSame {
+        let crop = max(excess, 0)
+        windows.before[axis] = windows.padType == "same" ? crop / 2 : crop - crop / 2
+        windows.after[axis] = crop - windows.before[axis]
+      } else if sizes != nil {
+        windows.after[axis] = max(excess - windows.before[axis], 0)
+      } else {
+        continue
+      }
+      added[axis] = max(windows.before[axis] + windows.after[axis] - excess, 0)
+    }
+    return [
+      try add(
+        "ConvTranspose", [x, weight] + values("bias"),
+        windows.attributes + [
+          ("dilations", .ints(windows.dilations)), ("group", .int(int("groups", 1))),
+          ("pads", .ints(windows.before + windows.after)),
+        ] + (added.contains { $0 > 0 } ? [("output_padding", .ints(added))] : []))
+    ]
+  }
+
+  fileprivate func pooling(_ type: String) throws -> [GraphValue] {
+    var x = try value("x")
+    let kernel = try ints("kernel_sizes") ?? []
+    try require(kernel.count == x.rank - 2, "\(kernel) for rank \(x.rank)", field: "kernel_sizes")
+    var windows = try Windows(self, kernel: kernel)
+    let excludes = try bool("exclude_padding_from_average")
+    var isCeiling = try bool("ceil_mode") && !windows.padType.hasPrefix("same")
+    let declared = try declared()
+    if isCeiling, type != "AveragePool" || excludes {
+      // Enough padding for the last window is the same, and leaves no choice.
+      for axis in kernel.indices {
+        guard let size = x.shape[axis + 2], let count = declared.shape[axis + 2] else { continue }
+        let needed = (count - 1) * windows.strides[axis] + kernel[axis]
+        windows.after[axis] += max(0, needed - size - windows.before[axis] - windows.after[axis])
+        isCeiling = false
+      }
+    }
+    if zip(kernel, zip(windows.before, windows.after)).contains(where: { max($1.0, $1.1) >= $0 }) {
+      // ONNX Runtime takes no padding as large as a window.
+      try require(
+        type != "AveragePool" || !excludes, .unsupported,
+        "padding of an average that is as large as its window", field: "pad")
+      x = try pad(
+        x, [0, 0] + windows.before, [0, 0] + windows.after,
+        type == "MaxPool" ? -.greatestFiniteMagnitude : 0)
+      (windows.before, windows.after) = (kernel.map { _ in 0 }, kernel.map { _ in 0 })
+    }
+    var attributes = windows.attributes + [windows.padding]
+    if isCeiling { attributes.append(("ceil_mode", .int(1))) }
+    if type == "AveragePool", !excludes { attributes.append(("count_include_pad", .int(1))) }
+    return [try add(type, [x], attributes)]
+  }
+
+  /// Pads with a number.
+  func pad(
+    _ x: GraphValue, _ before: [Int], _ after: [Int], _ value: Float
+  ) throws -> GraphValue {
+    let shape = x.shape.indices.map { axis in x.shape[axis].map { $0 + before[axis] + after[axis] } }
+    return try add("Pad", [x, list(before + after), scalar(value, x.type)], shape: shape)
+  }
+}

@@ -1,0 +1,102 @@
+import CoreMLModel
+import TensorCore
+
+let gatheringRules: [String: ONNXRule] = [
+  "gather": { call in
+    let (x, indices) = (try call.value("x"), try call.value("indices"))
+    let (axis, batch) = (try call.axis("axis", of: x, 0), try call.int("batch_dims", 0))
+    if batch == 0 { return [try call.add("Gather", [x, indices], [("axis", .int(axis))])] }
+    try require(
+      axis == batch, .unsupported, "axis \(axis) for a batch of \(batch) axes", field: "axis")
+    let places = try call.unsqueeze(call.cast(indices, to: .int64), [indices.rank])
+    return [try call.add("GatherND", [x, places], [("batch_dims", .int(batch))])]
+  },
+  "gather_nd": { call in
+    [
+      try call.add(
+        "GatherND", [call.value("x"), call.cast(call.value("indices"), to: .int64)],
+        [("batch_dims", .int(call.int("batch_dims", 0)))])
+    ]
+  },
+  "gather_along_axis": { call in
+    let x = try call.value("x")
+    return [
+      try call.add(
+        "GatherElements", [x, call.value("indices")], [("axis", .int(call.axis("axis", of: x, 0)))])
+    ]
+  },
+  "scatter": { call in
+    let data = try call.value("data")
+    let axis = try call.axis("axis", of: data, 0)
+    // The axis comes first.
+    let order = [axis] + (0..<data.rank).filter { $0 != axis }
+    let (indices, updates) = (try call.value("indices"), try call.value("updates"))
+    let inner = indices.rank
+    let moved = try call.transpose(
+      updates,
+      Array(axis..<axis + inner) + (0..<updates.rank).filter { !(axis..<axis + inner).contains($0) })
+    let places = try call.unsqueeze(call.cast(indices, to: .int64), [inner])
+    let result = try call.add(
+      "ScatterND", [call.transpose(data, order), places, moved], call.reduction(),
+      shape: order.map { data.shape[$0] })
+    return [try call.transpose(result, order.indices.map { order.firstIndex(of: $0) ?? $0 })]
+  },
+  "scatter_nd": { call in
+    [
+      try call.add(
+        "ScatterND",
+        [call.value("data"), call.cast(call.value("indices"), to: .int64), call.value("updates")],
+        call.reduction())
+    ]
+  },
+  "scatter_along_axis": { call in
+    let data = try call.value("data")
+    return [
+      try call.add(
+        "ScatterElements", [data, call.value("indices"), call.value("updates")],
+        [("axis", .int(call.axis("axis", of: data, 0)))] + call.reduction())
+    ]
+  },
+  "topk": { call in
+    let x = try call.value("x")
+    return try call.largest(
+      x, call.axis("axis", of: x, -1), call.sizes("k"), ascends: call.bool("ascending"))
+  },
+  "argsort": { call in
+    let x = try call.value("x")
+    let axis = try call.axis("axis", of: x, -1)
+    guard let size = x.shape[axis] else {
+      throw call.unsupported("the size of the axis is not known", field: "x")
+    }
+    return [
+      try call.largest(x, axis, call.list([size]), ascends: call.bool("ascending"), result: 0)[1]
+    ]
+  },
+]
+
+extension ExportedOperation {
+  /// The attribute for the mode in which updates are applied; none if they replace.
+  fileprivate func reduction() throws -> [(String, AttributeValue)] {
+    let mode = try string("mode", "add")
+    if mode == "update" { return [] }
+    guard let name = ["add": "add", "mul": "mul", "max": "max", "min": "min"][mode] else {
+      throw unsupported("ONNX's scatter operators have no mode '\(mode)'", field: "mode")
+    }
+    let isExtremum = name == "max" || name == "min"
+    try graph.require(opset: isExtremum ? 18 : 16, "scatter operator of mode '\(mode)'")
+    return [("reduction", .string(name))]
+  }
+
+  /// - Parameter result: the result of the operation that the indices are.
+  fileprivate func largest(
+    _ x: GraphValue, _ axis: Int, _ count: GraphValue, ascends: Bool, result: Int = 1
+  ) throws -> [GraphValue] {
+    let count = count.rank == 0 ? try unsqueeze(count, [0]) : count
+    let found = try addAll(
+      "TopK", [x, count], [("axis", .int(axis)), ("largest", .int(ascends ? 0 : 1))], outputs: 2)
+    guard operation.outputs.indices.contains(result) else { return found }
+    var places = found[1]
+    places.type = .int64
+    return [found[0], try cast(places, to: declared(result).type)]
+  }
+}

@@ -1,0 +1,27 @@
+import CoreMLModel
+
+extension Model {
+  package var isMLProgram: Bool { if case .mlProgram? = type { true } else { false } }
+
+  /// Removes the scaling of images from a network, and records it in the metadata: the scale, and the
+  /// bias of each channel in the order of the image's colors. A mean image, which is no text, stays.
+  package mutating func recordPreprocessing() {
+    guard var network = neuralNetwork, let inputs = description?.input else { return }
+    for feature in inputs {
+      guard case .image(let image)? = feature.type?.kind else { continue }
+      for step in network.preprocessing {
+        guard step.featureName == feature.name || step.featureName.isEmpty,
+          case .scaler(let scaler)? = step.preprocessor
+        else { continue }
+        let numbers = [scaler.channelScale] + scaler.biases(image.colorSpace)
+        if description?.metadata == nil { description?.metadata = Metadata() }
+        description?.metadata?.userDefined["assay.preprocessing." + feature.name] =
+          numbers.map { "\($0)" }.joined(separator: ",")
+      }
+    }
+    network.preprocessing.removeAll { step in
+      if case .scaler? = step.preprocessor { true } else { false }
+    }
+    neuralNetwork = network
+  }
+}
