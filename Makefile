@@ -1,6 +1,8 @@
 PREFIX ?= /usr/local
 SWIFT ?= swift
 BUILD = .build/release
+# Compact relocations, which glibc 2.36 and later can read.
+RELATIVE = $(shell ldd --version 2>/dev/null | awk 'NR == 1 && $$NF >= 2.36 { print "-Xlinker -z -Xlinker pack-relative-relocs" }')
 
 .DEFAULT_GOAL := help
 .PHONY: help build install demo test lint format setup setup-test setup-emulation layers plugins \
@@ -9,7 +11,7 @@ BUILD = .build/release
 
 #: build    installs missing libraries and builds assay and assay-hdf5 (about 9 minutes on two cores)
 build: setup
-	$(SWIFT) build -c release --product assay
+	$(SWIFT) build -c release --product assay $(RELATIVE)
 	$(SWIFT) build -c release --product assay-hdf5
 	@sh Tests/Tools/kernel-symbols.sh $(BUILD)
 

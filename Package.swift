@@ -10,13 +10,26 @@ let isRoot = !Context.packageDirectory.contains("/checkouts/")
   let takesFlags = isRoot
 #endif
 
-// What is slow without optimization is optimized in a debug build, too: `make test` runs one.
-let optimized: [SwiftSetting] =
+/// One section for each function: the linker leaves out what is unused and keeps equal functions once.
+let sections: [SwiftSetting] =
   isRoot
   ? [
     .unsafeFlags(
-      ["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
+      ["-Xfrontend", "-function-sections"], .when(platforms: [.linux], configuration: .release))
   ] : []
+
+// What is slow without optimization is optimized in a debug build, too: `make test` runs one.
+let optimized: [SwiftSetting] =
+  sections
+  + (isRoot
+    ? [
+      .unsafeFlags(
+        ["-O", "-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
+    ] : [])
+
+/// What does not compute takes a fifth less space so, and as much time.
+let small: [SwiftSetting] =
+  sections + (isRoot ? [.unsafeFlags(["-Osize"], .when(configuration: .release))] : [])
 
 /// `make arm64`: the tests of the kernels, with arm64's in an emulated program.
 let emulatesARM = Context.environment["ASSAY_ARM64"] != nil
@@ -57,7 +70,7 @@ let vectorKernels =
 
 func library(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  settings: [SwiftSetting] = []
+  settings: [SwiftSetting] = small
 ) -> Target {
   .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
@@ -127,7 +140,8 @@ let package = Package(
       "CustomLayers",
       ["Formulas", "TensorCore", "Kernels", "KernelInterface", "CAssayPlugin", "CSystem"],
       settings: optimized),
-    library("ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"]),
+    library(
+      "ModelTransforms", ["CoreMLModel", "ByteFormats", "TensorCore"], settings: sections),
     library(
       "Engine",
       ["CoreMLModel", "CustomLayers", "Kernels", "KernelInterface", "CSystem", "TensorCore"],
@@ -158,7 +172,7 @@ let package = Package(
       dependencies: ["Verification", "Imaging", "ByteFormats", "TensorCore", "LibC"],
       resources: [
         .embedInCode("report.css"), .embedInCode("report.js"), .embedInCode("graph.css"),
-      ]),
+      ], swiftSettings: small),
     library(
       "KerasImport",
       [
@@ -220,7 +234,13 @@ let package = Package(
       name: "AssayCommand",
       dependencies: [
         "Assay", .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ]),
+      ], swiftSettings: small,
+      linkerSettings: isRoot
+        ? [
+          .unsafeFlags(
+            ["-use-ld=lld", "-Xlinker", "--icf=all"],
+            .when(platforms: [.linux], configuration: .release))
+        ] : []),
     .executableTarget(name: "HDF5Worker", dependencies: ["HDF5Library", "Files"]),
 
     // `make benchmark`
