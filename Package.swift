@@ -257,8 +257,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "FuzzSupport", "Assay", "ModelPrediction", "ModelTransforms", "LayerTemplates",
-        "ImportSupport", "Engine", "CustomLayers", "CoreMLModel", "HDF5Reader", "Imaging",
+        "FuzzSupport", "Assay", "AssayLibrary", "CAssay", "ModelPrediction", "ModelTransforms",
+        "LayerTemplates", "ImportSupport", "Engine", "CustomLayers", "CoreMLModel", "HDF5Reader", "Imaging",
         "Formulas", "ByteFormats", "TensorCore",
       ], path: "Tests/Fuzz/Targets"),
     .target(

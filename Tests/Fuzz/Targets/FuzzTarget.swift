@@ -45,7 +45,7 @@ package struct FuzzTarget: Sendable {
   }
 
   package static let all: [FuzzTarget] =
-    [model, package, keras, caffe, darknet, chunks, folder, names] + formats
+    [model, package, keras, caffe, darknet, chunks, folder, names, library] + formats
 
   package static func named(_ name: String) -> FuzzTarget? { all.first { $0.name == name } }
 

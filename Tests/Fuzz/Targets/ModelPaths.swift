@@ -74,7 +74,7 @@ struct ModelPaths {
   }
 
   /// Whether a prediction is a matter of milliseconds.
-  private var isQuick: Bool {
+  var isQuick: Bool {
     get throws {
       do {
         let predictor = try Predictor(model: model, options: options)
