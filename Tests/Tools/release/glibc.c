@@ -11,8 +11,15 @@
 // Not for others: they would find it where they look for the C library's.
 #define HIDDEN __attribute__((visibility("hidden")))
 
+// The first version of the C library for the architecture.
+#if defined(__aarch64__)
+#define FIRST "GLIBC_2.17"
+#else
+#define FIRST "GLIBC_2.2.5"
+#endif
+
 #define EARLIER(name, parameters, arguments)              \
-  __asm__(".symver earlier_" #name "," #name "@GLIBC_2.2.5"); \
+  __asm__(".symver earlier_" #name "," #name "@" FIRST);  \
   double earlier_##name parameters;                       \
   HIDDEN double name parameters;                          \
   double name parameters { return earlier_##name arguments; }
