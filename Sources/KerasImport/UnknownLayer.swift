@@ -18,10 +18,7 @@ enum UnconvertedClasses {
     ),
     (["MaxNumBoundingBoxes"], "works on boxes, which exist only in training"),
     (["Pipeline", "DenseFeatures"], "use its layers directly in the model"),
-    (
-      ["STFTSpectrogram", "MelSpectrogram"],
-      "Core ML networks have no Fourier transform"
-    ),
+    (["MelSpectrogram"], "Core ML networks have no Fourier transform"),
     (["ConvLSTM3D"], "sequences of volumes have more axes than Core ML supports"),
     (
       ["Wrapper", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"],

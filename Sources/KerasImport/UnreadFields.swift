@@ -82,7 +82,7 @@ extension LayerConfiguration {
     "ReversibleEmbedding": "reverse_dtype", "SeparableConv1D": "groups",
     "SeparableConv2D": "groups",
     "SeqSelfAttention": "attention_regularizer_weight use_additive_bias",
-    "Softmax": "robust_masking", "SpectralNormalization": "power_iterations",
+    "STFTSpectrogram": "periodic scaling window", "Softmax": "robust_masking", "SpectralNormalization": "power_iterations",
     "SwinTransformerBlock": "attn_drop dim drop_path_prob mlp_drop proj_drop",
     "TCN": "use_layer_norm", "TransformerDecoder": "decoder_sequence_shape",
     "ViTPatchingAndEmbedding": "image_size num_channels num_patches num_positions",

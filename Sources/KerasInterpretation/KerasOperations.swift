@@ -9,7 +9,7 @@ enum KerasOperations {
       Shapes.operations, Merges.operations, Recurrences.operations, Wrappers.operations,
       Normalizations.operations, Collections.operations, Einsums.operations,
       Attentions.operations, Keras1Layers.operations, ConvolutionalLSTM.operations,
-      Lambdas.operations,
+      Lambdas.operations, Spectrograms.operations,
       Resizings.operations, VisionTransformers.operations, AttentionModels.operations,
     ] {
       table.merge(family) { first, _ in first }

@@ -988,7 +988,8 @@ def dictionary_outputs(k):
 
 
 # Networks of Keras 3 that were refused once. Those of ALSO_H5 are saved in both forms.
-ALSO_H5 = ("untrainable_layers", "dense_prelu", "lora_dense", "lora_int8", "quantized_int4", "example_patches", "example_tokens")
+ALSO_H5 = ("untrainable_layers", "dense_prelu", "lora_dense", "lora_int8", "lora_conv", "quantized_float8", "quantized_int4", "quantized_int4_matrices",
+           "quantized_int8_reversible", "example_patches", "example_tokens")
 
 
 def network(name, *shapes, values=None, types=None):
@@ -1157,6 +1158,31 @@ def _(L, ops, x, y):
     return [L.Dense(3)(L.Dense(5, activation="relu")(x)), L.Embedding(4, 3)(y)]
 
 
+@network("quantized_int4_matrices", (5, 4), (5, 6), values=[np.sin(np.arange(20, dtype="f4")).reshape(1, 5, 4) * 2,
+                                                           np.cos(np.arange(30, dtype="f4")).reshape(1, 5, 6)])
+def _(L, ops, x, y):
+    x = L.EinsumDense("abc,cde->abde", (None, 2, 3), bias_axes="de")(x)
+    return [L.EinsumDense("abde,def->abf", (None, 5), activation="relu")(x), L.EinsumDense("abc,cd->abd", (None, 3))(y)]
+
+
+@network("quantized_float8", (6,), (5, 4), values=[np.linspace(-2, 3, 6, dtype="f4")[None],
+                                                   np.geomspace(1e-4, 9, 20, dtype="f4").reshape(1, 5, 4)])
+def _(L, ops, x, y):
+    return [L.Dense(3)(L.Dense(5, activation="relu")(x)), L.EinsumDense("abc,cd->abd", (None, 3), bias_axes="d")(y)]
+
+
+for kind in ("int8", "int4"):
+    @network(f"quantized_{kind}_reversible", (5,), types=["int32"], values=[np.array([[0, 2, 1, 3, 2]])])
+    def _(L, ops, x):
+        tied, untied = L.ReversibleEmbedding(6, 3), L.ReversibleEmbedding(7, 4, tie_weights=False, logit_soft_cap=2)
+        return [tied(tied(x), reverse=True), untied(untied(x), reverse=True)]
+
+
+@network("lora_conv", (6, 3), (5, 6, 3))
+def _(L, ops, x, y):
+    return [L.Conv1D(4, 3, activation="relu")(x), L.Conv2D(5, (2, 3), padding="same")(y)]
+
+
 @network("lora_dense", (6,), (5,), types=["float32", "int32"],
          values=[np.linspace(-2, 3, 6, dtype="f4")[None], np.array([[0, 2, 1, 3, 2]])])
 def _(L, ops, x, y):
@@ -1243,6 +1269,20 @@ def _(L, ops, x):
             for size, kind in (((4, 3), "bilinear"), ((3, 11), "bicubic"), ((4, 4), "lanczos3"), ((5, 4), "nearest"))]
 
 
+@network("stft_spectrogram", (40, 2), (2, 40))
+def _(L, ops, x, y):
+    own = {"frame_length": 8, "frame_step": 3, "fft_length": 16}
+    return [L.STFTSpectrogram(mode=mode, **own)(x) for mode in ("log", "magnitude", "psd", "angle", "stft")] + [
+        L.STFTSpectrogram(mode="real", frame_length=6, padding="same", expand_dims=True, data_format="channels_last")(x),
+        L.STFTSpectrogram(mode="imag", expand_dims=True, data_format="channels_first", **own)(y),
+        L.STFTSpectrogram(mode="psd", scaling="spectrum", data_format="channels_first", **own)(y),
+        L.STFTSpectrogram(mode="log", window="hamming", expand_dims=True, **own)(x[..., :1])]
+
+
+# Convolutions with channels first, which TensorFlow has for a CPU only in compiled form.
+COMPILED = {"stft_spectrogram"}
+
+
 def with_lora(model):
     for one in model.layers:
         if hasattr(one, "enable_lora"):
@@ -1252,9 +1292,19 @@ def with_lora(model):
             w.assign(np.random.default_rng(3).normal(0, 0.5, w.shape))
 
 
+def with_float8(model):
+    model.quantize("float8")
+    for w in model.weights:
+        if "inputs_scale" in w.path or "kernel_scale" in w.path:
+            w.assign(0.013 if "inputs" in w.path else 0.004)
+
+
+AFTERWARD["quantized_float8"] = with_float8
 AFTERWARD["quantized_int8"] = lambda model: model.quantize("int8")
 AFTERWARD["quantized_int4"] = lambda model: model.quantize("int4")
-AFTERWARD["lora_dense"] = with_lora
+AFTERWARD["quantized_int4_matrices"] = AFTERWARD["quantized_int4_reversible"] = AFTERWARD["quantized_int4"]
+AFTERWARD["quantized_int8_reversible"] = AFTERWARD["quantized_int8"]
+AFTERWARD["lora_dense"] = AFTERWARD["lora_conv"] = with_lora
 AFTERWARD["lora_int8"] = lambda model: (model.quantize("int8"), with_lora(model))
 
 
@@ -1292,7 +1342,11 @@ def make(framework, name, build):
         model = k.Sequential([k.layers.InputLayer(values[0].shape[1:]), saved])
         saved.set_weights(weights)
     else:
-        predicted = model(values if len(values) > 1 else values[0], training=False)
+        call = model
+        if name in COMPILED:
+            import tensorflow as tf
+            call = tf.function(model, jit_compile=True)
+        predicted = call(values if len(values) > 1 else values[0], training=False)
     if not isinstance(predicted, dict):
         predicted = list(predicted) if isinstance(predicted, (list, tuple)) else [predicted]
         predicted = {f"output{i + 1}": p for i, p in enumerate(predicted)}
