@@ -72,6 +72,12 @@ package struct LayerWriter: Sendable {
     return body(&layers[index])
   }
 
+  fileprivate mutating func edit(
+    from start: Int, _ body: (inout NeuralNetworkLayer) throws -> Void
+  ) rethrows {
+    for index in layers.indices[start...] { try body(&layers[index]) }
+  }
+
   fileprivate mutating func unique(_ blob: String) -> String { blobs.take(blob) }
 }
 
@@ -89,6 +95,11 @@ extension LayerWriting {
     // Modifies in place: a setter would copy all notes for each added note.
     _modify { yield &writer.notes }
   }
+
+  /// Passes the layers from an index on to `body`.
+  package mutating func editLayers(
+    from start: Int, _ body: (inout NeuralNetworkLayer) throws -> Void
+  ) rethrows { try writer.edit(from: start, body) }
 
   /// Reports a layer of the source.
   package mutating func visit(_ name: String, _ className: String) {

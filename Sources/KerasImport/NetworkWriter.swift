@@ -42,7 +42,9 @@ struct NetworkWriter: LayerWriting {
   /// Adds a note to the plan about the layers added since the last entry.
   mutating func finish(_ name: String, _ className: String, isTrainable: Bool) {
     for layer in finish(name, className) where isTrainable {
-      if layer.parameters is Convolution || layer.parameters is InnerProduct {
+      let weights =
+        (layer.parameters as? Convolution)?.kernel ?? (layer.parameters as? InnerProduct)?.matrix
+      if let weights, weights.quantization == nil {
         trainableLayers.insert(layer.name)
       }
     }

@@ -35,9 +35,10 @@ struct LayerRun {
     try require(!inputs.isEmpty, "it has no inputs")
     let isQuantized = ["Quantized", "Int4DTypePolicy", "_from_"].contains(
       where: (fields["dtype"] ?? .null).text.contains)
-    if isQuantized || fields["lora_rank"].map({ !$0.isNull && weights.count > 2 }) == true {
-      throw missing("quantized weights are not interpreted")
-    }
+    let run = isQuantized ? try QuantizedWeights.plain(self) : self
+    try require(
+      fields["lora_rank"].map { $0.isNull || weights.count <= 2 } ?? true,
+      "LoRA's matrices are not interpreted")
     if ["TokenAndPositionEmbedding", "PositionalEmbedding"].contains(className),
       fields["vocab_size"] != nil
     {
@@ -54,7 +55,7 @@ struct LayerRun {
       !isTraining || rates.allSatisfy { $0 == 0 } && !(isNoise && rates.isEmpty),
       "it is random in training")
     do {
-      return try operation(self)
+      return try operation(run)
     } catch let error as ModelError {
       throw error.inLayer(name, class: className).inFile(file)
     }

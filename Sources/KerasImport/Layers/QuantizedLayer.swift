@@ -1,22 +1,27 @@
 import ByteFormats
 import CoreMLModel
+import Formulas
 import ImportSupport
 import TensorCore
 
-/// A layer of Keras 3 whose weights are whole numbers with scales, or that has LoRA's pair of matrices
-/// beside its own. The inputs of an int8 layer are rounded as well, to 127 steps of each vector.
+/// A layer of Keras 3 whose weights are whole numbers with scales or numbers of 8 bits, or that has
+/// LoRA's pair of matrices beside its own. The inputs of an int8 layer are rounded as well, to 127
+/// steps of each vector, those of a float8 layer to numbers of 8 bits.
 struct QuantizedLayer: KerasLayer {
   static let classes: [SourceLayer] = []
   static let maskPolicy = MaskPolicy.decides
   /// The file has more arrays than the layer without quantization.
   static let hasKnownWeights = false
 
-  private static let supported: Set<String> = ["Dense", "EinsumDense", "Embedding"]
+  private static let products: Set<String> = ["Dense", "EinsumDense"]
+  private static let tables: Set<String> = ["Embedding", "ReversibleEmbedding"]
+  private static let convolutions: Set<String> = ["Conv1D", "Conv2D", "Conv3D"]
 
   private let inner: any KerasLayer
   private let configuration: LayerConfiguration
-  /// `int8`, `int4`, or nil with LoRA alone.
+  /// `int8`, `int4`, `float8`, or nil with LoRA alone.
   private let mode: String?
+  private let isTable: Bool
   private let roundsInput: Bool
   private let epsilon: Double
   private let factor: Float
@@ -39,27 +44,34 @@ struct QuantizedLayer: KerasLayer {
     let stored = Self.mode(configuration.fields)
     mode = stored.map { String($0.prefix { $0 != "/" && $0 != "_" }) }
     let quantization = configuration["quantization_config"] ?? .null
-    guard Self.supported.contains(configuration.kind), mode.map(["int8", "int4"].contains) ?? true,
-      mode != "int4"
-        || configuration.fields["quantization_config"] != nil
-          && configuration.kind != "EinsumDense",
+    isTable = Self.tables.contains(configuration.kind)
+    let classes: Set<String> =
+      switch mode {
+      case "int8"?, "int4"?: Self.products.union(Self.tables)
+      case "float8"?: Self.products
+      case nil: Self.products.union(Self.tables).union(Self.convolutions)
+      default: []
+      }
+    guard classes.contains(configuration.kind),
+      mode != "int4" || configuration.fields["quantization_config"] != nil,
       let type = KerasLayerRegistry.type(named: configuration.kind)
     else {
       throw configuration.unsupported(
         "dtype", "weights quantized as \(stored ?? "LoRA") are not supported in this layer",
-        hint: "save the model before quantize(); Dense, EinsumDense and Embedding may be int8, "
-          + "Dense and Embedding int4")
+        hint: "save the model before quantize(); Dense and EinsumDense may be int8, int4 or float8, "
+          + "embeddings int8 or int4")
     }
     inner = try type.init(configuration)
     let rounding = quantization["config"]?["activation_quantizer"]
     roundsInput =
-      configuration.kind != "Embedding"
-      && (quantization.isNull ? mode == "int8" : rounding?.isNull == false)
+      mode == "float8"
+      || (quantization.isNull
+        ? mode == "int8" || mode == "int4" && isTable : rounding?.isNull == false)
     epsilon = rounding?["config"]?["epsilon"]?.double ?? 1e-7
     if let rounding, !rounding.isNull {
       let range = rounding["config"]?["value_range"]
       try configuration.require(
-        mode == "int8" && rounding["class_name"]?.string == "AbsMaxQuantizer"
+        rounding["class_name"]?.string == "AbsMaxQuantizer"
           && (range?.array ?? range?["items"]?.array)?.map(\.int) == [-127, 127],
         "quantization_config", unsupported: "this rounding of the inputs is not supported")
     }
@@ -70,9 +82,14 @@ struct QuantizedLayer: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     if call.missingWeights != nil { return try inner.convert(call, into: &network) }
     let values = try named(call)
-    let main = configuration.kind == "Embedding" ? "embeddings" : "kernel"
+    let main = isTable ? "embeddings" : "kernel"
     var weights: [String: FloatValues] = values
-    weights[main] = try dequantized(main, values, call)
+    for name in [main, "reverse_embeddings"] where name == main || values[name] != nil {
+      weights[name] = try dequantized(name, values, call)
+    }
+    if mode == "float8", configuration["dtype"]?.text.contains("from_float32") == true {
+      weights["bias"] = try values["bias"]?.map(\.roundedToBFloat16)
+    }
     let change = try change(main, values, weights[main], call)
     try call.require(
       mode == nil || change != nil || (configuration.fields["lora_rank"] ?? .null).isNull,
@@ -87,23 +104,35 @@ struct QuantizedLayer: KerasLayer {
           StoredWeight(name: slot.name, storedName: slot.name, shape: values.shape) { values }
         }
       }
-      return try layer.convert(
-        call.with(name: name, inputs: [input], weights: stored), into: &network)
+      var inner = call.with(name: name, inputs: [input], weights: stored)
+      inner.arguments = call.arguments
+      let start = network.layers.count
+      let outputs = try layer.convert(inner, into: &network)
+      if let scales = values[main + "_scale"], change == nil, mode != "float8", !isTable,
+        network.maximumVersion >= 3
+      {
+        let zeros = values[main + "_zero"]
+        try network.editLayers(from: start) {
+          try $0.editWeights { _, weights in
+            try weights.store(
+              bits: mode == "int4" ? 4 : 8,
+              scales: zeros == nil ? scales.map { 1 / $0 }.array() : scales.array(),
+              zeros: zeros?.array())
+          }
+        }
+      }
+      return outputs
     }
     let policy = type(of: inner).maskPolicy
-    guard roundsInput else {
-      return try policy.applied(
-        to: part(inner, call.input, call.name), of: call.inputs, call.version)
-    }
-    let rounded = try rounded(call, &network)
-    guard let change else {
-      return try policy.applied(
-        to: part(inner, rounded, call.name), of: call.inputs, call.version)
+    let rounds = try roundsInput && (!isTable || ReversibleEmbedding.isReversed(call))
+    let input = rounds ? try rounded(call, values, &network) : try call.input
+    guard rounds, let change else {
+      return try policy.applied(to: part(inner, input, call.name), of: call.inputs, call.version)
     }
     // LoRA's product takes the inputs as they are.
     var linear = configuration
     linear.fields["activation"] = .null
-    let sums = try part(type(of: inner).init(linear), rounded, call.name + "__rounded__")
+    let sums = try part(type(of: inner).init(linear), input, call.name + "__rounded__")
     (linear.fields["use_bias"], linear.fields["bias_axes"]) = (.bool(false), .null)
     weights[main] = change
     let changes = try part(type(of: inner).init(linear), call.input, call.name + "__lora__")
@@ -116,7 +145,15 @@ struct QuantizedLayer: KerasLayer {
   private func named(_ call: LayerCall) throws -> [String: FloatValues] {
     var names = inner.weights.map(\.name)
     let main = names.first ?? ""
-    if mode != nil { names += [main + "_scale", main + "_zero", "g_idx"] }
+    if mode == "float8" {
+      names += ["inputs_scale", "inputs_amax_history", main + "_scale"]
+    } else if mode != nil {
+      let hasGroups = call.weights.count > 4
+      let reversed = names.count > 1 && isTable ? names.removeLast() : nil
+      names += [main + "_scale"]
+      if hasGroups || reversed == nil { names += [main + "_zero", "g_idx"] }
+      if let reversed { names += [reversed, reversed + "_scale", reversed + "_zero"] }
+    }
     var values: [String: FloatValues] = [:]
     for weight in call.weights {
       let name = Int(weight.name).map { $0 < names.count ? names[$0] : weight.name } ?? weight.name
@@ -132,23 +169,17 @@ struct QuantizedLayer: KerasLayer {
       throw call.error("weight '\(name)' is missing from the file")
     }
     guard mode != nil else { return stored }
-    guard let scales = try values[name + "_scale"]?.array(), stored.shape.count >= 2 else {
+    guard let scale = values[name + "_scale"] else {
       throw call.error("weight '\(name)_scale' is missing from the file")
     }
+    let scales = try scale.array()
+    if mode == "float8", let scale = scales.first {
+      return try stored.map { scale * max(-448, min(448, $0 / scale)).roundedToFloat8 }
+    }
+    try call.require(stored.shape.count >= 2, "weight '\(name)' is not a matrix")
     var codes = try stored.array()
     var shape = stored.shape
-    if mode == "int4", shape.count == 2 {
-      shape[1] = try configuration.int("units", "output_dim")
-      try call.require(
-        stored.shape[1] == (shape[1] + 1) / 2, "weight '\(name)' is not packed along its last axis")
-      codes = (0..<shape[0]).flatMap { row in
-        (0..<shape[1]).map { column in
-          // Two codes in a byte, the lower half first.
-          let byte = Int8(max(-128, min(127, codes[row * stored.shape[1] + column / 2])))
-          return Float(column % 2 == 0 ? (byte << 4) >> 4 : byte >> 4)
-        }
-      }
-    }
+    if mode == "int4" { (codes, shape) = try unpacked(codes, shape, name, scale.shape, call) }
     let isTable = name == "embeddings"
     let columns = shape[1...].reduce(1, *)
     if let zeros = try values[name + "_zero"]?.array(), let groups = try values["g_idx"]?.array() {
@@ -164,13 +195,51 @@ struct QuantizedLayer: KerasLayer {
           isTable ? row * count + Int(groups[column]) : Int(groups[row]) * columns + column
         codes[index] = (codes[index] - zeros[place]) * scales[place]
       }
-      return FloatValues(codes).shaped(shape)
+      return FloatValues(codes).shaped(try kernelShape(shape, call))
     }
     let places = try isTable ? codes.indices.map { $0 / columns } : outputs(shape, call)
     try call.require(
       places.allSatisfy(scales.indices.contains), "the shape of its scales does not match")
     for index in codes.indices { codes[index] /= scales[places[index]] }
-    return FloatValues(codes).shaped(shape)
+    return FloatValues(codes).shaped(try kernelShape(shape, call))
+  }
+
+  /// Codes that share bytes, the first in the lower half: two of a row, of a reversed table two of a
+  /// column.
+  private func unpacked(
+    _ bytes: [Float], _ stored: [Int], _ name: String, _ scales: [Int], _ call: LayerCall
+  ) throws -> (codes: [Float], shape: [Int]) {
+    let axis = name == "reverse_embeddings" ? 0 : 1
+    let size = isTable ? try configuration.int("output_dim") : scales.last ?? 0
+    try call.require(
+      stored.count == 2 && stored[axis] == (size + 1) / 2, "weight '\(name)' is not packed")
+    var shape = stored
+    shape[axis] = size
+    let codes = (0..<shape[0] * shape[1]).map { index -> Float in
+      let place = [index / shape[1], index % shape[1]]
+      let (row, column) = axis == 0 ? (place[0] / 2, place[1]) : (place[0], place[1] / 2)
+      let byte = Int8(max(-128, min(127, bytes[row * stored[1] + column])))
+      return Float(place[axis] % 2 == 0 ? (byte << 4) >> 4 : byte >> 4)
+    }
+    return (codes, shape)
+  }
+
+  /// The shape of a kernel whose file has it as a matrix: the sizes of its letters' axes of the input
+  /// and of `output_shape`.
+  private func kernelShape(_ shape: [Int], _ call: LayerCall) throws -> [Int] {
+    guard mode == "int4", configuration.kind == "EinsumDense" else { return shape }
+    let (input, kernel, output) = try equation()
+    let stated = configuration["output_shape"]
+    let outputs = (stated?.array ?? stated?["items"]?.array ?? [stated ?? .null]).map(\.int)
+    let inputs = try call.input.shape
+    let known = Dictionary(
+      Array(zip(input.reversed(), inputs.reversed())) + zip(output.reversed(), outputs.reversed()),
+      uniquingKeysWith: { $0 ?? $1 })
+    let sizes = kernel.compactMap { known[$0] ?? nil }
+    try call.require(
+      sizes.count == kernel.count && sizes.reduce(1, *) == shape.reduce(1, *),
+      "the shape of its kernel does not follow from its equation and output_shape")
+    return sizes
   }
 
   /// For each element of a kernel, the index of its output, which has a scale of its own.
@@ -230,9 +299,26 @@ struct QuantizedLayer: KerasLayer {
     return FloatValues(product).shaped(kernel.shape)
   }
 
-  /// round(s · x) / s with s = 127 / (max |x| + ε), over the axes that the product sums.
-  private func rounded(_ call: LayerCall, _ network: inout NetworkWriter) throws -> KerasTensor {
-    let input = network.standard(try call.input, for: call.name)
+  /// round(s · x) / s with s = 127 / (max |x| + ε), over the axes that the product sums; as float8,
+  /// the numbers nearest to x / s, times the stored s.
+  private func rounded(
+    _ call: LayerCall, _ values: [String: FloatValues], _ network: inout NetworkWriter
+  ) throws -> KerasTensor {
+    guard let given = call.inputs.first else { throw call.error("it has no inputs") }
+    let input = network.standard(given, for: call.name)
+    if mode == "float8" {
+      guard let scale = try values["inputs_scale"]?.array().first, scale > 0 else {
+        throw call.error("weight 'inputs_scale' is missing from the file")
+      }
+      let scaled = "maximum(-448, minimum(448, x / \(scale)))"
+      // A number has four digits; those below 2⁻⁶ have the digits of 2⁻⁶.
+      let step =
+        "pow(2, maximum(floor(log(maximum(abs(\(scaled)), 0.015625)) / 0.6931471805599453), -6) - 3)"
+      let formula = LayerFormula(
+        try Expression(parsing: "round(\(scaled) / \(step)) * \(step) * \(scale)"), inputs: ["x"])
+      return try FormulaConversion(formula: formula).convert(
+        call.with(name: call.name + "__input__", inputs: [input]), into: &network)[0]
+    }
     var axes: Set<Int> = [input.rank - 1]
     if configuration.kind == "EinsumDense" {
       let (letters, _, output) = try equation()

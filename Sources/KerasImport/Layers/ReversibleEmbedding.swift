@@ -30,12 +30,15 @@ struct ReversibleEmbedding: KerasLayer {
     embedding.weights + (isTied ? [] : [WeightSlot("reverse_embeddings")])
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var isReversed = call.flag("reverse")
+  static func isReversed(_ call: LayerCall) -> Bool {
     if case .value(let value)? = call.arguments.positional.dropFirst().first {
-      isReversed = value.bool ?? isReversed
+      return value.bool ?? false
     }
-    guard isReversed else { return try embedding.convert(call, into: &network) }
+    return call.flag("reverse")
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    guard Self.isReversed(call) else { return try embedding.convert(call, into: &network) }
     guard let input = call.inputs.first else { throw call.error("it has no inputs") }
     let matrix =
       isTied

@@ -1,0 +1,47 @@
+import CoreMLModel
+import TensorCore
+
+extension Float {
+  /// The nearest number with four binary digits, the last of which is at least 2⁻⁹.
+  var roundedToFloat8: Float {
+    let step = Float(sign: .plus, exponent: (abs(self) < 0x1p-6 ? -6 : Int(exponent)) - 3, significand: 1)
+    return (self / step).rounded(.toNearestOrEven) * step
+  }
+
+  /// The nearest number of seven binary digits behind the first, as wide as this one.
+  var roundedToBFloat16: Float {
+    Float(bitPattern: (bitPattern &+ 0x7FFF &+ (bitPattern >> 16 & 1)) & 0xFFFF_0000)
+  }
+}
+
+extension Weights {
+  /// Replaces values that are codes with a scale and a zero for each row by these; leaves others.
+  mutating func store(bits: Int, scales: [Float], zeros: [Float]?) throws {
+    let values = try floatValue.array()
+    let (rows, limit) = (scales.count, Float(1 << bits))
+    guard rows > 0, values.count > rows, values.count % rows == 0,
+      zeros.map({ $0.count == rows }) ?? true
+    else { return }
+    let offsets = scales.indices.map { -(limit / 2 + (zeros?[$0] ?? 0)) * scales[$0] }
+    var codes: [UInt8] = []
+    for (index, value) in values.enumerated() {
+      let row = index / (values.count / rows)
+      let code = ((value - offsets[row]) / scales[row]).rounded()
+      guard code >= 0, code < limit,
+        abs(code * scales[row] + offsets[row] - value) <= limit * abs(scales[row]) * 1e-6
+      else { return }
+      codes.append(UInt8(code))
+    }
+    if bits == 4 {
+      codes = stride(from: 0, to: codes.count, by: 2).map {
+        codes[$0] << 4 | ($0 + 1 < codes.count ? codes[$0 + 1] : 0)
+      }
+    }
+    floatValue = FloatValues(bytes: Bytes())
+    rawValue = Bytes(codes)
+    var stored = Quantization()
+    stored.numberOfBits = bits
+    stored.kind = .linear(scale: scales, bias: offsets)
+    quantization = stored
+  }
+}

@@ -1,0 +1,64 @@
+import Interpretation
+import TensorCore
+
+/// Dense and Embedding of Keras 3 with whole numbers for weights.
+enum QuantizedWeights {
+  /// The layer with the numbers that the codes stand for, and with inputs rounded as Keras rounds them.
+  static func plain(_ run: LayerRun) throws -> LayerRun {
+    let policy = (run.fields["dtype"] ?? .null).text
+    let (isByte, isTable) = (policy.contains("int8"), run.className == "Embedding")
+    try run.require(
+      ["Dense", "Embedding"].contains(run.className) && (isByte || policy.contains("int4"))
+        && (!isByte || run.field("quantization_config") == nil) && run.field("lora_rank") == nil,
+      "quantized weights are not interpreted")
+    // A kernel, a bias, scales, zeros and the group of each row
+    let hasBias = !isTable && run.bool("use_bias", default: true)
+    let place = hasBias ? 2 : 1
+    let stored = try run.weight(0, rank: 2)
+    let scale = try run.weight(place)
+    let width =
+      isByte
+      ? stored.shape[1] : isTable ? run.field("output_dim")?.int ?? 0 : scale.shape.last ?? 0
+    var table = try DoubleArray(shape: [stored.shape[0], width])
+    try run.require(stored.shape[1] == (isByte ? width : (width + 1) / 2), "codes of another width")
+    let isGrouped = run.weights.count > place + 2
+    let zeros = isGrouped ? try run.weight(place + 1).values : []
+    let groups = isGrouped ? try run.weight(place + 2).values.map { Int($0) } : []
+    let count = isTable ? scale.shape.last ?? 1 : width
+    for index in table.values.indices {
+      let (row, column) = (index / max(width, 1), index % max(width, 1))
+      var code = stored.values[row * stored.shape[1] + (isByte ? column : column / 2)]
+      if !isByte {
+        let low = code - 16 * (code / 16).rounded(.down)
+        code = column % 2 == 1 ? (code / 16).rounded(.down) : low < 8 ? low : low - 16
+      }
+      guard isGrouped else {
+        let place = isTable ? row : column
+        try run.require(scale.values.indices.contains(place), "\(scale.count) scales")
+        table.values[index] = code / scale.values[place]
+        continue
+      }
+      let key = isTable ? column : row
+      try run.require(groups.indices.contains(key), "\(groups.count) groups")
+      let place = isTable ? row * count + groups[key] : groups[key] * count + column
+      try run.require(
+        scale.values.indices.contains(place) && zeros.indices.contains(place),
+        "\(scale.count) scales")
+      table.values[index] = (code - zeros[place]) * scale.values[place]
+    }
+    var result = run
+    result.weights = [table] + (hasBias ? [try run.weight(1)] : [])
+    let size = run.input.shape.last ?? 1
+    if isByte, !isTable, size > 0 {
+      for start in stride(from: 0, to: run.input.count, by: size) {
+        let largest = run.input.values[start..<start + size].reduce(0) { max($0, abs($1)) }
+        let steps = 127 / (largest + 1e-7)
+        for index in start..<start + size {
+          result.inputs[0].array.values[index] =
+            (run.input.values[index] * steps).rounded(.toNearestOrEven) / steps
+        }
+      }
+    }
+    return result
+  }
+}
