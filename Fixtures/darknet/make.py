@@ -194,6 +194,7 @@ case("yolo", net(3, 8, 8) + conv(8, 3, "leaky", pad=1, stride=2) + conv(21)
                scale_x_y=1.05)
      + section("route", layers=-3) + section("upsample") + section("route", layers=-1)
      + conv(7) + section("yolo", mask=0, anchors="10,14, 23,27, 37,58, 81,82", classes=2, num=4))
+case("yolo4", net(3, 4, 4) + conv(7) + section("yolo4", mask=0, classes=2, num=1, anchors="4,5"))
 case("gaussian_yolo", net(3, 4, 4) + conv(11) + section(
     "gaussian_yolo", mask=0, classes=2, num=1, anchors="4,5"))
 case("detection", net(3, 4, 4) + section("connected", output=48, activation="linear")

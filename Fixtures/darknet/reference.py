@@ -607,4 +607,4 @@ class Network:
         self.heads.append(self.index)
         return x
 
-    layer_region = layer_yolo = layer_gaussian_yolo = layer_detection = head
+    layer_region = layer_yolo = layer_yolo4 = layer_gaussian_yolo = layer_detection = head

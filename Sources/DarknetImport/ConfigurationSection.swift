@@ -36,7 +36,7 @@ package struct ConfigurationSection: Sendable {
 
   // MARK: Values
 
-  /// An integer. Anything after the digits, as in `1.5`, is ignored, as in C's `atoi`.
+  /// An integer. Anything after the digits, as in `1.5` and `-6-1`, is ignored, as in C's `atoi`.
   package func int(
     _ key: String, default value: Int, in range: ClosedRange<Int> = 0...Limits.dimension
   ) throws -> Int {
@@ -82,9 +82,8 @@ package struct ConfigurationSection: Sendable {
     let sign = digits.hasPrefix("-") ? 1 : 0
     let rest = digits.dropFirst(sign)
     let whole = rest.prefix { $0.isASCII && $0.isNumber }
-    let tail = rest.dropFirst(whole.count)
     // `atoi` reads `.5` as 0, like `3.7` as 3.
-    guard Double(text) != nil || (tail.isEmpty && !whole.isEmpty),
+    guard Double(text) != nil || !whole.isEmpty,
       let number = whole.isEmpty ? 0 : Int(whole)
     else {
       throw error(option, "'\(text.prefix(60))' is not an integer")

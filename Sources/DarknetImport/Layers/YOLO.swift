@@ -6,7 +6,7 @@ import ImportSupport
 /// The output is the raw grid, before Darknet's logistic function and `scale_x_y`.
 struct YOLOLayer: DarknetLayer {
   static let source = SourceLayer(
-    "yolo", "gaussian_yolo", becomes: "nothing: the raw grid is an output")
+    "yolo", "yolo4", "gaussian_yolo", becomes: "nothing: the raw grid is an output")
   static let options = ["classes", "num", "mask", "anchors", "scale_x_y", "new_coords"] + recorded
   static let trainingOptions = [
     "cls_normalizer", "counters_per_class", "delta_normalizer", "dets_for_show",

@@ -34,7 +34,7 @@ extension DarknetOperations {
       }
     },
     "dropout": passed, "cost": passed, "contrastive": passed,
-    "region": head, "yolo": head, "gaussian_yolo": head, "detection": head,
+    "region": head, "yolo": head, "yolo4": head, "gaussian_yolo": head, "detection": head,
   ]
 
   @Sendable private static func passed(
