@@ -81,6 +81,7 @@ extension LayerConfiguration {
     "RandomCrop": "bounding_box_format data_format factor", "ReluWeightedSum": "epsilon",
     "ReversibleEmbedding": "reverse_dtype", "SeparableConv1D": "groups",
     "SeparableConv2D": "groups",
+    "RotaryEmbedding": "beta_fast beta_slow original_max_position_embeddings truncate",
     "SeqSelfAttention": "attention_regularizer_weight use_additive_bias",
     "STFTSpectrogram": "periodic scaling window", "Softmax": "robust_masking", "SpectralNormalization": "power_iterations",
     "SwinTransformerBlock": "attn_drop dim drop_path_prob mlp_drop proj_drop",

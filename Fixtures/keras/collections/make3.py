@@ -16,7 +16,8 @@ import keras_hub
 import numpy as np
 from classification_models_3D.models._DepthwiseConv3D import DepthwiseConv3D
 from keras import layers
-from keras_hub.layers import FNetEncoder, PositionEmbedding, TokenAndPositionEmbedding, TransformerDecoder, TransformerEncoder
+from keras_hub.layers import (FNetEncoder, PositionEmbedding, RotaryEmbedding, SinePositionEncoding, TokenAndPositionEmbedding,
+                               TransformerDecoder, TransformerEncoder)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -58,6 +59,11 @@ save("transformer_decoder", [tokens, mask, encoded], x, indices, padding,
 
 sequence = keras.Input((5, 6))
 save("fourier_encoder", sequence, FNetEncoder(intermediate_dim=4)(sequence))
+
+heads = keras.Input((5, 3, 4))
+x = RotaryEmbedding()(sequence) + SinePositionEncoding(max_wavelength=50)(sequence)
+y = layers.Reshape((5, 12))(RotaryEmbedding(max_wavelength=70, scaling_factor=2.0)(heads))
+save("rotary_embedding", [sequence, heads], layers.Concatenate()([x, y]))
 
 backbone = keras_hub.models.ViTBackbone(
     image_shape=(8, 8, 3), patch_size=4, num_layers=2, num_heads=2, hidden_dim=6, mlp_dim=5)

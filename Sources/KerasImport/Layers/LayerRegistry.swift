@@ -37,7 +37,7 @@ enum KerasLayerRegistry {
     TransformerLayer.self, TokenAndPositionEmbedding.self, PatchingAndEmbedding.self,
     VisionTransformerEncoder.self, DepthwiseConv3D.self, FourierEncoder.self, AnchorBoxes.self,
     ContextAttention.self, ScaleAlongAxis.self, TableEmbedding.self, EmbeddingSimilarity.self,
-    ExtractStep.self,
+    ExtractStep.self, RotaryEmbedding.self,
   ]
 
   /// Classes of Keras's published examples, which many projects copy.

@@ -52,8 +52,10 @@ struct FeedForward: KerasLayer {
 struct PositionEmbedding: KerasLayer {
   static let classes = [
     SourceLayer(
-      "PositionEmbedding", "TrigPosEmbedding", becomes: "loadConstant, add or concat",
-      options: "`mode` add and concat; from keras-pos-embd; `sequence_length`; from keras-hub",
+      "PositionEmbedding", "TrigPosEmbedding", "SinePositionEncoding",
+      becomes: "loadConstant, add or concat",
+      options:
+        "`mode` add and concat; from keras-pos-embd; `sequence_length`, `max_wavelength`; from keras-hub",
       refused: "`mode` expand")
   ]
   static let maskPolicy = MaskPolicy.passes
@@ -61,13 +63,16 @@ struct PositionEmbedding: KerasLayer {
   private let rows: Int?
   private let width: Int?
   private let isConcatenated: Bool
-  /// Whether the table is not added, as in keras-hub's class of this name.
+  /// Whether the table is not added, as in keras-hub's classes.
   private let isTable: Bool
+  private let wavelength: Double
 
   init(_ configuration: LayerConfiguration) throws {
-    isTable = configuration.field("sequence_length") != nil
+    let isSine = configuration.className == "SinePositionEncoding"
+    wavelength = try isSine ? configuration.double("max_wavelength", default: 10000) : 10000
+    isTable = isSine || configuration.field("sequence_length") != nil
     if isTable {
-      rows = try configuration.int("sequence_length")
+      rows = try isSine ? nil : configuration.int("sequence_length")
       (width, isConcatenated) = (nil, false)
       return
     }
@@ -85,8 +90,8 @@ struct PositionEmbedding: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (input, steps, channels) = try call.sequence()
+    if isTable { try call.requireNoPositions() }
     if isTable, let rows {
-      try call.requireNoPositions()
       let table = try call.positions("embeddings", rows, channels, count: steps)
       return [network.settled(network.constantSequence(table, call.name), for: call.name)]
     }
@@ -104,12 +109,15 @@ struct PositionEmbedding: KerasLayer {
       table = FloatValues(
         (0..<steps).flatMap { step in
           (0..<width).map { column -> Float in
-            let power = pow(10000, Double(column - column % 2) / Double(width))
+            let power = pow(wavelength, Double(column - column % 2) / Double(width))
             let angle = Double(step) / power
             return Float(column % 2 == 0 ? sin(angle) : cos(angle))
           }
         }
       ).shaped([steps, width])
+    }
+    if isTable {
+      return [network.settled(network.constantSequence(table, call.name), for: call.name)]
     }
     guard isConcatenated else { return [network.adding(table, to: input, call.name)] }
     let positions = network.constantSequence(table, call.name + "__table__")
