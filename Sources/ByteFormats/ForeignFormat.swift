@@ -32,6 +32,12 @@ package struct ForeignFormat: Sendable, Equatable {
   package static let compiledModel = ForeignFormat(
     name: "a compiled Core ML model (.mlmodelc)",
     remedy: "compiling cannot be undone: use the .mlmodel that it was compiled from")
+  package static let coreAI = ForeignFormat(
+    name: "a Core AI model (.aimodel)",
+    remedy: "Core AI's models are for its own framework: " + source)
+  package static let kerasMetadata = ForeignFormat(
+    name: "the metadata of a SavedModel",
+    remedy: "load the folder that contains it in Keras and save it with model.save(\"NAME.keras\")")
   package static let modelPackage = ForeignFormat(
     name: "a Core ML package (.mlpackage)",
     remedy: "a package with its Manifest.json is a model: assay run MODEL INPUT")
@@ -54,7 +60,7 @@ package struct ForeignFormat: Sendable, Equatable {
 
   /// Bytes that identify a format, at the start of a file or at an offset.
   static let magic: [(offset: Int, bytes: [UInt8], format: ForeignFormat)] = [
-    (4, Array("TFL3".utf8), tensorFlowLite),
+    (4, Array("TFL3".utf8), tensorFlowLite), (0, [0x4D, 0x4C, 0xEF, 0x52], coreAI),
     (2, [0x8A, 0x0A, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19], pyTorch),
     (0, [0x80, 0x02], pickle), (0, [0x80, 0x03], pickle), (0, [0x80, 0x04], pickle),
     (0, [0x80, 0x05], pickle),
@@ -93,15 +99,24 @@ package struct ForeignFormat: Sendable, Equatable {
     }
   }
 
-  /// The format that the files in a folder indicate; nil if unknown or if it is not a folder.
+  /// The format that the name of a path or the files in a folder indicate; nil if unknown.
   package init?(folder path: String) {
     let inside = "Data/com.apple.CoreML/model.mlmodel"
     var status = stat()
     func has(_ name: String) -> Bool { stat(path + "/" + name, &status) == 0 }
+    var name = path[...]
+    while name.hasSuffix("/") { name.removeLast() }
+    let (exists, isFolder) = (stat(path, &status) == 0, has("."))
     if has("saved_model.pb") {
       self = .savedModel
-    } else if has("coremldata.bin") || has("model.espresso.net") {
+    } else if has("coremldata.bin") || has("model.espresso.net")
+      || isFolder && name.hasSuffix(".mlmodelc")
+    {
       self = .compiledModel
+    } else if exists, name.hasSuffix(isFolder ? ".aimodel" : ".mlirb") {
+      self = .coreAI
+    } else if exists, name.hasSuffix("keras_metadata.pb") {
+      self = .kerasMetadata
     } else if has(inside) {
       self.init(
         name: "a Core ML package (.mlpackage) without its Manifest.json",

@@ -40,6 +40,38 @@ import Testing
     }
   }
 
+  @Test func modelsOfOtherFrameworksAreNamed() throws {
+    try withTemporaryFolder { folder in
+      for name in ["a.mlmodelc", "b.aimodel", "saved"] {
+        try FileManager.default.createDirectory(
+          atPath: folder + "/" + name, withIntermediateDirectories: true)
+      }
+      for name in ["a.mlmodelc/model.mil", "b.aimodel/main.mlirb", "c.mlirb", "saved/keras_metadata.pb"]
+      {
+        try writeFile([0x0A, 5, 0, 1], to: folder + "/" + name)
+      }
+      // MLIR's bytecode starts with these bytes.
+      try writeFile([0x4D, 0x4C, 0xEF, 0x52, 0], to: folder + "/d")
+      for (name, kind, remedy) in [
+        ("a.mlmodelc", "a compiled Core ML model (.mlmodelc)", "use the .mlmodel"),
+        ("b.aimodel/", "a Core AI model (.aimodel)", "use the original network"),
+        ("c.mlirb", "a Core AI model (.aimodel)", "use the original network"),
+        ("d", "a Core AI model (.aimodel)", "use the original network"),
+        ("saved/keras_metadata.pb", "the metadata of a SavedModel", "load the folder that contains it"),
+      ] {
+        for command in ["convert", "inspect"] {
+          let result = try run(
+            [command, name] + (command == "convert" ? ["-o", "m.mlmodel"] : []), in: folder)
+          let lines = result.errors.split(separator: "\n")
+          #expect(
+            result.code == 2 && lines.count == 2 && lines[0].hasPrefix("error: \(name): is \(kind)")
+              && lines[1].hasPrefix("hint: ") && lines[1].contains(remedy),
+            "\(name): \(result.errors)")
+        }
+      }
+    }
+  }
+
   @Test func misspelledLayersAreNoticed() throws {
     try withTemporaryFolder { folder in
       let text = """
