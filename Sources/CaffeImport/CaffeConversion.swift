@@ -15,7 +15,7 @@ package struct CaffeConversion: SourceConversion {
   private var problems: [ModelError] = []
   private var names: BlobNames
   /// Versions in a plan whose shapes depend on a layer that cannot be converted.
-  private var guesses: Set<Int> = []
+  private var guesses: [Int: CaffeLayer] = [:]
   private(set) var inputs: [CaffeInput] = []
   /// The layer that works across the batch, so that the model takes the whole one.
   private var batchLayer: CaffeLayer?
@@ -267,20 +267,22 @@ package struct CaffeConversion: SourceConversion {
             graph.versions[input].blob == graph.versions[version].blob
           }?.1.blob)
       }
-      if node.inputs.contains(where: guesses.contains) || outputs.contains(where: \.isGuess) {
-        guesses.formUnion(node.outputs)
+      if let cause = cause(node) ?? (outputs.contains(where: \.isGuess) ? layer : nil) {
+        for output in node.outputs { guesses[output] = cause }
       }
       noteLayer(layer)
       network.finish(layer.name, layer.type)
     } catch {
       network.abandon()
       add(error, layer)
-      if known.contains(where: \.isGuess), problems[problems.count - 1].hint == nil {
-        problems[problems.count - 1].hint =
-          "its bottom's shape is assumed: it follows a custom layer, whose class --plugin FILE loads"
-      }
+      problems.append(problems.removeLast().caused(by: cause(node).map { ($0.name, $0.type) }))
       if options.isPlan { refuse(node, layer, known) }
     }
+  }
+
+  /// The layer from which an assumed shape of a node's bottoms comes.
+  private func cause(_ node: CaffeGraph.Node) -> CaffeLayer? {
+    node.inputs.lazy.compactMap { guesses[$0] }.first
   }
 
   /// Notes in the plan why a layer, whose problem is the last one, is not converted, and goes on with
@@ -290,10 +292,9 @@ package struct CaffeConversion: SourceConversion {
   ) {
     guard let problem = problems.last else { return }
     var refusal = CustomCaffeLayer.refusal(of: layer, problem)
-    refusal.isOpen =
-      node.inputs.contains(where: guesses.contains) && unknownTypeError(node) == nil
+    refusal.isOpen = cause(node) != nil && unknownTypeError(node) == nil
     network.refuse(layer.name, layer.type, refusal)
-    guesses.formUnion(node.outputs)
+    for output in node.outputs { guesses[output] = cause(node) ?? layer }
     guard var result = inputs.first else { return }
     result.constant = nil
     result.maxima = nil

@@ -87,6 +87,20 @@ package enum UnsupportedLayers {
   }
 }
 
+extension ModelError {
+  /// The error of a layer that takes an assumed shape, as one of the layer whose shape was assumed.
+  package func caused(by cause: (name: String, className: String)?) -> ModelError {
+    guard let layer, let cause, layer != cause.name, code != .unsupported else { return self }
+    var error = self
+    error.message =
+      "the shape of its output is assumed, and layer '\(layer)' (\(layerClass ?? "?")) cannot take it: "
+      + (field.map { "\($0): " } ?? "") + message
+    (error.layer, error.layerClass, error.field) = (cause.name, cause.className, nil)
+    error.hint = "a class that --plugin FILE loads states the shape"
+    return error
+  }
+}
+
 /// The first names in a list, and the number of others.
 package func firstNames(_ names: [String], of limit: Int = 8) -> String {
   names.prefix(limit).joined(separator: ", ")

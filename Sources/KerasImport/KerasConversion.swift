@@ -17,8 +17,8 @@ package struct KerasConversion: SourceConversion {
   private var problems: [ModelError] = []
   /// Why layers have no handler, by their index.
   private var refusals: [Int: ModelError] = [:]
-  /// Nodes of a plan whose shapes depend on a layer that cannot be converted.
-  private var guesses: Set<Int> = []
+  /// Nodes whose shapes depend on that of another, which is assumed.
+  private var guesses: [Int: Int] = [:]
   var network: NetworkWriter
   package var plan: [PlanEntry] { network.plan }
 
@@ -214,7 +214,7 @@ package struct KerasConversion: SourceConversion {
         return
       }
       inputs.append(outputs[input.tensor])
-      if guesses.contains(input.node) { guesses.insert(index) }
+      if let cause = guesses[input.node] { guesses[index] = cause }
     }
     if !node.masks.isEmpty, inputs.first?.mask == nil {
       guard let mask = mask(node) else {
@@ -259,9 +259,9 @@ package struct KerasConversion: SourceConversion {
         tensors[index] = try custom.convert(
           call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
       }
-      if options.isPlan, tensors[index]?.contains(where: \.isGuess) == true {
-        guesses.insert(index)
-        tensors[index] = tensors[index]?.map(\.assumed)
+      if tensors[index]?.contains(where: \.isGuess) == true {
+        guesses[index] = guesses[index] ?? index
+        if options.isPlan { tensors[index] = tensors[index]?.map(\.assumed) }
       }
       try network.requireRanks(call)
       try call.requireSizes(of: tensors[index] ?? [])
@@ -274,6 +274,7 @@ package struct KerasConversion: SourceConversion {
       network.forget()
       let problem = (error as? ModelError ?? ModelError(.internal, "\(error)"))
         .inLayer(node.name, class: node.layer.className)
+        .caused(by: guesses[index].map { (graph.nodes[$0].name, graph.nodes[$0].layer.className) })
       problems.append(problem)
       if options.isPlan { refuse(index, problem, inputs) }
     }
@@ -283,8 +284,8 @@ package struct KerasConversion: SourceConversion {
   private mutating func refuse(_ index: Int, _ error: ModelError, _ inputs: [KerasTensor]) {
     let node = graph.nodes[index]
     var refusal = LayerRefusal(error, node.layer, weights[ObjectIdentifier(node.layer)] ?? [])
-    refusal.isOpen = guesses.contains(index) && refusals[node.layerIndex] == nil
-    guesses.insert(index)
+    refusal.isOpen = guesses[index] != nil && refusals[node.layerIndex] == nil
+    guesses[index] = guesses[index] ?? index
     network.refuse(node.name, node.layer.className, refusal)
     guard var result = inputs.first else { return }
     result.mask = nil

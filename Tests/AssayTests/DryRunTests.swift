@@ -71,10 +71,46 @@ import Testing
       for text in ["--custom-layers allow", "\"expression\"", "the built-in class HardSwish"] {
         #expect(errors.contains(text), "\(text) in \(errors)")
       }
-      // Pasted, the rules leave nothing but the fault of the network itself.
+      // Pasted, the rules leave nothing but the Concat, which may be right.
       let pasted = try Command.run("convert", network, "--dry-run", "--custom-layers", rules)
-      #expect(!pasted.errors.contains("(Mystery)") && !pasted.errors.contains("(HardSwish)"))
+      #expect(
+        pasted.errors.contains(
+          "layer 'u' (Mystery): the shape of its output is assumed, and layer 'bad' (Concat) "),
+        "\(pasted.errors)")
+      #expect(!pasted.errors.contains("(HardSwish)"))
       #expect(pasted.output.contains("→ custom 'u'"), "\(pasted.output)\(pasted.errors)")
+    }
+  }
+
+  /// Cascade R-CNN's proposals are of a class of its own.
+  @Test func theLayerWithAnAssumedShapeIsNamed() throws {
+    let caffe = """
+      input: "data"
+      input_shape { dim: 1 dim: 6 dim: 4 dim: 4 }
+      layer { name: "proposals" type: "BoxGroupOutput" bottom: "data" top: "proposals" }
+      layer { name: "roi_pool" type: "ROIPooling" bottom: "data" bottom: "proposals" top: "r"
+        roi_pooling_param { pooled_w: 3 pooled_h: 3 spatial_scale: 0.125 } }
+      """
+    let keras = """
+      {"class_name": "Sequential", "keras_version": "2.2.4", "backend": "tensorflow", "config": [
+       {"class_name": "MySteps", "config": {"name": "m", "batch_input_shape": [null, 6]}},
+       {"class_name": "Conv1D", "config": {"name": "c", "filters": 4, "kernel_size": [3],
+        "strides": [1], "padding": "valid", "activation": "linear", "use_bias": true}}]}
+      """
+    for (name, text, first, second) in [
+      ("n.prototxt", caffe, "'proposals' (BoxGroupOutput)", "'roi_pool' (ROIPooling)"),
+      ("n.json", keras, "'m' (MySteps)", "'c' (Conv1D)"),
+    ] {
+      try withTemporaryFolder { folder in
+        let network = "\(folder)/\(name)"
+        try text.write(toFile: network, atomically: true, encoding: .utf8)
+        let result = try Command.run(
+          "convert", network, "--dry-run", "--custom-layers", "allow")
+        #expect(result.code == 2)
+        let message =
+          "error: \(network): layer \(first): the shape of its output is assumed, and layer \(second) "
+        #expect(result.errors.contains(message), "\(result.errors)")
+      }
     }
   }
 
