@@ -68,6 +68,7 @@ docs: setup-test
 	$(SWIFT) build --build-tests
 	ASSAY_WRITE_DOCS=1 $(SWIFT) test --skip-build --filter 'LayerDocumentationTests|PageTests'
 	@sh Tests/Tools/dependencies.sh
+	$(BUILD)/assay --experimental-dump-help | python3 Tests/Tools/schema.py >docs/assay.schema.json
 
 # Makes the images of the documentation with the program.
 pictures: build

@@ -17,6 +17,7 @@ struct AssayCommand: ParsableCommand {
 enum Main {
   static func main() {
     var arguments: [String] = []
+    var files: [OptionsFile] = []
     do {
       StandardStreams.reserveClosed()
       arguments = ProgramArguments.all
@@ -26,10 +27,11 @@ enum Main {
         Console.warn("`assay upgrade` is now `assay convert`")
       }
       arguments = EarlierSpellings.replaced(in: arguments)
+      files = try OptionsFile.named(in: &arguments)
       try checkNames(arguments)
       if arguments == ["--version"] { return Console.print("assay \(assayVersion)") }
       if let help = HelpText(arguments) { return Console.print(help.text) }
-      var command = try parsed(InspectCommand.completed(Folder.marked(arguments)))
+      var command = try parsed(arguments, &files)
       try command.run()
     } catch let error as ModelError {
       Console.report(error)
@@ -45,11 +47,35 @@ enum Main {
       case .success:
         if !message.isEmpty { Console.print(message) }
       case .validationFailure, .failure:
-        Console.reportUsage(unknownOption(in: arguments, message) ?? message)
+        let text = unknownOption(in: arguments, message) ?? message
+        Console.reportUsage(files.lazy.compactMap { $0.blamed(for: text) }.first ?? text)
         exit(ModelError.Code.usage.exitCode)
       default: AssayCommand.exit(withError: error)
       }
     }
+  }
+
+  /// - Parameter files: receives the file beside the model.
+  private static func parsed(
+    _ arguments: [String], _ files: inout [OptionsFile]
+  ) throws -> any ParsableCommand {
+    func parse() throws -> any ParsableCommand {
+      let words = arguments.prefix(1) + files.flatMap(\.words) + arguments.dropFirst()
+      return try parsed(InspectCommand.completed(Folder.marked(Array(words))))
+    }
+    let result = Result { try parse() }
+    let model: String? =
+      switch try? result.get() {
+      case let command as ConvertCommand: command.model
+      case let command as RunCommand: command.model
+      case let command as DiffCommand: command.files.first
+      default: arguments.dropFirst().first { !$0.hasPrefix("-") }
+      }
+    let given = arguments + files.flatMap(\.words)
+    guard let file = try OptionsFile.beside(model, for: given) else { return try result.get() }
+    files.insert(file, at: 0)
+    if !given.contains("-q"), !given.contains("--quiet") { Console.note(file.note) }
+    return try parse()
   }
 
   /// The command that the first argument names, parsed alone: with all others, that takes several
