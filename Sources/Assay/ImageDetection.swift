@@ -49,6 +49,13 @@ package struct ImageDetection {
       metadata: predictor.model.description?.metadata?.userDefined ?? [:], options: options)
   }
 
+  /// Whether the model's metadata describe its boxes.
+  package static func isDescribed(in model: Model) -> Bool {
+    model.description?.metadata?.userDefined.keys.contains {
+      $0.hasPrefix(DetectorSettings.prefix) && $0.hasSuffix(".type")
+    } ?? false
+  }
+
   /// - Parameters:
   ///   - outputs: the outputs of the prediction for `values`.
   ///   - source: the origin of the values.

@@ -31,8 +31,9 @@ struct ConvertCommand: ParsableCommand {
   @OptionGroup var source: SourceArguments
   @OptionGroup var weightPrecision: WeightPrecisionArguments
   @OptionGroup var recipe: RecipeArguments
+  @OptionGroup(title: "Detection", visibility: .advanced) var detector: DetectorArguments
   @OptionGroup(title: "ML Programs") var program: MLProgramArguments
-  @OptionGroup(title: "ONNX") var onnx: ONNXArguments
+  @OptionGroup(title: "ONNX", visibility: .advanced) var onnx: ONNXArguments
 
   @Option(
     help: ArgumentHelp(
@@ -88,6 +89,7 @@ struct ConvertCommand: ParsableCommand {
     var reader = ModelReader(
       source, registry, global, precision: weightPrecision, recipe: recipe.recipe,
       forgetBias: forgetBias)
+    reader.detector = detector
     if verbose { reader.onVisit = { Console.note(Console.escaped($0)) } }
     if dryRun {
       reader.onPlan = { plan in
@@ -103,7 +105,8 @@ struct ConvertCommand: ParsableCommand {
     let files = ModelFiles(model, weights: weights)
     var result = try reader.read(
       files,
-      refusing: source.given(exceptForPrograms: true) + (recipe.recipe == nil ? [] : ["--recipe"]))
+      refusing: source.given(exceptForPrograms: true) + (recipe.recipe == nil ? [] : ["--recipe"])
+        + (detector.mode == nil ? [] : ["--detect"]))
     let writesONNX = ONNXModel.isONNX(destination)
     let writesProgram = ModelPackage.isPackage(destination) || writesONNX
     if !result.isSource {

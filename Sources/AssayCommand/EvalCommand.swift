@@ -158,7 +158,7 @@ struct EvalCommand: ParsableCommand {
   }
 
   private func detect(_ predictor: Predictor, _ list: InputList, _ mode: DetectionMode) throws {
-    var options = boxes.options
+    var options = boxes.detector.options
     if options["threshold"] == nil {
       options["threshold"] = String(DetectionEvaluation.usualThreshold)
     }

@@ -18,6 +18,9 @@ struct ModelReader {
   /// What `--labels` is for.
   var labels = LabelUse.model
 
+  /// The detector that a conversion describes in the model's metadata.
+  var detector: DetectorArguments?
+
   enum LabelUse {
     /// The classes of a source network; an error for a Core ML model.
     case model
@@ -125,6 +128,12 @@ struct ModelReader {
 
   private func convert(_ opened: ModelSource, _ files: ModelFiles) throws -> Document {
     var options = try source.options(rules)
+    if let detector, let mode = detector.mode {
+      let metadata = try DetectorSettings.metadata(
+        of: mode, options: detector.options, labels: options.classifier?.labels.strings)
+      options.metadata.userDefined.merge(metadata) { given, _ in given }
+      options.classifier = nil
+    }
     if labels == .display { options.classifier = nil }
     options.missingWeights = missingWeights
     options.onVisit = visitor

@@ -15,6 +15,8 @@ struct PredictionWriter {
   var states: Set<String> = []
   /// Finds boxes in the outputs, which are printed instead of them.
   var detection: ImageDetection?
+  /// Whether it is an error if they cannot be found.
+  var needsBoxes = false
   /// The rows of several predictions, if they are written to one file.
   private var table: PredictionTable?
   /// The COCO results of all predictions; nil if not requested.
@@ -43,9 +45,13 @@ struct PredictionWriter {
         outputs = others
       }
     }
-    if let detection {
-      let result = try detection.result(outputs, of: values, from: source)
-      return try write(result, outputs, of: source, printed)
+    do {
+      if let result = try detection?.result(outputs, of: values, from: source) {
+        return try write(result, outputs, of: source, printed)
+      }
+    } catch let error as ModelError where !needsBoxes {
+      Console.warn("no boxes, but the outputs are shown: \(error)")
+      detection = nil
     }
     let shown = try PredictionText(
       outputs, labels: labels, top: top, isWritten: destination != nil)

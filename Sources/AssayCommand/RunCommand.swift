@@ -138,9 +138,10 @@ struct RunCommand: ParsableCommand {
     (writer.top, writer.states) = (top, predictor.stateOutputs)
     writer.destination = destination
     if !list.isSingle { try writer.beginSeveral(hasBoxes: boxes.mode != nil) }
-    if let mode = boxes.mode {
+    if let mode = boxes.mode ?? (showsBoxes(of: document) ? .auto : nil) {
       writer.detection = ImageDetection(
-        predictor, mode: mode, options: boxes.options, labels: writer.labels?.names)
+        predictor, mode: mode, options: boxes.detector.options, labels: writer.labels?.names)
+      writer.needsBoxes = boxes.mode != nil
       if boxes.coco != nil { writer.results = [] }
     }
     noteImages(predictor)
@@ -194,6 +195,12 @@ struct RunCommand: ParsableCommand {
       Console.wrote(path)
     }
     try loop.conclude()
+  }
+
+  /// Whether the boxes that the model describes are printed although --detect is not given.
+  private func showsBoxes(of model: Model) -> Bool {
+    ImageDetection.isDescribed(in: model) && outputNames.isEmpty && layers.isEmpty && !carryStates
+      && destination?.lowercased().hasSuffix(".png") != false
   }
 
   private func noteImages(_ predictor: Predictor) {

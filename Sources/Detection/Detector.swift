@@ -271,8 +271,7 @@ extension Detector {
     } else {
       throw ModelError(
         .mismatch, "the anchors are missing",
-        hint: "add --detector anchors=W,H,W,H,…, in cells of the grid for yolov2, in pixels of the "
-          + "model's image for yolov3")
+        hint: Self.anchorHint)
     }
     if groups.count == 1, outputs.count > 1 {
       let all = groups[0]
@@ -292,6 +291,10 @@ extension Detector {
       try objects(output, try decoder(for: output, kind, anchors))
     }
   }
+
+  static let anchorHint =
+    "add --detector anchors=W,H,W,H,…, in cells of the grid for yolov2, in pixels of the "
+    + "model's image for yolov3"
 
   private func decoder(
     for output: DetectorOutput, _ kind: GridDecoder.Kind,

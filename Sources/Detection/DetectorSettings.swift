@@ -19,6 +19,38 @@ package struct DetectorSettings: Sendable {
     values.merge(options) { $1 }
   }
 
+  /// The metadata of a detector of this kind, with which `auto` finds the same boxes.
+  ///
+  /// - Throws: `.mismatch` if a setting is missing or invalid.
+  package static func metadata(
+    of mode: DetectionMode, options: [String: String], labels: [String]?
+  ) throws -> [String: String] {
+    var values = options
+    switch mode {
+    case .auto: break
+    case .yolov2: values["type"] = "region"
+    case .yolov3: values["type"] = "yolo"
+    case .tinyYOLOVOC:
+      values["type"] = "region"
+      let anchors = TinyYOLOVOC.anchors.map { "\($0.width),\($0.height)" }.joined(separator: ",")
+      values["anchors"] = values["anchors"] ?? anchors
+    case .ssd, .fasterRCNN: values["type"] = mode.rawValue
+    }
+    if let labels = labels ?? (mode == .tinyYOLOVOC ? TinyYOLOVOC.labels : nil) {
+      let comma = labels.first { $0.contains(",") }
+      try require(comma == nil, .mismatch, "the label '\(comma ?? "")' contains a comma")
+      values["labels"] = labels.joined(separator: ",")
+    }
+    try require(
+      ![.yolov2, .yolov3].contains(mode) || values.keys.contains { $0.hasSuffix("anchors") },
+      .mismatch, "the anchors are missing", hint: Detector.anchorHint)
+    let settings = Self(metadata: [:], options: values)
+    for key in ["threshold", "iou", "scale_x_y"] { _ = try settings.number(key) }
+    if mode != .ssd { _ = try settings.numbers("anchors") }
+    return Dictionary(
+      values.map { (prefix + $0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+  }
+
   package var isEmpty: Bool { values.isEmpty }
 
   package func text(_ key: String, of output: String? = nil) -> String? {

@@ -115,6 +115,37 @@ import Testing
     }
   }
 
+  /// What `convert` stores, `run` needs no option for, here of a network without `[region]`.
+  @Test func convertStoresTheDetector() throws {
+    try withModel { folder, model in
+      try Data("red thing\n".utf8).write(to: URL(filePath: folder + "/labels.txt"))
+      let plain = Self.configuration.components(separatedBy: "[region]")[0]
+      try Data(plain.utf8).write(to: URL(filePath: folder + "/plain.cfg"))
+      func convert(_ more: String...) throws -> Program.Result {
+        try Command.run(
+          [
+            "convert", folder + "/plain.cfg", folder + "/red.weights", "-o", folder + "/m.mlmodel",
+            "--image-input", "data", "--labels", folder + "/labels.txt", "--detect",
+          ] + more)
+      }
+      func run(_ more: String...) throws -> Program.Result {
+        try Command.run(
+          ["run", folder + "/m.mlmodel", folder + "/red_0007.png", "--resize", "squash"] + more)
+      }
+      let missing = try convert("yolov2")
+      #expect(missing.code == 2 && missing.errors.contains("the anchors are missing"))
+      let made = try convert("yolov2", "--detector", "anchors=1,1", "--detector", "threshold=0.6")
+      #expect(made.code == 0 && made.errors.isEmpty, "\(made.errors)")
+      let boxes = try run()
+      #expect(boxes.code == 0 && boxes.output.contains("red thing  100.00%"), "\(boxes.output)")
+      let arrays = try run("-o", folder + "/grid.npy")
+      #expect(arrays.code == 0 && !arrays.output.contains("red thing"), "\(arrays.output)")
+      #expect(try run("--json").output.contains("detections"))
+      _ = try convert("yolov2", "--detector", "anchors=1,1", "--detector", "threshold=1")
+      #expect(try run().output.contains("no boxes with a score above 1"))
+    }
+  }
+
   @Test func severalPicturesIntoAFolder() throws {
     try withModel { folder, model in
       try FileManager.default.createDirectory(

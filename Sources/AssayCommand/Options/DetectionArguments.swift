@@ -3,10 +3,27 @@ import Assay
 
 /// How to find boxes in a model's outputs.
 struct DetectionArguments: ParsableArguments {
+  @OptionGroup var detector: DetectorArguments
+
+  @Option(
+    help: ArgumentHelp(
+      "Write all boxes as COCO results.", valueName: "FILE", visibility: .advanced),
+    completion: .file(extensions: ["json"]))
+  var coco: String?
+
+  func validate() throws {
+    if coco != nil, mode == nil { throw ValidationError("--coco needs --detect") }
+  }
+
+  var mode: DetectionMode? { detector.mode }
+}
+
+/// The kind of detector, and what decoding its boxes requires.
+struct DetectorArguments: ParsableArguments {
   @Option(
     name: .customLong("detect"),
     help: ArgumentHelp(
-      "Find boxes in the outputs, as the model's metadata describes them (auto) or for this kind of network; -o draws them.",
+      "Find boxes in the outputs, as the model's metadata describes them (auto) or for this kind of network; run -o draws them, convert stores how to find them.",
       valueName: "KIND"))
   var mode: DetectionMode?
 
@@ -17,20 +34,8 @@ struct DetectionArguments: ParsableArguments {
       valueName: "K=V", visibility: .advanced))
   var entries: [KeyValue] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "Write all boxes as COCO results.", valueName: "FILE", visibility: .advanced),
-    completion: .file(extensions: ["json"]))
-  var coco: String?
-
   func validate() throws {
-    if mode == nil {
-      let given =
-        [
-          ("--detector", !entries.isEmpty), ("--coco", coco != nil),
-        ].first { $0.1 }
-      if let given { throw ValidationError("\(given.0) needs --detect") }
-    }
+    if mode == nil, !entries.isEmpty { throw ValidationError("--detector needs --detect") }
     for entry in entries where ["threshold", "iou"].contains(entry.key) {
       guard let value = Double(entry.value), (0...1).contains(value) else {
         throw ValidationError("--detector \(entry.key) must be 0 to 1")
