@@ -8,7 +8,8 @@ and the largest size of the intermediate values as declared, in KiB, and the lar
 Keras relative to its largest output. Exits with 1 if a difference exceeds 1e-5, if an adjacent pair of
 operations that move axes cancels, or if ours exceeds the operations of LIMITS.
 
-Needs TensorFlow and Keras 3 to make the networks."""
+Needs TensorFlow with its Keras to make the networks. With TensorFlow 2.15, coremltools 9 converts all of
+them; of later versions it lacks operations."""
 import os
 import subprocess
 import sys
@@ -140,10 +141,10 @@ NETWORKS = {
 def saved(name, folder):
     """The network's file, with NAME.inputs.npz and NAME.expected.npz beside it."""
     import numpy as np
-    path = os.path.join(folder, name + ".keras")
+    import keras
+    path = os.path.join(folder, name + (".keras" if keras.__version__ >= "3" else ".h5"))
     if os.path.exists(os.path.join(folder, name + ".expected.npz")):
         return path
-    import keras
     keras.utils.set_random_seed(1)
     keras.backend.clear_session()
     network = NETWORKS[name](keras)
@@ -152,7 +153,8 @@ def saved(name, folder):
         if isinstance(layer, (keras.layers.BatchNormalization, keras.layers.LayerNormalization)):
             # Trained statistics, so that folding them has something to fold.
             for weight in layer.weights:
-                low = 0.5 if "gamma" in weight.path or "variance" in weight.path else -0.5
+                kind = getattr(weight, "path", weight.name)
+                low = 0.5 if "gamma" in kind or "variance" in kind else -0.5
                 weight.assign(random.uniform(low, low + 1, weight.shape))
     entry = network.inputs[0]
     shape = (1,) + tuple(entry.shape[1:])
@@ -208,10 +210,17 @@ def theirs(path):
     import coremltools
     import keras
     import tensorflow as tf
-    from keras.src.backend.tensorflow import nn
-    # coremltools does not know TensorFlow's erfc, which Keras uses since 3.
-    nn.gelu = lambda x, approximate=True: 0.5 * x * (1 + tf.math.erf(x / 2 ** 0.5))
-    network = keras.saving.load_model(path, compile=False)
+    if keras.__version__ >= "3":
+        from keras.src.backend.tensorflow import nn
+        # coremltools does not know TensorFlow's erfc, which Keras uses since 3.
+        nn.gelu = lambda x, approximate=True: 0.5 * x * (1 + tf.math.erf(x / 2 ** 0.5))
+    else:
+        from keras.src.layers.convolutional.base_conv import Conv
+        # Grouped convolutions are calls of compiled functions, which coremltools does not know.
+        Conv._jit_compiled_convolution_op = lambda layer, x, kernel: layer.convolution_op(x, kernel)
+    from keras.src.applications.convnext import LayerScale
+    network = keras.saving.load_model(
+        path, compile=False, custom_objects={"LayerScale": LayerScale})
     entry = network.inputs[0]
     call = tf.function(lambda x: network(x, training=False))
     function = call.get_concrete_function(
@@ -222,12 +231,17 @@ def theirs(path):
         compute_precision=coremltools.precision.FLOAT32)
     found = []
 
+    def sizes(value):
+        try:
+            return [int(d) if str(d).isdigit() else 0 for d in value.shape or ()]
+        except ValueError:  # a list
+            return [0]
+
     def walk(block):
         for operation in block.operations:
             inputs = [v.name for argument in operation.inputs.values()
                       for v in (argument if isinstance(argument, (list, tuple)) else [argument])]
-            outputs = [(o.name, [int(d) if str(d).isdigit() else 0 for d in getattr(o, "shape", ()) or ()])
-                       for o in operation.outputs]
+            outputs = [(o.name, sizes(o)) for o in operation.outputs]
             found.append((operation.op_type, inputs, outputs))
             for inner in operation.blocks:
                 walk(inner)
