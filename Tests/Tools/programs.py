@@ -4,15 +4,18 @@ framework's, and has coremltools read it, infer all types and shapes anew, and w
     python3 -m venv venv && venv/bin/pip install coremltools==9.0 'numpy<2'
     venv/bin/python Tests/Tools/programs.py .build/release/assay ../shared
         [--target iOS15] [--precision float32] [--only WORD] [--jobs N]
-        [--every N [--from I]] [--run-only]
+        [--every N [--from I]] [--run-only] [--documents]
 
---every and --from take each Nth case from the Ith on; --run-only leaves coremltools out.
+--every and --from take each Nth case from the Ith on; --run-only leaves coremltools out; --documents
+makes the programs from .mlmodel files, and none may have more operations than the file has layers and
+features if these normalize, or spell out an activation.
 
 A case counts as
   match      the predictions agree, coremltools infers our shapes, and what it writes predicts the same
   wrong      the predictions differ from the framework's
   refused    not written, with a reason
   rejected   coremltools does not read it, infers other types, or writes what predicts something else
+  longer     with --documents: the program has more operations than that
   skipped    as a network it does not convert either
 """
 import argparse
@@ -22,6 +25,7 @@ import json
 import logging
 import multiprocessing
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,6 +58,21 @@ def call(*words):
     lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
     line = next((line for line in lines if "error:" in line), lines[-1] if lines else "")
     return done.returncode, line[-250:]
+
+
+def lengths(assay, network, package):
+    """The numbers of layers and of operations; no layers if none of them can be joined."""
+    text = subprocess.run([assay, "inspect", network, "--json"], capture_output=True, text=True).stdout
+    document = json.loads(text)
+    layers = document["layers"]
+    texts = [f"{layer['type']} {layer['attributes'].get('type', '')}" for layer in layers]
+    joins = any(re.match("batchnorm|mvn|.*THRESHOLD|.*RSQRT", text) for text in texts)
+    text = subprocess.run([assay, "inspect", package], capture_output=True, text=True).stdout
+    rows = text.split("  operation")[-1].splitlines()[1:]
+    counts = [int(row.split()[1].replace(",", "")) for row in rows if re.fullmatch(r" +\w+ +[\d,]+", row)]
+    # An array of the interface may need one to become that of an operation.
+    interface = len(document["inputs"]) + len(document["outputs"])
+    return len(layers) if joins else 0, sum(counts) - interface
 
 
 def stated_types(block, types):
@@ -126,11 +145,17 @@ def examine(work):
         if code:
             return name, "skipped", why
         precision = [] if arguments.precision == "float32" else ["--weights-precision", "float16"]
+        if arguments.documents:
+            options = [network]
         code, why = call(
             arguments.assay, "convert", *options, *precision, "--target", arguments.target, "-o",
             package)
         if code:
             return name, "refused" if code == 2 else "wrong", why
+        if arguments.documents:
+            layers, operations = lengths(arguments.assay, network, package)
+            if operations > layers > 0:
+                return name, "longer", f"{layers} layers, {operations} operations"
         inputs, expected = case / "inputs.npz", case / "expected.npz"
         keywords = meta.get("convert_kwargs") or {}
         runs = inputs.exists() and expected.exists() and not (
@@ -173,6 +198,7 @@ def main():
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--run-only", action="store_true")
+    parser.add_argument("--documents", action="store_true")
     arguments = parser.parse_args()
     cases = [meta.parent for meta in sorted(arguments.shared.glob("corpus/*/*/meta.json"))
              if arguments.only in str(meta)][arguments.first::arguments.every]
@@ -184,7 +210,7 @@ def main():
                 print(f"{result:9}{name}  {why}", flush=True)
     print(f"{len(cases)} cases, {arguments.target}, {arguments.precision}: " + ", ".join(
         f"{counts[result]} {result}"
-        for result in ("match", "wrong", "refused", "rejected", "skipped")))
+        for result in ("match", "wrong", "refused", "rejected", "longer", "skipped")))
     sys.exit(0 if counts["match"] + counts["skipped"] == len(cases) else 1)
 
 
