@@ -1,20 +1,31 @@
 #!/bin/sh
-# Prints the Homebrew formula of a release for Linux.
-#     formula.sh VERSION TARBALL
+# Prints the Homebrew formula of a release for Linux, of one or both architectures.
+#     formula.sh VERSION TARBALL…
 set -eu
 address=${RELEASE_URL:-https://example.com/assay/releases}
+version=$1
+shift
 cat <<END
 class Assay < Formula
   desc "Converter and runner of Keras, Caffe and Darknet networks for Core ML"
   homepage "${RELEASE_HOMEPAGE:-https://example.com/assay}"
-  url "$address/$1/$(basename "$2")"
-  version "$1"
+  version "$version"
   license "Apache-2.0"
-  sha256 "$(sha256sum "$2" | cut -d' ' -f1)"
 
-  depends_on arch: :x86_64
   depends_on :linux
 
+END
+for tarball; do
+  case $tarball in *aarch64*) kind=arm ;; *) kind=intel ;; esac
+  cat <<END
+  on_$kind do
+    url "$address/$version/$(basename "$tarball")"
+    sha256 "$(sha256sum "$tarball" | cut -d' ' -f1)"
+  end
+
+END
+done
+cat <<'END'
   def install
     bin.install "bin/assay", "bin/assay-hdf5"
     man1.install Dir["share/man/man1/*.1"]

@@ -1,6 +1,6 @@
-"""Writes an OCI image with the programs and the C library that they need, and nothing else.
+"""Writes an OCI image with the programs, the C library that they need, and their licenses.
 
-    image.py FOLDER IMAGE.tar VERSION
+    image.py FOLDER IMAGE.tar VERSION NOTICES
 """
 
 import datetime
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tarfile
 
-folder, destination, version = sys.argv[1:]
+folder, destination, version, notices = sys.argv[1:]
 moment = int(os.environ["SOURCE_DATE_EPOCH"])
 created = datetime.datetime.fromtimestamp(moment, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -48,7 +48,7 @@ def read(path):
         return file.read()
 
 
-layer_files = {"tmp/.keep": (b"", 0o644)}
+layer_files = {"tmp/.keep": (b"", 0o644), "usr/share/doc/assay/NOTICES": (read(notices), 0o644)}
 for name in sorted(os.listdir(folder)):
     program = os.path.join(folder, name)
     layer_files["usr/bin/" + name] = (read(program), 0o755)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the license texts of what the static binaries link.
+# Prints the license texts of what the static binaries and libraries link, and of the C library in the image.
 #     notices.sh --list   prints name, version and origin of each instead, separated by tabs
 set -eu
 cd "$(dirname "$0")/../../.."
@@ -25,7 +25,7 @@ entry() { # name, version, origin, file with the license
 schema=Sources/CSpec/proto/caffe.proto
 sed -n '/^\/\/ COPYRIGHT/,/^syntax/s|^// \{0,1\}||p' $schema >"$work/caffe"
 entry caffe.proto BVLC "pkg:github/BVLC/caffe" "$work/caffe"
-for package in libaec-dev libhdf5-dev libjpeg62-turbo-dev libpng-dev libprotobuf-c-dev zlib1g-dev; do
+for package in libaec-dev libc6-dev libhdf5-dev libjpeg62-turbo-dev libpng-dev libprotobuf-c-dev zlib1g-dev; do
   version=$(dpkg-query -W -f '${Version}' "$package")
   entry "$package" "$version" "pkg:deb/debian/$package@$version" "/usr/share/doc/$package/copyright"
 done

@@ -59,7 +59,8 @@ END
 find "$debian" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 dpkg-deb --root-owner-group -Zxz --build "$debian" "$packages/assay_${version}_$architecture.deb" >/dev/null
 
-python3 $tools/image.py "$tree/bin" "$packages/assay-$version-oci.tar" "$version"
+python3 $tools/image.py "$tree/bin" "$packages/assay-$version-oci-$(uname -m).tar" "$version" \
+  "$tree/share/doc/assay/NOTICES"
 sh $tools/formula.sh "$version" "$packages/$name.tar.gz" >"$packages/assay.rb"
 
 rm -rf "$debian" "$tree"

@@ -72,7 +72,7 @@ convert_and_compare debian /usr/bin/assay
 
 # The image brings its own C library, so that its root starts empty.
 mkdir "$work/layout" "$work/image"
-tar -xf assay-*-oci.tar -C "$work/layout"
+tar -xf assay-*-oci-*.tar -C "$work/layout"
 python3 - "$work/layout" "$work/image" <<'END'
 import hashlib, json, os, sys, tarfile
 layout, root = sys.argv[1:]
