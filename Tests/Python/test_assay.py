@@ -271,6 +271,8 @@ class Forks(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
+        # A runner of tests may have blocked those with which a pool ends its workers.
+        signal.pthread_sigmask(signal.SIG_SETMASK, [])
         cls.model = load("wide.mlmodel", threads=3)
         assert predict_wide(cls.model)
 
