@@ -6,7 +6,7 @@ RELATIVE = $(shell ldd --version 2>/dev/null | awk 'NR == 1 && $$NF >= 2.36 { pr
 
 .DEFAULT_GOAL := help
 .PHONY: help build install demo test lint format setup setup-test setup-emulation layers plugins \
-  baseline arm64 macos benchmark static library wheel release proto docs pictures example journeys \
+  baseline arm64 macos benchmark static library wheel release proto docs catalog pictures example journeys \
   fuzz mutants faults contracts sanitize coverage
 
 #: build    installs missing libraries and builds assay and assay-hdf5 (about 9 minutes on two cores)
@@ -69,6 +69,11 @@ docs: setup-test
 	ASSAY_WRITE_DOCS=1 $(SWIFT) test --skip-build --filter 'LayerDocumentationTests|PageTests'
 	@sh Tests/Tools/dependencies.sh
 	$(BUILD)/assay --experimental-dump-help | python3 Tests/Tools/schema.py >docs/assay.schema.json
+
+# Builds the documentation catalog of the library with DocC, in .build/docc; a warning is an error.
+catalog: setup
+	$(SWIFT) build --target Assay
+	@sh Tests/Tools/docc.sh
 
 # Makes the images of the documentation with the program.
 pictures: build

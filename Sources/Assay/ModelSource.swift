@@ -146,6 +146,7 @@ public enum ModelSource: Sendable {
   /// custom layer.
   ///
   /// - Parameters:
+  ///   - customLayers: what a plug-in or the program has registered.
   ///   - function: the function of an ML Program; nil for its default.
   ///   - onWarning: gets what the command would warn of, a line each.
   /// - Throws: the errors of `convert`, for example if the weights of an architecture are missing.

@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The code in `docs/library.md`, with no import other than `Assay`; the page contains no other
-/// code.
+/// The code in `docs/library.md` and in the catalog's examples, with no import other than `Assay`; the
+/// pages contain no other code.
 @Suite struct LibraryTests {
   @Test func convertLoadPredictCompare() throws {
     try withTemporaryFolder { folder in
@@ -52,16 +52,62 @@ import Testing
     #expect(image.channelCount == 3)
   }
 
-  @Test func thePageHoldsCompiledCode() throws {
+  /// The network is as Keras predicts, so that no cause is found.
+  @Test func examplesOfTheCatalog() throws {
+    try withTemporaryFolder { folder in
+      let fixtures = packageRoot + "/Fixtures/"
+      for (from, to) in [
+        ("networks/keras3-sequential.h5", "network.h5"),
+        ("networks/keras3-sequential.inputs.npz", "inputs.npz"),
+        ("networks/keras3-sequential.expected.npz", "expected.npz"),
+        ("demo/picture.png", "a.png"), ("demo/picture.png", "b.png"),
+      ] {
+        try FileManager.default.copyItem(atPath: fixtures + from, toPath: "\(folder)/\(to)")
+      }
+      let source = try ModelSource(contentsOf: "\(folder)/network.h5")
+      let plan: ConversionPlan = try source.plan(ConversionOptions())
+      print(plan.error?.description ?? "every layer can be converted")
+      let model = try source.convert(ConversionOptions()).model
+      #expect(plan.error == nil)
+
+      let inspection = Inspection(model)
+      print(inspection.layers.map(\.type), inspection.parameterCount, inspection.multiplyAdds)
+      let check = ModelCheck(model)
+      print(check.errors.isEmpty, check.warnings)
+      #expect(check.errors.isEmpty)
+
+      let comparison = try Comparison.compare(
+        model, inputs: ["\(folder)/inputs.npz"], expected: "\(folder)/expected.npz",
+        options: Comparison.Options())
+      print(comparison.matches, comparison.outputs.map(\.name))
+      let images = try Comparison.compare(
+        arrays: "\(folder)/a.png", with: "\(folder)/b.png", options: Comparison.Options()
+      ).images
+      for image: ImageDifference in images { print(image.name, try image.amplified().largest) }
+      #expect(comparison.matches)
+
+      let diagnosis = try Diagnosis(
+        model, inputs: ["\(folder)/inputs.npz"], expected: "\(folder)/expected.npz",
+        options: Comparison.Options())
+      if let cause: Cause = diagnosis.best?.causes.first { print(cause.summary, cause.remedy ?? "") }
+      let study = try HalfPrecisionStudy(
+        model, inputs: ["\(folder)/inputs.npz"], options: Comparison.Options())
+      print(study.agrees, study.kept)
+      #expect(study.agrees)
+    }
+  }
+
+  @Test(arguments: [("docs/library.md", 4), ("Sources/Assay/Assay.docc/Examples.md", 4)])
+  func thePageHoldsCompiledCode(_ name: String, _ count: Int) throws {
     func lines(_ text: String) -> [String] {
       text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     }
     let page = try String(
-      contentsOfFile: packageRoot + "/docs/library.md", encoding: .utf8)
+      contentsOfFile: packageRoot + "/" + name, encoding: .utf8)
     let source = lines(try String(contentsOfFile: #filePath, encoding: .utf8))
     let blocks = page.components(separatedBy: "```swift\n").dropFirst()
       .compactMap { $0.components(separatedBy: "```").first }
-    #expect(blocks.count == 4)
+    #expect(blocks.count == count)
     for block in blocks {
       let wanted = lines(block.trimmingCharacters(in: .newlines))
       #expect(

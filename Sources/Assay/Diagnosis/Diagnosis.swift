@@ -38,6 +38,10 @@ public struct Diagnosis: Sendable {
   /// Tries causes singly, then in pairs, until one explains the difference.
   ///
   /// - Parameters:
+  ///   - model: the model that predicts something else.
+  ///   - words: inputs as on a command line.
+  ///   - path: a file with the expected outputs.
+  ///   - options: those of the comparison that found the difference.
   ///   - budget: no trial starts after this time.
   ///   - multiplyAdds: no trial starts after as many; nil for any number.
   public init(

@@ -34,8 +34,10 @@ public struct HalfPrecisionStudy: Sendable {
   public var agrees: Bool { outputs.joined().allSatisfy(\.agrees) }
 
   /// - Parameters:
+  ///   - model: the model to run in half precision.
   ///   - words: inputs as on a command line, of which the first four count; none for random ones.
   ///   - options: `precision` is the one to study, `tolerances` are those of the outputs.
+  ///   - seed: of random inputs.
   ///   - budget: the search for layers ends after this time.
   /// - Throws: `ModelError` if the model does not run, or an input does not fit.
   public init(

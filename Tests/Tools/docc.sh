@@ -1,0 +1,36 @@
+#!/bin/sh
+# Builds the documentation catalog of the library from a debug build, in .build/docc. A warning is an
+# error, and so is a public type of the library without an example.
+set -eu
+cd "$(dirname "$0")/../.."
+tools=$(dirname "$(realpath "$(command -v "${SWIFT:-swift}")")")
+build=.build/debug
+folder=.build/docc
+rm -rf "$folder"
+mkdir -p "$folder/symbols"
+maps=
+for module in CSpec CSystem CCodecs PluginSupport; do
+  maps="$maps -Xcc -fmodule-map-file=$build/$module.build/module.modulemap"
+done
+for module in CHDF5 CProtobufC CZlib CPNG CJPEG CVector CAssayPlugin; do
+  maps="$maps -Xcc -fmodule-map-file=Sources/$module/module.modulemap"
+done
+# shellcheck disable=SC2046,SC2086
+"$tools/swift-symbolgraph-extract" -module-name Assay -I $build/Modules -minimum-access-level public \
+  -skip-synthesized-members -output-dir "$folder/symbols" $maps \
+  $(pkg-config --cflags-only-I hdf5 libpng | sed 's/-I/-Xcc -I/g') \
+  -target "$("${SWIFT:-swift}c" -print-target-info | sed -n 's/.*"triple": "\(.*\)".*/\1/p' | head -1)"
+"$tools/docc" convert Sources/Assay/Assay.docc --additional-symbol-graph-dir "$folder/symbols" \
+  --fallback-bundle-identifier assay --fallback-display-name Assay --warnings-as-errors \
+  --output-path "$folder/Assay.doccarchive"
+for type in $(python3 -c '
+import json, sys
+for symbol in json.load(open(sys.argv[1]))["symbols"]:
+    if len(symbol["pathComponents"]) == 1 and symbol["pathComponents"][0][0].isupper():
+        print(symbol["pathComponents"][0])' "$folder/symbols/Assay.symbols.json"); do
+  sed -n '/^```swift/,/^```$/p' Sources/Assay/Assay.docc/Examples.md | grep -qw "$type" || {
+    echo "docc: $type has no example" >&2
+    exit 1
+  }
+done
+echo "docc: wrote $folder/Assay.doccarchive without a warning"
