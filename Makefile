@@ -18,6 +18,8 @@ build: setup
 #: install  copies what was built, with man pages and completions, to PREFIX (/usr/local)
 install:
 	@sh Tests/Tools/install.sh $(BUILD) $(DESTDIR)$(PREFIX)
+	@[ ! -e .build/library/libassay.a ] || { install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include && \
+	  cp -P .build/library/libassay.* $(DESTDIR)$(PREFIX)/lib && cp .build/library/assay.h $(DESTDIR)$(PREFIX)/include; }
 
 #: demo     builds, and runs style transfer, a classifier and a detector on photographs
 demo: build

@@ -25,11 +25,11 @@ import Testing
   private static let test = packageRoot + "/Tests/Tools/library.c"
 
   /// Nothing is printed, by the library either.
-  @Test(arguments: ["library", "library-misuse", "library-fork"])
+  @Test(arguments: ["library", "library-misuse", "library-fork", "library-growth", "library-threads"])
   func theProgramFindsNoFault(_ name: String) throws {
     try withTemporaryFolder { folder in
       let result = try Self.compiled("\(packageRoot)/Tests/Tools/\(name).c", in: folder).run(
-        [Self.fixtures], environment: ["ASSAY_HDF5_WORKER": "\(Self.products)/assay-hdf5"])
+        [Self.fixtures, "3"], environment: ["ASSAY_HDF5_WORKER": "\(Self.products)/assay-hdf5"])
       #expect(result.exited && result.code == 0)
       #expect(result.output + result.errors == "")
     }

@@ -1,9 +1,10 @@
 #!/bin/sh
 # Builds libassay, shared and static, with the Swift runtime, the codecs, protobuf-c and zlib inside,
-# and runs the test in C on both. Linux only: macOS brings the Swift runtime.
+# and runs the tests in C on both, and the example of the page as it is printed. Linux only: macOS brings
+# the Swift runtime.
 #     library.sh [--portable] [FOLDER]
 # FOLDER has the products of a build of AssayLibrary; without it a release build makes them. Writes
-# libassay.so, libassay.a and assay.h to .build/library. With --portable they need no glibc later
+# libassay.so.MAJOR with its link libassay.so, libassay.a, assay.h and NOTICES to .build/library. With --portable they need no glibc later
 # than 2.28; Debian only.
 set -eu
 portable=
@@ -22,6 +23,9 @@ folder=.build/library
 rm -rf "$folder"
 mkdir -p "$folder"
 cp Sources/CAssay/assay.h "$folder"
+sh Tests/Tools/release/notices.sh >"$folder/NOTICES"
+shared=libassay.so.$(sed -n 's/.*assayVersion = "\([0-9]*\)\..*/\1/p' Sources/Assay/Version.swift)
+ln -s "$shared" "$folder/libassay.so"
 additions=
 libc=
 if [ -n "$portable" ]; then
@@ -56,14 +60,14 @@ FILE *assay_stderr;
 __attribute__((constructor)) static void set(void) { assay_stderr = stderr; }
 END
 ld -r -o "$folder/assay.o" "$folder/all.o" "$folder/stderr.o"
-objcopy --strip-debug --keep-global-symbols="$folder/functions" "$folder/assay.o"
+objcopy --strip-debug --remove-section=.swift_ast --keep-global-symbols="$folder/functions" "$folder/assay.o"
 { echo '{ global:' && sed 's/$/;/' "$folder/functions" && echo 'local: *; };'; } >"$folder/symbols"
 ar rcsD "$folder/libassay.a" "$folder/assay.o"
 # shellcheck disable=SC2086
-cc -shared $libc -o "$folder/libassay.so" "$folder/assay.o" $additions -static-libgcc -Wl,-soname,libassay.so \
+cc -shared $libc -o "$folder/$shared" "$folder/assay.o" $additions -static-libgcc "-Wl,-soname,$shared" \
   -Wl,--gc-sections -Wl,-z,defs -Wl,-z,noexecstack \
   -Wl,--version-script="$folder/symbols" -lm -lpthread -ldl
-strip --strip-unneeded "$folder/libassay.so"
+strip --strip-unneeded "$folder/$shared"
 rm "$folder"/*.o "$folder/symbols"
 
 visible=$(nm -D --defined-only "$folder/libassay.so" | awk '{ print $3 }' | sort)
@@ -88,10 +92,10 @@ fi
 test_with() {
   name=$1
   shift
-  for program in library-misuse library-fork library; do
+  for program in library-misuse library-fork library-growth library-threads library; do
     cc -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror -g -I"$folder" -o "$folder/$name" \
       "Tests/Tools/$program.c" "$@" -lm -lpthread -ldl
-    "$folder/$name" Fixtures/library
+    "$folder/$name" Fixtures/library 3
   done
   if command -v valgrind >/dev/null; then
     # Optimized Swift branches on undefined values where the outcome does not matter.
@@ -102,4 +106,17 @@ test_with() {
 }
 test_with shared -L"$folder" -lassay -Wl,-rpath,"$PWD/$folder"
 test_with static "$folder/libassay.a"
+
+# What docs/c-library.md prints; the model computes 2 x + 1.
+example=$folder/example
+mkdir "$example"
+code() { sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/p" docs/c-library.md | sed '1d;$d'; }
+code c >"$example/example.c"
+code sh | sed "s|\.build/library|$PWD/$folder|g" >"$example/build.sh"
+(cd "$example" && sh -e build.sh)
+[ "$("$example/example" Fixtures/library/line.mlmodel)" = "1 3 5 7 9 11 " ]
+size=$(($(wc -c <"$example/example") / 1000000))
+echo "library: the static example of the page has $size MB"
+[ "$size" -le 35 ] || { echo "library: that is more than 35 MB" >&2; exit 1; }
+rm -r "$example"
 ls "$folder"/*

@@ -44,6 +44,9 @@ map CAssayPlugin "$PWD/Sources/CAssayPlugin/assay_plugin.h"
 map CHDF5 "$PWD/Sources/CHDF5/shim.h"
 map CProtobufC "$PWD/Sources/CProtobufC/shim.h"
 map CSpec "$PWD/Sources/CSpec/include/CSpec.h"
+map CCodecs "$PWD/Sources/CCodecs/include/CCodecs.h"
+map PluginSupport "$PWD/Sources/PluginSupport/include/PluginSupport.h"
+map CAssay "$PWD/Sources/CAssay/assay.h"
 # Of the packages' headers these alone: others around them are those of this system.
 mkdir -p "$folder/packages"
 ln -sfn "$(pkg-config --variable=includedir libprotobuf-c)/protobuf-c" "$folder/packages/protobuf-c"
@@ -86,7 +89,10 @@ check() { # module, other sources
 }
 check LibC Tests/Tools/macos/DarwinOverlay.swift
 for module in ${MODULES:-TensorCore Files ByteFormats HDF5Reader HDF5Library KernelInterface \
-  KernelsBaseline Kernels Formulas CoreMLModel CustomLayers Engine}; do
+  KernelsBaseline Kernels Formulas CoreMLModel CustomLayers Engine ModelTransforms Programs Imaging \
+  ModelPrediction ProgramConversion LayerTemplates ImportSupport Reports KerasImport CaffeImport \
+  DarknetImport Interpretation CaffeInterpretation KerasInterpretation DarknetInterpretation Detection \
+  Verification NetworkBuilder Assay AssayLibrary}; do
   check "$module"
 done
 exit $status

@@ -9,7 +9,7 @@ folder=.build/wheel
 rm -rf "$folder"
 mkdir -p "$folder"
 cp -R Sources/Python "$folder/source"
-cp "$library" "$folder/source/assay"
+cp -L "$library" "$folder/source/assay"
 for program in assay assay-hdf5; do
   strip --strip-all -o "$folder/source/assay/$program" ".build/static/release/$program"
 done
