@@ -102,17 +102,19 @@ final class GraphBuilder {
   /// An initializer that is an input's value if it is left out.
   func addDefault(_ tensor: ONNXTensor) { initializers.append(tensor) }
 
+  /// Operators whose outputs are optional.
+  private static let optionalOutputs: Set = ["LSTM", "GRU", "RNN"]
+
   /// Removes what the outputs do not depend on.
   func prune(keeping outputs: Set<String>, defaults: Set<String>) {
     var needed = outputs
     var kept: [ONNXNode] = []
     for var node in nodes.reversed() where node.outputs.contains(where: needed.contains) {
       needed.formUnion(node.inputs)
-      // An output that nobody needs is left out.
-      for place in node.outputs.indices.dropFirst() where !needed.contains(node.outputs[place]) {
-        node.outputs[place] = ""
+      if Self.optionalOutputs.contains(node.type) {
+        node.outputs = node.outputs.map { needed.contains($0) ? $0 : "" }
+        while node.outputs.last == "" { node.outputs.removeLast() }
       }
-      while node.outputs.last == "" { node.outputs.removeLast() }
       kept.append(node)
     }
     nodes = kept.reversed()

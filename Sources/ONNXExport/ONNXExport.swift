@@ -118,27 +118,32 @@ private struct ONNXExport {
     let own = writer.graph.unique(name(input.name))
     let value = GraphValue(name: own, type: tensor.dataType, shape: tensor.sizes)
     writer.define(input.name, value)
-    if case .state? = input.type?.kind { writer.setState(input.name, value) }
     let feature = description.input.first { $0.name == input.name }
-    if feature?.type?.isOptional == true, let shape = value.sizes,
+    var standard: Float?
+    if case .state? = input.type?.kind {
+      writer.setState(input.name, value)
+      standard = 0
+    } else if feature?.type?.isOptional == true,
       case .multiArray(let array)? = feature?.type?.kind
     {
-      let count = try checkedProduct(shape, limit: Limits.tensorElements)
-      let number: Float =
+      standard =
         switch array.defaultValue {
         case .int(let value)?: Float(value)
         case .float(let value)?: value
         case .double(let value)?: Float(value)
         case nil: 0
         }
+    }
+    if let standard, let shape = value.sizes {
+      let count = try checkedProduct(shape, limit: Limits.tensorElements)
       var tensor = ONNXTensor()
       (tensor.name, tensor.sizes) = (own, shape)
       tensor.type = try ONNXDataType(value.type).rawValue
-      let values = [Float](repeating: number, count: count)
+      let values = [Float](repeating: standard, count: count)
       switch value.type {
       case .float32: tensor.data = Bytes(values)
       case .float16: tensor.data = Bytes(values.map(Half.bits))
-      default: tensor.data = Bytes(values.map { Int32($0) })
+      default: tensor.data = Bytes(values.map { Int32(exactly: $0.rounded()) ?? 0 })
       }
       writer.graph.addDefault(tensor)
       defaults.insert(own)

@@ -51,7 +51,10 @@ final class ProgramWriter {
   func constant(_ name: String) throws -> MILElements? {
     if let elements = constants[name] { return elements }
     guard expansions.contains(name) else { return nil }
-    try program.forEachConstant(named: [name]) { if constants[$0] == nil { constants[$0] = $1 } }
+    // One may be expanded from another.
+    try program.forEachConstant(named: expansions) {
+      if constants[$0] == nil { constants[$0] = $1 }
+    }
     return constants[name]
   }
 

@@ -16,7 +16,8 @@ extension MILProgram {
           if names.contains(name), let elements = try lowering.value(name).constant {
             try body(name, elements)
           }
-          if operation.isExpansion { lowering.forget(name) }
+          // Sparse values are expanded by another operation.
+          if operation.isExpansion, operation.outputs.count == 1 { lowering.forget(name) }
         }
         try operation.blocks.forEach(visit)
       }

@@ -2,7 +2,7 @@
 """onnx_judge.py ASSAY FOLDER… — converts to ONNX, and compares what ONNX Runtime computes with the frameworks' values.
 
 FOLDER is one of SHARED's: a corpus (corpus/keras and the others), corpus/programs, or a folder with models, whose files
-are compared with what ASSAY computes. Each file passes onnx.checker with full shape inference. Exits with 1 where a value
+are compared with NAME.expected.npz beside them, or with what ASSAY computes. Each file passes onnx.checker with full shape inference. Exits with 1 where a value
 is wrong or a file is not valid. Needs onnx, onnxruntime and numpy.
 
   --only SUBSTRING   cases whose name contains it (repeatable)
@@ -14,6 +14,7 @@ import argparse
 import concurrent.futures
 import glob
 import json
+import multiprocessing
 import os
 import re
 import shlex
@@ -26,8 +27,8 @@ import onnx
 import onnxruntime
 
 onnxruntime.set_default_logger_severity(3)
-# Counted apart: what no framework computes twice the same, and what only its user could implement.
-APART = ("random", "no formula", "is neither a network nor")
+# Counted apart: models of features, and layers that only their user could implement.
+APART = ("RandomNormal", "has no formula", "is neither a network nor")
 MODELS = (".h5", ".hdf5", ".keras", ".caffemodel", ".mlmodel", ".mlpackage", ".weights")
 
 
@@ -124,7 +125,9 @@ class Network:
             names = [output.name for output in self.session.get_outputs()]
             for name, array in zip(names, self.session.run(names, feed)):
                 letters = self.letters(name)
-                if letters:
+                if self.property("image", name):
+                    array = array[0].transpose(1, 2, 0)
+                elif letters:
                     array = self.relaid(array, letters[1], letters[0])
                 answers.setdefault(name, []).append((letters[0] if letters else "", array))
         return {name: self.joined(parts) for name, parts in answers.items()}
@@ -146,6 +149,9 @@ def difference(expected, answers, rtol, atol):
     for name, array in expected.items():
         name = name.replace("__SLASH__", "/")
         own = answers.get(name, answers.get(identifier(name)))
+        if own is None and len(answers) == 1 and array.dtype.kind == "f":
+            # The scores of a classifier have the name of its dictionary.
+            own = next(iter(answers.values()))
         if own is None:
             # The class of a classifier is no output.
             if len(answers) >= len(expected) - 1 and array.dtype.kind in "USOi":
@@ -158,9 +164,9 @@ def difference(expected, answers, rtol, atol):
         own = own.reshape(array.shape).astype(np.float64)
         array = array.astype(np.float64)
         big = float(np.abs(array[np.isfinite(array)]).max(initial=0))
-        error = np.abs(own - array)
+        error = np.atleast_1d(np.abs(own - array))
         error[(own == array) | (np.isnan(own) & np.isnan(array))] = 0
-        limit = rtol * np.abs(array) + max(atol[0], atol[1] * big)
+        limit = np.atleast_1d(rtol * np.abs(array) + max(atol[0], atol[1] * big))
         limit[~np.isfinite(limit)] = 0
         if error.size:
             worst = max(worst, float(np.nan_to_num(error, nan=np.inf).max()) / max(big, 1e-30))
@@ -180,8 +186,14 @@ class Judge:
                                 capture_output=True, text=True, errors="replace", timeout=300)
         if result.returncode:
             lines = [line for line in result.stderr.splitlines() if line.startswith("error:")]
-            isClean = result.returncode in (2, 66) and lines
-            return ("refused" if isClean else "broken", lines[0][7:] if lines else f"exit {result.returncode}")
+            if result.returncode not in (2, 66) or not lines:
+                return "broken", lines[0][7:] if lines else f"exit {result.returncode}"
+            message = lines[0].removeprefix("error: ").replace(arguments[0] + ": ", "")
+            # What no format of Core ML can hold either has no ONNX.
+            plain = not arguments[0].endswith(("mlmodel", "mlpackage")) and subprocess.run(
+                [self.assay, "convert", *arguments, "-o", path + ".mlmodel"], capture_output=True).returncode
+            isApart = plain or any(word in message for word in APART)
+            return "apart" if isApart else "refused", message
         return None
 
     def corpus_case(self, case, tools):
@@ -223,7 +235,11 @@ class Judge:
             files = own[:1] + files
         with tempfile.TemporaryDirectory() as scratch:
             path = self.path(case, scratch)
-            return self.convert(files, path) or self.against_assay(path, files, scratch)
+            failure = self.convert(files, path)
+            stem = os.path.splitext(case)[0]
+            if not failure and case.endswith(".mlpackage") and os.path.exists(stem + ".expected.npz"):
+                return self.compared(path, stem + ".inputs.npz", stem + ".expected.npz", (1e-3, (1e-4, 1e-3)))
+            return failure or self.against_assay(path, files, scratch)
 
     def against_assay(self, path, files, scratch, inputs=None):
         network = Network(path)
@@ -265,10 +281,23 @@ class Judge:
         return os.path.join(self.keep, "__".join(case.strip("/").split("/")[-2:]) + ".onnx")
 
     def judge(self, kind, case, tools):
+        """In a process of its own, since the runtime may crash."""
+        def run(sender):
+            try:
+                sender.send(kind(case, tools))
+            except Exception as error:  # Any failure of the checker or the runtime is the file's.
+                sender.send(("invalid", " ".join(f"{type(error).__name__}: {error}".split())[:400]))
+
+        receiver, sender = multiprocessing.Pipe(False)
+        process = multiprocessing.get_context("fork").Process(target=run, args=(sender,))
+        process.start()
+        sender.close()
         try:
-            return kind(case, tools)
-        except Exception as error:  # Any failure of the checker or the runtime is the file's.
-            return "invalid", " ".join(f"{type(error).__name__}: {error}".split())[:400]
+            return receiver.recv()
+        except EOFError:
+            return "invalid", "the checker or the runtime crashed"
+        finally:
+            process.join()
 
 
 def cases(judge, folder):
@@ -281,7 +310,7 @@ def cases(judge, folder):
     if any(os.path.exists(f"{folder}/{name}/case.json") for name in names):
         return [(judge.program_case, f"{folder}/{name}", None) for name in names]
     return [(judge.model_case, path, None) for path in sorted(glob.glob(f"{folder}/**", recursive=True))
-            if path.endswith(MODELS) and "inputs_and_outputs" not in path]
+            if path.endswith(MODELS) and "inputs_and_outputs" not in path and ".mlpackage/" not in path]
 
 
 def main():
@@ -301,8 +330,6 @@ def main():
     counts, errors = {}, []
     for (_, case, _), (kind, why, *worst) in zip(work, results):
         name = "/".join(case.split("/")[-2:])
-        if kind == "refused" and any(word in why for word in APART):
-            kind = "apart"
         counts[kind] = counts.get(kind, 0) + 1
         if kind not in ("match", "valid"):
             print(f"{kind:8} {name}  {why}")

@@ -7,9 +7,17 @@ let gatheringRules: [String: ONNXRule] = [
     let (axis, batch) = (try call.axis("axis", of: x, 0), try call.int("batch_dims", 0))
     if batch == 0 { return [try call.add("Gather", [x, indices], [("axis", .int(axis))])] }
     try require(
-      axis == batch, .unsupported, "axis \(axis) for a batch of \(batch) axes", field: "axis")
+      axis >= batch, .unsupported, "axis \(axis) is one of the batch's \(batch)", field: "axis")
+    // The axis follows the batch, and its indices return to its place.
+    let order = Array(0..<batch) + [axis] + (batch..<x.rank).filter { $0 != axis }
     let places = try call.unsqueeze(call.cast(indices, to: .int64), [indices.rank])
-    return [try call.add("GatherND", [x, places], [("batch_dims", .int(batch))])]
+    let found = try call.add(
+      "GatherND", [call.transpose(x, order), places], [("batch_dims", .int(batch))],
+      shape: [Int?](repeating: nil, count: x.rank - 1 + indices.rank - batch))
+    let own = indices.rank - batch
+    let outer = indices.rank..<indices.rank + axis - batch
+    let back = Array(0..<batch) + outer + (batch..<batch + own) + (outer.upperBound..<found.rank)
+    return [try call.transpose(found, back)]
   },
   "gather_nd": { call in
     [

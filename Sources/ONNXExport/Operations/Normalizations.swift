@@ -75,13 +75,19 @@ extension ExportedOperation {
     var x = try value("x")
     let (size, rank) = (try int("size", 0), x.rank)
     try require(size % 2 == 1, .unsupported, "an even size", field: "size")
+    let shape = x.sizes
     if rank == 3 { x = try unsqueeze(x, [3]) }
+    if rank == 5 {
+      // The channels are the second of four axes.
+      guard let shape else { throw unsupported("the sizes are not known", field: "x") }
+      x = try reshape(x, [shape[0], shape[1], -1, shape[4]])
+    }
     let result = try add(
       "LRN", [x],
       [
         ("size", .int(size)), ("alpha", .float(float("alpha", 1e-4))),
         ("beta", .float(float("beta", 0.75))), ("bias", .float(float("k", 1))),
       ])
-    return [rank == 3 ? try squeeze(result, [3]) : result]
+    return [try rank == 3 ? squeeze(result, [3]) : shape.map { try reshape(result, $0) } ?? result]
   }
 }

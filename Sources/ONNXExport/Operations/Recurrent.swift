@@ -5,9 +5,9 @@ let recurrentRules: [String: ONNXRule] = [
   // The gates are stacked: input, forget, output, cell; in ONNX input, output, forget, cell.
   "lstm": { call in
     let clip = try call.float("clip", .greatestFiniteMagnitude)
-    // This is the largest number in half precision.
+    // Converters write 50000 for none.
     try require(
-      clip >= 65504, .unsupported, "ONNX's LSTM has no limit for its cell", field: "clip")
+      clip >= 50000, .unsupported, "ONNX's LSTM has no limit for its cell", field: "clip")
     let functions = try [
       call.function("recurrent_activation", "sigmoid"), call.function("cell_activation", "tanh"),
       call.function("activation", "tanh"),
@@ -180,7 +180,11 @@ private struct Recurrence {
     }
     var steps = steps
     steps.shape = [x.shape[0], isBoth ? 2 : 1, x.shape[1], size]
-    if !isBoth { return try call.squeeze(steps, [1]) }
+    if !isBoth {
+      let result = try call.squeeze(steps, [1])
+      // A program has the steps in the order of processing, ONNX in that of the input.
+      return direction == "reverse" ? try call.reversed(result, [0]) : result
+    }
     return try call.add(
       "Reshape", [call.transpose(steps, [0, 2, 1, 3]), call.list([0, 0, 2 * size])])
   }

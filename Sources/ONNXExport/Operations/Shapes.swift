@@ -45,10 +45,7 @@ let shapeRules: [String: ONNXRule] = [
   "reverse": { call in
     let x = try call.value("x")
     let axes = try ArrayShape.axes(call.ints("axes") ?? Array(0..<x.rank), rank: x.rank)
-    func each(_ value: Int) throws -> GraphValue { try call.list(axes.map { _ in value }) }
-    return [
-      try call.add("Slice", [x, each(-1), each(-Int(Int32.max)), call.list(axes), each(-1)])
-    ]
+    return [try call.reversed(x, axes)]
   },
   "reverse_sequence": { call in
     let x = try call.value("x")
@@ -104,6 +101,11 @@ let shapeRules: [String: ONNXRule] = [
 ]
 
 extension ExportedOperation {
+  func reversed(_ x: GraphValue, _ axes: [Int]) throws -> GraphValue {
+    func each(_ value: Int) throws -> GraphValue { try list(axes.map { _ in value }) }
+    return try add("Slice", [x, each(-1), each(-Int(Int32.max)), list(axes), each(-1)])
+  }
+
   fileprivate func padded() throws -> [GraphValue] {
     let x = try value("x")
     let pad = try ints("pad") ?? []
