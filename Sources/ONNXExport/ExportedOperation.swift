@@ -76,7 +76,14 @@ struct ExportedOperation {
     return nil
   }
 
-  func ints(_ name: String) throws -> [Int]? { try inArgument(name) { try elements(name)?.ints() } }
+  /// Integers of 32 bits, whose products cannot overflow.
+  func ints(_ name: String) throws -> [Int]? {
+    try inArgument(name) {
+      guard let values = try elements(name)?.ints() else { return nil }
+      try require(values.allSatisfy { Int32(exactly: $0) != nil }, "a number beyond 32 bits")
+      return values
+    }
+  }
   func floats(_ name: String) throws -> [Float]? {
     try inArgument(name) { try elements(name)?.floats() }
   }
@@ -121,7 +128,7 @@ struct ExportedOperation {
     guard operation.outputs.indices.contains(index),
       let tensor = operation.outputs[index].type?.tensor
     else { throw ModelError(.malformed, "the operation does not declare its results") }
-    return GraphValue(name: "", type: tensor.dataType, shape: tensor.sizes)
+    return GraphValue(name: "", type: tensor.dataType, shape: try tensor.checkedSizes)
   }
 
   // MARK: - Nodes
@@ -185,6 +192,7 @@ struct ExportedOperation {
   }
 
   func transpose(_ x: GraphValue, _ axes: [Int]) throws -> GraphValue {
+    try require(axes.sorted() == Array(0..<x.rank), "the axes \(axes) for rank \(x.rank)")
     if axes == Array(0..<axes.count) { return x }
     return try add("Transpose", [x], [("perm", .ints(axes))], shape: axes.map { x.shape[$0] })
   }
@@ -207,5 +215,18 @@ struct ExportedOperation {
 
   func binary(_ type: String, _ x: GraphValue, _ y: Float) throws -> GraphValue {
     try add(type, [x, scalar(y, x.type)])
+  }
+}
+
+extension MILTensorType {
+  /// The sizes, of which unknown ones are nil.
+  var checkedSizes: [Int?] {
+    get throws {
+      try require(
+        sizes.count <= Limits.rank
+          && sizes.allSatisfy { $0.map { (0...Limits.dimension).contains($0) } ?? true },
+        "the sizes are \(sizes.map { $0.map { "\($0)" } ?? "?" }.joined(separator: ", "))")
+      return sizes
+    }
   }
 }

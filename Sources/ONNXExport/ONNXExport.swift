@@ -116,7 +116,7 @@ private struct ONNXExport {
       throw ModelError(.unsupported, "not an array", field: "input '\(input.name)'")
     }
     let own = writer.graph.unique(name(input.name))
-    let value = GraphValue(name: own, type: tensor.dataType, shape: tensor.sizes)
+    let value = GraphValue(name: own, type: tensor.dataType, shape: try tensor.checkedSizes)
     writer.define(input.name, value)
     let feature = description.input.first { $0.name == input.name }
     var standard: Float?
@@ -135,7 +135,7 @@ private struct ONNXExport {
         }
     }
     if let standard, let shape = value.sizes {
-      let count = try checkedProduct(shape, limit: Limits.tensorElements)
+      let count = try checkedProduct(shape, limit: 1 << 26)
       var tensor = ONNXTensor()
       (tensor.name, tensor.sizes) = (own, shape)
       tensor.type = try ONNXDataType(value.type).rawValue

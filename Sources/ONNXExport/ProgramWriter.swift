@@ -137,7 +137,7 @@ final class ProgramWriter {
       let name = outputNames[output.name] ?? graph.unique(output.name)
       if graph.rename(value.name, to: name, since: mark) { value.name = name }
       value.type = tensor.dataType
-      value.shape = tensor.sizes
+      value.shape = try tensor.checkedSizes
       values[output.name] = value
     }
   }

@@ -80,6 +80,8 @@ extension ExportedOperation {
     var added = windows.kernel.map { _ in 0 }
     let isSame = windows.padType.hasPrefix("same")
     let sizes = try ints("output_shape")?.dropFirst(2).map { $0 }
+    try require(
+      sizes == nil || sizes?.count == windows.kernel.count, "\(sizes ?? [])", field: "output_shape")
     for (axis, extent) in windows.extents.enumerated() {
       var excess = extent - windows.strides[axis]
       if let sizes, let size = x.shape[axis + 2] {
@@ -114,6 +116,7 @@ extension ExportedOperation {
     let excludes = try bool("exclude_padding_from_average")
     var isCeiling = try bool("ceil_mode") && !windows.padType.hasPrefix("same")
     let declared = try declared()
+    try require(declared.rank == x.rank, "the result has rank \(declared.rank)")
     if isCeiling, type != "AveragePool" || excludes {
       // Enough padding for the last window is the same, and leaves no choice.
       for axis in kernel.indices {

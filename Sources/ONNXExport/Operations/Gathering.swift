@@ -6,6 +6,7 @@ let gatheringRules: [String: ONNXRule] = [
     let (x, indices) = (try call.value("x"), try call.value("indices"))
     let (axis, batch) = (try call.axis("axis", of: x, 0), try call.int("batch_dims", 0))
     if batch == 0 { return [try call.add("Gather", [x, indices], [("axis", .int(axis))])] }
+    try require(batch > 0 && batch <= indices.rank, "\(batch)", field: "batch_dims")
     try require(
       axis >= batch, .unsupported, "axis \(axis) is one of the batch's \(batch)", field: "axis")
     // The axis follows the batch, and its indices return to its place.

@@ -52,7 +52,7 @@ let matrixRules: [String: ONNXRule] = [
       throw call.unsupported("the sizes of the matrices are not known", field: "x")
     }
     let (lower, upper) = (try call.int("lower", -1), try call.int("upper", -1))
-    let count = try checkedProduct([rows, columns], limit: Limits.tensorElements)
+    let count = try checkedProduct([rows, columns], limit: 1 << 24)
     let mask = (0..<count).map { place -> Float in
       let distance = place % columns - place / columns
       return (lower < 0 || -distance <= lower) && (upper < 0 || distance <= upper) ? 1 : 0
@@ -66,6 +66,7 @@ extension ExportedOperation {
   ///
   /// - Parameter name: the argument.
   fileprivate func transposed(_ x: GraphValue, _ name: String) throws -> GraphValue {
+    try require(x.rank > 1, "the rank is \(x.rank); at least 2 is needed", field: name)
     var axes = Array(0..<x.rank)
     axes.swapAt(x.rank - 1, x.rank - 2)
     guard let elements = try constant(name) else { return try transpose(x, axes) }

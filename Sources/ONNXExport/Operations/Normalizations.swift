@@ -75,6 +75,7 @@ extension ExportedOperation {
     var x = try value("x")
     let (size, rank) = (try int("size", 0), x.rank)
     try require(size % 2 == 1, .unsupported, "an even size", field: "size")
+    try require((3...5).contains(rank), "the rank is \(rank)", field: "x")
     let shape = x.sizes
     if rank == 3 { x = try unsqueeze(x, [3]) }
     if rank == 5 {

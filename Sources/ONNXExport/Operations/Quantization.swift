@@ -59,6 +59,7 @@ extension ExportedOperation {
       try elements("data"), try elements("scale"), try elements("offset")
     )
     guard let data, let scale, [.int8, .uint8, .int4, .uint4].contains(data.type),
+      data.shape.count == scale.shape.count,
       offset.map({ $0.type == data.type && $0.shape == scale.shape }) ?? true
     else { return [] }
     let blocked = data.shape.indices.filter { scale.shape[$0] > 1 }

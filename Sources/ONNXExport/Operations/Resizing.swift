@@ -46,7 +46,7 @@ let resizingRules: [String: ONNXRule] = [
     let parts = try call.reshape(x, [s[0], s[1], s[2] / factor, factor, s[3] / factor, factor])
     let moved = try call.transpose(parts, [0, 1, 3, 5, 2, 4])
     return [
-      try call.reshape(moved, [s[0], s[1] * factor * factor, s[2] / factor, s[3] / factor])
+      try call.reshape(moved, [s[0], -1, s[2] / factor, s[3] / factor])
     ]
   },
 ]
@@ -76,6 +76,7 @@ extension ExportedOperation {
   ) throws -> GraphValue {
     let x = try value("x")
     let lead = x.rank - sizes.count
+    try require(lead >= 0, "the rank is \(x.rank)", field: "x")
     if let known = x.sizes {
       return try add(
         "Resize", [x, .missing, .missing, list(Array(known[..<lead]) + sizes)],

@@ -131,7 +131,8 @@ extension ExportedOperation {
       try value("x"), try ints("block_shape") ?? [], try ints(amounts) ?? []
     )
     try require(
-      x.rank == 4 && block.count == 2 && edges.count == 4, "\(block) and \(edges)", field: amounts)
+      x.rank == 4 && block.count == 2 && edges.count == 4 && block.allSatisfy { $0 > 0 },
+      "\(block) and \(edges)", field: amounts)
     return (x, block, edges)
   }
 

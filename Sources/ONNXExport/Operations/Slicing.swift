@@ -22,6 +22,7 @@ let slicingRules: [String: ONNXRule] = [
       throw call.unsupported("the size of the axis is not known", field: "x")
     }
     let starts = stride(from: 0, through: length - size, by: step)
+    _ = try checkedProduct([(length - size) / step + 1, size], limit: 1 << 24)
     let places = starts.flatMap { Array($0..<$0 + size) }
     let indices = try call.integers(places, [places.count / size, size])
     return [try call.add("Gather", [x, indices], [("axis", .int(axis))])]
@@ -87,6 +88,7 @@ private struct Slices {
     end = try call.list("end", count: rank)
     stride = try call.list("stride", count: rank)
     squeezed = try call.flags("squeeze_mask", count: rank)
+    try require(!stride.contains(0), "\(stride)", field: "stride")
     let (begins, ends) = (
       try call.flags("begin_mask", count: rank), try call.flags("end_mask", count: rank)
     )
@@ -165,6 +167,7 @@ extension ExportedOperation {
     guard let sizes = x.sizes else { throw unsupported("the sizes are not known", field: "x") }
     let slices = try Slices(self, rank: x.rank)
     guard let last = slices.axes.last else { return [try reshape(update, sizes)] }
+    _ = try checkedProduct(sizes[...last], limit: 1 << 24)
     let places = (0...last).map { axis -> [Int] in
       let size = sizes[axis]
       func place(_ value: Int) -> Int { min(max(value < 0 ? value + size : value, -1), size) }
