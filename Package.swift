@@ -305,6 +305,7 @@ let package = Package(
     tests(
       "ProgramConversion",
       ["ModelPrediction", "ModelTransforms", "CoreMLModel", "TensorCore"]),
+    tests("ONNXExport", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     tests("Imaging", ["Files", "TensorCore"], settings: optimized),
     tests("Detection", ["ByteFormats", "Imaging", "TensorCore", "Files"]),
     tests(

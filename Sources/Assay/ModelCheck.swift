@@ -1,4 +1,5 @@
 import CoreMLModel
+import ONNXExport
 import TensorCore
 
 /// The errors and warnings for a model.
@@ -33,6 +34,9 @@ public struct ModelCheck: Sendable {
     self.errors = errors
     self.warnings = warnings
   }
+
+  /// Checks the structure of an ONNX model.
+  package init(_ model: ONNXModel) { self.init(errors: model.findings, warnings: []) }
 
   /// Checks a document.
   public init(_ model: Model) {

@@ -75,6 +75,10 @@ struct InspectCommand: ParsableCommand {
 
   func run() throws {
     global.apply()
+    if let onnx = try ONNXModel.written(at: model) {
+      try require(!json, .usage, "--json is for Core ML models and sources", file: model)
+      return Console.write(ONNXText(model: onnx).text)
+    }
     let registry = try plugins.customLayers()
     var reader = ModelReader(source, registry, global, precision: weightPrecision)
     reader.rules = .allow

@@ -53,7 +53,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("x.onnx", "'.onnx'"), ("x.tflite", "'.tflite'"), ("x.mlpackag", "did you mean '.mlpackage'"),
+    ("x.tflite", "'.tflite'"), ("x.mlpackag", "did you mean '.mlpackage'"),
     ("x", "no extension"), ("x.h5", "'.h5'"),
   ])
   func otherFormatsAreRefused(_ output: String, _ message: String) throws {

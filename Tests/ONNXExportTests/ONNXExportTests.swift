@@ -1,0 +1,181 @@
+import ByteFormats
+import CoreMLModel
+import Foundation
+import TensorCore
+import TestSupport
+import Testing
+
+@testable import ONNXExport
+
+/// Graphs that the program writes. What they must contain follows from the source beside each test.
+@Suite struct ONNXExportTests {
+  private static let caffe = Fixtures("caffe")
+  private static let programs = Fixtures("programs")
+
+  private static func read(_ path: String) throws -> ONNXModel {
+    try ONNXModel(bytes: Bytes([UInt8](Data(contentsOf: URL(filePath: path)))))
+  }
+
+  private static func converted(
+    _ arguments: [String], in folder: String
+  ) throws -> ONNXModel {
+    let result = try Command.run(["convert"] + arguments + ["-o", folder + "/m.onnx"])
+    #expect(result.code == 0, "\(result.errors)")
+    return try read(folder + "/m.onnx")
+  }
+
+  /// Convolution, ReLU, pooling, inner product and softmax, on 3 × 6 × 6.
+  @Test func aCaffeNetworkBecomesAGraph() throws {
+    try withTemporaryFolder { folder in
+      let model = try Self.converted(
+        [Self.caffe.path("v2.prototxt"), Self.caffe.path("single.caffemodel")], in: folder)
+      let graph = try #require(model.graph)
+      let types = graph.nodes.map(\.type)
+      for type in ["Conv", "Relu", "MaxPool", "Softmax"] {
+        #expect(types.filter { $0 == type }.count == 1, "\(types)")
+      }
+      #expect((model.opset, model.irVersion, model.producerName) == (13, 7, "Assay"))
+      #expect(graph.inputs.map(\.name) == ["data"] && graph.outputs.map(\.name) == ["prob"])
+      #expect(model.findings.isEmpty, "\(model.findings)")
+      let kernel = try #require(graph.initializers.first { $0.sizes == [4, 3, 3, 3] })
+      #expect(kernel.data.count == 4 * 4 * 27)
+    }
+  }
+
+  @Test func theSameModelGivesTheSameBytes() throws {
+    try withTemporaryFolder { folder in
+      let source = [Self.caffe.path("v2.prototxt"), Self.caffe.path("single.caffemodel")]
+      _ = try Self.converted(source, in: folder)
+      let first = try Data(contentsOf: URL(filePath: folder + "/m.onnx"))
+      _ = try Self.converted(source, in: folder)
+      #expect(try Data(contentsOf: URL(filePath: folder + "/m.onnx")) == first)
+    }
+  }
+
+  /// The bytes of an initializer are at its offset, a multiple of 4096, in the file beside the model.
+  @Test func weightsMayHaveAFileOfTheirOwn() throws {
+    try withTemporaryFolder { folder in
+      let source = [Self.programs.path("recurrent.mlpackage")]
+      let whole = try Self.converted(source, in: folder)
+      let split = try Self.converted(source + ["--external-data"], in: folder)
+      let data = try Data(contentsOf: URL(filePath: folder + "/m.onnx.data"))
+      var count = 0
+      for (a, b) in zip(whole.graph?.initializers ?? [], split.graph?.initializers ?? [])
+      where b.location == 1 {
+        let places = Dictionary(b.externalData.map { ($0.key, $0.value) }) { $1 }
+        let start = try #require(Int(places["offset"] ?? ""))
+        #expect(places["location"] == "m.onnx.data" && start % 4096 == 0)
+        #expect(data[start..<start + a.data.count].elementsEqual(a.data.array(of: UInt8.self)))
+        count += 1
+      }
+      #expect((count > 0) == (whole.graph?.initializers.contains { $0.data.count >= 1024 } ?? false))
+      #expect(split.findings.isEmpty, "\(split.findings)")
+    }
+  }
+
+  /// A loop has no operator in this version; the message names the operation.
+  @Test func loopsAreRefused() throws {
+    try withTemporaryFolder { folder in
+      let result = try Command.run(
+        "convert", Self.programs.path("growing.mlpackage"), "-o", folder + "/m.onnx")
+      #expect(result.code == 2, "\(result.errors)")
+      #expect(result.errors.contains("'while_loop_0' (while_loop)"), "\(result.errors)")
+      #expect(result.errors.contains("loops, conditions and lists"), "\(result.errors)")
+      #expect(fileNames(in: folder).isEmpty)
+    }
+  }
+
+  @Test func optionsOfONNXNeedIt() throws {
+    try withTemporaryFolder { folder in
+      let source = Self.programs.path("binary.mlpackage")
+      for (options, message) in [
+        (["--opset", "12", "-o", "m.onnx"], "opsets 13 to 21"),
+        (["--opset", "13", "-o", "m.mlpackage"], "write an .onnx"),
+        (["-o", "m.onx"], "did you mean '.onnx'"),
+      ] {
+        let words = options.map { $0.hasPrefix("m.") ? folder + "/" + $0 : $0 }
+        let result = try Command.run(["convert", source] + words)
+        #expect(result.code == 64 && result.errors.contains(message), "\(result.errors)")
+      }
+    }
+  }
+
+  /// A state is an input with zeros as its default, and an output.
+  @Test func statesBecomeInputsAndOutputs() throws {
+    try withTemporaryFolder { folder in
+      let model = try Self.converted([Self.programs.path("states.mlpackage")], in: folder)
+      let graph = try #require(model.graph)
+      let next = graph.outputs.map(\.name).filter { $0.hasSuffix("_next") }
+      #expect(!next.isEmpty)
+      for name in next {
+        let state = String(name.dropLast("_next".count))
+        #expect(graph.inputs.contains { $0.name == state })
+        let zeros = try #require(graph.initializers.first { $0.name == state })
+        #expect(zeros.data.array(of: UInt8.self).allSatisfy { $0 == 0 })
+      }
+    }
+  }
+
+  /// `inspect` and `check` show the structure, and name what is wrong.
+  @Test func theStructureIsReadBack() throws {
+    try withTemporaryFolder { folder in
+      var model = try Self.converted(
+        [Self.caffe.path("v2.prototxt"), Self.caffe.path("single.caffemodel")], in: folder)
+      let shown = try Command.run("inspect", folder + "/m.onnx")
+      #expect(shown.code == 0 && shown.output.contains("float[3, 6, 6]"), "\(shown)")
+      #expect(shown.output.contains("MaxPool"), "\(shown.output)")
+      #expect(try Command.run("check", folder + "/m.onnx").code == 0)
+      model.graph?.nodes.removeFirst()
+      try model.write(to: folder + "/m.onnx")
+      let wrong = try Command.run("check", folder + "/m.onnx")
+      #expect(wrong.code == 2 && wrong.output.contains("is not defined"), "\(wrong.output)")
+    }
+  }
+
+  /// Truncated files are errors.
+  @Test func damagedFilesAreErrors() throws {
+    try withTemporaryFolder { folder in
+      _ = try Self.converted([Self.programs.path("binary.mlpackage")], in: folder)
+      let bytes = try [UInt8](Data(contentsOf: URL(filePath: folder + "/m.onnx")))
+      for count in stride(from: 0, to: bytes.count / 2, by: max(1, bytes.count / 60)) {
+        #expect(throws: ModelError.self) {
+          let model = try ONNXModel(bytes: Bytes(Array(bytes[..<count])))
+          if let error = model.findings.first { throw error }
+        }
+      }
+    }
+  }
+
+  /// ONNX Runtime computes what coremltools computed, or a derivation beside the fixtures.
+  @Test(.onnxRuntime, .unsanitized) func onnxRuntimeAgrees() throws {
+    let python = try #require(Python.withONNXRuntime)
+    let judge = "\(packageRoot)/Tests/Tools/onnx_judge.py"
+    let names = [
+      "binary", "unary", "reductions", "normalizations", "recurrent", "mixed", "logical", "shapes",
+    ]
+    let result = try Program(python).run(
+      [judge, Command.binary, Self.programs.path("")]
+        + names.flatMap { ["--only", "/\($0).mlpackage"] })
+    #expect(result.code == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.contains("\(names.count) match"), "\(result.output)")
+  }
+}
+
+/// Python with the packages onnx and onnxruntime: `python3`, or the one of `ASSAY_ONNX_PYTHON`.
+private enum Python {
+  static let withONNXRuntime: String? = {
+    let named = ProcessInfo.processInfo.environment["ASSAY_ONNX_PYTHON"]
+    for path in [named, Program.find("python3")?.path].compactMap({ $0 }) {
+      let imported = try? Program(path).run(["-c", "import onnx, onnxruntime, numpy"])
+      if imported?.code == 0 { return path }
+    }
+    return nil
+  }()
+}
+
+extension Trait where Self == ConditionTrait {
+  fileprivate static var onnxRuntime: Self {
+    .enabled(
+      if: Python.withONNXRuntime != nil, "python3 has no onnx and onnxruntime (ASSAY_ONNX_PYTHON)")
+  }
+}
