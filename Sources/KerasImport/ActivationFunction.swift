@@ -68,7 +68,10 @@ extension NetworkWriter {
         layer: name, layerClass: call.className, activation: isKeras ? stored : plain)
       if let blob = try applyRule(rules, subject, to: tensor.blob, tensor.placement) {
         result.blob = blob
-      } else if package == nil, let formula = KerasActivation(plain, version: version) {
+      } else if package == nil
+        || plain == "gelu_approximate" && ["keras_hub", "keras_nlp"].contains(package ?? ""),
+        let formula = KerasActivation(plain, version: version)
+      {
         if case .sparsemax = formula, tensor.isGuess || !(1...2048).contains(tensor.channels ?? 0) {
           throw call.unsupported(
             "sparsemax along the last axis of \(tensor.shapeText) is not supported")

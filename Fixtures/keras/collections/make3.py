@@ -60,6 +60,12 @@ save("transformer_decoder", [tokens, mask, encoded], x, indices, padding,
 sequence = keras.Input((5, 6))
 save("fourier_encoder", sequence, FNetEncoder(intermediate_dim=4)(sequence))
 
+# As in keras-hub's BERT and GPT-2.
+from keras_hub.src.utils.keras_utils import gelu_approximate
+
+save("transformer_with_gelu", sequence,
+     TransformerEncoder(intermediate_dim=7, num_heads=2, activation=gelu_approximate)(sequence))
+
 heads = keras.Input((5, 3, 4))
 x = RotaryEmbedding()(sequence) + SinePositionEncoding(max_wavelength=50)(sequence)
 y = layers.Reshape((5, 12))(RotaryEmbedding(max_wavelength=70, scaling_factor=2.0)(heads))
