@@ -105,6 +105,7 @@ struct ParameterCount {
       let isScaled = fields["scale"]?.bool ?? true
       let isCentered = fields["center"]?.bool ?? true
       (trainable, fixed) = ((isScaled ? 1 : 0) + (isCentered ? 1 : 0), 2)
+      if fields["renorm"]?.bool == true { fixed += 3 }
     case "Embedding", "PReLU": trainable = 1
     case "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D":
       trainable = hasBias ? 3 : 2

@@ -988,8 +988,9 @@ def dictionary_outputs(k):
 
 
 # Networks of Keras 3 that were refused once. Those of ALSO_H5 are saved in both forms.
-ALSO_H5 = ("untrainable_layers", "dense_prelu", "lora_dense", "lora_int8", "lora_conv", "quantized_float8", "quantized_int4", "quantized_int4_matrices",
-           "quantized_int8_reversible", "example_patches", "example_tokens")
+ALSO_H5 = ("untrainable_layers", "dense_prelu", "lora_dense", "lora_int8", "lora_conv", "quantized_float8",
+           "quantized_int4", "quantized_int4_matrices", "quantized_int8_reversible", "renormalized",
+           "example_patches", "example_tokens")
 
 
 def network(name, *shapes, values=None, types=None):
@@ -1267,6 +1268,13 @@ def _(L, ops, x, y):
 def _(L, ops, x):
     return [L.Resizing(*size, interpolation=kind, antialias=True)(x)
             for size, kind in (((4, 3), "bilinear"), ((3, 11), "bicubic"), ((4, 4), "lanczos3"), ((5, 4), "nearest"))]
+
+
+@network("renormalized", (4, 3), (5,), (), values=[np.sin(np.arange(12, dtype="f4")).reshape(1, 4, 3),
+                                                   np.cos(np.arange(5, dtype="f4"))[None], np.array([2.5], "f4")])
+def _(L, ops, x, y, z):
+    return [L.BatchNormalization(renorm=True)(x), L.BatchNormalization(renorm=True, scale=False)(y),
+            L.Dense(2)(L.Flatten()(z))]
 
 
 @network("stft_spectrogram", (40, 2), (2, 40))

@@ -14,7 +14,7 @@ struct BatchNormalization: KerasLayer {
       becomes: "batchnorm, folded; wrapped in permutes",
       options:
         "`axis`, `scale`, `center`; Keras 1 `mode` 2 and calls with `training=True` in Keras 2: statistics of the input; BatchNorm of Mask R-CNN, FixedBatchNormalization of keras-frcnn",
-      refused: "Keras 1 `mode` 1, `renorm`: batch statistics")
+      refused: "Keras 1 `mode` 1: batch statistics")
   ]
   static let maskPolicy = MaskPolicy.passes
 
@@ -24,6 +24,8 @@ struct BatchNormalization: KerasLayer {
   /// Keras 1's mode 2: uses the mean and variance of the batch, which is one input here.
   private let usesInput: Bool
   private let isTrainable: Bool
+  /// Whether it is normalized in training by averages that are stored as well.
+  private let isRenormalized: Bool
 
   var leadingAxes: LeadingAxesPolicy { .keeps }
 
@@ -43,14 +45,14 @@ struct BatchNormalization: KerasLayer {
       throw configuration.unsupported(
         "mode", "\(mode): normalization by the statistics of each batch is not supported")
     }
-    guard try !configuration.bool("renorm", default: false) else {
-      throw configuration.unsupported("renorm", "batch renormalization is not supported")
-    }
+    isRenormalized = try configuration.bool("renorm", default: false)
   }
 
   var weights: [WeightSlot] {
     affine.weights
-      + ["moving_mean", "moving_variance"].map { WeightSlot($0, isTrainable: false) }
+      + (["moving_mean", "moving_variance"]
+        + (isRenormalized ? ["moving_stddev", "renorm_mean", "renorm_stddev"] : []))
+      .map { WeightSlot($0, isTrainable: false) }
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -62,7 +64,7 @@ struct BatchNormalization: KerasLayer {
     let stored = try affine.values(call, [mean.count])
     let (gamma, beta) = try (stored.gamma?.array(), stored.beta?.array())
     if usesInput || call.trains(isTrainable) {
-      guard tensor.rank > 2 else {
+      guard tensor.rank > 2, !isRenormalized else {
         throw call.unsupported("statistics of \(tensor.shapeText) per channel are not supported")
       }
       let planes = network.relaid(

@@ -15,7 +15,11 @@ struct FlattenLayer: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    var input = network.standard(try call.input, for: call.name)
+    let given = try call.input
+    if given.rank == 1, let vector = given.inserting(at: 1) {
+      return [network.relaid(vector, to: .vector, for: call.name)]
+    }
+    var input = network.standard(given, for: call.name)
     if swapsChannels, input.rank > 2 { input = input.reordered(Array(2..<input.rank) + [1]) }
     var flatten = Flatten()
     switch input.layout {
