@@ -26,7 +26,8 @@ struct ComparisonText {
       text += "the common outputs agree\n"
     } else {
       text +=
-        comparison.matches ? "no difference\n" : "the outputs agree, but blobs inside differ\n"
+        comparison.matches
+        ? "agrees within tolerance\n" : "the outputs agree, but blobs inside differ\n"
     }
     return text
   }

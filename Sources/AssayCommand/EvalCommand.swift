@@ -24,7 +24,8 @@ struct EvalCommand: ParsableCommand {
   var model: String
 
   @Argument(
-    help: "Its weights, if in a separate file; then images, a folder, or - for a list of files.",
+    help:
+      "Images, a folder, or - to read a list of paths. A source network's file of weights comes first.",
     completion: .file())
   var inputs: [String]
 

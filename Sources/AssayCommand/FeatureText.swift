@@ -7,7 +7,7 @@ struct FeatureText {
 
   /// Type, source layout and description.
   var text: String {
-    let layout = SourceLayout(of: feature.name, in: model).map { ", \($0.letters) in the source" }
+    let layout = SourceLayout(of: feature.name, in: model).map { " (source layout: \($0.letters))" }
     let optional = feature.type?.isOptional == true ? ", optional" : ""
     let description = feature.shortDescription.isEmpty ? "" : ": \(feature.shortDescription)"
     return typeText + (layout ?? "") + optional + description

@@ -117,10 +117,10 @@ struct PredictionWriter {
     guard let destination else { return }
     if let table {
       try AtomicFile.write(Array(table.text.utf8), to: destination)
-      Console.wrote(destination)
+      Console.wrote(destination, always: true)
     } else if isSingle {
-      Console.wrote(destination)
-    } else if fileCount > 0, Console.hasReader {
+      Console.wrote(destination, always: true)
+    } else if fileCount > 0, !quiet {
       Console.note("wrote \(counted(fileCount, "file")) to \(Console.escaped(destination))")
     }
   }

@@ -43,7 +43,10 @@ final class Progress {
   /// - Parameter unit: the text after the numbers, such as ` MB`.
   func update(_ done: Int, of total: Int?, unit: String = "") {
     let rate = rateText(done, unit)
-    guard let total else { return update(nil, "\(done)\(unit)\(rate)") }
+    guard let total else {
+      let own = done == 1 && unit.hasSuffix("s") ? String(unit.dropLast()) : unit
+      return update(nil, "\(done)\(own)\(rate)")
+    }
     guard total > 0 else { return }
     update(Double(done) / Double(total), "\(done)/\(total)\(unit)\(rate)")
   }

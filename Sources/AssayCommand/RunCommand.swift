@@ -24,7 +24,8 @@ struct RunCommand: ParsableCommand {
   var model: String
 
   @Argument(
-    help: "Its weights, if in a separate file; then FILE, NAME=FILE, a folder, or - for a list.",
+    help:
+      "Files, NAME=FILE, a folder, or - to read a list of paths. A source network's file of weights comes first.",
     completion: .file())
   var inputs: [String]
 

@@ -15,7 +15,7 @@ struct SummaryText {
     let differing = summary.count - summary.countAgreeing
     return text
       + (differing == 0
-        ? "no difference in \(groupedText(summary.count)) inputs\n"
+        ? "all \(groupedText(summary.count)) inputs agree within tolerance\n"
         : "\(groupedText(differing)) of \(groupedText(summary.count)) inputs differ\n")
   }
 

@@ -96,7 +96,7 @@ package enum FileFormat: Sendable, Equatable {
   /// What to do with the file instead.
   package var remedy: String? {
     switch self {
-    case .empty: "the file is empty: download or save it again"
+    case .empty: "download or save it again"
     case .zip: "a .keras file is one, which `assay convert` reads; unpack any other"
     case .json: "an architecture .json comes first, its weights file second"
     case .darknetWeights: "its .cfg comes first, the .weights second"
@@ -115,8 +115,8 @@ package enum FileFormat: Sendable, Equatable {
   package func error(expected: String) -> ModelError {
     switch self {
     case .empty: ModelError(.malformed, "the file is empty", hint: remedy)
-    case .unknown: ModelError(.malformed, "is not \(expected)")
-    default: ModelError(.unsupported, "is \(name), not \(expected)", hint: remedy)
+    case .unknown: ModelError(.malformed, "this is not \(expected)")
+    default: ModelError(.unsupported, "this is \(name), not \(expected)", hint: remedy)
     }
   }
 }

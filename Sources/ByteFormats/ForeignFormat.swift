@@ -7,12 +7,12 @@ package struct ForeignFormat: Sendable, Equatable {
   package let name: String
   package let remedy: String
 
-  private static let source =
-    "Keras, Caffe and Darknet networks can be converted: use the original network"
+  private static let source = "convert the Keras or Caffe file that it was made from"
   private static let keras =
     "load it in Keras and save it with model.save(\"NAME.keras\")"
 
-  package static let onnx = ForeignFormat(name: "an ONNX model", remedy: source)
+  package static let onnx = ForeignFormat(
+    name: "an ONNX model", remedy: source + ", or use coremltools 5 or earlier")
   package static let tensorFlowLite = ForeignFormat(
     name: "a TensorFlow Lite model", remedy: source)
   package static let savedModel = ForeignFormat(

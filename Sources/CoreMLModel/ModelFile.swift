@@ -58,7 +58,7 @@ extension Model {
       if let file = weightFile {
         throw ModelError(
           .unsupported, "the program has weights in '\(file)', which an .mlmodel cannot hold",
-          hint: "write an .mlpackage")
+          hint: "name the output .mlpackage")
       }
       let encoding = try encoding()
       try AtomicFile.write(to: path, byteCount: encoding.byteCount, verify: verify) { file in

@@ -37,7 +37,7 @@ package enum MappedFile {
       throw ModelError(.missingFile, "is a directory, not a file")
     case S_IFREG where status.st_size > 0:
       let count = Int(status.st_size)
-      guard count <= limit else { throw tooLarge("\(count) bytes", limit: limit) }
+      guard count <= limit else { throw tooLarge("\(groupedText(count)) bytes", limit: limit) }
       OpenedFiles.note(status)
       if let known = OpenedFiles.bytes(status) { return known }
       guard count <= mappedByteCount else { return try map(descriptor, count, path, limit: limit) }
@@ -69,7 +69,9 @@ package enum MappedFile {
       let bytes = try known ?? readStream(0, limit: Limits.fileBytes)
       if known == nil { MemoryBudget.addInput(bytes.count) }
       known = bytes
-      guard bytes.count <= limit else { throw tooLarge("\(bytes.count) bytes", limit: limit) }
+      guard bytes.count <= limit else {
+        throw tooLarge("\(groupedText(bytes.count)) bytes", limit: limit)
+      }
       return bytes
     }
   }
@@ -141,7 +143,7 @@ package enum MappedFile {
   }
 
   private static func tooLarge(_ found: String, limit: Int) -> ModelError {
-    ModelError(.limitExceeded, "the file has \(found); the limit is \(limit) bytes")
+    ModelError(.limitExceeded, "the file has \(found); the limit is \(groupedText(limit)) bytes")
   }
 
   private static func openError(_ path: String) -> ModelError {
@@ -149,13 +151,18 @@ package enum MappedFile {
     guard code == ENOENT else {
       return ModelError(.missingFile, "cannot be opened: \(systemMessage(code))")
     }
-    let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      .joined(separator: "/")
+    var parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    let name = String(parts.popLast() ?? "")
+    let folder = parts.joined(separator: "/")
     var status = stat()
-    let hint =
-      !folder.isEmpty && stat(folder, &status) != 0
-      ? "the folder '\(folder)' does not exist" : "check the path"
-    return ModelError(.missingFile, "no such file", hint: hint)
+    if !folder.isEmpty, stat(folder, &status) != 0 {
+      return ModelError(.missingFile, "no such file", hint: "the folder '\(folder)' does not exist")
+    }
+    let names = try? OpenFolder(parts.isEmpty ? "." : folder + "/")?.names()
+    let similar = NameDistance.nearest(
+      to: name, among: names?.prefix(1000).map { String(cString: $0) } ?? [])
+    return ModelError(
+      .missingFile, "no such file", hint: similar.first.map { "did you mean '\($0)'?" })
   }
 }
 

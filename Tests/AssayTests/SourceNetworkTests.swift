@@ -39,7 +39,7 @@ import Testing
     let (files, input, expected) = Self.networks[index]
     let result = try Command.run(["diff"] + files + [input, "--expected", expected])
     #expect(result.code == 0, "\(files): \(result.output)\(result.errors)")
-    #expect(result.output.hasSuffix("no difference\n"), "\(files): \(result.output)")
+    #expect(result.output.hasSuffix("agrees within tolerance\n"), "\(files): \(result.output)")
     let run = try Command.run(["run"] + files + [input, "--json"])
     #expect(run.code == 0 && run.output.hasPrefix("{"), "\(files): \(run.errors)")
   }
@@ -126,7 +126,8 @@ import Testing
         for input in [[], [Self.caffe.path("input.npy")]] {
           let result = try Command.run(["diff"] + models + input)
           #expect(result.code == 0, "\(models): \(result.output)\(result.errors)")
-          #expect(result.output.contains("no difference\n"), "\(models): \(result.output)")
+          #expect(
+            result.output.contains("agrees within tolerance\n"), "\(models): \(result.output)")
         }
       }
       let alone = try Command.run(["diff"] + Self.net)
