@@ -43,8 +43,8 @@ public struct ConversionPlan: Sendable {
   /// What to do about single layers, other than to make them custom layers.
   package var remedies: [String] {
     refusals.compactMap { entry, refusal in
-      guard let hint = refusal.error.hint, !hint.contains("--custom-layers"),
-        !hint.contains("--lambda")
+      guard let hint = refusal.error.hint, !hint.contains("\(setting: "customLayers")"),
+        !hint.contains("\(setting: "lambda")")
       else { return nil }
       return "layer '\(entry.layer)': \(hint)"
     }

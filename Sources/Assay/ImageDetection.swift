@@ -22,7 +22,7 @@ package struct ImageDetection {
       guard let image else {
         throw ModelError(
           .mismatch, "boxes need an image to draw on, but the input was an array",
-          hint: "convert with --image-input")
+          hint: "convert with \(setting: "imageInput")")
       }
       var canvas = try Canvas(image)
       canvas.draw(turnedObjects, of: detector)
@@ -63,7 +63,8 @@ package struct ImageDetection {
     _ outputs: [PredictedOutput], of values: [String: FeatureValue], from source: InputSource
   ) throws -> Result {
     guard let input = try imageInput(values) else {
-      throw ModelError(.mismatch, "--detect needs an image input, but the model has none")
+      throw ModelError(
+        .mismatch, "\(setting: "detect") needs an image input, but the model has none")
     }
     var detector = try Detector(
       mode, settings: settings, labels: labels, width: input.width, height: input.height)

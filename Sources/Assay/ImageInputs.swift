@@ -30,8 +30,8 @@ extension ModelSource {
         default: "gray"
         }
       result.notes.append(
-        "'\(name)' receives pixels from 0 to 255, \(colors); --preset, --color, --image-scale and "
-          + "--image-mean set the preprocessing that was used in training")
+        "'\(name)' receives pixels from 0 to 255, \(colors); \(setting: "preset"), \(setting: "color"), \(setting: "imageScale") and "
+          + "\(setting: "imageMean") set the preprocessing that was used in training")
     }
     return result
   }

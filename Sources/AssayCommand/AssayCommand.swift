@@ -20,6 +20,7 @@ enum Main {
     var files: [OptionsFile] = []
     do {
       StandardStreams.reserveClosed()
+      Settings.spelling = { "--" + Settings.words(of: $0, separator: "-") }
       arguments = ProgramArguments.all
       Console.reportFaults(of: arguments)
       OpenedFiles.keepRecord()

@@ -22,6 +22,7 @@ final class Call {
   static func run<Result>(_ body: (Call) throws -> Result) rethrows -> Result {
     // A plug-in may call the library.
     if let current { return try body(current) }
+    spellsSettings
     let call = Call()
     gate.enter()
     pthread_setspecific(gate.key, Unmanaged.passUnretained(call).toOpaque())

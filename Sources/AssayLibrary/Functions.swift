@@ -136,32 +136,25 @@ private func reporting<Result>(_ text: ErrorText?, _ body: (Call) throws -> Resu
   }
 }
 
-/// The message that the command would print, without `error:` on the first line.
+/// The message that the command would print, without `error:` on the first line and without hints
+/// about its inputs.
 private func message(of error: any Error) -> String {
   guard let error = error as? ModelError else { return "\(error)" }
-  let text = error.lines.compactMap { line -> String? in
-    guard line.label == "hint" else { return "\(line.label): \(line.text)" }
-    return line.text.forCallers.map { "\(line.label): \($0)" }
-  }.joined(separator: "\n")
+  let text = error.lines.filter { $0.label != "hint" || !$0.text.contains("NAME=FILE") }
+    .map { "\($0.label): \($0.text)" }.joined(separator: "\n")
   return String(text.dropFirst("error: ".count))
 }
 
-extension String {
-  /// A hint for a caller of the library, which takes some of the command's options as fields.
-  fileprivate var forCallers: String? {
-    if contains("NAME=FILE") { return nil }
-    var text = self
-    for (option, field) in [
-      ("--layout", "layout"), ("--plugin", "plugins"), ("--max-memory", "max_memory"),
-      ("--resize", "resize"),
-    ] {
-      text = text.replacing(option, with: "the option " + field)
-    }
-    return text.contains("--") && !text.contains("assay ")
-      ? text + " (an option of the command `assay`)"
-      : text
+/// Messages name what a caller of the library can set; other settings are the command's.
+let spellsSettings: Void = {
+  Settings.spelling = { name in
+    let field = [
+      "layout": "layout", "plugin": "plugins", "maxMemory": "max_memory", "resize": "resize",
+    ][name]
+    return field.map { "the option \($0)" }
+      ?? "`assay`'s \(Settings.words(of: name, separator: "_"))"
   }
-}
+}()
 
 /// The argument, which must not be NULL.
 func argument<Value>(_ argument: Value?, _ name: String) throws -> Value {

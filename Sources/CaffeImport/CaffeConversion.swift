@@ -136,7 +136,7 @@ package struct CaffeConversion: SourceConversion {
     try layer.require(
       image == nil,
       unsupported: "it works across the batch, so '\(image ?? "")' cannot be an image",
-      hint: "set a batch of one with --input-shape")
+      hint: "set a batch of one with \(setting: "inputShape")")
     network.keepsBatch = true
     for index in inputs.indices { inputs[index].keepsBatch = true }
     network.notes.append(

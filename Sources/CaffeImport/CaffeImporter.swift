@@ -38,7 +38,7 @@ package enum CaffeImporter {
       ),
       (
         LayerRole.gridTypes,
-        "nothing: the bottoms, raw grids, become outputs; `run --detect` decodes the boxes"
+        "nothing: the bottoms, raw grids, become outputs, in which a detector finds boxes"
       ),
       (["Silence"], "nothing: its bottoms do not become outputs"),
     ]

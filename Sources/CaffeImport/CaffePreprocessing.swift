@@ -43,7 +43,7 @@ enum CaffePreprocessing {
       if parameters.has("mean_file") {
         notes.append(
           "layer '\(input.layer.name)' subtracts the mean image \(try parameters.string("mean_file")): "
-            + "give it with --image-mean \(name.shellWord)=FILE")
+            + "give it with \(setting: "imageMean") \(name.shellWord)=FILE")
       }
     }
     return options

@@ -32,7 +32,7 @@ extension MeanImage {
     if shape.count == 2 { shape.insert(1, at: 0) }
     try require(
       shape.count == 3, "a mean image has the shape (C, H, W), not \(shape)", file: path,
-      hint: shape.count == 1 ? "for one mean per channel use --image-mean R,G,B" : nil)
+      hint: shape.count == 1 ? "for one mean per channel use \(setting: "imageMean") R,G,B" : nil)
     try self.init(
       name: path, channels: shape[0], height: shape[1], width: shape[2], values: values)
   }

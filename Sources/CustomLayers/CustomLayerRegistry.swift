@@ -56,7 +56,7 @@ public struct CustomLayerRegistry: Sendable {
     return ModelError(
       .unsupported, message.joined(separator: "; "),
       hint:
-        "load a library with --plugin FILE, start one with `assay plugin new NAME --for MODEL`, or "
+        "load a library with \(setting: "plugin") FILE, start one with `assay plugin new`, or "
         + "list the available classes with `assay plugin list`" + hint)
   }
 }

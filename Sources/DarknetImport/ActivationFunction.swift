@@ -80,7 +80,7 @@ extension DarknetNetwork {
       throw call.unsupported(
         "Darknet has no activation '\(function.name)' and would use relu instead",
         hint:
-          "set activation=relu if that is intended, or make it a custom layer: --custom-layers "
+          "set activation=relu if that is intended, or make it a custom layer: \(setting: "customLayers") "
           + "with \(subject.suggestedRule)")
     }
     return tensor.with(add(name, Custom(className: function.name), [tensor.blob]))

@@ -182,7 +182,7 @@ package struct DarknetConversion: SourceConversion {
             ?? "this section is not supported"
             + UnsupportedLayers.question(
               section.kind, LayerCatalog.entries.flatMap { $0.layer.names })),
-        hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
+        hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
           + subject.suggestedRule)
     }
     return .custom(CustomSection(section: section, rule: nil, shapes: options.customLayerShapes))
@@ -236,7 +236,7 @@ package struct DarknetConversion: SourceConversion {
     guard let asked = options.inputShapes[name] else { return own }
     try require(
       asked.count == 4 && (asked[1] ?? own[0]) == own[0], .mismatch,
-      "--input-shape of '\(name)' needs batch, \(own[0]) channels, height and width")
+      "\(setting: "inputShape") of '\(name)' needs batch, \(own[0]) channels, height and width")
     return [own[0], asked[2] ?? own[1], asked[3] ?? own[2]]
   }
 

@@ -17,7 +17,8 @@ package enum DarknetImporter {
       }
       if options.respectTrainable {
         notes.append(
-          "--respect-trainable has no effect: a .cfg does not say which layers are trainable")
+          "\(setting: "respectTrainable") has no effect: a .cfg does not say which layers are trainable"
+        )
       }
       let model = try InterfaceBuilder.model(conversion.imported, options: options, notes: &notes)
       return ConversionResult(
@@ -51,6 +52,6 @@ package enum DarknetImporter {
       return
     }
     options.preprocessing.scale.named[name] = 1.0 / 255
-    notes.append("'\(name)': uses --image-scale 1/255, as in Darknet")
+    notes.append("'\(name)': uses \(setting: "imageScale") 1/255, as in Darknet")
   }
 }

@@ -34,7 +34,7 @@ extension Detector {
       throw ModelError(
         .mismatch, "the prior boxes of the SSD outputs are missing",
         hint:
-          "describe them with --detector 'anchors=COLUMNSxROWS: WIDTHxHEIGHT, …; …'; Caffe networks have "
+          "describe them with \(setting: "detector") 'anchors=COLUMNSxROWS: WIDTHxHEIGHT, …; …'; Caffe networks have "
           + "them as the output of PriorBox")
     }
     var decoder = SSDDecoder(priors: priors)
@@ -80,7 +80,7 @@ extension Detector {
         .mismatch,
         "no two outputs match as offsets and scores of \(count) prior boxes: "
           + outputs.map { "\($0.name) \($0.value.shape)" }.joined(separator: ", "),
-        hint: "offsets have four numbers per box; choose outputs with --feature NAME")
+        hint: "offsets have four numbers per box; choose outputs with \(setting: "feature") NAME")
     }
     return (locations, scores)
   }

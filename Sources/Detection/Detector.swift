@@ -73,13 +73,14 @@ package struct Detector: Sendable {
       self.labels?.removeFirst()
     }
     try require(
-      width > 0 && height > 0, .mismatch, "--detect needs an image input, but the model has none")
+      width > 0 && height > 0, .mismatch,
+      "\(setting: "detect") needs an image input, but the model has none")
     if mode == .auto, settings.isEmpty {
       throw ModelError(
         .mismatch, "the model's metadata does not describe its boxes",
         hint:
-          "use --detect yolov2, yolov3, ssd, faster-rcnn or tiny-yolo-voc, or convert with "
-          + "--metadata assay.detect.KEY=VALUE")
+          "use \(setting: "detect") yolov2, yolov3, ssd, faster-rcnn or tiny-yolo-voc, or convert with "
+          + "\(setting: "metadata") assay.detect.KEY=VALUE")
     }
   }
 
@@ -278,7 +279,9 @@ extension Detector {
       try require(
         all.count % outputs.count == 0, .mismatch,
         "\(counted(all.count, "anchor")) for \(counted(outputs.count, "output"))", field: "anchors",
-        hint: "give those of each output: 'W,H,…; W,H,…', or choose outputs with --feature NAME")
+        hint:
+          "give those of each output: 'W,H,…; W,H,…', or choose outputs with \(setting: "feature") NAME"
+      )
       let each = all.count / outputs.count
       groups = (0..<outputs.count).map { Array(all[$0 * each..<($0 + 1) * each]) }
       outputs.sort { $0.value.count > $1.value.count }
@@ -293,7 +296,7 @@ extension Detector {
   }
 
   static let anchorHint =
-    "add --detector anchors=W,H,W,H,…, in cells of the grid for yolov2, in pixels of the "
+    "add \(setting: "detector") anchors=W,H,W,H,…, in cells of the grid for yolov2, in pixels of the "
     + "model's image for yolov3"
 
   private func decoder(

@@ -64,7 +64,7 @@ package struct SSDDecoder: Sendable, Equatable {
     }
     try require(
       isProbability, .mismatch, "the scores are not between 0 and 1",
-      hint: "apply --detector scores=softmax or scores=sigmoid")
+      hint: "apply \(setting: "detector") scores=softmax or scores=sigmoid")
     return objects
   }
 }

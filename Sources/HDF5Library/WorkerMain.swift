@@ -44,7 +44,7 @@ package enum WorkerMain {
   private static func refuses(_ gap: String?, _ arguments: [String]) throws -> Bool {
     guard let gap, arguments.count > 1 else { return false }
     var frames = FrameWriter(sink: write)
-    try frames.failure(ModelError(.unsupported, "\(gap), and --require-sandbox is given"))
+    try frames.failure(ModelError(.unsupported, "\(gap), and a complete sandbox is required"))
     return true
   }
 

@@ -38,7 +38,7 @@ struct ImagePlacement: Equatable {
       throw ModelError(
         .mismatch,
         "the image is \(size.width)×\(size.height), but the model takes \(width)×\(height)",
-        hint: "resize it with --resize squash, center-crop or fit")
+        hint: "resize it with \(setting: "resize") squash, center-crop or fit")
     case .exact, .squash:
       self.init(source: whole, left: 0, top: 0, width: width, height: height)
     case .centerCrop:

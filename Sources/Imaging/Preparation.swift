@@ -22,7 +22,7 @@ extension Image {
     try require(
       width <= side && height <= side, .mismatch,
       "the model takes \(width)×\(height), which does not fit into \(side)×\(side)",
-      hint: "choose another --resize")
+      hint: "choose another \(setting: "resize")")
     let square = try image.values(width: side, height: side, options)
     return try square.center(width: width, height: height).planes(order)
   }

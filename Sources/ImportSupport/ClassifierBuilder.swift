@@ -22,7 +22,7 @@ struct ClassifierBuilder {
       } else if !network.layers.contains(where: { $0.output.contains(name) }) {
         throw ModelError(
           .mismatch,
-          "the model has no output or blob '\(name)' for --predicted-probabilities-output",
+          "the model has no output or blob '\(name)' for \(setting: "predictedProbabilitiesOutput")",
           hint: "its outputs are "
             + network.outputs.map { "'\($0.name)'" }.joined(separator: ", "))
       }
@@ -35,7 +35,7 @@ struct ClassifierBuilder {
         && !(network.inputs + network.outputs).contains(where: {
           $0.name == options.predictedFeatureName
         }), .mismatch,
-      "--predicted-feature-name '\(options.predictedFeatureName)' is already the name of another feature"
+      "\(setting: "predictedFeatureName") '\(options.predictedFeatureName)' is already the name of another feature"
     )
     try checkCount()
   }

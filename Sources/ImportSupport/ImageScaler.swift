@@ -56,14 +56,17 @@ package struct ImageScaler {
     let isGray = color == .grayscale
     let scale = options.scale[name] ?? options.preset?.scale ?? 1
     guard scale.isFinite, scale != 0 else {
-      throw ModelError(.mismatch, "--image-scale of '\(name)' must be a number other than 0")
+      throw ModelError(
+        .mismatch, "\(setting: "imageScale") of '\(name)' must be a number other than 0")
     }
     let mean = try Self.values(
-      options.mean[name] ?? options.preset?.mean ?? [0], isGray: isGray, "--image-mean", name)
+      options.mean[name] ?? options.preset?.mean ?? [0], isGray: isGray, "\(setting: "imageMean")",
+      name)
     let std = try Self.values(
-      options.std[name] ?? options.preset?.std ?? [1], isGray: isGray, "--image-std", name)
+      options.std[name] ?? options.preset?.std ?? [1], isGray: isGray, "\(setting: "imageStd")",
+      name)
     guard std.allSatisfy({ $0 > 0 && $0.isFinite }) else {
-      throw ModelError(.mismatch, "--image-std of '\(name)' must be positive")
+      throw ModelError(.mismatch, "\(setting: "imageStd") of '\(name)' must be positive")
     }
     let common = Set(std).count == 1 ? std[0] : 1
     if Set(std).count > 1 { channelFactors = std.map { 1 / $0 } }

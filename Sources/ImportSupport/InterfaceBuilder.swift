@@ -51,7 +51,7 @@ package enum InterfaceBuilder {
     if !options.preprocessing.meanImage.isEmpty, options.imageInputs.isEmpty {
       throw ModelError(
         .mismatch, "a mean image needs an image input",
-        hint: "declare one with --image-input")
+        hint: "declare one with \(setting: "imageInput")")
     }
     if options.imageInputs.isEmpty, options.preprocessing.isUsed {
       notes.append("no input is an image, so scale, biases, means and colors have no effect")
@@ -95,20 +95,21 @@ package enum InterfaceBuilder {
     try check(options.inputNames, of: inputs, "input", replacing: options.replacedNames[0])
     try check(options.outputNames, of: outputs, "output", replacing: options.replacedNames[1])
     let images = options.preprocessing
-    try check(options.imageInputs, "--image-input", among: inputs)
-    try check(options.imageOutputs, "--image-output", among: outputs)
-    try check(images.color.named.keys.sorted(), "--color", among: inputs + outputs)
-    try check(images.scale.named.keys.sorted(), "--image-scale", among: inputs)
-    try check(images.redBias.named.keys.sorted(), "--red-bias", among: inputs)
-    try check(images.greenBias.named.keys.sorted(), "--green-bias", among: inputs)
-    try check(images.blueBias.named.keys.sorted(), "--blue-bias", among: inputs)
-    try check(images.grayBias.named.keys.sorted(), "--gray-bias", among: inputs)
-    try check(images.mean.named.keys.sorted(), "--image-mean", among: inputs)
-    try check(images.meanImage.named.keys.sorted(), "--image-mean", among: inputs)
-    try check(images.std.named.keys.sorted(), "--image-std", among: inputs)
+    try check(options.imageInputs, "\(setting: "imageInput")", among: inputs)
+    try check(options.imageOutputs, "\(setting: "imageOutput")", among: outputs)
+    try check(images.color.named.keys.sorted(), "\(setting: "color")", among: inputs + outputs)
+    try check(images.scale.named.keys.sorted(), "\(setting: "imageScale")", among: inputs)
+    try check(images.redBias.named.keys.sorted(), "\(setting: "redBias")", among: inputs)
+    try check(images.greenBias.named.keys.sorted(), "\(setting: "greenBias")", among: inputs)
+    try check(images.blueBias.named.keys.sorted(), "\(setting: "blueBias")", among: inputs)
+    try check(images.grayBias.named.keys.sorted(), "\(setting: "grayBias")", among: inputs)
+    try check(images.mean.named.keys.sorted(), "\(setting: "imageMean")", among: inputs)
+    try check(images.meanImage.named.keys.sorted(), "\(setting: "imageMean")", among: inputs)
+    try check(images.std.named.keys.sorted(), "\(setting: "imageStd")", among: inputs)
     try check(
-      options.metadata.descriptions.keys.sorted(), "--description", among: inputs + outputs)
-    try check(options.inputShapes.keys.sorted(), "--input-shape", among: inputs)
+      options.metadata.descriptions.keys.sorted(), "\(setting: "description")",
+      among: inputs + outputs)
+    try check(options.inputShapes.keys.sorted(), "\(setting: "inputShape")", among: inputs)
   }
 
   private static func array(

@@ -34,10 +34,10 @@ package enum UnsupportedLayers {
   }
 
   /// The hint for a layer that is a formula.
-  package static let formulaHint = "convert the formula with --lambda auto"
+  package static let formulaHint = "convert the formula with \(setting: "lambda") auto"
 
   private static let formulasHint =
-    "convert formulas with --lambda auto"
+    "convert formulas with \(setting: "lambda") auto"
 
   /// The rule that a hint shows, to be pasted between brackets.
   private static func ruleText(in hint: String) -> String? {
@@ -80,7 +80,7 @@ package enum UnsupportedLayers {
     }
     if !rules.isEmpty {
       others.append(
-        "make them custom layers with rules: --custom-layers FILE.json with ["
+        "make them custom layers with rules: \(setting: "customLayers") FILE.json with ["
           + rules.joined(separator: ", ") + "]")
     }
     return others.joined(separator: "; ")
@@ -96,7 +96,7 @@ extension ModelError {
       "the shape of its output is assumed, and layer '\(layer)' (\(layerClass ?? "?")) cannot take it: "
       + (field.map { "\($0): " } ?? "") + message
     (error.layer, error.layerClass, error.field) = (cause.name, cause.className, nil)
-    error.hint = "a class that --plugin FILE loads states the shape"
+    error.hint = "a class that \(setting: "plugin") FILE loads states the shape"
     return error
   }
 }

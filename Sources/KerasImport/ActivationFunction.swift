@@ -92,7 +92,9 @@ extension NetworkWriter {
             ? "activation '\(plain)' is not defined by \(version.description), or Core ML's "
               + "layers cannot express it"
             : "activation '\(stored)' is a function of its author's, whose code is not in the file",
-          hint: "make it a custom layer with a rule: --custom-layers with \(subject.suggestedRule)")
+          hint:
+            "make it a custom layer with a rule: \(setting: "customLayers") with \(subject.suggestedRule)"
+        )
       }
     }
     return result

@@ -13,7 +13,9 @@ struct InputShape {
       guard let requested else {
         throw ModelError(
           .mismatch, "the file does not state the shape of input '\(name)'", layer: layer,
-          hint: "set it with --input-shape \(name.shellWord)=?,…, in Keras's layout, batch first")
+          hint:
+            "set it with \(setting: "inputShape") \(name.shellWord)=?,…, in Keras's layout, batch first"
+        )
       }
       sizes = [nil] + requested.dropFirst()
       batch = requested.first ?? nil
@@ -24,7 +26,7 @@ struct InputShape {
       guard requested.count == declared.count else {
         throw ModelError(
           .mismatch,
-          "--input-shape \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
+          "\(setting: "inputShape") \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
             + KerasTensor.text(declared))
       }
       for (axis, size) in requested.enumerated() {
@@ -32,7 +34,7 @@ struct InputShape {
         guard axis == 0 || declared[axis] == nil || declared[axis] == size else {
           throw ModelError(
             .mismatch,
-            "--input-shape \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
+            "\(setting: "inputShape") \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
               + KerasTensor.text(declared),
             hint: "only unknown sizes can be fixed")
         }
@@ -75,7 +77,7 @@ enum FeatureShape {
         if tensor.rank == 2 { return [1] }
         throw ModelError(
           .mismatch, "input '\(name)' has an unknown size: \(tensor.shapeText)", layer: layer,
-          hint: "fix it with --input-shape \(name.shellWord)="
+          hint: "fix it with \(setting: "inputShape") \(name.shellWord)="
             + tensor.shape.map { $0.map(String.init) ?? "?" }.joined(separator: ",")
             + ", with a number for each ? except the first")
       }

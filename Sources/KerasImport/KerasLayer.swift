@@ -32,7 +32,7 @@ extension SourceLayer {
     "`data_format` (Keras 1 `dim_ordering`): wrapped in permutes if it differs"
   static let unrolled = "unrolled steps"
   static let matrices =
-    "batchedMatmul; with `--target` below 4 repeated, multiplied and summed"
+    "batchedMatmul; before specification 4 repeated, multiplied and summed"
 }
 
 struct WeightSlot: Sendable, Equatable {

@@ -135,7 +135,7 @@ struct LayerCall: Sendable {
   func unknownSize(of tensor: KerasTensor) -> ModelError {
     error(
       "its input \(tensor.shapeText) has an unknown size", code: .mismatch,
-      hint: "fix it with --input-shape")
+      hint: "fix it with \(setting: "inputShape")")
   }
 
   /// Some sizes of a tensor, which must all be known.

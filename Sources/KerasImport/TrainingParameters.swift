@@ -21,7 +21,7 @@ struct TrainingParameters {
   /// Nil, with a note about the reason, if Core ML lacks the file's loss or optimizer.
   init?(_ configuration: JSONValue?, notes: inout [String]) {
     func refuse(_ reason: String) {
-      notes.append("--respect-trainable has no effect: \(reason)")
+      notes.append("\(setting: "respectTrainable") has no effect: \(reason)")
     }
     guard let configuration else {
       refuse("the model was saved without its loss and optimizer")
@@ -60,7 +60,7 @@ struct TrainingParameters {
     guard var network = model.neuralNetwork, var description = model.description,
       !updatableLayers.isEmpty, let output = description.output.first
     else {
-      notes.append("--respect-trainable has no effect: the model has no trainable layer")
+      notes.append("\(setting: "respectTrainable") has no effect: the model has no trainable layer")
       return
     }
     for index in network.layers.indices where updatableLayers.contains(network.layers[index].name) {

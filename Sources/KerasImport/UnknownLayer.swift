@@ -102,7 +102,7 @@ extension UnsupportedLayers {
     }
     return ModelError(
       .unsupported, message, layer: subject.layer, layerClass: subject.layerClass,
-      hint: hint + "make it a custom layer with a rule: --custom-layers FILE.json with "
+      hint: hint + "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
         + subject.suggestedRule)
   }
 }

@@ -25,7 +25,9 @@ extension LayerConfiguration {
       throw ModelError(
         .unsupported, "\(value.text.prefix(60)) is an argument that the class does not have",
         layer: self.name, layerClass: className, field: name,
-        hint: "if the class is not Keras's, make it a custom layer with a rule: --custom-layers")
+        hint:
+          "if the class is not Keras's, make it a custom layer with a rule: \(setting: "customLayers")"
+      )
     }
   }
 

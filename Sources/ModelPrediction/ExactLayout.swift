@@ -42,7 +42,9 @@ package struct ExactLayout: Sendable, Equatable {
         && zip(source, shape).allSatisfy({ batch.contains($0) || $1 == 1 }), .mismatch,
       "an array of shape \(array.shape) does not match the layout \(String(source))",
       field: feature,
-      hint: "give \(source.count) axes in the order \(String(source)), or use --layout coreml")
+      hint:
+        "give \(source.count) axes in the order \(String(source)), or use \(setting: "layout") coreml"
+    )
     return Self.reordered(array.reshaped(shape), from: source, to: batch)
   }
 

@@ -49,7 +49,7 @@ extension ImageFeatureType {
     }
     try require(
       isAllowed, .mismatch, "an image of \(width)×\(height) is none of the input's sizes",
-      field: feature, hint: "they are \(text); --resize gives it the model's size")
+      field: feature, hint: "they are \(text); \(setting: "resize") gives it the model's size")
   }
 }
 

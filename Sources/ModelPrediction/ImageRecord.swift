@@ -31,7 +31,7 @@ extension ImageOptions {
       guard let value = parse(text) else {
         throw ModelError(
           .malformed, "the value '\(text)' is invalid", field: "metadata \(key.name)",
-          hint: "`assay run --help` lists the valid values")
+          hint: "the help of `assay run` lists the valid values")
       }
       return value
     }

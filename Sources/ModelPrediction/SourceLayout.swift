@@ -102,6 +102,6 @@ package struct SourceLayout: Sendable, Equatable {
     }
     throw ModelError(
       .mismatch, "an array of shape \(shape) does not match the layout \(letters)", field: feature,
-      hint: "give \(axes.count) axes in the order \(letters), or use --layout coreml")
+      hint: "give \(axes.count) axes in the order \(letters), or use \(setting: "layout") coreml")
   }
 }

@@ -34,7 +34,7 @@ extension Weights {
         if let wrong = piece.first(where: { abs($0) >= Self.bound }) {
           throw ModelError(
             .unsupported, "the weight \(wrong) does not fit into half precision",
-            hint: "the largest value is 65504; `assay compress --keep-overflow` keeps such layers "
+            hint: "the largest value is 65504; \(setting: "keepOverflow") keeps such layers "
               + "in single precision")
         }
         Half.convert(

@@ -61,7 +61,7 @@ extension Model {
 
   static let updatableCut = ModelError(
     .unsupported, "a model with training parameters cannot be cut",
-    hint: "remove them with --not-updatable")
+    hint: "remove them with \(setting: "notUpdatable")")
 
   /// Locates a feature of the pipeline in the last model that computes it, or else in the first
   /// that takes it.
@@ -74,8 +74,8 @@ extension Model {
     ModelError(
       .mismatch, "two features of the pipeline would have the name '\(name)'",
       hint: isFeature
-        ? "rename the existing one with --rename"
-        : "make one of them a feature first, then rename it with --rename")
+        ? "rename the existing one with \(setting: "rename")"
+        : "make one of them a feature first, then rename it with \(setting: "rename")")
   }
 
   /// Checks that blobs that become features do not have the names of other features.

@@ -53,7 +53,7 @@ extension Model {
         else {
           throw ModelError(
             .mismatch, "no operation of the program gives '\(name)'",
-            hint: "`assay inspect --spec` prints them")
+            hint: "`assay inspect` prints them with \(setting: "spec")")
         }
         guard let tensor = given.outputs.first(where: { $0.name == name })?.type?.tensor,
           tensor.dataType != .string
@@ -146,7 +146,7 @@ extension Model {
       try require(
         specificationVersion >= 7, .unsupported,
         "a program for iOS 15 has no arrays of half precision in its interface",
-        hint: "`assay convert --target iOS16` writes one that may have them")
+        hint: "a program for \(setting: "target") iOS16 may have them")
       return .float16
     default:
       throw ModelError(

@@ -64,7 +64,7 @@ extension Model {
       try require(
         name != description.programFunction, .mismatch,
         "'\(name)' is the function that runs by default",
-        hint: "make another one the default with --default-function")
+        hint: "make another one the default with \(setting: "defaultFunction")")
       program.functions.remove(at: place)
       description.functions.removeAll { $0.name == name }
     }

@@ -29,7 +29,7 @@ extension Model {
       } catch let error as NewerOpsetNeeded {
         try require(
           options.opset == nil, .unsupported, "opset \(opset) has no \(error.what)",
-          hint: "use --opset \(error.opset)")
+          hint: "use \(setting: "opset") \(error.opset)")
         opset = error.opset
       }
     }

@@ -36,7 +36,7 @@ final class ProgramBuilder {
     if !isTargetFixed { throw NewerTargetNeeded(target: needed) }
     throw ModelError(
       .unsupported, "an ML Program for \(target.rawValue) cannot contain \(what)",
-      hint: "use --target \(needed.rawValue)")
+      hint: "use \(setting: "target") \(needed.rawValue)")
   }
 
   /// Whether the target is `needed` or newer. Asks for that target if none was chosen.

@@ -64,7 +64,7 @@ extension MILProgram {
           !Self.changed.contains(operation.type), .unsupported,
           "weights of this kind need \(new.rawValue), where \(operation.type) "
             + "('\(operation.label)') has other arguments",
-          hint: "--mode kmeans_lut and linear_symmetric need iOS16 only")
+          hint: "\(setting: "mode") kmeans_lut and linear_symmetric need iOS16 only")
         try operation.blocks.forEach(check)
       }
     }
@@ -240,11 +240,11 @@ private struct ProgramCompression {
     var blocks = [Int](repeating: 1, count: shape.count)
     if isTable {
       if let size = options.groupSize {
-        try requireDivision(shape, 0, axis, by: size, "--group-size")
+        try requireDivision(shape, 0, axis, by: size, "\(setting: "groupSize")")
         parts.rows = shape[0] / size
       }
     } else if let size = options.groupSize {
-      try requireDivision(shape, 1, axis, by: size, "--group-size")
+      try requireDivision(shape, 1, axis, by: size, "\(setting: "groupSize")")
       (blocks[0], blocks[1]) = (shape[0], shape[1] / size)
       parts.rows = blocks[0] * blocks[1]
     } else if shape.indices.contains(axis) {
@@ -293,7 +293,7 @@ private struct ProgramCompression {
     try require(
       axis == 0 && size > 0 && shape[divided] % size == 0, .mismatch,
       "\(option) \(size) does not divide the channels of a weight of shape \(shape)",
-      hint: "--layer and --skip-layer choose the weights")
+      hint: "\(setting: "layer") and \(setting: "skipLayer") choose the weights")
   }
 }
 

@@ -163,7 +163,8 @@ struct ProgramInterface {
     }
     let known = layout?.steps(of: feature.name, in: model)
     guard let steps = known ?? probe?.steps else {
-      throw Self.anyLength(feature.name, "omit --fixed-sizes: the program then accepts any length")
+      throw Self.anyLength(
+        feature.name, "omit \(setting: "fixedSizes"): the program then accepts any length")
     }
     if known == nil { hasAnyLength = true }
     let five = [steps, 1] + shape[2...]

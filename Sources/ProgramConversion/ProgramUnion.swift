@@ -50,7 +50,8 @@ struct ProgramUnion {
     }
   }
 
-  private static let hint = "use --fixed-sizes to write the program for the default sizes only"
+  private static let hint =
+    "use \(setting: "fixedSizes") to write the program for the default sizes only"
 
   private static func error(_ operation: MILOperation?) -> ModelError {
     ModelError(

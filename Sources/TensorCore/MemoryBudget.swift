@@ -76,7 +76,7 @@ package enum MemoryBudget {
       ? " for inputs of \(inputs.load(ordering: .relaxed)) bytes" : ""
     return ModelError(
       .outOfMemory, "\(need), but \(limit) are allowed\(reason)",
-      hint: "--max-memory allows more")
+      hint: "\(setting: "maxMemory") allows more")
   }
 }
 

@@ -31,6 +31,6 @@ package enum TimeBudget {
 /// The end of the whole command, unlike a `ModelError`, which may be that of one input.
 package struct TimeIsOver: Error {
   package var error: ModelError {
-    ModelError(.timedOut, "the time is over", hint: "--timeout allows more")
+    ModelError(.timedOut, "the time is over", hint: "\(setting: "timeout") allows more")
   }
 }

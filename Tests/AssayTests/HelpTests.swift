@@ -34,6 +34,14 @@ import Testing
     #expect(result.code == 0, "\(result.output)\(result.errors)")
   }
 
+  /// Users of Swift, C and Python have no options: messages of libraries name settings.
+  @Test(.program("python3")) func onlyTheCommandNamesOptions() throws {
+    let python = try #require(Program.find("python3"))
+    let result = try python.run(["\(packageRoot)/Tests/Tools/settings.py", Command.binary])
+    #expect(result.code == 0, "\(result.output)\(result.errors)")
+    #expect(result.output.hasPrefix("0 strings"), "\(result.output)")
+  }
+
   /// The examples of `--help` run as they are printed, in a folder with files of these names.
   @Test func examplesRun() throws {
     try withTemporaryFolder { folder in

@@ -44,7 +44,7 @@
         }
         let refused = try run("convert", "--dry-run", "--require-sandbox")
         #expect(refused.code == 2 && refused.errors.hasPrefix("error: \(Self.file): "))
-        #expect(names(refused.errors, ", and --require-sandbox is given"), "\(refused.errors)")
+        #expect(names(refused.errors, ", and a complete sandbox is required"), "\(refused.errors)")
         let silent = try run("convert", "--dry-run")
         #expect(silent.code == 0 && silent.errors == "")
       }

@@ -191,7 +191,7 @@ struct LambdaFixture: Decodable, Sendable {
         == "its Python function '<lambda>' computes x * sigmoid(x); Python code is never run")
     #expect(
       error?.hint?.hasPrefix(
-        "convert the formula with --lambda auto; or make it a custom layer with a rule") == true)
+        "convert the formula with lambda auto; or make it a custom layer with a rule") == true)
     let converted = try convert(swish)
     #expect(converted.types == ["activation", "multiply"])
     #expect(converted.names == ["layer__sigmoid__", "layer"])
@@ -270,8 +270,8 @@ struct LambdaFixture: Decodable, Sendable {
     #expect(error?.message.contains("computes x[:, 2:-2, 2:-2]; Python code is never run") == true)
     #expect(
       error?.hint
-        == "convert formulas with --lambda auto; make them custom layers with rules: "
-        + #"--custom-layers FILE.json with [{"class": "Lambda", "name": "a", "className": "YourClass"}, {"class": "Lambda", "name": "b", "className": "YourClass"}]"#
+        == "convert formulas with lambda auto; make them custom layers with rules: "
+        + #"customLayers FILE.json with [{"class": "Lambda", "name": "a", "className": "YourClass"}, {"class": "Lambda", "name": "b", "className": "YourClass"}]"#
     )
   }
 

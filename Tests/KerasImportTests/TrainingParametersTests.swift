@@ -64,6 +64,6 @@ struct TrainingParametersTests {
     let result = try converted(training)
     #expect(!result.model.isUpdatable)
     #expect(result.notes.count == 1)
-    #expect(result.notes.first?.hasPrefix("--respect-trainable has no effect") == true)
+    #expect(result.notes.first?.hasPrefix("respectTrainable has no effect") == true)
   }
 }

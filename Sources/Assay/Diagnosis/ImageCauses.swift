@@ -35,7 +35,7 @@ extension DiagnosisSubject {
     var causes = ImageRecipe.allCases.map {
       cause(
         name, "the image was resized like \($0.rawValue)", $0.options,
-        "pass --recipe \($0.rawValue)")
+        "pass \(setting: "recipe") \($0.rawValue)")
     }
     for fitting in Fitting.allCases where fitting != .exact {
       for filter in Interpolation.allCases {
@@ -46,7 +46,9 @@ extension DiagnosisSubject {
         causes.append(
           cause(
             name, "the image was resized by \(fitting.rawValue) with the filter \(filter.rawValue)",
-            changed, "pass --resize \(fitting.rawValue) --interpolation \(filter.rawValue)"))
+            changed,
+            "pass \(setting: "resize") \(fitting.rawValue) \(setting: "interpolation") \(filter.rawValue)"
+          ))
       }
     }
     return causes
@@ -63,7 +65,7 @@ extension DiagnosisSubject {
         images.appliesOrientation
           ? "the image was not rotated by its Exif orientation"
           : "the image was rotated by its Exif orientation",
-        remedy: "pass --exif \(images.appliesOrientation ? "ignore" : "apply")"
+        remedy: "pass \(setting: "exif") \(images.appliesOrientation ? "ignore" : "apply")"
       ) { [self] trial in
         var values = values
         values[name] = other

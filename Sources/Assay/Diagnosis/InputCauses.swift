@@ -28,7 +28,8 @@ extension DiagnosisSubject {
         let pixels =
           isSame ? given : "pixels \(scale.name)" + (isReversed ? " in \(given)" : "")
         let options =
-          (isReversed ? ["--color \(isBGR ? "rgb" : "bgr")"] : []) + (isSame ? [] : [scale.options])
+          (isReversed ? ["\(setting: "color") \(isBGR ? "rgb" : "bgr")"] : [])
+          + (isSame ? [] : [scale.options])
         return Cause(
           .input,
           "the framework was given \(pixels) for '\(name)'"

@@ -198,7 +198,7 @@ extension DiagnosisSubject {
   private var precisionCauses: [Cause] {
     let summary = "the weights are in half precision"
     return [
-      Cause(.network, summary, remedy: "pass --tolerance fp16") { trial in
+      Cause(.network, summary, remedy: "pass \(setting: "tolerance") fp16") { trial in
         let changed = try trial.model.withHalfPrecisionWeights()
         guard changed != trial.model else { return false }
         trial.model = changed

@@ -56,7 +56,7 @@ extension DiagnosisSubject {
       causes.append(
         Cause(
           .outputs, "the classes of '\(output.name)' are in another order: " + order.summary,
-          remedy: "pass --labels with the labels in the order used in training"
+          remedy: "pass \(setting: "labels") with the labels in the order used in training"
         ) { trial in
           trial.output.append { name, value in
             name == output.name ? value.mapRows { order.applied($0) } : value
@@ -97,7 +97,8 @@ extension DiagnosisSubject {
     return orders.map { order in
       Cause(
         .outputs, order.summary,
-        remedy: order.axes == [1, 0, 2] ? nil : "transpose the arrays, or pass --layout coreml"
+        remedy: order.axes == [1, 0, 2]
+          ? nil : "transpose the arrays, or pass \(setting: "layout") coreml"
       ) { trial in
         guard trial.expected.values.contains(where: { $0.shape.filter { $0 > 1 }.count > 1 }) else {
           return false
@@ -140,7 +141,7 @@ extension DiagnosisSubject {
         }.joined(separator: ", "),
         remedy: isBlob
           ? "compare with the framework's values for "
-            + names.map { "'\($0)'" }.joined(separator: ", ") + ", or pass --layers"
+            + names.map { "'\($0)'" }.joined(separator: ", ") + ", or pass \(setting: "layers")"
           : "name the arrays by the outputs"
       ) { trial in
         let expected = trial.expected

@@ -24,7 +24,7 @@ struct PixelScale: Sendable {
   private init(_ name: String, _ preset: PreprocessingPreset) {
     self.init(
       name, scale: preset.scale, mean: preset.mean, std: preset.std ?? [1, 1, 1],
-      options: "--preset \(preset.rawValue)")
+      options: "\(setting: "preset") \(preset.rawValue)")
   }
 
   private static let photoMean = PreprocessingPreset.kerasTorch.mean
@@ -34,35 +34,36 @@ struct PixelScale: Sendable {
   /// caffe and torch), torchvision's `Normalize`, Caffe's `ilsvrc_2012_mean.npy`, the prototxt of
   /// MobileNet-Caffe.
   static let usual: [PixelScale] = [
-    PixelScale("0 to 255", options: "--image-scale 1"),
-    PixelScale("0 to 1", scale: 1 / 255, options: "--image-scale 1/255"),
+    PixelScale("0 to 255", options: "\(setting: "imageScale") 1"),
+    PixelScale("0 to 1", scale: 1 / 255, options: "\(setting: "imageScale") 1/255"),
     PixelScale("−1 to 1", .kerasTF),
     PixelScale(
       "−0.5 to 0.5", scale: 1 / 255, mean: [0.5, 0.5, 0.5],
-      options: "--image-scale 1/255 --image-mean 0.5"),
+      options: "\(setting: "imageScale") 1/255 \(setting: "imageMean") 0.5"),
     PixelScale("0 to 1 minus ImageNet's mean, divided by its deviation", .kerasTorch),
     PixelScale(
       "0 to 1 minus ImageNet's mean", scale: 1 / 255, mean: photoMean,
-      options: "--image-scale 1/255 --image-mean 0.485,0.456,0.406"),
+      options: "\(setting: "imageScale") 1/255 \(setting: "imageMean") 0.485,0.456,0.406"),
     PixelScale(
       "0 to 255 minus VGG's mean", mean: caffeMean,
-      options: "--image-mean 123.68,116.779,103.939"),
+      options: "\(setting: "imageMean") 123.68,116.779,103.939"),
     PixelScale(
       "0 to 255 minus the mean of Caffe's ImageNet",
       mean: [122.67891434, 116.66876762, 104.00698793],
-      options: "--image-mean 122.67891434,116.66876762,104.00698793"),
+      options: "\(setting: "imageMean") 122.67891434,116.66876762,104.00698793"),
     PixelScale(
-      "0 to 255 minus 104, 117, 123", mean: [123, 117, 104], options: "--image-mean 123,117,104"),
+      "0 to 255 minus 104, 117, 123", mean: [123, 117, 104],
+      options: "\(setting: "imageMean") 123,117,104"),
     PixelScale(
       "0 to 255 minus VGG's mean, times 0.017", scale: 0.017, mean: caffeMean.map { $0 * 0.017 },
-      options: "--image-scale 0.017 --image-mean 2.10256,1.985243,1.766963"),
+      options: "\(setting: "imageScale") 0.017 \(setting: "imageMean") 2.10256,1.985243,1.766963"),
     PixelScale(
       "(x − 127.5) / 128", scale: 1 / 128, mean: [0.99609375, 0.99609375, 0.99609375],
-      options: "--image-scale 1/128 --image-mean 0.99609375"),
+      options: "\(setting: "imageScale") 1/128 \(setting: "imageMean") 0.99609375"),
     PixelScale(
       "x / 128 − 1", scale: 1 / 128, mean: [1, 1, 1],
-      options: "--image-scale 1/128 --image-mean 1"),
-    PixelScale("x / 256", scale: 1 / 256, options: "--image-scale 1/256"),
+      options: "\(setting: "imageScale") 1/128 \(setting: "imageMean") 1"),
+    PixelScale("x / 256", scale: 1 / 256, options: "\(setting: "imageScale") 1/256"),
   ]
 
   /// With other numbers; `scale` and `offset` have three.
@@ -75,9 +76,11 @@ struct PixelScale: Sendable {
     }
     options =
       Set(scale).count == 1
-      ? "--image-scale \(scale[0]) --image-mean=" + list(offset.map { 0 - $0 })
-      : "--image-scale 1 --image-mean=" + list(zip(offset, scale).map { 0 - $0 / $1 })
-        + " --image-std=" + list(scale.map { 1 / $0 })
+      ? "\(setting: "imageScale") \(scale[0]) \(setting: "imageMean")="
+        + list(offset.map { 0 - $0 })
+      : "\(setting: "imageScale") 1 \(setting: "imageMean")="
+        + list(zip(offset, scale).map { 0 - $0 / $1 })
+        + " \(setting: "imageStd")=" + list(scale.map { 1 / $0 })
   }
 
   /// Whether both do nearly the same.

@@ -8,7 +8,7 @@ extension DiagnosisSubject {
     sigmoidCauses + gateOrders + [
       Cause(
         .network, "1 is added to the forget gates' bias",
-        remedy: "edit the model with --metadata assay.forgetBias=add"
+        remedy: "edit the model with \(setting: "metadata") assay.forgetBias=add"
       ) { trial in try trial.addForgetBias(1) },
       Cause(.network, "1 was added to the forget gates' bias and must not be") { trial in
         try trial.addForgetBias(-1)

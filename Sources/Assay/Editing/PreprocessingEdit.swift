@@ -42,13 +42,14 @@ struct PreprocessingEdit {
         throw ModelError(
           .mismatch, "'\(name)' is not an image input of the model",
           hint: images.isEmpty
-            ? "create one with --image-input" : "it has " + images.joined(separator: ", "))
+            ? "create one with \(setting: "imageInput")"
+            : "it has " + images.joined(separator: ", "))
       }
     }
     guard !images.isEmpty || options.color.all == nil && options.color.named.isEmpty else { return }
     try require(
       !images.isEmpty || !options.isUsed, .mismatch, "the model has no image input",
-      hint: "create one with --image-input")
+      hint: "create one with \(setting: "imageInput")")
   }
 
   private func color(_ name: String, _ model: Model) -> ImageFeatureType.ColorSpace? {
@@ -105,7 +106,7 @@ struct PreprocessingEdit {
       if let bias = options.grayBias[name] { scaler.grayBias = Float(bias) }
       try require(
         scaler.channelScale != 0, .mismatch,
-        "--image-scale of '\(name)' must be a number other than 0")
+        "\(setting: "imageScale") of '\(name)' must be a number other than 0")
       network.preprocessing[index].preprocessor = .scaler(scaler)
       return true
     }

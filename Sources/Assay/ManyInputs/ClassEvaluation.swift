@@ -66,7 +66,7 @@ extension Prediction {
       candidates.isEmpty
         ? "the model has no output with a score per class"
         : "several outputs of the model may have a score per class",
-      hint: "its outputs are \(names); choose one with --feature NAME")
+      hint: "its outputs are \(names); choose one with \(setting: "feature") NAME")
   }
 }
 

@@ -18,7 +18,8 @@ package struct CoreMLScript: Sendable {
     try require(
       custom.isEmpty, .unsupported,
       "coremltools cannot load the code of custom layers: " + custom.joined(separator: ", "),
-      hint: "let the app save the outputs of its Core ML, and compare them with --expected")
+      hint:
+        "let the app save the outputs of its Core ML, and compare them with \(setting: "expected")")
     try require(
       !words.isEmpty, .usage, "record needs the inputs of the prediction",
       hint: "give " + description.input.compactMap(\.needed).joined(separator: ", and "))
@@ -37,7 +38,7 @@ package struct CoreMLScript: Sendable {
     }
     var compare = ["\"assay\"", "\"diff\"", "MODEL"] + words.map(JSONValue.quoted)
     compare += ["\"--expected\"", JSONValue.quoted(expected)]
-    if model.usesHalfPrecision { compare += ["\"--profile\"", "\"fp16\""] }
+    if model.usesHalfPrecision { compare += ["\"--tolerance\"", "\"fp16\""] }
     if !outputs.otherImages.isEmpty {
       for name in outputs.otherImages { compare += ["\"--atol\"", JSONValue.quoted(name + "=1")] }
     }

@@ -19,7 +19,9 @@ package enum RecordingFramework: Sendable {
     case .darknet:
       throw ModelError(
         .unsupported, "the Python interface of Darknet does not expose what its layers compute",
-        hint: "write the arrays from C, and compare them with --expected and --layers")
+        hint:
+          "write the arrays from C, and compare them with \(setting: "expected") and \(setting: "layers")"
+      )
     }
   }
 }

@@ -56,7 +56,7 @@ struct WeightOrders {
     if layout == .source, source == nil {
       throw ModelError(
         .mismatch, "the model does not say which framework it came from",
-        hint: "use --weight-files layout=coreml or mps instead")
+        hint: "use \(setting: "weightFiles") layout=coreml or mps instead")
     }
     let name = source?.lowercased() ?? ""
     isKeras = name.hasPrefix("keras") || name.hasPrefix("tensorflow") || name.hasPrefix("tf")

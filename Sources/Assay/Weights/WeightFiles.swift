@@ -74,7 +74,7 @@ package struct WeightFiles: Sendable {
         {
           throw ModelError(
             .mismatch, "two weights would share the file '\(file)'", layer: layerName,
-            hint: "put them into one file with --weight-files per=all")
+            hint: "put them into one file with \(setting: "weightFiles") per=all")
         }
         result.append(
           (

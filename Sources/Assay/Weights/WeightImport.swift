@@ -15,7 +15,7 @@ extension WeightFiles {
   package func read(_ folder: String, for model: Model) throws -> [WeightPlace: FloatValues] {
     guard Folder.isFolder(folder) else {
       throw Folder.exists(folder)
-        ? ModelError(.mismatch, "is a file; --weights takes a folder", file: folder)
+        ? ModelError(.mismatch, "is a file; \(setting: "weights") takes a folder", file: folder)
         : ModelError(.missingFile, "no such folder", file: folder)
     }
     let manifest = folder + "/" + Self.manifest
@@ -56,8 +56,7 @@ extension WeightFiles {
       .map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }.filter { !$0.contains("/") }
     let listed = known.filter { present.contains($0.entry.file) }
     let hint =
-      "`assay inspect MODEL --export-weights DIR` with the same --weight-files shows "
-      + "the names"
+      "`assay inspect` shows the names with \(setting: "exportWeights") DIR and the same \(setting: "weightFiles")"
     try require(
       !listed.isEmpty, .mismatch, "contains no weights file for this model", file: folder,
       hint: hint

@@ -141,7 +141,7 @@ extension PythonLayer {
     return layer.unsupported(
       "the code of layer '\(name)' is in another file, the Python module '\(module)'",
       field: "python_param.layer",
-      hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
+      hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
         + CustomLayerSubject(layer: layer.name, layerClass: layer.type).suggestedRule)
   }
 }

@@ -15,7 +15,7 @@ package enum UnconvertedLayers {
     (
       ["Region"],
       "the number of boxes changes from run to run; without the layer the network returns the raw "
-        + "grid, which `run --detect` reads"
+        + "grid, in which a detector finds boxes"
     ),
     (["Argsort"], "no public fork defines its fields"),
   ]

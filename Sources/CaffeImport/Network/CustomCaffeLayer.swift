@@ -21,7 +21,7 @@ struct CustomCaffeLayer {
     return layer.unsupported(
       "this layer type is not supported"
         + (UnconvertedLayers.reason(of: layer.type).map { ": " + $0 } ?? question(layer)),
-      hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
+      hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
         + subject.suggestedRule)
   }
 

@@ -89,7 +89,7 @@ enum InputShapes {
     _ declared: [Int]?, requested: [Int?]?, channels: Int?, name: String, layer: CaffeLayer
   ) throws -> [Int] {
     let hint =
-      "set it with --input-shape \(name.shellWord)=1,\(channels ?? 3),224,224, in Caffe's order, batch first"
+      "set it with \(setting: "inputShape") \(name.shellWord)=1,\(channels ?? 3),224,224, in Caffe's order, batch first"
     var declared = declared
     if let channels, layer.type != "Input", declared?.count == 4 { declared?[1] = channels }
     guard let requested else {
@@ -108,7 +108,7 @@ enum InputShapes {
     }
     try layer.require(
       declared == nil || requested.count == declared?.count,
-      "--input-shape gives \(requested.count) sizes for input '\(name)', whose shape is \(declared ?? [])",
+      "\(setting: "inputShape") gives \(requested.count) sizes for input '\(name)', whose shape is \(declared ?? [])",
       code: .mismatch)
     let shape = requested.enumerated().map { index, size in
       size ?? declared?[index] ?? (index == 0 ? 1 : index == 1 ? channels ?? 0 : 0)
@@ -126,7 +126,7 @@ enum InputShapes {
     _ shape: [Int], name: String, layer: CaffeLayer
   ) throws -> String? {
     guard shape.count == 4, shape[2] == shape[3] else { return nil }
-    let example = "--input-shape \(name.shellWord)=1,\(shape[1]),368,368"
+    let example = "\(setting: "inputShape") \(name.shellWord)=1,\(shape[1]),368,368"
     try layer.require(
       shape[2] > 1,
       "input '\(name)' is declared with 1 × 1 elements, a placeholder for a size that is set later",

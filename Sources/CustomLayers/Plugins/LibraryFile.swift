@@ -9,7 +9,8 @@ enum LibraryFile {
     try require(
       stat(path, &status) == 0, .missingFile, "cannot be read: \(String(cString: strerror(errno)))",
       hint:
-        "--plugin takes the .so or .dylib that `swift build -c release` writes to .build/release")
+        "\(setting: "plugin") takes the .so or .dylib that `swift build -c release` writes to .build/release"
+    )
     try require(
       status.st_mode & S_IFMT == S_IFREG, .unsupported,
       "the plug-in is a folder or a device, not a file")
@@ -22,7 +23,7 @@ enum LibraryFile {
       throw ModelError(
         .unsupported, "the file is not a library",
         hint:
-          "--plugin takes the .so or .dylib that `swift build -c release` writes to .build/release"
+          "\(setting: "plugin") takes the .so or .dylib that `swift build -c release` writes to .build/release"
       )
     }
     try require(

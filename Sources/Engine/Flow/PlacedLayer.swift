@@ -92,7 +92,7 @@ struct LoopRuns {
     try require(
       !isBounded || work <= Limits.loopWork && TimeBudget.now < end, .limitExceeded,
       "the loops of the model are too long for this command: they have run \(count) times",
-      hint: "assay run --timeout SECONDS runs them longer")
+      hint: "`assay run` runs them longer, with \(setting: "timeout") SECONDS")
     try require(
       count <= limit, .limitExceeded,
       "the loops of the model have run \(limit) times without terminating",

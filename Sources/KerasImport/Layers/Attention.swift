@@ -89,7 +89,7 @@ struct Attention: KerasLayer {
     guard let size = query.channels, key.channels == size, !query.isGuess, !key.isGuess else {
       throw call.error(
         "its inputs \(query.shapeText) and \(key.shapeText) do not match or have an unknown size",
-        code: .mismatch, hint: "fix it with --input-shape")
+        code: .mismatch, hint: "fix it with \(setting: "inputShape")")
     }
     let (rows, columns) = (query.shape[1], key.shape[1])
     _ = try checkedProduct([rows ?? 1, columns ?? 1, size], limit: 1 << 28)

@@ -60,7 +60,7 @@ struct ConvLSTM: KerasLayer {
     else {
       throw call.unsupported(
         "it must be unrolled, and a size of its input \(input.shapeText) is "
-          + "unknown", hint: "fix it with --input-shape")
+          + "unknown", hint: "fix it with \(setting: "inputShape")")
     }
     try call.require(count <= Self.stepLimit, "\(count) steps are too many", code: .limitExceeded)
     // All gates of all steps at once: i, f, c, o.

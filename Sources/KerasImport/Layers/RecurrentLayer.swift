@@ -122,7 +122,7 @@ struct RecurrentLayer: KerasLayer {
     guard cell.isClipped else { return }
     network.notes.append(
       "layer '\(call.name)' (\(call.className)): Core ML clips its states to ±50, "
-        + "but Keras does not. With at most \(Self.unclippedSteps) steps, which --input-shape "
+        + "but Keras does not. With at most \(Self.unclippedSteps) steps, which \(setting: "inputShape") "
         + "can set, it is unrolled and exact")
   }
 
@@ -141,7 +141,7 @@ struct RecurrentLayer: KerasLayer {
     guard let count = input.shape[1], !input.isGuess else {
       throw call.unsupported(
         "Core ML has no layer for it, so it must be unrolled, but the number of steps is "
-          + "unknown, \(input.shapeText)", hint: "fix it with --input-shape")
+          + "unknown, \(input.shapeText)", hint: "fix it with \(setting: "inputShape")")
     }
     try call.require(
       Self.canUnroll(input, call),

@@ -111,7 +111,7 @@ struct TimeDistributed: KerasLayer {
       throw call.unsupported(
         "TimeDistributed(\(innerClass)) on \(input.shapeText): each step needs a separate "
           + "layer, and the number of steps is unknown or too large",
-        hint: "fix it with --input-shape")
+        hint: "fix it with \(setting: "inputShape")")
     }
     let rows = network.relaid(input, to: .nestedSequence, for: call.name)
     let mask = call.version.masksSteps && input.mask?.isNested == true ? input.mask : nil
@@ -156,7 +156,7 @@ extension LayerConfiguration {
     guard let type = KerasLayerRegistry.type(named: innerClass) else {
       throw unsupported(
         nil, "\(className)(\(innerClass)): this layer class is not supported",
-        hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
+        hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
           + CustomLayerSubject(layer: name, layerClass: className).suggestedRule)
     }
     let configuration = LayerConfiguration(

@@ -66,7 +66,8 @@ extension CustomLayerRegistry {
       throw ModelError(
         .unsupported, "an ML Program has no custom layers, and this class has no formula",
         hint:
-          "write an .mlmodel, which supports it, or give the layer a formula with --custom-layers")
+          "write an .mlmodel, which supports it, or give the layer a formula with \(setting: "customLayers")"
+      )
     }
     return layer
   }

@@ -23,7 +23,7 @@ struct KerasOperationLayer: KerasLayer {
     guard let operation = OperationTable.operation(named: name) else {
       throw configuration.unsupported(
         nil, "operation '\(name)' is not supported",
-        hint: "make it a custom layer with a rule: --custom-layers FILE.json with "
+        hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
           + CustomLayerSubject(layer: configuration.name, layerClass: configuration.className)
           .suggestedRule)
     }
