@@ -159,10 +159,13 @@ package enum MappedFile {
       return ModelError(.missingFile, "no such file", hint: "the folder '\(folder)' does not exist")
     }
     let names = try? OpenFolder(parts.isEmpty ? "." : folder + "/")?.names()
-    let similar = NameDistance.nearest(
-      to: name, among: names?.prefix(1000).map { String(cString: $0) } ?? [])
+    let end = name.lastIndex(of: ".") ?? name.endIndex
+    let others = (names ?? []).prefix(1000).map { String(cString: $0) }
+      .filter { $0.hasSuffix(name[end...]) }.map { String($0.dropLast(name[end...].count)) }
+    let similar = NameDistance.nearest(to: String(name[..<end]), among: others).first
     return ModelError(
-      .missingFile, "no such file", hint: similar.first.map { "did you mean '\($0)'?" })
+      .missingFile, "no such file",
+      hint: similar.map { "did you mean '\($0 + name[end...])'?" })
   }
 }
 

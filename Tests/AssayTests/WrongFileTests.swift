@@ -14,6 +14,23 @@ import Testing
     try Program(Command.binary).run(arguments, in: folder)
   }
 
+  /// A hint names the nearest file of the same kind, or is left out.
+  @Test func aMissingFileSuggestsTheNearest() throws {
+    try withTemporaryFolder { folder in
+      for name in ["color.mlmodel", "labels.txt"] {
+        try Data("x".utf8).write(to: URL(filePath: folder + "/" + name))
+      }
+      for (name, hint) in [
+        ("colr.mlmodel", "hint: did you mean 'color.mlmodel'?\n"), ("vocc.mlmodel", ""),
+        ("label.txt", "hint: did you mean 'labels.txt'?\n"), ("colr.h5", ""),
+        ("no/color.mlmodel", "hint: the folder 'no' does not exist\n"),
+      ] {
+        let result = try run(["inspect", name], in: folder)
+        #expect(result.code == 66 && result.errors == "error: \(name): no such file\n" + hint)
+      }
+    }
+  }
+
   /// The wrong file is the one that is named.
   @Test func theWrongFileIsNamed() throws {
     try withTemporaryFolder { folder in
@@ -29,7 +46,7 @@ import Testing
         for words in [["convert", name, "-o", "m.mlmodel"], ["run", name, Self.picture]] {
           let result = try run(words, in: folder)
           #expect(
-            result.code == 2 && result.errors.hasPrefix("error: \(name): is text, not a "),
+            result.code == 2 && result.errors.hasPrefix("error: \(name): this is text, not a "),
             "\(result.errors)")
         }
       }
