@@ -119,6 +119,7 @@ struct ModelReader {
     case "--input-name", "--output-name", "--reference-names":
       "`assay edit --rename` renames features"
     case "--input-shape": "`assay edit --shape` allows other shapes"
+    case "--detect": "`assay edit --metadata assay.detect.K=V` describes its boxes"
     case "--precision": "`assay compress` changes the precision"
     case "--net-state", "--custom-layers", "--lambda", "--respect-trainable":
       "convert the source network again with it"
