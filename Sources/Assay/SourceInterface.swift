@@ -201,7 +201,10 @@ extension Model {
       return "pixel − mean image of \(mean.meanImage.count) values"
     }
     guard case .scaler(let scaler)? = step.preprocessor else { return nil }
-    func number(_ value: Double) -> String { String(Float(value)).replacing(/\.0$/, with: "") }
+    func number(_ value: Double) -> String {
+      let text = String(Float(value))
+      return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
     let isGray = imageType(of: step.featureName)?.colorSpace == .grayscale
     let (scale, biases) = (Double(scaler.channelScale), scaler.biases(isGray ? .grayscale : .rgb))
     if scale == 1, biases.allSatisfy({ $0 == 0 }) { return "none (pixels 0–255)" }

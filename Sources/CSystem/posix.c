@@ -140,6 +140,7 @@ int assay_open_nameless(int folder, unsigned mode) {
 #ifdef O_TMPFILE
   return openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 #else
+  (void)folder, (void)mode;
   errno = EOPNOTSUPP;
   return -1;
 #endif

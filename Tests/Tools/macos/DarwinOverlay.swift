@@ -13,6 +13,7 @@ public let S_IFDIR = mode_t(0o040000)
 public let S_IFREG = mode_t(0o100000)
 public let S_IFIFO = mode_t(0o010000)
 public let S_IFCHR = mode_t(0o020000)
+public let S_IFLNK = mode_t(0o120000)
 
 public func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { fatalError() }
 public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {

@@ -10,7 +10,9 @@ extension StringProtocol {
     separator: String, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
   ) -> [SubSequence] { fatalError() }
 
-  func contains(_ other: String) -> Bool { fatalError() }
+  func contains(_ other: some StringProtocol) -> Bool { fatalError() }
+
+  func replacing(_ other: String, with replacement: String) -> String { fatalError() }
 
   func firstRange(of other: String) -> Range<Index>? { fatalError() }
 }

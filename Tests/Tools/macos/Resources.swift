@@ -1,0 +1,6 @@
+/// What SwiftPM generates for the resources of `Reports`.
+enum PackageResources {
+  static let report_css: [UInt8] = []
+  static let report_js: [UInt8] = []
+  static let graph_css: [UInt8] = []
+}
