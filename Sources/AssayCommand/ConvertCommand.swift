@@ -130,8 +130,8 @@ struct ConvertCommand: ParsableCommand {
     let network = result.model
     if writesProgram, !(writesONNX && result.model.isMLProgram) {
       result.model = try program.program(
-        of: network, isSource: result.isSource && !writesONNX, isHalf: isHalf,
-        target: source.target, inputs: comparison.inputs, renames: !writesONNX, options.predictor)
+        of: network, isSource: result.isSource, isHalf: isHalf, target: source.target,
+        inputs: comparison.inputs, forONNX: writesONNX, options.predictor)
     }
     if let expected = comparison.expected {
       options.topOfScores = 5

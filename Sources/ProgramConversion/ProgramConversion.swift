@@ -19,6 +19,8 @@ package struct ProgramOptions: Sendable {
   package var hasStates = false
   /// Whether arrays get the axes and types of the source framework, which the importer recorded.
   package var isOfSource = false
+  /// Whether the channels of the source's images come before their rows, as in ONNX.
+  package var hasChannelsFirst = false
   /// The classes of custom layers; those with a formula become operations.
   package var customLayers = CustomLayerRegistry()
   /// The weight file in a package.

@@ -16,6 +16,7 @@ struct ProgramInterface {
   private(set) var hasAnyLength = false
   /// Whether arrays have the axes and types of the source framework.
   private let isOfSource: Bool
+  private let hasChannelsFirst: Bool
   /// The outputs with the next values of states, by the blobs of the states.
   private let states: [String: String]
 
@@ -26,6 +27,7 @@ struct ProgramInterface {
     (isOfSource, self.model, self.network, self.builder, self.probe) = (
       options.isOfSource, model, network, builder, probe
     )
+    hasChannelsFirst = options.hasChannelsFirst
     states =
       options.hasStates
       ? Dictionary(model.recurrentStates.map { ($0.input, $0.output) }) { first, _ in first } : [:]
@@ -198,7 +200,8 @@ struct ProgramInterface {
   /// A feature's array in the source, if the program has its axes.
   private mutating func sourceArray(_ feature: String, _ inner: [Int]) -> SourceArray? {
     guard isOfSource,
-      let array = SourceArray(recorded(SourceLayout.metadataPrefix, feature), inner)
+      let array = SourceArray(
+        recorded(SourceLayout.metadataPrefix, feature), inner, channelsFirst: hasChannelsFirst)
     else { return nil }
     description.metadata?.userDefined[SourceLayout.metadataPrefix + feature] = array.letters
     return array

@@ -3,6 +3,8 @@ import ModelPrediction
 /// An array of the interface with the source framework's axes, instead of the network's.
 struct SourceArray {
   private let layout: ExactLayout
+  /// Its axes: the source's, for ONNX with an image's channels first.
+  private let axes: [Character]
   private let inner: [Int]
   /// Its shape; a batch has one item.
   let shape: [Int]
@@ -12,27 +14,32 @@ struct SourceArray {
   /// - Parameters:
   ///   - recorded: the recorded layout.
   ///   - inner: the shape in the network.
-  init?(_ recorded: String?, _ inner: [Int]) {
+  ///   - channelsFirst: whether the channels of an image come before its rows.
+  init?(_ recorded: String?, _ inner: [Int], channelsFirst: Bool) {
     guard let recorded, let layout = ExactLayout(recorded) ?? ExactLayout(recorded + ":TNCHW"),
       layout.model.count == inner.count
     else { return nil }
     let sizes = Dictionary(zip(layout.model, inner)) { first, _ in first }
     guard sizes.allSatisfy({ layout.source.contains($0) || $1 == 1 }) else { return nil }
-    (self.layout, self.inner) = (layout, inner)
-    shape = layout.source.map { sizes[$0] ?? 1 }
+    var axes = layout.source
+    if channelsFirst, axes.last == "C", axes.contains("W") {
+      axes.insert(axes.removeLast(), at: axes.firstIndex(of: axes.contains("D") ? "D" : "H") ?? 0)
+    }
+    (self.layout, self.axes, self.inner) = (layout, axes, inner)
+    shape = axes.map { sizes[$0] ?? 1 }
   }
 
   /// The layout of the program's array.
-  var letters: String { "\(String(layout.source)):\(String(layout.source))" }
+  var letters: String { "\(String(layout.source)):\(String(axes))" }
 
   /// The source's array as the network has it.
   func network(_ array: Variable, _ builder: ProgramBuilder) throws -> Variable {
-    try moved(array, shape, layout.source, inner, layout.model, builder)
+    try moved(array, shape, axes, inner, layout.model, builder)
   }
 
   /// The network's array as the source has it.
   func source(_ blob: Variable, _ builder: ProgramBuilder) throws -> Variable {
-    try moved(blob, inner, layout.model, shape, layout.source, builder)
+    try moved(blob, inner, layout.model, shape, axes, builder)
   }
 
   private func moved(

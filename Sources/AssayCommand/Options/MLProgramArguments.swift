@@ -23,11 +23,11 @@ struct MLProgramArguments: ParsableArguments {
   ///
   /// - Parameters:
   ///   - inputs: layers whose values on these exceed half precision compute in single precision.
-  ///   - renames: whether the names of the program remain.
+  ///   - forONNX: whether it will be written as ONNX, with channels first and the source's names.
   ///   - predictor: how the model runs on them.
   func program(
     of model: Model, isSource: Bool, isHalf: Bool, target: SystemTarget?, inputs: [String],
-    renames: Bool = true, _ predictor: Predictor.Options
+    forONNX: Bool, _ predictor: Predictor.Options
   ) throws -> Model {
     var options = ProgramOptions()
     options.precision = isHalf ? .float16 : .float32
@@ -47,9 +47,10 @@ struct MLProgramArguments: ParsableArguments {
     options.hasFixedSizes = hasFixedSizes
     options.hasStates = hasStates
     options.isOfSource = isSource
+    options.hasChannelsFirst = forONNX
     let program = try model.mlProgram(options)
     let names = model.namesInProgram.sorted { $0.key < $1.key }
-    if renames, !names.isEmpty {
+    if !forONNX, !names.isEmpty {
       Console.warn(
         "names of an ML Program are identifiers: "
           + firstNames(names.map { "'\($0.key)' is '\($0.value)'" }))
