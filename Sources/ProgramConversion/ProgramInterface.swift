@@ -155,8 +155,9 @@ struct ProgramInterface {
       layout?.axes.contains(.sequence)
       ?? (array.shape.count == 1 && network.readsSequences && !network.isState(feature.name))
     if network.arrayInputShapeMapping == .exact || !isSequence {
+      let sizes = recorded(SourceLayout.shapePrefix, feature.name)
       if network.arrayInputShapeMapping == .exact,
-        recorded(SourceLayout.shapePrefix, feature.name)?.split(separator: ",").dropFirst().contains("?") == true
+        sizes?.split(separator: ",").dropFirst().contains("?") == true
       {
         throw Self.anyLength(feature.name, "set the size when you convert the source network")
       }

@@ -244,6 +244,7 @@ extension MILBlock {
     try graph.recognizeDifferences()
     try graph.recognizeFunctions()
     try graph.recognizeNormalizations()
+    try graph.recognizeProducts()
     try graph.moveAxes()
     return try graph.block(like: self)
   }
