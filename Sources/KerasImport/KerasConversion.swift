@@ -35,9 +35,8 @@ package struct KerasConversion: SourceConversion {
       onVisit: options.onVisit)
     network.notes = notes
     if source.version.isTensorFlowKeras, !source.version.isAtLeast(3, 0) {
-      let names = Set(graph.nodes.map(\.name))
       network.numberedFromZero = ["lstm", "gru", "simple_rnn", "rnn", "bidirectional"].filter(
-        names.contains)
+        Set(graph.nodes.map(\.name)).contains)
     }
   }
 
@@ -272,9 +271,9 @@ package struct KerasConversion: SourceConversion {
     } catch {
       tensors[index] = nil
       network.forget()
+      let cause = guesses[index].map { (graph.nodes[$0].name, graph.nodes[$0].layer.className) }
       let problem = (error as? ModelError ?? ModelError(.internal, "\(error)"))
-        .inLayer(node.name, class: node.layer.className)
-        .caused(by: guesses[index].map { (graph.nodes[$0].name, graph.nodes[$0].layer.className) })
+        .inLayer(node.name, class: node.layer.className).caused(by: cause)
       problems.append(problem)
       if options.isPlan { refuse(index, problem, inputs) }
     }

@@ -98,7 +98,7 @@ struct ProgramInterface {
       if case .image(let image)? = feature.type?.kind {
         for step in preprocessing
         where step.featureName == feature.name || step.featureName.isEmpty {
-          variable = try preprocess(variable, step, image.colorSpace)
+          variable = try builder.preprocess(variable, step, image.colorSpace)
         }
       }
       blobs[feature.name] = try source?.network(variable, builder) ?? variable
@@ -206,36 +206,6 @@ struct ProgramInterface {
     else { return nil }
     description.metadata?.userDefined[SourceLayout.metadataPrefix + feature] = array.letters
     return array
-  }
-
-  /// channelScale · x + the bias of the color channel, or x − mean.
-  private func preprocess(
-    _ image: Variable, _ step: NeuralNetworkPreprocessing, _ colors: ImageFeatureType.ColorSpace
-  ) throws -> Variable {
-    func combine(_ operation: String, _ x: Variable, _ y: Variable) throws -> Variable {
-      try builder.add(
-        operation, image.name, [("x", .variable(x)), ("y", .variable(y))], type: .float32,
-        outputs: [(.float32, x.shape)])[0]
-    }
-    func constant(_ values: [Float], _ shape: [Int], _ name: String) throws -> Variable {
-      try builder.constant(
-        FloatValues(values), shape, .float32, name: "\(image.name)_\(name)")
-    }
-    switch step.preprocessor {
-    case .scaler(let scaler):
-      let biases = scaler.biases(colors)
-      var result = image
-      if scaler.channelScale != 1 {
-        result = try combine("mul", result, constant([scaler.channelScale], [], "scale"))
-      }
-      if biases.contains(where: { $0 != 0 }) {
-        result = try combine("add", result, constant(biases, [1, biases.count, 1, 1], "bias"))
-      }
-      return result
-    case .meanImage(let mean):
-      return try combine("sub", image, constant(mean.meanImage, image.shape, "mean"))
-    case nil: return image
-    }
   }
 
   // MARK: - Outputs

@@ -2,15 +2,17 @@ import CoreMLModel
 import TensorCore
 
 extension Float {
-  /// The nearest number with four binary digits, the last of which is at least 2⁻⁹.
-  var roundedToFloat8: Float {
-    let step = Float(sign: .plus, exponent: (abs(self) < 0x1p-6 ? -6 : Int(exponent)) - 3, significand: 1)
-    return (self / step).rounded(.toNearestOrEven) * step
-  }
+  /// The nearest number of four binary digits, the last of which is at least 2⁻⁹.
+  var roundedToFloat8: Float { rounded(digits: 3, least: -6) }
 
-  /// The nearest number of seven binary digits behind the first, as wide as this one.
-  var roundedToBFloat16: Float {
-    Float(bitPattern: (bitPattern &+ 0x7FFF &+ (bitPattern >> 16 & 1)) & 0xFFFF_0000)
+  /// The nearest number of eight binary digits.
+  var roundedToBFloat16: Float { rounded(digits: 7, least: -126) }
+
+  /// The nearest number with so many binary digits behind the first, whose exponent is at least `least`.
+  private func rounded(digits: Int, least: Int) -> Float {
+    guard isFinite else { return self }
+    let step = Float(sign: .plus, exponent: max(Int(exponent), least) - digits, significand: 1)
+    return (self / step).rounded(.toNearestOrEven) * step
   }
 }
 

@@ -13,7 +13,7 @@ extension PythonMachine {
       return symbol.int
     }
     let shape = Array(repeating: 1, count: max(0, sizes.count - array.shape.count)) + array.shape
-    let target = isShape ? sizes : zip(shape, sizes).map { $0 &* $1 }
+    let target = isShape ? sizes : zip(shape, sizes).map { $0 * $1 }
     guard sizes.count == given.count, shape.count == sizes.count, shape.count <= Limits.rank,
       zip(shape, target).allSatisfy({ $0 > 0 && $1 > 0 && (!isShape || $0 == $1 || $0 == 1) })
     else { throw Self.unsupported("it repeats an array of \(array.shape) in an unknown way") }
