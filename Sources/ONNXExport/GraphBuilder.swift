@@ -61,7 +61,9 @@ final class GraphBuilder {
     node.name = unique("\(label)/\(type)")
     node.inputs = inputs
     while node.inputs.last == "" { node.inputs.removeLast() }
-    node.outputs = (0..<outputs).map { unique($0 == 0 ? "\(label)_\(type)" : "\(label)_\(type)_\($0)") }
+    node.outputs = (0..<outputs).map {
+      unique($0 == 0 ? "\(label)_\(type)" : "\(label)_\(type)_\($0)")
+    }
     node.attributes = attributes.map { $1.attribute($0) }
     nodes.append(node)
     return node.outputs

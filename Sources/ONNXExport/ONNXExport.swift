@@ -167,7 +167,9 @@ private struct ONNXExport {
     ].filter { !$0.value.isEmpty }
     for (key, value) in metadata.userDefined {
       let parts = key.split(separator: ".", maxSplits: 2).map(String.init)
-      entries[parts.count == 3 && parts[0] == "assay" ? "assay.\(parts[1]).\(name(parts[2]))" : key] = value
+      entries[
+        parts.count == 3 && parts[0] == "assay" ? "assay.\(parts[1]).\(name(parts[2]))" : key] =
+        value
     }
     for feature in description.input + description.output {
       guard case .image(let image)? = feature.type?.kind else { continue }

@@ -190,7 +190,9 @@ package struct ONNXTensorType: SpecificationMessage {
 
   package init() {}
 
-  package static let fields: Fields = [.int("elem_type", \.elementType), .message("shape", \.shape)]
+  package static let fields: Fields = [
+    .int("elem_type", \.elementType), .message("shape", \.shape),
+  ]
 }
 
 package struct ONNXShape: SpecificationMessage {

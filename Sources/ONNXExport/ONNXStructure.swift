@@ -32,7 +32,8 @@ extension ONNXModel {
       }
       let stored =
         tensor.location == 0
-        ? tensor.data.count : tensor.externalData.first { $0.key == "length" }.flatMap { Int($0.value) }
+        ? tensor.data.count
+        : tensor.externalData.first { $0.key == "length" }.flatMap { Int($0.value) }
       if stored != (count * type.bitWidth + 7) / 8 {
         report("the initializer '\(tensor.name)' of \(tensor.sizes) has \(stored ?? 0) bytes")
       }

@@ -68,7 +68,8 @@ import Testing
         #expect(data[start..<start + a.data.count].elementsEqual(a.data.array(of: UInt8.self)))
         count += 1
       }
-      #expect((count > 0) == (whole.graph?.initializers.contains { $0.data.count >= 1024 } ?? false))
+      #expect(
+        (count > 0) == (whole.graph?.initializers.contains { $0.data.count >= 1024 } ?? false))
       #expect(split.findings.isEmpty, "\(split.findings)")
     }
   }

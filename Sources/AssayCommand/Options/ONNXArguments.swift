@@ -27,7 +27,8 @@ struct ONNXArguments: ParsableArguments {
           + "\(ONNXOptions.opsets.upperBound) are written")
     }
     if opset != nil || isExternal || takesRawImages, !writesONNX {
-      throw ValidationError("--opset, --external-data and --raw-images are for ONNX: write an .onnx")
+      throw ValidationError(
+        "--opset, --external-data and --raw-images are for ONNX: write an .onnx")
     }
   }
 

@@ -30,7 +30,8 @@ extension SpecificationMessage {
 
   /// - Parameter name: what is written, such as `the model`.
   package func encoding(
-    _ descriptor: UnsafePointer<ProtobufCMessageDescriptor>, _ schema: ProtobufSchema, _ name: String
+    _ descriptor: UnsafePointer<ProtobufCMessageDescriptor>, _ schema: ProtobufSchema,
+    _ name: String
   ) throws -> ProtobufSplice {
     let context = EncodingContext()
     let writer = try MessageWriter(descriptor, context, unknown: unknownFields.fields)

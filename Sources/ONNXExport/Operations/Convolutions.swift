@@ -55,7 +55,8 @@ extension ExportedOperation {
   private func kernel(_ x: GraphValue, _ weight: GraphValue) throws -> [Int] {
     guard let sizes = weight.sizes, weight.rank == x.rank, x.rank > 2 else {
       throw ModelError(
-        .malformed, "weights of rank \(weight.rank) for an input of rank \(x.rank)", field: "weight")
+        .malformed, "weights of rank \(weight.rank) for an input of rank \(x.rank)", field: "weight"
+      )
     }
     return Array(sizes[2...])
   }
@@ -146,7 +147,8 @@ extension ExportedOperation {
   func pad(
     _ x: GraphValue, _ before: [Int], _ after: [Int], _ value: Float
   ) throws -> GraphValue {
-    let shape = x.shape.indices.map { axis in x.shape[axis].map { $0 + before[axis] + after[axis] } }
+    let shape = x.shape.indices.map { axis in x.shape[axis].map { $0 + before[axis] + after[axis] }
+    }
     return try add("Pad", [x, list(before + after), scalar(value, x.type)], shape: shape)
   }
 }

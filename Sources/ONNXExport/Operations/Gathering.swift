@@ -43,7 +43,8 @@ let gatheringRules: [String: ONNXRule] = [
     let inner = indices.rank
     let moved = try call.transpose(
       updates,
-      Array(axis..<axis + inner) + (0..<updates.rank).filter { !(axis..<axis + inner).contains($0) })
+      Array(axis..<axis + inner) + (0..<updates.rank).filter { !(axis..<axis + inner).contains($0) }
+    )
     let places = try call.unsqueeze(call.cast(indices, to: .int64), [inner])
     let result = try call.add(
       "ScatterND", [call.transpose(data, order), places, moved], call.reduction(),

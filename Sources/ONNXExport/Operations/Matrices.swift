@@ -39,7 +39,8 @@ let matrixRules: [String: ONNXRule] = [
       scores =
         mask.type == .bool
         ? try call.add(
-          "Where", [mask, scores, call.scalar(scores.type == .float16 ? -65504 : -3e38, scores.type)],
+          "Where",
+          [mask, scores, call.scalar(scores.type == .float16 ? -65504 : -3e38, scores.type)],
           type: scores.type, shape: scores.shape)
         : try call.binary("Add", scores, mask)
     }

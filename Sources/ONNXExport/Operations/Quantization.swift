@@ -37,7 +37,8 @@ extension ExportedOperation {
       if type != .int8 { return [x, scale] }
       return [
         x, scale,
-        try array([Float](repeating: 0, count: scale.sizes?.reduce(1, *) ?? 1), scale.sizes ?? [], type),
+        try array(
+          [Float](repeating: 0, count: scale.sizes?.reduce(1, *) ?? 1), scale.sizes ?? [], type),
       ]
     }
     var points = try zero.ints()

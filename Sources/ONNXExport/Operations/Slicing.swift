@@ -5,7 +5,8 @@ let slicingRules: [String: ONNXRule] = [
   "slice_by_index": { try $0.sliced() },
   "slice_by_size": { call in
     let x = try call.value("x")
-    if let begin = try call.constant("begin")?.ints(), let size = try call.constant("size")?.ints() {
+    if let begin = try call.constant("begin")?.ints(), let size = try call.constant("size")?.ints()
+    {
       try require(begin.count == size.count, "\(begin) and \(size)", field: "size")
       let ends = zip(begin, size).map { $1 == -1 ? Int(Int32.max) : $0 + $1 }
       return [try call.add("Slice", [x, call.list(begin), call.list(ends)])]
@@ -142,7 +143,8 @@ extension ExportedOperation {
     let single = squeezed.indices.filter { squeezed[$0] }
     if !single.isEmpty {
       let isSingle = try array(squeezed.map { $0 ? 1 : 0 }, [x.rank], .bool)
-      end = try add("Where", [isSingle, binary("Add", begin, integers([1], [1])), end], type: .int64)
+      end = try add(
+        "Where", [isSingle, binary("Add", begin, integers([1], [1])), end], type: .int64)
     }
     func masked(_ places: GraphValue, _ mask: [Bool], _ limit: Int) throws -> GraphValue {
       if !mask.contains(true) { return places }
