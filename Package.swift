@@ -258,7 +258,8 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "FuzzSupport", "Assay", "AssayLibrary", "CAssay", "ModelPrediction", "ModelTransforms",
-        "LayerTemplates", "ImportSupport", "Engine", "CustomLayers", "CoreMLModel", "HDF5Reader", "Imaging",
+        "LayerTemplates", "ImportSupport", "Engine", "CustomLayers", "CoreMLModel", "HDF5Reader",
+        "Imaging",
         "Formulas", "ByteFormats", "TensorCore",
       ], path: "Tests/Fuzz/Targets"),
     .target(

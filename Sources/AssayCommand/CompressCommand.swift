@@ -12,7 +12,7 @@ struct CompressCommand: ParsableCommand {
         assay compress model.mlpackage -o small.mlpackage --bits 4 --mode kmeans_lut
 
       Choose the precision: half precision, or codes of 1 to 8 bits with a scale per output channel \
-      (linear, linear_symmetric) or a table per weight (linear_lut, kmeans_lut, --table). Or choose \
+      (linear, linear_symmetric) or a table per weight (linear_lut, kmeans_lut, or a file). Or choose \
       the result: --max-error, --min-agreement and --max-size search for the precision of each layer \
       that keeps the largest error of the outputs, the agreement of the best class, or the size of \
       the weights within the limit.
@@ -71,7 +71,7 @@ struct CompressCommand: ParsableCommand {
     try ModelOutput.validate(destination)
     if (target.isGiven ? 1 : 0) + (program.sparsity != nil ? 1 : 0) + search.goals.count != 1 {
       throw ValidationError(
-        "give one of --precision, --bits, --table, --sparsity, --max-error, --min-agreement and "
+        "give one of --precision, --bits, --mode FILE, --sparsity, --max-error, --min-agreement and "
           + "--max-size")
     }
     if !search.goals.isEmpty, search.inputs.isEmpty {
@@ -211,7 +211,7 @@ struct CompressCommand: ParsableCommand {
   ) throws -> CompressionText {
     var options = CompressionSearch.Options(goal)
     options.rules = selection.rules
-    options.mode = target.mode?.mode ?? .linear
+    options.mode = target.codes
     options.foldsBatchnorm = !keepsBatchnorm
     options.layout = search.layout
     options.images = try images.options(for: document)

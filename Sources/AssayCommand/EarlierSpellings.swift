@@ -12,8 +12,8 @@ enum EarlierSpellings {
     let current: String
     /// The command; nil for all.
     var command: String?
-    /// The current value for the earlier one.
-    var value: @Sendable (String) -> String = { $0 }
+    /// The current value for the earlier one; nil if there is none.
+    var value: @Sendable (String) -> String? = { $0 }
   }
 
   private static let options: [Spelling] = [
@@ -42,6 +42,8 @@ enum EarlierSpellings {
     Spelling(earlier: "--anchors", current: "--detector") { "anchors=\($0)" },
     Spelling(earlier: "--threshold", current: "--detector") { "threshold=\($0)" },
     Spelling(earlier: "--iou", current: "--detector") { "iou=\($0)" },
+    Spelling(earlier: "--trace", current: "--verbose", command: "run") { _ in nil },
+    Spelling(earlier: "--table", current: "--mode", command: "compress"),
     Spelling(earlier: "--type", current: "--layer", command: "compress"),
     Spelling(earlier: "--skip-type", current: "--skip-layer"),
     Spelling(earlier: "--block-size", current: "--group-size"),
@@ -93,9 +95,10 @@ enum EarlierSpellings {
       }
       words.append(spelling.current)
       if name.count < word.count {
-        words[words.count - 1] += "=" + spelling.value(String(word.dropFirst(name.count + 1)))
+        words[words.count - 1] +=
+          spelling.value(String(word.dropFirst(name.count + 1))).map { "=" + $0 } ?? ""
       } else if index < end, !spelling.current.contains("="), spelling.current != "--steps" {
-        words.append(spelling.value(arguments[index]))
+        if let value = spelling.value(arguments[index]) { words.append(value) }
         index += 1
       }
     }

@@ -79,19 +79,12 @@ struct RunCommand: ParsableCommand {
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Flag(help: "Print each step as it runs.")
+  @Flag(help: "Print each step, and each call to a custom layer, as it runs.")
   var verbose = false
 
   @Flag(
     help: "Print the time, operations and GFLOP/s of each step.")
   var steps = false
-
-  @Option(help: "Print the calls to custom layers.")
-  var trace: Trace?
-
-  enum Trace: String, ExpressibleByArgument, CaseIterable {
-    case custom
-  }
 
   @Flag(help: "Print JSON, one object per line.")
   var json = false
@@ -230,7 +223,7 @@ struct RunCommand: ParsableCommand {
         if verbose { Console.note(StepLog.line(record)) }
       }
     }
-    if trace == .custom {
+    if verbose {
       options.engine.hooks.onCustomLayerCall = { Console.note(Console.escaped($0.description)) }
     }
     return options

@@ -25,7 +25,9 @@ import Testing
   private static let test = packageRoot + "/Tests/Tools/library.c"
 
   /// Nothing is printed, by the library either.
-  @Test(arguments: ["library", "library-misuse", "library-fork", "library-growth", "library-threads"])
+  @Test(arguments: [
+    "library", "library-misuse", "library-fork", "library-growth", "library-threads",
+  ])
   func theProgramFindsNoFault(_ name: String) throws {
     try withTemporaryFolder { folder in
       let result = try Self.compiled("\(packageRoot)/Tests/Tools/\(name).c", in: folder).run(

@@ -87,13 +87,13 @@ import Testing
       let table = folder + "/table.json"
       try "[-0.5, -0.1, 0.1, 0.5]".write(toFile: table, atomically: true, encoding: .utf8)
       let report = try Self.compress(
-        model, to: folder + "/c.mlmodel", ["--table", table, "--layer", "*conv2*"])
+        model, to: folder + "/c.mlmodel", ["--mode", table, "--layer", "*conv2*"])
       let storages = (report["layers"] as? [[String: Any]] ?? []).compactMap {
         $0["storage"] as? String
       }
       #expect(storages == ["float32", "2 bits, table + float32", "float32"])
       try "[1, 2, 3]".write(toFile: table, atomically: true, encoding: .utf8)
-      let wrong = try Command.run("compress", model, "-o", folder + "/d.mlmodel", "--table", table)
+      let wrong = try Command.run("compress", model, "-o", folder + "/d.mlmodel", "--mode", table)
       #expect(wrong.code == 2 && wrong.errors.contains("table.json"))
       #expect(!FileManager.default.fileExists(atPath: folder + "/d.mlmodel"))
     }

@@ -74,7 +74,7 @@ import Testing
     #expect(first(lstm) == "1 is added to the forget gates' bias")
     #expect(
       lstm.explanations.first?.causes.first?.remedy
-        == "edit the model with --metadata assay.forgetBias=add")
+        == "edit the model with metadata assay.forgetBias=add")
   }
 
   @Test func epsilonAndStatistics() throws {

@@ -89,7 +89,9 @@ import Testing
       let diagnosis = try Diagnosis(
         model, inputs: ["\(folder)/inputs.npz"], expected: "\(folder)/expected.npz",
         options: Comparison.Options())
-      if let cause: Cause = diagnosis.best?.causes.first { print(cause.summary, cause.remedy ?? "") }
+      if let cause: Cause = diagnosis.best?.causes.first {
+        print(cause.summary, cause.remedy ?? "")
+      }
       let study = try HalfPrecisionStudy(
         model, inputs: ["\(folder)/inputs.npz"], options: Comparison.Options())
       print(study.agrees, study.kept)

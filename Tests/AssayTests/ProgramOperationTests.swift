@@ -7,13 +7,13 @@ import Testing
   /// `Fixtures/programs/keras/make.py`.
   @Test(
     arguments: [
-      ("encoder", ["layer_norm": 2, "gelu": 1, "matmul": 2, "linear": 6, "softmax": 1]),
+      ("encoder", ["layer_norm": 2, "gelu": 1, "matmul": 2, "linear": 7, "softmax": 1]),
       ("decoder", ["layer_norm": 2, "gelu": 1, "matmul": 2, "linear": 7, "softmax": 1]),
       ("recurrent", ["lstm": 1, "transpose": 0]),
       ("text", ["relu": 2, "max_pool": 2, "transpose": 1]),
-      ("mobile", ["conv": 5, "relu6": 2, "batch_norm": 0, "linear_activation": 0, "squeeze": 1]),
-      ("excitation", ["conv": 4, "silu": 2, "sigmoid": 1, "transpose": 0, "reduce_mean": 1]),
-      ("convnext", ["conv": 4, "layer_norm": 2, "gelu": 1, "transpose": 0]),
+      ("mobile", ["conv": 4, "linear": 1, "relu6": 2, "batch_norm": 0, "transpose": 1]),
+      ("excitation", ["conv": 4, "silu": 2, "sigmoid": 1, "transpose": 2, "reduce_mean": 1]),
+      ("convnext", ["conv": 4, "layer_norm": 2, "gelu": 1, "transpose": 2]),
     ] as [(String, [String: Int])])
   func operations(name: String, expected: [String: Int]) throws {
     let source = Fixtures("programs/keras").path(name)

@@ -23,12 +23,17 @@ import Testing
   /// The format has codes from iOS 12 on.
   @Test func olderSystemsGetNumbers() throws {
     try withTemporaryFolder { folder in
-      let (path, model) = (Fixtures("keras/layers/k3").path("quantized_int4"), folder + "/m.mlmodel")
+      let (path, model) = (
+        Fixtures("keras/layers/k3").path("quantized_int4"), folder + "/m.mlmodel"
+      )
       let converted = try Command.run(
         ["convert", path + ".keras", "-o", model, "--target", "iOS11"])
       #expect(converted.code == 0, "\(converted.errors)")
       let same = try Command.run(
-        ["diff", model, path + ".inputs.npz", "--expected", path + ".expected.npz", "--atol", "1e-5"])
+        [
+          "diff", model, path + ".inputs.npz", "--expected", path + ".expected.npz", "--atol",
+          "1e-5",
+        ])
       #expect(same.code == 0, "\(same.output)\(same.errors)")
     }
   }

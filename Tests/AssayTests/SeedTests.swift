@@ -132,7 +132,7 @@ import Testing
   @Test func traceShowsTheContract() throws {
     let result = try Command.run(
       "run", Self.seed + "/NeuralMcNeuralNet.mlmodel", Self.seed + "/floortje.png",
-      "--trace", "custom")
+      "--verbose")
     #expect(result.code == 0)
     #expect(result.errors.contains("[[1, 1, 6, 256, 256]]"))
     #expect(result.errors.contains("\n1 1\n"))

@@ -15,10 +15,10 @@ import Testing
     let html = Array("<!DOCTYPE html>\n<html><body>404 Not Found".utf8)
     let pointer = Array("version https://git-lfs.github.com/spec/v1\noid sha256:00\n".utf8)
     let cases: [(name: String, bytes: [UInt8], says: String, hint: String)] = [
-      ("a.onnx", Self.onnx, "an ONNX model", "Keras, Caffe and Darknet"),
-      ("a.tflite", try Self.formats.bytes("add.tflite"), "a TensorFlow Lite model", "Keras, Caffe"),
+      ("a.onnx", Self.onnx, "an ONNX model", "convert the Keras or Caffe file"),
+      ("a.tflite", try Self.formats.bytes("add.tflite"), "a TensorFlow Lite model", "convert the Keras or Caffe file"),
       ("saved_model.pb", try Self.formats.bytes("saved_model.pb"), "a SavedModel", "model.save("),
-      ("g.pb", try Self.formats.bytes("graph.pb"), "a TensorFlow graph", "Keras, Caffe"),
+      ("g.pb", try Self.formats.bytes("graph.pb"), "a TensorFlow graph", "convert the Keras or Caffe file"),
       ("m.h5", html, "HTML", "download the file again"),
       ("m.mlmodel", html, "HTML", "download the file again"),
       ("m.caffemodel", pointer, "a Git LFS pointer", "git lfs pull"),
@@ -41,7 +41,7 @@ import Testing
         #expect(result.output.isEmpty, "\(command) \(name): \(result.output)")
         let lines = result.errors.split(separator: "\n")
         #expect(
-          lines.first?.contains("\(name): is \(says)") == true, "\(command): \(result.errors)")
+          lines.first?.contains("\(name): this is \(says)") == true, "\(command): \(result.errors)")
         #expect(lines.last?.contains(hint) == true, "\(command): \(result.errors)")
       }
     }

@@ -63,8 +63,9 @@ import Testing
         try FileManager.default.createDirectory(
           atPath: folder + "/" + name, withIntermediateDirectories: true)
       }
-      for name in ["a.mlmodelc/model.mil", "b.aimodel/main.mlirb", "c.mlirb", "saved/keras_metadata.pb"]
-      {
+      for name in [
+        "a.mlmodelc/model.mil", "b.aimodel/main.mlirb", "c.mlirb", "saved/keras_metadata.pb",
+      ] {
         try writeFile([0x0A, 5, 0, 1], to: folder + "/" + name)
       }
       // MLIR's bytecode starts with these bytes.
@@ -74,14 +75,18 @@ import Testing
         ("b.aimodel/", "a Core AI model (.aimodel)", "use the original network"),
         ("c.mlirb", "a Core AI model (.aimodel)", "use the original network"),
         ("d", "a Core AI model (.aimodel)", "use the original network"),
-        ("saved/keras_metadata.pb", "the metadata of a SavedModel", "load the folder that contains it"),
+        (
+          "saved/keras_metadata.pb", "the metadata of a SavedModel",
+          "load the folder that contains it"
+        ),
       ] {
         for command in ["convert", "inspect"] {
           let result = try run(
             [command, name] + (command == "convert" ? ["-o", "m.mlmodel"] : []), in: folder)
           let lines = result.errors.split(separator: "\n")
           #expect(
-            result.code == 2 && lines.count == 2 && lines[0].hasPrefix("error: \(name): is \(kind)")
+            result.code == 2 && lines.count == 2
+              && lines[0].hasPrefix("error: \(name): this is \(kind)")
               && lines[1].hasPrefix("hint: ") && lines[1].contains(remedy),
             "\(name): \(result.errors)")
         }

@@ -212,7 +212,7 @@ def main():
                 options = ["--precision", "float16"]
             elif mode == "custom_lut":
                 np.save(f"{folder}/table.npy", table(bits, np.zeros(1))[0].astype(np.float32))
-                options = ["--table", f"{folder}/table.npy"]
+                options = ["--mode", f"{folder}/table.npy"]
             else:
                 options = ["--bits", str(bits), "--mode", mode]
             if run("compress", source, "-o", path, *options, "--no-fold", "--quiet"):

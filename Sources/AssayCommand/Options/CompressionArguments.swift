@@ -10,37 +10,35 @@ struct PrecisionArguments: ParsableArguments {
   var bits: Int?
 
   @Option(
-    help: """
-      How codes map to values; default: linear.
-      """)
-  var mode: Mode?
-
-  @Option(
     help: ArgumentHelp(
-      "Use this table of 2, 4, 8 … 256 values: .npy, .json or .csv.", valueName: "FILE"),
+      "How codes map to values: linear (the default), linear_symmetric, linear_lut, kmeans_lut, or a "
+        + "table of 2, 4, 8 … 256 values in a .npy, .json or .csv.", valueName: "MODE"),
     completion: .file())
-  var table: String?
+  var mode: Mode?
 
   enum Floats: String, ExpressibleByArgument, CaseIterable {
     case float32, float16
   }
 
-  enum Mode: String, ExpressibleByArgument, CaseIterable {
-    case linear
-    case linearSymmetric = "linear_symmetric"
-    case linearTable = "linear_lut"
-    case kMeansTable = "kmeans_lut"
-    case kmeans
+  enum Mode: ExpressibleByArgument {
+    case codes(CodeMode)
+    case table(String)
 
-    var mode: CodeMode {
-      switch self {
-      case .linear: .linear
-      case .linearSymmetric: .linearSymmetric
-      case .linearTable: .linearTable
-      case .kMeansTable, .kmeans: .kMeansTable
+    init?(argument: String) {
+      switch argument {
+      case "linear": self = .codes(.linear)
+      case "linear_symmetric": self = .codes(.linearSymmetric)
+      case "linear_lut": self = .codes(.linearTable)
+      case "kmeans_lut", "kmeans": self = .codes(.kMeansTable)
+      case _ where argument.contains("."): self = .table(argument)
+      default: return nil
       }
     }
   }
+
+  private var table: String? { if case .table(let file)? = mode { file } else { nil } }
+  /// How codes map to values, without a table.
+  var codes: CodeMode { if case .codes(let codes)? = mode { codes } else { .linear } }
 
   var isGiven: Bool { precision != nil || bits != nil || table != nil }
 
@@ -48,10 +46,9 @@ struct PrecisionArguments: ParsableArguments {
     if let bits, !(1...8).contains(bits) {
       throw ValidationError("--bits must be 1 to 8")
     }
-    if precision != nil, bits != nil || table != nil || mode != nil {
-      throw ValidationError("--precision cannot be combined with --bits, --mode or --table")
+    if precision != nil, bits != nil || mode != nil {
+      throw ValidationError("--precision cannot be combined with --bits or --mode")
     }
-    if table != nil, mode != nil { throw ValidationError("--table cannot be combined with --mode") }
   }
 
   func weightPrecision() throws -> WeightPrecision {
@@ -65,7 +62,7 @@ struct PrecisionArguments: ParsableArguments {
       }
       return .codes(bits: bits, .table(values))
     }
-    if let bits { return .codes(bits: bits, (mode ?? .linear).mode) }
+    if let bits { return .codes(bits: bits, codes) }
     return precision == .float32 ? .float32 : .float16
   }
 

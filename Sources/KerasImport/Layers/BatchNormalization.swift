@@ -51,7 +51,7 @@ struct BatchNormalization: KerasLayer {
   var weights: [WeightSlot] {
     affine.weights
       + (["moving_mean", "moving_variance"]
-        + (isRenormalized ? ["moving_stddev", "renorm_mean", "renorm_stddev"] : []))
+      + (isRenormalized ? ["moving_stddev", "renorm_mean", "renorm_stddev"] : []))
       .map { WeightSlot($0, isTrainable: false) }
   }
 

@@ -58,7 +58,8 @@ struct QuantizedLayer: KerasLayer {
     else {
       throw configuration.unsupported(
         "dtype", "weights quantized as \(stored ?? "LoRA") are not supported in this layer",
-        hint: "save the model before quantize(); Dense and EinsumDense may be int8, int4 or float8, "
+        hint:
+          "save the model before quantize(); Dense and EinsumDense may be int8, int4 or float8, "
           + "embeddings int8 or int4")
     }
     inner = try type.init(configuration)

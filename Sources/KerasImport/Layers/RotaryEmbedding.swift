@@ -21,7 +21,8 @@ struct RotaryEmbedding: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     wavelength = try configuration.double("max_wavelength", default: 10000)
     factor = try configuration.double("scaling_factor", default: 1)
-    divisor = try configuration.field("denominator_dim") == nil
+    divisor =
+      try configuration.field("denominator_dim") == nil
       ? nil : configuration.int("denominator_dim")
     let type = try configuration.string("rope_type", default: "linear")
     try configuration.require(

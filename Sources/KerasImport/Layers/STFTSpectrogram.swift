@@ -71,7 +71,9 @@ struct STFTSpectrogram: KerasLayer {
           "groups": .int(channels), "padding": .string(padding), "use_bias": .bool(false),
         ], &network)
     }
-    if mode == "angle" { parts = [try call.step("arctan2", parts.reversed(), "angle", [:], &network)] }
+    if mode == "angle" {
+      parts = [try call.step("arctan2", parts.reversed(), "angle", [:], &network)]
+    }
     if parts.count == 2 {
       let power = "x * x + y * y"
       let size = "sqrt(max(\(power), 1e-7))"

@@ -110,8 +110,7 @@ class CompressOptions(RunOptions, total=False):
     """How `compress` stores weights."""
 
     bits: int
-    mode: str
-    table: Any
+    mode: Any
     group_size: int
     sparsity: float
     layer: Texts

@@ -19,7 +19,7 @@ import Testing
       let diff = try Command.run(arguments + ["--plugin", library])
       #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
       let run = try Command.run(
-        "run", model, DemonstrationTests.picture, "--plugin", library, "--trace", "custom")
+        "run", model, DemonstrationTests.picture, "--plugin", library, "--verbose")
       #expect(run.code == 0 && run.errors.contains("\"engineName\": Swish"), "\(run.errors)")
       let bench = try Command.run("bench", model, "--plugin", library, "--runs", "1", "--steps")
       #expect(bench.code == 0, "\(bench.errors)")
