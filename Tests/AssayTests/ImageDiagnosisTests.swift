@@ -75,7 +75,7 @@ import Testing
       sample(2 * y + 1, 2 * x + 1, channel)
     }
     #expect(first(found) == "the image was resized like keras-load-img")
-    #expect(found.explanations.first?.causes.first?.remedy == "pass --recipe keras-load-img")
+    #expect(found.explanations.first?.causes.first?.remedy == "pass recipe keras-load-img")
   }
 
   /// The mean of the nine pixels that a pixel covers. Pillow rounds the means of rows, then those of
