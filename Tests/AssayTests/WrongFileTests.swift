@@ -86,7 +86,8 @@ import Testing
           let lines = result.errors.split(separator: "\n")
           #expect(
             result.code == 2 && lines.count == 2
-              && lines[0].hasPrefix("error: \(name): this is \(kind)")
+              && (lines[0].hasPrefix("error: \(name): is \(kind)")
+                || lines[0].hasPrefix("error: \(name): this is \(kind)"))
               && lines[1].hasPrefix("hint: ") && lines[1].contains(remedy),
             "\(name): \(result.errors)")
         }

@@ -58,9 +58,8 @@ struct QuantizedLayer: KerasLayer {
     else {
       throw configuration.unsupported(
         "dtype", "weights quantized as \(stored ?? "LoRA") are not supported in this layer",
-        hint:
-          "save the model before quantize(); Dense and EinsumDense may be int8, int4 or float8, "
-          + "embeddings int8 or int4")
+        hint: "save the model before quantize(); Dense and EinsumDense may be int8, int4 or "
+          + "float8, embeddings int8 or int4")
     }
     inner = try type.init(configuration)
     let rounding = quantization["config"]?["activation_quantizer"]
@@ -88,7 +87,7 @@ struct QuantizedLayer: KerasLayer {
     for name in [main, "reverse_embeddings"] where name == main || values[name] != nil {
       weights[name] = try dequantized(name, values, call)
     }
-    if mode == "float8", configuration["dtype"]?.text.contains("from_float32") == true {
+    if mode == "float8", configuration["dtype"]?.text.contains("float32") == true {
       weights["bias"] = try values["bias"]?.map(\.roundedToBFloat16)
     }
     let change = try change(main, values, weights[main], call)
@@ -125,7 +124,7 @@ struct QuantizedLayer: KerasLayer {
       return outputs
     }
     let policy = type(of: inner).maskPolicy
-    let rounds = try roundsInput && (!isTable || ReversibleEmbedding.isReversed(call))
+    let rounds = roundsInput && (!isTable || ReversibleEmbedding.isReversed(call))
     let input = rounds ? try rounded(call, values, &network) : try call.input
     guard rounds, let change else {
       return try policy.applied(to: part(inner, input, call.name), of: call.inputs, call.version)
@@ -205,8 +204,8 @@ struct QuantizedLayer: KerasLayer {
     return FloatValues(codes).shaped(try kernelShape(shape, call))
   }
 
-  /// Codes that share bytes, the first in the lower half: two of a row, of a reversed table two of a
-  /// column.
+  /// Codes that share bytes, the first in the lower half: two of a row, or of a column of a reversed
+  /// table.
   private func unpacked(
     _ bytes: [Float], _ stored: [Int], _ name: String, _ scales: [Int], _ call: LayerCall
   ) throws -> (codes: [Float], shape: [Int]) {
@@ -219,14 +218,14 @@ struct QuantizedLayer: KerasLayer {
     let codes = (0..<shape[0] * shape[1]).map { index -> Float in
       let place = [index / shape[1], index % shape[1]]
       let (row, column) = axis == 0 ? (place[0] / 2, place[1]) : (place[0], place[1] / 2)
-      let byte = Int8(max(-128, min(127, bytes[row * stored[1] + column])))
+      let byte = Int8(exactly: bytes[row * stored[1] + column]) ?? 0
       return Float(place[axis] % 2 == 0 ? (byte << 4) >> 4 : byte >> 4)
     }
     return (codes, shape)
   }
 
-  /// The shape of a kernel whose file has it as a matrix: the sizes of its letters' axes of the input
-  /// and of `output_shape`.
+  /// The shape of a kernel that the file has as a matrix: the sizes of its letters' axes in the input
+  /// and in `output_shape`.
   private func kernelShape(_ shape: [Int], _ call: LayerCall) throws -> [Int] {
     guard mode == "int4", configuration.kind == "EinsumDense" else { return shape }
     let (input, kernel, output) = try equation()
@@ -238,7 +237,8 @@ struct QuantizedLayer: KerasLayer {
       uniquingKeysWith: { $0 ?? $1 })
     let sizes = kernel.compactMap { known[$0] ?? nil }
     try call.require(
-      sizes.count == kernel.count && sizes.reduce(1, *) == shape.reduce(1, *),
+      sizes.count == kernel.count && sizes.allSatisfy { $0 > 0 }
+        && checkedProduct(sizes) == checkedProduct(shape),
       "the shape of its kernel does not follow from its equation and output_shape")
     return sizes
   }
@@ -300,8 +300,8 @@ struct QuantizedLayer: KerasLayer {
     return FloatValues(product).shaped(kernel.shape)
   }
 
-  /// round(s · x) / s with s = 127 / (max |x| + ε), over the axes that the product sums; as float8,
-  /// the numbers nearest to x / s, times the stored s.
+  /// round(s · x) / s with s = 127 / (max |x| + ε), over the axes that the product sums; for float8
+  /// the nearest of its numbers to x / s, times the stored s.
   private func rounded(
     _ call: LayerCall, _ values: [String: FloatValues], _ network: inout NetworkWriter
   ) throws -> KerasTensor {

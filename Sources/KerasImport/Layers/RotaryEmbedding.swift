@@ -21,9 +21,9 @@ struct RotaryEmbedding: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     wavelength = try configuration.double("max_wavelength", default: 10000)
     factor = try configuration.double("scaling_factor", default: 1)
-    divisor =
-      try configuration.field("denominator_dim") == nil
-      ? nil : configuration.int("denominator_dim")
+    divisor = try configuration.field("denominator_dim").map { _ in
+      try configuration.int("denominator_dim")
+    }
     let type = try configuration.string("rope_type", default: "linear")
     try configuration.require(
       type == "linear", "rope_type", unsupported: "'\(type)' is not supported")

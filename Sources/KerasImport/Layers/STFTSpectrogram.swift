@@ -41,17 +41,17 @@ struct STFTSpectrogram: KerasLayer {
     try call.require(input.rank == 3, "its input \(input.shapeText) is not a sequence of channels")
     if isChannelsFirst { input = input.exchanging(1, 2) }
     let channels = try call.known([input.channels], of: input)[0]
+    let joined = mode == "stft"
+    let width = joined ? 2 * bins : bins
+    let filters = try checkedProduct([channels, width], limit: Limits.dimension)
     let waves = try weights.map { slot in
       let stored = try call.weight(slot.name, [length, 1, bins])
       guard mode == "psd" else { return try stored.array() }
       // Twice the power for all bins but the first and the last.
       return try stored.array().enumerated().map { index, wave in
-        (1..<bins - 1).contains(index % bins) ? wave * Float(2).squareRoot() : wave
+        index % bins > 0 && index % bins < bins - 1 ? wave * Float(2).squareRoot() : wave
       }
     }
-    let joined = mode == "stft"
-    let width = joined ? 2 * bins : bins
-    let filters = try checkedProduct([channels, width], limit: Limits.dimension)
     var parts = try (joined ? 0..<1 : waves.indices).map { part in
       let kernel = FloatValues(
         (0..<length).flatMap { row in

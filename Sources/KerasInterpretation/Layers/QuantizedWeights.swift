@@ -9,7 +9,7 @@ enum QuantizedWeights {
     let (isByte, isTable) = (policy.contains("int8"), run.className == "Embedding")
     try run.require(
       ["Dense", "Embedding"].contains(run.className) && (isByte || policy.contains("int4"))
-        && (!isByte || run.field("quantization_config") == nil) && run.field("lora_rank") == nil,
+        && run.field("lora_rank") == nil,
       "quantized weights are not interpreted")
     // A kernel, a bias, scales, zeros and the group of each row
     let hasBias = !isTable && run.bool("use_bias", default: true)
@@ -23,7 +23,7 @@ enum QuantizedWeights {
     try run.require(stored.shape[1] == (isByte ? width : (width + 1) / 2), "codes of another width")
     let isGrouped = run.weights.count > place + 2
     let zeros = isGrouped ? try run.weight(place + 1).values : []
-    let groups = isGrouped ? try run.weight(place + 2).values.map { Int($0) } : []
+    let groups = isGrouped ? try run.weight(place + 2).values.map { Int(exactly: $0) ?? -1 } : []
     let count = isTable ? scale.shape.last ?? 1 : width
     for index in table.values.indices {
       let (row, column) = (index / max(width, 1), index % max(width, 1))
@@ -49,7 +49,8 @@ enum QuantizedWeights {
     var result = run
     result.weights = [table] + (hasBias ? [try run.weight(1)] : [])
     let size = run.input.shape.last ?? 1
-    if isByte, !isTable, size > 0 {
+    let rounding = run.fields["quantization_config"]?["config"]?["activation_quantizer"]
+    if isByte, !isTable, rounding?.isNull != true, size > 0 {
       for start in stride(from: 0, to: run.input.count, by: size) {
         let largest = run.input.values[start..<start + size].reduce(0) { max($0, abs($1)) }
         let steps = 127 / (largest + 1e-7)

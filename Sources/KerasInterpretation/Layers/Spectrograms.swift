@@ -12,7 +12,8 @@ enum Spectrograms {
     let length = try run.weight(0, rank: 3).shape[0]
     let step = try run.sizes("frame_step", count: 1, default: max(length / 2, 1))[0]
     let (isSame, steps) = (run.field("padding")?.string == "same", x.shape[2])
-    let count = isSame ? (steps + step - 1) / step : max(steps - length, -step) / step + 1
+    let count =
+      isSame ? (steps + step - 1) / step : steps < length ? 0 : (steps - length) / step + 1
     let before = isSame ? max((count - 1) * step + length - steps, 0) / 2 : 0
     var frames = try DoubleArray(shape: [x.shape[0], x.shape[1], count, length])
     for index in frames.values.indices {
@@ -25,7 +26,9 @@ enum Spectrograms {
       return try Products.product(frames, waves.reshaped([waves.shape[0], waves.shape[2]]))
     }
     let mode = run.field("mode")?.string ?? "log"
-    try run.require(parts.count == (["real", "imag"].contains(mode) ? 1 : 2), "mode '\(mode)'")
+    try run.require(
+      parts.count == (["real", "imag"].contains(mode) ? 1 : 2)
+        && parts.allSatisfy { $0.shape == parts[0].shape }, "mode '\(mode)'")
     var result = parts[0]
     if mode == "stft" {
       result = DoubleArray.concatenated(parts, axis: 3)
@@ -34,7 +37,7 @@ enum Spectrograms {
       for index in result.values.indices {
         let (real, imaginary) = (parts[0].values[index], parts[1].values[index])
         let power = real * real + imaginary * imaginary
-        let isInner = (1..<bins - 1).contains(index % bins)
+        let isInner = index % bins > 0 && index % bins < bins - 1
         result.values[index] =
           switch mode {
           case "angle": atan2(imaginary, real)
