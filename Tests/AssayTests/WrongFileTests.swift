@@ -72,9 +72,9 @@ import Testing
       try writeFile([0x4D, 0x4C, 0xEF, 0x52, 0], to: folder + "/d")
       for (name, kind, remedy) in [
         ("a.mlmodelc", "a compiled Core ML model (.mlmodelc)", "use the .mlmodel"),
-        ("b.aimodel/", "a Core AI model (.aimodel)", "use the original network"),
-        ("c.mlirb", "a Core AI model (.aimodel)", "use the original network"),
-        ("d", "a Core AI model (.aimodel)", "use the original network"),
+        ("b.aimodel/", "a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
+        ("c.mlirb", "a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
+        ("d", "a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
         (
           "saved/keras_metadata.pb", "the metadata of a SavedModel",
           "load the folder that contains it"

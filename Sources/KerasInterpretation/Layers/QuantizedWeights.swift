@@ -8,7 +8,8 @@ enum QuantizedWeights {
     let policy = (run.fields["dtype"] ?? .null).text
     let (isByte, isTable) = (policy.contains("int8"), run.className == "Embedding")
     try run.require(
-      ["Dense", "Embedding"].contains(run.className) && (isByte || policy.contains("int4"))
+      ["Dense", "Embedding"].contains(run.className) && run.weights.first?.rank == 2
+        && (isByte || policy.contains("int4"))
         && run.field("lora_rank") == nil,
       "quantized weights are not interpreted")
     // A kernel, a bias, scales, zeros and the group of each row
