@@ -16,9 +16,15 @@ import Testing
     let pointer = Array("version https://git-lfs.github.com/spec/v1\noid sha256:00\n".utf8)
     let cases: [(name: String, bytes: [UInt8], says: String, hint: String)] = [
       ("a.onnx", Self.onnx, "an ONNX model", "convert the Keras or Caffe file"),
-      ("a.tflite", try Self.formats.bytes("add.tflite"), "a TensorFlow Lite model", "convert the Keras or Caffe file"),
+      (
+        "a.tflite", try Self.formats.bytes("add.tflite"), "a TensorFlow Lite model",
+        "convert the Keras or Caffe file"
+      ),
       ("saved_model.pb", try Self.formats.bytes("saved_model.pb"), "a SavedModel", "model.save("),
-      ("g.pb", try Self.formats.bytes("graph.pb"), "a TensorFlow graph", "convert the Keras or Caffe file"),
+      (
+        "g.pb", try Self.formats.bytes("graph.pb"), "a TensorFlow graph",
+        "convert the Keras or Caffe file"
+      ),
       ("m.h5", html, "HTML", "download the file again"),
       ("m.mlmodel", html, "HTML", "download the file again"),
       ("m.caffemodel", pointer, "a Git LFS pointer", "git lfs pull"),
