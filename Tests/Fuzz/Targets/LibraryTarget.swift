@@ -41,7 +41,7 @@ private struct LibraryCalls {
 
   /// What chooses the next step; zeros at its end.
   var bytes: ArraySlice<UInt8>
-  /// The first ones are no handles.
+  /// The first are invalid handles.
   private var handles = ([0, 0x1000, (0xA55A << 48) + 1] as [UInt]).map {
     OpaquePointer(bitPattern: $0)
   }
