@@ -39,6 +39,7 @@ struct OptionsFile {
     }
     let given = Set(arguments.map { String($0.prefix { $0 != "=" }) })
     for (name, value) in all[arguments[0]]?.object?.members ?? [] {
+      try require(!name.contains("="), .malformed, "'\(name)' is not the name of an option")
       try require(
         isNamed || !Self.reserved.contains(name), .unsupported,
         "'\(name)' is not set by a file that the command line does not name",

@@ -72,6 +72,7 @@ import Testing
     (#"{"run": {"top""#, 2, "not JSON"),
     (#"{"run": {"plugin": "evil.so"}}"#, 2, "'plugin' is not set"),
     (#"{"run": {"output": "m.mlmodel"}}"#, 2, "'output' is not set"),
+    (#"{"run": {"output=m.npz": true}}"#, 2, "'output=m.npz' is not the name of an option"),
   ])
   func whatIsWrongIsSaid(text: String, code: Int, message: String) throws {
     try withModel { folder in
