@@ -169,8 +169,15 @@ struct ExportedOperation {
 
   func array(_ values: [Float], _ shape: [Int], _ type: MILDataType) throws -> GraphValue {
     let elements =
-      type.isFloat
-      ? MILElements(values, shape, type) : MILElements(values.map { Int($0) }, shape, type)
+      try type.isFloat
+      ? MILElements(values, shape, type)
+      : MILElements(
+        values.map { value in
+          guard let whole = Int32(exactly: value.rounded(.towardZero)) else {
+            throw unsupported("\(value) beside values of type \(type.name)")
+          }
+          return Int(whole)
+        }, shape, type)
     return try program.initializer(elements, name: "\(name)_constant")
   }
 

@@ -42,6 +42,15 @@ import Testing
     }
   }
 
+  /// `clip` of integers may state any bounds.
+  @Test(arguments: [3e9, -3e9, .infinity, -.infinity, .nan] as [Float])
+  func numbersBeyondIntegersAreRefused(_ value: Float) throws {
+    let writer = ProgramWriter(MILProgram(), opset: 13, outputNames: [:])
+    let operation = ExportedOperation(operation: MILOperation(), program: writer)
+    #expect(throws: ModelError.self) { try operation.array([value], [], .int32) }
+    #expect(try operation.array([-2.5], [], .int32).type == .int32)
+  }
+
   @Test func theSameModelGivesTheSameBytes() throws {
     try withTemporaryFolder { folder in
       let source = [Self.caffe.path("v2.prototxt"), Self.caffe.path("single.caffemodel")]
