@@ -71,12 +71,12 @@ import Testing
       // MLIR's bytecode starts with these bytes.
       try writeFile([0x4D, 0x4C, 0xEF, 0x52, 0], to: folder + "/d")
       for (name, kind, remedy) in [
-        ("a.mlmodelc", "a compiled Core ML model (.mlmodelc)", "use the .mlmodel"),
-        ("b.aimodel/", "a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
-        ("c.mlirb", "a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
-        ("d", "a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
+        ("a.mlmodelc", "is a compiled Core ML model (.mlmodelc)", "use the .mlmodel"),
+        ("b.aimodel/", "is a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
+        ("c.mlirb", "is a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
+        ("d", "this is a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
         (
-          "saved/keras_metadata.pb", "the metadata of a SavedModel",
+          "saved/keras_metadata.pb", "is the metadata of a SavedModel",
           "load the folder that contains it"
         ),
       ] {
@@ -86,8 +86,7 @@ import Testing
           let lines = result.errors.split(separator: "\n")
           #expect(
             result.code == 2 && lines.count == 2
-              && (lines[0].hasPrefix("error: \(name): is \(kind)")
-                || lines[0].hasPrefix("error: \(name): this is \(kind)"))
+              && lines[0].hasPrefix("error: \(name): \(kind)")
               && lines[1].hasPrefix("hint: ") && lines[1].contains(remedy),
             "\(name): \(result.errors)")
         }
