@@ -70,15 +70,15 @@ package struct CompressionSearch {
     self.options = options
     self.onProgress = onProgress
     try require(
-      model.neuralNetwork != nil || model.isProgram, .unsupported,
+      model.neuralNetwork != nil || model.isMLProgram, .unsupported,
       "a model of type \(model.typeName) cannot run, so its precision cannot be searched")
     values = try InputList.values(words, for: model, options.images, options.engine.hooks)
     let keepsScales = WeightPrecision.codes(bits: 8, options.mode).wantsChannelScales
     (base, folds) =
-      options.foldsBatchnorm && !model.isProgram
+      options.foldsBatchnorm && !model.isMLProgram
       ? try model.withFoldedBatchnorm(keepsScales: keepsScales) : (model, [])
     channelMeans =
-      options.correctsBiases && !model.isProgram
+      options.correctsBiases && !model.isMLProgram
       ? try ChannelMeans(base, values, options.predictor).means : [:]
     expected = try Self.predict(model, values, options)
     if case .agreement = options.goal,
@@ -351,8 +351,4 @@ extension CompressionSearch {
 
 extension PredictedOutput.Kind {
   fileprivate var isOutput: Bool { if case .blob = self { false } else { true } }
-}
-
-extension Model {
-  fileprivate var isProgram: Bool { if case .mlProgram? = type { true } else { false } }
 }

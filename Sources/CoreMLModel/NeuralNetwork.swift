@@ -102,6 +102,8 @@ extension Model {
     }
   }
 
+  package var isMLProgram: Bool { if case .mlProgram? = type { true } else { false } }
+
   /// The labels of a classifier, or of the last classifier in a pipeline.
   package var classLabels: NeuralNetworkClassifier.ClassLabels? {
     switch type {

@@ -28,8 +28,7 @@ extension Model {
   /// - Throws: `.mismatch` if there is no such output, if it is the only one, or if a classifier
   ///   needs it.
   package func removingOutput(_ name: String) throws -> Model {
-    let isProgram = if case .mlProgram? = type { true } else { false }
-    guard neuralNetwork != nil || isProgram || type?.pipeline != nil else {
+    guard neuralNetwork != nil || isMLProgram || type?.pipeline != nil else {
       throw Self.noNetwork("loses outputs")
     }
     let outputs = description?.output ?? []

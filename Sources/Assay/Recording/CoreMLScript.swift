@@ -23,7 +23,7 @@ package struct CoreMLScript: Sendable {
     try require(
       !words.isEmpty, .usage, "record needs the inputs of the prediction",
       hint: "give " + description.input.compactMap(\.needed).joined(separator: ", and "))
-    let isProgram = if case .mlProgram? = model.type { true } else { false }
+    let isProgram = model.isMLProgram
     let hasLayers = isProgram || model.neuralNetwork != nil
     let inputs = try CoreMLScriptInputs(model, words)
     let outputs = CoreMLScriptOutputs(model)

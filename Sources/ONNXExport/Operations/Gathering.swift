@@ -89,12 +89,12 @@ extension ExportedOperation {
   fileprivate func reduction() throws -> [(String, AttributeValue)] {
     let mode = try string("mode", "add")
     if mode == "update" { return [] }
-    guard let name = ["add": "add", "mul": "mul", "max": "max", "min": "min"][mode] else {
+    guard ["add", "mul", "max", "min"].contains(mode) else {
       throw unsupported("ONNX's scatter operators have no mode '\(mode)'", field: "mode")
     }
-    let isExtremum = name == "max" || name == "min"
+    let isExtremum = mode == "max" || mode == "min"
     try graph.require(opset: isExtremum ? 18 : 16, "scatter operator of mode '\(mode)'")
-    return [("reduction", .string(name))]
+    return [("reduction", .string(mode))]
   }
 
   /// - Parameter result: the result of the operation that the indices are.
