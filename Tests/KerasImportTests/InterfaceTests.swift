@@ -130,7 +130,7 @@ struct InterfaceTests {
   @Test func unknownSizesAreFixedByName() throws {
     let json = single("GlobalAveragePooling2D", input: "[null, null, null, 3]")
     let error = modelError { try convert(json) }
-    #expect(error?.hint?.contains("\(setting: "inputShape") layer_input=?,?,?,3") == true)
+    #expect(error?.hint?.contains("inputShape layer_input=?,?,?,3") == true)
     var options = ConversionOptions()
     options.inputShapes["layer_input"] = [nil, 8, 9, 3]
     #expect(try convert(json, options: options).inputShape() == [3, 8, 9])

@@ -328,7 +328,7 @@ struct SequenceLayerTests {
     }
     #expect(error?.code == .unsupported && error?.layer == "layer")
     #expect(error?.message.contains("(None, None, 1)") == true)
-    #expect(error?.hint?.contains("\(setting: "inputShape")") == true)
+    #expect(error?.hint?.contains("inputShape") == true)
   }
 
   @Test func bidirectionalLayersOfOtherCellsAreTwo() throws {
