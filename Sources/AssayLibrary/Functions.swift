@@ -145,9 +145,10 @@ private func message(of error: any Error) -> String {
   return String(text.dropFirst("error: ".count))
 }
 
-/// Messages name what a caller of the library can set; other settings are the command's.
+/// Messages of a call name what its caller can set; other settings are the command's.
 let spellsSettings: Void = {
   Settings.spelling = { name in
+    guard Call.current != nil else { return name }
     let field = [
       "layout": "layout", "plugin": "plugins", "maxMemory": "max_memory", "resize": "resize",
     ][name]
