@@ -6,7 +6,7 @@ RELATIVE = $(shell ldd --version 2>/dev/null | awk 'NR == 1 && $$NF >= 2.36 { pr
 
 .DEFAULT_GOAL := help
 .PHONY: help build install demo test lint format setup setup-test setup-emulation layers plugins \
-  baseline arm64 macos benchmark static library wheel release proto docs catalog pictures example journeys \
+  baseline arm64 macos benchmark static library wheel release proto docs catalog pictures example journeys corpora \
   fuzz mutants faults contracts sanitize coverage
 
 #: build    installs missing libraries and builds assay and assay-hdf5 (about 9 minutes on two cores)
@@ -98,6 +98,11 @@ journeys: setup-test
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --filter JourneyTests
 	@$(MAKE) --no-print-directory example
+
+# Compares all networks of the corpora under ../shared, of which `make test` takes every fifth.
+corpora: setup-test
+	$(SWIFT) build --build-tests
+	ASSAY_CORPORA=1 $(SWIFT) test --skip-build --filter 'ReferenceCorpusTests|FrameworkValueTests'
 
 # Builds the example package with this one as a versioned dependency.
 example: setup

@@ -71,7 +71,7 @@ import Testing
   @Test(arguments: Network.corpus(Fixtures("corpus").path("caffe")))
   func sample(_ network: Network) throws { try compare(network) }
 
-  @Test(.shared("corpus/caffe"), arguments: Network.corpus(Shared.path("corpus/caffe")))
+  @Test(.shared("corpus/caffe"), arguments: Network.corpus(Shared.path("corpus/caffe")).sampled)
   func corpus(_ network: Network) throws { try compare(network) }
 
   private func compare(_ network: Network) throws {

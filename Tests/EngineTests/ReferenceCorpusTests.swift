@@ -26,12 +26,12 @@ import Testing
     #expect(Self.corpus.count(where: { $0.framework == framework }) > 50)
   }
 
-  @Test(.shared("corpus"), arguments: corpus)
+  @Test(.shared("corpus"), arguments: corpus.sampled)
   func reproducesTheSourceFramework(_ item: CorpusCase) throws {
     try check(item, Self.reference)
   }
 
-  @Test(.shared("corpus"), arguments: corpus)
+  @Test(.shared("corpus"), arguments: corpus.sampled)
   func engineReproducesTheSourceFramework(_ item: CorpusCase) throws {
     try check(item, Self.engine)
   }

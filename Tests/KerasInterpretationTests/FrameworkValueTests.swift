@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test(.shared("corpus/keras"), arguments: Network.all)
+  @Test(.shared("corpus/keras"), arguments: Network.all.sampled)
   func corpus(_ network: Network) throws {
     let interpreter = try KerasInterpreter("\(network.folder)/model.h5", access: .inProcess)
     let given = try arrays("\(network.folder)/inputs.npz")
