@@ -15,13 +15,6 @@ extension NeuralNetworkClassifier.ClassLabels {
     case .integers(let labels): self = .int64(labels.map(Int.init))
     }
   }
-
-  package var strings: [String] {
-    switch self {
-    case .string(let labels): labels
-    case .int64(let labels): labels.map(String.init)
-    }
-  }
 }
 
 /// Names of classes to show.

@@ -60,7 +60,9 @@ package struct InputList: Sequence, IteratorProtocol {
       let below = word.utf8.count + (word.hasSuffix("/") ? 0 : 1)
       return try Folder.files(below: word).map { .file($0, below: below) }
     }
-    guard !entries.isEmpty else { throw ModelError(.mismatch, "no inputs to run") }
+    guard !entries.isEmpty else {
+      throw ModelError(.mismatch, "the folder is empty", file: words.first)
+    }
     let hasList = entries.contains { if case .list = $0 { true } else { false } }
     self.entries = entries[...]
     self.isSingle = isSingle

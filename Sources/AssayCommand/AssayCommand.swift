@@ -96,13 +96,13 @@ enum Main {
   /// The message about a misspelled option, which the parser reports only if no argument is missing.
   private static func unknownOption(in arguments: [String], _ message: String) -> String? {
     guard message.hasPrefix("Error: Missing expected argument") else { return nil }
-    do {
-      _ = try AssayCommand.parseAsRoot(arguments + ["argument"])
-      return nil
-    } catch {
-      let second = AssayCommand.fullMessage(for: error)
-      return second.hasPrefix("Error: Unknown option") ? second : nil
+    for count in 1...2 {
+      do { _ = try AssayCommand.parseAsRoot(arguments + [String](repeating: "x", count: count)) } catch {
+        let other = AssayCommand.fullMessage(for: error)
+        if other.hasPrefix("Error: Unknown option") { return other }
+      }
     }
+    return nil
   }
 
   /// - Throws: `.usage` with the nearest name, if the first argument, or a word after `help`, is not

@@ -6,6 +6,8 @@ struct ConversionSummary {
   /// The files that were read.
   let files: [String]
   let customLayers: CustomLayerRegistry
+  /// The file's model, unless it is ONNX.
+  var written: Model?
   /// The result of `--check` on these inputs.
   var check: (comparison: Comparison, inputs: [String])?
 
@@ -39,9 +41,9 @@ struct ConversionSummary {
         ("classes", "\(labels.count): \(labels.prefix(3).joined(separator: ", "))\(more)"))
     }
     rows += classRows(inspection.customClasses)
-    if let system = model.oldestSystem {
+    if let written, let system = written.oldestSystem {
       rows.append(
-        ("runs on", "\(system) and later (specification version \(model.specificationVersion))"))
+        ("runs on", "\(system) and later (specification version \(written.specificationVersion))"))
     }
     if let check {
       rows.append(

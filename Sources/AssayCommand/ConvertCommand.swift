@@ -133,6 +133,7 @@ struct ConvertCommand: ParsableCommand {
         of: network, isSource: result.isSource, isHalf: isHalf, target: source.target,
         inputs: comparison.inputs, forONNX: writesONNX, options.predictor)
     }
+    summary.written = writesONNX ? nil : result.model
     if let expected = comparison.expected {
       options.topOfScores = 5
       summary.check = try comparison.compare(

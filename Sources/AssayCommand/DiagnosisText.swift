@@ -12,7 +12,10 @@ struct DiagnosisText {
   }
 
   func text() -> String {
-    let explanations = diagnosis.explanations
+    // Causes with the same effect, such as two names of one way to resize, are one explanation.
+    let explanations = diagnosis.explanations.reduce(into: [Diagnosis.Finding]()) { kept, next in
+      if !kept.contains(where: { isSame($0, next) }) { kept.append(next) }
+    }
     var text = "\n"
     if explanations.count > 1 {
       text += "each of these explains the difference:\n"
@@ -36,10 +39,18 @@ struct DiagnosisText {
       + (remedies.isEmpty ? "" : "remedy: \(remedies.joined(separator: "; "))\n")
   }
 
+  private func isSame(_ first: Diagnosis.Finding, _ second: Diagnosis.Finding) -> Bool {
+    first.error == second.error && first.causes.map(\.part) == second.causes.map(\.part)
+  }
+
   private func cause(_ finding: Diagnosis.Finding) -> String {
     let error = { (value: Double) in numberText(value, digits: 2) }
-    return finding.causes.map { Console.escaped($0.summary) }.joined(separator: "; and ")
-      + ": error \(error(diagnosis.error)) → \(error(finding.error))"
+    let same = diagnosis.explanations.filter { isSame($0, finding) }
+    let summaries = (same.isEmpty ? [finding] : same).map {
+      $0.causes.map { Console.escaped($0.summary) }.joined(separator: "; and ")
+    }
+    return summaries.joined(separator: ", or ")
+      + ": relative RMSE \(error(diagnosis.error)) → \(error(finding.error))"
   }
 
   func json() -> JSONText {

@@ -12,8 +12,8 @@ struct DiffCommand: ParsableCommand {
       """,
     discussion: """
       EXAMPLES:
-        assay diff model.mlmodel cat.png --expected keras_predictions.npz
-        assay diff model.mlmodel cat.png --expected keras_predictions.npz --reference
+        assay diff model.mlmodel cat.png --expected expected.npz
+        assay diff model.mlmodel cat.png --expected expected.npz --reference
         assay diff model.mlmodel images --expected predictions
         assay diff old.mlmodel new.mlmodel images
         assay diff deploy.prototxt net.caffemodel net.mlmodel
@@ -23,10 +23,11 @@ struct DiffCommand: ParsableCommand {
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
-      ones. If the first is a network of Caffe or Darknet, an interpreter of it also runs beside the \
-      second, layer by layer. The fourth compares a model in half precision with itself in single \
-      precision, and says which layers lose most and which to keep in single precision. A folder or several files as INPUT give one summary of all. Exit code 1 means that \
-      an output differs or that none was compared; with --structure, that something differs.
+      ones, and expects those of the first. If the first is a source network, an interpreter of it \
+      also runs beside the second, layer by layer. The fourth compares a model in half precision with \
+      itself in single precision, and says which layers lose most and which to keep in single \
+      precision. A folder or several files as INPUT give one summary of all. Exit code 1 means that an \
+      output differs or that none was compared; with --structure, that something differs.
 
       \(ModelHelp.discussion)
       """)
@@ -166,10 +167,13 @@ struct DiffCommand: ParsableCommand {
       }
       if diagnose || !noDiagnose && !isHalf && comparison.canBeDiagnosed, !comparison.matches {
         do {
+          var trials = try inFile(files.path) { try options(for: document, compile) }
+          // What trials compute is no finding about the model.
+          trials.engine.hooks.onFinding = nil
           diagnosis = try inFile(files.path) {
             try Diagnosis(
               document, inputs: Array(words), expected: expected,
-              options: options(for: document, compile), budget: .seconds(budget ?? 60),
+              options: trials, budget: .seconds(budget ?? 60),
               multiplyAdds: diagnose ? nil : Diagnosis.usualMultiplyAdds)
           }
         } catch let error as ModelError where !diagnose && error.code != .outOfMemory {}

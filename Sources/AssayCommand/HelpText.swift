@@ -40,9 +40,9 @@ struct HelpText {
     return """
       \(AssayCommand.configuration.abstract)
 
-        assay convert model.h5
-        assay run model.mlmodel cat.png
-        assay diff model.mlmodel cat.png --expected keras_predictions.npz
+        assay convert model.h5 --preset keras-tf
+        assay run model.mlmodel cat.png --resize squash
+        assay diff model.h5 model.mlmodel
 
       USAGE: assay <command> [<options>]
 

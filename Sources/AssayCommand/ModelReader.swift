@@ -157,7 +157,7 @@ struct ModelReader {
         let name = Console.escaped(step.featureName)
         guard let text = model.preprocessingText(step) else { continue }
         Console.note(
-          "'\(name)' takes the pixels that the other model takes; preprocessing: \(text)")
+          "'\(name)' is an image, as in the other model; preprocessing: \(text)")
       }
       Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))
     }

@@ -50,7 +50,8 @@ enum OutputFiles {
     return {
       try map.image.writePNG(to: path, in: folder)
       Console.note(
-        Console.escaped("\(whole): \(output.name), ") + (range ?? "no finite value"))
+        Console.escaped("\(whole): \(output.name) as a heat map, ")
+          + (range.map { "scaled from \($0)" } ?? "without a finite value"))
     }
   }
 

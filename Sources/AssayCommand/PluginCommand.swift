@@ -4,7 +4,7 @@ import Assay
 struct PluginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plugin",
-    abstract: "Starts a library of custom layers, or lists the available classes.",
+    abstract: "Scaffolds a library of custom layers, or lists the available classes.",
     discussion: """
       EXAMPLES:
         assay plugin list

@@ -115,8 +115,8 @@ package enum FileFormat: Sendable, Equatable {
   package func error(expected: String) -> ModelError {
     switch self {
     case .empty: ModelError(.malformed, "the file is empty", hint: remedy)
-    case .unknown: ModelError(.malformed, "this is not \(expected)")
-    default: ModelError(.unsupported, "this is \(name), not \(expected)", hint: remedy)
+    case .unknown: ModelError(.malformed, "is not \(expected)")
+    default: ModelError(.unsupported, "is \(name), not \(expected)", hint: remedy)
     }
   }
 }

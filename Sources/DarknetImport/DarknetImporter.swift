@@ -12,6 +12,14 @@ package enum DarknetImporter {
       var options = conversion.options
       var notes = conversion.network.notes
       addPreprocessing(to: &options, notes: &notes)
+      // A detector's labels are those of its boxes.
+      if !conversion.network.heads.isEmpty, let classifier = options.classifier {
+        let labels = classifier.labels.strings
+        try require(
+          !labels.contains { $0.contains(",") }, .mismatch, "a detector's label contains a comma")
+        options.metadata.userDefined[DetectionHead.prefix + "labels"] = labels.joined(separator: ",")
+        options.classifier = nil
+      }
       for (key, value) in conversion.metadata {
         if options.metadata.userDefined[key] == nil { options.metadata.userDefined[key] = value }
       }

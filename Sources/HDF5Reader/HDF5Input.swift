@@ -19,7 +19,7 @@ package final class HDF5Input: Sendable {
     var status = stat()
     try require(
       fstat(opened, &status) == 0 && status.st_mode & S_IFMT == S_IFREG,
-      "this is not a regular file",
+      "is not a regular file",
       hint: "HDF5 needs random access; save the data to a file first")
     try require(
       status.st_size <= Limits.fileBytes, .limitExceeded,
@@ -56,7 +56,7 @@ package final class HDF5Input: Sendable {
       ($0 < 16 ? "0" : "") + String($0, radix: 16)
     }
     throw ModelError(
-      .malformed, "this is not an HDF5 file, but \(format.name)",
+      .malformed, "is not an HDF5 file, but \(format.name)",
       hint: format.remedy ?? "its first bytes are " + start.joined(separator: " "))
   }
 

@@ -68,3 +68,12 @@ struct ClassifierBuilder {
     return classifier
   }
 }
+
+extension NeuralNetworkClassifier.ClassLabels {
+  package var strings: [String] {
+    switch self {
+    case .string(let labels): labels
+    case .int64(let labels): labels.map(String.init)
+    }
+  }
+}

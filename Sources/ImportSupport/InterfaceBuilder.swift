@@ -15,7 +15,9 @@ package enum InterfaceBuilder {
     try check(options, imported)
     let images = imported.inputs.filter { Self.isImage($0.shape) }
     var options = options
-    if options.preprocessing.preset != nil, options.imageInputs.isEmpty, images.count == 1 {
+    if options.preprocessing.isUsed, options.imageInputs.isEmpty, images.count == 1,
+      options.imageOutputs.isEmpty || options.preprocessing.preset != nil
+    {
       options.imageInputs = [images[0].name]
     }
     var network = NeuralNetwork()
@@ -40,6 +42,11 @@ package enum InterfaceBuilder {
       if case .image(let type) = declared.type?.kind {
         if let mean = options.preprocessing.meanImage[feature.name] {
           network.preprocessing.append(try mean.preprocessing(feature.name, type))
+          if type.colorSpace == .rgb, options.preprocessing.color[feature.name] == nil {
+            notes.append(
+              "'\(feature.name)' takes RGB pixels; most networks of Caffe expect \(setting: "color") bgr"
+            )
+          }
           if options.preprocessing.scalesOrShifts(feature.name) {
             notes.append("the mean image of '\(feature.name)' replaces its scale and biases")
           }

@@ -109,17 +109,16 @@ public struct ModelError: Error, Sendable, Equatable {
 }
 
 extension ModelError: CustomStringConvertible {
-  /// `FILE: layer 'NAME' (CLASS): MESSAGE`, with the parts that are known.
+  /// `FILE: layer 'NAME' (CLASS): MESSAGE`, with the parts that are known, of which the last is the
+  /// subject of a message that begins with `is`.
   public var description: String {
-    var text = ""
-    if let file { text += "\(file.escapingControls()): " }
-    if let layer {
-      text += "layer '\(layer.escapingControls())'"
-      if let layerClass { text += " (\(layerClass.escapingControls()))" }
-      text += ": "
+    let layerText = layer.map {
+      "layer '\($0.escapingControls())'"
+        + (layerClass.map { " (\($0.escapingControls()))" } ?? "")
     }
-    if let field { text += "\(field.escapingControls()): " }
-    return text + message
+    let subject = [file?.escapingControls(), layerText, field?.escapingControls()]
+      .compactMap { $0 }.joined(separator: ": ")
+    return subject.isEmpty ? message : subject + (message.hasPrefix("is ") ? " " : ": ") + message
   }
 }
 

@@ -193,7 +193,7 @@ import Testing
       try kept.write(to: URL(filePath: path))
       try FileManager.default.removeItem(atPath: weights + "/manifest.json")
       try kept.write(to: URL(filePath: weights + "/another.npy"))
-      try refused(2, "another.npy: is not a weight of the model")
+      try refused(2, "another.npy is not a weight of the model")
     }
   }
 }

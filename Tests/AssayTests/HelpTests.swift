@@ -74,11 +74,11 @@ import Testing
           ["convert", "model.h5", "-o", output] + options, in: folder)
         #expect(result.code == 0, "\(result.errors)")
       }
-      try run("run", "made.mlmodel", "cat.png", "-o", "keras_predictions.npz")
+      try run("run", "made.mlmodel", "cat.png", "-o", "expected.npz")
       try run("run", "made.mlmodel", "images", "-o", "predictions")
       for name in ["actual.png", "expected.png"] { try copy(demo.path("picture.png"), name) }
       var count = 0
-      for command in Help.commands where !command.isEmpty && command.first != "plugin" {
+      for command in Help.commands where command.first != "plugin" {
         // What the examples of convert write has no image as its input.
         if command == ["run"] { try copy(folder + "/made.mlmodel", "model.mlmodel") }
         // These need a detector, a program, five labels or certain layers.
@@ -94,6 +94,7 @@ import Testing
           #expect(result.code == 0, "\(line): \(result.output)\(result.errors)")
           count += 1
         }
+        if command.isEmpty { removeFile(folder + "/model.mlmodel") }
       }
       #expect(count > 20)
     }

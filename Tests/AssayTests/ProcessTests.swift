@@ -256,7 +256,7 @@ import Testing
       #expect(read.code == 0 && read.output.contains("Inputs"), "\(read.errors)")
       let empty = try Self.run("mkfifo q; $A inspect q", in: folder)
       #expect(
-        empty.code == 66 && empty.errors.contains("q: is a pipe, and no program writes to it"))
+        empty.code == 66 && empty.errors.contains("q is a pipe, and no program writes to it"))
     }
   }
 

@@ -47,7 +47,7 @@ import Testing
         #expect(result.output.isEmpty, "\(command) \(name): \(result.output)")
         let lines = result.errors.split(separator: "\n")
         #expect(
-          lines.first?.contains("\(name): this is \(says)") == true, "\(command): \(result.errors)")
+          lines.first?.contains("\(name) is \(says)") == true, "\(command): \(result.errors)")
         #expect(lines.last?.contains(hint) == true, "\(command): \(result.errors)")
       }
     }

@@ -46,7 +46,7 @@ import Testing
         for words in [["convert", name, "-o", "m.mlmodel"], ["run", name, Self.picture]] {
           let result = try run(words, in: folder)
           #expect(
-            result.code == 2 && result.errors.hasPrefix("error: \(name): this is text, not a "),
+            result.code == 2 && result.errors.hasPrefix("error: \(name) is text, not a "),
             "\(result.errors)")
         }
       }
@@ -74,7 +74,7 @@ import Testing
         ("a.mlmodelc", "is a compiled Core ML model (.mlmodelc)", "use the .mlmodel"),
         ("b.aimodel/", "is a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
         ("c.mlirb", "is a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
-        ("d", "this is a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
+        ("d", "is a Core AI model (.aimodel)", "convert the Keras or Caffe file"),
         (
           "saved/keras_metadata.pb", "is the metadata of a SavedModel",
           "load the folder that contains it"

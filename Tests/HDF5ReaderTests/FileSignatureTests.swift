@@ -17,7 +17,7 @@ struct FileSignatureTests {
       let error = #expect(throws: ModelError.self) { try HDF5File.open(path) }
       #expect(error?.code == .malformed)
       #expect(error?.file == path)
-      #expect(error?.message == "this is not an HDF5 file, but \(name)")
+      #expect(error?.message == "is not an HDF5 file, but \(name)")
     }
   }
 
@@ -34,7 +34,7 @@ struct FileSignatureTests {
     #expect(absent?.description == "/nowhere/at.h5: no such file")
     for path in ["/tmp", "/dev/null"] {
       let error = #expect(throws: ModelError.self) { try HDF5File.open(path) }
-      #expect(error?.message == "this is not a regular file")
+      #expect(error?.message == "is not a regular file")
     }
   }
 }

@@ -111,7 +111,7 @@ struct KerasArchiveTests {
     #expect(try with("config.json", Array("[]".utf8))?.code == .malformed)
     let text = try with("model.weights.h5", Array("weights".utf8))
     #expect(text?.file?.hasSuffix("m.keras (model.weights.h5)") == true)
-    #expect(text?.message == "this is not an HDF5 file, but text")
+    #expect(text?.message == "is not an HDF5 file, but text")
   }
 
   @Test func weightsOfAnotherModelAreNamed() throws {

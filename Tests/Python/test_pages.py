@@ -15,7 +15,7 @@ FILES = {
     "color.mlmodel": "library/color.mlmodel",
     "cat.png": "demo/picture.png",
     "model.h5": "demo/swish.h5",
-    "keras_predictions.npz": "demo/expected.npz",
+    "expected.npz": "demo/expected.npz",
     "recurrent.mlmodel": "library/sum.mlmodel",
 }
 

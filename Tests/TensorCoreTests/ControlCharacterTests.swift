@@ -7,7 +7,7 @@ import Testing
       .malformed, "is damaged", file: "a\nerror: b.h5", layer: "conv\u{1B}[2J", field: "x\u{202E}y")
     #expect(
       error.description
-        == "a\\u{a}error: b.h5: layer 'conv\\u{1b}[2J': x\\u{202e}y: is damaged")
+        == "a\\u{a}error: b.h5: layer 'conv\\u{1b}[2J': x\\u{202e}y is damaged")
   }
 
   @Test func linesStayWhereTheyAreMeant() {

@@ -108,11 +108,17 @@ package struct RecordingScript: Sendable {
       case .keras: ("Keras", "python3 -m pip install tensorflow tf_keras pillow")
       case .caffe, .coreML: ("Caffe", "pycaffe, which is part of Caffe")
       }
+    let recipe = framework == .caffe ? "" : " --recipe keras-load-img"
     return #"""
       """Writes what \#(name) computes: inputs.npz, expected.npz (the outputs) and layers.npz.
 
           python3 record.py
           assay diff MODEL.mlmodel inputs.npz --expected expected.npz --layers layers.npz
+
+      inputs.npz holds what `prepare` makes of the pixels. A model that takes images prepares them
+      itself: compare it on the image that this script reads, resized alike.
+
+          assay diff MODEL.mlmodel IMAGE\#(recipe) --expected expected.npz --layers layers.npz
 
       It needs: \#(install)
       """

@@ -25,7 +25,7 @@ struct DetectorArguments: ParsableArguments {
     help: ArgumentHelp(
       "Find boxes in the outputs, as the model's metadata describes them (auto) or for this kind of network; run -o draws them, convert stores how to find them.",
       valueName: "KIND"))
-  var mode: DetectionMode?
+  var kind: DetectionMode?
 
   @Option(
     name: .customLong("detector"),
@@ -35,13 +35,14 @@ struct DetectorArguments: ParsableArguments {
   var entries: [KeyValue] = []
 
   func validate() throws {
-    if mode == nil, !entries.isEmpty { throw ValidationError("--detector needs --detect") }
     for entry in entries where ["threshold", "iou"].contains(entry.key) {
       guard let value = Double(entry.value), (0...1).contains(value) else {
         throw ValidationError("--detector \(entry.key) must be 0 to 1")
       }
     }
   }
+
+  var mode: DetectionMode? { kind ?? (entries.isEmpty ? nil : .auto) }
 
   /// By the keys of the metadata.
   var options: [String: String] {
