@@ -2,7 +2,7 @@
 /// `docs/darknet.md`.
 package struct SourceLayer: Sendable {
   /// Names in all versions and forks of the framework, with the usual name first.
-  package let names: [String]
+  package fileprivate(set) var names: [String]
   /// The Core ML layers, in order; alternatives after a semicolon.
   package let becomes: String
   /// Supported options, and their effect.
@@ -21,5 +21,18 @@ package struct SourceLayer: Sendable {
     self.options = options
     self.refused = refused
     self.version = version
+  }
+}
+
+extension [SourceLayer] {
+  /// One layer.
+  package init(
+    _ names: String..., becomes: String, options: String = "", refused: String = "",
+    version: Int = 1
+  ) {
+    var layer = SourceLayer(
+      becomes: becomes, options: options, refused: refused, version: version)
+    layer.names = names
+    self = [layer]
   }
 }

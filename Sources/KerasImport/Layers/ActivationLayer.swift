@@ -3,11 +3,9 @@ import ImportSupport
 
 /// A function of each element, or softmax.
 struct ActivationLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Activation", becomes: "see the functions below",
-      options: "`activation`, or a layer used as an activation")
-  ]
+  static let classes = [SourceLayer](
+    "Activation", becomes: "see the functions below",
+    options: "`activation`, or a layer used as an activation")
   static let maskPolicy = MaskPolicy.passes
 
   private let function: ActivationFunction
@@ -62,13 +60,11 @@ struct RectifierLayer: KerasLayer {
 
 /// exp(x) / Σ exp(x) over one axis, or over several axes together.
 struct SoftmaxLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Softmax",
-      becomes: "softmax, wrapped in permutes; over several axes max, exp, sum and a product",
-      options: "any `axis`; a `mask` argument",
-      refused: "a mask propagated by its input")
-  ]
+  static let classes = [SourceLayer](
+    "Softmax",
+    becomes: "softmax, wrapped in permutes; over several axes max, exp, sum and a product",
+    options: "any `axis`; a `mask` argument",
+    refused: "a mask propagated by its input")
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]

@@ -5,14 +5,12 @@ import TensorCore
 /// The mean or maximum of parts of an axis, one part per output position: position i covers the
 /// elements from ⌊i·n/m⌋ to before ⌈(i+1)·n/m⌉.
 struct AdaptivePooling: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D",
-      "AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D",
-      becomes:
-        "average: two 1 × 1 convolutions, one along each axis; maximum: slices, max and concat",
-      options: "`output_size`", refused: "unknown sizes")
-  ]
+  static let classes = [SourceLayer](
+    "AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D",
+    "AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D",
+    becomes:
+      "average: two 1 × 1 convolutions, one along each axis; maximum: slices, max and concat",
+    options: "`output_size`", refused: "unknown sizes")
 
   private let sizes: [Int]
   private let isAverage: Bool

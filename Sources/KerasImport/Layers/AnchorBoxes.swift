@@ -7,15 +7,13 @@ import TensorCore
 ///
 /// Source: `keras_layer_AnchorBoxes.py` of ssd_keras.
 struct AnchorBoxes: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "AnchorBoxes", becomes: "loadConstant, reshape",
-      options: "`img_height`, `img_width`, `this_scale`, `next_scale`, `aspect_ratios`, "
-        + "`two_boxes_for_ar1`, `clip_boxes`, `variances`, `coords`, `normalize_coords`; "
-        + "`this_steps`, `this_offsets` if the file has them (the class does not save them); from "
-        + "ssd_keras",
-      refused: "unknown sizes")
-  ]
+  static let classes = [SourceLayer](
+    "AnchorBoxes", becomes: "loadConstant, reshape",
+    options: "`img_height`, `img_width`, `this_scale`, `next_scale`, `aspect_ratios`, "
+      + "`two_boxes_for_ar1`, `clip_boxes`, `variances`, `coords`, `normalize_coords`; "
+      + "`this_steps`, `this_offsets` if the file has them (the class does not save them); from "
+      + "ssd_keras",
+    refused: "unknown sizes")
 
   private let image: (height: Double, width: Double)
   /// Width and height of each box.

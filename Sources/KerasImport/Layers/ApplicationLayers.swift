@@ -5,11 +5,9 @@ import ImportSupport
 
 /// x₀ + scale · x₁, from Inception-ResNet v2.
 struct CustomScaleLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "CustomScaleLayer", becomes: "linear activation, add",
-      options: "`scale`; from Inception-ResNet v2")
-  ]
+  static let classes = [SourceLayer](
+    "CustomScaleLayer", becomes: "linear activation, add",
+    options: "`scale`; from Inception-ResNet v2")
 
   private let scale: Double
 
@@ -29,11 +27,9 @@ struct CustomScaleLayer: KerasLayer {
 
 /// (x + 1) · 127.5, from the style networks of fritz.ai.
 struct DeprocessStylizedImage: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "DeprocessStylizedImage", becomes: "linear activation",
-      options: "(x + 1) · 127.5, from fritz.ai's style networks")
-  ]
+  static let classes = [SourceLayer](
+    "DeprocessStylizedImage", becomes: "linear activation",
+    options: "(x + 1) · 127.5, from fritz.ai's style networks")
 
   init(_ configuration: LayerConfiguration) throws {}
 

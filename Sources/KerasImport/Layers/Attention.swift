@@ -6,14 +6,12 @@ import TensorCore
 ///
 /// The score of `concat` and of `AdditiveAttention` is Σ scale · tanh(query + key) instead.
 struct Attention: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Attention", "AdditiveAttention",
-      becomes: "matrix products, \(SourceLayer.matrices), softmax",
-      options:
-        "`use_scale`, `score_mode`, `use_causal_mask`, `return_attention_scores`, masks; AdditiveAttention",
-      refused: "images")
-  ]
+  static let classes = [SourceLayer](
+    "Attention", "AdditiveAttention",
+    becomes: "matrix products, \(SourceLayer.matrices), softmax",
+    options:
+      "`use_scale`, `score_mode`, `use_causal_mask`, `return_attention_scores`, masks; AdditiveAttention",
+    refused: "images")
   static let maskPolicy = MaskPolicy.decides
 
   private let isAdditive: Bool

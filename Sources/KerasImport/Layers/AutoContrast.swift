@@ -4,10 +4,8 @@ import ImportSupport
 /// Stretches each channel of an image to the whole range of values: (x − min) · (largest − smallest
 /// value) / (max − min) + smallest value. Constant channels are unchanged.
 struct AutoContrast: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "AutoContrast", becomes: "min, max, a product", options: "`value_range`", version: 4)
-  ]
+  static let classes = [SourceLayer](
+    "AutoContrast", becomes: "min, max, a product", options: "`value_range`", version: 4)
 
   private let range: [Double]
   private let format: LayerConfiguration.DataFormat

@@ -7,15 +7,13 @@ import ImportSupport
 /// gamma′ = gamma / √(variance + epsilon), beta′ = beta − gamma′ · mean, mean′ = 0,
 /// variance′ = 1 − 1e-5, epsilon′ = 1e-5.
 struct BatchNormalization: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
-      "SyncBatchNormalization", "BatchNorm", "FixedBatchNormalization",
-      becomes: "batchnorm, folded; wrapped in permutes",
-      options:
-        "`axis`, `scale`, `center`; Keras 1 `mode` 2 and calls with `training=True` in Keras 2: statistics of the input; BatchNorm of Mask R-CNN, FixedBatchNormalization of keras-frcnn",
-      refused: "Keras 1 `mode` 1: batch statistics")
-  ]
+  static let classes = [SourceLayer](
+    "BatchNormalization", "BatchNormalizationV1", "BatchNormalizationV2",
+    "SyncBatchNormalization", "BatchNorm", "FixedBatchNormalization",
+    becomes: "batchnorm, folded; wrapped in permutes",
+    options:
+      "`axis`, `scale`, `center`; Keras 1 `mode` 2 and calls with `training=True` in Keras 2: statistics of the input; BatchNorm of Mask R-CNN, FixedBatchNormalization of keras-frcnn",
+    refused: "Keras 1 `mode` 1: batch statistics")
   static let maskPolicy = MaskPolicy.passes
 
   private let axis: Int

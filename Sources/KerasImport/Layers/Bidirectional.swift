@@ -4,13 +4,11 @@ import ImportSupport
 
 /// A forward and a backward recurrent layer over the same sequence.
 struct Bidirectional: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Bidirectional",
-      becomes:
-        "biDirectionalLSTM, split and merge; other cells as two layers, the second reversed",
-      options: "`merge_mode` concat, sum, mul, ave, None; `backward_layer`; also for ConvLSTM2D")
-  ]
+  static let classes = [SourceLayer](
+    "Bidirectional",
+    becomes:
+      "biDirectionalLSTM, split and merge; other cells as two layers, the second reversed",
+    options: "`merge_mode` concat, sum, mul, ave, None; `backward_layer`; also for ConvLSTM2D")
   static let maskPolicy = MaskPolicy.decides
 
   private enum Kind {

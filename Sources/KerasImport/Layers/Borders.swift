@@ -96,9 +96,8 @@ struct ZeroPadding: KerasLayer {
 
 /// Crops a sequence, an image or a volume.
 struct Cropping: KerasLayer {
-  static let classes = [
-    SourceLayer("Cropping2D", "Cropping1D", "Cropping3D", becomes: "crop; two for volumes")
-  ]
+  static let classes = [SourceLayer](
+    "Cropping2D", "Cropping1D", "Cropping3D", becomes: "crop; two for volumes")
 
   private let borders: Borders
 

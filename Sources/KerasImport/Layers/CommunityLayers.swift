@@ -7,12 +7,10 @@ import TensorCore
 
 /// gamma · x / √(max(Σ x², 1e-12)) along the channels, from SSD.
 struct L2Normalization: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "L2Normalization", "Normalize2D", "Normalize",
-      becomes: "a sum of squares, a reciprocal square root, a product, scale",
-      options: "from SSD networks: along the last axis")
-  ]
+  static let classes = [SourceLayer](
+    "L2Normalization", "Normalize2D", "Normalize",
+    becomes: "a sum of squares, a reciprocal square root, a product, scale",
+    options: "from SSD networks: along the last axis")
 
   private let normalization: UnitNormalization
 
@@ -39,13 +37,11 @@ struct L2Normalization: KerasLayer {
 
 /// Moves channels into blocks of pixels like TensorFlow's `depth_to_space`, from keras-contrib.
 struct SubPixelUpscaling: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "SubPixelUpscaling", "PixelShuffler", "DepthToSpace", becomes: "reorganizeData",
-      options:
-        "`scale_factor`; from keras-contrib; `size`; from faceswap; `block_size`; from keras.io",
-      refused: "channels first, two factors")
-  ]
+  static let classes = [SourceLayer](
+    "SubPixelUpscaling", "PixelShuffler", "DepthToSpace", becomes: "reorganizeData",
+    options:
+      "`scale_factor`; from keras-contrib; `size`; from faceswap; `block_size`; from keras.io",
+    refused: "channels first, two factors")
 
   private let factor: Int
 
@@ -70,11 +66,9 @@ struct SubPixelUpscaling: KerasLayer {
 
 /// gamma · x + beta along one axis, from the DenseNets and ResNets that were converted from Caffe.
 struct ScaleAlongAxis: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Scale", becomes: "scale", options: "`axis`; from networks converted from Caffe",
-      refused: "other classes of this name")
-  ]
+  static let classes = [SourceLayer](
+    "Scale", becomes: "scale", options: "`axis`; from networks converted from Caffe",
+    refused: "other classes of this name")
 
   private let axis: Int
 
@@ -110,11 +104,9 @@ struct ScaleAlongAxis: KerasLayer {
 /// The first input resized to the rows and columns of the second, from keras-retinanet: each
 /// position takes the element at ⌊position · from / to⌋.
 struct UpsampleLike: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "UpsampleLike", becomes: "upsample; two 1 × 1 convolutions if the factors are not whole",
-      options: "from keras-retinanet", refused: "unknown sizes")
-  ]
+  static let classes = [SourceLayer](
+    "UpsampleLike", becomes: "upsample; two 1 × 1 convolutions if the factors are not whole",
+    options: "from keras-retinanet", refused: "unknown sizes")
 
   private let format: LayerConfiguration.DataFormat
 

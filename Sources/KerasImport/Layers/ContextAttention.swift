@@ -5,13 +5,11 @@ import TensorCore
 /// Σ a x / (Σ a + 1e-7) over the steps that count, with a = exp(tanh(x W + b) · u): attention with
 /// a context vector, of hierarchical attention networks.
 struct ContextAttention: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "AttentionWithContext", "AttLayer",
-      becomes: "two innerProducts, tanh, exp, products and sums",
-      options: "masks; of hierarchical attention networks",
-      refused: "weights other than a matrix, a bias and a vector")
-  ]
+  static let classes = [SourceLayer](
+    "AttentionWithContext", "AttLayer",
+    becomes: "two innerProducts, tanh, exp, products and sums",
+    options: "masks; of hierarchical attention networks",
+    refused: "weights other than a matrix, a bias and a vector")
   static let maskPolicy = MaskPolicy.decides
   /// The classes save no settings; the weights tell whether there is a bias.
   static let hasKnownWeights = false

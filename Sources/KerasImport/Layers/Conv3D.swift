@@ -6,12 +6,10 @@ import TensorCore
 /// the kernel is deep, stacked as channels; with groups, a sum of 2D convolutions, one for each
 /// depth position of the kernel.
 struct Conv3D: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Conv3D", "Convolution3D",
-      becomes: "slices along the depth, stacked as channels, and one convolution",
-      options: "`strides`, `padding`, `dilation_rate`, `groups`, \(SourceLayer.dataFormat)")
-  ]
+  static let classes = [SourceLayer](
+    "Conv3D", "Convolution3D",
+    becomes: "slices along the depth, stacked as channels, and one convolution",
+    options: "`strides`, `padding`, `dilation_rate`, `groups`, \(SourceLayer.dataFormat)")
 
   private let filters: Int
   private let groups: Int
@@ -106,11 +104,9 @@ struct Conv3D: KerasLayer {
 /// A convolution of each channel of a volume, or of groups of channels, with the weight
 /// `depthwise_kernel`, `[depth, height, width, C, multiplier]`.
 struct DepthwiseConv3D: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "DepthwiseConv3D", becomes: "convolutions with groups, one for each depth of the kernel, add",
-      options: "`depth_multiplier`, `groups`, and those of Conv3D; from classification-models-3d")
-  ]
+  static let classes = [SourceLayer](
+    "DepthwiseConv3D", becomes: "convolutions with groups, one for each depth of the kernel, add",
+    options: "`depth_multiplier`, `groups`, and those of Conv3D; from classification-models-3d")
 
   private let multiplier: Int
   private let groups: Int?
@@ -153,12 +149,10 @@ struct DepthwiseConv3D: KerasLayer {
 /// The transpose of a three-dimensional convolution: a transposed convolution over height and width
 /// for each depth position of the kernel, followed by one over the depth that sums the results.
 struct Conv3DTranspose: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Conv3DTranspose", "Convolution3DTranspose", "Deconvolution3D",
-      becomes: "a deconvolution over height and width, and one over the depth",
-      options: "`strides`, `padding`, `output_padding`, `dilation_rate`")
-  ]
+  static let classes = [SourceLayer](
+    "Conv3DTranspose", "Convolution3DTranspose", "Deconvolution3D",
+    becomes: "a deconvolution over height and width, and one over the depth",
+    options: "`strides`, `padding`, `output_padding`, `dilation_rate`")
 
   private let filters: Int
   private let settings: TransposedSettings

@@ -5,12 +5,10 @@ import TensorCore
 /// An LSTM over images with convolutions for its matrices: the input's with the layer's border and
 /// strides, the state's with `same`. Its steps are unrolled.
 struct ConvLSTM: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ConvLSTM2D", "ConvLSTM1D", becomes: "convolutions, \(SourceLayer.unrolled)",
-      options: "`strides`, `padding`, `dilation_rate`, `return_state`, `initial_state`; ConvLSTM1D",
-      refused: "an unknown number of steps, a mask")
-  ]
+  static let classes = [SourceLayer](
+    "ConvLSTM2D", "ConvLSTM1D", becomes: "convolutions, \(SourceLayer.unrolled)",
+    options: "`strides`, `padding`, `dilation_rate`, `return_state`, `initial_state`; ConvLSTM1D",
+    refused: "an unknown number of steps, a mask")
   static let maskPolicy = MaskPolicy.decides
 
   private let filters: Int

@@ -255,12 +255,10 @@ struct Conv: KerasLayer {
 
 /// A separate convolution of each channel, with `depth_multiplier` results per channel.
 struct DepthwiseConv: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "DepthwiseConv2D", "DepthwiseConvolution2D", "DepthwiseConv1D", "DepthwiseConvolution1D",
-      becomes: "convolution with one group per channel",
-      options: "`depth_multiplier`, and those of Conv2D")
-  ]
+  static let classes = [SourceLayer](
+    "DepthwiseConv2D", "DepthwiseConvolution2D", "DepthwiseConv1D", "DepthwiseConvolution1D",
+    becomes: "convolution with one group per channel",
+    options: "`depth_multiplier`, and those of Conv2D")
 
   private let multiplier: Int
   private let settings: ConvolutionSettings
@@ -287,11 +285,9 @@ struct DepthwiseConv: KerasLayer {
 
 /// A depthwise convolution followed by a 1 × 1 convolution with the bias.
 struct SeparableConv: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D", "SeparableConvolution1D",
-      becomes: "two convolutions", options: "`depth_multiplier`, and those of Conv2D")
-  ]
+  static let classes = [SourceLayer](
+    "SeparableConv2D", "SeparableConvolution2D", "SeparableConv1D", "SeparableConvolution1D",
+    becomes: "two convolutions", options: "`depth_multiplier`, and those of Conv2D")
 
   private let filters: Int
   private let multiplier: Int

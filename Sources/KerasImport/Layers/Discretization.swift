@@ -57,12 +57,10 @@ extension NetworkWriter {
 
 /// The number of boundaries not above each element.
 struct Discretization: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Discretization", becomes: "a step function for each boundary, summed",
-      options: "`bin_boundaries`, `output_mode` int, one_hot, multi_hot, count",
-      refused: "boundaries that are not stored")
-  ]
+  static let classes = [SourceLayer](
+    "Discretization", becomes: "a step function for each boundary, summed",
+    options: "`bin_boundaries`, `output_mode` int, one_hot, multi_hot, count",
+    refused: "boundaries that are not stored")
 
   private let boundaries: [Double]
   private let mode: CategoryMode
@@ -102,11 +100,9 @@ struct Discretization: KerasLayer {
 
 /// A vector with a 1 at the index that a number gives.
 struct CategoryEncoding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "CategoryEncoding", becomes: "innerProduct, abs, relu; max or sum for several indices",
-      options: "`output_mode`", refused: "`count_weights`")
-  ]
+  static let classes = [SourceLayer](
+    "CategoryEncoding", becomes: "innerProduct, abs, relu; max or sum for several indices",
+    options: "`output_mode`", refused: "`count_weights`")
 
   private let count: Int
   private let mode: CategoryMode
@@ -127,12 +123,10 @@ struct CategoryEncoding: KerasLayer {
 
 /// The index of each integer in a vocabulary, after the indices for unknown values.
 struct IntegerLookup: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "IntegerLookup", becomes: "innerProduct, abs, relu, innerProduct",
-      options: "`vocabulary`, `output_mode`",
-      refused: "`mask_token`, `invert`, `num_oov_indices` other than 1, words")
-  ]
+  static let classes = [SourceLayer](
+    "IntegerLookup", becomes: "innerProduct, abs, relu, innerProduct",
+    options: "`vocabulary`, `output_mode`",
+    refused: "`mask_token`, `invert`, `num_oov_indices` other than 1, words")
 
   private let vocabulary: [Float]
   private let mode: CategoryMode

@@ -4,11 +4,9 @@ import TensorCore
 
 /// Σ aᵢ·bᵢ over one axis of each of two tensors, or the cosine of the angle between them.
 struct DotLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Dot", becomes: "dot; for sequences a matrix product, \(SourceLayer.matrices)",
-      options: "`axes`, `normalize`", refused: "`normalize` of tensors of more than three axes")
-  ]
+  static let classes = [SourceLayer](
+    "Dot", becomes: "dot; for sequences a matrix product, \(SourceLayer.matrices)",
+    options: "`axes`, `normalize`", refused: "`normalize` of tensors of more than three axes")
 
   private let axes: [Int]
   private let isNormalized: Bool

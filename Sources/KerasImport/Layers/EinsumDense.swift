@@ -4,13 +4,11 @@ import TensorCore
 
 /// activation(Σ x · kernel + bias) over the axes in an equation, such as `abc,cde->abde`.
 struct EinsumDense: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "EinsumDense", becomes: "reshape, innerProduct or 1 × 1 convolution, reshape",
-      options:
-        "`equation`, `bias_axes`, `activation`; axes shared by kernel and output become a grouped convolution"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "EinsumDense", becomes: "reshape, innerProduct or 1 × 1 convolution, reshape",
+    options:
+      "`equation`, `bias_axes`, `activation`; axes shared by kernel and output become a grouped convolution"
+  )
 
   private let equation: Einsum
   private let biasAxes: String

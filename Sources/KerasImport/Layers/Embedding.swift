@@ -3,11 +3,9 @@ import ImportSupport
 
 /// A row of a table for each index.
 struct EmbeddingLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Embedding", becomes: "embedding, wrapped in reshapes for indices with more than one axis",
-      options: "`mask_zero`: the mask is passed to the layers that use it")
-  ]
+  static let classes = [SourceLayer](
+    "Embedding", becomes: "embedding, wrapped in reshapes for indices with more than one axis",
+    options: "`mask_zero`: the mask is passed to the layers that use it")
   static let maskPolicy = MaskPolicy.decides
 
   /// Whether a layer looks up rows of a table.

@@ -52,12 +52,10 @@ struct ExtractPatches: Sendable {
 
 /// Windows of an image, as keras-cv-attention-models computes them.
 struct CompatibleExtractPatches: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "CompatibleExtractPatches", becomes: "crops, concat",
-      options: "`sizes`, `strides`, `rates`, `padding`; from keras-cv-attention-models",
-      refused: "`compressed` false; `force_conv`")
-  ]
+  static let classes = [SourceLayer](
+    "CompatibleExtractPatches", becomes: "crops, concat",
+    options: "`sizes`, `strides`, `rates`, `padding`; from keras-cv-attention-models",
+    refused: "`compressed` false; `force_conv`")
 
   private let windows: ExtractPatches
   private let padding: Int

@@ -3,9 +3,8 @@ import ImportSupport
 
 /// All axes except the batch merged into one, in Keras's order.
 struct FlattenLayer: KerasLayer {
-  static let classes = [
-    SourceLayer("Flatten", becomes: "flatten; a reshape for volumes", options: "`data_format`")
-  ]
+  static let classes = [SourceLayer](
+    "Flatten", becomes: "flatten; a reshape for volumes", options: "`data_format`")
 
   /// Whether Keras moves the first axis after the others first, of a tensor of any rank.
   private let swapsChannels: Bool

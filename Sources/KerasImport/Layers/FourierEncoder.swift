@@ -10,12 +10,10 @@ import TensorCore
 /// The real part is C · x · C − S · x · S, with the cosines and sines of 2π · row · column / size.
 /// Source: keras-hub 0.32, `f_net_encoder.py`.
 struct FourierEncoder: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "FNetEncoder", becomes: "innerProducts, 1 × 1 convolutions, add",
-      options: "`intermediate_dim`, `activation`; from keras-hub",
-      refused: "more than 2048 steps or channels")
-  ]
+  static let classes = [SourceLayer](
+    "FNetEncoder", becomes: "innerProducts, 1 × 1 convolutions, add",
+    options: "`intermediate_dim`, `activation`; from keras-hub",
+    refused: "more than 2048 steps or channels")
   static let maskPolicy = MaskPolicy.passes
 
   private static let sizeLimit = 2048

@@ -10,12 +10,10 @@ import TensorCore
 /// elements as there are groups, regardless of channels, and uses gamma and beta of channel c mod
 /// (channels / groups) of the piece's group.
 struct GroupNormalization: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "GroupNormalization", becomes: "reshape, batchnorm of each instance, reshape, scale",
-      options: "`groups`, −1 for one per channel; `axis`; keras-contrib's variant",
-      refused: "volumes with the channels first")
-  ]
+  static let classes = [SourceLayer](
+    "GroupNormalization", becomes: "reshape, batchnorm of each instance, reshape, scale",
+    options: "`groups`, −1 for one per channel; `axis`; keras-contrib's variant",
+    refused: "volumes with the channels first")
 
   fileprivate let groups: Int?
   private let isContributed: Bool
@@ -168,13 +166,11 @@ extension TensorLayout {
 /// The layer of keras-contrib: gamma · (x − mean) / (deviation + epsilon) + beta over all positions
 /// of each channel. TensorFlow Addons' layer is a group normalization with one channel per group.
 struct InstanceNormalization: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "InstanceNormalization",
-      becomes:
-        "mvn of the mean, power, reduce avg, sqrt, inverse, multiply, scale (keras-contrib); as GroupNormalization (TensorFlow Addons)",
-      options: "`axis`, `scale`, `center`", refused: "volumes")
-  ]
+  static let classes = [SourceLayer](
+    "InstanceNormalization",
+    becomes:
+      "mvn of the mean, power, reduce avg, sqrt, inverse, multiply, scale (keras-contrib); as GroupNormalization (TensorFlow Addons)",
+    options: "`axis`, `scale`, `center`", refused: "volumes")
 
   private let grouped: GroupNormalization?
   private let axis: Int?

@@ -22,10 +22,8 @@ extension NetworkWriter {
 
 /// Keras 1's alpha · log(1 + exp(beta · x)), with constants for each element.
 struct ParametricSoftplus: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ParametricSoftplus", becomes: "activation parametricSoftplus; scale, softplus, scale")
-  ]
+  static let classes = [SourceLayer](
+    "ParametricSoftplus", becomes: "activation parametricSoftplus; scale, softplus, scale")
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -58,10 +56,8 @@ struct ParametricSoftplus: KerasLayer {
 
 /// Keras 1's activation(x · W + b) ∘ t + x ∘ (1 − t) with t = sigmoid(x · W_carry + b_carry).
 struct Highway: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Highway", becomes: "two innerProducts, a sigmoid and a weighted sum", options: "`bias`")
-  ]
+  static let classes = [SourceLayer](
+    "Highway", becomes: "two innerProducts, a sigmoid and a weighted sum", options: "`bias`")
 
   private let hasBias: Bool
   private let activation: ActivationFunction
@@ -100,9 +96,8 @@ struct Highway: KerasLayer {
 
 /// Keras 1's maximum of several products x · W + b.
 struct MaxoutDense: KerasLayer {
-  static let classes = [
-    SourceLayer("MaxoutDense", becomes: "innerProduct, split, max", options: "`nb_feature`, `bias`")
-  ]
+  static let classes = [SourceLayer](
+    "MaxoutDense", becomes: "innerProduct, split, max", options: "`nb_feature`, `bias`")
 
   private let outputs: Int
   private let features: Int
@@ -139,9 +134,8 @@ struct MaxoutDense: KerasLayer {
 
 /// Keras 1's piecewise linear function with three pieces, with constants for each element.
 struct SReLU: KerasLayer {
-  static let classes = [
-    SourceLayer("SReLU", becomes: "a sum of three scaled rectifiers", options: "`shared_axes`")
-  ]
+  static let classes = [SourceLayer](
+    "SReLU", becomes: "a sum of three scaled rectifiers", options: "`shared_axes`")
 
   private let sharedAxes: [Int]
 

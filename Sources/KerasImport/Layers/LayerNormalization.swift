@@ -78,12 +78,10 @@ extension NetworkWriter {
 /// item. `rms_scaling` computes gamma · x / √(variance + epsilon); RMSNormalization computes
 /// gamma · x / √(mean of x² + epsilon).
 struct LayerNormalization: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "LayerNormalization", "RMSNormalization",
-      becomes: "means, a reciprocal square root and a scale",
-      options: "`axis`, up to three; `rms_scaling`; RMSNormalization", refused: "four axes of five")
-  ]
+  static let classes = [SourceLayer](
+    "LayerNormalization", "RMSNormalization",
+    becomes: "means, a reciprocal square root and a scale",
+    options: "`axis`, up to three; `rms_scaling`; RMSNormalization", refused: "four axes of five")
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]
@@ -162,11 +160,9 @@ struct LayerNormalization: KerasLayer {
 
 /// x / √(max(Σ x², 1e-12)) over some axes.
 struct UnitNormalization: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "UnitNormalization", becomes: "a sum of squares, a reciprocal square root, a product",
-      options: "`axis`")
-  ]
+  static let classes = [SourceLayer](
+    "UnitNormalization", becomes: "a sum of squares, a reciprocal square root, a product",
+    options: "`axis`")
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]

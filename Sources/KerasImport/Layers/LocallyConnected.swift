@@ -7,12 +7,10 @@ import TensorCore
 /// A convolution with unit kernels gathers each window, and a grouped convolution multiplies each
 /// window by the matrix for its position.
 struct LocallyConnected: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "LocallyConnected2D", "LocallyConnected1D",
-      becomes: "a convolution with unit kernels, and one with a group per position",
-      options: "`implementation` 1, 2, 3", refused: "`channels_first` with implementation 2 or 3")
-  ]
+  static let classes = [SourceLayer](
+    "LocallyConnected2D", "LocallyConnected1D",
+    becomes: "a convolution with unit kernels, and one with a group per position",
+    options: "`implementation` 1, 2, 3", refused: "`channels_first` with implementation 2 or 3")
 
   private let filters: Int
   private let settings: ConvolutionSettings

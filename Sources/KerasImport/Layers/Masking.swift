@@ -3,12 +3,10 @@ import ImportSupport
 
 /// Masks steps whose elements all have one value for the layers that follow, and sets them to 0.
 struct MaskingLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Masking",
-      becomes: "nothing if `mask_value` is 0, otherwise a product with the computed mask",
-      options: "`mask_value`, also a number for each element of a step")
-  ]
+  static let classes = [SourceLayer](
+    "Masking",
+    becomes: "nothing if `mask_value` is 0, otherwise a product with the computed mask",
+    options: "`mask_value`, also a number for each element of a step")
   static let maskPolicy = MaskPolicy.decides
 
   /// One for all elements of a step, or one for each.

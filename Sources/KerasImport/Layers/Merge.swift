@@ -155,10 +155,8 @@ struct SubtractLayer: KerasLayer {
 
 /// Concatenates the inputs along an axis.
 struct ConcatenateLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Concatenate", becomes: "concat, wrapped in permutes", options: "any `axis` but the batch")
-  ]
+  static let classes = [SourceLayer](
+    "Concatenate", becomes: "concat, wrapped in permutes", options: "any `axis` but the batch")
   static let maskPolicy = MaskPolicy.decides
 
   private let axis: Int
@@ -192,12 +190,10 @@ struct ConcatenateLayer: KerasLayer {
 
 /// Keras 1's layer for all of these operations.
 struct MergeLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Merge", becomes: "like the layers above",
-      options: "`mode` sum, mul, ave, max, concat, cos, dot", refused: "a Python function as `mode`"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "Merge", becomes: "like the layers above",
+    options: "`mode` sum, mul, ave, max, concat, cos, dot", refused: "a Python function as `mode`"
+  )
   static let maskPolicy = MaskPolicy.merges
 
   private enum Mode: String {

@@ -8,16 +8,14 @@ import TensorCore
 /// If several query heads share a key and a value (`GroupQueryAttention`), the shared matrices are
 /// repeated. A gate multiplies the heads by sigmoid(query · matrix).
 struct MultiHeadAttention: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
-      becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
-      options:
-        "`value_dim`, `use_bias`, `output_shape`, `attention_axes`, `use_causal_mask`, `attention_mask`, `return_attention_scores`, `sliding_window`, `use_gate`, masks; GroupQueryAttention",
-      refused:
-        "attention masks, windows and scores along axes of an image"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention",
+    becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
+    options:
+      "`value_dim`, `use_bias`, `output_shape`, `attention_axes`, `use_causal_mask`, `attention_mask`, `return_attention_scores`, `sliding_window`, `use_gate`, masks; GroupQueryAttention",
+    refused:
+      "attention masks, windows and scores along axes of an image"
+  )
   static let maskPolicy = MaskPolicy.decides
 
   private static let headLimit = 4096

@@ -7,13 +7,11 @@ import TensorCore
 /// Source: keras-octave-conv 0.6. With one input or one output, those of the smaller image are
 /// missing.
 struct OctaveConvolution: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "OctaveConv2D", becomes: "convolutions, pooling, upsample, add",
-      options:
-        "`octave`, `ratio_out`, `strides`, `dilation_rate`, `activation`; from keras-octave-conv",
-      refused: "channels first")
-  ]
+  static let classes = [SourceLayer](
+    "OctaveConv2D", becomes: "convolutions, pooling, upsample, add",
+    options:
+      "`octave`, `ratio_out`, `strides`, `dilation_rate`, `activation`; from keras-octave-conv",
+    refused: "channels first")
   /// The number of inputs decides, which the configuration does not contain.
   static let hasKnownWeights = false
 

@@ -4,13 +4,11 @@ import TensorCore
 
 /// x > 0 ? x : alpha · x, with an alpha for each element, or shared along `shared_axes`.
 struct PReLU: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "PReLU",
-      becomes: "activation PReLU; max(0, x) − alpha · max(0, −x) if alpha differs within a channel",
-      options: "any `shared_axes`",
-      refused: "one alpha per step of an image sequence: constants have no sequence axis")
-  ]
+  static let classes = [SourceLayer](
+    "PReLU",
+    becomes: "activation PReLU; max(0, x) − alpha · max(0, −x) if alpha differs within a channel",
+    options: "any `shared_axes`",
+    refused: "one alpha per step of an image sequence: constants have no sequence axis")
   static let maskPolicy = MaskPolicy.passes
 
   /// Maximum number of elements of an alpha after it is repeated along its shared axes.

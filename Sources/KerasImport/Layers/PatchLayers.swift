@@ -7,12 +7,10 @@ import TensorCore
 
 /// Square patches of an image as a sequence.
 struct PatchExtract: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "patch_extract", "Patches", becomes: "reorganizeData, reshape",
-      options: "`patch_size`; Patches of the examples on keras.io",
-      refused: "sizes that are not multiples of a patch")
-  ]
+  static let classes = [SourceLayer](
+    "patch_extract", "Patches", becomes: "reorganizeData, reshape",
+    options: "`patch_size`; Patches of the examples on keras.io",
+    refused: "sizes that are not multiples of a patch")
 
   private let size: Int
 
@@ -37,11 +35,9 @@ struct PatchExtract: KerasLayer {
 
 /// A product with a matrix, and a row of a table for each patch, from the examples on keras.io.
 struct PatchEncoder: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "PatchEncoder", becomes: "innerProduct, loadConstant, add",
-      options: "`num_patches`, `projection_dim`; of the examples on keras.io")
-  ]
+  static let classes = [SourceLayer](
+    "PatchEncoder", becomes: "innerProduct, loadConstant, add",
+    options: "`num_patches`, `projection_dim`; of the examples on keras.io")
   /// A `.keras` file has them in another order.
   static let hasKnownWeights = false
 
@@ -80,11 +76,9 @@ struct PatchEncoder: KerasLayer {
 
 /// A product with a matrix, and a row of a table for each patch.
 struct PatchEmbedding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "patch_embedding", becomes: "innerProduct, loadConstant, add",
-      options: "`num_patch`, `embed_dim`")
-  ]
+  static let classes = [SourceLayer](
+    "patch_embedding", becomes: "innerProduct, loadConstant, add",
+    options: "`num_patch`, `embed_dim`")
 
   private let count: Int
   private let width: Int
@@ -116,11 +110,9 @@ struct PatchEmbedding: KerasLayer {
 
 /// Four neighboring patches side by side times a matrix.
 struct PatchMerging: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "patch_merging", becomes: "reshape, reorganizeData, innerProduct",
-      options: "`num_patch`, `embed_dim`")
-  ]
+  static let classes = [SourceLayer](
+    "patch_merging", becomes: "reshape, reorganizeData, innerProduct",
+    options: "`num_patch`, `embed_dim`")
 
   private let sizes: [Int]
   private let width: Int
@@ -152,11 +144,9 @@ struct PatchMerging: KerasLayer {
 
 /// A product with a matrix, and blocks of channels as patches.
 struct PatchExpanding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "patch_expanding", becomes: "reshape, innerProduct, reorganizeData",
-      options: "`num_patch`, `embed_dim`, `upsample_rate`, `return_vector`")
-  ]
+  static let classes = [SourceLayer](
+    "patch_expanding", becomes: "reshape, innerProduct, reorganizeData",
+    options: "`num_patch`, `embed_dim`, `upsample_rate`, `return_vector`")
 
   private let sizes: [Int]
   private let width: Int

@@ -79,13 +79,11 @@ extension NetworkWriter {
 
 /// Scores + a stored number for each head and each distance between two places of an image.
 struct DistanceBias: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "MultiHeadRelativePositionalEmbedding", "MultiHeadPositionalEmbedding", becomes: "bias",
-      options:
-        "`with_cls_token`, `attn_height`, `query_height`, `key_height`; from keras-cv-attention-models"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "MultiHeadRelativePositionalEmbedding", "MultiHeadPositionalEmbedding", becomes: "bias",
+    options:
+      "`with_cls_token`, `attn_height`, `query_height`, `key_height`; from keras-cv-attention-models"
+  )
 
   private let isRelative: Bool
   private let hasToken: Bool
@@ -193,11 +191,9 @@ struct DistanceBias: KerasLayer {
 
 /// x + matrix · waves; the waves of a place are sines and cosines of its row and of its column.
 struct PositionalEncodingFourier: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "PositionalEncodingFourier", becomes: "bias",
-      options: "`filters`, `temperature`; from keras-cv-attention-models")
-  ]
+  static let classes = [SourceLayer](
+    "PositionalEncodingFourier", becomes: "bias",
+    options: "`filters`, `temperature`; from keras-cv-attention-models")
 
   private let filters: Int
   private let temperature: Double
@@ -254,11 +250,9 @@ struct PositionalEncodingFourier: KerasLayer {
 
 /// weight · x + bias along an axis.
 struct ChannelAffine: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ChannelAffine", becomes: "scale",
-      options: "`axis`, `use_bias`; from keras-cv-attention-models")
-  ]
+  static let classes = [SourceLayer](
+    "ChannelAffine", becomes: "scale",
+    options: "`axis`, `use_bias`; from keras-cv-attention-models")
 
   private let hasBias: Bool
   private let axes: [Int]
@@ -289,11 +283,9 @@ struct ChannelAffine: KerasLayer {
 
 /// gain · x + bias, with one stored number each.
 struct ZeroInitGain: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ZeroInitGain", becomes: "linear activation",
-      options: "`use_bias`; from keras-cv-attention-models")
-  ]
+  static let classes = [SourceLayer](
+    "ZeroInitGain", becomes: "linear activation",
+    options: "`use_bias`; from keras-cv-attention-models")
 
   private let hasBias: Bool
 
@@ -315,11 +307,9 @@ struct ZeroInitGain: KerasLayer {
 
 /// Σ gainᵢ xᵢ / Σ gainᵢ; negative gains count as 0.
 struct ReluWeightedSum: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ReluWeightedSum", becomes: "linear activations, add",
-      options: "from keras-cv-attention-models")
-  ]
+  static let classes = [SourceLayer](
+    "ReluWeightedSum", becomes: "linear activations, add",
+    options: "from keras-cv-attention-models")
 
   init(_ configuration: LayerConfiguration) throws {}
 
@@ -340,11 +330,9 @@ struct ReluWeightedSum: KerasLayer {
 /// A convolution whose kernel is standardized for each output: (kernel − mean) · gain · gamma /
 /// √max(variance · n, epsilon), with the n weights of an output.
 struct StandardizedConvolution: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ScaledStandardizedConv2D", becomes: "convolution",
-      options: "`gamma`, `eps`, and those of Conv2D; from keras-cv-attention-models")
-  ]
+  static let classes = [SourceLayer](
+    "ScaledStandardizedConv2D", becomes: "convolution",
+    options: "`gamma`, `eps`, and those of Conv2D; from keras-cv-attention-models")
 
   private let layer: Conv
   private let epsilon: Double

@@ -3,11 +3,9 @@ import ImportSupport
 
 /// min(x, max_value) for x ≥ threshold, negative_slope · (x − threshold) below.
 struct ReLU: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ReLU", becomes: "activation ReLU; leakyReLU; a chain of layers",
-      options: "`max_value`, `negative_slope`, `threshold`")
-  ]
+  static let classes = [SourceLayer](
+    "ReLU", becomes: "activation ReLU; leakyReLU; a chain of layers",
+    options: "`max_value`, `negative_slope`, `threshold`")
   static let maskPolicy = MaskPolicy.passes
 
   private let maximum: Double?

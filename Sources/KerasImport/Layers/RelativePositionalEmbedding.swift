@@ -7,13 +7,11 @@ import TensorCore
 ///
 /// Source: keras-cv-attention-models 1.4, `botnet.py`.
 struct RelativePositionalEmbedding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "RelativePositionalEmbedding", becomes: "innerProducts, reshapes, crops, add",
-      options:
-        "`position_height`, `position_width`, `use_absolute_pos`; from keras-cv-attention-models",
-      refused: "`dynamic_shape`")
-  ]
+  static let classes = [SourceLayer](
+    "RelativePositionalEmbedding", becomes: "innerProducts, reshapes, crops, add",
+    options:
+      "`position_height`, `position_width`, `use_absolute_pos`; from keras-cv-attention-models",
+    refused: "`dynamic_shape`")
 
   private let positions: [Int]
   private let isAbsolute: Bool

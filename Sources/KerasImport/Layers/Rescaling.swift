@@ -53,11 +53,9 @@ extension NetworkWriter {
 
 /// scale · x + offset
 struct Rescaling: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Rescaling", becomes: "a linear activation; scale",
-      options: "`scale`, `offset`: numbers or lists")
-  ]
+  static let classes = [SourceLayer](
+    "Rescaling", becomes: "a linear activation; scale",
+    options: "`scale`, `offset`: numbers or lists")
 
   private let scale: [Double]
   private let offset: [Double]
@@ -75,11 +73,9 @@ struct Rescaling: KerasLayer {
 
 /// (x − mean) / √variance along some axes, or the inverse; √variance is at least 1e-7.
 struct NormalizationLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Normalization", becomes: "a linear activation; scale",
-      options: "`axis`, `mean`, `variance`, `invert`, or the result of `adapt`")
-  ]
+  static let classes = [SourceLayer](
+    "Normalization", becomes: "a linear activation; scale",
+    options: "`axis`, `mean`, `variance`, `invert`, or the result of `adapt`")
 
   private let mean: [Double]?
   private let variance: [Double]?

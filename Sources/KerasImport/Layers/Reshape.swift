@@ -90,11 +90,9 @@ extension NetworkWriter {
 
 /// Other sizes for the same elements in Keras's order; one size may be −1.
 struct ReshapeLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Reshape", becomes: "reshape", options: "`target_shape`, with one −1",
-      refused: "more than four axes besides the batch, which Core ML's blobs cannot have")
-  ]
+  static let classes = [SourceLayer](
+    "Reshape", becomes: "reshape", options: "`target_shape`, with one −1",
+    refused: "more than four axes besides the batch, which Core ML's blobs cannot have")
 
   private let target: [Int]
 

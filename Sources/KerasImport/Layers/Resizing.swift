@@ -86,13 +86,11 @@ extension LayerCall {
 
 /// Resizes an image.
 struct Resizing: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Resizing", becomes: "two 1 × 1 convolutions, one along each axis",
-      options:
-        "`interpolation` as UpSampling2D, `crop_to_aspect_ratio`, `pad_to_aspect_ratio`, `antialias`",
-      refused: "unknown sizes")
-  ]
+  static let classes = [SourceLayer](
+    "Resizing", becomes: "two 1 × 1 convolutions, one along each axis",
+    options:
+      "`interpolation` as UpSampling2D, `crop_to_aspect_ratio`, `pad_to_aspect_ratio`, `antialias`",
+    refused: "unknown sizes")
 
   private let size: [Int]
   private let interpolation: KerasInterpolation
@@ -154,11 +152,9 @@ extension LayerConfiguration {
 
 /// The center of an image; smaller images are enlarged first.
 struct CenterCrop: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "CenterCrop", "RandomCrop", becomes: "crop; a resize if the image is too small",
-      options: "RandomCrop: the center, scaled")
-  ]
+  static let classes = [SourceLayer](
+    "CenterCrop", "RandomCrop", becomes: "crop; a resize if the image is too small",
+    options: "RandomCrop: the center, scaled")
 
   private let size: [Int]
   private let isRandom: Bool

@@ -6,11 +6,9 @@ import TensorCore
 
 /// The boxes of several shapes and sizes around each place of an image.
 struct AnchorGrid: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "Anchors", becomes: "loadConstant",
-      options: "`size`, `stride`, `ratios`, `scales`; from keras-retinanet")
-  ]
+  static let classes = [SourceLayer](
+    "Anchors", becomes: "loadConstant",
+    options: "`size`, `stride`, `ratios`, `scales`; from keras-retinanet")
 
   private let size: Double
   private let stride: Float
@@ -63,11 +61,9 @@ struct AnchorGrid: KerasLayer {
 /// Boxes whose sides are moved by fractions of their width and height: box + (offset · std + mean) ·
 /// size.
 struct RegressBoxes: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "RegressBoxes", becomes: "innerProduct, scale, multiply, add",
-      options: "`mean`, `std`; from keras-retinanet")
-  ]
+  static let classes = [SourceLayer](
+    "RegressBoxes", becomes: "innerProduct, scale, multiply, add",
+    options: "`mean`, `std`; from keras-retinanet")
 
   private let mean: [Float]
   private let deviation: [Float]
@@ -111,9 +107,8 @@ struct RegressBoxes: KerasLayer {
 
 /// Boxes with their corners moved into an image.
 struct ClipBoxes: KerasLayer {
-  static let classes = [
-    SourceLayer("ClipBoxes", becomes: "ReLU, scale", options: "from keras-retinanet")
-  ]
+  static let classes = [SourceLayer](
+    "ClipBoxes", becomes: "ReLU, scale", options: "from keras-retinanet")
 
   init(_ configuration: LayerConfiguration) throws {}
 

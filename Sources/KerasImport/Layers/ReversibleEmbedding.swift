@@ -3,11 +3,9 @@ import ImportSupport
 
 /// An embedding, or with `reverse` the product with its table: a score for each index.
 struct ReversibleEmbedding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ReversibleEmbedding", becomes: "embedding; the reverse is an innerProduct with its table",
-      options: "`tie_weights`, `logit_soft_cap`")
-  ]
+  static let classes = [SourceLayer](
+    "ReversibleEmbedding", becomes: "embedding; the reverse is an innerProduct with its table",
+    options: "`tie_weights`, `logit_soft_cap`")
   static let maskPolicy = MaskPolicy.decides
 
   private let embedding: EmbeddingLayer

@@ -6,12 +6,10 @@ import TensorCore
 /// Each pair of channels c and c + n / 2 turned by the angle step / wavelength^(2c / n).
 /// Source: keras-hub 0.32, `rotary_embedding.py`.
 struct RotaryEmbedding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "RotaryEmbedding", becomes: "loadConstant, slice, multiply, add, concat",
-      options: "`max_wavelength`, `scaling_factor`, `rope_type` linear; from keras-hub",
-      refused: "other axes, `positions`")
-  ]
+  static let classes = [SourceLayer](
+    "RotaryEmbedding", becomes: "loadConstant, slice, multiply, add, concat",
+    options: "`max_wavelength`, `scaling_factor`, `rope_type` linear; from keras-hub",
+    refused: "other axes, `positions`")
   static let maskPolicy = MaskPolicy.passes
 
   private let wavelength: Double

@@ -5,11 +5,9 @@ import TensorCore
 
 /// A Fourier transform of each frame of each channel: convolutions with stored waves.
 struct STFTSpectrogram: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "STFTSpectrogram", becomes: "convolutions, multiply, add, unary layers",
-      options: "`mode`, `frame_step`, `padding`, `expand_dims`, `data_format`")
-  ]
+  static let classes = [SourceLayer](
+    "STFTSpectrogram", becomes: "convolutions, multiply, add, unary layers",
+    options: "`mode`, `frame_step`, `padding`, `expand_dims`, `data_format`")
 
   private let mode: String
   private let length: Int

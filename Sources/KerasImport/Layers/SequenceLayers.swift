@@ -9,13 +9,11 @@ import TensorCore
 
 /// matrix₂ · activation(matrix₁ · x)
 struct FeedForward: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "FeedForward", becomes: "two innerProducts",
-      options:
-        "`units`, `activation`, `use_bias`; from keras-position-wise-feed-forward; `gelu` is keras-transformer's, which approximates it with tanh"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "FeedForward", becomes: "two innerProducts",
+    options:
+      "`units`, `activation`, `use_bias`; from keras-position-wise-feed-forward; `gelu` is keras-transformer's, which approximates it with tanh"
+  )
   static let maskPolicy = MaskPolicy.passes
 
   private let units: Int
@@ -50,14 +48,12 @@ struct FeedForward: KerasLayer {
 /// x + row i of a table at step i, or both side by side. The table is stored, or contains
 /// sin(i / 10000^(c / n)) in the even columns c and cos(i / 10000^((c − 1) / n)) in the odd ones.
 struct PositionEmbedding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "PositionEmbedding", "TrigPosEmbedding", "SinePositionEncoding",
-      becomes: "loadConstant, add or concat",
-      options:
-        "`mode` add and concat; from keras-pos-embd; `sequence_length`, `max_wavelength`; from keras-hub",
-      refused: "`mode` expand")
-  ]
+  static let classes = [SourceLayer](
+    "PositionEmbedding", "TrigPosEmbedding", "SinePositionEncoding",
+    becomes: "loadConstant, add or concat",
+    options:
+      "`mode` add and concat; from keras-pos-embd; `sequence_length`, `max_wavelength`; from keras-hub",
+    refused: "`mode` expand")
   static let maskPolicy = MaskPolicy.passes
 
   private let rows: Int?
@@ -129,11 +125,9 @@ struct PositionEmbedding: KerasLayer {
 
 /// softmax(query · keyᵀ / √size) · value
 struct ScaledDotProductAttention: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ScaledDotProductAttention", becomes: "matrix products, \(SourceLayer.matrices), softmax",
-      options: "`history_only`, masks; from keras-self-attention", refused: "`return_attention`")
-  ]
+  static let classes = [SourceLayer](
+    "ScaledDotProductAttention", becomes: "matrix products, \(SourceLayer.matrices), softmax",
+    options: "`history_only`, masks; from keras-self-attention", refused: "`return_attention`")
   static let maskPolicy = MaskPolicy.decides
 
   private let isCausal: Bool
@@ -199,13 +193,11 @@ struct ProjectedAttention: Sendable {
 
 /// softmax(scores) · x; the scores are Σ a · tanh(x W + x' V + b) or x W x'ᵀ for all pairs of steps.
 struct SequenceAttention: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "SeqSelfAttention", becomes: "matrix products, \(SourceLayer.matrices), softmax",
-      options:
-        "`attention_type` additive and multiplicative, `attention_width`, `attention_activation`, `history_only`; from keras-self-attention",
-      refused: "masks, `return_attention`")
-  ]
+  static let classes = [SourceLayer](
+    "SeqSelfAttention", becomes: "matrix products, \(SourceLayer.matrices), softmax",
+    options:
+      "`attention_type` additive and multiplicative, `attention_width`, `attention_activation`, `history_only`; from keras-self-attention",
+    refused: "masks, `return_attention`")
   static let maskPolicy = MaskPolicy.decides
 
   private let units: Int
@@ -311,11 +303,9 @@ struct SequenceAttention: KerasLayer {
 
 /// Σ softmax(x w + b) x over the steps.
 struct WeightedSequence: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "SeqWeightedAttention", becomes: "innerProduct, softmax, a product, a sum",
-      options: "`use_bias`; from keras-self-attention", refused: "masks, `return_attention`")
-  ]
+  static let classes = [SourceLayer](
+    "SeqWeightedAttention", becomes: "innerProduct, softmax, a product, a sum",
+    options: "`use_bias`; from keras-self-attention", refused: "masks, `return_attention`")
   static let maskPolicy = MaskPolicy.decides
 
   private let hasBias: Bool

@@ -3,14 +3,12 @@ import ImportSupport
 
 /// h = activation(W·x + R·h + b)
 struct SimpleRNNCell: RecurrentCell {
-  static let classes = [
-    SourceLayer(
-      "SimpleRNN",
-      becomes: "simpleRecurrent; with a mask or another function, \(SourceLayer.unrolled)",
-      options:
-        "`return_sequences`, `return_state`, `go_backwards`, `initial_state`; states are optional inputs and outputs",
-      refused: "`time_major`; another function if the number of steps is unknown")
-  ]
+  static let classes = [SourceLayer](
+    "SimpleRNN",
+    becomes: "simpleRecurrent; with a mask or another function, \(SourceLayer.unrolled)",
+    options:
+      "`return_sequences`, `return_state`, `go_backwards`, `initial_state`; states are optional inputs and outputs",
+    refused: "`time_major`; another function if the number of steps is unknown")
 
   let weights: [WeightSlot]
   private let settings: RecurrentSettings

@@ -2,11 +2,9 @@ import ImportSupport
 
 /// A layer whose kernel was divided by its largest singular value during training.
 struct SpectralNormalization: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "SpectralNormalization", becomes: "the wrapped layer: the stored kernel is already normalized"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "SpectralNormalization", becomes: "the wrapped layer: the stored kernel is already normalized"
+  )
   /// Archives store the kernel twice, HDF5 files once.
   static let hasKnownWeights = false
 

@@ -9,15 +9,13 @@ import TensorCore
 /// same class. With `shift_size`, the windows are shifted cyclically, and places that were not
 /// neighbors before do not attend to each other: their scores are lowered by 100.
 struct SwinTransformerBlock: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "SwinTransformerBlock",
-      becomes:
-        "reorganizeData, innerProducts, matrix products, \(SourceLayer.matrices), softmax",
-      options:
-        "`num_patch`, `num_heads`, `window_size`, `shift_size`, `num_mlp`, `qkv_bias`, `qk_scale`; of keras-unet-collection and keras-vision-transformer"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "SwinTransformerBlock",
+    becomes:
+      "reorganizeData, innerProducts, matrix products, \(SourceLayer.matrices), softmax",
+    options:
+      "`num_patch`, `num_heads`, `window_size`, `shift_size`, `num_mlp`, `qkv_bias`, `qk_scale`; of keras-unet-collection and keras-vision-transformer"
+  )
 
   private let sizes: [Int]
   private let heads: Int

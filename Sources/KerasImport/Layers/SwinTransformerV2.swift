@@ -7,12 +7,10 @@ import TensorCore
 
 /// x · exp(min(gamma, max_value)), with a stored gamma for each index of an axis.
 struct ExpLogitScale: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ExpLogitScale", becomes: "scale",
-      options: "`axis`, `max_value`; from keras-cv-attention-models",
-      refused: "several axes")
-  ]
+  static let classes = [SourceLayer](
+    "ExpLogitScale", becomes: "scale",
+    options: "`axis`, `max_value`; from keras-cv-attention-models",
+    refused: "several axes")
 
   private let axis: Int?
   private let maximum: Double
@@ -46,13 +44,11 @@ struct ExpLogitScale: KerasLayer {
 /// Scores + a number for each head and distance of two places, which a network of two matrices
 /// computes from the distance; or an image + such numbers for each place.
 struct PairwisePositionalEmbedding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "MlpPairwisePositionalEmbedding", becomes: "bias",
-      options:
-        "`hidden_dim`, `attn_height`, `attn_width`, `pos_scale`, `is_deploy_mode`; from keras-cv-attention-models",
-      refused: "`use_absolute_pos`")
-  ]
+  static let classes = [SourceLayer](
+    "MlpPairwisePositionalEmbedding", becomes: "bias",
+    options:
+      "`hidden_dim`, `attn_height`, `attn_width`, `pos_scale`, `is_deploy_mode`; from keras-cv-attention-models",
+    refused: "`use_absolute_pos`")
 
   private let hidden: Int
   private let height: Int?
@@ -155,13 +151,11 @@ struct PairwisePositionalEmbedding: KerasLayer {
 
 /// Scores of each window − 100 between places that were no neighbors before the image was shifted.
 struct WindowAttentionMask: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "WindowAttentionMask", becomes: "bias",
-      options:
-        "`height`, `width`, `window_height`, `window_width`, `shift_height`, `shift_width`; from keras-cv-attention-models"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "WindowAttentionMask", becomes: "bias",
+    options:
+      "`height`, `width`, `window_height`, `window_width`, `shift_height`, `shift_width`; from keras-cv-attention-models"
+  )
 
   private let sizes: [Int]
   private let windows: [Int]

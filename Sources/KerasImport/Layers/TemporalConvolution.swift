@@ -5,14 +5,12 @@ import TensorCore
 
 /// Residual blocks of dilated convolutions, of keras-tcn 3.
 struct TemporalConvolution: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "TCN", becomes: "its convolutions, normalizations, activations and sums",
-      options: "of keras-tcn 3: all but weight normalization",
-      refused:
-        "`use_weight_norm`, `return_state`; `padding='same'` of unknown length, unless `return_sequences`"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "TCN", becomes: "its convolutions, normalizations, activations and sums",
+    options: "of keras-tcn 3: all but weight normalization",
+    refused:
+      "`use_weight_norm`, `return_state`; `padding='same'` of unknown length, unless `return_sequences`"
+  )
   static let hasKnownWeights = false
 
   private let filters: [Int]

@@ -6,13 +6,11 @@ import TensorCore
 
 /// An embedding whose second output is its table, for `EmbeddingSimilarity`.
 struct TableEmbedding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "TokenEmbedding", "EmbeddingRet",
-      becomes: "embedding; the table is part of the layer that uses it",
-      options: "`mask_zero`; from keras-bert and keras-embed-sim",
-      refused: "its table as an input of other layers than EmbeddingSimilarity")
-  ]
+  static let classes = [SourceLayer](
+    "TokenEmbedding", "EmbeddingRet",
+    becomes: "embedding; the table is part of the layer that uses it",
+    options: "`mask_zero`; from keras-bert and keras-embed-sim",
+    refused: "its table as an input of other layers than EmbeddingSimilarity")
   static let maskPolicy = MaskPolicy.decides
 
   private let embedding: EmbeddingLayer
@@ -34,11 +32,9 @@ struct TableEmbedding: KerasLayer {
 
 /// softmax(x · tableᵀ + bias)
 struct EmbeddingSimilarity: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "EmbeddingSimilarity", "EmbeddingSim", becomes: "innerProduct with the table, softmax",
-      options: "`use_bias`; from keras-bert and keras-embed-sim", refused: "`return_logits`")
-  ]
+  static let classes = [SourceLayer](
+    "EmbeddingSimilarity", "EmbeddingSim", becomes: "innerProduct with the table, softmax",
+    options: "`use_bias`; from keras-bert and keras-embed-sim", refused: "`return_logits`")
   static let maskPolicy = MaskPolicy.decides
 
   private let hasBias: Bool
@@ -74,9 +70,8 @@ struct EmbeddingSimilarity: KerasLayer {
 
 /// The step `index` of a sequence.
 struct ExtractStep: KerasLayer {
-  static let classes = [
-    SourceLayer("Extract", becomes: "slice", options: "`index`; from keras-bert")
-  ]
+  static let classes = [SourceLayer](
+    "Extract", becomes: "slice", options: "`index`; from keras-bert")
 
   private let index: Int
 

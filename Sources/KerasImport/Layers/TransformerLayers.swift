@@ -9,14 +9,12 @@ import TensorCore
 /// behind each or before each. A decoder attends to the steps before, and perhaps to an encoder's
 /// result.
 struct TransformerLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "TransformerEncoder", "TransformerDecoder",
-      becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
-      options:
-        "`intermediate_dim`, `num_heads`, `activation`, `normalize_first`, padding and attention masks, `use_causal_mask`; from keras-hub",
-      refused: "`return_attention_scores`, caches")
-  ]
+  static let classes = [SourceLayer](
+    "TransformerEncoder", "TransformerDecoder",
+    becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
+    options:
+      "`intermediate_dim`, `num_heads`, `activation`, `normalize_first`, padding and attention masks, `use_causal_mask`; from keras-hub",
+    refused: "`return_attention_scores`, caches")
   static let maskPolicy = MaskPolicy.passes
 
   private let isDecoder: Bool
@@ -180,13 +178,11 @@ extension WeightSlot {
 
 /// A row of a table for each index, plus one for each step.
 struct TokenAndPositionEmbedding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "TokenAndPositionEmbedding", becomes: "embedding, loadConstant, add",
-      options:
-        "`vocabulary_size`, `sequence_length`, `embedding_dim`, `mask_zero`; from keras-hub; the classes of keras.io, also PositionalEmbedding",
-      refused: "`start_index`, `positions`")
-  ]
+  static let classes = [SourceLayer](
+    "TokenAndPositionEmbedding", becomes: "embedding, loadConstant, add",
+    options:
+      "`vocabulary_size`, `sequence_length`, `embedding_dim`, `mask_zero`; from keras-hub; the classes of keras.io, also PositionalEmbedding",
+    refused: "`start_index`, `positions`")
   static let maskPolicy = MaskPolicy.decides
 
   private let tokens: Int

@@ -7,11 +7,9 @@ import TensorCore
 
 /// Stored steps before the steps of a sequence, or behind them.
 struct ClassToken: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ClassToken", becomes: "loadConstant, concat",
-      options: "`num_tokens`, `is_at_end`; from vit-keras and keras-cv-attention-models")
-  ]
+  static let classes = [SourceLayer](
+    "ClassToken", becomes: "loadConstant, concat",
+    options: "`num_tokens`, `is_at_end`; from vit-keras and keras-cv-attention-models")
 
   private let count: Int
   private let isAtEnd: Bool
@@ -38,13 +36,11 @@ struct ClassToken: KerasLayer {
 /// Multi-head attention and a network of two matrices, each behind a normalization and added to its
 /// input.
 struct TransformerBlock: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "TransformerBlock",
-      becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
-      options: "`num_heads`, `mlp_dim`; from vit-keras",
-      refused: "the scores, its second output; other classes of this name")
-  ]
+  static let classes = [SourceLayer](
+    "TransformerBlock",
+    becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
+    options: "`num_heads`, `mlp_dim`; from vit-keras",
+    refused: "the scores, its second output; other classes of this name")
 
   private let heads: Int
   private let hidden: Int
@@ -88,11 +84,9 @@ struct TransformerBlock: KerasLayer {
 /// Two networks of two matrices, over the steps and over the channels, each behind a normalization
 /// over the steps and added to its input.
 struct MixerBlock: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "MixerBlock", becomes: "innerProducts, permutes, add",
-      options: "`token_mixer_hidden_dim`, `channel_mixer_hidden_dim`; from mlp-mixer-keras")
-  ]
+  static let classes = [SourceLayer](
+    "MixerBlock", becomes: "innerProducts, permutes, add",
+    options: "`token_mixer_hidden_dim`, `channel_mixer_hidden_dim`; from mlp-mixer-keras")
 
   private let tokens: Int
   private let channels: Int

@@ -7,12 +7,10 @@ import TensorCore
 
 /// Patches of an image as a sequence, behind a stored step, plus a row of a table for each step.
 struct PatchingAndEmbedding: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ViTPatchingAndEmbedding", becomes: "convolution, concat, loadConstant, add",
-      options: "`patch_size`, `hidden_dim`, `use_class_token`; from keras-hub",
-      refused: "channels first, `use_patch_bias` false")
-  ]
+  static let classes = [SourceLayer](
+    "ViTPatchingAndEmbedding", becomes: "convolution, concat, loadConstant, add",
+    options: "`patch_size`, `hidden_dim`, `use_class_token`; from keras-hub",
+    refused: "channels first, `use_patch_bias` false")
 
   private let size: [Int]
   private let width: Int
@@ -52,14 +50,12 @@ struct PatchingAndEmbedding: KerasLayer {
 /// Blocks of multi-head attention and a network of two matrices, each behind a normalization and
 /// added to its input, and a normalization at the end.
 struct VisionTransformerEncoder: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "ViTEncoder",
-      becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
-      options:
-        "`num_layers`, `num_heads`, `hidden_dim`, `mlp_dim`, `use_mha_bias`, `use_mlp_bias`; from keras-hub"
-    )
-  ]
+  static let classes = [SourceLayer](
+    "ViTEncoder",
+    becomes: "innerProducts, matrix products, \(SourceLayer.matrices), softmax",
+    options:
+      "`num_layers`, `num_heads`, `hidden_dim`, `mlp_dim`, `use_mha_bias`, `use_mlp_bias`; from keras-hub"
+  )
 
   private static let blockLimit = 1024
 

@@ -4,12 +4,10 @@ import ImportSupport
 /// Applies a layer to each step of a sequence. Core ML's layers do so along the sequence axis
 /// anyway, so the inner layer is converted without that axis.
 struct TimeDistributed: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "TimeDistributed", becomes: "the wrapped layer, on the sequence axis",
-      options: "`layer`, also a model; recurrent layers inside become \(SourceLayer.unrolled)",
-      refused: "inner layers that return sequences of sequences")
-  ]
+  static let classes = [SourceLayer](
+    "TimeDistributed", becomes: "the wrapped layer, on the sequence axis",
+    options: "`layer`, also a model; recurrent layers inside become \(SourceLayer.unrolled)",
+    refused: "inner layers that return sequences of sequences")
   static let maskPolicy = MaskPolicy.decides
   /// The field of the wrappers around the layers of a model that is applied to each step.
   static let isInModel = "is_in_model"

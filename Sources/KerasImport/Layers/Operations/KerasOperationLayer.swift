@@ -4,11 +4,9 @@ import ImportSupport
 /// A function that a functional model calls like a layer: TFOpLambda and SlicingOpLambda of
 /// tf.keras 2.4 to 2.15, and the operations of Keras 3.
 struct KerasOperationLayer: KerasLayer {
-  static let classes = [
-    SourceLayer(
-      "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer", becomes: "see the operations below",
-      options: "Keras 3's operations as well", refused: "operations not listed")
-  ]
+  static let classes = [SourceLayer](
+    "TFOpLambda", "SlicingOpLambda", "TensorFlowOpLayer", becomes: "see the operations below",
+    options: "Keras 3's operations as well", refused: "operations not listed")
 
   let operation: Operation
   private let configuration: LayerConfiguration
