@@ -257,15 +257,13 @@ public struct Comparison: Sendable {
     let comparison = BlobComparison(
       order: model.blobNames, actual: values, expected: expected,
       tolerances: options.tolerances)
-    guard !comparison.blobs.isEmpty else {
-      throw ModelError(
-        .mismatch,
-        expected.isEmpty
-          ? "the file has no arrays"
-          : "none of its arrays matches a layer or blob of the model by name, or by shape and values: "
-            + expected.map(\.name).sorted().prefix(3).joined(separator: ", "),
-        file: path, hint: "name the arrays as `assay inspect` names layers or blobs")
-    }
+    try require(
+      !comparison.blobs.isEmpty, .mismatch,
+      expected.isEmpty
+        ? "the file has no arrays"
+        : "none of its arrays matches a layer or blob of the model by name, or by shape and values: "
+          + expected.map(\.name).sorted().prefix(3).joined(separator: ", "), file: path,
+      hint: "name the arrays as `assay inspect` names layers or blobs")
     return comparison
   }
 }

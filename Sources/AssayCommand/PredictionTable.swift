@@ -15,12 +15,10 @@ struct PredictionTable {
   ) throws {
     let found = ["input"] + outputs.flatMap { Self.names($0, labels) }
     if columns.isEmpty { columns = found }
-    guard found == columns else {
-      throw ModelError(
-        .mismatch,
-        "it has \(found.count - 1) values, but the first input has "
-          + "\(columns.count - 1)", file: input, hint: "write a folder of files instead")
-    }
+    try require(
+      found == columns, .mismatch,
+      "it has \(found.count - 1) values, but the first input has " + "\(columns.count - 1)",
+      file: input, hint: "write a folder of files instead")
     rows += Self.line(
       [input]
         + outputs.flatMap { output in

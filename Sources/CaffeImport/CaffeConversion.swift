@@ -252,10 +252,9 @@ package struct CaffeConversion: SourceConversion {
         outputs.count == node.outputs.count,
         "it has \(counted(node.outputs.count, "top")); it can have \(outputs.count)", field: "top")
       for tensor in outputs {
-        guard tensor.shape.allSatisfy({ (0...Limits.dimension).contains($0) }) else {
-          throw layer.error(
-            "its top would have the shape \(tensor.shapeText)", code: .limitExceeded)
-        }
+        try layer.require(
+          tensor.shape.allSatisfy({ (0...Limits.dimension).contains($0) }),
+          "its top would have the shape \(tensor.shapeText)", code: .limitExceeded)
       }
       network.noteBlobs(of: layer, outputs)
       for (version, var tensor) in zip(node.outputs, outputs) {

@@ -66,13 +66,11 @@ extension CaffeSource {
     }
     if let weights { notes += weights.notes }
     try NetworkUpgrade.apply(to: &network, notes: &notes)
-    guard network.has("layer") else {
-      throw ModelError(
-        .malformed, "the text has no layers",
-        hint: network.unknownFields.isEmpty
-          ? "a .prototxt declares each as 'layer { … }'"
-          : "if this is a solver, convert the network that its field 'net' names")
-    }
+    try require(
+      network.has("layer"), "the text has no layers",
+      hint: network.unknownFields.isEmpty
+        ? "a .prototxt declares each as 'layer { … }'"
+        : "if this is a solver, convert the network that its field 'net' names")
     self.init(path: path, network: network, weights: weights, notes: notes)
   }
 

@@ -12,10 +12,9 @@ struct DarknetTensor: Sendable {
   var isGrid = false
 
   init(_ blob: String, _ channels: Int, _ height: Int, _ width: Int) throws {
-    guard channels > 0, height > 0, width > 0 else {
-      throw ModelError(
-        .malformed, "its output would have the size \(channels) × \(height) × \(width)")
-    }
+    try require(
+      channels > 0 && height > 0 && width > 0,
+      "its output would have the size \(channels) × \(height) × \(width)")
     _ = try checkedProduct([channels, height, width], limit: Limits.tensorElements)
     _ = try checkedSum([channels, height, width], limit: Limits.dimension)
     self.blob = blob

@@ -35,10 +35,9 @@ package struct WeightsFile: Sendable {
     isAmbiguous = isRecent && !isSmall
     let isLong = isRecent && (isSmall || takesOther)
     headerBytes = isLong ? 20 : 16
-    guard bytes.count >= headerBytes else {
-      throw ModelError(
-        .malformed, "it ends inside its header, which has \(headerBytes) bytes", file: path)
-    }
+    try require(
+      bytes.count >= headerBytes, "it ends inside its header, which has \(headerBytes) bytes",
+      file: path)
     seen = UInt64(words[3]) | (isLong ? UInt64(words[4]) << 32 : 0)
     values = bytes[headerBytes..<bytes.count]
   }

@@ -48,10 +48,8 @@ struct DarknetPlan {
     guard weights.isUsedUp == false || self.weights.isUsedUp else {
       throw ModelError(.malformed, "the weights file has more layers", file: source.path)
     }
-    guard self.weights.isUsedUp else {
-      throw ModelError(
-        .malformed, "the weights file has extra values", file: source.weights?.path)
-    }
+    try require(
+      self.weights.isUsedUp, "the weights file has extra values", file: source.weights?.path)
   }
 }
 

@@ -24,9 +24,7 @@ struct WeightCursor {
       return [WeightCursor(Bytes(), header: 0, isTransposed: false, isOfBochkovskiy: false)]
     }
     let words = bytes[0..<min(bytes.count, 12)].array(of: Int32.self)
-    guard words.count == 3 else {
-      throw ModelError(.malformed, "it ends inside its header", file: source.weights?.path)
-    }
+    try require(words.count == 3, "it ends inside its header", file: source.weights?.path)
     let (major, minor) = (Int(words[0]), Int(words[1]))
     let isTransposed = major > 1000 || minor > 1000
     let isRecent = major * 10 + minor >= 2
@@ -40,9 +38,7 @@ struct WeightCursor {
   /// The next values, in place in the file.
   mutating func take(_ shape: [Int]) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
-    guard count * 4 <= values.count - position else {
-      throw ModelError(.malformed, "the weights end before its \(count) numbers")
-    }
+    try require(count * 4 <= values.count - position, "the weights end before its \(count) numbers")
     defer { position += count * 4 }
     return FloatValues(bytes: values[position..<position + count * 4])
   }

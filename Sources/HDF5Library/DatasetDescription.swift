@@ -45,12 +45,10 @@ struct DatasetDescription {
     let offset = layout == H5D_CONTIGUOUS ? UInt64(H5Dget_offset(dataset.id)) : UInt64.max
     H5Eclear2(LibraryError.stack)
     let possible = min(stored, fileSize).multipliedReportingOverflow(by: Limits.expansionRatio)
-    guard declared <= HDF5Limits.freeBytes || possible.overflow || declared <= possible.partialValue
-    else {
-      throw ModelError(
-        .limitExceeded,
-        "the shape \(shape) declares \(declared) bytes, but only \(stored) are stored")
-    }
+    try require(
+      declared <= HDF5Limits.freeBytes || possible.overflow || declared <= possible.partialValue,
+      .limitExceeded, "the shape \(shape) declares \(declared) bytes, but only \(stored) are stored"
+    )
     let isFilled = try Self.declaresFillValue(creation)
     if layout == H5D_CHUNKED {
       try ChunkCheck(

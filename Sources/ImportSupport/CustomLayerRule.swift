@@ -58,18 +58,14 @@ package struct CustomLayerRule: Sendable {
     name = try text("name")
     function = try text("function")
     activation = try text("activation")
-    guard layerClass != nil || name != nil || function != nil || activation != nil else {
-      throw ModelError(
-        .malformed, "the rule matches nothing",
-        hint: "add 'class', 'name', 'function' or 'activation'")
-    }
+    try require(
+      layerClass != nil || name != nil || function != nil || activation != nil,
+      "the rule matches nothing", hint: "add 'class', 'name', 'function' or 'activation'")
     let className = try text("className") ?? ""
     let expression = try text("expression")
-    guard !className.isEmpty || expression != nil else {
-      throw ModelError(
-        .malformed, "'className' is empty",
-        hint: "give the name of the Swift class that implements the layer")
-    }
+    try require(
+      !className.isEmpty || expression != nil, "'className' is empty",
+      hint: "give the name of the Swift class that implements the layer")
     self.className = className.isEmpty ? LayerFormula.className : className
     description = try text("description") ?? ""
     parameters = try Self.parameters(object["parameters"] ?? .null)
@@ -89,10 +85,9 @@ package struct CustomLayerRule: Sendable {
       var shape: [Int]?
       if let given = element["shape"] {
         let sizes = given.array?.compactMap(\.int) ?? []
-        guard !sizes.isEmpty, sizes.count == given.array?.count, sizes.allSatisfy({ $0 > 0 }) else {
-          throw ModelError(
-            .malformed, "the shape \(given.text) of a weight is invalid", field: "weights")
-        }
+        try require(
+          !sizes.isEmpty && sizes.count == given.array?.count && sizes.allSatisfy({ $0 > 0 }),
+          "the shape \(given.text) of a weight is invalid", field: "weights")
         shape = sizes
       }
       weightShapes.append(shape)

@@ -55,10 +55,9 @@ package struct ImageScaler {
     color = type.colorSpace
     let isGray = color == .grayscale
     let scale = options.scale[name] ?? options.preset?.scale ?? 1
-    guard scale.isFinite, scale != 0 else {
-      throw ModelError(
-        .mismatch, "\(setting: "imageScale") of '\(name)' must be a number other than 0")
-    }
+    try require(
+      scale.isFinite && scale != 0, .mismatch,
+      "\(setting: "imageScale") of '\(name)' must be a number other than 0")
     let mean = try Self.values(
       options.mean[name] ?? options.preset?.mean ?? [0], isGray: isGray, "\(setting: "imageMean")",
       name)

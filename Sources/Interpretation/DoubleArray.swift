@@ -51,9 +51,8 @@ package struct DoubleArray: Sendable {
 
   /// The same values with another shape; throws `.mismatch` if the counts differ.
   package func reshaped(_ newShape: [Int]) throws -> DoubleArray {
-    guard try checkedProduct(newShape) == count else {
-      throw ModelError(.mismatch, "\(shape) cannot be reshaped to \(newShape)")
-    }
+    try require(
+      checkedProduct(newShape) == count, .mismatch, "\(shape) cannot be reshaped to \(newShape)")
     return DoubleArray(shape: newShape, values)
   }
 

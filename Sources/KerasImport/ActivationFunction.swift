@@ -119,9 +119,7 @@ extension NetworkWriter {
       preferredImage: call.preferredImage, weightsPath: call.weightsPath,
       missingWeights: call.missingWeights)
     let outputs = try layer.convert(inner, into: &self)
-    guard outputs.count == 1 else {
-      throw call.unsupported("activation '\(className)' is not supported")
-    }
+    try call.require(outputs.count == 1, unsupported: "activation '\(className)' is not supported")
     return outputs[0]
   }
 }

@@ -23,21 +23,16 @@ struct InputShape {
     }
     var sizes = declared
     if let requested {
-      guard requested.count == declared.count else {
-        throw ModelError(
-          .mismatch,
-          "\(setting: "inputShape") \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
-            + KerasTensor.text(declared))
-      }
+      try require(
+        requested.count == declared.count, .mismatch,
+        "\(setting: "inputShape") \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
+          + KerasTensor.text(declared))
       for (axis, size) in requested.enumerated() {
         guard let size else { continue }
-        guard axis == 0 || declared[axis] == nil || declared[axis] == size else {
-          throw ModelError(
-            .mismatch,
-            "\(setting: "inputShape") \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
-              + KerasTensor.text(declared),
-            hint: "only unknown sizes can be fixed")
-        }
+        try require(
+          axis == 0 || declared[axis] == nil || declared[axis] == size, .mismatch,
+          "\(setting: "inputShape") \(KerasTensor.text(requested)) for input '\(name)', whose shape is "
+            + KerasTensor.text(declared), hint: "only unknown sizes can be fixed")
         sizes[axis] = size
       }
     }

@@ -23,9 +23,7 @@ struct FormulaConversion {
     }
     var inputs: [KerasTensor] = []
     for input in call.inputs {
-      guard input.sizes == nil else {
-        throw call.unsupported("formulas on shapes are not supported")
-      }
+      try call.require(input.sizes == nil, unsupported: "formulas on shapes are not supported")
       inputs.append(network.standard(input, for: call.name))
     }
     let (blob, placement) = try network.add(

@@ -172,11 +172,9 @@ struct KerasGraph: Sendable {
         if layer.nested == nil {
           return Reference(node: found[0].node, tensor: found[0].tensor + reference.tensor)
         }
-        guard reference.tensor < found.count else {
-          throw ModelError(
-            .malformed, "output \(reference.tensor) of it does not exist", layer: layer.name,
-            layerClass: layer.className)
-        }
+        try require(
+          reference.tensor < found.count, "output \(reference.tensor) of it does not exist",
+          layer: layer.name, layerClass: layer.className)
         return found[reference.tensor]
       }
 
@@ -194,18 +192,16 @@ struct KerasGraph: Sendable {
             open.remove(call)
             continue
           }
-          guard open.insert(call).inserted else {
-            throw ModelError(
-              .malformed, "it depends on itself", layer: layer.name, layerClass: layer.className)
-          }
+          try require(
+            open.insert(call).inserted, "it depends on itself", layer: layer.name,
+            layerClass: layer.className)
           stack.append((call, true))
           for input in inputs.reversed() {
             let source = model.layers[input.layer]
-            guard input.call >= 0, input.call < max(source.calls.count, 1) else {
-              throw ModelError(
-                .malformed, "it reads call \(input.call) of '\(source.name)', which does not exist",
-                layer: layer.name, layerClass: layer.className)
-            }
+            try require(
+              input.call >= 0 && input.call < max(source.calls.count, 1),
+              "it reads call \(input.call) of '\(source.name)', which does not exist",
+              layer: layer.name, layerClass: layer.className)
             let needed = Call(layer: input.layer, call: input.call)
             if results[needed] == nil { stack.append((needed, false)) }
           }
@@ -244,10 +240,9 @@ struct KerasGraph: Sendable {
     private mutating func add(
       _ layer: ModelDefinition.Layer, name: String, inputs: [Reference], arguments: CallArguments
     ) throws -> Int {
-      guard graph.nodes.count < Limits.layers else {
-        throw ModelError(
-          .limitExceeded, "more than \(Limits.layers) layers, counting each use of a shared layer")
-      }
+      try require(
+        graph.nodes.count < Limits.layers, .limitExceeded,
+        "more than \(Limits.layers) layers, counting each use of a shared layer")
       let unique = names.take(name)
       let index: Int
       if let known = indices[ObjectIdentifier(layer)] {

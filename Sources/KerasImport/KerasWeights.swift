@@ -147,9 +147,7 @@ struct HDF5LayerWeights: LayerWeights {
   init(root: HDF5Group) throws {
     self.root = root
     layerNames = root.attributeStrings("layer_names") ?? []
-    guard layerNames.count <= Limits.layers else {
-      throw ModelError(.limitExceeded, "\(layerNames.count) layers")
-    }
+    try require(layerNames.count <= Limits.layers, .limitExceeded, "\(layerNames.count) layers")
   }
 
   func weights(of layer: String) throws -> [StoredWeight] {

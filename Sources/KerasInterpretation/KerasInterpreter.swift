@@ -103,10 +103,9 @@ package struct KerasInterpreter: SourceInterpreter {
     _ model: KerasModel, _ arguments: [KerasValue], prefix: String, isTraining: Bool = false,
     _ visit: Visitor, _ takeOver: Substitute
   ) throws -> [KerasValue] {
-    guard arguments.count == model.inputs.count else {
-      throw ModelError(
-        .malformed, "a model with \(model.inputs.count) inputs gets \(arguments.count)", file: file)
-    }
+    try require(
+      arguments.count == model.inputs.count,
+      "a model with \(model.inputs.count) inputs gets \(arguments.count)", file: file)
     var results: [Call: [KerasValue]] = [:]
     for (reference, value) in zip(model.inputs, arguments) {
       results[Call(layer: reference.layer, call: reference.call)] = [value]
@@ -182,11 +181,9 @@ package struct KerasInterpreter: SourceInterpreter {
         results[call] = outputs
         release(sources)
       }
-      guard waiting.count < pending.count else {
-        throw ModelError(
-          .malformed, "its inputs are never computed", file: file,
-          layer: model.layers[waiting[0].layer].name)
-      }
+      try require(
+        waiting.count < pending.count, "its inputs are never computed", file: file,
+        layer: model.layers[waiting[0].layer].name)
       pending = waiting
     }
     return try model.outputs.map { reference in

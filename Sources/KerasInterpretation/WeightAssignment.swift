@@ -24,10 +24,9 @@ enum WeightAssignment {
     let filled = groups.filter { !$0.arrays.isEmpty }
     let isByName =
       owners.count != filled.count && owners.allSatisfy { named[$0.name] != nil }
-    guard isByName || owners.count == filled.count || groups.isEmpty else {
-      throw ModelError(
-        .mismatch, "\(owners.count) layers have weights, the file has \(filled.count)", file: file)
-    }
+    try require(
+      isByName || owners.count == filled.count || groups.isEmpty, .mismatch,
+      "\(owners.count) layers have weights, the file has \(filled.count)", file: file)
     guard !groups.isEmpty else { return result }
     let pairs =
       isByName
@@ -65,12 +64,10 @@ enum WeightAssignment {
       }
     }
     collect(model, owner.fields["trainable"]?.bool == false)
-    guard layers.reduce(0, { $0 + $1.count.total }) == arrays.count else {
-      throw ModelError(
-        .mismatch,
-        "the number of weights that its layers need differs from the \(arrays.count) in the file",
-        layer: owner.name, layerClass: owner.className)
-    }
+    try require(
+      layers.reduce(0, { $0 + $1.count.total }) == arrays.count, .mismatch,
+      "the number of weights that its layers need differs from the \(arrays.count) in the file",
+      layer: owner.name, layerClass: owner.className)
     var position = 0
     for isTrainable in [true, false] {
       for (layer, count) in layers {

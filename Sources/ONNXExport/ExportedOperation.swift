@@ -68,11 +68,9 @@ struct ExportedOperation {
   /// The elements of an argument that must be constant; nil if it is missing.
   func elements(_ name: String) throws -> MILElements? {
     if let elements = try constant(name) { return elements }
-    guard bindings(name).isEmpty else {
-      throw ModelError(
-        .unsupported, "the argument depends on the inputs, which its ONNX operator does not allow",
-        field: name)
-    }
+    try require(
+      bindings(name).isEmpty, .unsupported,
+      "the argument depends on the inputs, which its ONNX operator does not allow", field: name)
     return nil
   }
 

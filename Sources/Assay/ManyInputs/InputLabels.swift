@@ -65,11 +65,9 @@ package struct InputLabels {
 
   private static func folder(of source: InputSource) throws -> String {
     let parts = source.name.split(separator: "/")
-    guard parts.count > 1 else {
-      throw ModelError(
-        .mismatch, "is not in a folder named after its class", file: source.name,
-        hint: "name the folder that contains a folder for each class")
-    }
+    try require(
+      parts.count > 1, .mismatch, "is not in a folder named after its class", file: source.name,
+      hint: "name the folder that contains a folder for each class")
     return String(parts[parts.count - 2])
   }
 

@@ -58,9 +58,7 @@ enum BN: SingleInputConverter {
 
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let input = layer.input
-    guard input.shape.count >= 2 else {
-      throw layer.error("its bottom \(input.shapeText) has no channel axis")
-    }
+    try layer.require(input.shape.count >= 2, "its bottom \(input.shapeText) has no channel axis")
     let parameters = layer.parameters("bn_param")
     let channels = input.shape[1]
     let factors = try layer.vector(0, "scale", count: channels)
@@ -92,11 +90,10 @@ extension Batchnorm {
   fileprivate mutating func useStatistics(
     of input: CaffeTensor, _ layer: CaffeLayer, field: String
   ) throws {
-    guard input.shape.count > 1, input.shape[0] == 1 else {
-      throw layer.unsupported(
-        "statistics over \(input.shape.first ?? 0) images at once", field: field,
-        hint: "a batch of one is supported")
-    }
+    try layer.require(
+      input.shape.count > 1 && input.shape[0] == 1,
+      unsupported: "statistics over \(input.shape.first ?? 0) images at once", field: field,
+      hint: "a batch of one is supported")
     computeMeanVar = true
     instanceNormalization = true
   }

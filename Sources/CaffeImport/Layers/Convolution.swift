@@ -78,15 +78,14 @@ extension ConvolutionSettings {
     let shape = try outputShape(input, isDeconvolution: false)
     let depth = input.shape[channelAxis + 1]
     let planes = shape[channelAxis + 1]
-    guard try checkedProduct([planes, kernel[0]]) <= Limits.writtenOutSteps else {
-      throw layer.unsupported(
+    try layer.require(
+      checkedProduct([planes, kernel[0]]) <= Limits.writtenOutSteps,
+      unsupported:
         "unrolling would give \(planes) output planes, each computed from \(kernel[0]) input planes"
-      )
-    }
-    guard input.shape[..<channelAxis].allSatisfy({ $0 == 1 }) else {
-      throw layer.unsupported(
-        "a kernel of three axes on a batch of several items, \(input.shapeText)")
-    }
+    )
+    try layer.require(
+      input.shape[..<channelAxis].allSatisfy({ $0 == 1 }),
+      unsupported: "a kernel of three axes on a batch of several items, \(input.shapeText)")
     // Planes as channels, with the channels of each plane adjacent.
     let tensor = network.five(input, for: layer.name)
     let source = network.placed(

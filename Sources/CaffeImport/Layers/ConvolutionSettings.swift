@@ -34,11 +34,9 @@ struct ConvolutionSettings: Sendable {
       parameters.int("axis", default: 1), "convolution_param.axis", of: layer)
     channels = input.shape[channelAxis]
     let count = input.shape.count - channelAxis - 1
-    guard (1...3).contains(count) else {
-      throw layer.unsupported(
-        "a kernel of \(count) axes", field: "convolution_param.axis",
-        hint: "one to three spatial axes are supported")
-    }
+    try layer.require(
+      (1...3).contains(count), unsupported: "a kernel of \(count) axes",
+      field: "convolution_param.axis", hint: "one to three spatial axes are supported")
     func sizes(_ field: String, _ name: String, default standard: Int?, atLeast minimum: Int)
       throws -> [Int]
     {
@@ -69,11 +67,9 @@ struct ConvolutionSettings: Sendable {
     groups =
       kind == .depthwise && !parameters.has("group")
       ? channels : try parameters.int("group", atLeast: 1)
-    guard channels % groups == 0, outputs % groups == 0 else {
-      throw parameters.error(
-        "group", "\(channels) channels and \(outputs) outputs are not divisible by \(groups) groups"
-      )
-    }
+    try parameters.require(
+      channels % groups == 0 && outputs % groups == 0, "group",
+      "\(channels) channels and \(outputs) outputs are not divisible by \(groups) groups")
   }
 
   /// Extents of the dilated kernel.

@@ -101,10 +101,9 @@ private struct DetectionSettings {
     }
     let limit = suppression.has("top_k") ? try suppression.int("top_k") : -1
     let keep = try parameters.int("keep_top_k")
-    guard boxes > 0, !labels.isEmpty, keep != 0, limit != 0 else {
-      throw layer.error(
-        "its output would be empty: boxes or classes are missing, or keep_top_k is 0")
-    }
+    try layer.require(
+      boxes > 0 && !labels.isEmpty && keep != 0 && limit != 0,
+      "its output would be empty: boxes or classes are missing, or keep_top_k is 0")
     candidates = limit > 0 ? min(limit, boxes) : boxes
     keptOfClass = keep > 0 ? min(keep, candidates) : candidates
     let all = try checkedProduct([labels.count, keptOfClass], limit: 1 << 22)

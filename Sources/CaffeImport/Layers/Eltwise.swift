@@ -13,10 +13,9 @@ enum Eltwise: ElementwiseConverter {
     let parameters = layer.parameters("eltwise_param")
     let operation = try parameters.symbol("operation")
     let factors = try parameters.floats("coeff")
-    guard factors.isEmpty || operation == "SUM" else {
-      throw parameters.error(
-        "coeff", "coefficients with the operation \(operation)", hint: "only SUM has coefficients")
-    }
+    try parameters.require(
+      factors.isEmpty || operation == "SUM", "coeff",
+      "coefficients with the operation \(operation)", hint: "only SUM has coefficients")
     try parameters.require(
       factors.isEmpty || factors.count == layer.inputs.count, "coeff",
       "\(factors.count) coefficients for \(layer.inputs.count) bottoms")

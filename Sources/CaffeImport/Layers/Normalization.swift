@@ -11,9 +11,8 @@ enum LRNLayer: SingleInputConverter {
   static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
     let parameters = layer.parameters("lrn_param")
     let size = try parameters.int("local_size", atLeast: 1)
-    guard size % 2 == 1 else {
-      throw parameters.error("local_size", "\(size) is even", hint: "Caffe accepts odd sizes only")
-    }
+    try parameters.require(
+      size % 2 == 1, "local_size", "\(size) is even", hint: "Caffe accepts odd sizes only")
     try layer.requireImages(layer.input)
     let image = network.images(layer.input, for: layer.name)
     let alpha = try parameters.float("alpha")

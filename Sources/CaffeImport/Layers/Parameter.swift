@@ -10,10 +10,9 @@ enum Parameter: CaffeLayerConverter {
   static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
     try layer.requireBottoms(0...0)
     let shape = try layer.parameters("parameter_param").message("shape").ints("dim", atLeast: 1)
-    guard shape.count <= 5 else {
-      throw layer.unsupported(
-        "a constant with \(shape.count) axes is not supported", field: "parameter_param.shape")
-    }
+    try layer.require(
+      shape.count <= 5, unsupported: "a constant with \(shape.count) axes is not supported",
+      field: "parameter_param.shape")
     let values = try layer.weight(0, "parameter", shape: shape)
     var tensor = network.constant(values, layer.name, output: layer.tops[0])
     // Known values are meant for SSD's constants; parameters can be large.

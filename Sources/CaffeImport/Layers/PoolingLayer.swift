@@ -59,11 +59,9 @@ struct PoolingWindows: Sendable {
     let isGlobal = try parameters.bool("global_pooling")
     var kernel = extents
     if isGlobal {
-      guard !parameters.has("kernel_size"), !parameters.has("kernel_h"),
-        !parameters.has("kernel_w")
-      else {
-        throw parameters.error("global_pooling", "global_pooling excludes a kernel size")
-      }
+      try parameters.require(
+        !parameters.has("kernel_size") && !parameters.has("kernel_h")
+          && !parameters.has("kernel_w"), "global_pooling", "global_pooling excludes a kernel size")
     } else {
       kernel = try parameters.pair("kernel_size", "kernel", atLeast: 1)
     }

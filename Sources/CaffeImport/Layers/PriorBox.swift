@@ -42,12 +42,10 @@ private struct PriorBoxSettings {
     guard !minimum.isEmpty, minimum.allSatisfy({ $0 >= 1 && $0 < 1e9 }) else {
       throw parameters.error("min_size", "\(minimum) are not valid sizes in pixels")
     }
-    guard maximum.isEmpty || maximum.count == minimum.count,
-      zip(minimum, maximum).allSatisfy({ $0 < $1 && $1 < 1e9 })
-    else {
-      throw parameters.error(
-        "max_size", "the maximum sizes \(maximum) must be larger than the minimum sizes \(minimum)")
-    }
+    try parameters.require(
+      (maximum.isEmpty || maximum.count == minimum.count)
+        && zip(minimum, maximum).allSatisfy({ $0 < $1 && $1 < 1e9 }), "max_size",
+      "the maximum sizes \(maximum) must be larger than the minimum sizes \(minimum)")
     let flips = try parameters.bool("flip")
     var ratios: [Float] = [1]
     for ratio in try parameters.floats("aspect_ratio") {

@@ -21,10 +21,9 @@ struct BinaryReader {
     var reader = BinaryReader(bytes)
     var network = try reader.parse(.network)
     try NetworkUpgrade.apply(to: &network, notes: &notes)
-    guard network.has("layer") else {
-      throw ModelError(
-        .malformed, "the file has no layers", hint: "it is not a .caffemodel, or it is damaged")
-    }
+    try require(
+      network.has("layer"), "the file has no layers",
+      hint: "it is not a .caffemodel, or it is damaged")
     return network
   }
 
@@ -39,22 +38,18 @@ struct BinaryReader {
 
   private mutating func spend(_ byteCount: Int) throws {
     rest -= byteCount
-    guard rest >= 0 else {
-      throw ModelError(
-        .limitExceeded, "reading it would take memory out of proportion to its size",
-        hint: "the file contains far more structure than a network needs")
-    }
+    try require(
+      rest >= 0, .limitExceeded, "reading it would take memory out of proportion to its size",
+      hint: "the file contains far more structure than a network needs")
   }
 
   private mutating func message(
     _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, _ type: MessageType, depth: Int
   ) throws -> CaffeMessage {
-    guard depth > 0 else {
-      throw ModelError(
-        .limitExceeded,
-        "messages are nested more than \(Limits.protobufDepth) levels deep (at byte \(range.lowerBound))"
-      )
-    }
+    try require(
+      depth > 0, .limitExceeded,
+      "messages are nested more than \(Limits.protobufDepth) levels deep (at byte \(range.lowerBound))"
+    )
     try spend(Self.valueByteCount)
     var message = CaffeMessage(type)
     // Unpacked numbers of a repeated field may come in any number of pieces.

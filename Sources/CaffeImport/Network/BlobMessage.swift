@@ -25,10 +25,9 @@ extension CaffeBlob {
     let (storage, count) = try Self.storage(message)
     self.storage = storage
     let expected = try checkedProduct(shape, limit: Limits.tensorElements)
-    guard count == expected || count == 0 else {
-      throw ModelError(
-        .malformed, "a blob of shape \(shape) has \(count) values, not \(expected)", field: "blobs")
-    }
+    try require(
+      count == expected || count == 0,
+      "a blob of shape \(shape) has \(count) values, not \(expected)", field: "blobs")
   }
 
   private static func storage(_ message: CaffeMessage) throws -> (Storage, count: Int) {

@@ -144,12 +144,10 @@ enum NetworkUpgrade {
       var layer = upgradedV0(connection, old)
       if let bottom = connection.strings("bottom").first, let pad = padding[bottom] {
         let field = old.string("type") == "pool" ? "pooling_param" : "convolution_param"
-        guard ["conv", "pool"].contains(old.string("type")) else {
-          throw ModelError(
-            .malformed, "a padding layer comes before it", layer: old.string("name"),
-            layerClass: old.string("type"),
-            hint: "only convolution and pooling layers support that")
-        }
+        try require(
+          ["conv", "pool"].contains(old.string("type")), "a padding layer comes before it",
+          layer: old.string("name"), layerClass: old.string("type"),
+          hint: "only convolution and pooling layers support that")
         var parameters = settings(field, of: layer)
         parameters.set("pad", pad.pad)
         layer.set(field, [.message(parameters)])

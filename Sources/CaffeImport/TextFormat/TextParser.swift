@@ -20,12 +20,9 @@ struct TextParser {
   }
 
   init(_ text: [UInt8]) throws {
-    guard text.count <= Limits.prototxtBytes else {
-      throw ModelError(
-        .limitExceeded,
-        "\(text.count) bytes of text are more than the limit of \(Limits.prototxtBytes)"
-      )
-    }
+    try require(
+      text.count <= Limits.prototxtBytes, .limitExceeded,
+      "\(text.count) bytes of text are more than the limit of \(Limits.prototxtBytes)")
     scanner = try TextScanner(text)
   }
 
@@ -40,11 +37,9 @@ struct TextParser {
     _ type: MessageType?, until closing: (symbol: Character, start: TextPosition)?, path: String,
     depth: Int
   ) throws -> CaffeMessage {
-    guard depth > 0 else {
-      throw ModelError(
-        .limitExceeded,
-        "\(scanner.position): messages are nested more than \(Limits.protobufDepth) levels deep")
-    }
+    try require(
+      depth > 0, .limitExceeded,
+      "\(scanner.position): messages are nested more than \(Limits.protobufDepth) levels deep")
     var message = CaffeMessage(type)
     while true {
       if let closing {
@@ -150,11 +145,9 @@ struct TextParser {
 
   private mutating func value(_ type: FieldType?, _ path: String, depth: Int) throws -> CaffeValue {
     valueCount += 1
-    guard valueCount <= Limits.prototxtValues else {
-      throw ModelError(
-        .limitExceeded,
-        "\(scanner.position): more than \(Limits.prototxtValues) values")
-    }
+    try require(
+      valueCount <= Limits.prototxtValues, .limitExceeded,
+      "\(scanner.position): more than \(Limits.prototxtValues) values")
     if isMessageStart {
       var inner: MessageType?
       if let type {

@@ -28,10 +28,9 @@ struct DeconvolutionalLayer: DarknetLayer {
     let size = window.size
     func length(_ extent: Int) throws -> Int {
       let full = try checkedProduct([extent - 1, window.strideX], limit: Limits.dimension) + size
-      guard full > 2 * window.padding else {
-        throw call.error(
-          "its output would be empty after removing the padding of \(window.padding)")
-      }
+      try call.require(
+        full > 2 * window.padding,
+        "its output would be empty after removing the padding of \(window.padding)")
       return full - 2 * window.padding
     }
     let weights = try ConvolutionWeights(

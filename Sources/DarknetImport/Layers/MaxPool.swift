@@ -83,10 +83,9 @@ struct PoolOptions: Sendable {
       behind.append(max(0, reach + size - padding / 2 - extent))
       lengths.append(length)
     }
-    guard padding / 2 < size, behind.allSatisfy({ $0 < size }) else {
-      throw call.unsupported(
-        "with a padding of \(padding) windows of \(size) lie entirely outside the image")
-    }
+    try call.require(
+      padding / 2 < size && behind.allSatisfy({ $0 < size }),
+      unsupported: "with a padding of \(padding) windows of \(size) lie entirely outside the image")
     var pooling = Pooling()
     pooling.type = type
     pooling.kernelSize = [size, size]

@@ -22,12 +22,10 @@ struct RouteLayer: DarknetLayer {
     groups = try section.int(
       "groups", default: section.kind == "route_lhalf" ? 2 : 1, in: 1...Limits.dimension)
     group = try section.int("group_id", default: 0)
-    guard group < groups else {
-      throw ModelError(
-        .malformed,
-        "line \(section.line): group_id \(group) is out of range for \(groups) groups, counted from 0"
-      )
-    }
+    try require(
+      group < groups,
+      "line \(section.line): group_id \(group) is out of range for \(groups) groups, counted from 0"
+    )
   }
 
   func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {

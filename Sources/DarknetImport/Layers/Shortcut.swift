@@ -50,14 +50,12 @@ struct ShortcutLayer: DarknetLayer {
         section.required("weights_normalization"), "'\(other)' is unknown",
         hint: "none, relu or softmax")
     }
-    guard kind == .none || (alpha == 1 && beta == 1) else {
-      throw ModelError(
-        .unsupported, "line \(section.line): weights together with alpha and beta")
-    }
-    guard from.count == 1 || (alpha == 1 && beta == 1) else {
-      throw ModelError(
-        .unsupported, "line \(section.line): several layers together with alpha and beta")
-    }
+    try require(
+      kind == .none || (alpha == 1 && beta == 1), .unsupported,
+      "line \(section.line): weights together with alpha and beta")
+    try require(
+      from.count == 1 || (alpha == 1 && beta == 1), .unsupported,
+      "line \(section.line): several layers together with alpha and beta")
   }
 
   func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
@@ -116,11 +114,11 @@ struct ShortcutLayer: DarknetLayer {
     }
     if !source.hasSize(of: input) {
       let step = source.width / input.width
-      guard step >= 1, step == source.height / input.height else {
-        throw call.unsupported(
+      try call.require(
+        step >= 1 && step == source.height / input.height,
+        unsupported:
           "it adds \(source.sizes) to \(input.sizes), whose rows and columns differ by different factors"
-        )
-      }
+      )
       for (axis, length, name) in [
         (Slice.Axis.height, input.height, "rows"), (.width, input.width, "columns"),
       ] {

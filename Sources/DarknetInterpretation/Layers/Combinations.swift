@@ -74,9 +74,7 @@ extension DarknetOperations {
       for (source, count) in zip(sources, counts) {
         values += try call.result(source).values[group * count..<(group + 1) * count]
       }
-      guard values.count == shape.reduce(1, *) else {
-        throw ModelError(.malformed, "\(groups) groups of \(shapes)")
-      }
+      try require(values.count == shape.reduce(1, *), "\(groups) groups of \(shapes)")
       return DoubleArray(shape: shape, values)
     }
   }

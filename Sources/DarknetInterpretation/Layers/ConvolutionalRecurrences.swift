@@ -23,9 +23,7 @@ private struct PlaneConvolutions {
     groups = takesSigns ? 1 : max(1, try maker.int("groups", 1))
     isNormalized = try maker.section.bool("batch_normalize")
     self.activation = try maker.activation(activation)
-    guard try maker.int("stride", 1) == 1 else {
-      throw ModelError(.unsupported, "stride is not interpreted")
-    }
+    try require(maker.int("stride", 1) == 1, .unsupported, "stride is not interpreted")
     try maker.require(2 * border == size - 1, "windows of \(size) with a padding of \(border)")
   }
 

@@ -54,9 +54,8 @@ struct ConnectedProduct {
   }
 
   func applied(to input: DoubleArray) throws -> DoubleArray {
-    guard input.count == inputs else {
-      throw ModelError(.mismatch, "\(input.count) numbers for a matrix of \(inputs) columns")
-    }
+    try require(
+      input.count == inputs, .mismatch, "\(input.count) numbers for a matrix of \(inputs) columns")
     var result = try DoubleArray(shape: [outputs, 1, 1])
     for output in 0..<outputs {
       var sum = 0.0

@@ -30,10 +30,9 @@ struct AdaptivePooling: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     var tensor = network.standard(try call.input, for: call.name)
-    guard tensor.rank == sizes.count + 2 else {
-      throw call.error(
-        "its input \(tensor.shapeText) must have \(sizes.count) axes besides the channels")
-    }
+    try call.require(
+      tensor.rank == sizes.count + 2,
+      "its input \(tensor.shapeText) must have \(sizes.count) axes besides the channels")
     if tensor.rank > 4 { network.fixesSequences = true }
     // The axes are independent of one another.
     for (index, size) in sizes.enumerated() {

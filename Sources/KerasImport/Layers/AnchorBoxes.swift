@@ -43,9 +43,8 @@ struct AnchorBoxes: KerasLayer {
     func pair(_ name: String) throws -> [Double]? {
       let pair = try numbers(name, [])
       if pair.count == 1 { return pair + pair }
-      guard pair.isEmpty || pair.count == 2 else {
-        throw configuration.unsupported(name, "\(pair.count) numbers for two axes")
-      }
+      try configuration.require(
+        pair.isEmpty || pair.count == 2, name, unsupported: "\(pair.count) numbers for two axes")
       return pair.isEmpty ? nil : pair
     }
     image = (
@@ -53,9 +52,8 @@ struct AnchorBoxes: KerasLayer {
     )
     let scale = try configuration.double("this_scale")
     let next = try configuration.double("next_scale")
-    guard scale >= 0, next >= 0 else {
-      throw configuration.unsupported("this_scale", "a scale below 0 is not supported")
-    }
+    try configuration.require(
+      scale >= 0 && next >= 0, "this_scale", unsupported: "a scale below 0 is not supported")
     let hasTwo = try configuration.bool("two_boxes_for_ar1", default: true)
     let side = min(image.height, image.width)
     boxes = try numbers("aspect_ratios", [0.5, 1, 2]).flatMap { ratio in
@@ -71,9 +69,8 @@ struct AnchorBoxes: KerasLayer {
     clips = try configuration.bool("clip_boxes", default: false)
     normalizes = try configuration.bool("normalize_coords", default: false)
     variances = try numbers("variances", [0.1, 0.1, 0.2, 0.2])
-    guard variances.count == 4 else {
-      throw configuration.unsupported("variances", "\(variances.count) of them, not four")
-    }
+    try configuration.require(
+      variances.count == 4, "variances", unsupported: "\(variances.count) of them, not four")
     let name = configuration.field("coords")?.value.string ?? "centroids"
     guard let coordinates = Coordinates(rawValue: name) else {
       throw configuration.unsupported("coords", "'\(name)' is not supported")
@@ -83,9 +80,7 @@ struct AnchorBoxes: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    guard input.rank == 4 else {
-      throw call.error("its input \(input.shapeText) is not an image")
-    }
+    try call.require(input.rank == 4, "its input \(input.shapeText) is not an image")
     let places = try call.known(input.shape[1...2], of: input)
     let count = try checkedProduct(places + [boxes.count], limit: Limits.dimension)
     _ = try computedCount([count, 8])

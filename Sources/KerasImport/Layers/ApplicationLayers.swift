@@ -17,9 +17,7 @@ struct CustomScaleLayer: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (inputs, result) = try network.merged(call)
-    guard inputs.count == 2 else {
-      throw call.error("it takes two inputs but gets \(inputs.count)")
-    }
+    try call.require(inputs.count == 2, "it takes two inputs but gets \(inputs.count)")
     let scaled = network.affine(inputs[1].blob, Float(scale), 0, call.name + "__scale__")
     return [result.with(network.sum([inputs[0].blob, scaled], call.name))]
   }

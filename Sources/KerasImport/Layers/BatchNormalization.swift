@@ -29,20 +29,18 @@ struct BatchNormalization: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     let axes = try configuration.ints("axis") ?? [-1]
-    guard axes.count == 1 else {
-      throw configuration.unsupported(
-        "axis", "normalization along the axes \(axes) together is not supported")
-    }
+    try configuration.require(
+      axes.count == 1, "axis",
+      unsupported: "normalization along the axes \(axes) together is not supported")
     axis = axes[0]
     epsilon = try configuration.double("epsilon", default: 1e-3)
     affine = try ScaleAndCenter(configuration)
     let mode = try configuration.int("mode", default: 0, atLeast: 0)
     usesInput = mode == 2
     isTrainable = try configuration.bool("trainable", default: true)
-    guard mode == 0 || usesInput else {
-      throw configuration.unsupported(
-        "mode", "\(mode): normalization by the statistics of each batch is not supported")
-    }
+    try configuration.require(
+      mode == 0 || usesInput, "mode",
+      unsupported: "\(mode): normalization by the statistics of each batch is not supported")
     isRenormalized = try configuration.bool("renorm", default: false)
   }
 

@@ -56,10 +56,9 @@ private struct Directions<Layer: DirectedLayer> {
   init(_ configuration: LayerConfiguration) throws {
     func layer(_ field: String) throws -> Layer {
       let inner = try configuration.inner(field)
-      guard Layer.classNames.contains(inner.kind) else {
-        throw configuration.unsupported(
-          field, "\(inner.kind) is not a recurrent layer that can be converted")
-      }
+      try configuration.require(
+        Layer.classNames.contains(inner.kind), field,
+        unsupported: "\(inner.kind) is not a recurrent layer that can be converted")
       let layer = try Layer(inner)
       try inner.requireRead()
       return layer
@@ -77,13 +76,11 @@ private struct Directions<Layer: DirectedLayer> {
       forward.path.zeroesIgnored = forward.path.returnsSequences
       backward.path.zeroesIgnored = backward.path.returnsSequences
     }
-    guard forward.path.isReversed != backward.path.isReversed,
-      forward.path.returnsSequences == backward.path.returnsSequences
-    else {
-      throw configuration.unsupported(
-        "backward_layer", "it must run backwards and return as many steps")
-    }
     merge = try DirectionMerge.read(configuration)
+    try configuration.require(
+      forward.path.isReversed != backward.path.isReversed
+        && forward.path.returnsSequences == backward.path.returnsSequences, "backward_layer",
+      unsupported: "it must run backwards and return as many steps")
   }
 
   var weights: [WeightSlot] {
@@ -248,9 +245,8 @@ extension Directions<RecurrentLayer> {
       output.blob = network.add(call.name, Concat(), blobs)
       return [output]
     }
-    guard forward.cell.units == backward.cell.units else {
-      throw call.error("its layers have different numbers of units")
-    }
+    try call.require(
+      forward.cell.units == backward.cell.units, "its layers have different numbers of units")
     let name = call.name + "_elementwise"
     switch merge {
     case .sum: output.blob = network.add(name, Add(), blobs)

@@ -52,9 +52,8 @@ struct SubPixelUpscaling: KerasLayer {
       throw configuration.unsupported("size", "\(factors) is not supported")
     }
     self.factor = factor
-    guard try configuration.dataFormat != .channelsFirst else {
-      throw configuration.unsupported("data_format", "channels first")
-    }
+    try configuration.require(
+      configuration.dataFormat != .channelsFirst, "data_format", unsupported: "channels first")
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -115,9 +114,7 @@ struct UpsampleLike: KerasLayer {
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    guard call.inputs.count == 2 else {
-      throw call.error("it takes two inputs, not \(call.inputs.count)")
-    }
+    try call.require(call.inputs.count == 2, "it takes two inputs, not \(call.inputs.count)")
     let image = try network.image(call.inputs[0], format, call)
     let sizes = try call.sizes(try network.image(call.inputs[1], format, call))
     let given = try call.sizes(image)

@@ -70,11 +70,10 @@ struct Discretization: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     boundaries = try configuration.numbers("bin_boundaries") ?? []
     mode = try CategoryMode(configuration, default: .int)
-    guard !boundaries.isEmpty, boundaries.count <= Self.boundaryLimit else {
-      throw configuration.unsupported(
-        "bin_boundaries", "\(boundaries.count) boundaries",
-        hint: "call `adapt`, then save the whole model")
-    }
+    try configuration.require(
+      !boundaries.isEmpty && boundaries.count <= Self.boundaryLimit, "bin_boundaries",
+      unsupported: "\(boundaries.count) boundaries", hint: "call `adapt`, then save the whole model"
+    )
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
@@ -140,16 +139,14 @@ struct IntegerLookup: KerasLayer {
     if let unknown = configuration.field("oov_token")?.value.double, words.first == unknown {
       words.removeFirst()
     }
-    guard (1...Self.limit).contains(words.count), words.allSatisfy({ abs($0) < 16_777_216 }) else {
-      throw configuration.unsupported(
-        "vocabulary",
-        words.isEmpty
-          ? "it is missing from the file"
-          : "it has \(words.count) numbers, or numbers beyond 2²⁴",
-        hint: words.isEmpty
-          ? "save the model as .keras, which stores what adapt() has found; an .h5 file does not"
-          : "create the layer with vocabulary=[…]")
-    }
+    try configuration.require(
+      (1...Self.limit).contains(words.count) && words.allSatisfy({ abs($0) < 16_777_216 }),
+      "vocabulary",
+      unsupported: words.isEmpty
+        ? "it is missing from the file" : "it has \(words.count) numbers, or numbers beyond 2²⁴",
+      hint: words.isEmpty
+        ? "save the model as .keras, which stores what adapt() has found; an .h5 file does not"
+        : "create the layer with vocabulary=[…]")
     vocabulary = words.map { Float($0) }
     mode = try CategoryMode(configuration, default: .int)
     width =

@@ -98,9 +98,7 @@ extension OperationCall {
   /// `tf.image.extract_patches` and Keras 3's operation of this name.
   func extractedPatches(into network: inout NetworkWriter) throws -> KerasTensor {
     let image = network.relaid(try input, to: .image, for: name)
-    guard image.rank == 4 else {
-      throw layer.error("its input \(image.shapeText) is not an image")
-    }
+    try layer.require(image.rank == 4, "its input \(image.shapeText) is not an image")
     func pair(_ position: Int, _ names: String...) throws -> [Int]? {
       var found: [Int]?
       for name in names where found == nil { found = try ints(nil, name) }

@@ -23,9 +23,7 @@ struct GroupNormalization: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     let stored = try configuration.ints("groups")?.first ?? 32
-    guard stored > 0 || stored == -1 else {
-      throw configuration.unsupported("groups", "\(stored)")
-    }
+    try configuration.require(stored > 0 || stored == -1, "groups", unsupported: "\(stored)")
     groups = stored == -1 ? nil : stored
     isContributed = configuration["keras_contrib"] != nil
     axis = try configuration.ints("axis")?.first ?? -1
@@ -42,11 +40,11 @@ struct GroupNormalization: KerasLayer {
     guard input.rank == 5 else { return [try normalized(input, axis, call, &network)] }
     // A volume as an image; all positions count equally.
     let sizes = input.shape.dropFirst().compactMap { $0 }
-    guard axis == 4, sizes.count == 4, !input.isGuess else {
-      throw call.unsupported(
+    try call.require(
+      axis == 4 && sizes.count == 4 && !input.isGuess,
+      unsupported:
         "its input \(input.shapeText) has the channels first or an unknown size, which is not supported"
-      )
-    }
+    )
     let image = try network.reshaped(
       input,
       to: [
@@ -75,9 +73,8 @@ struct GroupNormalization: KerasLayer {
       throw call.unknownSize(of: tensor)
     }
     let groups = groups ?? channels
-    guard channels % groups == 0 else {
-      throw call.error("\(channels) channels are not divisible by \(groups) groups")
-    }
+    try call.require(
+      channels % groups == 0, "\(channels) channels are not divisible by \(groups) groups")
     func reshape(_ shape: [Int], _ suffix: String) -> String {
       var reshape = Reshape()
       reshape.targetShape = shape
@@ -116,16 +113,13 @@ struct GroupNormalization: KerasLayer {
     guard sizes.count == input.rank - 1, !input.isGuess, let channels = sizes.last else {
       throw call.unknownSize(of: input)
     }
-    guard axis == input.rank - 1 else {
-      throw call.unsupported(
-        "keras-contrib's variant does not support axis \(axis) of \(input.shapeText)",
-        hint: "use the last axis"
-      )
-    }
+    try call.require(
+      axis == input.rank - 1,
+      unsupported: "keras-contrib's variant does not support axis \(axis) of \(input.shapeText)",
+      hint: "use the last axis")
     let groups = groups ?? channels
-    guard channels % groups == 0 else {
-      throw call.error("\(channels) channels are not divisible into \(groups) groups")
-    }
+    try call.require(
+      channels % groups == 0, "\(channels) channels are not divisible into \(groups) groups")
     let each = channels / groups
     let places = try checkedProduct(sizes.dropLast(), limit: Limits.dimension)
     var tensor = try network.reshaped(
@@ -154,9 +148,8 @@ struct GroupNormalization: KerasLayer {
 extension TensorLayout {
   /// One axis in the channels and the others in height and width, with none in the sequence.
   init(channel axis: Int, rank: Int, _ call: LayerCall) throws {
-    guard rank <= 4 else {
-      throw call.unsupported("statistics over the positions of a volume are not supported")
-    }
+    try call.require(
+      rank <= 4, unsupported: "statistics over the positions of a volume are not supported")
     // The last positions first: a sequence is along the width.
     var free: [BlobAxis] = rank == 4 ? [.height, .width] : [.width]
     axes = (1..<rank).map { $0 == axis ? .channel : free.isEmpty ? .width : free.removeFirst() }

@@ -39,10 +39,9 @@ struct HeadedAttention {
     scores.blob = network.affine(
       scores.blob, scale ?? 1 / Float(size).squareRoot(), 0, call.name + "__scale__")
     if let terms {
-      guard scores.shape.dropFirst().map({ $0 ?? -1 }) == terms.shape else {
-        throw call.error(
-          "its scores \(scores.shapeText) do not match \(KerasTensor.text(terms.shape))")
-      }
+      try call.require(
+        scores.shape.dropFirst().map({ $0 ?? -1 }) == terms.shape,
+        "its scores \(scores.shapeText) do not match \(KerasTensor.text(terms.shape))")
       scores = network.relaid(scores, to: .imageChannelsFirst, for: call.name + "_terms")
       scores.blob = network.add(
         call.name + "__terms__", Bias(Weights(terms), terms.shape), [scores.blob])

@@ -25,10 +25,9 @@ struct LocallyConnected: KerasLayer {
     filters = try configuration.int("filters", "nb_filter")
     settings = try ConvolutionSettings(configuration)
     implementation = try configuration.int("implementation", default: 1)
-    guard !isChannelsFirst || implementation == 1 else {
-      throw configuration.unsupported(
-        "implementation", "\(implementation) with data_format 'channels_first' is not supported")
-    }
+    try configuration.require(
+      !isChannelsFirst || implementation == 1, "implementation",
+      unsupported: "\(implementation) with data_format 'channels_first' is not supported")
   }
 
   var weights: [WeightSlot] { settings.slots("kernel") }
@@ -147,9 +146,8 @@ struct LocallyConnected: KerasLayer {
             isSparse
             ? next : ((source * channels + element % channels) * count + place) * filters + filter
           next += 1
-          guard index < stored.count else {
-            throw call.error("weight 'kernel' has only \(stored.count) elements")
-          }
+          try call.require(
+            index < stored.count, "weight 'kernel' has only \(stored.count) elements")
           kernel[(place * filters + filter) * window + element] = stored[index]
         }
       }

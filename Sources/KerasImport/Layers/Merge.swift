@@ -146,9 +146,7 @@ struct SubtractLayer: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (inputs, result) = try network.merged(call)
-    guard inputs.count == 2 else {
-      throw call.error("it takes two inputs but gets \(inputs.count)")
-    }
+    try call.require(inputs.count == 2, "it takes two inputs but gets \(inputs.count)")
     return [result.with(network.difference(inputs[0].blob, inputs[1].blob, call.name))]
   }
 }

@@ -54,10 +54,9 @@ struct MultiHeadAttention: KerasLayer {
       sharedHeads = try configuration.int("num_key_value_heads")
       keySize = try configuration.int("head_dim")
       valueSize = keySize
-      guard heads % sharedHeads == 0 else {
-        throw configuration.unsupported(
-          "num_key_value_heads", "\(heads) heads are not divisible by \(sharedHeads)")
-      }
+      try configuration.require(
+        heads % sharedHeads == 0, "num_key_value_heads",
+        unsupported: "\(heads) heads are not divisible by \(sharedHeads)")
     }
     guard heads <= Self.headLimit else {
       throw configuration.unsupported(nil, "it has \(heads) heads; the limit is \(Self.headLimit)")
@@ -170,11 +169,10 @@ private struct AttentionFolding {
     let last = query.rank - 1
     steps = try (axes ?? Array(1..<max(last, 1))).map { try call.axis($0, of: query) }
     if query.rank == 3, steps == [1] { return nil }
-    guard query.rank >= 3, query.rank <= 5, !steps.contains(last), Set(steps).count == steps.count
-    else {
-      throw call.unsupported(
-        "attention along the axes \(steps) of \(query.shapeText) is not supported")
-    }
+    try call.require(
+      query.rank >= 3 && query.rank <= 5 && !steps.contains(last)
+        && Set(steps).count == steps.count,
+      unsupported: "attention along the axes \(steps) of \(query.shapeText) is not supported")
     let steps = steps
     outer = (1..<last).filter { !steps.contains($0) }
     self.query = query

@@ -58,9 +58,7 @@ extension NetworkWriter {
   fileprivate mutating func adding(
     image table: FloatValues, to input: KerasTensor, _ call: LayerCall
   ) throws -> KerasTensor {
-    guard input.rank == 4 else {
-      throw call.error("its input \(input.shapeText) is not an image")
-    }
+    try call.require(input.rank == 4, "its input \(input.shapeText) is not an image")
     let image = relaid(input, to: .image, for: call.name)
     let turned = table.shaped(Array(table.shape.dropFirst())).transposed([2, 0, 1])
     return image.with(add(call.name, Bias(Weights(turned), turned.shape), [image.blob]))
@@ -106,9 +104,8 @@ struct DistanceBias: KerasLayer {
     // A single head may have no axis.
     let isSingle = !isRelative && input.rank == 3
     if isSingle, let raised = input.inserting(at: 1) { input = raised }
-    guard input.rank >= 4 else {
-      throw call.error("its input \(input.shapeText) is not the scores of several heads")
-    }
+    try call.require(
+      input.rank >= 4, "its input \(input.shapeText) is not the scores of several heads")
     let sizes = try call.known(input.shape.suffix(3), of: input)
     let (heads, queries, keys) = (sizes[0], sizes[1], sizes[2])
     try call.require(queries > 0 && keys > 0, "its input \(input.shapeText) has no scores")
@@ -209,9 +206,7 @@ struct PositionalEncodingFourier: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    guard input.rank == 4 else {
-      throw call.error("its input \(input.shapeText) is not an image")
-    }
+    try call.require(input.rank == 4, "its input \(input.shapeText) is not an image")
     let sizes = try call.known(input.shape.dropFirst(), of: input)
     let channels = sizes[2]
     _ = try checkedProduct(

@@ -30,9 +30,8 @@ struct RelativePositionalEmbedding: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    guard input.rank == 5 else {
-      throw call.error("its input \(input.shapeText) is not the image of several heads")
-    }
+    try call.require(
+      input.rank == 5, "its input \(input.shapeText) is not the image of several heads")
     let sizes = try call.known(input.shape.dropFirst(), of: input)
     let (heads, height, width) = (sizes[0], sizes[1], sizes[2])
     let ends = [max(positions[0], height), max(positions[1], width)]

@@ -109,9 +109,8 @@ struct Resizing: KerasLayer {
     format = try configuration.dataFormat ?? .channelsLast
     isSmoothed = try configuration.bool("antialias", default: false)
     let mode = try configuration.string("fill_mode", default: "constant")
-    guard !pads || mode == "constant" else {
-      throw configuration.unsupported("fill_mode", "'\(mode)' is not supported")
-    }
+    try configuration.require(
+      !pads || mode == "constant", "fill_mode", unsupported: "'\(mode)' is not supported")
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {

@@ -29,9 +29,7 @@ struct AnchorGrid: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    guard input.rank == 4 else {
-      throw call.error("its input \(input.shapeText) is not an image")
-    }
+    try call.require(input.rank == 4, "its input \(input.shapeText) is not an image")
     let places = try call.known(input.shape[1...2], of: input)
     var shapes: [[Float]] = []
     for ratio in ratios {
@@ -73,18 +71,15 @@ struct RegressBoxes: KerasLayer {
       guard let numbers = try configuration.numbers(name) else {
         return [Float](repeating: standard, count: 4)
       }
-      guard numbers.count == 4 else {
-        throw configuration.unsupported(name, "\(numbers.count) numbers instead of four")
-      }
+      try configuration.require(
+        numbers.count == 4, name, unsupported: "\(numbers.count) numbers instead of four")
       return numbers.map { Float($0) }
     }
     (mean, deviation) = (try four("mean", 0), try four("std", 0.2))
   }
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    guard call.inputs.count == 2 else {
-      throw call.error("it takes two inputs but gets \(call.inputs.count)")
-    }
+    try call.require(call.inputs.count == 2, "it takes two inputs but gets \(call.inputs.count)")
     let (boxes, result) = try network.merged(call)
     guard result.rank == 3, result.channels == 4 else {
       throw call.error("its input \(result.shapeText) is not a list of boxes")

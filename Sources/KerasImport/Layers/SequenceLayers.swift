@@ -321,9 +321,7 @@ struct WeightedSequence: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    guard input.rank == 3 else {
-      throw call.error("its input \(input.shapeText) is not a sequence")
-    }
+    try call.require(input.rank == 3, "its input \(input.shapeText) is not a sequence")
     try call.require(input.mask == nil, unsupported: "masks are not supported")
     var scores = try call.dense(input, "scores", 1, hasBias: hasBias, &network)
     scores = network.softmax(scores, axis: 1, call.name + "__softmax__")

@@ -31,10 +31,9 @@ struct SpatialAxes: Sendable {
   func input(_ call: LayerCall, _ network: inout NetworkWriter) throws -> KerasTensor {
     let input = try call.input
     if count == 2 { return try network.image(input, format, call) }
-    guard input.rank == count + 2 else {
-      throw call.error(
-        "its input \(input.shapeText) is not a \(count == 1 ? "sequence" : "volume")")
-    }
+    try call.require(
+      input.rank == count + 2,
+      "its input \(input.shapeText) is not a \(count == 1 ? "sequence" : "volume")")
     if count == 3 { network.fixesSequences = true }
     return network.relaid(input, to: layout, for: call.name)
   }

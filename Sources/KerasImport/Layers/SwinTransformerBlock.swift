@@ -49,12 +49,10 @@ struct SwinTransformerBlock: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let (input, steps, channels) = try call.sequence()
-    guard steps == (try checkedProduct(sizes, limit: Limits.dimension)), channels % heads == 0
-    else {
-      throw call.error(
-        "its input \(input.shapeText) does not have \(sizes[0]) × \(sizes[1]) patches and \(heads) heads"
-      )
-    }
+    try call.require(
+      steps == (checkedProduct(sizes, limit: Limits.dimension)) && channels % heads == 0,
+      "its input \(input.shapeText) does not have \(sizes[0]) × \(sizes[1]) patches and \(heads) heads"
+    )
     let fields: KeyValuePairs<String, JSONValue> = ["epsilon": .double(1e-5)]
     var x = try call.part("LayerNormalization", [input], "norm1", fields, &network)
     x = try network.reshaped(

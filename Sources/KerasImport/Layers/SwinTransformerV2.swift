@@ -78,9 +78,8 @@ struct PairwisePositionalEmbedding: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    guard input.rank >= 4 else {
-      throw call.error("its input \(input.shapeText) is not the scores of several heads")
-    }
+    try call.require(
+      input.rank >= 4, "its input \(input.shapeText) is not the scores of several heads")
     let sizes = try call.known(input.shape.suffix(3), of: input)
     let count = try computedCount(sizes)
     let terms =
@@ -183,12 +182,10 @@ struct WindowAttentionMask: KerasLayer {
     let count = (sizes[0] / windows[0]) * (sizes[1] / windows[1])
     let places = try checkedProduct(windows, limit: Limits.dimension)
     let full = input.fullShape
-    guard full.count == 4, (input.leading?.windows ?? 1) == count, full[2] == places,
-      full[3] == places
-    else {
-      throw call.error(
-        "its input \(input.shapeText) is not the scores of \(count) windows of \(places) positions")
-    }
+    try call.require(
+      full.count == 4 && (input.leading?.windows ?? 1) == count && full[2] == places
+        && full[3] == places,
+      "its input \(input.shapeText) is not the scores of \(count) windows of \(places) positions")
     // Of a single window, axis 1 of the tensor are the heads.
     guard input.leading != nil else {
       return [try masked(input, [places, places], call, &network)]

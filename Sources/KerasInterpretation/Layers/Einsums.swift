@@ -18,10 +18,9 @@ enum Einsums {
         throw ModelError(.mismatch, "\(String(names)) of the shape \(array.shape)")
       }
       for (label, size) in zip(names, array.shape) {
-        guard sizes[label, default: size] == size else {
-          throw ModelError(
-            .mismatch, "the axis \(label) has several lengths: \(a.shape), \(b.shape)")
-        }
+        try require(
+          sizes[label, default: size] == size, .mismatch,
+          "the axis \(label) has several lengths: \(a.shape), \(b.shape)")
         sizes[label] = size
       }
     }

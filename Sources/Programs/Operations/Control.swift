@@ -13,9 +13,7 @@ let controlRules: [OperationRule] = [
 
 extension MILOperationCall {
   private func blocks() throws -> (MILBlock, MILBlock) {
-    guard operation.blocks.count == 2 else {
-      throw ModelError(.malformed, "\(operation.blocks.count) blocks; two are needed")
-    }
+    try require(operation.blocks.count == 2, "\(operation.blocks.count) blocks; two are needed")
     return (operation.blocks[0], operation.blocks[1])
   }
 
@@ -73,9 +71,8 @@ extension MILOperationCall {
         lowering.define(input.name, variable)
       }
       try lowering.lower(condition)
-      guard condition.outputs.count == 1 else {
-        throw ModelError(.malformed, "the condition gives \(condition.outputs.count) values")
-      }
+      try require(
+        condition.outputs.count == 1, "the condition gives \(condition.outputs.count) values")
       try lowering.copy(lowering.value(condition.outputs[0]), to: test, name: test)
     }
     var changes = false

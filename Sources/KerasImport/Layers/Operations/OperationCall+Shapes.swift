@@ -113,11 +113,11 @@ extension OperationCall {
     let open = target.firstIndex { $0 <= 0 }
     let items = items ?? count / known
     let inner = try checkedProduct([items, known], limit: Limits.tensorElements)
-    guard inner > 0, count % inner == 0, open != nil || inner == count else {
-      throw layer.unsupported(
+    try layer.require(
+      inner > 0 && count % inner == 0 && (open != nil || inner == count),
+      unsupported:
         "reshaping \(KerasTensor.text(input.fullShape)) to \(Self.text(shape)) divides the items of "
-          + "the batch, which is not supported")
-    }
+        + "the batch, which is not supported")
     var sizes = target
     if let open { sizes[open] = count / inner }
     return try network.regrouped(input, windows: items, sizes, name, layer)

@@ -63,9 +63,7 @@ struct OperationCall: Sendable {
       guard case .tensor(let tensor) = try operand(0, "x", "input", "inputs", "tensor") else {
         throw layer.unsupported("operations on constants are not supported")
       }
-      guard tensor.sizes == nil else {
-        throw layer.unsupported("operations on shapes are not supported")
-      }
+      try layer.require(tensor.sizes == nil, unsupported: "operations on shapes are not supported")
       return tensor
     }
   }

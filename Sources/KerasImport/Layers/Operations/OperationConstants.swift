@@ -16,11 +16,11 @@ extension OperationCall {
     let (values, stored) = try numbers(json)
     var shape = stored
     while shape.count > tensor.rank - 1, shape.first == 1 { shape.removeFirst() }
-    guard shape.count < tensor.rank else {
-      throw layer.unsupported(
+    try layer.require(
+      shape.count < tensor.rank,
+      unsupported:
         "a constant of shape \(KerasTensor.text(shape)) does not match the tensor \(tensor.shapeText)"
-      )
-    }
+    )
     let axes = Array(tensor.layout.axes.suffix(shape.count))
     // Converts Keras's order of axes to C, H, W.
     var sizes: [BlobAxis: Int] = [:]

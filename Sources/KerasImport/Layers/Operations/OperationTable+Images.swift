@@ -126,9 +126,8 @@ extension OperationCall {
       throw layer.unsupported("the borders \(borders) are not supported")
     }
     if axes.isEmpty { return tensor }
-    guard axes.allSatisfy({ $0 > 0 }) else {
-      throw layer.unsupported("borders on the batch are not supported")
-    }
+    try layer.require(
+      axes.allSatisfy({ $0 > 0 }), unsupported: "borders on the batch are not supported")
     if mode == "symmetric" { return try mirrored(tensor, borders, into: &network) }
     if axes.count > 2 {
       // Two axes at a time.

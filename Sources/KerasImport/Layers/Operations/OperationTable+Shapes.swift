@@ -54,9 +54,8 @@ extension OperationTable {
     Operation("roll") { call, input, network in
       let shifts = try call.ints(1, "shift") ?? []
       let axes = try (call.ints(2, "axis") ?? []).map { try call.axis($0, of: input) }
-      guard !shifts.isEmpty, shifts.count == axes.count else {
-        throw call.layer.unsupported("a shift needs axes")
-      }
+      try call.layer.require(
+        !shifts.isEmpty && shifts.count == axes.count, unsupported: "a shift needs axes")
       var output = input
       for (index, (shift, axis)) in zip(shifts, axes).enumerated() {
         guard let length = input.shape[axis], length > 0 else {

@@ -210,10 +210,9 @@ extension OperationCall {
           removed.insert(axis)
           continue
         }
-        guard (-length..<length).contains(index) else {
-          throw layer.error(
-            "index \(index) is out of range for axis \(axis) of \(tensor.shapeText)")
-        }
+        try layer.require(
+          (-length..<length).contains(index),
+          "index \(index) is out of range for axis \(axis) of \(tensor.shapeText)")
         let start = index < 0 ? index + length : index
         output = try slice(output, axis, start..<start + 1, suffix, into: &network)
         removed.insert(axis)
@@ -263,9 +262,8 @@ extension OperationCall {
   }
 
   private func item(of sizes: KnownSizes, _ items: [JSONValue]) throws -> KerasTensor {
-    guard items.count == 1, !sizes.isScalar else {
-      throw layer.unsupported("this index of a shape is not supported")
-    }
+    try layer.require(
+      items.count == 1 && !sizes.isScalar, unsupported: "this index of a shape is not supported")
     let count = sizes.values.count
     let result: KnownSizes
     if let index = items[0].int {

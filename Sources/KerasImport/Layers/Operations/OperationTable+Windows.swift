@@ -11,10 +11,9 @@ extension OperationTable {
       // x / (bias + alpha · Σ x²) ^ beta; Core ML divides alpha by the number of channels.
       let input = network.relaid(try call.input, to: .image, for: call.name)
       let radius = try call.int(1, "depth_radius", default: 5)
-      guard input.rank == 4, (0...4096).contains(radius) else {
-        throw call.layer.unsupported(
-          "a radius of \(radius) is not supported for \(input.shapeText)")
-      }
+      try call.layer.require(
+        input.rank == 4 && (0...4096).contains(radius),
+        unsupported: "a radius of \(radius) is not supported for \(input.shapeText)")
       var normalization = LRN()
       normalization.localSize = 2 * radius + 1
       normalization.k = Float(try call.double(2, "bias", default: 1))
