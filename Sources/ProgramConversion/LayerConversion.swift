@@ -8,6 +8,15 @@ protocol OperationLayer: LayerParameters {
   func operations(_ layer: LayerConversion) throws -> [Variable]
 }
 
+/// A layer with one output.
+protocol OneResultLayer: OperationLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable
+}
+
+extension OneResultLayer {
+  func operations(_ layer: LayerConversion) throws -> [Variable] { [try operation(layer)] }
+}
+
 /// A layer during its conversion to operations.
 ///
 /// A variable has the elements of its blob in row-major order, but not always the blob's shape: of

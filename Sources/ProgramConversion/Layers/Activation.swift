@@ -50,22 +50,22 @@ extension Activation: OperationLayer {
   }
 }
 
-extension Unary: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Unary: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     var z = try layer.number()
     if effectiveScale != 1 || shift != 0, type != .abs || shift != 0 || effectiveScale != 1 {
       z = try layer.add(
         "linear_activation", z, [("alpha", .number(effectiveScale)), ("beta", .number(shift))])
     }
     switch type {
-    case .sqrt: return [try layer.add("sqrt", z)]
-    case .rsqrt: return [try layer.add("rsqrt", z, [("epsilon", .number(effectiveEpsilon))])]
-    case .inverse: return [try layer.add("inverse", z, [("epsilon", .number(effectiveEpsilon))])]
-    case .power: return [alpha == 1 ? z : try layer.combine("pow", z, alpha)]
-    case .exp: return [try layer.add("exp", z)]
-    case .log: return [try layer.add("log", z, [("epsilon", .number(epsilon))])]
-    case .abs: return [try layer.add("abs", z)]
-    case .threshold: return [try layer.add("threshold", z, [("alpha", .number(alpha))])]
+    case .sqrt: return try layer.add("sqrt", z)
+    case .rsqrt: return try layer.add("rsqrt", z, [("epsilon", .number(effectiveEpsilon))])
+    case .inverse: return try layer.add("inverse", z, [("epsilon", .number(effectiveEpsilon))])
+    case .power: return alpha == 1 ? z : try layer.combine("pow", z, alpha)
+    case .exp: return try layer.add("exp", z)
+    case .log: return try layer.add("log", z, [("epsilon", .number(epsilon))])
+    case .abs: return try layer.add("abs", z)
+    case .threshold: return try layer.add("threshold", z, [("alpha", .number(alpha))])
     }
   }
 }

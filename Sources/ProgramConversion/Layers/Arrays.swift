@@ -2,11 +2,11 @@ import CoreMLModel
 import TensorCore
 
 /// An element-wise function, computed by the operation with the name of the type.
-protocol ElementOperationLayer: OperationLayer {}
+protocol ElementOperationLayer: OneResultLayer {}
 
 extension ElementOperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [try layer.add(Self.typeName, layer.number())]
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.add(Self.typeName, layer.number())
   }
 }
 
@@ -27,66 +27,62 @@ extension Tanh: ElementOperationLayer {}
 extension Atanh: ElementOperationLayer {}
 extension Erf: ElementOperationLayer {}
 
-extension Asinh: OperationLayer {
+extension Asinh: OneResultLayer {
   /// sign(x) · log(|x| + √(x² + 1))
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.number()
     let size = try layer.add("abs", x)
     let root = try layer.add("sqrt", layer.combine("add", layer.add("square", x), 1))
     let log = try layer.add("log", layer.combine("add", size, root), [("epsilon", .number(0))])
-    return [try layer.combine("mul", layer.add("sign", x), log)]
+    return try layer.combine("mul", layer.add("sign", x), log)
   }
 }
 
-extension Acosh: OperationLayer {
+extension Acosh: OneResultLayer {
   /// log(x + √(x² − 1))
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.number()
     let root = try layer.add("sqrt", layer.combine("sub", layer.add("square", x), 1))
-    return [try layer.add("log", layer.combine("add", x, root), [("epsilon", .number(0))])]
+    return try layer.add("log", layer.combine("add", x, root), [("epsilon", .number(0))])
   }
 }
 
-extension Clip: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [
-      try layer.add(
-        "clip", layer.number(), [("alpha", .number(minVal)), ("beta", .number(maxVal))])
-    ]
+extension Clip: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.add(
+      "clip", layer.number(), [("alpha", .number(minVal)), ("beta", .number(maxVal))])
   }
 }
 
-extension ClampedReLU: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [
-      try layer.add(
-        "clamped_relu", layer.number(), [("alpha", .number(alpha)), ("beta", .number(beta))])
-    ]
+extension ClampedReLU: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.add(
+      "clamped_relu", layer.number(), [("alpha", .number(alpha)), ("beta", .number(beta))])
   }
 }
 
-extension Gelu: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Gelu: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let name =
       switch mode {
       case .exact: "EXACT"
       case .tanhApproximation: "TANH_APPROXIMATION"
       case .sigmoidApproximation: "SIGMOID_APPROXIMATION"
       }
-    return [try layer.add("gelu", layer.number(), [("mode", .text(name))])]
+    return try layer.add("gelu", layer.number(), [("mode", .text(name))])
   }
 }
 
 // MARK: - Two arrays
 
 /// A binary operation with broadcasting.
-protocol PairOperationLayer: OperationLayer {
+protocol PairOperationLayer: OneResultLayer {
   var operation: String { get }
 }
 
 extension PairOperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [try layer.combine(operation, layer.array(0), layer.array(1))]
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.combine(operation, layer.array(0), layer.array(1))
   }
 }
 
@@ -101,17 +97,15 @@ extension MaxBroadcastable: PairOperationLayer { var operation: String { "maximu
 extension MinBroadcastable: PairOperationLayer { var operation: String { "minimum" } }
 
 /// A comparison with a boolean result.
-protocol ComparisonOperationLayer: OperationLayer, ComparisonLayer {
+protocol ComparisonOperationLayer: OneResultLayer, ComparisonLayer {
   var operation: String { get }
 }
 
 extension ComparisonOperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [
-      layer.inputs.count == 1
-        ? try layer.combine(operation, layer.array(), alpha, type: .bool)
-        : try layer.combine(operation, layer.array(0), layer.array(1), type: .bool)
-    ]
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    layer.inputs.count == 1
+      ? try layer.combine(operation, layer.array(), alpha, type: .bool)
+      : try layer.combine(operation, layer.array(0), layer.array(1), type: .bool)
   }
 }
 
@@ -123,17 +117,15 @@ extension GreaterThan: ComparisonOperationLayer { var operation: String { "great
 extension GreaterEqual: ComparisonOperationLayer { var operation: String { "greater_equal" } }
 
 /// An operation on booleans.
-protocol FlagOperationLayer: OperationLayer {
+protocol FlagOperationLayer: OneResultLayer {
   var operation: String { get }
 }
 
 extension FlagOperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.flags(0)
-    return [
-      layer.inputs.count == 1
-        ? try layer.add(operation, x) : try layer.combine(operation, x, layer.flags(1))
-    ]
+    return layer.inputs.count == 1
+      ? try layer.add(operation, x) : try layer.combine(operation, x, layer.flags(1))
   }
 }
 
@@ -142,13 +134,11 @@ extension LogicalXor: FlagOperationLayer { var operation: String { "logical_xor"
 extension LogicalAnd: FlagOperationLayer { var operation: String { "logical_and" } }
 extension LogicalNot: FlagOperationLayer { var operation: String { "logical_not" } }
 
-extension WhereBroadcastable: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension WhereBroadcastable: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let shape = layer.outputShapes[0]
-    return [
-      try layer.select(
-        layer.broadcast(layer.flags(0), to: shape), layer.broadcast(layer.array(1), to: shape),
-        layer.broadcast(layer.array(2), to: shape))
-    ]
+    return try layer.select(
+      layer.broadcast(layer.flags(0), to: shape), layer.broadcast(layer.array(1), to: shape),
+      layer.broadcast(layer.array(2), to: shape))
   }
 }

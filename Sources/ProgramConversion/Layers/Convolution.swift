@@ -1,8 +1,8 @@
 import CoreMLModel
 import TensorCore
 
-extension Convolution: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Convolution: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.planes()
     let (_, strides, dilations) = try effectiveSizes()
     let size = Array(x.shape[2...])
@@ -15,27 +15,23 @@ extension Convolution: OperationLayer {
         kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
     let offsets = hasBias ? try layer.weight(bias, [outputChannels], "bias") : nil
     let output = try LayerConversion.merged(layer.fiveOutput())
-    return [
-      try layer.convolution(
-        x, weight, offsets, strides: strides, padding: amounts, dilations: dilations,
-        groups: effectiveGroups, isTransposed: isDeconvolution, shape: output)
-    ]
+    return try layer.convolution(
+      x, weight, offsets, strides: strides, padding: amounts, dilations: dilations,
+      groups: effectiveGroups, isTransposed: isDeconvolution, shape: output)
   }
 }
 
-extension Convolution3D: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Convolution3D: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
     let windows = try windows(Array(x.shape[2...]))
     let weight = try layer.weight(
       kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
-    return [
-      try layer.convolution(
-        x, weight, hasBias ? layer.weight(bias, [outputChannels], "bias") : nil,
-        strides: windows.map(\.stride), padding: windows.flatMap { [$0.before, $0.after] },
-        dilations: windows.map(\.dilation), groups: groups, isTransposed: isDeconvolution,
-        shape: layer.outputShapes[0])
-    ]
+    return try layer.convolution(
+      x, weight, hasBias ? layer.weight(bias, [outputChannels], "bias") : nil,
+      strides: windows.map(\.stride), padding: windows.flatMap { [$0.before, $0.after] },
+      dilations: windows.map(\.dilation), groups: groups, isTransposed: isDeconvolution,
+      shape: layer.outputShapes[0])
   }
 }
 
@@ -79,40 +75,34 @@ extension LayerConversion {
   }
 }
 
-extension InnerProduct: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension InnerProduct: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let five = try layer.five()
     let rows = five[0] * five[1]
     let x = try layer.reshape(layer.number(), to: [rows, inputChannels])
-    return [
-      try layer.linear(
-        x, matrix, inputs: inputChannels, outputs: outputChannels, hasBias ? bias : nil)
-    ]
+    return try layer.linear(
+      x, matrix, inputs: inputChannels, outputs: outputChannels, hasBias ? bias : nil)
   }
 }
 
-extension BatchedMatMul: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension BatchedMatMul: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     if layer.inputs.count == 1 {
-      return [
-        try layer.linear(
-          layer.array(), matrix, inputs: weightMatrixFirstDimension,
-          outputs: weightMatrixSecondDimension, hasBias ? bias : nil)
-      ]
+      return try layer.linear(
+        layer.array(), matrix, inputs: weightMatrixFirstDimension,
+        outputs: weightMatrixSecondDimension, hasBias ? bias : nil)
     }
     var (a, b) = (try layer.array(0), try layer.array(1))
     if a.rank == 1 { a = try layer.reshape(a, to: [1] + a.shape) }
     if b.rank == 1 { b = try layer.reshape(b, to: b.shape + [1]) }
     let (m, n) = (a.shape[a.rank - (transposeA ? 1 : 2)], b.shape[b.rank - (transposeB ? 2 : 1)])
     let leading = try ArrayShape.broadcast([a.shape.dropLast(2), b.shape.dropLast(2)])
-    return [
-      try layer.add(
-        "matmul", a,
-        [
-          ("y", .variable(b)), ("transpose_x", .flag(transposeA)),
-          ("transpose_y", .flag(transposeB)),
-        ], shape: leading + [m, n])
-    ]
+    return try layer.add(
+      "matmul", a,
+      [
+        ("y", .variable(b)), ("transpose_x", .flag(transposeA)),
+        ("transpose_y", .flag(transposeB)),
+      ], shape: leading + [m, n])
   }
 }
 
@@ -128,25 +118,21 @@ extension LayerConversion {
   }
 }
 
-extension Embedding: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Embedding: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let five = try layer.five()
-    return [
-      try layer.embedding(
-        layer.reshape(layer.builder.cast(layer.input(0), to: .int32), to: [five[0] * five[1]]),
-        matrix, entries: inputDim, size: outputChannels, hasBias ? bias : nil)
-    ]
+    return try layer.embedding(
+      layer.reshape(layer.builder.cast(layer.input(0), to: .int32), to: [five[0] * five[1]]),
+      matrix, entries: inputDim, size: outputChannels, hasBias ? bias : nil)
   }
 }
 
-extension EmbeddingND: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension EmbeddingND: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let indices = try layer.integers(0)
-    return [
-      try layer.embedding(
-        layer.reshape(indices, to: Array(indices.shape.dropLast())), matrix, entries: vocabSize,
-        size: embeddingSize, hasBias ? bias : nil)
-    ]
+    return try layer.embedding(
+      layer.reshape(indices, to: Array(indices.shape.dropLast())), matrix, entries: vocabSize,
+      size: embeddingSize, hasBias ? bias : nil)
   }
 }
 

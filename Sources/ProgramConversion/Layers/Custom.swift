@@ -4,14 +4,14 @@ import Engine
 import Formulas
 import TensorCore
 
-extension Custom: OperationLayer {
+extension Custom: OneResultLayer {
   /// The operations of the layer's formula.
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let implementation = try layer.options.customLayers.layerWithFormula(self)
     if let implementation = implementation as? any CustomLayerWithChannelGroups,
       try implementation.formula(forInputShapes: layer.inputShapes) == nil
     {
-      return [try layer.normalized(implementation.channelGroups)]
+      return try layer.normalized(implementation.channelGroups)
     }
     guard let formula = try implementation.formula(forInputShapes: layer.inputShapes),
       formula.inputs.count == layer.inputs.count, layer.outputShapes.count == 1
@@ -21,9 +21,8 @@ extension Custom: OperationLayer {
     }
     var operations = FormulaOperations(layer, formula)
     let result = try operations.array(operations.value(formula.expression))
-    return [
-      try layer.broadcast(layer.builder.cast(result, to: layer.type), to: layer.outputShapes[0])
-    ]
+    return try layer.broadcast(
+      layer.builder.cast(result, to: layer.type), to: layer.outputShapes[0])
   }
 }
 

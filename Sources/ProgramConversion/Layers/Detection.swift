@@ -57,8 +57,8 @@ extension NonMaximumSuppression: OperationLayer {
   }
 }
 
-extension CropResize: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension CropResize: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.planes()
     let roi = try layer.five(1)
     let output = try layer.fiveOutput()
@@ -72,9 +72,7 @@ extension CropResize: OperationLayer {
     ]
     if layer.target < .iOS17 {
       let boxes = try layer.reshape(layer.number(1), to: [count, 1, width, 1, 1])
-      return [
-        try layer.add("crop_resize", x, [("roi", .variable(boxes))] + arguments, shape: output)
-      ]
+      return try layer.add("crop_resize", x, [("roi", .variable(boxes))] + arguments, shape: output)
     }
     // On newer systems, the image indices are separate from the boxes.
     var boxes = try layer.reshape(layer.number(1), to: [count, width])
@@ -95,7 +93,7 @@ extension CropResize: OperationLayer {
     }
     arguments += [("boxes", .variable(boxes)), ("box_indices", .variable(images))]
     let crops = try layer.add("crop_resize", x, arguments, shape: [total] + output[2...])
-    return [try layer.reshape(crops, to: output)]
+    return try layer.reshape(crops, to: output)
   }
 }
 

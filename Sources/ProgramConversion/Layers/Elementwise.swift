@@ -24,54 +24,54 @@ extension LayerConversion {
   }
 }
 
-extension Add: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    layer.inputs.count == 1
-      ? [try layer.combine("add", layer.number(), alpha)] : [try layer.fold("add")]
+extension Add: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.inputs.count == 1
+      ? layer.combine("add", layer.number(), alpha) : layer.fold("add")
   }
 }
 
-extension Multiply: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    layer.inputs.count == 1
-      ? [try layer.combine("mul", layer.number(), alpha)] : [try layer.fold("mul")]
+extension Multiply: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.inputs.count == 1
+      ? layer.combine("mul", layer.number(), alpha) : layer.fold("mul")
   }
 }
 
-extension Average: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Average: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let sum = try layer.fold("add")
-    if layer.inputs.count == 1 { return [sum] }
-    return [try layer.combine("mul", sum, 1 / Float(layer.inputs.count))]
+    if layer.inputs.count == 1 { return sum }
+    return try layer.combine("mul", sum, 1 / Float(layer.inputs.count))
   }
 }
 
-extension Max: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] { [try layer.fold("maximum")] }
+extension Max: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable { try layer.fold("maximum") }
 }
 
-extension Min: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] { [try layer.fold("minimum")] }
+extension Min: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable { try layer.fold("minimum") }
 }
 
-extension DotProduct: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension DotProduct: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.planes(0)
     let y = try layer.planes(1)
     func product(_ x: Variable, _ y: Variable) throws -> Variable {
       try layer.reduce("reduce_sum", layer.combine("mul", x, y), [1])
     }
     let sum = try product(x, y)
-    if !cosineSimilarity { return [sum] }
+    if !cosineSimilarity { return sum }
     let lengths = try [x, y].map {
       try layer.add("sqrt", layer.combine("maximum", product($0, $0), 1e-12))
     }
-    return [try layer.combine("real_div", sum, layer.combine("mul", lengths[0], lengths[1]))]
+    return try layer.combine("real_div", sum, layer.combine("mul", lengths[0], lengths[1]))
   }
 }
 
-extension Reduce: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Reduce: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     var x = try layer.planes()
     var axes =
       switch axis {
@@ -82,30 +82,30 @@ extension Reduce: OperationLayer {
       case .w: [3]
       }
     switch mode {
-    case .sum: return [try layer.reduce("reduce_sum", x, axes)]
-    case .avg: return [try layer.reduce("reduce_mean", x, axes)]
-    case .prod: return [try layer.reduce("reduce_prod", x, axes)]
+    case .sum: return try layer.reduce("reduce_sum", x, axes)
+    case .avg: return try layer.reduce("reduce_mean", x, axes)
+    case .prod: return try layer.reduce("reduce_prod", x, axes)
     case .logsum:
       x = try layer.add("log", x, [("epsilon", .number(effectiveEpsilon))])
-      return [try layer.reduce("reduce_sum", x, axes)]
-    case .sumsquare: return [try layer.reduce("reduce_sum_square", x, axes)]
-    case .l1: return [try layer.reduce("reduce_l1_norm", x, axes)]
-    case .l2: return [try layer.reduce("reduce_l2_norm", x, axes)]
-    case .max: return [try layer.reduce("reduce_max", x, axes)]
-    case .min: return [try layer.reduce("reduce_min", x, axes)]
+      return try layer.reduce("reduce_sum", x, axes)
+    case .sumsquare: return try layer.reduce("reduce_sum_square", x, axes)
+    case .l1: return try layer.reduce("reduce_l1_norm", x, axes)
+    case .l2: return try layer.reduce("reduce_l2_norm", x, axes)
+    case .max: return try layer.reduce("reduce_max", x, axes)
+    case .min: return try layer.reduce("reduce_min", x, axes)
     case .argmax:
       if axes.count > 1 {
         let kept = Array(x.shape[..<axes[0]])
         x = try layer.reshape(x, to: kept + [x.shape[axes[0]...].reduce(1, *)])
         axes = [x.rank - 1]
       }
-      return [try layer.extremum("reduce_argmax", x, axes[0], keepDims: true)]
+      return try layer.extremum("reduce_argmax", x, axes[0], keepDims: true)
     }
   }
 }
 
-extension Concat: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Concat: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let values: [Variable]
     if sequenceConcat {
       values = try layer.inputs.indices.map { try layer.planes($0) }
@@ -115,7 +115,7 @@ extension Concat: OperationLayer {
         narrow.allSatisfy({ $0.rank == narrow[0].rank })
         ? narrow : try layer.inputs.indices.map { try layer.planes($0) }
     }
-    return [try layer.concat(values, sequenceConcat ? 0 : 1)]
+    return try layer.concat(values, sequenceConcat ? 0 : 1)
   }
 }
 
@@ -168,19 +168,17 @@ extension Split: OperationLayer {
   }
 }
 
-extension SequenceRepeat: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension SequenceRepeat: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.planes()
-    return [
-      try layer.add(
-        "tile", x, [("reps", .ints([effectiveRepetitions, 1, 1, 1]))],
-        shape: [x.shape[0] * effectiveRepetitions] + x.shape[1...])
-    ]
+    return try layer.add(
+      "tile", x, [("reps", .ints([effectiveRepetitions, 1, 1, 1]))],
+      shape: [x.shape[0] * effectiveRepetitions] + x.shape[1...])
   }
 }
 
-extension ReorganizeData: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension ReorganizeData: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.planes()
     let output = try LayerConversion.merged(layer.fiveOutput())
     let (operation, argument) =
@@ -189,12 +187,12 @@ extension ReorganizeData: OperationLayer {
       case .depthToSpace: ("depth_to_space", "block_size")
       case .pixelShuffle: ("pixel_shuffle", "upscale_factor")
       }
-    return [try layer.add(operation, x, [(argument, .int(blockSize))], shape: output)]
+    return try layer.add(operation, x, [(argument, .int(blockSize))], shape: output)
   }
 }
 
-extension Slice: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Slice: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.planes()
     let output = try LayerConversion.merged(layer.fiveOutput())
     let place = axis.rawValue + 1
@@ -205,13 +203,11 @@ extension Slice: OperationLayer {
     end[place] = start + (output[place] - 1) * effectiveStride + 1
     stride[place] = effectiveStride
     mask[place] = false
-    return [
-      try layer.add(
-        "slice_by_index", x,
-        [
-          ("begin", .ints(begin)), ("end", .ints(end)), ("stride", .ints(stride)),
-          ("begin_mask", .flags(mask)), ("end_mask", .flags(mask)),
-        ], shape: output)
-    ]
+    return try layer.add(
+      "slice_by_index", x,
+      [
+        ("begin", .ints(begin)), ("end", .ints(end)), ("stride", .ints(stride)),
+        ("begin_mask", .flags(mask)), ("end_mask", .flags(mask)),
+      ], shape: output)
   }
 }

@@ -2,18 +2,16 @@ import CoreMLModel
 import TensorCore
 
 /// A band of each matrix.
-protocol MatrixBandOperationLayer: OperationLayer, MatrixBandLayer {}
+protocol MatrixBandOperationLayer: OneResultLayer, MatrixBandLayer {}
 
 extension MatrixBandOperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
     let (lowest, highest) = diagonals
     if (lowest ?? 0) <= 0 && (highest ?? 0) >= 0 {
-      return [
-        try layer.add(
-          "band_part", x,
-          [("lower", .int(lowest.map { -$0 } ?? -1)), ("upper", .int(highest ?? -1))])
-      ]
+      return try layer.add(
+        "band_part", x,
+        [("lower", .int(lowest.map { -$0 } ?? -1)), ("upper", .int(highest ?? -1))])
     }
     // The operation always keeps the main diagonal.
     let (rows, columns) = (x.shape[x.rank - 2], x.shape[x.rank - 1])
@@ -26,15 +24,13 @@ extension MatrixBandOperationLayer {
       name: try layer.builder.constant(
         MILValue(flags: kept, [rows, columns]), name: "\(layer.name)_mask"),
       type: .bool, shape: [rows, columns])
-    return [
-      try layer.select(
-        layer.broadcast(mask, to: x.shape), x,
-        layer.make(
-          "fill",
-          [
-            ("shape", .ints(x.shape)), ("value", .number(0)),
-          ], shape: x.shape))
-    ]
+    return try layer.select(
+      layer.broadcast(mask, to: x.shape), x,
+      layer.make(
+        "fill",
+        [
+          ("shape", .ints(x.shape)), ("value", .number(0)),
+        ], shape: x.shape))
   }
 }
 

@@ -52,8 +52,8 @@ extension Pooling: OperationLayer {
   }
 }
 
-extension Pooling3D: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Pooling3D: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
     let windows = try windows(Array(x.shape[2...]))
     var arguments: [(String, Argument)] = [
@@ -64,22 +64,20 @@ extension Pooling3D: OperationLayer {
     if type == .average {
       arguments.append(("exclude_padding_from_average", .flag(countExcludePadding)))
     }
-    return [
-      try layer.add(
-        type == .average ? "avg_pool" : "max_pool", x, arguments, shape: layer.outputShapes[0])
-    ]
+    return try layer.add(
+      type == .average ? "avg_pool" : "max_pool", x, arguments, shape: layer.outputShapes[0])
   }
 }
 
-extension GlobalPooling3D: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension GlobalPooling3D: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let operation = type == .average ? "reduce_mean" : "reduce_max"
-    return [try layer.reduce(operation, layer.array(), [2, 3, 4])]
+    return try layer.reduce(operation, layer.array(), [2, 3, 4])
   }
 }
 
-extension Padding: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Padding: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.planes()
     let border = try explicitPadding()
     let output = [
@@ -93,38 +91,34 @@ extension Padding: OperationLayer {
       case .constant(let value): ("constant", value)
       case nil: ("constant", 0)
       }
-    return [
-      try layer.add(
-        "pad", x,
-        [
-          ("pad", .ints([border.top, border.bottom, border.left, border.right])),
-          ("mode", .text(mode)), ("constant_val", .number(value)),
-        ], shape: output)
-    ]
+    return try layer.add(
+      "pad", x,
+      [
+        ("pad", .ints([border.top, border.bottom, border.left, border.right])),
+        ("mode", .text(mode)), ("constant_val", .number(value)),
+      ], shape: output)
   }
 }
 
-extension Crop: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Crop: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.planes()
     let output = try LayerConversion.merged(layer.fiveOutput())
     let top = layer.inputs.count == 1 ? cropAmounts?.top ?? 0 : offset.first ?? 0
     let left = layer.inputs.count == 1 ? cropAmounts?.left ?? 0 : offset.last ?? 0
-    return [
-      try layer.add(
-        "slice_by_index", x,
-        [
-          ("begin", .ints([0, 0, top, left])),
-          ("end", .ints([0, 0, top + output[2], left + output[3]])),
-          ("begin_mask", .flags([true, true, false, false])),
-          ("end_mask", .flags([true, true, false, false])),
-        ], shape: output)
-    ]
+    return try layer.add(
+      "slice_by_index", x,
+      [
+        ("begin", .ints([0, 0, top, left])),
+        ("end", .ints([0, 0, top + output[2], left + output[3]])),
+        ("begin_mask", .flags([true, true, false, false])),
+        ("end_mask", .flags([true, true, false, false])),
+      ], shape: output)
   }
 }
 
-extension Upsample: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Upsample: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.planes()
     let output = try LayerConversion.merged(layer.fiveOutput())
     let factors = try effectiveFactors()
@@ -135,25 +129,21 @@ extension Upsample: OperationLayer {
       )
     }
     if mode == .nearest {
-      return [try layer.add("upsample_nearest_neighbor", x, scales, shape: output)]
+      return try layer.add("upsample_nearest_neighbor", x, scales, shape: output)
     }
     if linearUpsampleMode == .default {
-      return [try layer.resizeBilinear(x, output, "DEFAULT")]
+      return try layer.resizeBilinear(x, output, "DEFAULT")
     }
     let aligns = linearUpsampleMode == .alignCornersTrue
-    return [
-      try layer.add(
-        "upsample_bilinear", x, scales + [("align_corners", .flag(aligns))], shape: output)
-    ]
+    return try layer.add(
+      "upsample_bilinear", x, scales + [("align_corners", .flag(aligns))], shape: output)
   }
 }
 
-extension ResizeBilinear: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [
-      try layer.resizeBilinear(
-        layer.planes(), LayerConversion.merged(layer.fiveOutput()), effectiveMode.operationName)
-    ]
+extension ResizeBilinear: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.resizeBilinear(
+      layer.planes(), LayerConversion.merged(layer.fiveOutput()), effectiveMode.operationName)
   }
 }
 

@@ -1,30 +1,28 @@
 import CoreMLModel
 import TensorCore
 
-extension RandomLike: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [try layer.random(parameters.distribution, seed)]
+extension RandomLike: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.random(parameters.distribution, seed)
   }
 }
 
-extension RandomStatic: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [try layer.random(parameters.distribution, seed)]
+extension RandomStatic: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.random(parameters.distribution, seed)
   }
 }
 
-extension CategoricalDistribution: OperationLayer {
+extension CategoricalDistribution: OneResultLayer {
   /// The logits of probabilities p are log(p + eps) / temperature.
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     var x = try layer.array()
     if !isLogits { x = try layer.add("log", x, [("epsilon", .number(effectiveEps))]) }
     if effectiveTemperature != 1 { x = try layer.combine("real_div", x, effectiveTemperature) }
-    return [
-      try layer.add(
-        "random_categorical", x,
-        [("mode", .text("logits")), ("size", .int(numSamples)), ("seed", .int(max(-1, seed)))],
-        shape: layer.outputShapes[0])
-    ]
+    return try layer.add(
+      "random_categorical", x,
+      [("mode", .text("logits")), ("size", .int(numSamples)), ("seed", .int(max(-1, seed)))],
+      shape: layer.outputShapes[0])
   }
 }
 

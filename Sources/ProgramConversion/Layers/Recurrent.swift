@@ -7,20 +7,9 @@ extension SimpleRecurrent: OperationLayer {
     return try layer.recurrence(
       "rnn", size: outputVectorSize, sequenceOutput,
       [
-        (
-          "weight_ih",
-          .variable(try layer.stack([weightMatrix], outputVectorSize, inputVectorSize, "weight_ih"))
-        ),
-        (
-          "weight_hh",
-          .variable(
-            try layer.stack([recursionMatrix], outputVectorSize, outputVectorSize, "weight_hh"))
-        ),
-        (
-          "bias",
-          .variable(
-            try layer.stack([hasBiasVector ? biasVector : nil], outputVectorSize, nil, "bias"))
-        ),
+        try layer.stack([weightMatrix], outputVectorSize, inputVectorSize, "weight_ih"),
+        try layer.stack([recursionMatrix], outputVectorSize, outputVectorSize, "weight_hh"),
+        try layer.stack([hasBiasVector ? biasVector : nil], outputVectorSize, nil, "bias"),
         ("direction", .text(reverseInput ? "reverse" : "forward")),
         ("output_sequence", .flag(sequenceOutput)),
         ("activation", .text(try functionName(activation, "rnn"))),
@@ -36,23 +25,10 @@ extension GRU: OperationLayer {
     return try layer.recurrence(
       "gru", size: outputVectorSize, sequenceOutput,
       [
-        (
-          "weight_ih",
-          .variable(
-            try layer.stack(gates.map(\.matrix), outputVectorSize, inputVectorSize, "weight_ih"))
-        ),
-        (
-          "weight_hh",
-          .variable(
-            try layer.stack(gates.map(\.recursion), outputVectorSize, outputVectorSize, "weight_hh")
-          )
-        ),
-        (
-          "bias",
-          .variable(
-            try layer.stack(
-              gates.map { hasBiasVectors ? $0.bias : nil }, outputVectorSize, nil, "bias"))
-        ),
+        try layer.stack(gates.map(\.matrix), outputVectorSize, inputVectorSize, "weight_ih"),
+        try layer.stack(gates.map(\.recursion), outputVectorSize, outputVectorSize, "weight_hh"),
+        try layer.stack(
+          gates.map { hasBiasVectors ? $0.bias : nil }, outputVectorSize, nil, "bias"),
         ("direction", .text(reverseInput ? "reverse" : "forward")),
         ("output_sequence", .flag(sequenceOutput)),
         ("recurrent_activation", .text(try functionName(activations.first, "gru"))),
@@ -125,19 +101,19 @@ extension LayerConversion {
     return layer
   }
 
-  /// Stacked matrices `[rows, columns]` or vectors; missing ones are zeros.
+  /// The argument `field`: stacked matrices `[rows, columns]` or vectors; missing ones are zeros.
   ///
   /// - Parameter negated: the index of the one that is negated.
   fileprivate func stack(
     _ parts: [Weights?], _ rows: Int, _ columns: Int?, _ field: String, negated: Int? = nil
-  ) throws -> Variable {
+  ) throws -> (String, Argument) {
     let shape = [rows] + (columns.map { [$0] } ?? [])
     let known = parts.compactMap { $0 }
     if columns != nil, known.count == parts.count,
       let packed = try inField(
         field, { try WeightConstant.stacked(known, shape, negated: negated, type, builder) })
     {
-      return try packed.variable(builder, name: "\(name)_\(field)")
+      return (field, .variable(try packed.variable(builder, name: "\(name)_\(field)")))
     }
     var all: [Float] = []
     for (place, part) in parts.enumerated() {
@@ -147,7 +123,7 @@ extension LayerConversion {
         : try values(part, shape, field)
       all += place == negated ? own.map { -$0 } : own
     }
-    return try constant(all, [rows * parts.count] + shape.dropFirst(), field)
+    return (field, .variable(try constant(all, [rows * parts.count] + shape.dropFirst(), field)))
   }
 
   fileprivate func gates(
@@ -163,9 +139,8 @@ extension LayerConversion {
     func stacked(
       _ part: (RecurrentWeights) -> Weights?, count: Int = 4, _ columns: Int?, _ field: String
     ) throws -> (String, Argument) {
-      let stack = try stack(
+      try stack(
         gates[..<count].map(part), size, columns, field + suffix, negated: isCoupled ? 1 : nil)
-      return (field + suffix, .variable(stack))
     }
     var result = [
       try stacked(\.matrix, inputs, "weight_ih"), try stacked(\.recursion, size, "weight_hh"),

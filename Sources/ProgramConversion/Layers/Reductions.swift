@@ -2,19 +2,19 @@ import CoreMLModel
 import TensorCore
 
 /// A reduction of an array.
-protocol ReductionOperationLayer: OperationLayer, AxesReductionLayer {
+protocol ReductionOperationLayer: OneResultLayer, AxesReductionLayer {
   var operation: String { get }
 }
 
 extension ReductionOperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
     let all = reduceAll || axes.isEmpty
     let places =
       all
       ? Array(0..<x.rank) : try axes.map { try ArrayShape.axis($0, rank: x.rank, "axes") }
     let result = try layer.reduce(operation, x, places, keepDims: all ? false : keepDims)
-    return [try layer.reshape(result, to: layer.outputShapes[0])]
+    return try layer.reshape(result, to: layer.outputShapes[0])
   }
 }
 
@@ -32,16 +32,16 @@ extension ReduceLogSumExp: ReductionOperationLayer {
 }
 
 /// The index of an extremum.
-protocol ExtremumOperationLayer: OperationLayer, ExtremumLayer {
+protocol ExtremumOperationLayer: OneResultLayer, ExtremumLayer {
   var operation: String { get }
 }
 
 extension ExtremumOperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     let result = try layer.extremum(operation, x, place, keepDims: !removeDim)
-    return [try layer.reshape(result, to: layer.outputShapes[0])]
+    return try layer.reshape(result, to: layer.outputShapes[0])
   }
 }
 
@@ -62,117 +62,101 @@ extension TopK: OperationLayer {
   }
 }
 
-extension ArgSort: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension ArgSort: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    return [
-      try layer.add(
-        "argsort", x, [("axis", .int(place)), ("ascending", .flag(!descending))], type: .int32)
-    ]
+    return try layer.add(
+      "argsort", x, [("axis", .int(place)), ("ascending", .flag(!descending))], type: .int32)
   }
 }
 
-extension CumSum: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension CumSum: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    return [
-      try layer.add(
-        "cumsum", x,
-        [
-          ("axis", .int(place)), ("exclusive", .flag(excludeFinalSum)), ("reverse", .flag(reverse)),
-        ])
-    ]
+    return try layer.add(
+      "cumsum", x,
+      [
+        ("axis", .int(place)), ("exclusive", .flag(excludeFinalSum)), ("reverse", .flag(reverse)),
+      ])
   }
 }
 
-extension Gather: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Gather: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.anyArray(0)
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     let indices = try layer.integers(1)
     let result = try layer.add(
       "gather", x, [("indices", .variable(indices)), ("axis", .int(place))],
       shape: Array(x.shape[..<place]) + indices.shape + x.shape[(place + 1)...])
-    return [try layer.reshape(result, to: layer.outputShapes[0])]
+    return try layer.reshape(result, to: layer.outputShapes[0])
   }
 }
 
-extension GatherAlongAxis: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension GatherAlongAxis: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.anyArray(0)
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    return [
-      try layer.add(
-        "gather_along_axis", x,
-        [("indices", .variable(try layer.integers(1))), ("axis", .int(place))],
-        shape: layer.outputShapes[0])
-    ]
+    return try layer.add(
+      "gather_along_axis", x,
+      [("indices", .variable(try layer.integers(1))), ("axis", .int(place))],
+      shape: layer.outputShapes[0])
   }
 }
 
-extension GatherND: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [
-      try layer.add(
-        "gather_nd", layer.anyArray(0), [("indices", .variable(try layer.integers(1)))],
-        shape: layer.outputShapes[0])
-    ]
+extension GatherND: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.add(
+      "gather_nd", layer.anyArray(0), [("indices", .variable(try layer.integers(1)))],
+      shape: layer.outputShapes[0])
   }
 }
 
-extension OneHot: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension OneHot: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let indices = try layer.integers(0)
     let shape = layer.outputShapes[0]
     let place = try ArrayShape.axis(axis, rank: shape.count, "axis")
-    return [
-      try layer.make(
-        "one_hot",
-        [
-          ("indices", .variable(indices)), ("one_hot_vector_size", .int(shape[place])),
-          ("axis", .int(place)), ("on_value", .number(onValue)), ("off_value", .number(offValue)),
-        ], shape: shape)
-    ]
+    return try layer.make(
+      "one_hot",
+      [
+        ("indices", .variable(indices)), ("one_hot_vector_size", .int(shape[place])),
+        ("axis", .int(place)), ("on_value", .number(onValue)), ("off_value", .number(offValue)),
+      ], shape: shape)
   }
 }
 
-extension FillStatic: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [
-      try layer.make(
-        "fill", [("shape", .ints(layer.outputShapes[0])), ("value", .number(value))],
-        shape: layer.outputShapes[0])
-    ]
+extension FillStatic: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.make(
+      "fill", [("shape", .ints(layer.outputShapes[0])), ("value", .number(value))],
+      shape: layer.outputShapes[0])
   }
 }
 
-extension FillLike: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [
-      try layer.make(
-        "fill_like", [("ref_tensor", .variable(try layer.array())), ("value", .number(value))],
-        shape: layer.outputShapes[0])
-    ]
+extension FillLike: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.make(
+      "fill_like", [("ref_tensor", .variable(try layer.array())), ("value", .number(value))],
+      shape: layer.outputShapes[0])
   }
 }
 
-extension RangeStatic: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [
-      try layer.make(
-        "range_1d",
-        [
-          ("start", .number(startValue)), ("end", .number(endValue)),
-          ("step", .number(stepSizeValue)),
-        ], shape: layer.outputShapes[0])
-    ]
+extension RangeStatic: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.make(
+      "range_1d",
+      [
+        ("start", .number(startValue)), ("end", .number(endValue)),
+        ("step", .number(stepSizeValue)),
+      ], shape: layer.outputShapes[0])
   }
 }
 
-extension GetShape: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [try layer.add("shape", layer.anyArray(), shape: [layer.inputShapes[0].count], type: .int32)]
+extension GetShape: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.add("shape", layer.anyArray(), shape: [layer.inputShapes[0].count], type: .int32)
   }
 }

@@ -1,20 +1,18 @@
 import CoreMLModel
 import TensorCore
 
-extension Reshape: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Reshape: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let (from, to) = (try layer.five(), try layer.fiveOutput())
-    return [
-      try layer.reordered(
-        from, to, fromLast: mode == .channelLast, toLast: mode == .channelLast)
-    ]
+    return try layer.reordered(
+      from, to, fromLast: mode == .channelLast, toLast: mode == .channelLast)
   }
 }
 
-extension Flatten: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Flatten: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let (from, to) = (try layer.five(), try layer.fiveOutput())
-    return [try layer.reordered(from, to, fromLast: mode == .channelLast, toLast: false)]
+    return try layer.reordered(from, to, fromLast: mode == .channelLast, toLast: false)
   }
 }
 
@@ -38,54 +36,51 @@ extension LayerConversion {
   }
 }
 
-extension Permute: OperationLayer {
+extension Permute: OneResultLayer {
   /// Of [Seq, C, H, W].
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let five = try layer.five()
     let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
     if axes[0] == 0 || five[1] == 1 {
-      return [try layer.transpose(layer.planes(), axes)]
+      return try layer.transpose(layer.planes(), axes)
     }
     let x = try layer.reshape(layer.number(), to: five)
     func place(_ axis: Int) -> Int { axis == 0 ? 0 : axis + 1 }
-    return [
-      try layer.transpose(x, [place(axes[0]), 1, place(axes[1]), place(axes[2]), place(axes[3])])
-    ]
+    return try layer.transpose(
+      x, [place(axes[0]), 1, place(axes[1]), place(axes[2]), place(axes[3])])
   }
 }
 
-extension LoadConstant: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension LoadConstant: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let five = try layer.fiveOutput()
-    return [
-      try layer.weight(data, Array(five[2...]), "data", newShape: LayerConversion.merged(five))
-    ]
+    return try layer.weight(data, Array(five[2...]), "data", newShape: LayerConversion.merged(five))
   }
 }
 
-extension LoadConstantND: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [try layer.weight(data, shape, "data")]
+extension LoadConstantND: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.weight(data, shape, "data")
   }
 }
 
-extension Copy: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] { [try layer.input(0)] }
+extension Copy: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable { try layer.input(0) }
 }
 
-extension Transpose: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Transpose: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.anyArray()
-    return [try layer.transpose(x, permutation(of: x.shape))]
+    return try layer.transpose(x, permutation(of: x.shape))
   }
 }
 
 /// A layer that reshapes its input.
-protocol ReshapingLayer: OperationLayer {}
+protocol ReshapingLayer: OneResultLayer {}
 
 extension ReshapingLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [try layer.reshape(layer.anyArray(), to: layer.outputShapes[0])]
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.reshape(layer.anyArray(), to: layer.outputShapes[0])
   }
 }
 
@@ -98,11 +93,11 @@ extension ReshapeDynamic: ReshapingLayer {}
 extension RankPreservingReshape: ReshapingLayer {}
 
 /// A layer that repeats its input.
-protocol BroadcastingToLayer: OperationLayer {}
+protocol BroadcastingToLayer: OneResultLayer {}
 
 extension BroadcastingToLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
-    [try layer.broadcast(layer.array(), to: layer.outputShapes[0])]
+  func operation(_ layer: LayerConversion) throws -> Variable {
+    try layer.broadcast(layer.array(), to: layer.outputShapes[0])
   }
 }
 
@@ -110,25 +105,23 @@ extension BroadcastToLike: BroadcastingToLayer {}
 extension BroadcastToStatic: BroadcastingToLayer {}
 extension BroadcastToDynamic: BroadcastingToLayer {}
 
-extension ConcatND: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension ConcatND: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let values = try layer.inputs.indices.map { try layer.array($0) }
     let axis = try ArrayShape.axis(axis, rank: values[0].rank, "axis")
-    return [try layer.concat(values, axis, interleave: interleave)]
+    return try layer.concat(values, axis, interleave: interleave)
   }
 }
 
-extension Stack: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Stack: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let values = try layer.inputs.indices.map { try layer.array($0) }
     let shape = layer.outputShapes[0]
     // Numbers of rank 0 have an axis here.
-    if shape.count == values[0].rank { return [try layer.concat(values, 0)] }
+    if shape.count == values[0].rank { return try layer.concat(values, 0) }
     let axis = try ArrayShape.axis(axis, rank: shape.count, "axis")
-    return [
-      try layer.make(
-        "stack", [("values", .variables(values)), ("axis", .int(axis))], shape: shape)
-    ]
+    return try layer.make(
+      "stack", [("values", .variables(values)), ("axis", .int(axis))], shape: shape)
   }
 }
 
@@ -140,27 +133,27 @@ extension SplitND: OperationLayer {
   }
 }
 
-extension Tile: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Tile: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let (x, shape) = (try layer.array(), layer.outputShapes[0])
     let full = try layer.reshape(
       x, to: [Int](repeating: 1, count: max(0, shape.count - x.rank)) + x.shape)
     let repetitions = zip(shape, full.shape).map { $0 / max(1, $1) }
-    return [try layer.add("tile", full, [("reps", .ints(repetitions))], shape: shape)]
+    return try layer.add("tile", full, [("reps", .ints(repetitions))], shape: shape)
   }
 }
 
-extension Reverse: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Reverse: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
     let axes = reverseDim.indices.filter { reverseDim[$0] }
-    if axes.isEmpty { return [x] }
-    return [try layer.add("reverse", x, [("axes", .ints(axes))])]
+    if axes.isEmpty { return x }
+    return try layer.add("reverse", x, [("axes", .ints(axes))])
   }
 }
 
-extension SliceStatic: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension SliceStatic: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.anyArray()
     func mask(_ flags: [Bool]) -> Argument {
       .flags(flags + [Bool](repeating: false, count: max(0, x.rank - flags.count)))
@@ -174,12 +167,12 @@ extension SliceStatic: OperationLayer {
         ("begin_mask", mask(beginMasks)), ("end_mask", mask(endMasks)),
         ("squeeze_mask", mask(squeezeMasks)),
       ], shape: isScalar ? [] : shape)
-    return [try layer.reshape(slice, to: shape)]
+    return try layer.reshape(slice, to: shape)
   }
 }
 
-extension ConstantPad: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension ConstantPad: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let (x, shape) = (try layer.array(), layer.outputShapes[0])
     try require(
       padAmounts.count == 2 * x.rank, .unsupported,
@@ -194,12 +187,10 @@ extension ConstantPad: OperationLayer {
           before > 0 ? (total, 0) : (0, total)
       }
     }
-    return [
-      try layer.add(
-        "pad", x,
-        [("pad", .ints(amounts)), ("mode", .text("constant")), ("constant_val", .number(value))],
-        shape: shape)
-    ]
+    return try layer.add(
+      "pad", x,
+      [("pad", .ints(amounts)), ("mode", .text("constant")), ("constant_val", .number(value))],
+      shape: shape)
   }
 }
 
@@ -228,30 +219,26 @@ extension SliceBySize: OperationLayer {
   }
 }
 
-extension SlidingWindows: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension SlidingWindows: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
-    return [
-      try layer.add(
-        "sliding_windows", x,
-        [("axis", .int(place)), ("size", .int(windowSize)), ("stride", .int(step))],
-        shape: layer.outputShapes[0])
-    ]
+    return try layer.add(
+      "sliding_windows", x,
+      [("axis", .int(place)), ("size", .int(windowSize)), ("stride", .int(step))],
+      shape: layer.outputShapes[0])
   }
 }
 
-extension ReverseSeq: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension ReverseSeq: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let x = try layer.array()
-    return [
-      try layer.add(
-        "reverse_sequence", x,
-        [
-          ("lengths", .variable(try layer.integers(1))),
-          ("seq_axis", .int(try ArrayShape.axis(sequenceAxis, rank: x.rank, "sequenceAxis"))),
-          ("batch_axis", .int(try ArrayShape.axis(batchAxis, rank: x.rank, "batchAxis"))),
-        ])
-    ]
+    return try layer.add(
+      "reverse_sequence", x,
+      [
+        ("lengths", .variable(try layer.integers(1))),
+        ("seq_axis", .int(try ArrayShape.axis(sequenceAxis, rank: x.rank, "sequenceAxis"))),
+        ("batch_axis", .int(try ArrayShape.axis(batchAxis, rank: x.rank, "batchAxis"))),
+      ])
   }
 }

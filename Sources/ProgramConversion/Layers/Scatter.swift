@@ -1,38 +1,32 @@
 import CoreMLModel
 import TensorCore
 
-extension Scatter: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension Scatter: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let data = try layer.array()
     let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
-    return [
-      try layer.scatter(
-        "scatter", data, mode,
-        updates: Array(data.shape[..<place]) + layer.inputShapes[1] + data.shape[(place + 1)...],
-        [("axis", .int(place))])
-    ]
+    return try layer.scatter(
+      "scatter", data, mode,
+      updates: Array(data.shape[..<place]) + layer.inputShapes[1] + data.shape[(place + 1)...],
+      [("axis", .int(place))])
   }
 }
 
-extension ScatterND: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension ScatterND: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let (data, places) = (try layer.array(), layer.inputShapes[1])
-    return [
-      try layer.scatter(
-        "scatter_nd", data, mode,
-        updates: places.dropLast() + data.shape.dropFirst(places.last ?? 0))
-    ]
+    return try layer.scatter(
+      "scatter_nd", data, mode,
+      updates: places.dropLast() + data.shape.dropFirst(places.last ?? 0))
   }
 }
 
-extension ScatterAlongAxis: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+extension ScatterAlongAxis: OneResultLayer {
+  func operation(_ layer: LayerConversion) throws -> Variable {
     let data = try layer.array()
     let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
-    return [
-      try layer.scatter(
-        "scatter_along_axis", data, mode, updates: layer.inputShapes[1], [("axis", .int(place))])
-    ]
+    return try layer.scatter(
+      "scatter_along_axis", data, mode, updates: layer.inputShapes[1], [("axis", .int(place))])
   }
 }
 
