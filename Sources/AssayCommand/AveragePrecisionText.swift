@@ -67,48 +67,35 @@ struct AveragePrecisionText {
 
   /// The boxes as COCO results, with the image and category numbers of the ground truth.
   var results: JSONText {
-    .array(
-      evaluation.found.map { object in
-        .object([
-          ("image_id", .int(object.image)), ("category_id", .int(object.category)),
-          ("bbox", DetectionText.box(object.box)),
-          ("score", .number(object.score, digits: 9)),
-        ])
-      })
+    .list(evaluation.found) { object in
+      .object([
+        "image_id": .int(object.image), "category_id": .int(object.category),
+        "bbox": DetectionText.box(object.box), "score": .number(object.score, digits: 9),
+      ])
+    }
   }
 
   func json(failed: JSONText) -> JSONText {
     func value(_ number: Double?) -> JSONText { number.map { .number($0) } ?? .null }
     return .versioned([
-      ("inputs", .int(evaluation.imageCount)), ("failed", failed),
-      ("missingImages", .int(evaluation.countMissingImages)),
-      ("objects", .int(evaluation.objectCount)),
-      ("summary", .object(result.summary.map { ($0.name, value($0.value)) })),
-      (
-        "classes",
-        .array(
-          result.categories.map { category in
-            .object([
-              ("category", .int(category)),
-              ("label", .string(evaluation.name(ofCategory: category))),
-              ("objects", .int(evaluation.objectCount(ofCategory: category))),
-              ("AP", value(result.averagePrecision(category: category))),
-              ("AP50", value(result.averagePrecision(overlap: 0, category: category))),
-              ("AP75", value(result.averagePrecision(overlap: 5, category: category))),
-              ("AR100", value(result.averageRecall(count: 100, category: category))),
-            ])
-          })
-      ),
-      (
-        "worst",
-        .array(
-          evaluation.mistakes.map {
-            .object([
-              ("input", .string($0.source.name)), ("missed", .int($0.missed)),
-              ("wrong", .int($0.wrong)),
-            ])
-          })
-      ),
+      "inputs": .int(evaluation.imageCount), "failed": failed,
+      "missingImages": .int(evaluation.countMissingImages), "objects": .int(evaluation.objectCount),
+      "summary": .members(result.summary.map { ($0.name, value($0.value)) }),
+      "classes": .list(result.categories) { category in
+        .object([
+          "category": .int(category), "label": .string(evaluation.name(ofCategory: category)),
+          "objects": .int(evaluation.objectCount(ofCategory: category)),
+          "AP": value(result.averagePrecision(category: category)),
+          "AP50": value(result.averagePrecision(overlap: 0, category: category)),
+          "AP75": value(result.averagePrecision(overlap: 5, category: category)),
+          "AR100": value(result.averageRecall(count: 100, category: category)),
+        ])
+      },
+      "worst": .list(evaluation.mistakes) {
+        .object([
+          "input": .string($0.source.name), "missed": .int($0.missed), "wrong": .int($0.wrong),
+        ])
+      },
     ])
   }
 }

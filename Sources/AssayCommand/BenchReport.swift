@@ -48,13 +48,12 @@ struct BenchReport {
 
   static func firstLine(load: Duration, first: Duration) -> JSONText {
     .versioned([
-      ("load_ms", milliseconds(load.milliseconds)),
-      ("first_ms", milliseconds(first.milliseconds)),
+      "load_ms": milliseconds(load.milliseconds), "first_ms": milliseconds(first.milliseconds),
     ])
   }
 
   static func line(_ milliseconds: Double) -> JSONText {
-    .versioned([("ms", Self.milliseconds(milliseconds))])
+    .versioned(["ms": Self.milliseconds(milliseconds)])
   }
 
   private static func milliseconds(_ value: Double) -> JSONText {
@@ -77,7 +76,7 @@ struct BenchReport {
       ("arena_bytes", .int(network.arenaBytes)), ("random_weights", .bool(hasRandomWeights)),
       (
         "inputs",
-        .object(inputShapes.map { ($0.name, .array($0.shape.map { .int($0) })) })
+        .members(inputShapes.map { ($0.name, .array($0.shape.map { .int($0) })) })
       ),
     ]
     if let filePages { pairs.append(("file_page_bytes", .int(filePages))) }

@@ -76,19 +76,17 @@ struct CheckCommand: ParsableCommand {
 
   private static func json(_ check: ModelCheck) -> JSONText {
     func entries(_ errors: [ModelError]) -> JSONText {
-      .array(
-        errors.map { error in
-          func value(_ text: String?) -> JSONText { text.map(JSONText.string) ?? .null }
-          return .object([
-            ("layer", value(error.layer)), ("class", value(error.layerClass)),
-            ("field", value(error.field)), ("message", .string(error.message)),
-            ("hint", value(error.hint)),
-          ])
-        })
+      .list(errors) { error in
+        func value(_ text: String?) -> JSONText { text.map(JSONText.string) ?? .null }
+        return .object([
+          "layer": value(error.layer), "class": value(error.layerClass),
+          "field": value(error.field), "message": .string(error.message), "hint": value(error.hint),
+        ])
+      }
     }
     return .versioned([
-      ("valid", .bool(check.errors.isEmpty)), ("errors", entries(check.errors)),
-      ("warnings", entries(check.warnings)),
+      "valid": .bool(check.errors.isEmpty), "errors": entries(check.errors),
+      "warnings": entries(check.warnings),
     ])
   }
 }

@@ -83,37 +83,24 @@ struct ClassificationText {
     func share(_ value: Double?) -> JSONText { value.map { .number($0) } ?? .null }
     let classes = result.classes.indices
     return .versioned([
-      ("matches", .bool(result.count == result.countCorrect)), ("inputs", .int(result.count)),
-      ("failed", failed), ("top1", .number(result.accuracy)), ("topCount", .int(result.top)),
-      ("topN", .number(result.topAccuracy)),
-      (
-        "classes",
-        .array(
-          classes.map {
-            .object([
-              ("label", .string(result.classes[$0])), ("inputs", .int(result.support($0))),
-              ("recall", share(result.recall($0))), ("precision", share(result.precision($0))),
-            ])
-          })
-      ),
-      (
-        "confusion",
-        .array(
-          classes.map { truth in
-            .array(classes.map { .int(result.count(truth, takenFor: $0)) })
-          })
-      ),
-      (
-        "mistakes",
-        .array(
-          result.mistakes.map {
-            .object([
-              ("input", .string($0.input)), ("predicted", .string(result.classes[$0.predicted])),
-              ("score", .number($0.score, digits: 9)),
-              ("expected", .string(result.classes[$0.truth])),
-            ])
-          })
-      ),
+      "matches": .bool(result.count == result.countCorrect), "inputs": .int(result.count),
+      "failed": failed, "top1": .number(result.accuracy), "topCount": .int(result.top),
+      "topN": .number(result.topAccuracy),
+      "classes": .list(classes) {
+        .object([
+          "label": .string(result.classes[$0]), "inputs": .int(result.support($0)),
+          "recall": share(result.recall($0)), "precision": share(result.precision($0)),
+        ])
+      },
+      "confusion": .list(classes) { truth in
+        .array(classes.map { .int(result.count(truth, takenFor: $0)) })
+      },
+      "mistakes": .list(result.mistakes) {
+        .object([
+          "input": .string($0.input), "predicted": .string(result.classes[$0.predicted]),
+          "score": .number($0.score, digits: 9), "expected": .string(result.classes[$0.truth]),
+        ])
+      },
     ])
   }
 

@@ -145,8 +145,8 @@ struct ComparisonText {
           (
             "worst",
             .object([
-              ("index", .array(worst.index.map(JSONText.int))),
-              ("actual", .number(worst.actual)), ("expected", .number(worst.expected)),
+              "index": .array(worst.index.map(JSONText.int)), "actual": .number(worst.actual),
+              "expected": .number(worst.expected),
             ])
           ))
       }
@@ -157,6 +157,6 @@ struct ComparisonText {
     if let verdict = comparison.verdicts[output.name] {
       pairs.append(("verdict", .string(verdict.rawValue)))
     }
-    return .object(pairs)
+    return .members(pairs)
   }
 }

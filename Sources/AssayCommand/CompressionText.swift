@@ -94,44 +94,33 @@ struct CompressionText {
 
   var json: JSONText {
     .versioned([
-      ("bytesBefore", .int(bytesBefore)), ("bytesAfter", .int(bytesAfter)),
-      (
-        "folds",
-        .array(
-          folds.map {
-            .object([
-              ("layer", .string($0.layer)), ("neighbor", .string($0.neighbor)),
-              ("error", .number($0.error)), ("done", .bool($0.isDone)),
-            ])
-          })
-      ),
-      (
-        "layers",
-        .array(
-          layers.map { layer in
-            .object([
-              ("name", .string(layer.name)), ("type", .string(layer.type)),
-              ("storage", .string(layer.storage)), ("count", .int(layer.count)),
-              ("bytesBefore", .int(layer.bytesBefore)), ("bytesAfter", .int(layer.bytesAfter)),
-              ("squaredError", .number(layer.error.squaredError)),
-              ("squaredValues", .number(layer.error.squaredValues)),
-              ("largestError", .number(layer.error.largest)),
-              ("note", layer.note.map { .string($0) } ?? .null),
-            ])
-          })
-      ),
-      ("points", .array(points.map(pointJSON))),
-      ("chosen", chosen.map(pointJSON) ?? .null),
-      ("outputs", change.map { SummaryText(summary: $0).outputsJSON } ?? .array([])),
+      "bytesBefore": .int(bytesBefore), "bytesAfter": .int(bytesAfter),
+      "folds": .list(folds) {
+        .object([
+          "layer": .string($0.layer), "neighbor": .string($0.neighbor), "error": .number($0.error),
+          "done": .bool($0.isDone),
+        ])
+      },
+      "layers": .list(layers) { layer in
+        .object([
+          "name": .string(layer.name), "type": .string(layer.type),
+          "storage": .string(layer.storage), "count": .int(layer.count),
+          "bytesBefore": .int(layer.bytesBefore), "bytesAfter": .int(layer.bytesAfter),
+          "squaredError": .number(layer.error.squaredError),
+          "squaredValues": .number(layer.error.squaredValues),
+          "largestError": .number(layer.error.largest),
+          "note": layer.note.map { .string($0) } ?? .null,
+        ])
+      }, "points": .array(points.map(pointJSON)), "chosen": chosen.map(pointJSON) ?? .null,
+      "outputs": change.map { SummaryText(summary: $0).outputsJSON } ?? .array([]),
     ])
   }
 
   private func pointJSON(_ point: CompressionPoint) -> JSONText {
     .object([
-      ("bytes", .int(point.byteCount)), ("largestError", .number(point.largestError)),
-      ("relativeError", .number(point.relativeError)),
-      ("agreement", point.agreement.map { .number($0) } ?? .null),
-      ("layers", .string(point.label)),
+      "bytes": .int(point.byteCount), "largestError": .number(point.largestError),
+      "relativeError": .number(point.relativeError),
+      "agreement": point.agreement.map { .number($0) } ?? .null, "layers": .string(point.label),
     ])
   }
 

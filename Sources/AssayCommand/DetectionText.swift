@@ -24,15 +24,15 @@ struct DetectionText {
   }
 
   func json(input: String) -> JSONText {
-    let objects = result.objects.map { object in
-      JSONText.object(
-        [
-          ("label", .string(result.detector.label(object.classIndex))),
-          ("class", .int(object.classIndex)), ("score", .number(object.score, digits: 9)),
-          ("box", Self.box(object.box)),
+    .versioned([
+      "input": .string(input),
+      "detections": .list(result.objects) {
+        .object([
+          "label": .string(result.detector.label($0.classIndex)), "class": .int($0.classIndex),
+          "score": .number($0.score, digits: 9), "box": Self.box($0.box),
         ])
-    }
-    return .versioned([("input", .string(input)), ("detections", .array(objects))])
+      },
+    ])
   }
 
   /// COCO results for the image: one object per box.
@@ -44,11 +44,10 @@ struct DetectionText {
       }
     return result.objects.map { object in
       .object([
-        ("image_id", image),
-        (
-          "category_id",
-          .int(COCOResults.categoryID(of: object.classIndex, labels: result.detector.labels))
-        ), ("bbox", Self.box(object.box)), ("score", .number(object.score, digits: 9)),
+        "image_id": image,
+        "category_id": .int(
+          COCOResults.categoryID(of: object.classIndex, labels: result.detector.labels)),
+        "bbox": Self.box(object.box), "score": .number(object.score, digits: 9),
       ])
     }
   }

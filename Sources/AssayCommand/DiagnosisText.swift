@@ -55,27 +55,20 @@ struct DiagnosisText {
 
   func json() -> JSONText {
     .object([
-      ("error", .number(diagnosis.error)),
-      ("explanations", .array(diagnosis.explanations.map(json))),
-      ("closest", diagnosis.best.map(json) ?? .null),
-      ("excluded", .array(diagnosis.excluded.map(json))),
-      ("untried", .int(diagnosis.untried)),
+      "error": .number(diagnosis.error), "explanations": .array(diagnosis.explanations.map(json)),
+      "closest": diagnosis.best.map(json) ?? .null,
+      "excluded": .array(diagnosis.excluded.map(json)), "untried": .int(diagnosis.untried),
     ])
   }
 
   private func json(_ finding: Diagnosis.Finding) -> JSONText {
     .object([
-      (
-        "causes",
-        .array(
-          finding.causes.map {
-            .object([
-              ("summary", .string($0.summary)), ("part", .string($0.part.rawValue)),
-              ("remedy", .optional($0.remedy)),
-            ])
-          })
-      ),
-      ("error", .number(finding.error)), ("agrees", .bool(finding.agrees)),
+      "causes": .list(finding.causes) {
+        .object([
+          "summary": .string($0.summary), "part": .string($0.part.rawValue),
+          "remedy": .optional($0.remedy),
+        ])
+      }, "error": .number(finding.error), "agrees": .bool(finding.agrees),
     ])
   }
 }

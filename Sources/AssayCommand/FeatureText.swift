@@ -62,7 +62,7 @@ struct FeatureText {
     case .int64, .double, .string: pairs.append(("kind", .string(typeText)))
     case .state, .opaque, nil: pairs.append(("kind", .string("other")))
     }
-    return .object(
+    return .members(
       pairs + [
         ("optional", .bool(feature.type?.isOptional ?? false)),
         ("sourceLayout", .optional(SourceLayout(of: feature.name, in: model)?.letters)),

@@ -26,7 +26,7 @@ extension DiffCommand {
     let text = HalfPrecisionText(study)
     if json {
       Console.print(
-        JSONText.versioned([("matches", .bool(study.agrees)), ("halfPrecision", text.json())]).text)
+        JSONText.versioned(["matches": .bool(study.agrees), "halfPrecision": text.json()]).text)
     } else {
       Console.write(text.text())
     }

@@ -70,32 +70,20 @@ struct HalfPrecisionText {
 
   func json() -> JSONText {
     .object([
-      ("agrees", .bool(study.agrees)),
-      (
-        "outputs",
-        .array(
-          worst.map { output in
-            .object([
-              ("name", .string(output.name)), ("agrees", .bool(output.agrees)),
-              (
-                "largestAbsoluteError",
-                output.metrics.map { .number($0.largestAbsoluteError) } ?? .null
-              ),
-            ])
-          })
-      ),
-      (
-        "layers",
-        .array(
-          study.layers.map { layer in
-            .object([
-              ("name", .string(layer.name)), ("type", .string(layer.type)),
-              ("error", .number(layer.error)), ("notFinite", .int(layer.overflowCount)),
-            ])
-          })
-      ),
-      ("keepFloat32", .array(study.kept.map(JSONText.string))),
-      ("isMinimal", .bool(study.isMinimal)),
+      "agrees": .bool(study.agrees),
+      "outputs": .list(worst) { output in
+        .object([
+          "name": .string(output.name), "agrees": .bool(output.agrees),
+          "largestAbsoluteError": output.metrics.map { .number($0.largestAbsoluteError) } ?? .null,
+        ])
+      },
+      "layers": .list(study.layers) { layer in
+        .object([
+          "name": .string(layer.name), "type": .string(layer.type), "error": .number(layer.error),
+          "notFinite": .int(layer.overflowCount),
+        ])
+      }, "keepFloat32": .array(study.kept.map(JSONText.string)),
+      "isMinimal": .bool(study.isMinimal),
     ])
   }
 }

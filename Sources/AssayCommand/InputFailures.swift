@@ -30,9 +30,8 @@ struct InputFailures {
     if json {
       if error.file == source.name { error.file = nil }
       Console.print(
-        JSONText.versioned([
-          ("input", .string(source.name)), ("error", .string(error.description)),
-        ]).text)
+        JSONText.versioned(["input": .string(source.name), "error": .string(error.description)])
+          .text)
       return
     }
     // Errors of single files differ; the same one for all of them is said once, and counted.

@@ -81,7 +81,6 @@ struct InputLoop {
 
   /// The failed inputs and their errors.
   var json: JSONText {
-    .array(
-      failed.map { .object([("input", .string($0.input)), ("error", .string($0.error))]) })
+    .list(failed) { .object(["input": .string($0.input), "error": .string($0.error)]) }
   }
 }

@@ -17,58 +17,46 @@ struct InspectionJSON {
       .array((features ?? []).map { FeatureText(feature: $0, model: model).json })
     }
     return .versioned([
-      ("type", .string(model.typeName)),
-      ("specificationVersion", .int(model.specificationVersion)),
-      ("oldestSystem", .optional(model.oldestSystem)),
-      ("inputs", features(model.description?.input)),
-      ("outputs", features(model.description?.output)),
-      ("preprocessing", .array((model.neuralNetwork?.preprocessing ?? []).map(preprocessing))),
-      ("classLabels", model.classLabels.map { .strings($0.strings) } ?? .null),
-      ("metadata", .object(InspectionText.metadataRows(model).map { ($0.0, .string($0.1)) })),
-      ("layers", .array(inspection.layers.map(layer))),
-      ("customClasses", .strings(inspection.customClasses.map(\.className))),
-      ("customLayers", .array(inspection.customClasses.map(custom))),
-      ("parameters", .int(inspection.parameterCount)),
-      ("trainableParameters", inspection.trainableCount.map(JSONText.int) ?? .null),
-      ("multiplyAdds", .int(inspection.multiplyAdds)),
-      ("weights", .strings(inspection.weightTypes)),
-      (
-        "models",
-        .array(model.pipelineModels.map { InspectionJSON($0, customLayers: customLayers).json })
-      ),
+      "type": .string(model.typeName), "specificationVersion": .int(model.specificationVersion),
+      "oldestSystem": .optional(model.oldestSystem), "inputs": features(model.description?.input),
+      "outputs": features(model.description?.output),
+      "preprocessing": .array((model.neuralNetwork?.preprocessing ?? []).map(preprocessing)),
+      "classLabels": model.classLabels.map { .strings($0.strings) } ?? .null,
+      "metadata": .members(InspectionText.metadataRows(model).map { ($0.0, .string($0.1)) }),
+      "layers": .array(inspection.layers.map(layer)),
+      "customClasses": .strings(inspection.customClasses.map(\.className)),
+      "customLayers": .array(inspection.customClasses.map(custom)),
+      "parameters": .int(inspection.parameterCount),
+      "trainableParameters": inspection.trainableCount.map(JSONText.int) ?? .null,
+      "multiplyAdds": .int(inspection.multiplyAdds), "weights": .strings(inspection.weightTypes),
+      "models": .array(
+        model.pipelineModels.map { InspectionJSON($0, customLayers: customLayers).json }),
     ])
   }
 
   private func layer(_ layer: Inspection.Layer) -> JSONText {
     func shape(_ shape: [Int]?) -> JSONText { shape.map(JSONText.ints) ?? .null }
     return .object([
-      ("name", .string(layer.name)), ("type", .string(layer.type)),
-      ("inputs", .strings(layer.inputs)), ("outputs", .strings(layer.outputs)),
-      ("inputShapes", .array(layer.inputShapes.map(shape))),
-      ("outputShapes", .array(layer.outputShapes.map(shape))),
-      ("attributes", .value(.object(layer.attributes))),
-      (
-        "weights",
-        .array(
-          layer.weights.map { weight in
-            .object([
-              ("name", .string(weight.name)), ("shape", .ints(weight.shape)),
-              ("storage", .optional(weight.values.storageName)),
-            ])
-          })
-      ),
-      ("parameters", .int(layer.parameterCount)),
-      ("multiplyAdds", .int(layer.multiplyAdds)),
+      "name": .string(layer.name), "type": .string(layer.type), "inputs": .strings(layer.inputs),
+      "outputs": .strings(layer.outputs), "inputShapes": .array(layer.inputShapes.map(shape)),
+      "outputShapes": .array(layer.outputShapes.map(shape)),
+      "attributes": .value(.object(layer.attributes)),
+      "weights": .list(layer.weights) { weight in
+        .object([
+          "name": .string(weight.name), "shape": .ints(weight.shape),
+          "storage": .optional(weight.values.storageName),
+        ])
+      }, "parameters": .int(layer.parameterCount), "multiplyAdds": .int(layer.multiplyAdds),
     ])
   }
 
   private func custom(_ custom: Inspection.CustomClass) -> JSONText {
     .object([
-      ("layer", .string(custom.layer)), ("class", .string(custom.className)),
-      ("description", .string(custom.description)),
-      ("parameters", .object(custom.values.map { ($0.name, .value($0.value)) })),
-      ("weights", .ints(custom.weightCounts)), ("provided", .bool(custom.isProvided)),
-      ("plugin", .optional(custom.plugin)),
+      "layer": .string(custom.layer), "class": .string(custom.className),
+      "description": .string(custom.description),
+      "parameters": .members(custom.values.map { ($0.name, .value($0.value)) }),
+      "weights": .ints(custom.weightCounts), "provided": .bool(custom.isProvided),
+      "plugin": .optional(custom.plugin),
     ])
   }
 
@@ -84,6 +72,6 @@ struct InspectionJSON {
     case .meanImage(let mean): pairs.append(("meanImageCount", .int(mean.meanImage.count)))
     case nil: break
     }
-    return .object(pairs)
+    return .members(pairs)
   }
 }

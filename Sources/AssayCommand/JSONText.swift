@@ -12,7 +12,7 @@ indirect enum JSONText {
   case floats([Float])
   case string(String)
   case array([JSONText])
-  case object([(String, JSONText)])
+  case members([(String, JSONText)])
   /// The value as it was read.
   case value(JSONValue)
 
@@ -21,7 +21,21 @@ indirect enum JSONText {
 
   /// An object with the version at its end: one line of a command's output.
   static func versioned(_ pairs: [(String, JSONText)]) -> JSONText {
-    .object(pairs + [("version", .int(version))])
+    .members(pairs + [("version", .int(version))])
+  }
+
+  static func versioned(_ pairs: KeyValuePairs<String, JSONText>) -> JSONText {
+    versioned(pairs.map { ($0, $1) })
+  }
+
+  static func object(_ pairs: KeyValuePairs<String, JSONText>) -> JSONText {
+    .members(pairs.map { ($0, $1) })
+  }
+
+  static func list<Items: Sequence>(
+    _ items: Items, _ text: (Items.Element) -> JSONText
+  ) -> JSONText {
+    .array(items.map(text))
   }
 
   static func ints(_ values: [Int]) -> JSONText { .array(values.map(JSONText.int)) }
@@ -43,7 +57,7 @@ indirect enum JSONText {
     case .string(let value): JSONValue.quoted(value)
     case .value(let value): value.text
     case .array(let values): "[" + values.map(\.text).joined(separator: ", ") + "]"
-    case .object(let pairs):
+    case .members(let pairs):
       "{" + pairs.map { "\(JSONValue.quoted($0.0)): \($0.1.text)" }.joined(separator: ", ") + "}"
     }
   }

@@ -76,48 +76,30 @@ struct ModelDifferenceText {
   func json(failed: JSONText? = nil, proof: Proof? = nil) -> JSONText {
     let difference = comparison.difference
     return .versioned([
-      ("matches", .bool(comparison.matches)), ("compared", .int(comparison.comparedCount)),
-      (
-        "structure",
-        .array(
-          difference.entries.map { entry in
-            .object([
-              ("change", .string(entry.change.rawValue)), ("part", .string(entry.part)),
-              ("field", .string(entry.field)), ("before", .string(entry.before)),
-              ("after", .string(entry.after)),
-            ])
-          })
-      ),
-      (
-        "weights",
-        .array(
-          difference.weights.map { weight in
-            .object([
-              ("layer", .string(weight.layer)), ("parameter", .string(weight.parameter)),
-              ("count", .int(weight.count)), ("countDifferent", .int(weight.countDifferent)),
-              ("largestDifference", .number(weight.largestDifference)),
-              ("largestValue", .number(weight.largestValue)),
-              ("before", .string(weight.before)), ("after", .string(weight.after)),
-            ])
-          })
-      ),
-      ("notRun", comparison.notRun.map { .string($0.description) } ?? .null),
-      (
-        "runs",
-        .array(
-          comparison.runs.map { run in
-            .object([
-              ("input", .string(run.input)),
-              ("comparison", ComparisonText(run.comparison).json()),
-            ])
-          })
-      ),
-      (
-        "summary",
-        comparison.summary.map { SummaryText(summary: $0).json(failed: failed ?? .array([])) }
-          ?? .null
-      ),
-      ("proof", proof.map { ProofText($0).json() } ?? .null),
+      "matches": .bool(comparison.matches), "compared": .int(comparison.comparedCount),
+      "structure": .list(difference.entries) { entry in
+        .object([
+          "change": .string(entry.change.rawValue), "part": .string(entry.part),
+          "field": .string(entry.field), "before": .string(entry.before),
+          "after": .string(entry.after),
+        ])
+      },
+      "weights": .list(difference.weights) { weight in
+        .object([
+          "layer": .string(weight.layer), "parameter": .string(weight.parameter),
+          "count": .int(weight.count), "countDifferent": .int(weight.countDifferent),
+          "largestDifference": .number(weight.largestDifference),
+          "largestValue": .number(weight.largestValue), "before": .string(weight.before),
+          "after": .string(weight.after),
+        ])
+      }, "notRun": comparison.notRun.map { .string($0.description) } ?? .null,
+      "runs": .list(comparison.runs) { run in
+        .object(["input": .string(run.input), "comparison": ComparisonText(run.comparison).json()])
+      },
+      "summary": comparison.summary.map {
+        SummaryText(summary: $0).json(failed: failed ?? .array([]))
+      }
+        ?? .null, "proof": proof.map { ProofText($0).json() } ?? .null,
     ])
   }
 }

@@ -33,21 +33,17 @@ struct PlanText {
   var json: JSONText {
     func names(_ values: [String]) -> JSONText { .array(values.map(JSONText.string)) }
     return .versioned([
-      ("model", plan.model.map(JSONText.string) ?? .null),
-      ("after", plan.pass.map(JSONText.string) ?? .null),
-      (
-        "steps",
-        .array(
-          plan.steps.map { step in
-            .object([
-              ("step", .string(step.name)), ("type", .string(step.layerType)),
-              ("operation", .string(step.kernel)), ("inputs", names(step.inputs)),
-              ("outputs", names(step.outputs)),
-              ("shapes", .array(step.outputShapes.map { .array($0.map(JSONText.int)) })),
-              ("multiplyAdds", .int(step.multiplyAdds)),
-            ])
-          })
-      ),
+      "model": plan.model.map(JSONText.string) ?? .null,
+      "after": plan.pass.map(JSONText.string) ?? .null,
+      "steps": .list(plan.steps) { step in
+        .object([
+          "step": .string(step.name), "type": .string(step.layerType),
+          "operation": .string(step.kernel), "inputs": names(step.inputs),
+          "outputs": names(step.outputs),
+          "shapes": .array(step.outputShapes.map { .array($0.map(JSONText.int)) }),
+          "multiplyAdds": .int(step.multiplyAdds),
+        ])
+      },
     ])
   }
 }

@@ -60,21 +60,18 @@ struct PluginCommand: ParsableCommand {
         plugin: String? = nil
       ) -> JSONText {
         .object([
-          ("class", .string(name)), ("otherNames", .strings(otherNames)),
-          ("computes", .optional(notes.map { plain($0.formula) })),
-          ("parameters", .strings(notes?.parameters.map(plain) ?? [])),
-          ("weights", .optional(notes.map { plain($0.weights) })), ("plugin", .optional(plugin)),
+          "class": .string(name), "otherNames": .strings(otherNames),
+          "computes": .optional(notes.map { plain($0.formula) }),
+          "parameters": .strings(notes?.parameters.map(plain) ?? []),
+          "weights": .optional(notes.map { plain($0.weights) }), "plugin": .optional(plugin),
         ])
       }
       let builtIn = builtInCustomLayers.filter { registry.plugins[$0.className] == nil }
       let plugins = registry.plugins.sorted { $0.key < $1.key }
       return .versioned([
-        (
-          "classes",
-          .array(
-            builtIn.map { entry($0.className, otherNames: $0.otherNames, $0.notes) }
-              + plugins.map { entry($0.key, plugin: $0.value) })
-        )
+        "classes": .array(
+          builtIn.map { entry($0.className, otherNames: $0.otherNames, $0.notes) }
+            + plugins.map { entry($0.key, plugin: $0.value) })
       ])
     }
   }

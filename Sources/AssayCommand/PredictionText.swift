@@ -67,20 +67,17 @@ struct PredictionText {
       shapes.append((output.name, .ints(output.value.shape)))
       if output.name == classified?.name {
         let lists = try best(output).map { list in
-          JSONText.array(
-            list.map {
-              .object([
-                ("label", .string($0.label)), ("probability", .float($0.probability)),
-              ])
-            })
+          JSONText.list(list) {
+            .object(["label": .string($0.label), "probability": .float($0.probability)])
+          }
         }
         classes = lists.count == 1 ? lists[0] : .array(lists)
       }
     }
     var object: [(String, JSONText)] = [
-      ("input", .string(input)), ("outputs", .object(values)), ("shapes", .object(shapes)),
+      ("input", .string(input)), ("outputs", .members(values)), ("shapes", .members(shapes)),
     ]
-    if !features.isEmpty { object.append(("features", .object(features))) }
+    if !features.isEmpty { object.append(("features", .members(features))) }
     if let classes { object.append(("classes", classes)) }
     return .versioned(object)
   }
@@ -101,7 +98,7 @@ struct PredictionText {
     case .double(let number): .number(number)
     case .string(let text): .string(text)
     case .dictionary(let entries):
-      .object(entries.sorted { $0.key < $1.key }.map { ($0.key.description, .number($0.value)) })
+      .members(entries.sorted { $0.key < $1.key }.map { ($0.key.description, .number($0.value)) })
     case .array, .numbers, .image: nil
     }
   }

@@ -87,46 +87,41 @@ struct SummaryText {
   static func percent(_ share: Double) -> String { fixedText(100 * share, decimals: 2) + "%" }
 
   var outputsJSON: JSONText {
-    .array(
-      summary.outputs.map { output in
-        .object(
-          [
-            ("name", .string(output.name)), ("inputs", .int(output.count)),
-            ("agreeing", .int(output.countAgreeing)),
-            ("largestAbsoluteError", .number(output.largestError)),
-            ("meanLargestError", .number(output.meanLargestError)),
+    .list(summary.outputs) { output in
+      .members(
+        [
+          ("name", .string(output.name)), ("inputs", .int(output.count)),
+          ("agreeing", .int(output.countAgreeing)),
+          ("largestAbsoluteError", .number(output.largestError)),
+          ("meanLargestError", .number(output.meanLargestError)),
+        ]
+          + Self.shares.reversed().map {
+            ("percentile\(fixedText(100 * $0, decimals: 0))", .number(output.percentile($0)))
+          } + [
+            ("meanError", .number(output.meanError)),
+            ("rmse", .number(output.rootMeanSquareError)),
+            ("psnr", .number(output.peakSignalToNoise)),
           ]
-            + Self.shares.reversed().map {
-              ("percentile\(fixedText(100 * $0, decimals: 0))", .number(output.percentile($0)))
-            } + [
-              ("meanError", .number(output.meanError)),
-              ("rmse", .number(output.rootMeanSquareError)),
-              ("psnr", .number(output.peakSignalToNoise)),
+          + (output.agreement.map {
+            [
+              ("top1", .number($0.top1)), ("topN", .number($0.topN)),
+              ("topCount", .int(output.topCount)),
             ]
-            + (output.agreement.map {
-              [
-                ("top1", .number($0.top1)), ("topN", .number($0.topN)),
-                ("topCount", .int(output.topCount)),
-              ]
-            } ?? []))
-      })
+          } ?? []))
+    }
   }
 
   func json(failed: JSONText) -> JSONText {
     .versioned([
-      ("matches", .bool(summary.matches)), ("inputs", .int(summary.count)),
-      ("agreeing", .int(summary.countAgreeing)), ("failed", failed), ("outputs", outputsJSON),
-      ("notCompared", .array(summary.notCompared.map { .string($0) })),
-      (
-        "worst",
-        .array(
-          summary.worst.map {
-            .object([
-              ("input", .string($0.input)), ("output", .string($0.output)),
-              ("agrees", .bool($0.agrees)), ("largestAbsoluteError", .number($0.error)),
-            ])
-          })
-      ),
+      "matches": .bool(summary.matches), "inputs": .int(summary.count),
+      "agreeing": .int(summary.countAgreeing), "failed": failed, "outputs": outputsJSON,
+      "notCompared": .array(summary.notCompared.map { .string($0) }),
+      "worst": .list(summary.worst) {
+        .object([
+          "input": .string($0.input), "output": .string($0.output), "agrees": .bool($0.agrees),
+          "largestAbsoluteError": .number($0.error),
+        ])
+      },
     ])
   }
 }
