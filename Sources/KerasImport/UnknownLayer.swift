@@ -3,67 +3,41 @@ import TensorCore
 
 enum UnconvertedClasses {
   /// Keras classes that cannot be converted, with the reasons.
-  static let reasons: [(names: [String], reason: String)] = [
-    (
-      ["Lambda"],
-      "Python code, which is never run; what can be read becomes layers ([formulas.md](formulas.md)), a rule makes the rest custom layers"
-    ),
-    (
-      ["StringLookup", "TextVectorization", "Hashing", "HashedCrossing"],
-      "works on text, but a Core ML network takes numbers"
-    ),
-    (
-      ["Equalization", "ContrastLimitedAdaptiveHistogramEqualization"],
-      "Core ML networks have no histograms"
-    ),
-    (["MaxNumBoundingBoxes"], "works on boxes, which exist only in training"),
-    (["Pipeline", "DenseFeatures"], "use its layers directly in the model"),
-    (["MelSpectrogram"], "Core ML networks have no Fourier transform"),
-    (["ConvLSTM3D"], "sequences of volumes have more axes than Core ML supports"),
-    (
-      ["Wrapper", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"],
-      "its code is not in the file"
-    ),
-    (
-      ["QuantizeWrapperV2", "QuantizeLayer", "PruneLowMagnitude"],
-      "from tensorflow-model-optimization; strip them before saving, or make them custom layers with a rule"
-    ),
-    (
+  static let reasons: [(names: [String], reason: String)] =
+    ([
+      ["Lambda"]:
+        "Python code, which is never run; what can be read becomes layers ([formulas.md](formulas.md)), a rule makes the rest custom layers",
+      ["StringLookup", "TextVectorization", "Hashing", "HashedCrossing"]:
+        "works on text, but a Core ML network takes numbers",
+      ["Equalization", "ContrastLimitedAdaptiveHistogramEqualization"]:
+        "Core ML networks have no histograms",
+      ["MaxNumBoundingBoxes"]: "works on boxes, which exist only in training",
+      ["Pipeline", "DenseFeatures"]: "use its layers directly in the model",
+      ["MelSpectrogram"]: "Core ML networks have no Fourier transform",
+      ["ConvLSTM3D"]: "sequences of volumes have more axes than Core ML supports",
+      ["Wrapper", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"]:
+        "its code is not in the file",
+      ["QuantizeWrapperV2", "QuantizeLayer", "PruneLowMagnitude"]:
+        "from tensorflow-model-optimization; strip them before saving, or make them custom layers with a rule",
       [
         "QDense", "QConv1D", "QConv2D", "QConv2DTranspose", "QConv2DBatchnorm", "QDepthwiseConv2D",
         "QDepthwiseConv2DBatchnorm", "QSeparableConv1D", "QSeparableConv2D", "QBatchNormalization",
         "QActivation", "QAveragePooling2D", "QGlobalAveragePooling2D",
-      ],
-      "from QKeras or HGQ 2, which train networks for FPGAs; convert the network without them"
-    ),
-    (
+      ]: "from QKeras or HGQ 2, which train networks for FPGAs; convert the network without them",
       [
         "HQuantize", "HDense", "HConv1D", "HConv2D", "HDenseBatchNorm", "HConv1DBatchNorm",
         "HConv2DBatchNorm", "HActivation", "HAdd",
-      ],
-      "from HGQ, which trains networks for FPGAs; convert the network without them"
-    ),
-    (
-      ["KerasActivationQuantizationHolder", "KerasQuantizationWrapper"],
-      "from mct-quantizers, which quantizes for other runtimes; convert the network without them"
-    ),
-    (
-      ["ConvLayer", "InvertedResidualBlock", "MobileViT_v1_Block", "MobileViT_v2_Block"],
-      "from keras-vision; its inner layers are in its Python code, not in the file"
-    ),
-    (
-      ["FilterDetections"],
-      "from keras-retinanet; selects boxes: build the model without it (in retinanet_bbox), whose outputs are the boxes and the scores of the classes"
-    ),
-    (
-      ["DecodeDetections", "DecodeDetectionsFast"],
-      "from ssd_keras; selects boxes: build the model with mode='training', whose output has the scores of the classes, the offsets, the anchor boxes and their variances"
-    ),
-    (
-      ["PriorBox"],
-      "from SSD networks; its settings are not in the file"
-    ),
-  ]
+      ]: "from HGQ, which trains networks for FPGAs; convert the network without them",
+      ["KerasActivationQuantizationHolder", "KerasQuantizationWrapper"]:
+        "from mct-quantizers, which quantizes for other runtimes; convert the network without them",
+      ["ConvLayer", "InvertedResidualBlock", "MobileViT_v1_Block", "MobileViT_v2_Block"]:
+        "from keras-vision; its inner layers are in its Python code, not in the file",
+      ["FilterDetections"]:
+        "from keras-retinanet; selects boxes: build the model without it (in retinanet_bbox), whose outputs are the boxes and the scores of the classes",
+      ["DecodeDetections", "DecodeDetectionsFast"]:
+        "from ssd_keras; selects boxes: build the model with mode='training', whose output has the scores of the classes, the offsets, the anchor boxes and their variances",
+      ["PriorBox"]: "from SSD networks; its settings are not in the file",
+    ] as KeyValuePairs).map { ($0, $1) }
 }
 
 extension UnsupportedLayers {
