@@ -1,5 +1,3 @@
-import ArgumentParser
-import Assay
 import LibC
 
 struct AssayCommand: ParsableCommand {

@@ -1,5 +1,3 @@
-import Assay
-
 /// A layer's fields in readable form: `kernelSize 3×3, stride 2×2, valid (1, 1) (1, 1)`, with
 /// no-break spaces inside a field. False flags and empty lists are omitted.
 enum AttributeText {

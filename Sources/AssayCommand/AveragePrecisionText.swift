@@ -1,5 +1,3 @@
-import Assay
-
 /// The text for the evaluation of a detector.
 struct AveragePrecisionText {
   private static let meanings = [

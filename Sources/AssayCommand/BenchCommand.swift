@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measures how long predictions take.",

@@ -1,5 +1,3 @@
-import Assay
-
 /// What `bench` reports about a measurement.
 struct BenchReport {
   private let network: CompiledNetwork

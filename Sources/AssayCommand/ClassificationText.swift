@@ -1,5 +1,3 @@
-import Assay
-
 /// The text for the evaluation of a classifier.
 struct ClassificationText {
   /// Only this many classes or confusions are listed; the rest is counted.

@@ -1,5 +1,3 @@
-import Assay
-
 /// What `diff` prints.
 struct ComparisonText {
   let comparison: Comparison

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct CompressCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compress", abstract: "Stores a model's weights in fewer bits.",

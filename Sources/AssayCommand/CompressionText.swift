@@ -1,4 +1,3 @@
-import Assay
 import LibC
 
 /// The output of `compress`.

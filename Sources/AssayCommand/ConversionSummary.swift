@@ -1,5 +1,3 @@
-import Assay
-
 /// The summary that `convert` prints on a terminal.
 struct ConversionSummary {
   let model: Model

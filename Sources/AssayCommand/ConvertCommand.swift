@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",

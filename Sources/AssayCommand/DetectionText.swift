@@ -1,5 +1,3 @@
-import Assay
-
 /// The objects in an image, as text or JSON.
 struct DetectionText {
   let result: ImageDetection.Result

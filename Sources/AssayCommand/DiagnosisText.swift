@@ -1,5 +1,3 @@
-import Assay
-
 /// Why outputs differ, in `diff`: at the end, a line with the cause and one with its remedy.
 struct DiagnosisText {
   let diagnosis: Diagnosis

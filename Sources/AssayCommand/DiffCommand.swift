@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Compares predictions with expected ones, or two models.",

@@ -1,5 +1,3 @@
-import Assay
-
 /// The output of an earlier `bench --json`.
 struct EarlierResult {
   let timings: Timings

@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// `--color-output` of the version before; now `NO_COLOR` alone turns colors off.
 enum ColorOutput: String, ExpressibleByArgument {
   case auto, always, never

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Changes parts of a model and keeps the rest.",

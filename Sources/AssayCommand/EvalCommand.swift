@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct EvalCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "eval",

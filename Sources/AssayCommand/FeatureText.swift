@@ -1,5 +1,3 @@
-import Assay
-
 /// An input or output of a model, as text and as JSON.
 struct FeatureText {
   let feature: FeatureDescription

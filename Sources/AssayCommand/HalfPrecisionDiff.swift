@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 extension DiffCommand {
   var isHalf: Bool { compute.precision != .float32 }
 

@@ -1,5 +1,3 @@
-import Assay
-
 /// What `diff --precision float16` prints of the layers.
 struct HalfPrecisionText {
   /// More layers than this are not listed.

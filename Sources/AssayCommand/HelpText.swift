@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// What `-h`, `--help` and `assay help` print: the usual options of a command, or all of them.
 struct HelpText {
   let text: String

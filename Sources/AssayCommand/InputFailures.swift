@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// Inputs that could not be predicted; the others continue.
 struct InputFailures {
   let json: Bool

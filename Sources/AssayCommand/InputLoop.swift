@@ -1,5 +1,3 @@
-import Assay
-
 /// Processes many inputs, with progress: a failure is reported by name, and the others continue.
 struct InputLoop {
   let title: String

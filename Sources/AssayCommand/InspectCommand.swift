@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect", abstract: "Shows the interface, layers and parameters of a model.",

@@ -1,5 +1,3 @@
-import Assay
-
 /// The output of `inspect --json`: `docs/json.md` describes it.
 struct InspectionJSON {
   let model: Model

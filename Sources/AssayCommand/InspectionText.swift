@@ -1,5 +1,3 @@
-import Assay
-
 /// The output of `inspect`.
 struct InspectionText {
   let model: Model

@@ -1,5 +1,3 @@
-import Assay
-
 /// JSON on one line, in insertion order. Numbers that JSON cannot represent are the strings
 /// `"NaN"`, `"Infinity"` and `"-Infinity"`.
 indirect enum JSONText {

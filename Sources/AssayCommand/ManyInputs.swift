@@ -1,5 +1,3 @@
-import Assay
-
 /// Compares the predictions of a model for many inputs with the expected arrays or classes.
 struct ManyInputs {
   private enum Result {

@@ -1,5 +1,3 @@
-import Assay
-
 /// The output of `diff` for two models.
 struct ModelDifferenceText {
   /// Only this many lines of a kind are printed; the rest is counted.

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// The file to which a command writes a model.
 enum ModelOutput {
   private static let extensions = [".mlmodel", ".mlpackage", ".onnx"]

@@ -1,5 +1,3 @@
-import Assay
-
 /// Reads the model of a command: an `.mlmodel` or a package unchanged, a source network as
 /// `convert` would write it.
 struct ModelReader {

@@ -1,4 +1,3 @@
-import Assay
 import LibC
 
 /// `value` with `digits` significant digits, like C's `%.*g`.

@@ -1,5 +1,3 @@
-import Assay
-
 /// The structure of an ONNX model, as `inspect` prints it.
 struct ONNXText {
   let model: ONNXModel

@@ -1,5 +1,3 @@
-import Assay
-
 /// Options in a JSON file: `@FILE.json` on the command line, or `assay.json` beside the model.
 ///
 /// `{"convert": {"preset": "keras-tf", "labels": "labels.txt"}, "run": {"top": 3}}`

@@ -1,5 +1,3 @@
-import Assay
-
 /// Predictions as files.
 enum OutputFiles {
   /// Returns a closure that writes `outputs` in the format of the extension of `path`.

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// The output of `convert --dry-run`.
 struct PlanReport {
   private let plan: ConversionPlan

@@ -1,5 +1,3 @@
-import Assay
-
 /// The steps of a plan, or the nodes of the graph after a pass, as `inspect --plan` prints them.
 struct PlanText {
   private let plan: NetworkPlan

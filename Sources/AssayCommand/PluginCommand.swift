@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct PluginCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plugin",

@@ -1,5 +1,3 @@
-import Assay
-
 /// Predictions as comma-separated values: one row per input, with the names of the outputs'
 /// elements as column titles.
 struct PredictionTable {

@@ -1,5 +1,3 @@
-import Assay
-
 /// A prediction as text or as JSON.
 struct PredictionText {
   /// Larger arrays are summarized.

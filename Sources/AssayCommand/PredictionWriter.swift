@@ -1,5 +1,3 @@
-import Assay
-
 /// Prints predictions, then writes their files, so that nothing is written if printing fails.
 struct PredictionWriter {
   /// Whether there may be several predictions.

@@ -1,5 +1,3 @@
-import Assay
-
 /// One line on standard error with the progress, rate and remaining time of long work; only on a
 /// terminal, and only after half a second. A dumb terminal, which cannot replace a line, gets a new
 /// one every ten seconds.

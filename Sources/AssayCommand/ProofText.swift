@@ -1,5 +1,3 @@
-import Assay
-
 /// The output of `convert --prove` and `diff` about a proof.
 struct ProofText {
   let proof: Proof

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct RecordCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record",

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 struct RunCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Runs a model on images and arrays, on the CPU.",

@@ -1,4 +1,3 @@
-import Assay
 import Synchronization
 
 /// The executed steps of a prediction.

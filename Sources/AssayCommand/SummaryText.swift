@@ -1,5 +1,3 @@
-import Assay
-
 /// The text for the errors of many inputs.
 struct SummaryText {
   let summary: ComparisonSummary

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// The precision of stored weights.
 struct PrecisionArguments: ParsableArguments {
   @Option(help: "Precision for all weights that use more bits.")

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 extension SourceArguments {
   /// The given options, all of which apply to source networks.
   var given: [String] { given(exceptForPrograms: false) }

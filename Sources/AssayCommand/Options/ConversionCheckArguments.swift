@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// Comparisons before the result of a conversion is written.
 struct ConversionCheckArguments: ParsableArguments {
   @Option(

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// Changes to custom layers. A layer is given by its name, or as `#N`, its index among the custom
 /// layers.
 struct CustomLayerArguments: ParsableArguments {

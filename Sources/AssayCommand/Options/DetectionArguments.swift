@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// How to find boxes in a model's outputs.
 struct DetectionArguments: ParsableArguments {
   @OptionGroup var detector: DetectorArguments

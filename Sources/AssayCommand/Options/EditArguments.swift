@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// Features by name: renames, optional inputs, types and shapes.
 struct FeatureEditArguments: ParsableArguments {
   @Option(

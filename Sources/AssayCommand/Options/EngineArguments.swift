@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// Options of the engine.
 struct EngineArguments: ParsableArguments {
   @Option(

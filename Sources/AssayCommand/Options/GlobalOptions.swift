@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// Options of every command.
 struct GlobalOptions: ParsableArguments {
   @Flag(

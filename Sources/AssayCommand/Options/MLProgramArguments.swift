@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// How a network is written as an ML Program.
 struct MLProgramArguments: ParsableArguments {
   @OptionGroup var kept: KeptInFloat32Arguments

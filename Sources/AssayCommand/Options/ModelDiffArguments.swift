@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// Options for comparing two models.
 struct ModelDiffArguments: ParsableArguments {
   @Flag(

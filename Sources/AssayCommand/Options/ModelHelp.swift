@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// The help that all commands share about their model.
 enum ModelHelp {
   static let model: ArgumentHelp = "The model: .mlmodel, .mlpackage, or a source network."

@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// `VALUE` for all features, or `NAME=VALUE` for one.
 struct NamedValue<Value: ExpressibleByArgument>: ExpressibleByArgument {
   let name: String?

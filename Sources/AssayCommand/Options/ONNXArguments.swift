@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// How a program is written as ONNX.
 struct ONNXArguments: ParsableArguments {
   @Option(

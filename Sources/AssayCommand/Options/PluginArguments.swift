@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// Libraries with custom layers.
 struct PluginArguments: ParsableArguments {
   @Option(

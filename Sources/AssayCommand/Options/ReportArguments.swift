@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// The option for a report page.
 struct ReportArguments: ParsableArguments {
   @Option(

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// How images are resized to the model's size. Missing options default to what the model records.
 struct ResizeArguments: ParsableArguments {
   @Option(

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// How a source network is converted, in every command.
 struct SourceArguments: ParsableArguments {
   @OptionGroup(title: "Names and shapes") var names: NameArguments

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// The oldest system that must run a model: `iOS17`, or a version of the specification.
 struct SystemTarget: ExpressibleByArgument {
   let version: Int

@@ -1,6 +1,3 @@
-import ArgumentParser
-import Assay
-
 /// How weights are stored in files.
 struct WeightArguments: ParsableArguments {
   @Option(

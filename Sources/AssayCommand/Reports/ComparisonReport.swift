@@ -1,5 +1,3 @@
-import Assay
-
 extension Report {
   /// What half precision does to the layers.
   mutating func add(_ study: HalfPrecisionStudy) {

@@ -1,5 +1,3 @@
-import Assay
-
 /// A file with a network's graph, in the format of its extension.
 struct GraphFile {
   let path: String

@@ -1,5 +1,3 @@
-import Assay
-
 extension Report {
   /// The interface, the graph and the layers of a model, and of the models of a pipeline.
   mutating func add(_ model: Model, customLayers: CustomLayerRegistry, of place: String = "") {

@@ -1,5 +1,3 @@
-import Assay
-
 extension Report {
   /// The images that went in and came out, and the distribution of every other output.
   ///
