@@ -4,6 +4,11 @@ import TensorCore
 /// Writes an operation of a program as ONNX operators, and returns its results.
 typealias ONNXRule = @Sendable (ExportedOperation) throws -> [GraphValue]
 
+/// The rule of an operation with one result.
+func one(_ rule: @escaping @Sendable (ExportedOperation) throws -> GraphValue) -> ONNXRule {
+  { [try rule($0)] }
+}
+
 /// Every operation that ONNX has operators for, by family.
 let onnxRules: [String: ONNXRule] = [
   activationRules, unaryRules, binaryRules, reductionRules, convolutionRules, poolingRules,

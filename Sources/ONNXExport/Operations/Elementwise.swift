@@ -6,25 +6,21 @@ let activationRules: [String: ONNXRule] = [
   "softplus": unary("Softplus"), "tanh": unary("Tanh"),
   "leaky_relu": { [try $0.activation("LeakyRelu", alpha: 0.01)] },
   "elu": { [try $0.activation("Elu", alpha: 1)] },
-  "thresholded_relu": { call in
+  "thresholded_relu": one { call in
     // ONNX's ThresholdedRelu excludes alpha itself.
     let (x, alpha) = (try call.value("x"), try call.float("alpha", 1))
-    return [
-      try call.add(
-        "Where",
-        [
-          call.add("Less", [x, call.scalar(alpha, x.type)], type: .bool), call.scalar(0, x.type), x,
-        ], type: x.type, shape: x.shape)
-    ]
+    return try call.add(
+      "Where",
+      [
+        call.add("Less", [x, call.scalar(alpha, x.type)], type: .bool), call.scalar(0, x.type), x,
+      ], type: x.type, shape: x.shape)
   },
-  "sigmoid_hard": { call in
-    [
-      try call.add(
-        "HardSigmoid", [call.value("x")],
-        [
-          ("alpha", .float(call.float("alpha", 0.2))), ("beta", .float(call.float("beta", 0.5))),
-        ])
-    ]
+  "sigmoid_hard": one { call in
+    try call.add(
+      "HardSigmoid", [call.value("x")],
+      [
+        ("alpha", .float(call.float("alpha", 0.2))), ("beta", .float(call.float("beta", 0.5))),
+      ])
   },
   "scaled_tanh": { call in
     let inner = try call.linear(call.value("x"), call.float("beta", 1))
@@ -90,12 +86,10 @@ let binaryRules: [String: ONNXRule] = [
   "add": binary("Add"), "sub": binary("Sub"), "mul": binary("Mul"), "real_div": binary("Div"),
   "maximum": binary("Max"), "minimum": binary("Min"), "pow": binary("Pow"),
   "floor_div": { [try $0.floorOfQuotient($0.value("x"), $0.value("y"))] },
-  "mod": { call in
+  "mod": one { call in
     let (x, y) = (try call.value("x"), try call.value("y"))
-    if !x.type.isFloat { return [try call.binary("Mod", x, y)] }
-    return [
-      try call.binary("Sub", x, call.binary("Mul", call.floorOfQuotient(x, y), y))
-    ]
+    if !x.type.isFloat { return try call.binary("Mod", x, y) }
+    return try call.binary("Sub", x, call.binary("Mul", call.floorOfQuotient(x, y), y))
   },
   "logical_and": binary("And"), "logical_or": binary("Or"), "logical_xor": binary("Xor"),
   "equal": binary("Equal"), "less": binary("Less"), "less_equal": binary("LessOrEqual"),
@@ -103,12 +97,10 @@ let binaryRules: [String: ONNXRule] = [
   "not_equal": { call in
     [try call.add("Not", [call.binary("Equal", call.value("x"), call.value("y"))], type: .bool)]
   },
-  "select": { call in
+  "select": one { call in
     let a = try call.value("a")
-    return [
-      try call.add(
-        "Where", [call.cast(call.value("cond"), to: .bool), a, call.value("b")], type: a.type)
-    ]
+    return try call.add(
+      "Where", [call.cast(call.value("cond"), to: .bool), a, call.value("b")], type: a.type)
   },
 ]
 

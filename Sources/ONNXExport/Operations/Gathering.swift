@@ -20,19 +20,15 @@ let gatheringRules: [String: ONNXRule] = [
     let back = Array(0..<batch) + outer + (batch..<batch + own) + (outer.upperBound..<found.rank)
     return [try call.transpose(found, back)]
   },
-  "gather_nd": { call in
-    [
-      try call.add(
-        "GatherND", [call.value("x"), call.cast(call.value("indices"), to: .int64)],
-        [("batch_dims", .int(call.int("batch_dims", 0)))])
-    ]
+  "gather_nd": one { call in
+    try call.add(
+      "GatherND", [call.value("x"), call.cast(call.value("indices"), to: .int64)],
+      [("batch_dims", .int(call.int("batch_dims", 0)))])
   },
-  "gather_along_axis": { call in
+  "gather_along_axis": one { call in
     let x = try call.value("x")
-    return [
-      try call.add(
-        "GatherElements", [x, call.value("indices")], [("axis", .int(call.axis("axis", of: x, 0)))])
-    ]
+    return try call.add(
+      "GatherElements", [x, call.value("indices")], [("axis", .int(call.axis("axis", of: x, 0)))])
   },
   "scatter": { call in
     let data = try call.value("data")
@@ -51,36 +47,31 @@ let gatheringRules: [String: ONNXRule] = [
       shape: order.map { data.shape[$0] })
     return [try call.transpose(result, order.indices.map { order.firstIndex(of: $0) ?? $0 })]
   },
-  "scatter_nd": { call in
-    [
-      try call.add(
-        "ScatterND",
-        [call.value("data"), call.cast(call.value("indices"), to: .int64), call.value("updates")],
-        call.reduction())
-    ]
+  "scatter_nd": one { call in
+    try call.add(
+      "ScatterND",
+      [call.value("data"), call.cast(call.value("indices"), to: .int64), call.value("updates")],
+      call.reduction())
   },
-  "scatter_along_axis": { call in
+  "scatter_along_axis": one { call in
     let data = try call.value("data")
-    return [
-      try call.add(
-        "ScatterElements", [data, call.value("indices"), call.value("updates")],
-        [("axis", .int(call.axis("axis", of: data, 0)))] + call.reduction())
-    ]
+    return try call.add(
+      "ScatterElements", [data, call.value("indices"), call.value("updates")],
+      [("axis", .int(call.axis("axis", of: data, 0)))] + call.reduction())
   },
   "topk": { call in
     let x = try call.value("x")
     return try call.largest(
       x, call.axis("axis", of: x, -1), call.sizes("k"), ascends: call.bool("ascending"))
   },
-  "argsort": { call in
+  "argsort": one { call in
     let x = try call.value("x")
     let axis = try call.axis("axis", of: x, -1)
     guard let size = x.shape[axis] else {
       throw call.unsupported("the size of the axis is not known", field: "x")
     }
-    return [
-      try call.largest(x, axis, call.list([size]), ascends: call.bool("ascending"), result: 0)[1]
-    ]
+    return try call.largest(x, axis, call.list([size]), ascends: call.bool("ascending"), result: 0)[
+      1]
   },
 ]
 

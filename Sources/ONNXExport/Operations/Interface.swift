@@ -19,19 +19,15 @@ let interfaceRules: [String: ONNXRule] = [
 
 /// Random numbers, of which each run gives others.
 let randomRules: [String: ONNXRule] = [
-  "random_normal": { call in
-    [
-      try call.random(
-        "RandomNormal",
-        [("mean", .float(call.float("mean", 0))), ("scale", .float(call.float("stddev", 1)))])
-    ]
+  "random_normal": one { call in
+    try call.random(
+      "RandomNormal",
+      [("mean", .float(call.float("mean", 0))), ("scale", .float(call.float("stddev", 1)))])
   },
-  "random_uniform": { call in
-    [
-      try call.random(
-        "RandomUniform",
-        [("low", .float(call.float("low", 0))), ("high", .float(call.float("high", 1)))])
-    ]
+  "random_uniform": one { call in
+    try call.random(
+      "RandomUniform",
+      [("low", .float(call.float("low", 0))), ("high", .float(call.float("high", 1)))])
   },
   "random_bernoulli": { call in
     let uniform = try call.random("RandomUniform", [])

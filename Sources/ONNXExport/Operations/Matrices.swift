@@ -2,16 +2,14 @@ import CoreMLModel
 import TensorCore
 
 let matrixRules: [String: ONNXRule] = [
-  "linear": { call in
+  "linear": one { call in
     let (x, weight) = (try call.value("x"), try call.value("weight"))
     let bias = try call.optional("bias")
     if x.rank == 2 {
-      return [
-        try call.add("Gemm", [x, weight] + (bias.map { [$0] } ?? []), [("transB", .int(1))])
-      ]
+      return try call.add("Gemm", [x, weight] + (bias.map { [$0] } ?? []), [("transB", .int(1))])
     }
     let product = try call.add("MatMul", [x, call.transposed(weight, "weight")])
-    return [try bias.map { try call.binary("Add", product, $0) } ?? product]
+    return try bias.map { try call.binary("Add", product, $0) } ?? product
   },
   "matmul": { call in
     func operand(_ name: String) throws -> GraphValue {
@@ -22,11 +20,9 @@ let matrixRules: [String: ONNXRule] = [
     let type = try call.declared().type
     return [try call.binary("MatMul", call.cast(x, to: type), call.cast(y, to: type))]
   },
-  "einsum": { call in
-    [
-      try call.add(
-        "Einsum", call.values("values"), [("equation", .string(call.string("equation", "")))])
-    ]
+  "einsum": one { call in
+    try call.add(
+      "Einsum", call.values("values"), [("equation", .string(call.string("equation", "")))])
   },
   "scaled_dot_product_attention": { call in
     let (query, key) = (try call.value("query"), try call.value("key"))

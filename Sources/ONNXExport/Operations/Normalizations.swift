@@ -2,22 +2,18 @@ import CoreMLModel
 import TensorCore
 
 let normalizationRules: [String: ONNXRule] = [
-  "batch_norm": { call in
+  "batch_norm": one { call in
     let x = try call.value("x")
-    return [
-      try call.add(
-        "BatchNormalization",
-        [x, call.factors(x), call.offsets(x), call.value("mean"), call.value("variance")],
-        [("epsilon", .float(call.float("epsilon", 1e-5)))])
-    ]
+    return try call.add(
+      "BatchNormalization",
+      [x, call.factors(x), call.offsets(x), call.value("mean"), call.value("variance")],
+      [("epsilon", .float(call.float("epsilon", 1e-5)))])
   },
-  "instance_norm": { call in
+  "instance_norm": one { call in
     let x = try call.value("x")
-    return [
-      try call.add(
-        "InstanceNormalization", [x, call.factors(x), call.offsets(x)],
-        [("epsilon", .float(call.float("epsilon", 1e-5)))])
-    ]
+    return try call.add(
+      "InstanceNormalization", [x, call.factors(x), call.offsets(x)],
+      [("epsilon", .float(call.float("epsilon", 1e-5)))])
   },
   "layer_norm": { try $0.layerNormalization() },
   "local_response_norm": { try $0.localResponseNormalization() },

@@ -9,15 +9,13 @@ let reductionRules: [String: ONNXRule] = [
   "reduce_log_sum": reduction("ReduceLogSum"),
   "reduce_log_sum_exp": reduction("ReduceLogSumExp"),
   "reduce_argmax": extremum("ArgMax"), "reduce_argmin": extremum("ArgMin"),
-  "cumsum": { call in
+  "cumsum": one { call in
     let x = try call.value("x")
-    return [
-      try call.add(
-        "CumSum", [x, call.integers([call.axis("axis", of: x, 0)], [])],
-        [
-          ("exclusive", .int(call.int("exclusive", 0))), ("reverse", .int(call.int("reverse", 0))),
-        ])
-    ]
+    return try call.add(
+      "CumSum", [x, call.integers([call.axis("axis", of: x, 0)], [])],
+      [
+        ("exclusive", .int(call.int("exclusive", 0))), ("reverse", .int(call.int("reverse", 0))),
+      ])
   },
 ]
 

@@ -3,13 +3,11 @@ import TensorCore
 
 let resizingRules: [String: ONNXRule] = [
   "upsample_nearest_neighbor": { [try $0.enlarged("nearest", "asymmetric")] },
-  "upsample_bilinear": { call in
+  "upsample_bilinear": one { call in
     let aligns = try call.bool("align_corners", true)
     let hasCenters = try call.bool("half_pixel_centers", !aligns)
-    return [
-      try call.enlarged(
-        "linear", aligns ? "align_corners" : hasCenters ? "half_pixel" : "asymmetric")
-    ]
+    return try call.enlarged(
+      "linear", aligns ? "align_corners" : hasCenters ? "half_pixel" : "asymmetric")
   },
   "resize_nearest_neighbor": { call in
     let sizes = [try call.int("target_size_height", 1), try call.int("target_size_width", 1)]
@@ -38,16 +36,14 @@ let resizingRules: [String: ONNXRule] = [
   "pixel_shuffle": { [try $0.blocks("DepthToSpace", "upscale_factor", "CRD")] },
   "depth_to_space": { [try $0.blocks("DepthToSpace", "block_size", "DCR")] },
   "space_to_depth": { [try $0.blocks("SpaceToDepth", "block_size", nil)] },
-  "pixel_unshuffle": { call in
+  "pixel_unshuffle": one { call in
     let (x, factor) = (try call.value("x"), try call.int("downscale_factor", 1))
     guard let s = x.sizes, s.count == 4, factor > 0 else {
       throw call.unsupported("the sizes are not known", field: "x")
     }
     let parts = try call.reshape(x, [s[0], s[1], s[2] / factor, factor, s[3] / factor, factor])
     let moved = try call.transpose(parts, [0, 1, 3, 5, 2, 4])
-    return [
-      try call.reshape(moved, [s[0], -1, s[2] / factor, s[3] / factor])
-    ]
+    return try call.reshape(moved, [s[0], -1, s[2] / factor, s[3] / factor])
   },
 ]
 

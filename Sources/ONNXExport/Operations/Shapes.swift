@@ -17,12 +17,10 @@ let shapeRules: [String: ONNXRule] = [
     }
     return [try call.add("Reshape", [call.value("x"), call.list(shape)])]
   },
-  "expand_dims": { call in
+  "expand_dims": one { call in
     let x = try call.value("x")
     let axes = try call.ints("axes") ?? []
-    return [
-      try call.unsqueeze(x, ArrayShape.axes(axes, rank: x.rank + axes.count))
-    ]
+    return try call.unsqueeze(x, ArrayShape.axes(axes, rank: x.rank + axes.count))
   },
   "squeeze": { call in
     let x = try call.value("x")

@@ -36,32 +36,26 @@ let slicingRules: [String: ONNXRule] = [
 ]
 
 let joiningRules: [String: ONNXRule] = [
-  "concat": { call in
+  "concat": one { call in
     let values = try call.values("values")
     guard let first = values.first else { throw call.missing("values") }
     if first.rank == 0 {
-      return [
-        try call.add("Concat", values.map { try call.unsqueeze($0, [0]) }, [("axis", .int(0))])
-      ]
+      return try call.add("Concat", values.map { try call.unsqueeze($0, [0]) }, [("axis", .int(0))])
     }
     let axis = try call.axis("axis", of: first, 0)
     guard try call.bool("interleave") else {
-      return [try values.count == 1 ? first : call.add("Concat", values, [("axis", .int(axis))])]
+      return try values.count == 1 ? first : call.add("Concat", values, [("axis", .int(axis))])
     }
     let stacked = try call.add(
       "Concat", values.map { try call.unsqueeze($0, [axis + 1]) }, [("axis", .int(axis + 1))])
-    return [
-      try call.add("Reshape", [stacked, call.list(call.declared().shape.map { $0 ?? -1 })])
-    ]
+    return try call.add("Reshape", [stacked, call.list(call.declared().shape.map { $0 ?? -1 })])
   },
-  "stack": { call in
+  "stack": one { call in
     let values = try call.values("values")
     guard let first = values.first else { throw call.missing("values") }
     let axis = try ArrayShape.axis(call.int("axis", 0), rank: first.rank + 1)
-    return [
-      try call.add(
-        "Concat", values.map { try call.unsqueeze($0, [axis]) }, [("axis", .int(axis))])
-    ]
+    return try call.add(
+      "Concat", values.map { try call.unsqueeze($0, [axis]) }, [("axis", .int(axis))])
   },
   "split": { call in
     let x = try call.value("x")
