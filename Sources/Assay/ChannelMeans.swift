@@ -27,11 +27,8 @@ package struct ChannelMeans: Sendable {
     _ model: Model, _ values: [[String: FeatureValue]], _ options: Predictor.Options,
     _ onProgress: (Int, Int) -> Void = { _, _ in }
   ) throws {
-    guard let network = model.neuralNetwork else {
-      throw ModelError(
-        .unsupported,
-        "a model of type \(model.typeName) has no layers to measure")
-    }
+    let network = try model.neuralNetwork.orThrow(
+      ModelError(.unsupported, "a model of type \(model.typeName) has no layers to measure"))
     let isExact = network.arrayInputShapeMapping == .exact
     let readers = network.layers.filter {
       $0.input.count == 1 && ($0.parameters is Convolution || $0.parameters is InnerProduct)

@@ -62,10 +62,8 @@ package struct ImageDetection {
   package func result(
     _ outputs: [PredictedOutput], of values: [String: FeatureValue], from source: InputSource
   ) throws -> Result {
-    guard let input = try imageInput(values) else {
-      throw ModelError(
-        .mismatch, "\(setting: "detect") needs an image input, but the model has none")
-    }
+    let input = try imageInput(values).orThrow(
+      ModelError(.mismatch, "\(setting: "detect") needs an image input, but the model has none"))
     var detector = try Detector(
       mode, settings: settings, labels: labels, width: input.width, height: input.height)
     if let info = ImageInfo(of: predictor.model) {

@@ -24,11 +24,10 @@ struct EarlierResult {
       threads = value["threads"]?.int ?? threads
       set = value["instruction_set"]?.string ?? set
     }
-    guard let timings = Timings(times) else {
-      throw ModelError(
+    let timings = try Timings(times).orThrow(
+      ModelError(
         .malformed, "the file contains no times",
-        hint: "give a file that `assay bench --json` printed")
-    }
+        hint: "give a file that `assay bench --json` printed"))
     (self.timings, threadCount, instructionSet) = (timings, threads, set)
   }
 }

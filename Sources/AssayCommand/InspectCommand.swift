@@ -143,12 +143,11 @@ struct InspectCommand: ParsableCommand {
     _ document: Model, _ registry: CustomLayerRegistry, to file: GraphFile
   ) throws {
     let inspection = Inspection(document, customLayers: registry)
-    guard let graph = NetworkGraph(document, inspection) else {
-      throw ModelError(
+    let graph = try NetworkGraph(document, inspection).orThrow(
+      ModelError(
         .unsupported, "the model has no layers to draw", file: model,
         hint: document.pipelineModels.isEmpty
-          ? nil : "draw the models of the pipeline one by one, or with --report")
-    }
+          ? nil : "draw the models of the pipeline one by one, or with --report"))
     try file.write(graph, title: model)
   }
 

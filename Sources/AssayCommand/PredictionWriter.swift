@@ -142,12 +142,10 @@ struct PredictionWriter {
   private func selected(_ prediction: Prediction) throws -> [PredictedOutput] {
     guard !outputNames.isEmpty else { return prediction.outputs }
     return try outputNames.map { name in
-      guard let output = prediction.outputs.first(where: { $0.name == name }) else {
-        throw ModelError(
+      let output = try prediction.outputs.first(where: { $0.name == name }).orThrow(
+        ModelError(
           .mismatch, "the model has no output '\(name)'",
-          hint: "its outputs are "
-            + prediction.outputs.map(\.name).joined(separator: ", "))
-      }
+          hint: "its outputs are " + prediction.outputs.map(\.name).joined(separator: ", ")))
       return output
     }
   }

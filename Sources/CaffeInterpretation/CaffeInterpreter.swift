@@ -28,18 +28,16 @@ package struct CaffeInterpreter: SourceInterpreter {
     var blobs: [String: DoubleArray] = [:]
     var results: [String: DoubleArray] = [:]
     for input in self.inputs {
-      guard let value = inputs[input.name] else {
-        throw ModelError(.mismatch, "input '\(input.name)' has no value", file: file)
-      }
+      let value = try inputs[input.name].orThrow(
+        ModelError(.mismatch, "input '\(input.name)' has no value", file: file))
       blobs[input.name] = value
     }
     for layer in layers {
       let bottoms = try layer.bottoms.map { name in
-        guard let value = blobs[name] else {
-          throw ModelError(
+        let value = try blobs[name].orThrow(
+          ModelError(
             .malformed, "no layer produces its bottom '\(name)'", file: file, layer: layer.name,
-            layerClass: layer.type)
-        }
+            layerClass: layer.type))
         return value
       }
       let tops: [DoubleArray]
@@ -66,9 +64,8 @@ package struct CaffeInterpreter: SourceInterpreter {
     let run = LayerRun(
       file: file, name: layer.name, type: layer.type, message: layer.message, bottoms: bottoms,
       topCount: layer.tops.count, weights: weights[layer])
-    guard let operation = CaffeOperations.byType[layer.type] else {
-      throw run.missing("this layer type is not interpreted")
-    }
+    let operation = try CaffeOperations.byType[layer.type].orThrow(
+      run.missing("this layer type is not interpreted"))
     try run.require(
       operation.bottoms.contains(bottoms.count), "it has \(bottoms.count) bottoms")
     do {

@@ -35,9 +35,7 @@ struct LayerRun {
 
   /// The axis in a setting; negative values count from the end.
   func axis(_ index: Int, of array: DoubleArray) throws -> Int {
-    guard let axis = array.axis(index) else {
-      throw fault("axis \(index) of \(array.shape)")
-    }
+    let axis = try array.axis(index).orThrow(fault("axis \(index) of \(array.shape)"))
     return axis
   }
 

@@ -57,10 +57,9 @@ package struct ConfigurationFile: Sendable {
       sections.append(ConfigurationSection(String(text.dropFirst().dropLast()), line: number))
       return
     }
-    guard let equals = text.firstIndex(of: "=") else {
-      throw ModelError(
-        .malformed, "line \(number): '\(text.prefix(60))' is neither a section nor key = value")
-    }
+    let equals = try text.firstIndex(of: "=").orThrow(
+      ModelError(
+        .malformed, "line \(number): '\(text.prefix(60))' is neither a section nor key = value"))
     try require(
       !sections.isEmpty, "line \(number): '\(text.prefix(60))' comes before the first section",
       hint: "a configuration starts with [net]")

@@ -111,9 +111,8 @@ package struct ConfigurationSection: Sendable {
 
   /// A required option.
   func required(_ key: String) throws -> Option {
-    guard let option = self[key] else {
-      throw ModelError(.malformed, "line \(line): [\(name)] has no '\(key)'")
-    }
+    let option = try self[key].orThrow(
+      ModelError(.malformed, "line \(line): [\(name)] has no '\(key)'"))
     return option
   }
 

@@ -15,10 +15,9 @@ struct CustomSection: Sendable {
     let builder = CustomLayerBuilder(configuration: Self.configuration(of: section), weights: [])
     if let rule, let formula = try builder.formula(rule, inputCount: 1) {
       let result = try network.add(formula, name: call.name, [(input.blob, input.placement)])
-      guard let tensor = try DarknetTensor(result.blob, result.placement) else {
-        throw call.unsupported(
-          "the formula gives \(Expression.text(result.placement.shape)), which is not an image")
-      }
+      let tensor = try DarknetTensor(result.blob, result.placement).orThrow(
+        call.unsupported(
+          "the formula gives \(Expression.text(result.placement.shape)), which is not an image"))
       return tensor
     }
     let custom = try builder.layer(rule, className: section.name, leavingOut: [])

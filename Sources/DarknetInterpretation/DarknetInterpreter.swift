@@ -137,9 +137,7 @@ struct SectionRun {
   }
 
   func result(_ index: Int) throws -> DoubleArray {
-    guard let value = results[index] else {
-      throw ModelError(.malformed, "section \(index) has no result")
-    }
+    let value = try results[index].orThrow(ModelError(.malformed, "section \(index) has no result"))
     return value
   }
 }

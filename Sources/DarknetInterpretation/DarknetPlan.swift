@@ -20,9 +20,8 @@ struct DarknetPlan {
     self.weights = weights
     self.storesBatchnormBiases = storesBatchnormBiases
     trees = source.trees.compactMapValues { try? $0.get().groups }
-    guard let net = source.configuration.sections.first else {
-      throw ModelError(.malformed, "it has no sections", file: source.path)
-    }
+    let net = try source.configuration.sections.first.orThrow(
+      ModelError(.malformed, "it has no sections", file: source.path))
     let sizes = try ["channels", "height", "width"].map { try net.int($0, default: 0) }
     isImage = sizes.allSatisfy { $0 > 0 }
     inputShape = isImage ? sizes : [try net.int("inputs", default: 0), 1, 1]

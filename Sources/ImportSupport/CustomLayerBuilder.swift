@@ -98,11 +98,10 @@ package struct CustomLayerBuilder {
       }
       value = next
     }
-    guard let parameter = Custom.Value(json: value) else {
-      throw ModelError(
+    let parameter = try Custom.Value(json: value).orThrow(
+      ModelError(
         .mismatch, "the rule names '$config.\(field)', which is \(value.text)",
-        hint: "a parameter is a number, a string or a boolean")
-    }
+        hint: "a parameter is a number, a string or a boolean"))
     return parameter
   }
 
@@ -115,13 +114,11 @@ package struct CustomLayerBuilder {
         return FloatValues(tensor.elements).shaped(tensor.shape)
       }
     case .named(let name):
-      guard let own = weights.first(where: { $0.name == name }) else {
-        throw ModelError(
+      let own = try weights.first(where: { $0.name == name }).orThrow(
+        ModelError(
           .mismatch, "the rule names the weight '\(name)', but the layer has no such weight",
           hint: weights.isEmpty
-            ? "it has no weights"
-            : "it has " + weights.map(\.name).joined(separator: ", "))
-      }
+            ? "it has no weights" : "it has " + weights.map(\.name).joined(separator: ", ")))
       return own.values
     }
   }

@@ -49,9 +49,7 @@ package struct CustomLayerRule: Sendable {
     }
     func text(_ field: String) throws -> String? {
       guard let value = object[field], !value.isNull else { return nil }
-      guard let string = value.string else {
-        throw ModelError(.malformed, "'\(field)' is not a string")
-      }
+      let string = try value.string.orThrow(ModelError(.malformed, "'\(field)' is not a string"))
       return string
     }
     layerClass = try text("class")
@@ -124,13 +122,11 @@ package struct CustomLayerRule: Sendable {
     }
     var formula = LayerFormula(parsed, inputs: names ?? [])
     if let json = object["as"], !json.isNull {
-      guard let form = json.string.flatMap(LayerFormula.Form.init) else {
-        throw ModelError(
+      let form = try json.string.flatMap(LayerFormula.Form.init).orThrow(
+        ModelError(
           .malformed, "'as' is \(json.text)",
           hint: "it must be one of "
-            + LayerFormula.Form.allCases.map(\.rawValue).joined(separator: ", ")
-        )
-      }
+            + LayerFormula.Form.allCases.map(\.rawValue).joined(separator: ", ")))
       formula.form = form
     }
     formula.className = className
@@ -157,9 +153,7 @@ extension CustomLayerRule {
     _ json: JSONValue
   ) throws -> [(name: String, value: Parameter)] {
     if json.isNull { return [] }
-    guard let object = json.object else {
-      throw ModelError(.malformed, "'parameters' is not an object")
-    }
+    let object = try json.object.orThrow(ModelError(.malformed, "'parameters' is not an object"))
     return try object.members.map { ($0.name, try parameter($0.value, name: $0.name)) }
   }
 
@@ -179,19 +173,16 @@ extension CustomLayerRule {
       }
       return .value(typed)
     default:
-      guard let value = Custom.Value(json: json) else {
-        throw ModelError(
-          .malformed, "parameter '\(name)': \(json.text) is not a number, string or boolean")
-      }
+      let value = try Custom.Value(json: json).orThrow(
+        ModelError(
+          .malformed, "parameter '\(name)': \(json.text) is not a number, string or boolean"))
       return .value(value)
     }
   }
 
   private static func weights(_ json: JSONValue, folder: String) throws -> [Weight] {
     if json.isNull { return [] }
-    guard let elements = json.array else {
-      throw ModelError(.malformed, "'weights' is not an array")
-    }
+    let elements = try json.array.orThrow(ModelError(.malformed, "'weights' is not an array"))
     return try elements.map { element in
       if let name = element.string ?? element["weight"]?.string { return .named(name) }
       if let values = element["values"]?.array {

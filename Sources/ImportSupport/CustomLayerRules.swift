@@ -30,11 +30,10 @@ public struct CustomLayerRules: Sendable {
   }
 
   package init(_ json: JSONValue, folder: String) throws {
-    guard let elements = json.array else {
-      throw ModelError(
+    let elements = try json.array.orThrow(
+      ModelError(
         .malformed, "custom layer rules must be a JSON array",
-        hint: #"for instance [{"class": "Lambda", "function": "swish", "className": "Swish"}]"#)
-    }
+        hint: #"for instance [{"class": "Lambda", "function": "swish", "className": "Swish"}]"#))
     for (index, element) in elements.enumerated() {
       do {
         rules.append(try CustomLayerRule(element, folder: folder))

@@ -188,9 +188,8 @@ extension FormulaLowering {
     case .softplus: return activation("softplus", .softplus, line)
     case .softsign: return activation("softsign", .softsign, line)
     case .elu:
-      guard let alpha = operands[1].number else {
-        throw ModelError(.unsupported, "elu with an array as alpha is not supported")
-      }
+      let alpha = try operands[1].number.orThrow(
+        ModelError(.unsupported, "elu with an array as alpha is not supported"))
       return activation("elu", .elu(alpha: Float(alpha)), line)
     case .sign: return try layer(Sign(), "sign", operands)
     case .floor: return try layer(Floor(), "floor", operands)

@@ -21,9 +21,8 @@ enum ActivationFunction: Sendable, Equatable {
       self = plain == "linear" ? .linear : .named(plain)
       return
     }
-    guard let className = value["class_name"]?.string else {
-      throw configuration.bad(field, value, "the name of an activation function")
-    }
+    let className = try (value["class_name"]?.string).orThrow(
+      configuration.bad(field, value, "the name of an activation function"))
     if className == "function" || className == "Function" {
       throw configuration.bad(field, value, "the name of an activation function")
     } else {
@@ -106,9 +105,8 @@ extension NetworkWriter {
   ) throws -> KerasTensor {
     let configuration = LayerConfiguration(
       name: name, className: className, fields: fields, version: version)
-    guard let type = KerasLayerRegistry.type(named: className) else {
-      throw call.unsupported("activation '\(className)' is not supported")
-    }
+    let type = try KerasLayerRegistry.type(named: className).orThrow(
+      call.unsupported("activation '\(className)' is not supported"))
     let layer = try configuration.layer(type)
     let weights = layer.weights.isEmpty ? [] : call.weights(under: "activation")
     try call.require(

@@ -11,9 +11,8 @@ extension LayerCall {
     _ className: String, _ inputs: [KerasTensor], _ path: String,
     _ fields: KeyValuePairs<String, JSONValue>, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
-    guard let type = KerasLayerRegistry.type(named: className) else {
-      throw unsupported("layer class '\(className)' is not supported")
-    }
+    let type = try KerasLayerRegistry.type(named: className).orThrow(
+      unsupported("layer class '\(className)' is not supported"))
     var object = JSONObject()
     for (name, value) in fields { object[name] = value }
     let layer = try type.init(

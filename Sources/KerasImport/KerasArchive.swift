@@ -15,9 +15,7 @@ struct KerasArchive {
     let archive = try ZipArchive(bytes)
     self.archive = archive
     self.path = path
-    guard let member = archive["config.json"] else {
-      throw Self.stranger(archive)
-    }
+    let member = try archive["config.json"].orThrow(Self.stranger(archive))
     configuration = try Self.withVocabularies(
       Self.json(member, in: archive), "assets", archive)
     version = try archive["metadata.json"].flatMap {

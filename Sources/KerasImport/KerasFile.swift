@@ -40,9 +40,8 @@ package struct KerasFile {
       case .archive(let archive): return archive.configuration
       case .hdf5(let file):
         guard let attribute = file.root.attributes["model_config"] else { return nil }
-        guard let text = attribute.string else {
-          throw ModelError(.malformed, "the attribute 'model_config' is not text")
-        }
+        let text = try attribute.string.orThrow(
+          ModelError(.malformed, "the attribute 'model_config' is not text"))
         return try JSONValue(parsing: text)
       }
     }

@@ -154,9 +154,8 @@ struct KerasGraph: Sendable {
       }
       if arguments == nil {
         graph.inputs = try model.inputs.map { input in
-          guard let node = results[Call(layer: input.layer, call: input.call)]?.first?.node else {
-            throw ModelError(.malformed, "an input of the model is not one of its layers")
-          }
+          let node = try (results[Call(layer: input.layer, call: input.call)]?.first?.node).orThrow(
+            ModelError(.malformed, "an input of the model is not one of its layers"))
           return node
         }
       }
@@ -164,11 +163,10 @@ struct KerasGraph: Sendable {
 
       func resolve(_ reference: ModelDefinition.Reference) throws -> Reference {
         let layer = model.layers[reference.layer]
-        guard let found = results[Call(layer: reference.layer, call: reference.call)] else {
-          throw ModelError(
+        let found = try results[Call(layer: reference.layer, call: reference.call)].orThrow(
+          ModelError(
             .malformed, "call \(reference.call) of it does not exist", layer: layer.name,
-            layerClass: layer.className)
-        }
+            layerClass: layer.className))
         if layer.nested == nil {
           return Reference(node: found[0].node, tensor: found[0].tensor + reference.tensor)
         }

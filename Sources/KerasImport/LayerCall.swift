@@ -77,9 +77,8 @@ struct LayerCall: Sendable {
   }
 
   private func stored(_ name: String, _ shape: [Int?]) throws -> FloatValues {
-    guard let weight = weights.first(where: { $0.name == name }) else {
-      throw error("weight '\(name)' is missing from the file")
-    }
+    let weight = try weights.first(where: { $0.name == name }).orThrow(
+      error("weight '\(name)' is missing from the file"))
     let values = try weight.values()
     let fits =
       values.shape.count == shape.count

@@ -80,9 +80,7 @@ struct LayerConfiguration: Sendable {
       return standard
     }
     // Some versions store numbers as arrays: {"class_name": "__numpy__", "value": 0.3}.
-    guard let number = value.double ?? value["value"]?.double else {
-      throw bad(name, value, "a number")
-    }
+    let number = try (value.double ?? value["value"]?.double).orThrow(bad(name, value, "a number"))
     guard number >= minimum, number <= maximum else {
       throw bad(
         name, value,

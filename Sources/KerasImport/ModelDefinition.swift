@@ -137,17 +137,15 @@ struct ModelDefinitionParser {
   // MARK: Functional
 
   private mutating func functional(_ config: JSONValue, name: String?) throws -> ModelDefinition {
-    guard let elements = config["layers"]?.array else {
-      throw ModelError(
+    let elements = try (config["layers"]?.array).orThrow(
+      ModelError(
         .unsupported, "the model's configuration lists no layers",
         hint:
-          "a subclassed model can be rebuilt only by its own code; save it as a functional model")
-    }
+          "a subclassed model can be rebuilt only by its own code; save it as a functional model"))
     var indices: [String: Int] = [:]
     for (index, element) in elements.enumerated() {
-      guard let name = element["name"]?.string ?? element["config"]?["name"]?.string else {
-        throw ModelError(.malformed, "layer \(index + 1) has no name")
-      }
+      let name = try (element["name"]?.string ?? element["config"]?["name"]?.string).orThrow(
+        ModelError(.malformed, "layer \(index + 1) has no name"))
       try require(indices.updateValue(index, forKey: name) == nil, "two layers are named '\(name)'")
     }
     var definition = ModelDefinition(name: config["name"]?.string ?? name ?? "model")
@@ -218,9 +216,8 @@ struct ModelDefinitionParser {
   ) throws -> ModelDefinition.Layer {
     layerCount += 1
     try require(layerCount <= Limits.layers, .limitExceeded, "more than \(Limits.layers) layers")
-    guard let className = json["class_name"]?.string else {
-      throw ModelError(.malformed, "a layer has no 'class_name'")
-    }
+    let className = try (json["class_name"]?.string).orThrow(
+      ModelError(.malformed, "a layer has no 'class_name'"))
     var fields = json["config"]?.object ?? JSONObject()
     let name = json["name"]?.string ?? fields["name"]?.string ?? nested?.name ?? className
     guard name.utf8.count <= Limits.nameBytes else {

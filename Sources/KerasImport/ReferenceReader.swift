@@ -50,9 +50,8 @@ struct ReferenceReader {
       throw ModelError(
         .malformed, "\(String(JSONValue.array(parts).text.prefix(80))) does not refer to a layer")
     }
-    guard let layer = indices[name] else {
-      throw ModelError(.malformed, "a layer reads from '\(name)', which does not exist")
-    }
+    let layer = try indices[name].orThrow(
+      ModelError(.malformed, "a layer reads from '\(name)', which does not exist"))
     return ModelDefinition.Reference(layer: layer, call: call, tensor: tensor)
   }
 
@@ -76,9 +75,8 @@ struct ReferenceReader {
       }
       return .object(members)
     }
-    guard let elements = json.array else {
-      throw ModelError(.malformed, "\(String(json.text.prefix(80))) does not refer to a layer")
-    }
+    let elements = try json.array.orThrow(
+      ModelError(.malformed, "\(String(json.text.prefix(80))) does not refer to a layer"))
     guard let name = elements.first?.string else {
       return .list(try elements.map { try firstArgument($0, &call, &keywords) })
     }

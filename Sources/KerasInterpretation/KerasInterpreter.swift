@@ -22,9 +22,8 @@ package struct KerasInterpreter: SourceInterpreter {
     _ path: String, weights weightsPath: String? = nil, access: HDF5Access = .isolated
   ) throws {
     let source = try KerasFile(path, access: access)
-    guard let configuration = try source.configuration else {
-      throw ModelError(.unsupported, "the file has no architecture", file: path)
-    }
+    let configuration = try source.configuration.orThrow(
+      ModelError(.unsupported, "the file has no architecture", file: path))
     let other = try weightsPath.map { try KerasFile($0, access: access) }
     func setting(_ name: String) -> String? {
       source.setting(name) ?? configuration[name]?.string ?? other?.setting(name)
@@ -57,9 +56,8 @@ package struct KerasInterpreter: SourceInterpreter {
     _ inputs: [String: DoubleArray], visit: Visitor, takeOver: Substitute
   ) throws -> [String: DoubleArray] {
     let values = try self.inputs.map { input in
-      guard let value = inputs[input.name] else {
-        throw ModelError(.mismatch, "input '\(input.name)' has no value", file: file)
-      }
+      let value = try inputs[input.name].orThrow(
+        ModelError(.mismatch, "input '\(input.name)' has no value", file: file))
       return KerasValue(array: value)
     }
     let results = try run(model, values, prefix: "", visit, takeOver)
@@ -187,9 +185,8 @@ package struct KerasInterpreter: SourceInterpreter {
       pending = waiting
     }
     return try model.outputs.map { reference in
-      guard let result = try value(reference) else {
-        throw ModelError(.malformed, "an output of the model is never computed", file: file)
-      }
+      let result = try value(reference).orThrow(
+        ModelError(.malformed, "an output of the model is never computed", file: file))
       return result
     }
   }

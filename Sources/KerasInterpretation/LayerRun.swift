@@ -29,9 +29,8 @@ struct LayerRun {
   var input: DoubleArray { inputs[0].array }
 
   func outputs() throws -> [KerasValue] {
-    guard let operation = KerasOperations.byClass[className] else {
-      throw missing("this layer class is not interpreted")
-    }
+    let operation = try KerasOperations.byClass[className].orThrow(
+      missing("this layer class is not interpreted"))
     try require(!inputs.isEmpty, "it has no inputs")
     let isQuantized = ["Quantized", "Int4DTypePolicy", "_from_"].contains(
       where: (fields["dtype"] ?? .null).text.contains)

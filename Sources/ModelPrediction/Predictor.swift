@@ -201,10 +201,8 @@ public final class Predictor: Sendable {
   ) throws -> [String: Tensor] {
     var wanted: [String: [Int]] = [:]
     for input in inputs where input.type?.isOptional != true {
-      guard let shape = shapes[input.name] ?? model.typicalShape(of: input) else {
-        throw ModelError(
-          .unsupported, "inputs of this type cannot be random", field: input.name)
-      }
+      let shape = try (shapes[input.name] ?? model.typicalShape(of: input)).orThrow(
+        ModelError(.unsupported, "inputs of this type cannot be random", field: input.name))
       wanted[input.name] = shape
     }
     // Whether there is enough memory shows before any of it is used.

@@ -40,9 +40,8 @@ extension Predictor {
   /// - Throws: `.mismatch` if the value does not fit the state.
   package func state(_ value: FeatureValue, of state: FeatureDescription) throws -> Tensor {
     guard program != nil else {
-      guard let feature = interface.features[state.name] else {
-        throw ModelError(.internal, "a state that is not an input", field: state.name)
-      }
+      let feature = try interface.features[state.name].orThrow(
+        ModelError(.internal, "a state that is not an input", field: state.name))
       return try feature.blob(value)
     }
     let tensor: Tensor? =

@@ -34,9 +34,8 @@ extension Model {
     var remaining = description.input.filter { kept.read.contains($0.name) }
     let dropped = features.subtracting(remaining.map(\.name))
     for name in inputs where !features.contains(name) {
-      guard let shape = shapes[name] else {
-        throw ModelError(.mismatch, "the shape of the blob '\(name)' is unknown")
-      }
+      let shape = try shapes[name].orThrow(
+        ModelError(.mismatch, "the shape of the blob '\(name)' is unknown"))
       remaining.append(network.arrayFeature(name, shape: shape, dataType: dataType))
     }
     try require(

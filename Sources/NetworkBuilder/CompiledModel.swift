@@ -75,9 +75,8 @@ public final class CompiledModel: Sendable {
     }
     return PreparedInputs(
       values: try inputs.map { input in
-        guard let value = values[input.name] else {
-          throw ModelError(.mismatch, "no value for input '\(input.name)'")
-        }
+        let value = try values[input.name].orThrow(
+          ModelError(.mismatch, "no value for input '\(input.name)'"))
         return (input, value, input.crop)
       })
   }

@@ -81,9 +81,8 @@ struct BoundInput: Sendable {
     }
     let isVector = if case .array = kind { shape.isVector } else { false }
     let array = Tensor(shape: isVector ? [sizes[2]] : sizes, floats)
-    guard let blob = try interface.features[feature]?.blob(.array(array)) else {
-      throw ModelError(.internal, "the document lacks the input")
-    }
+    let blob = try (interface.features[feature]?.blob(.array(array))).orThrow(
+      ModelError(.internal, "the document lacks the input"))
     return blob
   }
 }

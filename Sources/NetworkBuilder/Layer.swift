@@ -45,11 +45,10 @@ struct WrittenTensor {
   ///
   /// - Throws: if a size is unknown.
   func knownShape() throws -> [Int] {
-    guard let blob = shape.blob else {
-      throw ModelError(
+    let blob = try shape.blob.orThrow(
+      ModelError(
         .mismatch, "needs the size of its input, which is unknown: \(shape)",
-        hint: "pass sizes to Input(width:height:channels:), or add a Resize after it")
-    }
+        hint: "pass sizes to Input(width:height:channels:), or add a Resize after it"))
     return blob
   }
 }

@@ -129,11 +129,10 @@ public struct Network: Sendable {
   private static func find(
     _ tensor: NetworkTensor, in written: WrittenNetwork
   ) throws -> WrittenTensor {
-    guard let found = written.tensors[tensor.id] else {
-      throw ModelError(
+    let found = try written.tensors[tensor.id].orThrow(
+      ModelError(
         .mismatch, "the tensor is not part of the network",
-        hint: "only tensors that an output depends on are computed")
-    }
+        hint: "only tensors that an output depends on are computed"))
     return found
   }
 }

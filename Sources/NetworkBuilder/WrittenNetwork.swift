@@ -114,11 +114,10 @@ struct WrittenNetwork {
     metadata.userDefined["assay.source"] = "NetworkBuilder"
     metadata.userDefined[SourceLayout.blobKey] = "NHWC"
     func array(_ name: String, _ shape: TensorShape, _ what: String) throws -> FeatureDescription {
-      guard let sizes = shape.sizes else {
-        throw ModelError(
+      let sizes = try shape.sizes.orThrow(
+        ModelError(
           .mismatch, "the size of the \(what) '\(name)' is unknown: \(shape)",
-          hint: "pass sizes to Input(width:height:channels:), or add a Resize after it")
-      }
+          hint: "pass sizes to Input(width:height:channels:), or add a Resize after it"))
       for (size, field) in zip(sizes, ["height", "width", "channels"]) {
         do { try requirePositive(size, field) } catch let error as ModelError {
           throw error.inLayer(name, class: "Input")

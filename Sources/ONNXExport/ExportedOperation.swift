@@ -176,9 +176,8 @@ struct ExportedOperation {
       ? MILElements(values, shape, type)
       : MILElements(
         values.map { value in
-          guard let whole = Int32(exactly: value.rounded(.towardZero)) else {
-            throw unsupported("\(value) beside values of type \(type.name)")
-          }
+          let whole = try Int32(exactly: value.rounded(.towardZero)).orThrow(
+            unsupported("\(value) beside values of type \(type.name)"))
           return Int(whole)
         }, shape, type)
     return try program.initializer(elements, name: "\(name)_constant")

@@ -112,9 +112,8 @@ private struct ONNXExport {
   private func input(
     _ input: MILNamedType, _ writer: ProgramWriter, _ defaults: inout Set<String>
   ) throws -> ONNXValueInfo {
-    guard let tensor = input.type?.tensor else {
-      throw ModelError(.unsupported, "not an array", field: "input '\(input.name)'")
-    }
+    let tensor = try (input.type?.tensor).orThrow(
+      ModelError(.unsupported, "not an array", field: "input '\(input.name)'"))
     let own = writer.graph.unique(name(input.name))
     let value = GraphValue(name: own, type: tensor.dataType, shape: try tensor.checkedSizes)
     writer.define(input.name, value)

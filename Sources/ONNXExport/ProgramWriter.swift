@@ -39,9 +39,8 @@ final class ProgramWriter {
   func value(_ name: String) throws -> GraphValue {
     if let value = values[name] { return value }
     if let value = initializers[name] { return value }
-    guard let elements = try constant(name) else {
-      throw ModelError(.malformed, "the value '\(name)' is not defined before it is used")
-    }
+    let elements = try constant(name).orThrow(
+      ModelError(.malformed, "the value '\(name)' is not defined before it is used"))
     let value = try initializer(elements, name: name)
     initializers[name] = value
     return value

@@ -183,9 +183,8 @@ extension NetworkLowering {
   /// A blob in its own shape. Scalars may be counters, for which half precision is too short.
   private func result(_ name: String, _ scope: Scope) throws -> Variable {
     let variable = try variable(name, scope)
-    guard let shape = scope.inferred.shapes[name] else {
-      throw ModelError(.unsupported, "the shape of '\(name)' depends on what runs")
-    }
+    let shape = try scope.inferred.shapes[name].orThrow(
+      ModelError(.unsupported, "the shape of '\(name)' depends on what runs"))
     return try builder.reshape(builder.cast(variable, to: type(shape)), to: shape)
   }
 
@@ -195,9 +194,8 @@ extension NetworkLowering {
 
   private func zeros(_ name: String, _ label: String, _ inferred: InferredShapes) throws -> Variable
   {
-    guard let shape = inferred.shapes[name] else {
-      throw ModelError(.unsupported, "the shape of '\(name)' depends on what runs")
-    }
+    let shape = try inferred.shapes[name].orThrow(
+      ModelError(.unsupported, "the shape of '\(name)' depends on what runs"))
     return try builder.add(
       "fill", label, [("shape", .ints(shape)), ("value", .number(0))], type: type(shape),
       outputs: [(type(shape), shape)])[0]

@@ -54,9 +54,7 @@ struct NetworkLowering {
         failures.append((label, type, error))
         // The layers after it are checked with the shapes that they would receive.
         for name in layer.output + layer.blobsWrittenInside {
-          guard let shape = scope.inferred.shapes[name] else {
-            throw error.inLayer(label, class: type)
-          }
+          let shape = try scope.inferred.shapes[name].orThrow(error.inLayer(label, class: type))
           scope.blobs[name] = Variable(name: name, type: options.precision, shape: shape)
         }
       } catch let error as ModelError {
@@ -74,10 +72,9 @@ struct NetworkLowering {
     let shapes = scope.inferred.shapes
     var names = layer.input
     var inputShapes = try names.map { name in
-      guard let shape = shapes[name] else {
-        throw ModelError(
-          .unsupported, "the shape of '\(name)' depends on values, which is not supported")
-      }
+      let shape = try shapes[name].orThrow(
+        ModelError(.unsupported, "the shape of '\(name)' depends on values, which is not supported")
+      )
       return shape
     }
     if let dynamic = parameters as? any DynamicLayer {
@@ -92,14 +89,12 @@ struct NetworkLowering {
       }
     }
     let outputShapes = try layer.output.map { name in
-      guard let shape = shapes[name] else {
-        throw ModelError(.unsupported, "the shape of '\(name)' is not known")
-      }
+      let shape = try shapes[name].orThrow(
+        ModelError(.unsupported, "the shape of '\(name)' is not known"))
       return shape
     }
-    guard let operation = parameters as? any OperationLayer else {
-      throw ModelError(.unsupported, "ML Programs have no operation for it")
-    }
+    let operation = try (parameters as? any OperationLayer).orThrow(
+      ModelError(.unsupported, "ML Programs have no operation for it"))
     let variables = try names.map { try variable($0, scope) }
     return try operation.operations(
       LayerConversion(
@@ -109,9 +104,8 @@ struct NetworkLowering {
   }
 
   func variable(_ name: String, _ scope: Scope) throws -> Variable {
-    guard let variable = scope.blobs[name] else {
-      throw ModelError(.malformed, "no layer produces '\(name)'", field: "input")
-    }
+    let variable = try scope.blobs[name].orThrow(
+      ModelError(.malformed, "no layer produces '\(name)'", field: "input"))
     return variable
   }
 

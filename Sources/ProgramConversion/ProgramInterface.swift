@@ -146,10 +146,8 @@ struct ProgramInterface {
   private mutating func shapes(
     of feature: FeatureDescription, _ array: ArrayFeatureType
   ) throws -> (own: [Int], network: [Int]) {
-    guard let shape = feature.type?.networkShape(in: network) else {
-      throw ModelError(
-        .unsupported, "an input without a fixed shape", field: "input '\(feature.name)'")
-    }
+    let shape = try (feature.type?.networkShape(in: network)).orThrow(
+      ModelError(.unsupported, "an input without a fixed shape", field: "input '\(feature.name)'"))
     let layout = SourceLayout(of: feature.name, in: model)
     let isSequence =
       layout?.axes.contains(.sequence)
@@ -165,10 +163,9 @@ struct ProgramInterface {
       return (array.shape, shape)
     }
     let known = layout?.steps(of: feature.name, in: model)
-    guard let steps = known ?? probe?.steps else {
-      throw Self.anyLength(
-        feature.name, "omit \(setting: "fixedSizes"): the program then accepts any length")
-    }
+    let steps = try (known ?? probe?.steps).orThrow(
+      Self.anyLength(
+        feature.name, "omit \(setting: "fixedSizes"): the program then accepts any length"))
     if known == nil { hasAnyLength = true }
     let five = [steps, 1] + shape[2...]
     if array.shape.count == 1 {
@@ -224,10 +221,8 @@ struct ProgramInterface {
       case .image(let image):
         shape = [1, image.colorSpace.channelCount, image.height, image.width]
       case .multiArray(var array):
-        guard let blob = shapes[feature.name] else {
-          throw ModelError(
-            .unsupported, "its shape is not known", field: "output '\(feature.name)'")
-        }
+        let blob = try shapes[feature.name].orThrow(
+          ModelError(.unsupported, "its shape is not known", field: "output '\(feature.name)'"))
         shape = try outputShape(array, blob)
         let letters = shape == blob ? "TNCHW" : ["", "C", "", "CHW"][min(shape.count, 3)]
         record(feature.name, letters.isEmpty ? nil : letters)
@@ -244,10 +239,8 @@ struct ProgramInterface {
         description.predictedFeatureName = ""
       default: continue
       }
-      guard let blob = blobs[feature.name] else {
-        throw ModelError(
-          .malformed, "no layer produces it", field: "output '\(feature.name)'")
-      }
+      let blob = try blobs[feature.name].orThrow(
+        ModelError(.malformed, "no layer produces it", field: "output '\(feature.name)'"))
       var type = MILDataType.float32
       if case .multiArray(let array)? = description.output[index].type?.kind,
         array.dataType == .int32
@@ -312,9 +305,8 @@ struct ProgramInterface {
     guard let blob = classifier.probabilitiesBlob, let variable = blobs[blob] else {
       throw ModelError(.malformed, "no layer produces the probabilities")
     }
-    guard let labels = classifier.classLabels else {
-      throw ModelError(.malformed, "the classifier has no labels")
-    }
+    let labels = try classifier.classLabels.orThrow(
+      ModelError(.malformed, "the classifier has no labels"))
     let (list, type): (MILValue, MILDataType)
     switch labels {
     case .string(let texts): (list, type) = (MILValue(list: texts), .string)

@@ -98,9 +98,7 @@ struct ProgramUnion {
     operations[index].outputs = try zip(operation.outputs, other.outputs).map { try union($0, $1) }
     for input in operation.inputs {
       guard let name = input.name, let (place, values) = differing[name] else { continue }
-      guard let numbers = resolved(input.key, operation, values) else {
-        throw Self.error(operation)
-      }
+      let numbers = try resolved(input.key, operation, values).orThrow(Self.error(operation))
       operations[place].setWholeNumbers(numbers)
       differing[name] = nil
     }

@@ -35,9 +35,8 @@ struct MILOperationCall {
   }
 
   func value(_ name: String) throws -> ProgramValue {
-    guard let value = try optional(name) else {
-      throw ModelError(.malformed, "the argument is missing", field: name)
-    }
+    let value = try optional(name).orThrow(
+      ModelError(.malformed, "the argument is missing", field: name))
     return value
   }
 
@@ -45,12 +44,11 @@ struct MILOperationCall {
   func elements(_ name: String) throws -> MILElements? {
     try inArgument(name) {
       guard let value = try optional(name) else { return nil }
-      guard let elements = try lowering.elements(value) else {
-        throw ModelError(
+      let elements = try lowering.elements(value).orThrow(
+        ModelError(
           .unsupported, "the argument depends on values that are known only during a prediction",
           hint:
-            "sizes and places must follow from the shapes and values of the inputs, outside loops")
-      }
+            "sizes and places must follow from the shapes and values of the inputs, outside loops"))
       return elements
     }
   }

@@ -48,9 +48,8 @@ final class ProgramLowering {
   // MARK: - Values
 
   func value(_ name: String) throws -> ProgramValue {
-    guard let value = known[name] else {
-      throw ModelError(.malformed, "neither an input nor an earlier operation produces '\(name)'")
-    }
+    let value = try known[name].orThrow(
+      ModelError(.malformed, "neither an input nor an earlier operation produces '\(name)'"))
     return value
   }
 
@@ -260,10 +259,8 @@ extension ProgramLowering {
 
   func lower(_ operation: MILOperation) throws {
     if operation.type == "const" { return try defineConstant(operation) }
-    guard let rule = operationRulesByName[operation.type] else {
-      throw ModelError(
-        .unsupported, "operation '\(operation.type)' is not supported")
-    }
+    let rule = try operationRulesByName[operation.type].orThrow(
+      ModelError(.unsupported, "operation '\(operation.type)' is not supported"))
     for argument in operation.inputs where !rule.arguments.contains(argument.key) {
       throw ModelError(
         .unsupported, "operation '\(rule.name)' has no such argument", field: argument.key)

@@ -106,13 +106,11 @@ extension Model {
     _ input: MILNamedType, _ feature: FeatureDescription?, _ given: [Int]?,
     _ lowering: ProgramLowering
   ) throws -> ProgramValue {
-    guard let tensor = input.type?.tensor else {
-      throw ModelError(.unsupported, "an input is not a tensor, which is not supported")
-    }
+    let tensor = try (input.type?.tensor).orThrow(
+      ModelError(.unsupported, "an input is not a tensor, which is not supported"))
     if case .state? = input.type?.kind {
-      guard let shape = tensor.shape else {
-        throw ModelError(.unsupported, "a state has an unknown size, which is not supported")
-      }
+      let shape = try tensor.shape.orThrow(
+        ModelError(.unsupported, "a state has an unknown size, which is not supported"))
       if lowering.keepsStates {
         lowering.states[input.name] = try lowering.input(input.name, tensor.dataType, shape)
       } else {

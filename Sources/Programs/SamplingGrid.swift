@@ -47,9 +47,8 @@ enum SamplingGrid: String {
 extension MILOperationCall {
   func samplingGrid() throws -> SamplingGrid {
     let name = try string("sampling_mode", "DEFAULT")
-    guard let grid = SamplingGrid(rawValue: name) else {
-      throw ModelError(.unsupported, "mode '\(name)' is not supported", field: "sampling_mode")
-    }
+    let grid = try SamplingGrid(rawValue: name).orThrow(
+      ModelError(.unsupported, "mode '\(name)' is not supported", field: "sampling_mode"))
     return grid
   }
 

@@ -172,3 +172,11 @@ package func require(
     condition, .malformed, try message(), file: file, layer: layer, layerClass: layerClass,
     field: field, hint: try hint())
 }
+
+extension Optional {
+  /// The value; throws if there is none.
+  package func orThrow(_ error: @autoclosure () throws -> any Error) throws -> Wrapped {
+    guard let self else { throw try error() }
+    return self
+  }
+}

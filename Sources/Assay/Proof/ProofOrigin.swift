@@ -33,9 +33,8 @@ package struct ProofOrigin: Sendable {
     of model: Model, renamed: [String: String] = [:], inputs words: [String] = [],
     options proofOptions: Proof.Options = Proof.Options()
   ) throws -> Proof {
-    guard let interpreter = try source.interpreter(options) else {
-      throw ModelError(.unsupported, "networks of this framework cannot be proved")
-    }
+    let interpreter = try source.interpreter(options).orThrow(
+      ModelError(.unsupported, "networks of this framework cannot be proved"))
     let program = try model.programNetwork()?.model
     var model = program ?? model
     if model.description?.metadata == nil { model.description?.metadata = Metadata() }

@@ -92,9 +92,8 @@ struct ProofRun {
     var values = try input.predict(predictor)
     var sources: [String: DoubleArray] = [:]
     for (name, feature) in inputNames {
-      guard let value = values[feature] else {
-        throw ModelError(.internal, "input '\(feature)' was not kept")
-      }
+      let value = try values[feature].orThrow(
+        ModelError(.internal, "input '\(feature)' was not kept"))
       sources[name] = DoubleArray(value)
     }
     var result = Result()

@@ -37,11 +37,10 @@ extension WeightFiles {
     var listed: [(entry: Entry, order: WeightOrder)] = []
     for entry in entries {
       let place = WeightPlace(layer: entry.layer, parameter: entry.parameter)
-      guard let order = places[place] else {
-        throw ModelError(
+      let order = try places[place].orThrow(
+        ModelError(
           .mismatch, "the model has no such weight", file: manifest, layer: entry.layer,
-          field: entry.parameter)
-      }
+          field: entry.parameter))
       listed.append((entry, order))
     }
     return try files.values(of: listed, in: folder)
@@ -114,9 +113,7 @@ extension WeightFiles {
     guard entry.offset >= 0, end <= values.count else {
       throw mismatch("\(values.count) values; elements up to \(end) are needed")
     }
-    guard let bytes = values.contiguousBytes else {
-      throw ModelError(.internal, "values in pieces")
-    }
+    let bytes = try values.contiguousBytes.orThrow(ModelError(.internal, "values in pieces"))
     return order.model(FloatValues(bytes: bytes[entry.offset * 4..<end * 4]))
   }
 

@@ -85,9 +85,7 @@ private struct DetectionSettings {
     let background = try parameters.int("background_label_id")
     labels = (0..<classes).filter { $0 != background }
     let name = try parameters.symbol("code_type")
-    guard let code = Code(rawValue: name) else {
-      throw parameters.unsupported("code_type", name)
-    }
+    let code = try Code(rawValue: name).orThrow(parameters.unsupported("code_type", name))
     self.code = code
     isVarianceInTarget = try parameters.bool("variance_encoded_in_target")
     threshold =

@@ -52,9 +52,7 @@ struct PoolingWindows: Sendable {
 
   init(_ parameters: CaffeParameters, _ input: CaffeTensor) throws {
     let name = try parameters.symbol("pool")
-    guard let method = Method(rawValue: name) else {
-      throw parameters.unsupported("pool", name)
-    }
+    let method = try Method(rawValue: name).orThrow(parameters.unsupported("pool", name))
     let extents = Array(input.shape.suffix(2))
     let isGlobal = try parameters.bool("global_pooling")
     var kernel = extents

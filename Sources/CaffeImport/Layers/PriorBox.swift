@@ -66,10 +66,8 @@ private struct PriorBoxSettings {
     let named =
       parameters.has("img_h") && parameters.has("img_w")
       ? [try parameters.int("img_h", atLeast: 1), try parameters.int("img_w", atLeast: 1)] : nil
-    guard let image = named ?? side.map({ [$0, $0] }) ?? shape.map({ Array($0.suffix(2)) })
-    else {
-      throw parameters.error("img_size", "it has neither a size nor a second bottom")
-    }
+    let image = try (named ?? side.map({ [$0, $0] }) ?? shape.map({ Array($0.suffix(2)) })).orThrow(
+      parameters.error("img_size", "it has neither a size nor a second bottom"))
     self.image = image
     if parameters.has("step_h"), parameters.has("step_w") {
       step = [try parameters.float("step_h"), try parameters.float("step_w")]

@@ -15,9 +15,8 @@ enum SPP: SingleInputConverter {
     let parameters = layer.parameters("spp_param")
     let height = try parameters.int("pyramid_height", atLeast: 1, atMost: 16)
     let name = try parameters.symbol("pool")
-    guard let method = PoolingWindows.Method(rawValue: name) else {
-      throw parameters.unsupported("pool", name)
-    }
+    let method = try PoolingWindows.Method(rawValue: name).orThrow(
+      parameters.unsupported("pool", name))
     let image = network.images(input, for: layer.name)
     if method == .stochastic { try network.requirePositive(image, layer) }
     let extents = Array(input.shape.suffix(2))

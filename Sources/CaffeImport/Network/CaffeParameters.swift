@@ -66,9 +66,7 @@ struct CaffeParameters: Sendable {
 
   func doubles(_ field: String) throws -> [Double] {
     try (self[field]?.values ?? []).flatMap { value in
-      guard let numbers = value.numbers else {
-        throw error(field, "\(value.text) is not a number")
-      }
+      let numbers = try value.numbers.orThrow(error(field, "\(value.text) is not a number"))
       return numbers
     }
   }

@@ -43,9 +43,8 @@ struct CustomCaffeLayer {
     _ shapes: CustomLayerShapes, _ network: inout CaffeNetwork
   ) throws -> [CaffeTensor] {
     let inputs = layer.inputs
-    guard let first = inputs.first else {
-      throw layer.unsupported("it has no bottoms, but a custom layer needs an input")
-    }
+    let first = try inputs.first.orThrow(
+      layer.unsupported("it has no bottoms, but a custom layer needs an input"))
     try layer.require(!layer.tops.isEmpty, "it has no tops", field: "top")
     let blobs = try layer.blobs.enumerated().map { index, blob in
       layer.usage.use(index)
@@ -83,9 +82,8 @@ struct CustomCaffeLayer {
     }
     let result = try network.add(formula, name: layer.name, placed, to: layer.tops[0])
     // Axes of length 1 go wherever there is room, the last ones first.
-    guard let axes = result.placement.filled([4, 3, 2, 1, 0]) else {
-      throw layer.unsupported("the formula's result has more than five axes")
-    }
+    let axes = try result.placement.filled([4, 3, 2, 1, 0]).orThrow(
+      layer.unsupported("the formula's result has more than five axes"))
     var tensor = CaffeTensor(
       result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
     tensor.isGuess = layer.inputs.contains(where: \.isGuess)

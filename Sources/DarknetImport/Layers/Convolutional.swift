@@ -96,9 +96,8 @@ struct ConvolutionalLayer: DarknetLayer {
     _ index: Int, _ shape: [Int], _ call: SectionCall, _ network: DarknetNetwork
   ) throws -> ConvolutionWeights {
     let place = index < 0 ? call.index + index : index
-    guard let weights = network.convolutions[place] else {
-      throw call.error("share_index \(index) is not an earlier convolution")
-    }
+    let weights = try network.convolutions[place].orThrow(
+      call.error("share_index \(index) is not an earlier convolution"))
     try call.require(
       weights.kernel.shape == shape && (weights.normalization != nil) == isNormalized,
       "it shares the weights of layer \(place), \(weights.kernel.shape), but needs \(shape)")

@@ -42,9 +42,8 @@ extension DarknetOperations {
     let weights: StoredConvolution
     if maker.section["share_index"] != nil {
       let share = try maker.int("share_index", 0)
-      guard let shared = plan.convolutions[share < 0 ? maker.index + share : share] else {
-        throw ModelError(.malformed, "share_index is \(share)")
-      }
+      let shared = try plan.convolutions[share < 0 ? maker.index + share : share].orThrow(
+        ModelError(.malformed, "share_index is \(share)"))
       weights = shared
     } else {
       weights = try StoredConvolution(

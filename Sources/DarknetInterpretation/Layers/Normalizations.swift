@@ -84,9 +84,8 @@ extension DarknetOperations {
     }
     var sizes: [Int]
     if let name = maker.section.string("tree") {
-      guard let tree = plan.trees[name] else {
-        throw ModelError(.unsupported, "the file '\(name)' does not exist")
-      }
+      let tree = try plan.trees[name].orThrow(
+        ModelError(.unsupported, "the file '\(name)' does not exist"))
       sizes = tree
     } else {
       try maker.require(count % groups == 0, "\(groups) groups of \(count) numbers")

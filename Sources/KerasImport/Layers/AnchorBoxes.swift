@@ -72,9 +72,8 @@ struct AnchorBoxes: KerasLayer {
     try configuration.require(
       variances.count == 4, "variances", unsupported: "\(variances.count) of them, not four")
     let name = configuration.field("coords")?.value.string ?? "centroids"
-    guard let coordinates = Coordinates(rawValue: name) else {
-      throw configuration.unsupported("coords", "'\(name)' is not supported")
-    }
+    let coordinates = try Coordinates(rawValue: name).orThrow(
+      configuration.unsupported("coords", "'\(name)' is not supported"))
     self.coordinates = coordinates
   }
 

@@ -100,9 +100,8 @@ private enum DirectionMerge: String {
     guard let (field, value) = configuration.field("merge_mode") else {
       return configuration["merge_mode"] == nil ? .concat : nil
     }
-    guard let mode = value.string.flatMap(DirectionMerge.init(rawValue:)) else {
-      throw configuration.bad(field, value, "concat, sum, mul, ave or null")
-    }
+    let mode = try value.string.flatMap(DirectionMerge.init(rawValue:)).orThrow(
+      configuration.bad(field, value, "concat, sum, mul, ave or null"))
     return mode
   }
 }

@@ -23,9 +23,8 @@ extension NetworkWriter {
   mutating func categories(
     _ input: KerasTensor, _ values: [Float], _ call: LayerCall
   ) throws -> KerasTensor {
-    guard let raised = input.inserting(at: input.rank) else {
-      throw call.unsupported("a fifth axis for its input \(input.shapeText) is not supported")
-    }
+    let raised = try input.inserting(at: input.rank).orThrow(
+      call.unsupported("a fifth axis for its input \(input.shapeText) is not supported"))
     let ones = Weights([Float](repeating: 1, count: values.count))
     var result = channelProduct(
       raised, ones, inputs: 1, outputs: values.count, bias: Weights(values.map { -$0 }),

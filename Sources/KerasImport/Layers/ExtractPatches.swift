@@ -63,9 +63,8 @@ struct CompatibleExtractPatches: KerasLayer {
   init(_ configuration: LayerConfiguration) throws {
     func last(_ name: String) throws -> Int {
       let values = try configuration.ints(name) ?? []
-      guard let value = values.count > 1 ? values[1] : values.first else {
-        throw configuration.missing([name])
-      }
+      let value = try (values.count > 1 ? values[1] : values.first).orThrow(
+        configuration.missing([name]))
       return value
     }
     let size = try last("sizes")

@@ -26,9 +26,7 @@ struct FlattenLayer: KerasLayer {
     case .image: flatten.mode = .channelLast
     default:
       if input.layout.axes.count > 3 {
-        guard let count = input.itemCount else {
-          throw call.unknownSize(of: input)
-        }
+        let count = try input.itemCount.orThrow(call.unknownSize(of: input))
         return [try network.reshaped(input, to: [count], preferred: call.preferredImage, call)]
       }
       if input.layout == .sequence {

@@ -204,11 +204,10 @@ struct MergeLayer: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     let name = try configuration.string("mode", default: "sum")
-    guard let mode = Mode(rawValue: name) else {
-      throw configuration.unsupported(
+    let mode = try Mode(rawValue: name).orThrow(
+      configuration.unsupported(
         "mode", "'\(name)' is not supported",
-        hint: "sum, mul, ave, max, concat, cos and dot are supported")
-    }
+        hint: "sum, mul, ave, max, concat, cos and dot are supported"))
     self.mode = mode
     axis = try configuration.int("concat_axis", default: -1, atLeast: -Limits.rank)
     if let (field, value) = configuration.field("dot_axes"), let lists = value.array,

@@ -188,9 +188,7 @@ private struct AttentionFolding {
     try call.require(tensor.rank == query.rank, "inputs \(query.shapeText) and \(tensor.shapeText)")
     let moved = tensor.reordered(outer + steps + [tensor.rank - 1])
     let count = { try checkedProduct(sizes($0, tensor, call), limit: Limits.dimension) }
-    guard let channels = tensor.channels else {
-      throw call.unknownSize(of: tensor)
-    }
+    let channels = try tensor.channels.orThrow(call.unknownSize(of: tensor))
     return try network.reshaped(
       network.settled(moved, for: name), to: [count(outer), count(steps), channels], name: name,
       call)

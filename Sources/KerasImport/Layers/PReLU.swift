@@ -25,9 +25,8 @@ struct PReLU: KerasLayer {
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let tensor = try call.input
     let alpha = try call.elementWeight("alpha", of: tensor, sharedAxes: sharedAxes)
-    guard let channel = tensor.index(of: .channel) else {
-      throw call.unsupported("its input \(tensor.shapeText) has no channels")
-    }
+    let channel = try tensor.index(of: .channel).orThrow(
+      call.unsupported("its input \(tensor.shapeText) has no channels"))
     let others = alpha.shape.indices.filter { $0 != channel - 1 }
     var result = tensor
     if others.allSatisfy({ alpha.shape[$0] == 1 }) {
@@ -78,9 +77,7 @@ struct PReLU: KerasLayer {
         steps.append(0)
         continue
       }
-      guard let size = input.shape[axis + 1] else {
-        throw call.unknownSize(of: input)
-      }
+      let size = try input.shape[axis + 1].orThrow(call.unknownSize(of: input))
       shape.append(size)
       steps.append(alpha.shape[axis] == 1 ? 0 : strides[axis])
     }

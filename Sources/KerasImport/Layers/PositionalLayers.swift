@@ -343,9 +343,8 @@ struct StandardizedConvolution: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     guard call.missingWeights == nil else { return try layer.convert(call, into: &network) }
-    guard let place = call.weights.firstIndex(where: { $0.name == "kernel" }) else {
-      throw call.error("weight 'kernel' is missing from the file")
-    }
+    let place = try call.weights.firstIndex(where: { $0.name == "kernel" }).orThrow(
+      call.error("weight 'kernel' is missing from the file"))
     let kernel = try call.weights[place].values()
     guard kernel.shape.count == 4, kernel.count > 0 else {
       throw call.error("its kernel has the shape \(KerasTensor.text(kernel.shape))")

@@ -165,13 +165,10 @@ struct QuantizedLayer: KerasLayer {
   private func dequantized(
     _ name: String, _ values: [String: FloatValues], _ call: LayerCall
   ) throws -> FloatValues {
-    guard let stored = values[name] else {
-      throw call.error("weight '\(name)' is missing from the file")
-    }
+    let stored = try values[name].orThrow(call.error("weight '\(name)' is missing from the file"))
     guard mode != nil else { return stored }
-    guard let scale = values[name + "_scale"] else {
-      throw call.error("weight '\(name)_scale' is missing from the file")
-    }
+    let scale = try values[name + "_scale"].orThrow(
+      call.error("weight '\(name)_scale' is missing from the file"))
     let scales = try scale.array()
     if mode == "float8", let scale = scales.first {
       return try stored.map { scale * max(-448, min(448, $0 / scale)).roundedToFloat8 }

@@ -30,10 +30,9 @@ extension NetworkWriter {
   ) throws -> KerasTensor {
     let name = name ?? call.name
     var input = standard(tensor, for: name)
-    guard let ordered = TensorLayout.inOrder(axes: sizes.count) else {
-      throw call.unsupported(
-        "\(sizes) has \(sizes.count) axes; Core ML's blobs have at most four besides the batch")
-    }
+    let ordered = try TensorLayout.inOrder(axes: sizes.count).orThrow(
+      call.unsupported(
+        "\(sizes) has \(sizes.count) axes; Core ML's blobs have at most four besides the batch"))
     var output = input
     output.shape = [input.shape[0]] + sizes.map { $0 == -1 ? nil : $0 }
     output.layout = ordered
@@ -41,9 +40,8 @@ extension NetworkWriter {
     var reshape = Reshape()
     if input.layout.axes.count > 3 || sizes.count > 3 {
       fixesSequences = true
-      guard let order = TensorLayout.inOrder(axes: input.layout.axes.count) else {
-        throw call.unsupported("its input \(input.shapeText) has too many axes")
-      }
+      let order = try TensorLayout.inOrder(axes: input.layout.axes.count).orThrow(
+        call.unsupported("its input \(input.shapeText) has too many axes"))
       input = relaid(input, to: order, for: name)
       reshape.mode = .channelFirst
       reshape.targetShape =
@@ -99,9 +97,8 @@ struct ReshapeLayer: KerasLayer {
   var leadingAxes: LeadingAxesPolicy { .decides }
 
   init(_ configuration: LayerConfiguration) throws {
-    guard let target = try configuration.ints("target_shape", "dims") else {
-      throw configuration.missing(["target_shape"])
-    }
+    let target = try configuration.ints("target_shape", "dims").orThrow(
+      configuration.missing(["target_shape"]))
     guard target.filter({ $0 == -1 }).count <= 1, target.allSatisfy({ $0 > 0 || $0 == -1 }),
       !target.isEmpty
     else { throw configuration.unsupported("target_shape", "\(target) is not a shape") }

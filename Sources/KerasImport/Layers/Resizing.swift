@@ -142,9 +142,8 @@ struct Resizing: KerasLayer {
 extension LayerConfiguration {
   func interpolation(default standard: String) throws -> KerasInterpolation {
     let name = try string("interpolation", default: standard).lowercased()
-    guard let interpolation = KerasInterpolation(rawValue: name) else {
-      throw unsupported("interpolation", "'\(name)' is not supported")
-    }
+    let interpolation = try KerasInterpolation(rawValue: name).orThrow(
+      unsupported("interpolation", "'\(name)' is not supported"))
     return interpolation
   }
 }

@@ -17,9 +17,8 @@ struct AnchorGrid: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     func numbers(_ name: String) throws -> [Double] {
-      guard let numbers = try configuration.numbers(name, arePositive: true) else {
-        throw configuration.missing([name])
-      }
+      let numbers = try configuration.numbers(name, arePositive: true).orThrow(
+        configuration.missing([name]))
       return numbers
     }
     size = try configuration.double("size")

@@ -76,11 +76,10 @@ extension LayerConfiguration {
 
   fileprivate func recurrentCell(_ name: String, _ json: JSONValue) throws -> any RecurrentCell {
     guard let cellClass = json["class_name"]?.string else { throw missing([name]) }
-    guard let type = Self.cellTypes[cellClass] else {
-      throw unsupported(
+    let type = try Self.cellTypes[cellClass].orThrow(
+      unsupported(
         name, "cells of the class '\(cellClass)' are not supported",
-        hint: "SimpleRNNCell, GRUCell, LSTMCell and StackedRNNCells are supported")
-    }
+        hint: "SimpleRNNCell, GRUCell, LSTMCell and StackedRNNCells are supported"))
     let configuration = LayerConfiguration(
       name: self.name, className: "\(className)(\(cellClass))",
       fields: json["config"]?.object ?? JSONObject(), version: version)

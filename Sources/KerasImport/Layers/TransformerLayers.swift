@@ -69,9 +69,8 @@ struct TransformerLayer: KerasLayer {
       return try attention(x, x, mask, isCausal, "self", channels, call, &network)
     }
     if hasEncoder {
-      guard let encoded = call.tensor(1, "encoder_sequence") else {
-        throw call.tooFewInputs("a sequence and the result of an encoder")
-      }
+      let encoded = try call.tensor(1, "encoder_sequence").orThrow(
+        call.tooFewInputs("a sequence and the result of an encoder"))
       x = try added(x, "cross_norm", call, &network) { x, network in
         let mask = try mask("encoder_", call, &network)
         return try attention(x, encoded, mask, false, "cross", channels, call, &network)
@@ -153,9 +152,8 @@ struct KerasAttention {
     inner.arguments.positional = [.tensor(0), .tensor(1)]
     if mask != nil { inner.arguments.keywords["attention_mask"] = .tensor(2) }
     inner.arguments.keywords["use_causal_mask"] = .value(.bool(isCausal))
-    guard let result = try layer.convert(inner, into: &network).first else {
-      throw call.error("its attention has no output")
-    }
+    let result = try layer.convert(inner, into: &network).first.orThrow(
+      call.error("its attention has no output"))
     return result
   }
 }

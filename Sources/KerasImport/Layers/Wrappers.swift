@@ -151,12 +151,11 @@ extension LayerConfiguration {
     guard let (_, json) = field("layer"), let innerClass = json["class_name"]?.string else {
       throw missing(["layer"])
     }
-    guard let type = KerasLayerRegistry.type(named: innerClass) else {
-      throw unsupported(
+    let type = try KerasLayerRegistry.type(named: innerClass).orThrow(
+      unsupported(
         nil, "\(className)(\(innerClass)): this layer class is not supported",
         hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
-          + CustomLayerSubject(layer: name, layerClass: className).suggestedRule)
-    }
+          + CustomLayerSubject(layer: name, layerClass: className).suggestedRule))
     let configuration = LayerConfiguration(
       name: name, className: "\(className)(\(innerClass))",
       fields: json["config"]?.object ?? JSONObject(), version: version)

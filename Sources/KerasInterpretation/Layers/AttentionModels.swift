@@ -46,9 +46,8 @@ enum AttentionModels {
     try run.require(
       run.weights.count == 2 && sizes[0] != sizes[1], "its tables cannot be told apart")
     func table(_ size: Int?) throws -> DoubleArray {
-      guard let table = run.weights.first(where: { $0.rank == 2 && $0.shape[0] == size }) else {
-        throw run.missing("it has no table of \(size ?? 0) rows")
-      }
+      let table = try run.weights.first(where: { $0.rank == 2 && $0.shape[0] == size }).orThrow(
+        run.missing("it has no table of \(size ?? 0) rows"))
       return table
     }
     var words = run

@@ -111,9 +111,7 @@ enum Merges {
   }
 
   private static func concatenated(_ run: LayerRun, _ field: String) throws -> DoubleArray {
-    guard let axis = run.input.axis(run.field(field)?.int ?? -1) else {
-      throw run.missing("its axis")
-    }
+    let axis = try (run.input.axis(run.field(field)?.int ?? -1)).orThrow(run.missing("its axis"))
     let arrays = run.inputs.map(\.array)
     func others(_ shape: [Int]) -> [Int] {
       shape.indices.filter { $0 != axis }.map { shape[$0] }

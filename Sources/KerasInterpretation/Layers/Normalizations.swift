@@ -12,9 +12,7 @@ enum Normalizations {
       return try Elements.same(run, scaled(unit, run.weight(0), [run.input.rank - 1], *))
     },
     "Scale": { run in
-      guard let axis = run.input.axis(run.field("axis")?.int ?? -1) else {
-        throw run.missing("its axis")
-      }
+      let axis = try (run.input.axis(run.field("axis")?.int ?? -1)).orThrow(run.missing("its axis"))
       let product = try scaled(run.input, run.weight(0), [axis], *)
       return try Elements.same(run, scaled(product, run.weight(1), [axis], +))
     },

@@ -70,9 +70,8 @@ extension FeatureVectorizer: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     var result: [Double] = []
     for column in columns {
-      guard let value = inputs.values[column.name] else {
-        throw ModelError(.mismatch, "no value for input \(column.name)")
-      }
+      let value = try inputs.values[column.name].orThrow(
+        ModelError(.mismatch, "no value for input \(column.name)"))
       if case .dictionary(let entries) = value {
         result += try Self.dense(entries, column)
         continue

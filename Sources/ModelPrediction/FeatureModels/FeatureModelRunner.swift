@@ -9,9 +9,8 @@ struct FeatureModelRunner: Sendable {
   /// - Throws: `ModelError` if the parameters cannot be computed.
   init(_ parameters: any FeatureModelParameters, _ description: ModelDescription) throws {
     self.description = description
-    guard let type = parameters as? any RunnableFeatureModel else {
-      throw ModelError(.unsupported, "models of type \(parameters.typeName) cannot run")
-    }
+    let type = try (parameters as? any RunnableFeatureModel).orThrow(
+      ModelError(.unsupported, "models of type \(parameters.typeName) cannot run"))
     model = try type.computation(description)
   }
 
@@ -89,10 +88,9 @@ struct FeatureInputs {
         vector += [Double](repeating: .nan, count: count)
         continue
       }
-      guard let array = value.numberArray else {
-        throw ModelError(
-          .unsupported, "a dictionary of sparse numbers is not supported", field: feature.name)
-      }
+      let array = try value.numberArray.orThrow(
+        ModelError(
+          .unsupported, "a dictionary of sparse numbers is not supported", field: feature.name))
       vector += array.elements
     }
     return vector

@@ -137,10 +137,8 @@ extension [FeatureKey: Double] {
     for (key, value) in self {
       switch (kind, key) {
       case (.int64?, .string(let text)):
-        guard let number = Int(text) else {
-          throw ModelError(
-            .mismatch, "the key '\(text)' is not a whole number", field: feature)
-        }
+        let number = try Int(text).orThrow(
+          ModelError(.mismatch, "the key '\(text)' is not a whole number", field: feature))
         result[.int(number)] = value
       case (.string?, .int(let number)): result[.string(String(number))] = value
       default: result[key] = value

@@ -66,9 +66,8 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
   }
 
   private func array(_ name: String, _ inputs: FeatureInputs) throws -> NumberArray {
-    guard let array = inputs.values[name]?.numberArray else {
-      throw ModelError(.mismatch, "no value for input \(name)")
-    }
+    let array = try (inputs.values[name]?.numberArray).orThrow(
+      ModelError(.mismatch, "no value for input \(name)"))
     // Networks put axes of length 1 in front.
     let shape = array.shape.count > 2 ? Array(array.shape.suffix(2)) : array.shape
     try require(

@@ -30,9 +30,8 @@ struct ConcatenateDefinition: LayerDefinition {
   static let typeName = "Concatenate"
 
   func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
-    guard let first = inputs.first else {
-      throw ModelError(.mismatch, "no tensors; at least one is needed")
-    }
+    let first = try inputs.first.orThrow(
+      ModelError(.mismatch, "no tensors; at least one is needed"))
     let shape = try first.knownShape()
     for input in inputs.dropFirst() {
       let other = try input.knownShape()

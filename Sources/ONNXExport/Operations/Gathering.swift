@@ -67,9 +67,8 @@ let gatheringRules: [String: ONNXRule] = [
   "argsort": one { call in
     let x = try call.value("x")
     let axis = try call.axis("axis", of: x, -1)
-    guard let size = x.shape[axis] else {
-      throw call.unsupported("the size of the axis is not known", field: "x")
-    }
+    let size = try x.shape[axis].orThrow(
+      call.unsupported("the size of the axis is not known", field: "x"))
     return try call.largest(x, axis, call.list([size]), ascends: call.bool("ascending"), result: 0)[
       1]
   },

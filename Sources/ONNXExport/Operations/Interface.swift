@@ -82,9 +82,8 @@ extension ExportedOperation {
 
   fileprivate func state() throws -> GraphValue {
     let name = try stateName("input")
-    guard let value = program.states[name] else {
-      throw ModelError(.malformed, "'\(name)' is not a state", field: "input")
-    }
+    let value = try program.states[name].orThrow(
+      ModelError(.malformed, "'\(name)' is not a state", field: "input"))
     return value
   }
 

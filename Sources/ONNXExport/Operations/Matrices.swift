@@ -26,9 +26,8 @@ let matrixRules: [String: ONNXRule] = [
   },
   "scaled_dot_product_attention": { call in
     let (query, key) = (try call.value("query"), try call.value("key"))
-    guard let size = query.shape.last ?? nil else {
-      throw call.unsupported("the size of the query is not known", field: "query")
-    }
+    let size = try (query.shape.last ?? nil).orThrow(
+      call.unsupported("the size of the query is not known", field: "query"))
     var scores = try call.linear(
       call.binary("MatMul", query, call.transposed(key, "key")), 1 / Float(size).squareRoot())
     if let mask = try call.optional("attn_mask") {

@@ -19,9 +19,8 @@ let resizingRules: [String: ONNXRule] = [
   },
   "resize": { call in
     let mode = try call.string("interpolation_mode", "LINEAR")
-    guard let name = ["LINEAR": "linear", "NEAREST_NEIGHBOR": "nearest"][mode] else {
-      throw call.unsupported("mode '\(mode)' is not supported", field: "interpolation_mode")
-    }
+    let name = try ["LINEAR": "linear", "NEAREST_NEIGHBOR": "nearest"][mode].orThrow(
+      call.unsupported("mode '\(mode)' is not supported", field: "interpolation_mode"))
     let (x, shape) = (try call.value("x"), try call.ints("shape") ?? [])
     let count = try call.int("resized_dims", 0)
     try require(count >= 0 && count <= min(shape.count, x.rank), "\(count)", field: "resized_dims")
@@ -98,9 +97,8 @@ extension ExportedOperation {
       "DEFAULT": "asymmetric", "UNALIGN_CORNERS": "half_pixel",
     ]
     let mode = try string("sampling_mode", "DEFAULT")
-    guard let name = names[mode] else {
-      throw unsupported("ONNX's Resize has no mode like \(mode)", field: "sampling_mode")
-    }
+    let name = try names[mode].orThrow(
+      unsupported("ONNX's Resize has no mode like \(mode)", field: "sampling_mode"))
     return (name, "round_prefer_floor")
   }
 }

@@ -12,9 +12,8 @@ let shapeRules: [String: ONNXRule] = [
     return [try call.add("Reshape", [x, call.sizes("shape")])]
   },
   "reshape_like": { call in
-    guard let shape = try call.declared().sizes else {
-      throw call.unsupported("the shape of the result is not known")
-    }
+    let shape = try call.declared().sizes.orThrow(
+      call.unsupported("the shape of the result is not known"))
     return [try call.add("Reshape", [call.value("x"), call.list(shape)])]
   },
   "expand_dims": one { call in
@@ -117,9 +116,8 @@ extension ExportedOperation {
     if mode == "constant" {
       return [try self.pad(x, before, after, float("constant_val", 0))]
     }
-    guard let name = ["reflect": "reflect", "replicate": "edge"][mode] else {
-      throw unsupported("mode '\(mode)' is not supported", field: "mode")
-    }
+    let name = try ["reflect": "reflect", "replicate": "edge"][mode].orThrow(
+      unsupported("mode '\(mode)' is not supported", field: "mode"))
     return [try add("Pad", [x, list(before + after)], [("mode", .string(name))])]
   }
 

@@ -61,13 +61,12 @@ extension CustomLayerRegistry {
       // Only the app has the class.
       guard error.code == .unsupported else { throw error }
     }
-    guard let layer = known as? any CustomLayerWithFormula else {
-      throw ModelError(
+    let layer = try (known as? any CustomLayerWithFormula).orThrow(
+      ModelError(
         .unsupported, "an ML Program has no custom layers, and this class has no formula",
         hint:
           "write an .mlmodel, which supports it, or give the layer a formula with \(setting: "customLayers")"
-      )
-    }
+      ))
     return layer
   }
 }
@@ -113,9 +112,8 @@ private struct FormulaOperations {
 
   private func name(_ name: String) throws -> Variable {
     if let index = formula.inputs.firstIndex(of: name) { return try layer.array(index) }
-    guard let array = formula.weights[name] else {
-      throw ModelError(.malformed, "unknown name '\(name)'", field: "parameters.expression")
-    }
+    let array = try formula.weights[name].orThrow(
+      ModelError(.malformed, "unknown name '\(name)'", field: "parameters.expression"))
     return try layer.constant(array.elements.map { Float($0) }, array.shape, name)
   }
 

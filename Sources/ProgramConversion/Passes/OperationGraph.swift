@@ -162,9 +162,8 @@ final class OperationGraph {
   ) throws {
     guard let index = place[name] else { return }
     var (made, result) = try builder.collecting(make)
-    guard let last = made.indices.last else {
-      throw ModelError(.internal, "no operation computes '\(value)'")
-    }
+    let last = try made.indices.last.orThrow(
+      ModelError(.internal, "no operation computes '\(value)'"))
     builder.release(result.name)
     result.name = value
     made[last].outputs[0].name = value

@@ -119,15 +119,13 @@ extension MILOperationCall {
     }
     while true {
       try lowering.countStep()
-      guard let test = try run(condition).first else {
-        throw ModelError(.malformed, "the condition gives no value")
-      }
-      guard let holds = try lowering.elements(test)?.ints().first else {
-        throw ModelError(
+      let test = try run(condition).first.orThrow(
+        ModelError(.malformed, "the condition gives no value"))
+      let holds = try (lowering.elements(test)?.ints().first).orThrow(
+        ModelError(
           .unsupported,
           "the shape of a loop variable changes, and the number of steps is known only during a "
-            + "prediction knows")
-      }
+            + "prediction knows"))
       if holds == 0 { return variables }
       let results = try run(body)
       try require(

@@ -137,9 +137,8 @@ extension MILOperationCall {
   /// The type that an argument names.
   func dataType(_ name: String, _ missing: MILDataType) throws -> MILDataType {
     guard let text = try elements(name)?.string else { return missing }
-    guard let type = MILDataType.allCases.first(where: { $0.name == text }) else {
-      throw ModelError(.unsupported, "type '\(text)' is not supported", field: name)
-    }
+    let type = try MILDataType.allCases.first(where: { $0.name == text }).orThrow(
+      ModelError(.unsupported, "type '\(text)' is not supported", field: name))
     return type
   }
 }

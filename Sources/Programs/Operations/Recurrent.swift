@@ -256,9 +256,8 @@ extension MILOperationCall {
     _ suffix: String, _ inputs: Int, _ size: Int, _ parameters: LSTMParameters
   ) throws -> LSTMWeights {
     func required(_ name: String, _ columns: Int) throws -> [Weights] {
-      guard let weights = try parts(name + suffix, 4, size, columns) else {
-        throw ModelError(.malformed, "the argument is missing", field: name + suffix)
-      }
+      let weights = try parts(name + suffix, 4, size, columns).orThrow(
+        ModelError(.malformed, "the argument is missing", field: name + suffix))
       return weights
     }
     let zeros = Weights([Float](repeating: 0, count: size))

@@ -111,9 +111,8 @@ extension MILOperationCall {
 let joiningRules: [OperationRule] = [
   OperationRule("concat", "values axis interleave?", "concatenates arrays along an axis") { call in
     let values = try call.values("values")
-    guard let first = values.first else {
-      throw ModelError(.malformed, "the values are missing", field: "values")
-    }
+    let first = try values.first.orThrow(
+      ModelError(.malformed, "the values are missing", field: "values"))
     // Scalars are concatenated to a vector.
     let arrays = try values.map { try $0.rank == 0 ? call.reshaped($0, [1]) : $0 }
     if arrays.count == 1 { return arrays }
@@ -124,9 +123,8 @@ let joiningRules: [OperationRule] = [
   },
   OperationRule("stack", "values axis", "stacks arrays along a new axis") { call in
     let values = try call.values("values")
-    guard let first = values.first else {
-      throw ModelError(.malformed, "the values are missing", field: "values")
-    }
+    let first = try values.first.orThrow(
+      ModelError(.malformed, "the values are missing", field: "values"))
     let axis = try call.axis("axis", rank: first.rank + 1, 0)
     if first.rank == 0 || values.count == 1 {
       var shape = first.shape

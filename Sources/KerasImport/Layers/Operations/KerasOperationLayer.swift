@@ -18,13 +18,12 @@ struct KerasOperationLayer: KerasLayer {
       configuration.className == "TensorFlowOpLayer" ? try GraphNode(configuration) : nil
     let name =
       node?.operation ?? configuration["function"]?.string ?? configuration.className
-    guard let operation = OperationTable.operation(named: name) else {
-      throw configuration.unsupported(
+    let operation = try OperationTable.operation(named: name).orThrow(
+      configuration.unsupported(
         nil, "operation '\(name)' is not supported",
         hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
           + CustomLayerSubject(layer: configuration.name, layerClass: configuration.className)
-          .suggestedRule)
-    }
+          .suggestedRule))
     self.operation = operation
     self.configuration = configuration
   }

@@ -196,9 +196,8 @@ struct OperationCall: Sendable {
     _ inputs: [KerasTensor], as className: String, _ object: JSONObject,
     weights: [(String, FloatValues)] = [], into network: inout NetworkWriter
   ) throws -> [KerasTensor] {
-    guard let type = KerasLayerRegistry.type(named: className) else {
-      throw layer.unsupported("layer class '\(className)' is not supported")
-    }
+    let type = try KerasLayerRegistry.type(named: className).orThrow(
+      layer.unsupported("layer class '\(className)' is not supported"))
     let configuration = LayerConfiguration(
       name: name, className: layer.className, kind: className, fields: object,
       version: layer.version)

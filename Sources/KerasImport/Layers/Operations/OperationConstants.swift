@@ -58,9 +58,7 @@ extension OperationCall {
     var values: [Float] = []
     func collect(_ json: JSONValue, _ depth: Int) throws {
       if depth == shape.count {
-        guard let number = json.double ?? json.bool.map({ $0 ? 1 : 0 }) else {
-          throw notAnArray(json)
-        }
+        let number = try (json.double ?? json.bool.map({ $0 ? 1 : 0 })).orThrow(notAnArray(json))
         values.append(Float(number))
         return
       }

@@ -5,9 +5,8 @@ extension OperationTable {
   /// Padding, resizing and blocks of images.
   static let images: [Operation] = [
     Operation("pad", "padv2") { call, input, network in
-      guard let json = try call.constant(1, "paddings", "pad_width") else {
-        throw call.layer.error("its borders are missing")
-      }
+      let json = try call.constant(1, "paddings", "pad_width").orThrow(
+        call.layer.error("its borders are missing"))
       let numbers = try call.numbers(json)
       guard numbers.values.allSatisfy({ $0.magnitude <= Float(1 << 30) }) else {
         throw call.layer.unsupported("the borders \(json.text) are not supported")

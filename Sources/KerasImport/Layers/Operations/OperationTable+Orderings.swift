@@ -17,9 +17,8 @@ extension OperationTable {
     Operation("sort") { call, input, network in
       let axis = try call.axis(call.int(1, "axis", default: -1), of: input)
       let direction = try call.string(2, "direction", default: "ASCENDING").uppercased()
-      guard let length = input.shape[axis] else {
-        throw call.layer.unsupported("sorting an axis of unknown size is not supported")
-      }
+      let length = try input.shape[axis].orThrow(
+        call.layer.unsupported("sorting an axis of unknown size is not supported"))
       let results = try call.ordered(
         input, axis, count: length, smallest: direction == "ASCENDING", &network)
       return [results[0]]
@@ -89,9 +88,8 @@ extension OperationCall {
     isLargest: Bool, _ network: inout NetworkWriter
   ) throws -> [KerasTensor] {
     var input = try self.input
-    guard let named = try ints(1, "axis", "dimension")?.first else {
-      throw layer.unsupported("it needs an axis")
-    }
+    let named = try (ints(1, "axis", "dimension")?.first).orThrow(
+      layer.unsupported("it needs an axis"))
     let axis = try self.axis(named, of: input)
     let axes = try ReducibleAxes([axis], of: input, layer)
     input = network.relaid(input, to: axes.layout, for: name)

@@ -18,9 +18,8 @@ extension OperationTable {
       let tensors = operands.compactMap { operand -> KerasTensor? in
         if case .tensor(let tensor) = operand { tensor } else { nil }
       }
-      guard let like = tensors.max(by: { $0.rank < $1.rank }) else {
-        throw call.layer.unsupported("operations on constants are not supported")
-      }
+      let like = try tensors.max(by: { $0.rank < $1.rank }).orThrow(
+        call.layer.unsupported("operations on constants are not supported"))
       var sides = try operands.enumerated().map { index, operand in
         try call.tensor(operand, like: like, &network, "__constant_\(index)__")
       }

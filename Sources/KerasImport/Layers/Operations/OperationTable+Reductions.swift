@@ -98,9 +98,8 @@ extension OperationCall {
 
   /// The axes of a reduction.
   fileprivate func axes(of tensor: KerasTensor, position: Int = 1) throws -> Set<Int> {
-    guard let named = try ints(position, "axis", "axes", "reduction_indices") else {
-      throw layer.unsupported("reducing the batch axis is not supported")
-    }
+    let named = try ints(position, "axis", "axes", "reduction_indices").orThrow(
+      layer.unsupported("reducing the batch axis is not supported"))
     return Set(try named.map { try axis($0, of: tensor) })
   }
 

@@ -8,9 +8,8 @@ extension OperationTable {
       [KerasTensor(sizes: KnownSizes(values: input.symbolicShape))]
     },
     Operation("reshape") { call, input, network in
-      guard let shape = try call.shape(1, "shape", "newshape", "new_shape", "target_shape") else {
-        throw call.layer.error("its shape is missing")
-      }
+      let shape = try call.shape(1, "shape", "newshape", "new_shape", "target_shape").orThrow(
+        call.layer.error("its shape is missing"))
       return try call.reshaped(input, shape, into: &network)
     },
     Operation("flatten", "ravel", "batchflatten") { call, input, network in
@@ -124,9 +123,8 @@ extension OperationTable {
             input, windows: input.leading?.windows ?? 1, sizes, call.name, call.layer)
         ]
       }
-      guard let output = input.inserting(at: index) else {
-        throw call.layer.unsupported("\(input.shapeText) cannot have one more axis at \(axis)")
-      }
+      let output = try input.inserting(at: index).orThrow(
+        call.layer.unsupported("\(input.shapeText) cannot have one more axis at \(axis)"))
       return [network.settled(output, for: call.name)]
     },
     Operation("squeeze") { call, input, network in
@@ -165,9 +163,8 @@ extension OperationTable {
       guard let first = tensors.first else { throw call.layer.error("it has no inputs") }
       let index = axis < 0 ? first.rank + 1 + axis : axis
       let raised = try tensors.map { tensor -> KerasTensor in
-        guard let raised = tensor.inserting(at: index) else {
-          throw call.layer.unsupported("\(tensor.shapeText) cannot have one more axis at \(axis)")
-        }
+        let raised = try tensor.inserting(at: index).orThrow(
+          call.layer.unsupported("\(tensor.shapeText) cannot have one more axis at \(axis)"))
         return network.settled(raised, for: call.name)
       }
       return try network.concatenated(axis: index, call.call(raised))
@@ -250,9 +247,8 @@ extension OperationCall {
           joined.append(.known(int))
         } else {
           joined += try (value.array ?? []).map { element in
-            guard let int = element.int else {
-              throw layer.unsupported("joining \(value.text) to a shape is not supported")
-            }
+            let int = try element.int.orThrow(
+              layer.unsupported("joining \(value.text) to a shape is not supported"))
             return .known(int)
           }
         }

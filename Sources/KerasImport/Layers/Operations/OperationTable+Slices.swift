@@ -10,9 +10,8 @@ extension OperationTable {
     },
     Operation("split") { call, input, network in
       let axis = try call.axis(call.int(2, "axis", default: 0), of: input)
-      guard let length = input.shape[axis] else {
-        throw call.layer.unsupported("splitting an axis of unknown size is not supported")
-      }
+      let length = try input.shape[axis].orThrow(
+        call.layer.unsupported("splitting an axis of unknown size is not supported"))
       var bounds: [Int] = [0]
       let parts = try call.constant(
         1, "num_or_size_splits", "indices_or_sections", "num_splits")
@@ -176,9 +175,8 @@ extension OperationCall {
     guard case .tensor(let tensor) = try operand(0, "x", "tensor", "input") else {
       throw layer.unsupported("indexing a constant is not supported")
     }
-    guard let specification = try constant(1, "slice_spec", "key") else {
-      throw layer.error("its index is missing")
-    }
+    let specification = try constant(1, "slice_spec", "key").orThrow(
+      layer.error("its index is missing"))
     var items = specification.array ?? [specification]
     if let sizes = tensor.sizes { return [try item(of: sizes, items)] }
     let isNamed = { (item: JSONValue) in !item.isNull && !Self.isEllipsis(item) }
@@ -241,9 +239,8 @@ extension OperationCall {
     }
     output = output.without(removed)
     for index in inserted {
-      guard let raised = output.inserting(at: index) else {
-        throw layer.unsupported("\(output.shapeText) cannot have one more axis at \(index)")
-      }
+      let raised = try output.inserting(at: index).orThrow(
+        layer.unsupported("\(output.shapeText) cannot have one more axis at \(index)"))
       output = raised
     }
     return [network.settled(output, for: name)]
