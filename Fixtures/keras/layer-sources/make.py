@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Writes a small network for each of the classes and functions beside this file, with Keras's own prediction.
+
+    make.py [NAME…]
+
+The classes were written for this folder, after the kinds of layer that layers.tsv lists. `NAME.py` has the classes or
+the function, and for a function `NAME.call.txt` says how it was called. `NAME.keras` and `NAME.h5` are the network with
+random weights as Keras 3 writes it, `NAME.weights.h5` a function's weights. `NAME_tf_keras.*` are the same of tf_keras,
+whose `save_weights` wrote `NAME_tf_keras.h5` for a function.
+`*.inputs.npz` and `*.expected.npz` are the inputs and what Keras predicts.
+Needs keras 3.15.1, tf_keras 2.21.0 and tensorflow 2.21. Tests/Tools/layer_source_lists.py describes the lists.
+"""
+import importlib
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+os.environ.update(TF_CPP_MIN_LOG_LEVEL="3", TF_ENABLE_ONEDNN_OPTS="0", CUDA_VISIBLE_DEVICES="-1")
+HERE = pathlib.Path(__file__).parent
+IMAGE, STEPS = (8, 8, 4), (6, 8)
+
+# Name: the shapes of the inputs, and the network of the classes (layer by layer, or a function of layers and classes)
+CASES = {
+    "scale": ([IMAGE], lambda c, x: c.ScaleAndShift(0.5)(c.ScaleAndShift(shift=False)(x))),
+    "attention_pooling": ([STEPS], lambda c, x: c.AttentionPooling(5)(x)),
+    "squeeze_excite": ([IMAGE], lambda c, x: c.SqueezeExcite(2)(x)),
+    "residual": ([IMAGE], lambda c, x: c.ResidualBlock(6, (1, 3, 3), stride=2)(c.ResidualBlock(4)(x))),
+    "positional": ([STEPS], lambda c, x: c.PositionalEncoding()(x)),
+    "patches": ([IMAGE], lambda c, x: c.PatchEncoder(16, 6)(c.Patches(2)(x))),
+    "class_token": ([STEPS], lambda c, x: c.TakeToken()(c.ClassToken()(x) ** 2)),
+    "gated": ([(5,)], lambda c, x: c.GatedResidual(6)(x)),
+    "moving": ([IMAGE], lambda c, x: c.MovingNormalization()(x)),
+    "shuffle": ([IMAGE], lambda c, x: c.ResizeTo((12, 10))(c.PixelShuffle(2)(x))),
+    "transformer": ([STEPS], lambda c, x: c.TransformerBlock(8, 2, 12)(x)),
+    "graph": ([(5, 6), (5, 5)], lambda c, x, a: c.GraphConvolution(4, activation="relu")([x, a])),
+    "capsule": ([(6, 4)], lambda c, x: c.Length()(c.CapsuleLayer(3, 5)(x))),
+    "spectral": ([(12, 3)], lambda c, x: c.SpectralPooling(5)(x)),
+    "classifier": ([IMAGE], None),
+    "mean_of_words": ([(7,)], None),
+    "heads": ([(6,)], lambda c, x: c.Heads({"large": 5, "small": 2})(x)),
+    "unet": ([(8, 8, 3)], "build_unet(shape=(8, 8, 3), size='small', depth=2, classes=3)"),
+    "stacked": ([(20, 3)], "build_model(width=4)"),
+}
+ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "unet", "stacked"]
+
+
+def network(name, keras):
+    shapes, build = CASES[name]
+    classes = importlib.import_module(name)
+    if isinstance(build, str):
+        return eval(build, vars(classes))
+    if name == "classifier":
+        model = classes.SmallClassifier()
+        model(np.zeros((1, *shapes[0]), "f4"))
+        return model
+    if name == "mean_of_words":
+        words = keras.Input(shapes[0], dtype="int32")
+        return keras.Model(words, classes.MeanOfWords()(keras.layers.Embedding(9, 4, mask_zero=True)(words)))
+    tensors = [keras.Input(shape) for shape in shapes]
+    return keras.Model(tensors, build(classes, *tensors))
+
+
+def enliven(model, generator):
+    """Random weights near those that Keras sets; variances stay positive."""
+    for weight in model.weights:
+        value = np.asarray(weight)
+        is_variance = "variance" in getattr(weight, "path", weight.name)
+        weight.assign(generator.uniform(0.5, 1.5, value.shape) if is_variance else value + generator.normal(0, 0.2, value.shape))
+
+
+def arrays(values, prefix):
+    values = values if isinstance(values, (list, tuple)) else [values]
+    return {f"{prefix}{i + 1}": np.asarray(value) for i, value in enumerate(values)}
+
+
+def write(name, is_old):
+    import tf_keras, keras
+    keras = tf_keras if is_old else keras
+    keras.utils.set_random_seed(51)
+    model = network(name, keras)
+    generator = np.random.default_rng(51)
+    enliven(model, generator)
+    is_function = isinstance(CASES[name][1], str)
+    generator = np.random.default_rng(52)
+    if name == "mean_of_words":
+        values = [np.array([[3, 1, 8, 2, 0, 0, 0]], "int32")]
+    else:
+        values = [generator.normal(0, 1, (1, *shape)).astype("f4") for shape in CASES[name][0]]
+    predicted = model(values if len(values) > 1 else values[0], training=False)
+    file = name + "_tf_keras" * is_old
+    np.savez(HERE / f"{file}.inputs.npz", **arrays(values, "input"))
+    np.savez(HERE / f"{file}.expected.npz", **arrays(predicted, "output"))
+    if is_function:
+        model.save_weights(HERE / (f"{file}.h5" if is_old else f"{file}.weights.h5"))
+        (HERE / f"{name}.call.txt").write_text(CASES[name][1] + "\n")
+    elif is_old:
+        model.save(HERE / f"{file}.h5")
+    else:
+        model.save(HERE / f"{name}.keras")
+        if name != "classifier":  # Keras writes no h5 of subclassed models.
+            model.save(HERE / f"{name}.h5")
+
+
+def main():
+    sys.path.insert(0, str(HERE))
+    if sys.argv[1:2] == ["--old"]:
+        for name in sys.argv[2:]:
+            write(name, True)
+        return
+    names = sys.argv[1:] or list(CASES)
+    for name in names:
+        write(name, False)
+    old = [name for name in names if name in ALSO_OF_TF_KERAS]
+    if old:
+        environment = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
+        subprocess.run([sys.executable, __file__, "--old", *old], check=True, env=environment)
+
+
+main()
