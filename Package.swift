@@ -173,11 +173,12 @@ let package = Package(
       resources: [
         .embedInCode("report.css"), .embedInCode("report.js"), .embedInCode("graph.css"),
       ], swiftSettings: small),
+    library("PythonSource", ["TensorCore"]),
     library(
       "KerasImport",
       [
-        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats",
-        "TensorCore",
+        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
+        "PythonSource", "TensorCore",
       ]),
     library(
       "CaffeImport",
@@ -306,6 +307,7 @@ let package = Package(
     tests(
       "ProgramConversion",
       ["ModelPrediction", "ModelTransforms", "CoreMLModel", "TensorCore"]),
+    tests("PythonSource", ["TensorCore"]),
     tests("ONNXExport", ["CoreMLModel", "ByteFormats", "TensorCore"]),
     tests("Imaging", ["Files", "TensorCore"], settings: optimized),
     tests("Detection", ["ByteFormats", "Imaging", "TensorCore", "Files"]),
