@@ -34,6 +34,8 @@ package struct ImageDetection {
   private let settings: DetectorSettings
   private let labels: [String]?
   private let predictor: Predictor
+  /// Whether a candidate has only its best class, as Vision returns it.
+  package var keepsBestClass = false
 
   /// - Parameters:
   ///   - options: the user's options, by metadata keys without prefix.
@@ -44,16 +46,25 @@ package struct ImageDetection {
   ) {
     self.predictor = predictor
     self.mode = mode
-    self.labels = labels
-    settings = DetectorSettings(
-      metadata: predictor.model.description?.metadata?.userDefined ?? [:], options: options)
+    let suppression = predictor.model.suppression
+    self.labels = labels ?? suppression?.labels?.strings
+    var metadata = predictor.model.description?.metadata?.userDefined ?? [:]
+    if let suppression {
+      metadata["assay.detect.type"] = SuppressedBoxes.type
+      metadata["assay.detect.confidence"] = suppression.confidenceOutput
+      metadata["assay.detect.coordinates"] = suppression.coordinatesOutput
+      // The model has its own.
+      metadata["assay.detect.threshold"] = "0"
+    }
+    settings = DetectorSettings(metadata: metadata, options: options)
   }
 
-  /// Whether the model's metadata describe its boxes.
+  /// Whether the model's metadata describe its boxes, or it ends with their suppression.
   package static func isDescribed(in model: Model) -> Bool {
-    model.description?.metadata?.userDefined.keys.contains {
-      $0.hasPrefix(DetectorSettings.prefix) && $0.hasSuffix(".type")
-    } ?? false
+    model.suppression != nil
+      || model.description?.metadata?.userDefined.keys.contains {
+        $0.hasPrefix(DetectorSettings.prefix) && $0.hasSuffix(".type")
+      } ?? false
   }
 
   /// - Parameters:
@@ -66,6 +77,7 @@ package struct ImageDetection {
       ModelError(.mismatch, "\(setting: "detect") needs an image input, but the model has none"))
     var detector = try Detector(
       mode, settings: settings, labels: labels, width: input.width, height: input.height)
+    detector.keepsBestClass = keepsBestClass
     if let info = ImageInfo(of: predictor.model) {
       detector.extent = info.extent(values[info.name])
     }
@@ -131,6 +143,14 @@ package struct ImageDetection {
       )
     }
     return nil
+  }
+}
+
+extension Model {
+  /// The suppression with which a pipeline ends.
+  var suppression: NonMaximumSuppressionModel? {
+    guard case .features(let model)? = type else { return pipelineModels.last?.suppression }
+    return model.parameters as? NonMaximumSuppressionModel
   }
 }
 

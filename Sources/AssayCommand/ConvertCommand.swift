@@ -29,6 +29,11 @@ struct ConvertCommand: ParsableCommand {
   @OptionGroup var weightPrecision: WeightPrecisionArguments
   @OptionGroup var recipe: RecipeArguments
   @OptionGroup(title: "Detection", visibility: .advanced) var detector: DetectorArguments
+  @Flag(
+    help: ArgumentHelp(
+      "Write a pipeline that decodes a detector's boxes and suppresses overlapping ones, with the outputs that Vision needs for VNRecognizedObjectObservation.",
+      visibility: .advanced))
+  var visionBoxes = false
   @OptionGroup(title: "ML Programs") var program: MLProgramArguments
   @OptionGroup(title: "ONNX", visibility: .advanced) var onnx: ONNXArguments
 
@@ -59,6 +64,9 @@ struct ConvertCommand: ParsableCommand {
       throw ValidationError(
         "--keep-float32, --fixed-sizes and --states are for programs: write an .mlpackage")
     }
+    if visionBoxes, let output, !output.hasSuffix(".mlmodel") {
+      throw ValidationError("--vision-boxes writes an .mlmodel")
+    }
     try onnx.validate(writesONNX: writesONNX)
     if comparison.prove && dryRun {
       throw ValidationError("--prove runs what --dry-run only plans")
@@ -87,6 +95,7 @@ struct ConvertCommand: ParsableCommand {
       source, registry, global, precision: weightPrecision, recipe: recipe.recipe,
       forgetBias: forgetBias)
     reader.detector = detector
+    reader.describesBoxes = visionBoxes
     if verbose { reader.onVisit = { Console.note(Console.escaped($0)) } }
     if dryRun {
       reader.onPlan = { plan in
@@ -103,7 +112,7 @@ struct ConvertCommand: ParsableCommand {
     var result = try reader.read(
       files,
       refusing: source.given(exceptForPrograms: true) + (recipe.recipe == nil ? [] : ["--recipe"])
-        + (detector.mode == nil ? [] : ["--detect"]))
+        + (detector.mode == nil ? [] : ["--detect"]) + (visionBoxes ? ["--vision-boxes"] : []))
     let writesONNX = ONNXModel.isONNX(destination)
     let writesProgram = ModelPackage.isPackage(destination) || writesONNX
     if !result.isSource {
@@ -148,6 +157,7 @@ struct ConvertCommand: ParsableCommand {
       try model.write(to: destination, isExternal: onnx.isExternal)
       return Console.wrote(destination, always: output == nil)
     }
+    if visionBoxes { result.model = try result.model.withVisionBoxes(customLayers: registry) }
     try write(result, summary, to: destination)
   }
 

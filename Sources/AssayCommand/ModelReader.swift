@@ -18,6 +18,8 @@ struct ModelReader {
 
   /// The detector that a conversion describes in the model's metadata.
   var detector: DetectorArguments?
+  /// Whether the labels are those of boxes even without `--detect`.
+  var describesBoxes = false
 
   enum LabelUse {
     /// The classes of a source network; an error for a Core ML model.
@@ -117,6 +119,7 @@ struct ModelReader {
     case "--input-name", "--output-name", "--reference-names":
       "`assay edit --rename` renames features"
     case "--input-shape": "`assay edit --shape` allows other shapes"
+    case "--vision-boxes": "convert the source network again with it"
     case "--detect": "`assay edit --metadata assay.detect.K=V` describes its boxes"
     case "--precision": "`assay compress` changes the precision"
     case "--net-state", "--custom-layers", "--lambda", "--respect-trainable":
@@ -127,7 +130,7 @@ struct ModelReader {
 
   private func convert(_ opened: ModelSource, _ files: ModelFiles) throws -> Document {
     var options = try source.options(rules)
-    if let detector, let mode = detector.mode {
+    if let detector, let mode = detector.mode ?? (describesBoxes ? .auto : nil) {
       let metadata = try DetectorSettings.metadata(
         of: mode, options: detector.options, labels: options.classifier?.labels.strings)
       options.metadata.userDefined.merge(metadata) { given, _ in given }

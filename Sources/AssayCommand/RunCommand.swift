@@ -132,6 +132,7 @@ struct RunCommand: ParsableCommand {
     if let mode = boxes.mode ?? (showsBoxes(of: document) ? .auto : nil) {
       writer.detection = ImageDetection(
         predictor, mode: mode, options: boxes.detector.options, labels: writer.labels?.names)
+      writer.detection?.keepsBestClass = boxes.coco == nil
       writer.needsBoxes = boxes.mode != nil
       if boxes.coco != nil { writer.results = [] }
     }

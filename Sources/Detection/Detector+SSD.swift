@@ -9,21 +9,34 @@ extension Detector {
     return index < 0 ? nil : index
   }
 
-  func rows(_ output: DetectorOutput) throws -> [DetectedObject] {
+  func rows(_ output: DetectorOutput) throws -> BoxDecoding {
     var rows = DetectionRows()
     rows.background = try background(output.name)
-    do { return try rows.objects(in: output.value, threshold: threshold) } catch let error
-      as ModelError
-    { throw error.inLayer(output.name) }
+    return .rows(output, rows)
   }
 
-  func ssd(
-    _ outputs: [DetectorOutput], _ isSuppressed: inout Bool
-  ) throws -> [DetectedObject] {
+  func suppressed(_ outputs: [DetectorOutput]) throws -> BoxDecoding {
+    func tensor(_ key: String) throws -> Tensor {
+      let name = settings.text(key) ?? key
+      guard let output = outputs.first(where: { $0.name == name }) else {
+        throw ModelError(.mismatch, "the output '\(name)' is missing")
+      }
+      return output.value
+    }
+    return .suppressed(
+      SuppressedBoxes(
+        confidences: try tensor("confidence"), coordinates: try tensor("coordinates")))
+  }
+
+  func ssd(_ outputs: [DetectorOutput]) throws -> BoxDecoding {
     if let output = outputs.first(where: { $0.value.shape.last == 7 && $0.shape.count <= 2 }) {
       return try rows(output)
     }
-    isSuppressed = false
+    if let output = outputs.first, outputs.count == 1, settings.text("priors") == nil,
+      let decoding = try rowsWithPriors(output)
+    {
+      return decoding
+    }
     var rest = outputs
     let priors: PriorBoxes
     if let description = settings.text("priors") {
@@ -38,12 +51,22 @@ extension Detector {
           + "them as the output of PriorBox")
     }
     var decoder = SSDDecoder(priors: priors)
-    if let variances = try settings.numbers("variances") {
-      guard variances.count == 4 else {
-        throw settings.fault("variances", nil, "\(variances.count) numbers; four are needed")
-      }
-      decoder.priors.variances = [variances]
+    if let variances = try variances() { decoder.priors.variances = [variances] }
+    try finish(&decoder)
+    let (locations, scores) = try split(rest, count: priors.boxes.count)
+    return .offsets(locations, scores: scores, decoder)
+  }
+
+  private func variances() throws -> [Double]? {
+    guard let variances = try settings.numbers("variances") else { return nil }
+    guard variances.count == 4 else {
+      throw settings.fault("variances", nil, "\(variances.count) numbers; four are needed")
     }
+    return variances
+  }
+
+  /// Sets the function of the scores and the background.
+  private func finish(_ decoder: inout SSDDecoder) throws {
     if let text = settings.text("scores") {
       guard let function = ScoreFunction(rawValue: text) else {
         throw settings.fault("scores", nil, "'\(text)' is invalid; use none, softmax or sigmoid")
@@ -51,9 +74,75 @@ extension Detector {
       decoder.function = function
     }
     decoder.background = try background(nil)
-    let (locations, scores) = try split(rest, count: priors.boxes.count)
-    return try decoder.objects(
-      locations: locations.value, scores: scores.value, threshold: threshold)
+  }
+
+  /// The rows of Keras's ports of SSD: four offsets, the probabilities of the classes, a prior box
+  /// and its variances. rykov8's start with the offsets and have the corners of the prior boxes,
+  /// ssd_keras's start with the classes and have the centers and sizes. Probabilities add up to 1.
+  private func rowsWithPriors(_ output: DetectorOutput) throws -> BoxDecoding? {
+    let width = output.shape.last ?? 0
+    guard output.shape.count == 2, width > 13 else { return nil }
+    let classes = width - 12
+    let values = output.value.elements.map(Double.init)
+    func isDistribution(_ first: Int) -> Bool {
+      stride(from: 0, to: values.count, by: width).allSatisfy {
+        abs(values[$0 + first..<$0 + first + classes].reduce(0, +) - 1) < 1e-3
+      }
+    }
+    let startsWithClasses = isDistribution(0)
+    guard startsWithClasses || isDistribution(4) else { return nil }
+    var priors = PriorBoxes(boxes: [], variances: [])
+    for row in stride(from: 0, to: values.count, by: width) {
+      let end = row + width
+      let place = values[end - 8..<end - 4].map { $0 }
+      priors.boxes.append(
+        startsWithClasses
+          ? Box(centerX: place[0], centerY: place[1], width: place[2], height: place[3])
+          : Box(left: place[0], top: place[1], right: place[2], bottom: place[3]))
+      priors.variances.append(values[end - 4..<end].map { $0 })
+    }
+    var decoder = SSDDecoder(priors: priors)
+    try finish(&decoder)
+    let first = startsWithClasses ? classes : 0
+    return .offsets(
+      output.columns(first..<first + 4),
+      scores: output.columns(startsWithClasses ? 0..<classes : 4..<4 + classes), decoder)
+  }
+
+  /// RetinaNet's boxes in pixels of the model's image; with prior boxes, `anchors=retinanet` for its
+  /// usual ones, offsets of their sides. All classes are something.
+  func retinaNet(_ outputs: [DetectorOutput]) throws -> BoxDecoding {
+    guard let boxes = outputs.first(where: { $0.shape.count == 2 && $0.shape.last == 4 }) else {
+      throw ModelError(.mismatch, "no output has four numbers per box")
+    }
+    let count = boxes.value.count / 4
+    var priors = PriorBoxes(boxes: [])
+    if let description = settings.text("priors") ?? settings.text("anchors") {
+      priors =
+        description == DetectionMode.retinanet.rawValue
+        ? PriorBoxes(pyramidOf: width, height: height)
+        : try PriorBoxes(description: description, width: width, height: height)
+      priors.coding = .corners
+      priors.variances = [try variances() ?? [Double](repeating: 0.2, count: 4)]
+      try require(
+        priors.boxes.count == count, .mismatch,
+        "\(counted(priors.boxes.count, "anchor")) for \(count) boxes",
+        field: boxes.name)
+    } else {
+      priors.coding = .sides
+      let sides = [width, height, width, height].map { 1 / Double($0) }
+      priors.variances = [sides]
+      priors.boxes = [Box](repeating: Box(left: 0, top: 0, right: 1, bottom: 1), count: count)
+    }
+    var decoder = SSDDecoder(priors: priors)
+    try finish(&decoder)
+    decoder.background = settings.text("background") == nil ? nil : decoder.background
+    guard
+      let scores = outputs.first(where: {
+        $0.name != boxes.name && $0.value.count % max(1, count) == 0 && $0.shape.count == 2
+      })
+    else { throw ModelError(.mismatch, "no output has the scores of \(count) boxes") }
+    return .offsets(boxes, scores: scores, decoder)
   }
 
   /// What PriorBox gives: two rows, each four times as long as there are boxes.

@@ -1,33 +1,6 @@
 import Imaging
 import TensorCore
 
-/// An output of a network, as the detector gets it.
-package struct DetectorOutput: Sendable {
-  package var name: String
-  package var value: Tensor
-  /// Where a grid's channels are; nil if the shape has to tell.
-  package var channels: ChannelAxis?
-
-  package init(name: String, value: Tensor, channels: ChannelAxis? = nil) {
-    self.name = name
-    self.value = value
-    self.channels = channels
-  }
-
-  /// The axes without those of length 1 in front.
-  var shape: [Int] { Array(value.shape.drop { $0 == 1 }) }
-
-  /// `[C, H, W]`, where the value is a grid of `channels` channels; nil if it cannot be one.
-  func grid(channels: Int) -> Tensor? {
-    var shape = value.shape
-    while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
-    guard shape.count == 3 else { return nil }
-    if shape[0] == channels, self.channels != .last { return value.reshaped(shape) }
-    guard shape[2] == channels, self.channels != .first else { return nil }
-    return value.reshaped(shape).transposed([2, 0, 1])
-  }
-}
-
 /// Finds objects in the outputs of a network.
 package struct Detector: Sendable {
   package var threshold: Double
@@ -37,6 +10,8 @@ package struct Detector: Sendable {
   package var labels: [String]?
   /// What of the image shows something and how it was scaled, if the network is told.
   package var extent: RegionDecoder.Extent?
+  /// Whether a candidate has only its best class, as Vision returns it.
+  package var keepsBestClass = false
   let settings: DetectorSettings
   private let mode: DetectionMode
   /// The size of the image that the network gets.
@@ -79,7 +54,7 @@ package struct Detector: Sendable {
       throw ModelError(
         .mismatch, "the model's metadata does not describe its boxes",
         hint:
-          "use \(setting: "detect") yolov2, yolov3, ssd, faster-rcnn or tiny-yolo-voc, or convert with "
+          "use \(setting: "detect") yolov2, yolov3, ssd, retinanet, faster-rcnn or tiny-yolo-voc, or convert with "
           + "\(setting: "metadata") assay.detect.KEY=VALUE")
     }
   }
@@ -93,46 +68,74 @@ package struct Detector: Sendable {
   /// What there is, the best first, in parts of the image that the network got; a box may reach
   /// beyond it.
   package func objects(in outputs: [DetectorOutput]) throws -> [DetectedObject] {
-    var objects: [DetectedObject] = []
-    var isSuppressed = true
+    let decodings = try decodings(of: outputs)
+    let objects = try decodings.flatMap(objects)
+    try checkLabels(objects)
+    return decodings.allSatisfy(\.isSuppressed)
+      ? objects.sorted { $0.score > $1.score } : Suppression.best(objects, overlap: overlap)
+  }
+
+  /// How the boxes in the outputs are decoded.
+  package func decodings(of outputs: [DetectorOutput]) throws -> [BoxDecoding] {
     switch mode {
     case .auto:
       let described = outputs.filter { settings.describes($0.name) }
-      if described.isEmpty {
-        switch settings.text("type") {
-        case "ssd": objects = try ssd(outputs, &isSuppressed)
-        case "yolo": objects = try grids(outputs, .yolo)
-        case "region": objects = try grids(outputs, .region)
-        case "faster-rcnn": objects = try regionObjects(outputs)
-        default:
-          throw ModelError(
-            .mismatch, "the metadata describes boxes of other outputs",
-            hint: "set assay.detect.OUTPUT.type for the output")
-        }
-        if settings.text("type") != "ssd" { isSuppressed = false }
+      if !described.isEmpty { return try described.map(decoding) }
+      switch settings.text("type") {
+      case "ssd": return [try ssd(outputs)]
+      case "retinanet": return [try retinaNet(outputs)]
+      case "yolo": return try grids(outputs, .yolo)
+      case "region": return try grids(outputs, .region)
+      case "faster-rcnn": return [.regions(outputs)]
+      case SuppressedBoxes.type: return [try suppressed(outputs)]
+      default:
+        throw ModelError(
+          .mismatch, "the metadata describes boxes of other outputs",
+          hint: "set assay.detect.OUTPUT.type for the output")
       }
-      for output in described {
-        let (found, kept) = try self.objects(inDescribed: output)
-        objects += found
-        isSuppressed = isSuppressed && kept
-      }
-    case .yolov2:
-      objects = try grids(outputs, .region)
-      isSuppressed = false
-    case .tinyYOLOVOC:
-      objects = try grids(outputs, .region, anchors: TinyYOLOVOC.anchors)
-      isSuppressed = false
-    case .yolov3:
-      objects = try grids(outputs, .yolo)
-      isSuppressed = false
-    case .ssd: objects = try ssd(outputs, &isSuppressed)
-    case .fasterRCNN:
-      objects = try regionObjects(outputs)
-      isSuppressed = false
+    case .yolov2: return try grids(outputs, .region)
+    case .tinyYOLOVOC: return try grids(outputs, .region, anchors: TinyYOLOVOC.anchors)
+    case .yolov3: return try grids(outputs, .yolo)
+    case .ssd: return [try ssd(outputs)]
+    case .retinanet: return [try retinaNet(outputs)]
+    case .fasterRCNN: return [.regions(outputs)]
     }
-    try checkLabels(objects)
-    return isSuppressed
-      ? objects.sorted { $0.score > $1.score } : Suppression.best(objects, overlap: overlap)
+  }
+
+  private func objects(_ decoding: BoxDecoding) throws -> [DetectedObject] {
+    switch decoding {
+    case .grid(let output, let decoder):
+      guard let grid = output.grid(channels: decoder.channels) else {
+        throw ModelError(
+          .mismatch,
+          "its shape is \(output.value.shape), but \(decoder.anchors.count) boxes of "
+            + "\(decoder.classes) classes need \(decoder.channels) channels", field: output.name,
+          hint: "channels = boxes · (classes + 5)")
+      }
+      return best(
+        try decoder.objects(in: grid, width: width, height: height, threshold: threshold))
+    case .offsets(let locations, let scores, let decoder):
+      return best(
+        try decoder.objects(
+          locations: locations.value, scores: scores.value, threshold: threshold))
+    case .rows(let output, let rows):
+      do { return try rows.objects(in: output.value, threshold: threshold) } catch let error
+        as ModelError
+      { throw error.inLayer(output.name) }
+    case .cells(let output, let decoder):
+      return try decoder.objects(in: output.value, threshold: threshold)
+    case .regions(let outputs): return try regionObjects(outputs)
+    case .suppressed(let boxes): return try boxes.objects(threshold: threshold)
+    }
+  }
+
+  /// Of the objects of each candidate, which follow each other, the best.
+  private func best(_ objects: [DetectedObject]) -> [DetectedObject] {
+    guard keepsBestClass else { return objects }
+    return objects.reduce(into: []) { kept, object in
+      guard let last = kept.last, last.box == object.box else { return kept.append(object) }
+      if object.score > last.score { kept[kept.count - 1] = object }
+    }
   }
 
   private func checkLabels(_ objects: [DetectedObject]) throws {
@@ -148,18 +151,12 @@ package struct Detector: Sendable {
 // MARK: Grids
 
 extension Detector {
-  /// The objects of an output that the metadata describe, and whether they have been suppressed.
-  private func objects(
-    inDescribed output: DetectorOutput
-  ) throws -> (objects: [DetectedObject], isSuppressed: Bool) {
+  private func decoding(of output: DetectorOutput) throws -> BoxDecoding {
     let type = settings.text("type", of: output.name) ?? ""
     switch type {
-    case "region", "yolo", "Gaussian_yolo":
-      return (try objects(output, try decoder(of: output.name, type)), false)
-    case "DetectionOutput":
-      return (try rows(output), true)
-    case "detection":
-      return (try cells(output), false)
+    case "region", "yolo", "Gaussian_yolo": return .grid(output, try decoder(of: output.name, type))
+    case "DetectionOutput": return try rows(output)
+    case "detection": return .cells(output, try cells(of: output.name))
     default:
       throw settings.fault(
         "type", output.name,
@@ -168,12 +165,12 @@ extension Detector {
     }
   }
 
-  private func cells(_ output: DetectorOutput) throws -> [DetectedObject] {
+  private func cells(of output: String) throws -> SideDecoder {
     func number(_ key: String, _ standard: Int, _ range: ClosedRange<Int>) throws -> Int {
-      try settings.integer(key, of: output.name, in: range) ?? standard
+      try settings.integer(key, of: output, in: range) ?? standard
     }
     guard try number("coords", 4, 1...1 << 20) == 4 else {
-      throw settings.fault("coords", output.name, "a box needs four numbers")
+      throw settings.fault("coords", output, "a box needs four numbers")
     }
     var decoder = SideDecoder()
     decoder.side = try number("side", 7, 1...1 << 14)
@@ -181,20 +178,7 @@ extension Detector {
     decoder.boxes = try number("num", 1, 1...1 << 16)
     decoder.isSoftmax = try number("softmax", 0, 0...1) == 1
     decoder.isRoot = try number("sqrt", 0, 0...1) == 1
-    return try decoder.objects(in: output.value, threshold: threshold)
-  }
-
-  private func objects(
-    _ output: DetectorOutput, _ decoder: GridDecoder
-  ) throws -> [DetectedObject] {
-    guard let grid = output.grid(channels: decoder.channels) else {
-      throw ModelError(
-        .mismatch,
-        "its shape is \(output.value.shape), but \(decoder.anchors.count) boxes of "
-          + "\(decoder.classes) classes need \(decoder.channels) channels", field: output.name,
-        hint: "channels = boxes · (classes + 5)")
-    }
-    return try decoder.objects(in: grid, width: width, height: height, threshold: threshold)
+    return decoder
   }
 
   private func decoder(of output: String, _ type: String) throws -> GridDecoder {
@@ -246,14 +230,14 @@ extension Detector {
     return stride(from: 0, to: numbers.count, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
   }
 
-  /// The objects of all outputs that are grids, with the anchors that the user gave.
+  /// The decoders of all outputs that are grids, with the anchors that the user gave.
   ///
   /// Anchors are given for each output, `A; B`, or all together: then the finest grid has the first
   /// ones, as in YOLO v3, and each as many as the others.
   private func grids(
     _ outputs: [DetectorOutput], _ kind: GridDecoder.Kind,
     anchors builtIn: [(width: Double, height: Double)]? = nil
-  ) throws -> [DetectedObject] {
+  ) throws -> [BoxDecoding] {
     var outputs = outputs.filter { output in
       var shape = output.value.shape
       while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
@@ -290,8 +274,8 @@ extension Detector {
       groups.count == outputs.count, .mismatch,
       "anchors for \(counted(groups.count, "output")), but the model has \(outputs.count)",
       field: "anchors")
-    return try zip(outputs, groups).flatMap { output, anchors in
-      try objects(output, try decoder(for: output, kind, anchors))
+    return try zip(outputs, groups).map { output, anchors in
+      .grid(output, try decoder(for: output, kind, anchors))
     }
   }
 

@@ -34,7 +34,7 @@ package struct DetectorSettings: Sendable {
       values["type"] = "region"
       let anchors = TinyYOLOVOC.anchors.map { "\($0.width),\($0.height)" }.joined(separator: ",")
       values["anchors"] = values["anchors"] ?? anchors
-    case .ssd, .fasterRCNN: values["type"] = mode.rawValue
+    case .ssd, .retinanet, .fasterRCNN: values["type"] = mode.rawValue
     }
     if let labels = labels ?? (mode == .tinyYOLOVOC ? TinyYOLOVOC.labels : nil) {
       let comma = labels.first { $0.contains(",") }
@@ -46,7 +46,7 @@ package struct DetectorSettings: Sendable {
       .mismatch, "the anchors are missing", hint: Detector.anchorHint)
     let settings = Self(metadata: [:], options: values)
     for key in ["threshold", "iou", "scale_x_y"] { _ = try settings.number(key) }
-    if mode != .ssd { _ = try settings.numbers("anchors") }
+    if ![.ssd, .retinanet].contains(mode) { _ = try settings.numbers("anchors") }
     return Dictionary(
       values.map { (prefix + $0.key, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
@@ -104,7 +104,7 @@ package struct DetectorSettings: Sendable {
 package enum DetectionMode: String, Sendable, CaseIterable {
   /// As the model's metadata say.
   case auto
-  case yolov2, yolov3, ssd
+  case yolov2, yolov3, ssd, retinanet
   /// Faster R-CNN and R-FCN: regions, and for each a score and offsets a class.
   case fasterRCNN = "faster-rcnn"
   /// YOLO v2's small network of Pascal VOC, with its anchors and labels.

@@ -53,7 +53,8 @@ package struct GridDecoder: Sendable, Equatable {
       && a.isLogistic == b.isLogistic && a.anchors.elementsEqual(b.anchors) { $0 == $1 }
   }
 
-  private var numbers: Int { (kind == .gaussian ? 8 : coordinates) + 1 + classes }
+  /// The numbers of a box.
+  package var numbers: Int { (kind == .gaussian ? 8 : coordinates) + 1 + classes }
 
   /// The channels that the grid must have.
   package var channels: Int { anchors.count * numbers }

@@ -6,6 +6,17 @@ package struct PriorBoxes: Sendable, Equatable {
   package var boxes: [Box]
   /// Factors of the offsets of x, y, w and h: one set a box, or one for all.
   package var variances: [[Double]]
+  package var coding = Coding.center
+
+  /// What the four numbers of a box are.
+  package enum Coding: Sendable {
+    /// Offsets of the center, and logarithms of factors of the size: Caffe's CENTER_SIZE.
+    case center
+    /// Offsets of left, top, right and bottom, in parts of the prior box's size.
+    case corners
+    /// Left, top, right and bottom themselves; the variances are factors.
+    case sides
+  }
 
   package static let usualVariances = [0.1, 0.1, 0.2, 0.2]
 
@@ -76,6 +87,29 @@ package struct PriorBoxes: Sendable, Equatable {
     guard !boxes.isEmpty else { throw Self.fault(description) }
   }
 
+  /// The anchors of keras-retinanet: on the levels 3 to 7 of the pyramid, nine for each position.
+  init(pyramidOf width: Int, height: Int) {
+    self.init(boxes: [])
+    for level in 3...7 {
+      let step = 1 << level
+      for row in 0..<(height + step - 1) / step {
+        for column in 0..<(width + step - 1) / step {
+          for ratio in [0.5, 1, 2] {
+            for third in 0..<3 {
+              let side = Double(4 * step) * exponential(Double(third) / 3 * 0.693147180559945)
+              let wide = side / ratio.squareRoot()
+              boxes.append(
+                Box(
+                  centerX: (Double(column) + 0.5) * Double(step) / Double(width),
+                  centerY: (Double(row) + 0.5) * Double(step) / Double(height),
+                  width: wide / Double(width), height: wide * ratio / Double(height)))
+            }
+          }
+        }
+      }
+    }
+  }
+
   private static let most = 1 << 20
 
   private static func pair(_ text: Substring) throws -> (Double, Double) {
@@ -95,7 +129,7 @@ package struct PriorBoxes: Sendable, Equatable {
     )
   }
 
-  /// A box of offsets (tx, ty, tw, th), v the variances and p the prior box, by Caffe's CENTER_SIZE:
+  /// A box of offsets (tx, ty, tw, th) of the center, v the variances and p the prior box, by Caffe's CENTER_SIZE:
   ///
   ///     x = px + v₁·tx·pw    w = pw·exp(v₃·tw)
   ///     y = py + v₂·ty·ph    h = ph·exp(v₄·th)
@@ -104,6 +138,14 @@ package struct PriorBoxes: Sendable, Equatable {
   func box(_ index: Int, offsets: (Double, Double, Double, Double)) -> Box {
     let prior = boxes[index]
     let factors = variances.count == 1 ? variances[0] : variances[index]
+    if coding != .center {
+      let (wide, high) = (factors[0] * prior.width, factors[1] * prior.height)
+      let start = coding == .sides ? Box(left: 0, top: 0, right: 0, bottom: 0) : prior
+      return Box(
+        left: start.left + wide * offsets.0, top: start.top + high * offsets.1,
+        right: start.right + factors[2] * prior.width * offsets.2,
+        bottom: start.bottom + factors[3] * prior.height * offsets.3)
+    }
     return Box(
       centerX: (prior.left + prior.right) / 2 + factors[0] * offsets.0 * prior.width,
       centerY: (prior.top + prior.bottom) / 2 + factors[1] * offsets.1 * prior.height,

@@ -18,6 +18,7 @@ package struct ModelInterface: Sendable {
   private let probabilitiesBlob: String?
   /// The output for a classifier's best label, which is not a blob.
   private let labelOutput: String?
+  private let thresholdInputs: Set<String>
 
   package init(
     _ model: Model, layout: ArrayLayout = .source, images: ImageOptions = ImageOptions(),
@@ -27,6 +28,7 @@ package struct ModelInterface: Sendable {
     inputs = description.input
     self.members = members
     recorded = layout == .source ? description.metadata?.userDefined ?? [:] : [:]
+    thresholdInputs = model.thresholdInputs
     isExact = model.neuralNetwork?.arrayInputShapeMapping == .exact
     probabilitiesBlob = model.probabilitiesBlob
     defaults = Dictionary(
@@ -63,7 +65,8 @@ package struct ModelInterface: Sendable {
 
   /// - Throws: `.mismatch` if there is a value for no input, or none for a required one.
   func requireNames(_ values: [String: FeatureValue]) throws {
-    if let name = values.keys.filter({ features[$0] == nil }).min() {
+    let unknown = values.keys.filter { features[$0] == nil && !thresholdInputs.contains($0) }
+    if let name = unknown.min() {
       throw ModelError(
         .mismatch, "the model has no input '\(name)'",
         hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")

@@ -17,6 +17,10 @@ struct FeatureModelRunner: Sendable {
   /// The outputs for the inputs, each by name and of its declared type.
   func run(_ values: [String: FeatureValue]) throws -> [String: FeatureValue] {
     var inputs = FeatureInputs(description: description)
+    // The thresholds of a suppression need no declaration.
+    inputs.values = values.filter { value in
+      !description.input.contains { $0.name == value.key }
+    }
     for feature in description.input {
       guard let value = values[feature.name] else {
         try require(

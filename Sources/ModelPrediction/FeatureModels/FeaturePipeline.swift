@@ -11,6 +11,17 @@ extension Model {
   }
 }
 
+extension Model {
+  /// The inputs with which a pipeline overrides the thresholds of a suppression; the suppression
+  /// cannot declare them as optional.
+  var thresholdInputs: Set<String> {
+    guard case .features(let model)? = type,
+      let suppression = model.parameters as? NonMaximumSuppressionModel
+    else { return [] }
+    return [suppression.overlapInput, suppression.confidenceThresholdInput]
+  }
+}
+
 extension Predictor {
   /// Runs the models of a pipeline one after the other. Each takes its inputs by name from the
   /// pipeline's inputs and from the outputs of earlier models.
@@ -26,6 +37,7 @@ extension Predictor {
             throw ModelError(.malformed, "no earlier model produces its input '\(input.name)'")
           }
         }
+        for name in member.model.thresholdInputs { inputs[name] = available[name] }
         available.merge(try member.features(inputs)) { $1 }
       } catch let error as ModelError {
         throw error.inside("model \(model.pipelineName(index)) of the pipeline")

@@ -1,0 +1,91 @@
+import Imaging
+import TensorCore
+
+/// How the boxes in a model's outputs are decoded.
+package enum BoxDecoding: Sendable {
+  case grid(DetectorOutput, GridDecoder)
+  /// Four numbers for each box, and a score for each of its classes.
+  case offsets(DetectorOutput, scores: DetectorOutput, SSDDecoder)
+  case rows(DetectorOutput, DetectionRows)
+  case cells(DetectorOutput, SideDecoder)
+  case regions([DetectorOutput])
+  case suppressed(SuppressedBoxes)
+
+  /// Whether the model has already removed boxes that overlap a better one.
+  var isSuppressed: Bool {
+    switch self {
+    case .rows, .suppressed: true
+    default: false
+    }
+  }
+}
+
+/// An output of a network, as the detector gets it.
+package struct DetectorOutput: Sendable {
+  package var name: String
+  package var value: Tensor
+  /// Where a grid's channels are; nil if the shape has to tell.
+  package var channels: ChannelAxis?
+  /// The columns of a row that belong to a part of the output; nil for all.
+  package var columns: Range<Int>?
+
+  package init(name: String, value: Tensor, channels: ChannelAxis? = nil) {
+    self.name = name
+    self.value = value
+    self.channels = channels
+  }
+
+  /// The axes without those of length 1 in front.
+  var shape: [Int] { Array(value.shape.drop { $0 == 1 }) }
+
+  /// `[C, H, W]`, where the value is a grid of `channels` channels; nil if it cannot be one.
+  func grid(channels: Int) -> Tensor? {
+    var shape = value.shape
+    while shape.count > 3, shape[0] == 1 { shape.removeFirst() }
+    guard shape.count == 3 else { return nil }
+    if shape[0] == channels, self.channels != .last { return value.reshaped(shape) }
+    guard shape[2] == channels, self.channels != .first else { return nil }
+    return value.reshaped(shape).transposed([2, 0, 1])
+  }
+
+  /// The columns of the rows of an output.
+  func columns(_ columns: Range<Int>) -> DetectorOutput {
+    let width = value.shape.last ?? 1
+    let elements = value.elements
+    let part = stride(from: 0, to: elements.count, by: width).flatMap { row in
+      elements[row + columns.lowerBound..<row + columns.upperBound]
+    }
+    var result = self
+    result.value = Tensor(shape: [part.count / columns.count, columns.count], part)
+    result.columns = columns
+    return result
+  }
+}
+
+/// The outputs of a model that ends with non-maximum suppression, as Vision reads them: the
+/// confidences of each box's classes; its center, width and height in parts of the image.
+package struct SuppressedBoxes: Sendable {
+  package static let type = "nonMaximumSuppression"
+
+  let confidences: Tensor
+  let coordinates: Tensor
+
+  func objects(threshold: Double) throws -> [DetectedObject] {
+    let classes = confidences.shape.last ?? 0
+    let count = coordinates.count / 4
+    try require(
+      coordinates.count == 4 * count && confidences.count == count * classes, .mismatch,
+      "\(coordinates.shape) coordinates do not match \(confidences.shape) confidences")
+    let (scores, places) = (confidences.elements, coordinates.elements.map(Double.init))
+    return (0..<count).compactMap { index in
+      let own = scores[index * classes..<(index + 1) * classes]
+      guard let best = own.indices.max(by: { own[$0] < own[$1] }), Double(own[best]) > threshold
+      else { return nil }
+      let place = places[4 * index..<4 * index + 4].map { $0 }
+      let box = Box(centerX: place[0], centerY: place[1], width: place[2], height: place[3])
+      guard box.isFinite else { return nil }
+      return DetectedObject(
+        box: box, classIndex: best - own.startIndex, score: Double(own[best]))
+    }
+  }
+}
