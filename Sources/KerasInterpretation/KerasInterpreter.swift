@@ -179,9 +179,11 @@ package struct KerasInterpreter: SourceInterpreter {
         results[call] = outputs
         release(sources)
       }
-      try require(
-        waiting.count < pending.count, "its inputs are never computed", file: file,
-        layer: model.layers[waiting[0].layer].name)
+      guard waiting.count < pending.count else {
+        throw ModelError(
+          .malformed, "its inputs are never computed", file: file,
+          layer: model.layers[waiting[0].layer].name)
+      }
       pending = waiting
     }
     return try model.outputs.map { reference in
