@@ -133,7 +133,7 @@ extension MILProgram {
   }
 
   /// The program with one weight file, which has only what the program's values name.
-  fileprivate func withoutUnusedWeights() throws -> MILProgram {
+  func withoutUnusedWeights() throws -> MILProgram {
     guard let name = weightFiles.keys.min() else { return self }
     var writer = MILWeightFileWriter()
     var program = self
