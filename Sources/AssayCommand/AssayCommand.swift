@@ -7,7 +7,7 @@ struct AssayCommand: ParsableCommand {
     subcommands: [
       ConvertCommand.self, RunCommand.self, DiffCommand.self, InspectCommand.self,
       CheckCommand.self, EvalCommand.self, RecordCommand.self, CompressCommand.self,
-      EditCommand.self, MergeCommand.self, BenchCommand.self,
+      EditCommand.self, MergeCommand.self, GenerateCommand.self, BenchCommand.self,
       PluginCommand.self,
     ])
 }

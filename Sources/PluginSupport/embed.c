@@ -34,9 +34,12 @@ static const unsigned char file9[] = {
 #embed "Support/CoreML/MLCustomLayer.swift"
 };
 static const unsigned char file10[] = {
-#embed "Support/CoreML/MLMultiArray.swift"
+#embed "Support/CoreML/MLModel.swift"
 };
 static const unsigned char file11[] = {
+#embed "Support/CoreML/MLMultiArray.swift"
+};
+static const unsigned char file12[] = {
 #embed "Support/CoreML/MLMultiArrayDataType.swift"
 };
 
@@ -51,220 +54,221 @@ static const plugin_support_file support[] = {
     {"Support/CAssayPlugin/include/assay_plugin_host.h", file7, sizeof file7},
     {"Support/CAssayPlugin/include/module.modulemap", file8, sizeof file8},
     {"Support/CoreML/MLCustomLayer.swift", file9, sizeof file9},
-    {"Support/CoreML/MLMultiArray.swift", file10, sizeof file10},
-    {"Support/CoreML/MLMultiArrayDataType.swift", file11, sizeof file11},
+    {"Support/CoreML/MLModel.swift", file10, sizeof file10},
+    {"Support/CoreML/MLMultiArray.swift", file11, sizeof file11},
+    {"Support/CoreML/MLMultiArrayDataType.swift", file12, sizeof file12},
 };
 
-static const unsigned char file12[] = {
+static const unsigned char file13[] = {
 #embed "../CustomLayers/Shared/AxisSampling.swift"
 };
-static const unsigned char file13[] = {
+static const unsigned char file14[] = {
 #embed "../CustomLayers/Shared/AxisSplit.swift"
 };
-static const unsigned char file14[] = {
+static const unsigned char file15[] = {
 #embed "../CustomLayers/Shared/BilinearSample.swift"
 };
-static const unsigned char file15[] = {
+static const unsigned char file16[] = {
 #embed "../CustomLayers/Shared/BlockArrangement.swift"
 };
-static const unsigned char file16[] = {
+static const unsigned char file17[] = {
 #embed "../CustomLayers/Shared/CubicSampling.swift"
 };
-static const unsigned char file17[] = {
+static const unsigned char file18[] = {
 #embed "../CustomLayers/Shared/DeformedWindow.swift"
 };
-static const unsigned char file18[] = {
+static const unsigned char file19[] = {
 #embed "../CustomLayers/Shared/GridSampling.swift"
 };
-static const unsigned char file19[] = {
+static const unsigned char file20[] = {
 #embed "../CustomLayers/Shared/LeastSquaresSolver.swift"
 };
-static const unsigned char file20[] = {
+static const unsigned char file21[] = {
 #embed "../CustomLayers/Shared/PlaneShape.swift"
 };
-static const unsigned char file21[] = {
+static const unsigned char file22[] = {
 #embed "../CustomLayers/Shared/RegionProposals.swift"
 };
-static const unsigned char file22[] = {
+static const unsigned char file23[] = {
 #embed "../CustomLayers/Shared/RegionWindows.swift"
 };
-static const unsigned char file23[] = {
+static const unsigned char file24[] = {
 #embed "../CustomLayers/Shared/StretchedWeight.swift"
 };
-static const unsigned char file24[] = {
+static const unsigned char file25[] = {
 #embed "Layers/AxisPlace.swift"
 };
-static const unsigned char file25[] = {
+static const unsigned char file26[] = {
 #embed "Layers/ChannelNormalization.swift"
 };
-static const unsigned char file26[] = {
+static const unsigned char file27[] = {
 #embed "Layers/DeformableConvolution.swift"
 };
-static const unsigned char file27[] = {
+static const unsigned char file28[] = {
 #embed "Layers/DeformedColumns.swift"
 };
-static const unsigned char file28[] = {
+static const unsigned char file29[] = {
 #embed "Layers/DepthToSpace.metal"
 };
-static const unsigned char file29[] = {
+static const unsigned char file30[] = {
 #embed "Layers/DepthToSpace.swift"
 };
-static const unsigned char file30[] = {
+static const unsigned char file31[] = {
 #embed "Layers/FormulaArray.swift"
 };
-static const unsigned char file31[] = {
+static const unsigned char file32[] = {
 #embed "Layers/GELU.swift"
 };
-static const unsigned char file32[] = {
+static const unsigned char file33[] = {
 #embed "Layers/GridSample.metal"
 };
-static const unsigned char file33[] = {
+static const unsigned char file34[] = {
 #embed "Layers/GridSample.swift"
 };
-static const unsigned char file34[] = {
+static const unsigned char file35[] = {
 #embed "Layers/GroupNormalization.metal"
 };
-static const unsigned char file35[] = {
+static const unsigned char file36[] = {
 #embed "Layers/GroupNormalization.swift"
 };
-static const unsigned char file36[] = {
+static const unsigned char file37[] = {
 #embed "Layers/HardSwish.swift"
 };
-static const unsigned char file37[] = {
+static const unsigned char file38[] = {
 #embed "Layers/Identity.swift"
 };
-static const unsigned char file38[] = {
+static const unsigned char file39[] = {
 #embed "Layers/ImResize.swift"
 };
-static const unsigned char file39[] = {
+static const unsigned char file40[] = {
 #embed "Layers/InstanceNormalization.swift"
 };
-static const unsigned char file40[] = {
+static const unsigned char file41[] = {
 #embed "Layers/KrakenAddition.swift"
 };
-static const unsigned char file41[] = {
+static const unsigned char file42[] = {
 #embed "Layers/KrakenReshape.swift"
 };
-static const unsigned char file42[] = {
+static const unsigned char file43[] = {
 #embed "Layers/L2Normalization.metal"
 };
-static const unsigned char file43[] = {
+static const unsigned char file44[] = {
 #embed "Layers/L2Normalization.swift"
 };
-static const unsigned char file44[] = {
+static const unsigned char file45[] = {
 #embed "Layers/LayerKernel.swift"
 };
-static const unsigned char file45[] = {
+static const unsigned char file46[] = {
 #embed "Layers/LayerSupport.swift"
 };
-static const unsigned char file46[] = {
+static const unsigned char file47[] = {
 #embed "Layers/LeastSquares.swift"
 };
-static const unsigned char file47[] = {
+static const unsigned char file48[] = {
 #embed "Layers/Mish.swift"
 };
-static const unsigned char file48[] = {
+static const unsigned char file49[] = {
 #embed "Layers/PositionSensitivePooling.swift"
 };
-static const unsigned char file49[] = {
+static const unsigned char file50[] = {
 #embed "Layers/Proposal.swift"
 };
-static const unsigned char file50[] = {
+static const unsigned char file51[] = {
 #embed "Layers/RegionAlign.swift"
 };
-static const unsigned char file51[] = {
+static const unsigned char file52[] = {
 #embed "Layers/RegionMaxima.swift"
 };
-static const unsigned char file52[] = {
+static const unsigned char file53[] = {
 #embed "Layers/ResCropBlockLambda.metal"
 };
-static const unsigned char file53[] = {
+static const unsigned char file54[] = {
 #embed "Layers/ResCropBlockLambda.swift"
 };
-static const unsigned char file54[] = {
+static const unsigned char file55[] = {
 #embed "Layers/Resampling.metal"
 };
-static const unsigned char file55[] = {
+static const unsigned char file56[] = {
 #embed "Layers/RescaleOutputLambda.swift"
 };
-static const unsigned char file56[] = {
+static const unsigned char file57[] = {
 #embed "Layers/Resize.swift"
 };
-static const unsigned char file57[] = {
+static const unsigned char file58[] = {
 #embed "Layers/RowProduct.metal"
 };
-static const unsigned char file58[] = {
+static const unsigned char file59[] = {
 #embed "Layers/RowProduct.swift"
 };
-static const unsigned char file59[] = {
+static const unsigned char file60[] = {
 #embed "Layers/Softmax.metal"
 };
-static const unsigned char file60[] = {
+static const unsigned char file61[] = {
 #embed "Layers/Softmax.swift"
 };
-static const unsigned char file61[] = {
+static const unsigned char file62[] = {
 #embed "Layers/SpaceToDepth.metal"
 };
-static const unsigned char file62[] = {
+static const unsigned char file63[] = {
 #embed "Layers/SpaceToDepth.swift"
 };
-static const unsigned char file63[] = {
+static const unsigned char file64[] = {
 #embed "Layers/Swish.swift"
 };
 
 static const plugin_support_file layers[] = {
-    {"AxisSampling.swift", file12, sizeof file12},
-    {"AxisSplit.swift", file13, sizeof file13},
-    {"BilinearSample.swift", file14, sizeof file14},
-    {"BlockArrangement.swift", file15, sizeof file15},
-    {"CubicSampling.swift", file16, sizeof file16},
-    {"DeformedWindow.swift", file17, sizeof file17},
-    {"GridSampling.swift", file18, sizeof file18},
-    {"LeastSquaresSolver.swift", file19, sizeof file19},
-    {"PlaneShape.swift", file20, sizeof file20},
-    {"RegionProposals.swift", file21, sizeof file21},
-    {"RegionWindows.swift", file22, sizeof file22},
-    {"StretchedWeight.swift", file23, sizeof file23},
-    {"AxisPlace.swift", file24, sizeof file24},
-    {"ChannelNormalization.swift", file25, sizeof file25},
-    {"DeformableConvolution.swift", file26, sizeof file26},
-    {"DeformedColumns.swift", file27, sizeof file27},
-    {"DepthToSpace.metal", file28, sizeof file28},
-    {"DepthToSpace.swift", file29, sizeof file29},
-    {"FormulaArray.swift", file30, sizeof file30},
-    {"GELU.swift", file31, sizeof file31},
-    {"GridSample.metal", file32, sizeof file32},
-    {"GridSample.swift", file33, sizeof file33},
-    {"GroupNormalization.metal", file34, sizeof file34},
-    {"GroupNormalization.swift", file35, sizeof file35},
-    {"HardSwish.swift", file36, sizeof file36},
-    {"Identity.swift", file37, sizeof file37},
-    {"ImResize.swift", file38, sizeof file38},
-    {"InstanceNormalization.swift", file39, sizeof file39},
-    {"KrakenAddition.swift", file40, sizeof file40},
-    {"KrakenReshape.swift", file41, sizeof file41},
-    {"L2Normalization.metal", file42, sizeof file42},
-    {"L2Normalization.swift", file43, sizeof file43},
-    {"LayerKernel.swift", file44, sizeof file44},
-    {"LayerSupport.swift", file45, sizeof file45},
-    {"LeastSquares.swift", file46, sizeof file46},
-    {"Mish.swift", file47, sizeof file47},
-    {"PositionSensitivePooling.swift", file48, sizeof file48},
-    {"Proposal.swift", file49, sizeof file49},
-    {"RegionAlign.swift", file50, sizeof file50},
-    {"RegionMaxima.swift", file51, sizeof file51},
-    {"ResCropBlockLambda.metal", file52, sizeof file52},
-    {"ResCropBlockLambda.swift", file53, sizeof file53},
-    {"Resampling.metal", file54, sizeof file54},
-    {"RescaleOutputLambda.swift", file55, sizeof file55},
-    {"Resize.swift", file56, sizeof file56},
-    {"RowProduct.metal", file57, sizeof file57},
-    {"RowProduct.swift", file58, sizeof file58},
-    {"Softmax.metal", file59, sizeof file59},
-    {"Softmax.swift", file60, sizeof file60},
-    {"SpaceToDepth.metal", file61, sizeof file61},
-    {"SpaceToDepth.swift", file62, sizeof file62},
-    {"Swish.swift", file63, sizeof file63},
+    {"AxisSampling.swift", file13, sizeof file13},
+    {"AxisSplit.swift", file14, sizeof file14},
+    {"BilinearSample.swift", file15, sizeof file15},
+    {"BlockArrangement.swift", file16, sizeof file16},
+    {"CubicSampling.swift", file17, sizeof file17},
+    {"DeformedWindow.swift", file18, sizeof file18},
+    {"GridSampling.swift", file19, sizeof file19},
+    {"LeastSquaresSolver.swift", file20, sizeof file20},
+    {"PlaneShape.swift", file21, sizeof file21},
+    {"RegionProposals.swift", file22, sizeof file22},
+    {"RegionWindows.swift", file23, sizeof file23},
+    {"StretchedWeight.swift", file24, sizeof file24},
+    {"AxisPlace.swift", file25, sizeof file25},
+    {"ChannelNormalization.swift", file26, sizeof file26},
+    {"DeformableConvolution.swift", file27, sizeof file27},
+    {"DeformedColumns.swift", file28, sizeof file28},
+    {"DepthToSpace.metal", file29, sizeof file29},
+    {"DepthToSpace.swift", file30, sizeof file30},
+    {"FormulaArray.swift", file31, sizeof file31},
+    {"GELU.swift", file32, sizeof file32},
+    {"GridSample.metal", file33, sizeof file33},
+    {"GridSample.swift", file34, sizeof file34},
+    {"GroupNormalization.metal", file35, sizeof file35},
+    {"GroupNormalization.swift", file36, sizeof file36},
+    {"HardSwish.swift", file37, sizeof file37},
+    {"Identity.swift", file38, sizeof file38},
+    {"ImResize.swift", file39, sizeof file39},
+    {"InstanceNormalization.swift", file40, sizeof file40},
+    {"KrakenAddition.swift", file41, sizeof file41},
+    {"KrakenReshape.swift", file42, sizeof file42},
+    {"L2Normalization.metal", file43, sizeof file43},
+    {"L2Normalization.swift", file44, sizeof file44},
+    {"LayerKernel.swift", file45, sizeof file45},
+    {"LayerSupport.swift", file46, sizeof file46},
+    {"LeastSquares.swift", file47, sizeof file47},
+    {"Mish.swift", file48, sizeof file48},
+    {"PositionSensitivePooling.swift", file49, sizeof file49},
+    {"Proposal.swift", file50, sizeof file50},
+    {"RegionAlign.swift", file51, sizeof file51},
+    {"RegionMaxima.swift", file52, sizeof file52},
+    {"ResCropBlockLambda.metal", file53, sizeof file53},
+    {"ResCropBlockLambda.swift", file54, sizeof file54},
+    {"Resampling.metal", file55, sizeof file55},
+    {"RescaleOutputLambda.swift", file56, sizeof file56},
+    {"Resize.swift", file57, sizeof file57},
+    {"RowProduct.metal", file58, sizeof file58},
+    {"RowProduct.swift", file59, sizeof file59},
+    {"Softmax.metal", file60, sizeof file60},
+    {"Softmax.swift", file61, sizeof file61},
+    {"SpaceToDepth.metal", file62, sizeof file62},
+    {"SpaceToDepth.swift", file63, sizeof file63},
+    {"Swish.swift", file64, sizeof file64},
 };
 
 size_t plugin_support_count(void) { return sizeof support / sizeof support[0]; }
