@@ -42,7 +42,7 @@ extension Model {
       try require(
         isConnected, .mismatch, "no input takes an output of the models before",
         file: name,
-        hint: "rename a feature with `assay edit --rename`: the outputs are "
+        hint: "rename a feature with \(setting: "rename"): the outputs are "
           + available.map { "'\($0.name)'" }.joined(separator: ", "))
       for feature in given.featureNames where changes[feature] == nil {
         let isShared =
@@ -124,7 +124,7 @@ extension Model {
         try require(
           !all.functions.contains { $0.key == function.key }, .mismatch,
           "another program has a function '\(function.key)', too", file: name,
-          hint: "rename it with `assay edit --rename-function`, or rename the file")
+          hint: "rename it with \(setting: "renameFunction"), or rename the file")
       }
       if place == 0 {
         result = given

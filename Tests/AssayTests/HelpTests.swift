@@ -81,9 +81,10 @@ import Testing
       for command in Help.commands where command.first != "plugin" {
         // What the examples of convert write has no image as its input.
         if command == ["run"] { try copy(folder + "/made.mlmodel", "model.mlmodel") }
-        // These need a detector, a program, five labels or certain layers.
+        // These need a detector, a program, five labels, certain layers or several models.
         let others = [
           "--detect", "--add-output", "--cut-to", "data=image", "net.mlmodel", "small.mlp",
+          "assay merge",
         ]
         for line in try Help.text(command).split(separator: "\n")
         where line.hasPrefix("  assay ") && !others.contains(where: line.contains)
