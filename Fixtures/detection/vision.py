@@ -6,6 +6,8 @@ OpenCV runs the Darknet and Caffe networks and decodes YOLO v4's boxes; Keras ru
 decoding and the suppression are in NumPy, here: of each candidate its best class, of each
 class the best box, without those that overlap it by more than 0.45. expected.json has, for each network,
 rows of class, score, x, y, width, height, in pixels of the image, clipped to it, the best first.
+
+rows.prototxt is written by hand: the largest red of each quarter is the score of a box there.
 """
 import json, os, struct, sys, zlib
 import numpy as np

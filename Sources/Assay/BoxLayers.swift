@@ -20,9 +20,12 @@ struct BoxLayers {
   private let size: ImageFeatureType
   private let blobs: [String: Tensor]
   private var names: NamePool
+  /// Whether blobs may have any rank, and outputs have that of their declaration.
+  private let isExact: Bool
 
-  init(_ layers: [NeuralNetworkLayer], size: ImageFeatureType, blobs: [String: Tensor]) {
-    self.layers = layers
+  init(_ network: NeuralNetwork, size: ImageFeatureType, blobs: [String: Tensor]) {
+    layers = network.layers
+    isExact = network.arrayInputShapeMapping == .exact
     self.size = size
     self.blobs = blobs
     names = NamePool(layers.flatMap { $0.input + $0.output + [$0.name] })
@@ -37,6 +40,11 @@ struct BoxLayers {
   }
 
   private mutating func reshape(_ blob: String, _ shape: [Int], output: String? = nil) -> String {
+    if isExact {
+      var reshape = ReshapeStatic()
+      reshape.targetShape = output == nil ? [1, 1] + shape : Array(shape.dropFirst())
+      return add(reshape, blob, output: output)
+    }
     var reshape = Reshape()
     reshape.targetShape = shape
     return add(reshape, blob, output: output)
@@ -114,7 +122,7 @@ struct BoxLayers {
     var (rows, columns) = (shape[1], shape[2])
     if shape[0] != decoder.channels {
       guard shape[2] == decoder.channels else { throw Self.order(output.name) }
-      source = permute(source, [0, 3, 1, 2])
+      source = permute(isExact ? reshape(source, shape) : source, [0, 3, 1, 2])
       (rows, columns) = (shape[0], shape[1])
     }
     let (plane, count) = (rows * columns, decoder.anchors.count)

@@ -34,7 +34,7 @@ extension Model {
     let outputs = predictor.assembled([blobs]).outputs.map {
       DetectorOutput(name: $0.name, value: $0.value, channels: $0.channels)
     }
-    var layers = BoxLayers(network.layers, size: size, blobs: blobs)
+    var layers = BoxLayers(network, size: size, blobs: blobs)
     var parts: [BoxLayers.Rows] = []
     for decoding in try detector.decodings(of: outputs) {
       parts.append(try layers.rows(decoding, labels: detector.labels?.count, views: outputs))

@@ -86,6 +86,29 @@ import Testing
     }
   }
 
+  /// The rows of Caffe's DetectionOutput: a pipeline has the boxes of the plain network.
+  @Test func rowsOfDetectionOutput() throws {
+    try withTemporaryFolder { folder in
+      try Data("red\n".utf8).write(to: URL(filePath: folder + "/red.txt"))
+      let convert = [
+        "convert", Self.folder + "rows.prototxt", "--image-input", "data", "--color", "rgb",
+        "--image-scale", "1/255", "-o",
+      ]
+      let pipeline = ["--vision-boxes", "--labels", folder + "/red.txt"]
+      var found: [String] = []
+      for options in [[], pipeline] {
+        let model = folder + "/\(options.count).mlmodel"
+        let made = try Command.run(convert + [model] + options)
+        #expect(made.code == 0, "\(made.errors)")
+        let run = try Command.run(
+          "run", model, Self.folder + "image.png", "--resize", "squash", "--detect", "auto")
+        #expect(run.code == 0, "\(run.errors)")
+        found.append(run.output.replacing("class 0", with: "red").replacing(#/ +/#, with: " "))
+      }
+      #expect(found[0] == found[1] && found[0].count { $0 == "\n" } == 5, "\(found)")
+    }
+  }
+
   @Test func whatCannotBeDecodedIsSaid() throws {
     try withTemporaryFolder { folder in
       let network = Self.folder + "ssd.prototxt"
