@@ -42,15 +42,15 @@ def line(text, *starts):
 
 
 def judge(assay, folder, file, scratch):
-    source = folder / "sources" if (folder / "sources").exists() else folder / "source.py"
     call = folder / "call.txt"
     options = ["--model-source", f"{folder / 'source.py'}:{call.read_text().strip()}"] if call.exists() else []
-    if not options or source.is_dir():
-        options += ["--layer-source", source]
+    files = sorted((folder / "sources").rglob("*.py")) or ([] if options else [folder / "source.py"])
+    options += [part for path in files for part in ("--layer-source", path)]
     converted = scratch / "converted.mlmodel"
     converted.unlink(missing_ok=True)
     code, text = run(assay, "convert", file, "-o", converted, *options)
     if code == 2 and "error:" in text:
+        text = text.split("cannot be converted:\n", 1)[-1]
         return "refused", line(text, "error:").split("error: ", 1)[-1].replace(str(folder), "").lstrip("/")
     if code != 0:
         return "broken", f"exit code {code}: {line(text, 'error:')}"
