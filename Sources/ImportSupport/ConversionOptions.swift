@@ -31,6 +31,8 @@ public struct ConversionOptions: Sendable {
   public var customLayers = CustomLayerRules()
   /// Whether a Keras Lambda whose code can be read is converted; its code is never run.
   public var readsFormulas = true
+  /// Python files with the classes of a Keras model's unknown layers; they are followed, never run.
+  public var layerSources: [String] = []
   /// The output shapes of a custom layer for given input shapes; nil if its class is unknown.
   package var customLayerShapes: CustomLayerShapes = { _, _ in nil }
   /// The state that determines which layers of a Caffe network are included.

@@ -119,3 +119,14 @@ extension KerasTensor {
     return tensor
   }
 }
+
+extension CustomLayerRules {
+  /// The rule for a layer, which may be named without the models that contain it.
+  func rule(for subject: CustomLayerSubject, _ layer: ModelDefinition.Layer) -> CustomLayerRule? {
+    if let rule = rule(for: subject) { return rule }
+    guard layer.name != subject.layer else { return nil }
+    var unprefixed = subject
+    unprefixed.layer = layer.name
+    return rule(for: unprefixed)
+  }
+}

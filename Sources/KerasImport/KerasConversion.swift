@@ -7,6 +7,7 @@ package struct KerasConversion: SourceConversion {
   private let source: KerasSource
   let options: ConversionOptions
   private let graph: KerasGraph
+  private let files: PythonFiles
   private let formats: [LayerConfiguration.DataFormat]
   private var handlers: [LayerHandler?] = []
   private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
@@ -28,6 +29,7 @@ package struct KerasConversion: SourceConversion {
     var notes: [String] = []
     self.options = graph.naming(options, notes: &notes)
     formats = DataFormats(graph).preferred
+    files = try PythonFiles(options.layerSources)
     tensors = [[KerasTensor]?](repeating: nil, count: graph.nodes.count)
     network = NetworkWriter(
       version: source.version, rules: options.customLayers,
@@ -94,7 +96,7 @@ package struct KerasConversion: SourceConversion {
         handlers.append(nil)
         continue
       }
-      if !layer.isInput, let rule = rule(subject, layer) {
+      if !layer.isInput, let rule = options.customLayers.rule(for: subject, layer) {
         handlers.append(.custom(CustomConversion(layer: layer, subject: subject, rule: rule)))
         continue
       }
@@ -116,19 +118,13 @@ package struct KerasConversion: SourceConversion {
     }
   }
 
-  private func rule(
-    _ subject: CustomLayerSubject, _ layer: ModelDefinition.Layer
-  ) -> CustomLayerRule? {
-    if let rule = options.customLayers.rule(for: subject) { return rule }
-    guard layer.name != subject.layer else { return nil }
-    var unprefixed = subject
-    unprefixed.layer = layer.name
-    return options.customLayers.rule(for: unprefixed)
-  }
-
   private func handler(
     _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject, inputCount: Int
   ) throws -> LayerHandler? {
+    if let source = try files.source(of: layer) {
+      return .python(PythonConversion(source, subject, options.customLayers))
+    }
+    if source.definition.isSubclassed { throw ModelDefinition.needsCode(layer.className) }
     if let type = layer.type {
       do {
         return .known(try layer.configuration(subject.layer, source.version).layer(type))

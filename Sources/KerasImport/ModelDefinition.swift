@@ -96,11 +96,22 @@ struct ModelDefinition: Sendable {
   /// The keys of dictionaries of inputs and outputs, in the order of the file.
   var inputKeys: [String] = []
   var outputKeys: [String] = []
+  /// Whether only its own code says what it computes: it has one layer beside its input, itself.
+  var isSubclassed = false
 
   static let modelClasses: Set<String> = [
     "Model", "Functional", "Sequential", "Container", "Network",
   ]
   static let stepwiseClass = "TimeDistributed"
+}
+
+extension ModelDefinition {
+  static func needsCode(_ className: String) -> ModelError {
+    ModelError(
+      .unsupported, "the model's class '\(className)' can be rebuilt only by its own code",
+      hint: "pass its source: \(setting: "layerSource") FILE.py; or save the model as a Sequential or "
+        + "functional model")
+  }
 }
 
 /// Reads model configurations.
@@ -128,10 +139,31 @@ struct ModelDefinitionParser {
     case "Model", "Functional", "Container", "Network":
       return try functional(config, name: fallback)
     default:
-      throw ModelError(
-        .unsupported, "the model's class '\(className)' can be rebuilt only by its own code",
-        hint: "save the model as a Sequential or functional model")
+      guard let subclassed = try subclassed(json, name: fallback) else {
+        throw ModelDefinition.needsCode(className)
+      }
+      return subclassed
     }
+  }
+
+  /// A model that is a class of its own, from the shape of its only input.
+  private mutating func subclassed(_ json: JSONValue, name: String?) throws -> ModelDefinition? {
+    guard let sizes = ModelDefinition.Layer.shape(json["build_config"]?["input_shape"]) else {
+      return nil
+    }
+    var definition = ModelDefinition(name: json["config"]?["name"]?.string ?? name ?? "model")
+    definition.isSubclassed = true
+    var input = JSONObject()
+    input["batch_shape"] = .array([.null] + sizes.dropFirst().map { $0.map { .int($0) } ?? .null })
+    let reference = ModelDefinition.Reference(layer: 0, call: 0, tensor: 0)
+    definition.layers = [
+      ModelDefinition.Layer(
+        name: "input", className: "InputLayer", fields: input, calls: []),
+      try layer(json, calls: [.init([reference])], nested: nil),
+    ]
+    definition.inputs = [reference]
+    definition.outputs = [ModelDefinition.Reference(layer: 1, call: 0, tensor: 0)]
+    return definition
   }
 
   // MARK: Functional

@@ -124,6 +124,10 @@ private struct ObjectWeightMatching {
   }
 
   mutating func match(_ model: ModelDefinition, _ node: HDF5Node) {
+    if model.isSubclassed {
+      for layer in model.layers where !layer.isInput { assign(node, layer) }
+      return
+    }
     let lists = node.layerLists
     var found: [ObjectIdentifier: HDF5Node] = [:]
     for list in lists {

@@ -60,7 +60,9 @@ extension UnsupportedLayers {
         subject.function.map { "its Python function '\($0)' is unknown and is never run" }
         ?? "its Python function cannot be read and is never run"
     }
-    var hint = ""
+    var hint =
+      known == nil && subject.layerClass != "Lambda"
+      ? "pass its source: \(setting: "layerSource") FILE.py; or " : ""
     let name = subject.function.map { " '\($0)'" } ?? ""
     switch reading {
     case .success(let formula)?:

@@ -28,6 +28,7 @@ extension SourceArguments {
       ("--reference-names", names.referenceNames),
       ("--input-shape", !names.shapes.isEmpty), ("--net-state", !layers.states.isEmpty),
       ("--custom-layers", layers.customLayers != nil), ("--lambda", layers.lambda != nil),
+      ("--layer-source", !layers.layerSources.isEmpty),
       ("--respect-trainable", layers.respectTrainable),
     ].filter(\.1).map(\.0)
   }
@@ -55,6 +56,7 @@ extension SourceArguments {
     options.respectTrainable = layers.respectTrainable
     options.maximumVersion = target?.version
     options.readsFormulas = layers.lambda.map { $0 == .auto } ?? (layers.customLayers != "allow")
+    options.layerSources = layers.layerSources
     options.customLayers = try layers.customLayers.map(CustomLayerRules.init(argument:)) ?? rules
     return options
   }

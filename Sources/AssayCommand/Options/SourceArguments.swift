@@ -170,6 +170,14 @@ struct LayerArguments: ParsableArguments {
   var lambda: Lambda?
 
   @Option(
+    name: .customLong("layer-source"),
+    help: ArgumentHelp(
+      "A Python file with the classes of unknown Keras layers, which are followed, never run; repeatable.",
+      valueName: "FILE"),
+    completion: .file(extensions: ["py"]))
+  var layerSources: [String] = []
+
+  @Option(
     name: .customLong("net-state"),
     help: ArgumentHelp(
       "Include the layers of this phase (test or train; default: test), level or stage of a Caffe network; repeatable.",

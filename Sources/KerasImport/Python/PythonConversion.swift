@@ -9,6 +9,8 @@ struct PythonConversion {
     case code(PythonProgram)
     /// Its name alone is in the file.
     case named(NamedFunction)
+    /// The source of a layer's class.
+    case type(LayerSource)
   }
 
   let source: Source
@@ -42,6 +44,15 @@ struct PythonConversion {
       rules.allowsAll ? CustomConversion(layer: layer, subject: subject, rule: nil) : nil
   }
 
+  /// A layer whose class is in a source file.
+  init(_ source: LayerSource, _ subject: CustomLayerSubject, _ rules: CustomLayerRules) {
+    self.source = .type(source)
+    self.subject = subject
+    hasMaskFunction = false
+    fallback =
+      rules.allowsAll ? CustomConversion(layer: source.layer, subject: subject, rule: nil) : nil
+  }
+
   var formula: FormulaConversion? {
     if case .formula(let formula) = source { formula } else { nil }
   }
@@ -72,6 +83,7 @@ struct PythonConversion {
         }
         guard let function = steps[log] else { throw PythonMachine.malformed }
         (outputs, tensors) = try follow(function, program, call, before, last: log.count - 1)
+      case .type(let type): (outputs, tensors) = try type.convert(call, into: before)
       case .named(let function):
         let count = try follow(function, call, before, last: nil).tensors.log.count
         (outputs, tensors) = try follow(function, call, before, last: count - 1)
@@ -84,6 +96,12 @@ struct PythonConversion {
     } catch let error as ModelError {
       network = before
       var pseudocode: String?
+      if case .type = source {
+        throw ModelError(
+          error.code, "its source cannot be followed: \(error.message)", layer: call.name,
+          layerClass: call.className,
+          hint: error.hint ?? UnsupportedLayers.error(for: subject).hint)
+      }
       if case .code(let program) = source { pseudocode = PythonText.function(program) }
       throw UnsupportedLayers.error(
         for: subject, reading: .failure(error), pseudocode: pseudocode, readsFormulas: true)

@@ -107,6 +107,13 @@ package enum PythonOperation: Equatable, Sendable {
   case endLoop
   case breakLoop
   case raise
+  // Of sources alone.
+  case setAttribute(Int)
+  /// An inner function, above the defaults of its arguments as a tuple and as a dictionary.
+  case define(Int)
+  /// What `super()` is for the topmost value.
+  case parent
+  case refuse(String)
   case result
   case constantResult(Int)
   /// What no formula does.

@@ -13,8 +13,9 @@ enum PythonLibraries {
 
   /// Functions and types of Python itself.
   private static let builtIns: Set<String> = [
-    "abs", "bool", "dict", "enumerate", "float", "int", "isinstance", "len", "list", "map", "max",
-    "min", "pow", "print", "range", "reversed", "round", "str", "sum", "tuple", "xrange", "zip",
+    "abs", "all", "any", "bool", "callable", "dict", "enumerate", "float", "format", "getattr",
+    "hasattr", "int", "isinstance", "len", "list", "map", "max", "min", "object", "pow", "print",
+    "range", "reversed", "round", "sorted", "str", "sum", "super", "tuple", "xrange", "zip",
   ]
 
   static func global(_ name: String) -> String? {
@@ -32,7 +33,7 @@ enum PythonLibraries {
     for (from, to) in [
       ("tensorflow", "tf"), ("numpy", "np"), ("tf.compat.v1.image", "tf.image1"),
       ("tf.compat.v1.", "tf."), ("tf.compat.v2", "tf"),
-      ("tf.python.keras", "keras"), ("tf._keras", "keras"), ("tf.keras", "keras"),
+      ("tf.python.keras", "keras"), ("tf_keras", "keras"), ("keras_core", "keras"), ("tf._keras", "keras"), ("tf.keras", "keras"),
       ("keras.backend.tensorflow_backend", "keras.backend"),
       ("keras.backend.tf", "tf"),
     ] where path == from || path.hasPrefix(from + (from.hasSuffix(".") ? "" : ".")) {

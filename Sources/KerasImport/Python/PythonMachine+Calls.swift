@@ -10,6 +10,14 @@ extension PythonMachine {
   ) throws -> PythonSymbol {
     switch function {
     case .function(let function): return try call(function, positional, keywords)
+    case .type(let type): return try make(type, positional, keywords)
+    case .object(let object): return try call(object, positional, keywords)
+    case .bound(let function, let first):
+      return try call(function, [first] + positional, keywords)
+    case .method(.object(let object), let name):
+      return try method(name, of: object, after: nil, positional, keywords)
+    case .method(.parent(let object, let type), let name):
+      return try method(name, of: object, after: type, positional, keywords)
     case .method(let value, let name): return try method(name, of: value, positional)
     case .library(let path): return try call(path, positional, keywords)
     // A type of NumPy, as in np.float32(2).
@@ -22,6 +30,7 @@ extension PythonMachine {
   private func call(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol {
+    if layers != nil, let result = try sourced(path, positional, keywords) { return result }
     if path.hasPrefix("python."), let result = try builtIn(path, positional, keywords) {
       return result
     }
@@ -49,6 +58,14 @@ extension PythonMachine {
 
   func attribute(_ name: String, of symbol: PythonSymbol) throws -> PythonSymbol {
     switch symbol {
+    case .object(let object): return try attribute(name, of: object)
+    case .type(let type): return try attribute(name, of: type)
+    case .parent(let object, let type): return try attribute(name, of: object, after: type)
+    case .module(let scope):
+      guard let value = try scope.value(name, self) else {
+        throw Self.unsupported("\(scope.path) does not define '\(name)'")
+      }
+      return value
     case .library(let path):
       let whole = PythonLibraries.path(path + "." + name)
       return PythonLibraries.constant(whole) ?? .library(whole)
@@ -119,10 +136,20 @@ extension PythonMachine {
       guard let place else { break }
       return .int(place)
     case (.dictionary(let members), "get", 1...2):
-      return members.last { $0.key == arguments[0].string }?.value
+      return members[try PythonDictionary.key(arguments[0])]
         ?? (arguments.count > 1 ? arguments[1] : .none)
     case (.dictionary(let members), "items", 0):
-      return .list(PythonList(members.map { .tuple([.string($0.key), $0.value]) }))
+      return .list(
+        PythonList(zip(members.keys, members.members).map { .tuple([$0, $1.value]) }))
+    case (.dictionary(let members), "values", 0):
+      return .list(PythonList(members.members.map(\.value)))
+    case (.dictionary(let members), "keys", 0):
+      return .list(PythonList(members.keys))
+    case (.dictionary(let members), "pop", 1...2):
+      let key = try PythonDictionary.key(arguments[0])
+      guard let value = members[key] ?? arguments.dropFirst().first else { break }
+      members[key] = nil
+      return value
     case (.string(let text), "lower", 0): return .string(text.lowercased())
     case (.string(let text), "upper", 0): return .string(text.uppercased())
     case (.string, "format", _), (.array, "astype", 1): return symbol
@@ -361,30 +388,6 @@ extension PythonMachine {
         .int($0)
       }
     default: return nil
-    }
-  }
-}
-
-extension PythonSymbol {
-  /// Whole numbers and unknown sizes as sizes; nil if anything else is among them.
-  static func sizes(of elements: [PythonSymbol]) -> PythonSymbol? {
-    let sizes = elements.compactMap(\.size)
-    return sizes.count == elements.count ? .sizes(sizes) : nil
-  }
-
-  /// As `isinstance` names the type.
-  fileprivate var kind: String? {
-    switch self {
-    case .int: "int"
-    case .double: "float"
-    case .bool: "bool"
-    case .string: "str"
-    case .tuple: "tuple"
-    case .list: "list"
-    case .dictionary: "dict"
-    case .expression: "tensor"
-    case .none: "none"
-    default: nil
     }
   }
 }

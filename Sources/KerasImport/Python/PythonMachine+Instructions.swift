@@ -49,7 +49,10 @@ extension PythonMachine {
       frame.cells[name] = PythonCell(frame.locals[index])
       frame.locals[index] = nil
     case .cell(let index): try frame.push(.cell(frame.cell(index).cell))
-    case .global(let index): try frame.push(global(frame.name(index), frame.code.layout))
+    case .global(let index):
+      let name = try frame.name(index)
+      let own = try frame.function.scope?.value(name, self)
+      try frame.push(own ?? global(name, frame.code.layout))
     case .attribute(let index):
       try frame.push(attribute(frame.name(index), of: frame.pop()))
     case .method(let index):
@@ -71,7 +74,16 @@ extension PythonMachine {
     case .tuple, .list, .listToTuple, .append, .extend, .dictionary, .keyedDictionary, .addPair,
       .merge, .text, .slice, .unpack:
       try bundle(operation, &frame)
-    case .function, .addPart, .classicFunction: try define(operation, &frame)
+    case .function, .addPart, .classicFunction, .define: try define(operation, &frame)
+    case .setAttribute(let index):
+      let object = try frame.pop()
+      try set(frame.name(index), of: object, to: frame.pop())
+    case .parent:
+      guard case .object(let object) = try frame.pop(), let owner = frame.function.owner else {
+        throw Self.unsupported("it calls super() in an unknown place")
+      }
+      try frame.push(.parent(object, owner))
+    case .refuse(let reason): throw Self.unsupported(reason)
     case .names, .call, .callWithNames, .plainCall, .plainCallWithNames, .classicCall,
       .expandedCall, .classicExpandedCall:
       try call(operation, &frame)
@@ -143,27 +155,31 @@ extension PythonMachine {
       let parts = try frame.pop(2 * count)
       try frame.push(
         .dictionary(
-          stride(from: 0, to: parts.count, by: 2).map {
-            (parts[$0].string ?? "", parts[$0 + 1])
-          }))
+          PythonDictionary(
+            try stride(from: 0, to: parts.count, by: 2).map {
+              (try PythonDictionary.key(parts[$0]), parts[$0 + 1])
+            })))
     case .keyedDictionary(let count):
       let keys = try frame.pop().elements ?? []
       let values = try frame.pop(count)
       guard keys.count == count else { throw Self.malformed }
-      try frame.push(.dictionary(zip(keys, values).map { ($0.string ?? "", $1) }))
+      try frame.push(
+        .dictionary(PythonDictionary(try zip(keys, values).map { (try PythonDictionary.key($0), $1) })))
     case .addPair:
       let key = try frame.pop()
       let value = try frame.pop()
-      guard case .dictionary(let members) = try frame.pop(), members.count < Self.listLimit else {
+      let whole = try frame.pop()
+      guard case .dictionary(let members) = whole, members.members.count < Self.listLimit else {
         throw Self.malformed
       }
-      try frame.push(.dictionary(members + [(key.string ?? "", value)]))
+      members[try PythonDictionary.key(key)] = value
+      try frame.push(whole)
     case .merge(let place):
       guard case .dictionary(let more) = try frame.pop(), place > 0, place <= frame.stack.count,
         case .dictionary(let members) = frame.stack[frame.stack.count - place],
-        members.count + more.count <= Self.listLimit
+        members.members.count + more.members.count <= Self.listLimit
       else { throw Self.malformed }
-      frame.stack[frame.stack.count - place] = .dictionary(members + more)
+      for (key, value) in more.members { members[key] = value }
     case .text(let count):
       let parts = try frame.pop(count).map { $0.string ?? $0.int.map(String.init) ?? "?" }
       try frame.push(.string(String(parts.joined().prefix(256))))
@@ -186,9 +202,10 @@ extension PythonMachine {
   private func define(_ operation: PythonOperation, _ frame: inout Frame) throws {
     func made(_ symbol: PythonSymbol) throws -> PythonFunction {
       guard case .code(let code) = symbol,
-        let operations = PythonInstructions.read(code, as: frame.function.version)
+        let version = frame.function.version,
+        let operations = PythonInstructions.read(code, as: version)
       else { throw Self.unsupported("it defines a function that cannot be read") }
-      return PythonFunction(code: code, operations: operations, version: frame.function.version)
+      return PythonFunction(code: code, operations: operations, version: version)
     }
     func add(
       _ part: PythonOperation.FunctionPart, _ value: PythonSymbol, _ made: inout PythonFunction
@@ -198,7 +215,7 @@ extension PythonMachine {
       case .defaults: made.defaults = value.elements ?? []
       case .keywordDefaults:
         if case .dictionary(let members) = value {
-          for (name, value) in members { made.keywordDefaults[name] = value }
+          for (name, value) in members.members { made.keywordDefaults[name] = value }
         }
       case .closure:
         made.closure = (value.elements ?? []).map {
@@ -207,6 +224,16 @@ extension PythonMachine {
       }
     }
     switch operation {
+    case .define(let index):
+      var function = frame.function.inner[index]
+      add(.keywordDefaults, try frame.pop(), &function)
+      add(.defaults, try frame.pop(), &function)
+      function.closure = try function.code.free.map { name in
+        guard let cell = frame.cells[name] else { throw Self.malformed }
+        return cell
+      }
+      (function.scope, function.owner) = (frame.function.scope, frame.function.owner)
+      try frame.push(.function(function))
     case .function(let parts, let isNamed):
       if isNamed { _ = try frame.pop() }
       var function = try made(frame.pop())
@@ -280,14 +307,14 @@ extension PythonMachine {
       var keywords: [(name: String, value: PythonSymbol)] = []
       if hasNames {
         guard case .dictionary(let members) = try frame.pop() else { throw Self.malformed }
-        keywords = members.map { ($0.key, $0.value) }
+        keywords = members.members.map { ($0.key, $0.value) }
       }
       let positional = try elements(frame.pop())
       try frame.push(call(function(hasNull: hasNull).function, positional, keywords))
     case .classicExpandedCall(let count, let hasList, let hasNames):
       var keywords: [(name: String, value: PythonSymbol)] = []
       if hasNames, case .dictionary(let members) = try frame.pop() {
-        keywords = members.map { ($0.key, $0.value) }
+        keywords = members.members.map { ($0.key, $0.value) }
       }
       let more = hasList ? try elements(frame.pop()) : []
       let positional = try frame.pop(count) + more

@@ -37,7 +37,12 @@ extension PythonMachine {
       try frame.push(element(index, of: frame.pop()))
     case .setSubscripted:
       let index = try frame.pop()
-      guard case .list(let list) = try frame.pop(), let place = index.int,
+      let whole = try frame.pop()
+      if case .dictionary(let members) = whole {
+        members[try PythonDictionary.key(index)] = try frame.pop()
+        return
+      }
+      guard case .list(let list) = whole, let place = index.int,
         (-list.elements.count..<list.elements.count).contains(place)
       else { throw Self.unsupported("it changes an element of a tensor") }
       list.elements[place < 0 ? place + list.elements.count : place] = try frame.pop()
@@ -202,10 +207,10 @@ extension PythonMachine {
 
   func element(_ index: PythonSymbol, of value: PythonSymbol) throws -> PythonSymbol {
     if case .dictionary(let members) = value {
-      guard let member = members.last(where: { $0.key == index.string }) else {
+      guard let value = members[try PythonDictionary.key(index)] else {
         throw Self.unsupported("it reads a missing member of a dictionary")
       }
-      return member.value
+      return value
     }
     if case .array = value, index.int == nil { return try part(index, of: value) }
     guard let elements = value.elements else { return try part(index, of: value) }

@@ -10,6 +10,8 @@ final class PythonMachine {
   static let stepLimit = 20_000
   static let depthLimit = 16
   static let listLimit = 4096
+  /// Calls inside one another, and steps, of source files.
+  static let sourceLimits = (depth: 32, steps: 200_000)
 
   private var steps = 0
   private var depth = 0
@@ -17,6 +19,11 @@ final class PythonMachine {
   var constants: [String: FormulaArray] = [:]
   /// Where calculations become layers; nil if only a formula is wanted.
   var tensors: PythonTensors?
+  /// The source files, and what is known of the objects that they make; nil without any.
+  var scopes: [PythonScope] = []
+  var layers: PythonLayers?
+  /// Where a source could not be followed.
+  private(set) var place: String?
 
   /// One call of a function.
   struct Frame {
@@ -84,12 +91,15 @@ final class PythonMachine {
     guard code.flags & PythonCode.generatorFlags == 0, count >= 0, named >= 0,
       named <= code.variables.count, count <= code.variables.count - named
     else { throw ModelError(.unsupported, "it calls a function that is not a plain function") }
-    try require(depth < Self.depthLimit, .unsupported, "its functions call each other too deeply")
+    let limit = layers == nil ? Self.depthLimit : Self.sourceLimits.depth
+    try require(depth < limit, .unsupported, "its functions call each other too deeply")
     depth += 1
     defer { depth -= 1 }
     var frame = Frame(
       function: function, locals: [PythonSymbol?](repeating: nil, count: code.variables.count))
     let takesMore = code.flags & 4 != 0 && count + named < code.variables.count
+    let takesNames = code.flags & 8 != 0 && layers != nil
+    let others = PythonDictionary()
     guard positional.count <= count || takesMore, function.defaults.count <= count else {
       throw ModelError(.unsupported, "it calls a function with \(positional.count) arguments")
     }
@@ -102,6 +112,10 @@ final class PythonMachine {
     for (index, value) in positional.prefix(count).enumerated() { frame.locals[index] = value }
     for (name, value) in keywords {
       guard let index = code.variables.prefix(count + named).firstIndex(of: name) else {
+        if takesNames {
+          others[name] = value
+          continue
+        }
         throw ModelError(.unsupported, "it calls a function with the unknown argument '\(name)'")
       }
       frame.locals[index] = value
@@ -109,6 +123,7 @@ final class PythonMachine {
     if takesMore {
       frame.locals[count + named] = .tuple(Array(positional.dropFirst(count)))
     }
+    if takesNames { frame.locals[count + named + (takesMore ? 1 : 0)] = .dictionary(others) }
     for index in 0..<count + named where !isOutermost && frame.locals[index] == nil {
       throw ModelError(
         .unsupported, "it calls a function without its argument '\(code.variables[index])'")
@@ -136,7 +151,14 @@ final class PythonMachine {
       case .result: return try frame.pop()
       case .constantResult(let index): return try frame.constant(index)
       default:
-        try perform(operation, &frame)
+        do { try perform(operation, &frame) } catch {
+          if place == nil, let scope = frame.function.scope,
+            frame.next <= frame.function.positions.count
+          {
+            place = "\(scope.path), \(frame.function.positions[frame.next - 1])"
+          }
+          throw error
+        }
         if let top = frame.stack.last { try measure(top) }
       }
     }
@@ -154,7 +176,8 @@ final class PythonMachine {
 
   func take(steps count: Int) throws {
     steps += count
-    try require(steps <= Self.stepLimit, .unsupported, "it takes too many steps")
+    let limit = layers == nil ? Self.stepLimit : Self.sourceLimits.steps
+    try require(steps <= limit, .unsupported, "it takes too many steps")
   }
 
   static let malformed = ModelError(.unsupported, "its bytecode is damaged")
@@ -169,7 +192,7 @@ final class PythonMachine {
     case .none: return false
     case .string(let text): return !text.isEmpty
     case .tuple, .list, .dictionary: return !(symbol.elements ?? []).isEmpty
-    case .library, .function, .method: return true
+    case .library, .function, .method, .type, .object, .bound, .parent, .module: return true
     case .unknownSize: throw Self.unsupported("it branches on an unknown size")
     case .sizes, .array, .expression:
       guard let number = symbol.expression?.number else {

@@ -1,5 +1,6 @@
 import ByteFormats
 import Formulas
+import PythonSource
 import TensorCore
 
 /// A value as far as it is known without running anything.
@@ -14,7 +15,7 @@ indirect enum PythonSymbol {
   case ellipsis
   case tuple([PythonSymbol])
   case list(PythonList)
-  case dictionary([(key: String, value: PythonSymbol)])
+  case dictionary(PythonDictionary)
   /// The sizes that a tensor holds, as `tf.shape` gives them.
   case sizes([SymbolicSize])
   /// A size that is not known, or a number computed from it.
@@ -31,6 +32,15 @@ indirect enum PythonSymbol {
   case cell(PythonCell)
   case code(PythonCode)
   case null
+  /// A class of a source file.
+  case type(PythonClass)
+  case object(PythonObject)
+  /// A function with its first argument.
+  case bound(PythonSymbol, PythonSymbol)
+  /// What `super()` is in a method of the class.
+  case parent(PythonObject, PythonClass)
+  /// A source file.
+  case module(PythonScope)
 
   init(_ constant: PythonMarshal.Value) throws {
     switch constant {
@@ -65,7 +75,8 @@ indirect enum PythonSymbol {
     case .array(let elements): self = .tuple(try elements.map { try PythonSymbol($0) })
     case .object(let object):
       self = .dictionary(
-        try object.members.map { (key: $0.name, value: try PythonSymbol($0.value)) })
+        PythonDictionary(
+          try object.members.map { (key: $0.name, value: try PythonSymbol($0.value)) }))
     }
   }
 
@@ -87,7 +98,7 @@ indirect enum PythonSymbol {
     switch self {
     case .tuple(let elements): inner = elements
     case .list(let list): inner = list.elements
-    case .dictionary(let members): inner = members.map(\.value)
+    case .dictionary(let members): inner = members.members.map(\.value)
     case .slice(let start, let end, let step): inner = [start, end, step]
     default: return nodes >= 0
     }
@@ -125,7 +136,7 @@ indirect enum PythonSymbol {
     case .tuple(let elements): elements
     case .list(let list): list.elements
     case .sizes(let sizes): sizes.map { PythonSymbol($0) }
-    case .dictionary(let members): members.map { .string($0.key) }
+    case .dictionary(let members): members.keys
     case .array(let array) where array.shape.count == 1: array.elements.map { .double($0) }
     default: nil
     }
@@ -204,9 +215,35 @@ indirect enum PythonSymbol {
       return result
     }
     if case .library(let a) = self, case .library(let b) = other { return a == b }
+    if case .object(let a) = self, case .object(let b) = other { return a === b }
+    if case .type(let a) = self, case .type(let b) = other { return a === b }
     switch (self, other) {
     case (.expression, _), (_, .expression), (.unknownSize, _), (_, .unknownSize): return nil
     default: return false
+    }
+  }
+}
+
+extension PythonSymbol {
+  /// Whole numbers and unknown sizes as sizes; nil if anything else is among them.
+  static func sizes(of elements: [PythonSymbol]) -> PythonSymbol? {
+    let sizes = elements.compactMap(\.size)
+    return sizes.count == elements.count ? .sizes(sizes) : nil
+  }
+
+  /// As `isinstance` names the type.
+  var kind: String? {
+    switch self {
+    case .int: "int"
+    case .double: "float"
+    case .bool: "bool"
+    case .string: "str"
+    case .tuple: "tuple"
+    case .list: "list"
+    case .dictionary: "dict"
+    case .expression: "tensor"
+    case .none: "none"
+    default: nil
     }
   }
 }
@@ -216,6 +253,36 @@ final class PythonList {
   var elements: [PythonSymbol]
 
   init(_ elements: [PythonSymbol]) { self.elements = elements }
+}
+
+/// A dictionary, which everything that refers to it sees change.
+final class PythonDictionary {
+  private(set) var members: [(key: String, value: PythonSymbol)] = []
+
+  init(_ members: [(key: String, value: PythonSymbol)] = []) {
+    for (key, value) in members { self[key] = value }
+  }
+
+  subscript(key: String) -> PythonSymbol? {
+    get { members.first { $0.key == key }?.value }
+    set {
+      let index = members.firstIndex { $0.key == key }
+      guard let newValue else { return index.map { _ = members.remove(at: $0) } ?? () }
+      if let index { members[index].value = newValue } else { members.append((key, newValue)) }
+    }
+  }
+
+  /// Whole numbers are marked, since they are not the texts of the same digits.
+  static func key(_ symbol: PythonSymbol) throws -> String {
+    guard let key = symbol.string ?? symbol.int.map({ "\0\($0)" }) else {
+      throw PythonMachine.unsupported("a dictionary in it has a key that is no text")
+    }
+    return key
+  }
+
+  var keys: [PythonSymbol] {
+    members.map { $0.key.first == "\0" ? .int(Int($0.key.dropFirst()) ?? 0) : .string($0.key) }
+  }
 }
 
 /// What a loop takes one after the other.
@@ -243,9 +310,17 @@ final class PythonCell {
 struct PythonFunction {
   var code: PythonCode
   var operations: [PythonOperation]
-  var version: PythonVersion
+  /// Nil for a function of a source file.
+  var version: PythonVersion?
   /// Of the last arguments.
   var defaults: [PythonSymbol] = []
   var keywordDefaults: [String: PythonSymbol] = [:]
   var closure: [PythonCell] = []
+  /// Of each instruction.
+  var positions: [PythonPosition] = []
+  /// Functions that it defines.
+  var inner: [PythonFunction] = []
+  var scope: PythonScope?
+  /// The class whose method it is.
+  var owner: PythonClass?
 }

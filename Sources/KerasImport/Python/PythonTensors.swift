@@ -7,7 +7,7 @@ import TensorCore
 /// The tensors that a Python function computes, as layers of the network.
 final class PythonTensors {
   var network: NetworkWriter
-  private let call: LayerCall
+  let call: LayerCall
   /// By the names that expressions have for them.
   private(set) var tensors: [String: KerasTensor] = [:]
   /// What became layers, one text a step.
@@ -27,7 +27,7 @@ final class PythonTensors {
   /// Layers of one function.
   static let stepLimit = 2048
 
-  private func name(_ kind: String) throws -> String {
+  func name(_ kind: String) throws -> String {
     try require(log.count < Self.stepLimit, .limitExceeded, "it computes too much")
     if log.count == last { return call.name }
     return "\(call.name)__\(kind)_\(log.count + 1)__"
@@ -57,7 +57,7 @@ final class PythonTensors {
     return add(tensor, "\(expression)", machine)
   }
 
-  private func add(_ tensor: KerasTensor, _ text: String, _ machine: PythonMachine) -> Expression {
+  func add(_ tensor: KerasTensor, _ text: String, _ machine: PythonMachine) -> Expression {
     let name = machine.unusedName("t")
     var tensor = tensor
     tensor.mask = nil
@@ -73,7 +73,11 @@ final class PythonTensors {
     _ path: String, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
     _ machine: PythonMachine
   ) throws -> PythonSymbol? {
-    if let other = try special(path, positional, keywords, machine) { return other }
+    if let other = try special(path, positional, keywords, machine)
+      ?? weighted(path, positional, keywords, machine)
+    {
+      return other
+    }
     guard let signature = signature(path, keywords) else { return nil }
     let values = positional + keywords.map(\.value)
     guard values.contains(where: \.holdsTensor) else { return nil }
@@ -154,7 +158,7 @@ final class PythonTensors {
   }
 
   /// A value as operations take it.
-  private func argument(
+  func argument(
     _ symbol: PythonSymbol, _ inputs: inout [KerasTensor], _ machine: PythonMachine
   ) throws -> CallArgument {
     switch symbol {

@@ -45,6 +45,9 @@ extension FuzzTarget {
     },
     FuzzTarget(
       "lambda-bytes", suffix: ".marshal", from: formulaFiles, seeds: lambdas, attempt: lambda),
+    FuzzTarget(
+      "python-bytes", suffix: ".py", from: ["sources/layers.py", "sources/old_layers.py"],
+      attempt: source),
     FuzzTarget("constants-bytes", suffix: ".marshal", from: [], examples: constants) {
       try lambda($0, code(with: $1))
     },
@@ -101,6 +104,28 @@ extension FuzzTarget {
       """
     try Data(text.utf8).write(to: URL(filePath: path))
     try network(path, Array(text.utf8))
+  }
+
+  /// Networks of one layer of each class of a source.
+  @Sendable private static func source(_ path: String, _ bytes: [UInt8]) throws {
+    let words = String(decoding: bytes, as: UTF8.self).split { !$0.isLetter && $0 != "_" }
+    let names = zip(words, words.dropFirst()).filter { $0.0 == "class" }.map(\.1)
+    var options = ConversionOptions()
+    options.layerSources = [path]
+    options.missingWeights = .zeros
+    var failure: (any Error)?
+    for name in Set(names).sorted().prefix(8) {
+      let text = """
+        {"class_name": "Sequential", "config": {"name": "s", "layers": [{"class_name": "\(name)",
+         "config": {"name": "l", "batch_input_shape": [null, 4, 6, 3], "units": 4, "filters": 4,
+         "heads": 2, "key_dim": 4}}]}, "keras_version": "3.1.0", "backend": "tensorflow"}
+        """
+      let model = path + ".json"
+      try Data(text.utf8).write(to: URL(filePath: model))
+      defer { try? FileManager.default.removeItem(atPath: model) }
+      do { _ = try ModelSource(contentsOf: model).convert(options) } catch { failure = error }
+    }
+    if let failure { throw failure }
   }
 
   /// Constants as `marshal` writes them: numbers, texts, and tuples of references.

@@ -1,0 +1,171 @@
+import ByteFormats
+import PythonSource
+import TensorCore
+
+/// A class of a source file.
+final class PythonClass {
+  let definition: PythonClassDefinition
+  let scope: PythonScope
+  /// The class itself and those that it inherits from, in the order in which they are searched.
+  private(set) var lineage: [PythonClass] = []
+  /// The classes of libraries behind these.
+  private(set) var roots: [String] = []
+  private var members: [String: Member] = [:]
+
+  struct Member {
+    enum Kind { case plain, property, ofClass, ofNothing }
+
+    var kind: Kind
+    var value: PythonSymbol
+  }
+
+  init(
+    _ definition: PythonClassDefinition, _ scope: PythonScope, _ machine: PythonMachine
+  ) throws {
+    self.definition = definition
+    self.scope = scope
+    guard definition.decorators.allSatisfy(PythonCompiler.isHarmless) else {
+      throw PythonMachine.unsupported("the class \(definition.name) has an unknown decorator")
+    }
+    var lists: [[PythonClass]] = []
+    var bases: [PythonClass] = []
+    for base in definition.bases where base.name != "metaclass" {
+      guard base.form == .plain, base.name == nil else {
+        throw PythonMachine.unsupported("the class \(definition.name) has unknown bases")
+      }
+      switch try scope.value(of: base.value, machine) {
+      case .type(let type):
+        bases.append(type)
+        lists.append(type.lineage)
+        roots += type.roots.filter { !roots.contains($0) }
+      case .library(let path): if !roots.contains(path) { roots.append(path) }
+      default: throw PythonMachine.unsupported("the class \(definition.name) has unknown bases")
+      }
+    }
+    lineage = try [self] + Self.merged(lists + [bases])
+    roots.removeAll { $0 == "python.object" }
+    guard lineage.count <= 32, roots.count <= 1 else {
+      throw PythonMachine.unsupported("the class \(definition.name) inherits from several libraries")
+    }
+  }
+
+  /// Python's order: each class before those that it inherits from, bases as they are written.
+  private static func merged(_ lists: [[PythonClass]]) throws -> [PythonClass] {
+    var lists = lists.filter { !$0.isEmpty }
+    var result: [PythonClass] = []
+    while !lists.isEmpty {
+      let next = lists.lazy.map { $0[0] }.first { head in
+        !lists.contains { $0.dropFirst().contains { $0 === head } }
+      }
+      guard let next else { throw PythonMachine.unsupported("its classes have no order") }
+      result.append(next)
+      lists = lists.map { $0.filter { $0 !== next } }.filter { !$0.isEmpty }
+    }
+    return result
+  }
+
+  /// The class of Keras's layers that it is one of; `Layer` if of none in particular.
+  func layerClass() throws -> String? {
+    guard let root = roots.first else { return nil }
+    guard let name = KerasClass.name(root) else {
+      throw PythonMachine.unsupported("the class \(definition.name) inherits from \(root)")
+    }
+    return name
+  }
+
+  /// What a class binds to a name itself.
+  private func own(_ name: String, _ machine: PythonMachine) throws -> Member? {
+    if let known = members[name] { return known }
+    var found: Member?
+    for statement in definition.body {
+      switch statement.kind {
+      case .function(let function) where function.name == name:
+        guard let kind = kind(function) else {
+          throw PythonMachine.unsupported("\(definition.name).\(name) has an unknown decorator")
+        }
+        found = Member(kind: kind, value: try scope.function(function, owner: self, machine))
+      case .assign(let targets, let value):
+        for target in targets {
+          if case .name(name) = target.kind {
+            found = Member(
+              kind: .plain, value: try scope.value(of: value, owner: self, machine))
+          }
+        }
+      case .function, .expression, .nothing: break
+      default:
+        if PythonNames([statement]).bound.contains(name) {
+          throw PythonMachine.unsupported("\(definition.name).\(name) depends on a condition")
+        }
+      }
+    }
+    members[name] = found
+    return found
+  }
+
+  private func kind(_ function: PythonFunctionDefinition) -> Member.Kind? {
+    var kind = Member.Kind.plain
+    for decorator in function.decorators {
+      switch decorator.kind {
+      case .name("property"), .name("cached_property"): kind = .property
+      case .name("staticmethod"): kind = .ofNothing
+      case .name("classmethod"): kind = .ofClass
+      case _ where PythonCompiler.isHarmless(decorator): break
+      default: return nil
+      }
+    }
+    return kind
+  }
+
+  /// - Parameter after: a class of the lineage behind which the search starts.
+  func member(
+    _ name: String, after: PythonClass? = nil, _ machine: PythonMachine
+  ) throws -> Member? {
+    let start = after.flatMap { after in lineage.firstIndex { $0 === after } }.map { $0 + 1 } ?? 0
+    for type in lineage[start...] {
+      if let found = try type.own(name, machine) { return found }
+    }
+    return nil
+  }
+}
+
+/// An object of a class of a source file, or a layer of Keras that a source file makes.
+final class PythonObject {
+  let type: PythonClass?
+  /// In the order in which objects are made.
+  let number: Int
+  private(set) var names: [String] = []
+  private(set) var attributes: [String: PythonSymbol] = [:]
+  /// A layer of Keras that it is.
+  var layerClass: String?
+  var fields = JSONObject()
+  var weights: [PythonWeight] = []
+  var isBuilt = false
+
+  init(_ type: PythonClass?, number: Int) {
+    self.type = type
+    self.number = number
+  }
+
+  subscript(name: String) -> PythonSymbol? {
+    get { attributes[name] }
+    set {
+      if attributes[name] == nil { names.append(name) }
+      attributes[name] = newValue
+    }
+  }
+
+  var className: String { type?.definition.name ?? layerClass ?? "object" }
+
+  var isFrozen: Bool {
+    if case .bool(false)? = attributes["trainable"] { return true }
+    return fields["trainable"]?.bool == false
+  }
+}
+
+/// A weight that a layer's source makes.
+struct PythonWeight {
+  let number: Int
+  let name: String
+  let shape: [Int]
+  let isTrainable: Bool
+}

@@ -1,0 +1,344 @@
+import ByteFormats
+import Formulas
+import TensorCore
+
+/// What following a layer's source needs to know about its objects.
+final class PythonLayers {
+  /// The weights by their numbers and those of Keras's layers by the numbers of these; nil while they
+  /// are being counted.
+  let stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?
+  private(set) var objectCount = 0
+  private var weightCount = 0
+  private var elementCount = 0
+
+  init(_ stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?) {
+    self.stored = stored
+  }
+
+  func object(_ type: PythonClass?) throws -> PythonObject {
+    objectCount += 1
+    try require(objectCount <= 4096, .limitExceeded, "it makes more than 4096 objects")
+    return PythonObject(type, number: objectCount)
+  }
+
+  /// A new weight of an object.
+  func weight(
+    _ name: String, _ shape: [Int], isTrainable: Bool, of object: PythonObject
+  ) throws -> PythonSymbol {
+    weightCount += 1
+    let count = try checkedProduct(shape, limit: 1 << 24)
+    elementCount += count
+    try require(elementCount <= 1 << 25, .limitExceeded, "its weights are too large to follow")
+    object.weights.append(
+      PythonWeight(number: weightCount, name: name, shape: shape, isTrainable: isTrainable))
+    var elements = [Double](repeating: 1, count: count)
+    if let stored {
+      guard let weight = stored.weights[weightCount] else { throw PythonMachine.malformed }
+      elements = try weight.values().array().map { Double($0) }
+    }
+    return shape.isEmpty ? .double(elements[0]) : .array(FormulaArray(shape, elements))
+  }
+}
+
+extension PythonMachine {
+  private static let baseNames: Set<String> = ["Layer", "Model"]
+
+  func make(
+    _ type: PythonClass, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol {
+    guard let layers else { throw Self.malformed }
+    let object = try layers.object(type)
+    try initialize(object, after: nil, positional, keywords)
+    return .object(object)
+  }
+
+  private func initialize(
+    _ object: PythonObject, after: PythonClass?, _ positional: [PythonSymbol],
+    _ keywords: Keywords
+  ) throws {
+    if let type = object.type {
+      if let member = try type.member("__init__", after: after, self) {
+        _ = try call(member.value, [.object(object)] + positional, keywords)
+        return
+      }
+      guard let base = try type.layerClass() else {
+        guard positional.isEmpty, keywords.isEmpty else {
+          throw Self.unsupported("\(object.className) takes no arguments")
+        }
+        return
+      }
+      if Self.baseNames.contains(base) {
+        guard positional.isEmpty else {
+          throw Self.unsupported("the base class \(base) gets arguments without names")
+        }
+        for (name, value) in keywords {
+          switch name {
+          case "name", "trainable": object[name] = value
+          case "dtype":
+            guard value.isNone || value.string == "float32" else {
+              throw Self.unsupported("its dtype is \(PythonText.text(value))")
+            }
+          case "activity_regularizer", "dynamic", "autocast", "input_shape", "batch_input_shape",
+            "batch_shape", "build_input_shape":
+            break
+          default: throw Self.unsupported("the base class \(base) gets the unknown argument '\(name)'")
+          }
+        }
+        return
+      }
+      object.layerClass = base
+    }
+    guard let className = object.layerClass else { throw Self.malformed }
+    if className == "Sequential" {
+      object["layers"] = .list(PythonList(try positional.first.map(elements) ?? []))
+      return
+    }
+    object.fields = try KerasClass.fields(
+      className, positional.map { try json($0) },
+      keywords.filter { !["name", "dtype"].contains($0.name) }.map { ($0.name, try json($0.value)) })
+    if className == "LeakyReLU", positional.isEmpty, object.fields["alpha"] == nil,
+      object.fields["negative_slope"] == nil
+    {
+      object.fields["alpha"] = .double(0.3)
+    }
+  }
+
+  /// A layer of Keras that a source makes; nil for other functions.
+  func kerasLayer(
+    _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol? {
+    guard let layers, let className = KerasClass.name(path), !Self.baseNames.contains(className)
+    else { return nil }
+    let object = try layers.object(nil)
+    object.layerClass = className
+    for (name, value) in keywords where name == "trainable" { object[name] = value }
+    try initialize(object, after: nil, positional, keywords)
+    return .object(object)
+  }
+
+  // MARK: Attributes
+
+  func attribute(_ name: String, of object: PythonObject) throws -> PythonSymbol {
+    if let value = object[name] { return value }
+    if let type = object.type, let member = try type.member(name, self) {
+      return try bound(member, object)
+    }
+    switch name {
+    case "name": return .string(object.className.lowercased())
+    case "trainable": return .bool(true)
+    case "dtype", "compute_dtype", "variable_dtype": return .string("float32")
+    case "built": return .bool(object.isBuilt)
+    case "supports_masking", "stateful": return .bool(false)
+    case "__class__": if let type = object.type { return .type(type) }
+    default: if let field = object.fields[name] { return try PythonSymbol(field) }
+    }
+    return .method(.object(object), name)
+  }
+
+  private func bound(_ member: PythonClass.Member, _ object: PythonObject) throws -> PythonSymbol {
+    switch member.kind {
+    case .property: return try call(member.value, [.object(object)], [])
+    case .ofNothing: return member.value
+    case .ofClass: return object.type.map { .bound(member.value, .type($0)) } ?? member.value
+    case .plain:
+      guard case .function = member.value else { return member.value }
+      return .bound(member.value, .object(object))
+    }
+  }
+
+  /// What `super()` has.
+  func attribute(
+    _ name: String, of object: PythonObject, after type: PythonClass
+  ) throws -> PythonSymbol {
+    if name != "__init__", let member = try object.type?.member(name, after: type, self) {
+      return try bound(member, object)
+    }
+    return .method(.parent(object, type), name)
+  }
+
+  func attribute(_ name: String, of type: PythonClass) throws -> PythonSymbol {
+    guard let member = try type.member(name, self) else {
+      throw Self.unsupported("it uses '.\(name)' of the class \(type.definition.name)")
+    }
+    return member.kind == .ofClass ? .bound(member.value, .type(type)) : member.value
+  }
+
+  func set(_ name: String, of symbol: PythonSymbol, to value: PythonSymbol) throws {
+    guard case .object(let object) = symbol else {
+      throw Self.unsupported("it sets '.\(name)' of a value")
+    }
+    if let member = try object.type?.member(name, self), member.kind == .property {
+      throw Self.unsupported("it sets the property '\(name)'")
+    }
+    guard object.names.count < Self.listLimit else { throw Self.unsupported("it sets too much") }
+    if name == "built" { object.isBuilt = try truth(value) }
+    object[name] = try settled(value)
+  }
+
+  // MARK: Calls
+
+  /// A method that Keras's base classes have.
+  func method(
+    _ name: String, of object: PythonObject, after type: PythonClass?,
+    _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol {
+    switch name {
+    case "__init__": try initialize(object, after: type, positional, keywords)
+    case "add_weight", "add_variable": return try weight(of: object, positional, keywords)
+    case "add_loss", "add_metric", "add_update": break
+    case "build":
+      object.isBuilt = true
+    case "__call__" where type == nil: return try call(object, positional, keywords)
+    case "add":
+      guard case .list(let list)? = object["layers"], let first = positional.first else {
+        throw Self.unsupported("it calls '.add' of the layer \(object.className)")
+      }
+      list.elements = try bounded(list.elements + [first])
+    case "call", "__call__":
+      guard object.layerClass != nil else {
+        throw Self.unsupported("it calls the 'call' of a base class")
+      }
+      return try kerasCall(object, positional, keywords)
+    default:
+      throw Self.unsupported("it calls '.\(name)' of the layer \(object.className)")
+    }
+    return .none
+  }
+
+  private func kerasCall(
+    _ object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol {
+    var given: Keywords = []
+    for (name, value) in keywords {
+      if name == "training" || name == "mask" {
+        let isOff = value.isNone || name == "training" && value.equals(.bool(false)) == true
+        guard isOff else {
+          throw Self.unsupported("it calls a layer with \(name)=\(PythonText.text(value))")
+        }
+      } else {
+        given.append((name, value))
+      }
+    }
+    if object.layerClass == "Sequential" {
+      guard positional.count == 1, given.isEmpty, case .list(let layers)? = object["layers"] else {
+        throw Self.unsupported("it calls a Sequential with unknown arguments")
+      }
+      return try layers.elements.reduce(positional[0]) { try call($1, [$0], []) }
+    }
+    guard let tensors else { throw Self.malformed }
+    return try tensors.call(object, positional, given, self)
+  }
+
+  func call(
+    _ object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol {
+    guard let type = object.type else { return try kerasCall(object, positional, keywords) }
+    if let member = try type.member("__call__", self) {
+      return try call(member.value, [.object(object)] + positional, keywords)
+    }
+    guard let member = try type.member("call", self), case .function(let function) = member.value
+    else {
+      guard object.layerClass != nil else {
+        throw Self.unsupported("the class \(object.className) has no method 'call'")
+      }
+      return try kerasCall(object, positional, keywords)
+    }
+    if !object.isBuilt {
+      object.isBuilt = true
+      if let build = try type.member("build", self), case .function(let builder) = build.value {
+        let count = builder.code.argumentCount - 1
+        let tensors = positional + keywords.map(\.value).filter(\.holdsTensor)
+        let shapes = try tensors.prefix(max(1, count)).map { try shape(of: $0) }
+        _ = try call(build.value, [.object(object)] + shapes, [])
+        object.isBuilt = true
+      }
+    }
+    let code = function.code
+    let names = code.variables.prefix(code.argumentCount + code.keywordOnlyCount)
+    var given = keywords.filter {
+      !["training", "mask"].contains($0.name) || names.contains($0.name)
+    }
+    let place = names.firstIndex(of: "training") ?? 0
+    if place > positional.count, !given.contains(where: { $0.name == "training" }) {
+      given.append(("training", .bool(false)))
+    }
+    return try call(member.value, [.object(object)] + positional, given)
+  }
+
+  /// What `build` gets for an input.
+  private func shape(of symbol: PythonSymbol) throws -> PythonSymbol {
+    if case .expression = symbol { return try attribute("shape", of: symbol) }
+    if case .dictionary = symbol { throw Self.unsupported("its input is a dictionary") }
+    guard let elements = symbol.elements else { return .none }
+    return .list(PythonList(try elements.map { try shape(of: $0) }))
+  }
+
+  private func weight(
+    of object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol {
+    guard let layers else { throw Self.malformed }
+    func keyword(_ name: String) -> PythonSymbol? { keywords.first { $0.name == name }?.value }
+    // Keras 3 has the shape first, the versions before it the name.
+    let isNamed = positional.first?.string != nil || positional.first?.isNone == true
+    guard positional.count <= 2 else {
+      throw Self.unsupported("add_weight gets \(positional.count) arguments without names")
+    }
+    let name = keyword("name") ?? (isNamed ? positional.first : nil)
+    let shape =
+      keyword("shape") ?? (isNamed ? positional.dropFirst().first : positional.first)
+    let sizes = shape.map { $0.int.map { [$0] } ?? $0.elements?.map { $0.int ?? -1 } ?? [] } ?? []
+    guard sizes.count <= Limits.rank, sizes.allSatisfy({ (1...Limits.dimension).contains($0) })
+    else { throw Self.unsupported("it makes a weight of unknown shape") }
+    if let type = keyword("dtype"), !type.isNone, type.string?.contains("float") != true {
+      throw Self.unsupported("it makes a weight of \(PythonText.text(type))")
+    }
+    let isTrainable = try keyword("trainable").map { try $0.isNone || truth($0) } ?? true
+    return try layers.weight(
+      name?.string ?? "", sizes, isTrainable: isTrainable, of: object)
+  }
+
+  /// A value as configurations have it.
+  func json(_ symbol: PythonSymbol) throws -> JSONValue {
+    switch symbol {
+    case .none: return .null
+    case .bool(let value): return .bool(value)
+    case .int(let value): return .int(value)
+    case .double(let value): return .double(value)
+    case .string(let value): return .string(value)
+    case .tuple, .list, .sizes: return .array(try (symbol.elements ?? []).map { try json($0) })
+    case .dictionary(let members):
+      var object = JSONObject()
+      for (key, value) in members.members { object[key] = try json(value) }
+      return .object(object)
+    case .library(let path):
+      if Self.isTraining(path) { return .null }
+      let last = path.split(separator: ".").last.map(String.init) ?? path
+      if path.hasPrefix("keras.activations.") || Self.activations.contains(path) {
+        return .string(last)
+      }
+    case .object(let object):
+      guard object.type == nil, let className = object.layerClass else { break }
+      var stored = JSONObject()
+      stored["class_name"] = .string(className)
+      stored["config"] = .object(object.fields)
+      return .object(stored)
+    default: break
+    }
+    throw Self.unsupported("a layer in it gets \(PythonText.text(symbol)) as an argument")
+  }
+
+  /// Functions that are those of Keras by the same name.
+  private static let activations: Set<String> = Set(
+    ["relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "selu", "softplus", "softsign", "swish",
+      "silu", "gelu"].map { "tf.nn." + $0 } + ["tf.tanh", "tf.sigmoid"]
+      + ["relu", "sigmoid", "tanh", "softmax", "elu", "softplus", "softsign"].map {
+        "keras.backend." + $0
+      })
+
+  /// What only training needs.
+  static func isTraining(_ path: String) -> Bool {
+    ["keras.initializers.", "keras.regularizers.", "keras.constraints."].contains {
+      path.hasPrefix($0)
+    } || path.hasSuffix("_initializer")
+  }
+}

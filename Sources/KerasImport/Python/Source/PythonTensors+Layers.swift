@@ -1,0 +1,241 @@
+import ByteFormats
+import Formulas
+import TensorCore
+
+extension PythonTensors {
+  /// What a layer of Keras in a source gives.
+  func call(
+    _ object: PythonObject, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
+    _ machine: PythonMachine
+  ) throws -> PythonSymbol {
+    let className = object.layerClass ?? ""
+    guard let type = KerasLayerRegistry.type(named: className),
+      object.fields["mask_zero"]?.bool != true
+    else { throw PythonMachine.unsupported("it calls a layer \(className)") }
+    var (arguments, inputs) = (CallArguments(), [KerasTensor]())
+    arguments.positional = try positional.map { try argument($0, &inputs, machine) }
+    for (name, value) in keywords {
+      arguments.keywords[name] = try argument(value, &inputs, machine)
+    }
+    var layer = call.with(
+      name: try name(ObjectWeights.groupName(className)), inputs: inputs,
+      weights: machine.layers?.stored?.layers[object.number] ?? [])
+    layer.arguments = arguments
+    let configuration = LayerConfiguration(
+      name: layer.name, className: className, fields: object.fields, version: call.version)
+    let outputs = try layer.outputs(
+      of: configuration.layer(type), configuration, into: &network)
+    guard outputs.count == 1, outputs[0].sizes == nil else {
+      throw PythonMachine.unsupported("its layer \(className) has \(outputs.count) outputs")
+    }
+    return .expression(add(outputs[0], PythonText.call(className, positional, keywords), machine))
+  }
+
+  /// Functions of a tensor and known numbers that are layers with weights; nil for others.
+  func weighted(
+    _ path: String, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
+    _ machine: PythonMachine
+  ) throws -> PythonSymbol? {
+    func value(_ index: Int, _ names: String...) -> PythonSymbol? {
+      keywords.first { names.contains($0.name) }?.value
+        ?? (index < positional.count ? positional[index] : nil)
+    }
+    func array(_ symbol: PythonSymbol?) -> FormulaArray? {
+      if case .array(let array)? = symbol { array } else { nil }
+    }
+    func layer(
+      _ className: String, _ x: PythonSymbol, _ fields: KeyValuePairs<String, JSONValue>,
+      _ weight: String, _ array: FormulaArray
+    ) throws -> PythonSymbol {
+      var inputs: [KerasTensor] = []
+      _ = try argument(x, &inputs, machine)
+      let layer = call.with(name: try self.name(className.lowercased()), inputs: inputs, weights: [])
+      let values = FloatValues(array.elements.map { Float($0) }).shaped(array.shape)
+      let outputs = try OperationCall(layer, fields: JSONObject()).convert(
+        inputs, as: className, fields, weights: [(weight, values)], into: &network)
+      return .expression(add(outputs[0], PythonText.call(path, positional, keywords), machine))
+    }
+    func product(_ x: PythonSymbol, _ matrix: FormulaArray) throws -> PythonSymbol {
+      try layer(
+        "Dense", x, ["units": .int(matrix.shape[1]), "use_bias": .bool(false), "activation": .null],
+        "kernel", matrix)
+    }
+    func transposed(_ matrix: FormulaArray) -> FormulaArray {
+      let (rows, columns) = (matrix.shape[0], matrix.shape[1])
+      return FormulaArray(
+        [columns, rows],
+        (0..<rows * columns).map { matrix.elements[$0 % rows * columns + $0 / rows] })
+    }
+    let name = path.split(separator: ".").last.map(String.init) ?? path
+    switch name {
+    case "matmul", "dot", "tensordot":
+      let known = ["a", "b", "x", "y", "x1", "x2", "axes", "transpose_b", "name"]
+      guard let x = value(0, "a", "x", "x1"), case .expression(let expression) = x,
+        var matrix = array(value(1, "b", "y", "x2")),
+        keywords.allSatisfy({ known.contains($0.name) })
+      else { return nil }
+      let rank = try tensor(machine.settled(expression), machine).rank
+      if name == "tensordot" {
+        let axes = value(2, "axes")
+        let sides = axes?.elements?.map { $0.int ?? $0.elements?.first?.int ?? .max }
+        guard axes?.int == 1 || sides == [rank - 1, 0] || sides == [-1, 0] else { return nil }
+      } else {
+        guard positional.count <= 2, value(9, "axes") == nil else { return nil }
+      }
+      if matrix.shape.count == 1, keywords.isEmpty {
+        let scaled = try machine.binary(.function(.multiply), x, .array(matrix))
+        return try machine.call(.library("tf.reduce_sum"), [scaled, .int(-1)], [])
+      }
+      guard matrix.shape.count == 2 else { return nil }
+      if let turns = value(9, "transpose_b"), try machine.truth(turns) {
+        matrix = transposed(matrix)
+      }
+      return try product(x, matrix)
+    case "einsum":
+      guard let equation = positional.first?.string.map({ $0.filter { $0 != " " } }),
+        positional.count == 3, let matrix = array(positional[2]), matrix.shape.count == 2
+      else { return nil }
+      let parts = equation.replacing("->", with: ",").split(separator: ",").map { Array($0) }
+      guard parts.count == 3, parts[1].count == 2, let last = parts[0].last,
+        let index = parts[1].firstIndex(of: last), Set(parts[0]).count == parts[0].count,
+        !parts[0].contains(parts[1][1 - index]),
+        parts[2] == Array(parts[0].dropLast()) + [parts[1][1 - index]]
+      else { return nil }
+      return try product(positional[1], index == 0 ? matrix : transposed(matrix))
+    case "conv1d", "conv2d", "conv", "depthwise_conv2d":
+      guard let x = value(0, "x", "input", "inputs"), case .expression = x,
+        let kernel = array(value(1, "kernel", "filter", "filters", "depthwise_kernel")),
+        kernel.shape.count == 3 || kernel.shape.count == 4, !isChannelsFirst
+      else { return nil }
+      let isDepthwise = name.hasPrefix("depthwise")
+      guard
+        value(4, "data_format").map({
+          $0.isNone || ["NHWC", "NWC", "channels_last"].contains($0.string)
+        }) ?? true, !isDepthwise || positional.count <= 4,
+        let padding = (value(3, "padding") ?? .string("valid")).string?.lowercased(),
+        ["valid", "same"].contains(padding)
+      else { throw PythonMachine.unsupported("it calls \(path) with unknown arguments") }
+      let places = kernel.shape.count - 2
+      func steps(_ symbol: PythonSymbol?) throws -> JSONValue {
+        guard let symbol, !symbol.isNone else { return .int(1) }
+        if let step = symbol.int { return .int(step) }
+        var steps = (symbol.elements ?? []).compactMap(\.int)
+        if steps.count == places + 2, steps[0] == 1, steps.last == 1 {
+          steps = Array(steps[1...places])
+        }
+        guard steps.count == places else {
+          throw PythonMachine.unsupported("it calls \(path) with unknown arguments")
+        }
+        return .array(steps.map { .int($0) })
+      }
+      let fields: KeyValuePairs<String, JSONValue> = [
+        (isDepthwise ? "depth_multiplier" : "filters"): .int(kernel.shape[places + 1]),
+        "kernel_size": .array(kernel.shape.prefix(places).map { .int($0) }),
+        "strides": try steps(value(2, "strides", "stride")), "padding": .string(padding),
+        "dilation_rate": try steps(value(5, "dilation_rate", "dilations")),
+        "data_format": .string("channels_last"), "use_bias": .bool(false), "activation": .null,
+        "groups": .int(1),
+      ]
+      return try layer(
+        isDepthwise ? "DepthwiseConv2D" : "Conv\(places)D", x, fields,
+        isDepthwise ? "depthwise_kernel" : "kernel", kernel)
+    case "gather", "embedding_lookup", "take":
+      guard let table = array(value(0, "params", "reference", "x")), table.shape.count == 2,
+        let indices = value(1, "indices", "ids"), case .expression = indices
+      else { return nil }
+      let axis = value(2, "axis")
+      guard axis?.int == 0 || axis == nil && name != "take" else { return nil }
+      return try layer(
+        "Embedding", indices,
+        ["input_dim": .int(table.shape[0]), "output_dim": .int(table.shape[1])], "embeddings",
+        table)
+    default: return nil
+    }
+  }
+}
+
+extension PythonMachine {
+  /// Functions that sources of layers call, but formulas do not have; nil for others.
+  func sourced(
+    _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol? {
+    if let layer = try kerasLayer(path, positional, keywords) { return layer }
+    let first = positional.first ?? keywords.first?.value
+    if Self.isTraining(path) {
+      return path.hasSuffix(".get") && first?.isNone ?? true
+        ? PythonSymbol.none : .library("keras.initializers.made")
+    }
+    if path.hasSuffix(".InputSpec") { return PythonSymbol.none }
+    switch (path, positional.count) {
+    case ("keras.activations.get", _):
+      switch first {
+      case .none?, nil: return .library("keras.activations.linear")
+      case .string(let name)?:
+        guard StoredIdentity.package(name) == nil else { return nil }
+        return .library("keras.activations." + ActivationFunction.plainName(name))
+      case .dictionary(let members)?:
+        return try members["config"].map { try sourced(path, [$0], []) } ?? nil
+      default: return first
+      }
+    case ("tf.TensorShape", 1), ("tf.dimension_value", 1), ("tf.compat.dimension_value", 1):
+      return positional[0].elements.map { PythonSymbol.tuple($0) } ?? positional[0]
+    case ("python.hasattr", 2), ("python.getattr", 2...3):
+      guard let name = positional[1].string, case .object(let object) = positional[0] else {
+        return nil
+      }
+      let has = try object[name] != nil || object.type?.member(name, self) != nil
+      if path == "python.hasattr" { return .bool(has) }
+      if !has, positional.count == 3 { return positional[2] }
+      return try attribute(name, of: object)
+    case ("python.callable", 1):
+      switch positional[0] {
+      case .library, .function, .bound, .type, .object, .method: return .bool(true)
+      case .none, .string, .int, .double, .bool, .tuple, .list: return .bool(false)
+      default: return nil
+      }
+    case ("python.all", 1): return .bool(try elements(positional[0]).allSatisfy { try truth($0) })
+    case ("python.any", 1): return .bool(try elements(positional[0]).contains { try truth($0) })
+    case ("python.sorted", 1):
+      let numbers = try elements(positional[0]).compactMap(\.int)
+      guard try numbers.count == elements(positional[0]).count, keywords.isEmpty else { return nil }
+      return .list(PythonList(numbers.sorted().map { .int($0) }))
+    case ("python.format", 2):
+      guard let number = positional[0].int, let format = positional[1].string,
+        number >= 0, let width = Int(format.drop { ":0".contains($0) }.filter { $0 != "d" }),
+        format.hasPrefix(":0"), width < 20
+      else { return nil }
+      let digits = String(number)
+      return .string(String(repeating: "0", count: max(0, width - digits.count)) + digits)
+    case ("python.super", 2):
+      guard case .type(let type) = positional[0], case .object(let object) = positional[1] else {
+        return nil
+      }
+      return .parent(object, type)
+    case ("python.isinstance", 2): return try isInstance(positional[0], positional[1])
+    default: return nil
+    }
+  }
+
+  /// Nil if Python's own types alone decide.
+  private func isInstance(_ value: PythonSymbol, _ types: PythonSymbol) throws -> PythonSymbol? {
+    var rest = false
+    for type in types.elements ?? [types] {
+      switch (type, value) {
+      case (.type(let type), .object(let object)):
+        if object.type?.lineage.contains(where: { $0 === type }) == true { return .bool(true) }
+      case (.type, _): break
+      case (.library(let path), _) where path.hasPrefix("python."): rest = true
+      case (.library(let path), .object(let object)):
+        guard let name = KerasClass.name(path) else {
+          throw Self.unsupported("it checks whether a layer is \(path)")
+        }
+        if name == "Layer" || name == object.layerClass { return .bool(true) }
+      case (.library(let path), _):
+        guard KerasClass.name(path) == nil else { break }
+        throw Self.unsupported("it checks whether a value is \(path)")
+      default: throw Self.unsupported("it checks the type of a value")
+      }
+    }
+    return rest ? nil : .bool(false)
+  }
+}
