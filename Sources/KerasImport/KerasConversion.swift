@@ -124,7 +124,9 @@ package struct KerasConversion: SourceConversion {
     if let source = try files.source(of: layer) {
       return .python(PythonConversion(source, subject, options.customLayers))
     }
-    if source.definition.isSubclassed { throw ModelDefinition.needsCode(layer.className) }
+    if source.definition.isSubclassed, !layer.isInput {
+      throw ModelDefinition.needsCode(layer.className)
+    }
     if let type = layer.type {
       do {
         return .known(try layer.configuration(subject.layer, source.version).layer(type))

@@ -109,7 +109,8 @@ extension ModelDefinition {
   static func needsCode(_ className: String) -> ModelError {
     ModelError(
       .unsupported, "the model's class '\(className)' can be rebuilt only by its own code",
-      hint: "pass its source: \(setting: "layerSource") FILE.py; or save the model as a Sequential or "
+      hint:
+        "pass its source: \(setting: "layerSource") FILE.py; or save the model as a Sequential or "
         + "functional model")
   }
 }

@@ -169,7 +169,8 @@ private struct ObjectWeightMatching {
     let configuration =
       layer.innerClass == nil ? .object(layer.fields) : layer.fields["layer"]?["config"]
     assignment.assign(
-      Self.weights(node, configuration, relativeTo: node.path), to: layer, slots: slots(layer))
+      Self.weights(node, configuration, relativeTo: node.path == "/" ? "" : node.path),
+      to: layer, slots: slots(layer))
   }
 
   private func needsWeights(_ layer: ModelDefinition.Layer) -> Bool {

@@ -48,7 +48,7 @@ extension UnsupportedLayers {
   ///   - pseudocode: its code as it may have been written.
   static func error(
     for subject: CustomLayerSubject, reading: Result<PythonFormula, ModelError>? = nil,
-    pseudocode: String? = nil, readsFormulas: Bool = false
+    pseudocode: String? = nil, readsFormulas: Bool = false, hasSource: Bool = false
   ) -> ModelError {
     var message = "this layer class is not supported"
     let known = UnconvertedClasses.reasons.first { $0.names.contains(subject.layerClass) }
@@ -61,7 +61,7 @@ extension UnsupportedLayers {
         ?? "its Python function cannot be read and is never run"
     }
     var hint =
-      known == nil && subject.layerClass != "Lambda"
+      known == nil && subject.layerClass != "Lambda" && !hasSource
       ? "pass its source: \(setting: "layerSource") FILE.py; or " : ""
     let name = subject.function.map { " '\($0)'" } ?? ""
     switch reading {

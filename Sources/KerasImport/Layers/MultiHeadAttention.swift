@@ -137,7 +137,8 @@ struct MultiHeadAttention: KerasLayer {
     _ merged: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
   ) throws -> KerasTensor {
     let inner = heads * valueSize
-    let sizes = outputShape?.map { Int?($0) } ?? [nil]
+    let channels = call.missingWeights == nil ? nil : call.inputs.first?.shape.last ?? nil
+    let sizes = outputShape?.map { Int?($0) } ?? [channels]
     let kernel = try call.weight("attention_output_kernel", [heads, valueSize] + sizes)
     let made = Array(kernel.shape[2...])
     let outputs = try checkedProduct(made, limit: Limits.dimension)

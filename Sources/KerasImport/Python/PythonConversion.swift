@@ -100,7 +100,7 @@ struct PythonConversion {
         throw ModelError(
           error.code, "its source cannot be followed: \(error.message)", layer: call.name,
           layerClass: call.className,
-          hint: error.hint ?? UnsupportedLayers.error(for: subject).hint)
+          hint: error.hint ?? UnsupportedLayers.error(for: subject, hasSource: true).hint)
       }
       if case .code(let program) = source { pseudocode = PythonText.function(program) }
       throw UnsupportedLayers.error(

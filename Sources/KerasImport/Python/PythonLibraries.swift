@@ -33,7 +33,8 @@ enum PythonLibraries {
     for (from, to) in [
       ("tensorflow", "tf"), ("numpy", "np"), ("tf.compat.v1.image", "tf.image1"),
       ("tf.compat.v1.", "tf."), ("tf.compat.v2", "tf"),
-      ("tf.python.keras", "keras"), ("tf_keras", "keras"), ("keras_core", "keras"), ("tf._keras", "keras"), ("tf.keras", "keras"),
+      ("tf.python.keras", "keras"), ("tf_keras", "keras"), ("keras_core", "keras"),
+      ("tf._keras", "keras"), ("tf.keras", "keras"),
       ("keras.backend.tensorflow_backend", "keras.backend"),
       ("keras.backend.tf", "tf"),
     ] where path == from || path.hasPrefix(from + (from.hasSuffix(".") ? "" : ".")) {

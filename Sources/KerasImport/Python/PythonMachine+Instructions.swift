@@ -164,7 +164,8 @@ extension PythonMachine {
       let values = try frame.pop(count)
       guard keys.count == count else { throw Self.malformed }
       try frame.push(
-        .dictionary(PythonDictionary(try zip(keys, values).map { (try PythonDictionary.key($0), $1) })))
+        .dictionary(
+          PythonDictionary(try zip(keys, values).map { (try PythonDictionary.key($0), $1) })))
     case .addPair:
       let key = try frame.pop()
       let value = try frame.pop()

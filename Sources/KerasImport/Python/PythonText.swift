@@ -14,6 +14,7 @@ enum PythonText {
     case .tuple(let elements):
       return "(" + elements.prefix(9).map(text).joined(separator: ", ")
         + (elements.count == 1 ? ",)" : ")")
+    case .array(let array) where array.shape.count > 1: return "array\(array.shape)"
     case .list, .sizes, .array:
       return "[" + (symbol.elements ?? []).prefix(9).map(text).joined(separator: ", ") + "]"
     case .unknownSize: return "?"

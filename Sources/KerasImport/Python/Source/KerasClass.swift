@@ -76,7 +76,7 @@ enum KerasClass {
     ReLU | max_value negative_slope=0 threshold=0
     PReLU |
     ELU | alpha=1
-    LeakyReLU |
+    LeakyReLU | alpha
     Softmax | axis=-1
     Dropout SpatialDropout1D SpatialDropout2D SpatialDropout3D GaussianDropout GaussianNoise | rate
     MaxPooling1D AveragePooling1D | pool_size=2 strides padding=valid

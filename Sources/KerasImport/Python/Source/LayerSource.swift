@@ -116,7 +116,9 @@ struct LayerSource: Sendable {
     ]
     var keywords: PythonMachine.Keywords = []
     for (name, value) in layer.fields.members {
-      if base.contains(name), known.map({ !$0.contains(name) }) ?? (name != "name" && name != "trainable") {
+      if base.contains(name),
+        known.map({ !$0.contains(name) }) ?? (name != "name" && name != "trainable")
+      {
         if name == "dtype", let type = PythonValues.plain(value).string, type != "float32" {
           throw PythonMachine.unsupported("its dtype is \(type)")
         }

@@ -45,7 +45,8 @@ final class PythonClass {
     lineage = try [self] + Self.merged(lists + [bases])
     roots.removeAll { $0 == "python.object" }
     guard lineage.count <= 32, roots.count <= 1 else {
-      throw PythonMachine.unsupported("the class \(definition.name) inherits from several libraries")
+      throw PythonMachine.unsupported(
+        "the class \(definition.name) inherits from several libraries")
     }
   }
 

@@ -127,7 +127,8 @@ extension PythonCompiler {
     case "in", "not in": return .contains(negated: name == "not in")
     case "is", "is not": return .identical(negated: name == "is not")
     default:
-      return functions[name].map { PythonOperation.binary(.function($0)) } ?? .refuse("it uses '\(name)'")
+      return functions[name].map { PythonOperation.binary(.function($0)) }
+        ?? .refuse("it uses '\(name)'")
     }
   }
 

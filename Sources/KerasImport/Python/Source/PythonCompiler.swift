@@ -21,7 +21,9 @@ struct PythonCompiler {
     renamed: [String: String] = [:], dividesWhole: Bool
   ) throws -> PythonFunction {
     var compiler = PythonCompiler(definition, outer, renamed, dividesWhole)
-    if let reason = definition.unsupported { compiler.emit(.refuse("it is a function with '\(reason)'")) }
+    if let reason = definition.unsupported {
+      compiler.emit(.refuse("it is a function with '\(reason)'"))
+    }
     try compiler.block(definition.body)
     compiler.emit(.constantResult(compiler.constant(.none)))
     return compiler.function
@@ -105,7 +107,11 @@ struct PythonCompiler {
     return name
   }
 
-  enum Place { case local(Int), enclosed(Int), global(Int) }
+  enum Place {
+    case local(Int)
+    case enclosed(Int)
+    case global(Int)
+  }
 
   mutating func place(_ name: String) -> Place {
     let found = renamed[name] ?? name
@@ -114,7 +120,9 @@ struct PythonCompiler {
       let isShared = names.inner.contains(found) || found != name && names.inner.contains(plain)
       return isShared ? .enclosed(variable(found)) : .local(variable(found))
     }
-    guard outer.contains(found), !names.global.contains(found) else { return .global(self.name(found)) }
+    guard outer.contains(found), !names.global.contains(found) else {
+      return .global(self.name(found))
+    }
     if !function.code.free.contains(found) { function.code.free.append(found) }
     return .enclosed(variable(found))
   }
@@ -171,7 +179,8 @@ struct PythonCompiler {
       guard let loop = loops.last else { return emit(.refuse("it stops no loop")) }
       if loop.isIteration { emit(.pop) }
       loops[loops.count - 1].breaks.append(emitJump())
-    case .next: emit(loops.last.map { PythonOperation.jump($0.start) } ?? .refuse("it continues no loop"))
+    case .next:
+      emit(loops.last.map { PythonOperation.jump($0.start) } ?? .refuse("it continues no loop"))
     case .raise: emit(.raise)
     case .unsupported(let what): emit(.refuse("it uses \(what)"))
     case .branch(let branches, let otherwise):
@@ -292,7 +301,8 @@ struct PythonCompiler {
       try value(index)
       emit(.setSubscripted)
     case .tuple(let parts), .list(let parts):
-      guard let star = parts.firstIndex(where: { if case .starred = $0.kind { true } else { false } })
+      guard
+        let star = parts.firstIndex(where: { if case .starred = $0.kind { true } else { false } })
       else {
         emit(.unpack(parts.count))
         for part in parts { try assign(part) }

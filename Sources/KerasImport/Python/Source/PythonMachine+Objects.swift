@@ -81,7 +81,8 @@ extension PythonMachine {
           case "activity_regularizer", "dynamic", "autocast", "input_shape", "batch_input_shape",
             "batch_shape", "build_input_shape":
             break
-          default: throw Self.unsupported("the base class \(base) gets the unknown argument '\(name)'")
+          default:
+            throw Self.unsupported("the base class \(base) gets the unknown argument '\(name)'")
           }
         }
         return
@@ -95,7 +96,8 @@ extension PythonMachine {
     }
     object.fields = try KerasClass.fields(
       className, positional.map { try json($0) },
-      keywords.filter { !["name", "dtype"].contains($0.name) }.map { ($0.name, try json($0.value)) })
+      keywords.filter { !["name", "dtype"].contains($0.name) }.map { ($0.name, try json($0.value)) }
+    )
     if className == "LeakyReLU", positional.isEmpty, object.fields["alpha"] == nil,
       object.fields["negative_slope"] == nil
     {
@@ -329,8 +331,10 @@ extension PythonMachine {
 
   /// Functions that are those of Keras by the same name.
   private static let activations: Set<String> = Set(
-    ["relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "selu", "softplus", "softsign", "swish",
-      "silu", "gelu"].map { "tf.nn." + $0 } + ["tf.tanh", "tf.sigmoid"]
+    [
+      "relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "selu", "softplus", "softsign", "swish",
+      "silu", "gelu",
+    ].map { "tf.nn." + $0 } + ["tf.tanh", "tf.sigmoid"]
       + ["relu", "sigmoid", "tanh", "softmax", "elu", "softplus", "softsign"].map {
         "keras.backend." + $0
       })

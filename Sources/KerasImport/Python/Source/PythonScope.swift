@@ -110,7 +110,8 @@ final class PythonScope {
     case .module(let path): value = try module(path, machine)
     case .imported(let name, let path): value = try imported(name, from: path, machine)
     case .unclear:
-      throw PythonMachine.unsupported("'\(name)' of \(path) is set more than once or under a condition")
+      throw PythonMachine.unsupported(
+        "'\(name)' of \(path) is set more than once or under a condition")
     case .statement(let statement):
       if case .type(let type) = statement.kind {
         value = .type(try PythonClass(type, self, machine))

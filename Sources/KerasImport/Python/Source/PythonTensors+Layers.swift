@@ -49,7 +49,8 @@ extension PythonTensors {
     ) throws -> PythonSymbol {
       var inputs: [KerasTensor] = []
       _ = try argument(x, &inputs, machine)
-      let layer = call.with(name: try self.name(className.lowercased()), inputs: inputs, weights: [])
+      let layer = call.with(
+        name: try self.name(className.lowercased()), inputs: inputs, weights: [])
       let values = FloatValues(array.elements.map { Float($0) }).shaped(array.shape)
       let outputs = try OperationCall(layer, fields: JSONObject()).convert(
         inputs, as: className, fields, weights: [(weight, values)], into: &network)
@@ -57,7 +58,8 @@ extension PythonTensors {
     }
     func product(_ x: PythonSymbol, _ matrix: FormulaArray) throws -> PythonSymbol {
       try layer(
-        "Dense", x, ["units": .int(matrix.shape[1]), "use_bias": .bool(false), "activation": .null],
+        "Dense", x,
+        ["units": .int(matrix.shape[1]), "use_bias": .bool(false), "activation": .null],
         "kernel", matrix)
     }
     func transposed(_ matrix: FormulaArray) -> FormulaArray {

@@ -2,7 +2,9 @@ import TensorCore
 
 /// Which stored weights belong to the weights and layers that a layer's source makes.
 struct SourceWeights {
-  private(set) var stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]]) = ([:], [:])
+  private(set) var stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]]) = (
+    [:], [:]
+  )
   private let call: LayerCall
   private var visited: Set<ObjectIdentifier> = []
   private var used: Set<String> = []
@@ -120,17 +122,20 @@ struct SourceWeights {
     let objects = Set(numbers)
     // Versions of Keras count objects by where they are set or when they are made.
     try require(
-      objects.count < 2 || Set(entries.map(\.isTrainable)).allSatisfy { kind in
-        let some = entries.filter { $0.isTrainable == kind }.map(\.object.number)
-        return some == some.sorted()
-      }, .unsupported, "the order of its layers' weights is not known")
+      objects.count < 2
+        || Set(entries.map(\.isTrainable)).allSatisfy { kind in
+          let some = entries.filter { $0.isTrainable == kind }.map(\.object.number)
+          return some == some.sorted()
+        }, .unsupported, "the order of its layers' weights is not known")
     var found: [Int: [(slot: Int, weight: StoredWeight)]] = [:]
     var layers: [Int: PythonObject] = [:]
     for (entry, weight) in zip(entries, call.weights) {
       let name = StoredWeight.shortName(weight.storedName, layer: call.name)
       let wanted = entry.name.split(separator: "/").last.map(String.init) ?? ""
+      // Attention's `query_kernel` is `query/kernel` in a file.
+      let path = weight.storedName.prefix { $0 != ":" }.replacing("/", with: "_")
       try require(
-        wanted.isEmpty || name == wanted || name.hasPrefix(wanted + "_") || name.hasSuffix(wanted),
+        wanted.isEmpty || name == wanted || name.hasPrefix(wanted + "_") || path.hasSuffix("_" + wanted),
         "the source makes the weight '\(entry.name)' where the file has '\(weight.storedName)'")
       if let own = entry.weight {
         try bind(own, weight)
@@ -166,7 +171,8 @@ struct SourceWeights {
         result += try entries(value, isFrozen: isFrozen)
       }
       return result
-    case .list, .tuple: return try (symbol.elements ?? []).flatMap { try entries($0, isFrozen: isFrozen) }
+    case .list, .tuple:
+      return try (symbol.elements ?? []).flatMap { try entries($0, isFrozen: isFrozen) }
     case .dictionary(let members):
       return try members.members.flatMap { try entries($0.value, isFrozen: isFrozen) }
     default: return []
