@@ -275,7 +275,7 @@ final class PythonDictionary {
   /// Whole numbers are marked, since they are not the texts of the same digits.
   static func key(_ symbol: PythonSymbol) throws -> String {
     guard let key = symbol.string ?? symbol.int.map({ "\0\($0)" }) else {
-      throw PythonMachine.unsupported("a dictionary in it has a key that is no text")
+      throw PythonMachine.unsupported("a dictionary in it has a key other than text and whole numbers")
     }
     return key
   }
