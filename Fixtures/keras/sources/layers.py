@@ -166,3 +166,25 @@ class Patches(layers.Layer):
 
     def get_config(self):
         return {**super().get_config(), "size": self.size}
+
+
+@keras.saving.register_keras_serializable(package="Tests")
+class Net(keras.Model):
+    """A model of its own class."""
+
+    def __init__(self, units=4, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+        self.conv = layers.Conv2D(units, 3, activation="relu")
+        self.norm = layers.BatchNormalization()
+        self.dense = [layers.Dense(units) for _ in range(2)]
+
+    def call(self, x, training=False):
+        x = self.norm(self.conv(x), training=training)
+        x = ops.mean(x, axis=(1, 2))
+        for layer in self.dense:
+            x = layer(x)
+        return x
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}

@@ -54,6 +54,9 @@ save("excite", sequential((6, 6, 8), new.SqueezeExcite(2)), BOTH, (6, 6, 8))
 save("stack", sequential((6, 6, 3), new.Stack(4)), BOTH, (6, 6, 3))
 save("mixer", sequential((5, 8), new.TokenMixer(2, 4)), BOTH, (5, 8))
 save("patches", sequential((6, 6, 3), new.Patches(2), new.Affine(4)), BOTH, (6, 6, 3))
+net = new.Net(5)
+net(np.zeros((1, 6, 6, 3), "float32"))
+save("subclassed", net, ("keras",), (6, 6, 3))
 
 import old_layers as old
 

@@ -275,7 +275,8 @@ final class PythonDictionary {
   /// Whole numbers are marked, since they are not the texts of the same digits.
   static func key(_ symbol: PythonSymbol) throws -> String {
     guard let key = symbol.string ?? symbol.int.map({ "\0\($0)" }) else {
-      throw PythonMachine.unsupported("a dictionary in it has a key other than text and whole numbers")
+      throw PythonMachine.unsupported(
+        "a dictionary in it has a key other than text and whole numbers")
     }
     return key
   }
