@@ -1,10 +1,13 @@
+#define _GNU_SOURCE
 #include "CSystem.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static unsigned long long least(unsigned long long a, unsigned long long b) {
   return a < b ? a : b;
@@ -22,11 +25,34 @@ static unsigned long long number(const char *path) {
 }
 #endif
 
-// The least limit of the process's control group and those around it.
-static unsigned long long groupLimit(void) {
-  unsigned long long result = ~0ull;
 #ifdef __linux__
-  FILE *file = fopen("/proc/self/cgroup", "re");
+// The processors that a group's quota allows, in thousandths; version 1 has a file for the period.
+static unsigned long long quota(const char *folder, int isUnified) {
+  char path[1300];
+  long long time = -1, period = 0;
+  snprintf(path, sizeof path, "%s/%s", folder, isUnified ? "cpu.max" : "cpu.cfs_quota_us");
+  FILE *file = fopen(path, "re");
+  if (!file) return ~0ull;
+  int count = fscanf(file, "%lld %lld", &time, &period);
+  fclose(file);
+  if (count == 1 && !isUnified) {
+    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
+    period = (long long)number(path);
+  }
+  return time > 0 && period > 0 ? (unsigned long long)(time * 1000.0 / period) : ~0ull;
+}
+
+static unsigned long long memory(const char *folder, int isUnified) {
+  char path[1300];
+  snprintf(path, sizeof path, "%s/%s", folder, isUnified ? "memory.max" : "memory.limit_in_bytes");
+  return number(path);
+}
+
+// The least limit of the process's control group and those around it.
+static unsigned long long groupLimit(const char *groups, const char *folder, const char *controller,
+                                     unsigned long long limit(const char *, int)) {
+  unsigned long long result = ~0ull;
+  FILE *file = fopen(groups, "re");
   if (!file) return result;
   char line[1024], path[1200];
   while (fgets(line, sizeof line, file)) {
@@ -36,23 +62,49 @@ static unsigned long long groupLimit(void) {
     if (!group) continue;
     *group++ = 0;
     int isUnified = controllers[1] == 0;
-    if (!isUnified && !strstr(controllers, "memory")) continue;
+    if (!isUnified && !strstr(controllers, controller)) continue;
     for (;;) {
-      snprintf(path, sizeof path, "/sys/fs/cgroup%s%s/%s", isUnified ? "" : "/memory", group,
-               isUnified ? "memory.max" : "memory.limit_in_bytes");
-      result = least(result, number(path));
+      snprintf(path, sizeof path, "%s/%s%s", folder, isUnified ? "" : controller, group);
+      result = least(result, limit(path, isUnified));
       char *slash = strrchr(group, '/');
       if (!slash || !group[0]) break;
       *slash = 0;
     }
   }
   fclose(file);
-#endif
   return result;
+}
+#endif
+
+long assay_processor_quota(const char *groups, const char *folder) {
+#ifdef __linux__
+  unsigned long long limit = groupLimit(groups, folder, "cpu", quota);
+  return limit < 1000000 ? (long)(limit + 999) / 1000 : 1000;
+#else
+  return 1000;
+#endif
+}
+
+long assay_processor_count(void) {
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+#ifdef __linux__
+  // The system refuses sets that are smaller than its own.
+  static const int most = 8192;
+  cpu_set_t *allowed = CPU_ALLOC(most);
+  size_t size = CPU_ALLOC_SIZE(most);
+  if (allowed && sched_getaffinity(0, size, allowed) == 0) count = CPU_COUNT_S(size, allowed);
+  CPU_FREE(allowed);
+#endif
+  long quota = assay_processor_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+  if (count > quota) count = quota;
+  return count > 1 ? count : 1;
 }
 
 size_t assay_memory_limit(void) {
-  unsigned long long result = groupLimit();
+  unsigned long long result = ~0ull;
+#ifdef __linux__
+  result = groupLimit("/proc/self/cgroup", "/sys/fs/cgroup", "memory", memory);
+#endif
   struct rlimit limits;
   if (getrlimit(RLIMIT_AS, &limits) == 0 && limits.rlim_cur != RLIM_INFINITY)
     result = least(result, limits.rlim_cur);

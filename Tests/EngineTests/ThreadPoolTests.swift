@@ -1,7 +1,11 @@
+import LibC
 import Synchronization
 import Testing
 
 @testable import Engine
+
+/// What a handler of signals sees: 1 once it runs, 2 when it may return.
+private let handlerState = Atomic<Int>(0)
 
 @Suite struct ThreadPoolTests {
   @Test(arguments: [1, 2, 3, 4])
@@ -96,6 +100,64 @@ import Testing
     }
     #expect(runs.value.load(ordering: .relaxed) == 9)
   }
+
+  /// A worker is held in a handler of signals, as a busy machine holds one that gets no core.
+  @Test func theCallerDoesNotWaitForAWorkerThatHasNotBegun() throws {
+    let pool = ThreadPool(threadCount: 2)
+    let caller = pthread_self()
+    let worker = Mutex<pthread_t?>(nil)
+    // The caller does the worker's part if that is late.
+    for _ in 0..<1000 where worker.withLock({ $0 }) == nil {
+      pool.onEveryThread { thread, _ in
+        if thread == 0 {
+          usleep(1000)
+        } else if pthread_equal(pthread_self(), caller) == 0 {
+          // Threads of a test may have blocked signals, and others inherit that.
+          var signals = sigset_t()
+          sigemptyset(&signals)
+          sigaddset(&signals, SIGUSR2)
+          pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+          worker.withLock { $0 = pthread_self() }
+        }
+      }
+    }
+    let held = try #require(worker.withLock { $0 })
+    handlerState.store(0, ordering: .relaxed)
+    signal(SIGUSR2) { _ in
+      handlerState.store(1, ordering: .relaxed)
+      for _ in 0..<5_000 where handlerState.load(ordering: .relaxed) == 1 { usleep(1000) }
+      handlerState.store(3, ordering: .relaxed)
+    }
+    defer { signal(SIGUSR2, SIG_DFL) }
+    try #require(pthread_kill(held, SIGUSR2) == 0)
+    for _ in 0..<5_000 where handlerState.load(ordering: .relaxed) == 0 { usleep(1000) }
+    let runs = (0..<10).map { _ in Counter() }
+    for _ in 0..<3 { pool.forEach(10) { runs[$0].value.add(1, ordering: .relaxed) } }
+    #expect(handlerState.load(ordering: .relaxed) == 1, "the caller waited for the worker")
+    #expect(runs.allSatisfy { $0.value.load(ordering: .relaxed) == 3 })
+    handlerState.store(2, ordering: .relaxed)
+    for _ in 0..<5_000 where handlerState.load(ordering: .relaxed) == 2 { usleep(1000) }
+  }
+
+  #if os(Linux)
+    @Test func threadsAreAsManyAsTheAffinityAllows() throws {
+      // The headers hide these functions from Swift.
+      typealias Function = @convention(c) (pid_t, Int, UnsafeMutablePointer<UInt64>) -> CInt
+      func function(_ name: String) throws -> Function {
+        unsafeBitCast(try #require(dlsym(nil, name)), to: Function.self)
+      }
+      let (get, set) = (try function("sched_getaffinity"), try function("sched_setaffinity"))
+      var before = [UInt64](repeating: 0, count: 128)
+      try #require(get(0, 8 * before.count, &before) > -1)
+      let first = try #require(before.firstIndex { $0 != 0 })
+      var one = [UInt64](repeating: 0, count: 128)
+      one[first] = before[first] & (0 &- before[first])
+      // Holds for this thread alone.
+      try #require(set(0, 8 * one.count, &one) == 0)
+      defer { _ = set(0, 8 * before.count, &before) }
+      #expect(ThreadPool.availableCores == 1)
+    }
+  #endif
 
   private final class Counter: Sendable {
     let value = Atomic<Int>(0)

@@ -77,6 +77,13 @@ int assay_rehearse_loading(const char *path, int mode, const char *entry, unsign
 /// can hold.
 size_t assay_memory_limit(void);
 
+/// Processors that the process may use: those of its affinity (Linux), at most its quota; at least 1.
+long assay_processor_count(void);
+
+/// The least quota of the control groups that the file `groups` names, of both versions, in `folder`,
+/// rounded up; 1000 where there is none.
+long assay_processor_quota(const char *groups, const char *folder);
+
 /// Makes allocations fail that exceed what is in use by more than this (Linux).
 void assay_limit_memory(size_t bytes);
 

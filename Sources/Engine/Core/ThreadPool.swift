@@ -4,7 +4,8 @@ import Synchronization
 
 /// One worker per core besides the caller. Every thread has a share of a job's units; a thread that
 /// finishes its share takes units from the others, so none waits for a core that is slower or busy
-/// elsewhere. Which thread computes a unit does not change the result.
+/// elsewhere. The caller does the part of a worker that has not begun by then. Which thread computes
+/// a unit does not change the result.
 final class ThreadPool: Sendable {
   let threadCount: Int
   private let shared: SharedState
@@ -20,7 +21,8 @@ final class ThreadPool: Sendable {
 
   deinit { shared.stop() }
 
-  /// Calls `body(thread, threadCount)` once on every thread and returns when all are done.
+  /// Calls `body(thread, threadCount)` once for every thread, on it or on the caller's, and returns
+  /// when all are done.
   func onEveryThread(_ body: (Int, Int) -> Void) {
     if threadCount == 1 { return body(0, 1) }
     withoutActuallyEscaping(body) { shared.run($0, threads: threadCount) }
@@ -56,10 +58,8 @@ final class ThreadPool: Sendable {
     return units.lowerBound + share.lowerBound..<units.lowerBound + share.upperBound
   }
 
-  /// Number of active cores.
-  static var availableCores: Int {
-    max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-  }
+  /// Number of cores that this process may use.
+  static var availableCores: Int { Int(assay_processor_count()) }
 }
 
 /// How often this process and its ancestors have forked: a child has none of its parent's threads.
@@ -88,10 +88,17 @@ private struct PolledNumber {
       pointer.pointee.store(newValue, ordering: .sequentiallyConsistent)
     }
   }
+
+  /// Replaces the number if it is `old`, and returns whether it was.
+  func exchange(_ old: Int, for new: Int) -> Bool {
+    pointer.pointee.compareExchange(
+      expected: old, desired: new, ordering: .sequentiallyConsistent
+    ).exchanged
+  }
 }
 
-/// State shared by callers and workers: the number of the current round, its work, and the last
-/// round that each worker has finished.
+/// State shared by callers and workers: the number of the current round, its work, and what each
+/// worker has done of it.
 private final class SharedState: @unchecked Sendable {
   /// What every thread does in a round. Workers call it without counting references to it.
   private final class Work {
@@ -102,8 +109,9 @@ private final class SharedState: @unchecked Sendable {
   // `@unchecked`: `work` and `threads` are written before a round's number is released and read
   // after it is acquired.
   private let round = PolledNumber()
+  /// Twice the last round that a worker has finished or missed, plus one while it works on the next.
   /// The first number is the caller's and stays 0.
-  private let finished: [PolledNumber]
+  private let states: [PolledNumber]
   private let sleepers = Atomic<Int>(0)
   private let isCallerAsleep = Atomic<Bool>(false)
   private var work: Unmanaged<Work>?
@@ -136,7 +144,7 @@ private final class SharedState: @unchecked Sendable {
 
   init(threads: Int) {
     shares = UnitShares(threads: threads)
-    finished = (0..<threads).map { _ in PolledNumber() }
+    states = (0..<threads).map { _ in PolledNumber() }
     _ = countsForks
     start()
   }
@@ -151,8 +159,8 @@ private final class SharedState: @unchecked Sendable {
     sleepers.store(0, ordering: .relaxed)
     isCallerAsleep.store(false, ordering: .relaxed)
     handles = []
-    for thread in finished.indices.dropFirst() {
-      finished[thread].value = round.value
+    for state in states.dropFirst() { state.value = 2 * round.value }
+    for thread in states.indices.dropFirst() {
       guard let handle = startThread({ self.work(as: thread) }) else { return }
       handles.append(handle)
     }
@@ -165,7 +173,7 @@ private final class SharedState: @unchecked Sendable {
   deinit {
     shares.deallocate()
     round.deallocate()
-    for number in finished { number.deallocate() }
+    for number in states { number.deallocate() }
     pthread_mutex_destroy(mutex)
     pthread_cond_destroy(wakeUp)
     pthread_cond_destroy(allDone)
@@ -187,9 +195,16 @@ private final class SharedState: @unchecked Sendable {
     self.threads = threads
     beginRound()
     body(0, threads)
-    // The system may have fewer threads for a child process.
+    // A worker that begins late finds nothing to do. The system may have fewer threads for a child
+    // process.
+    let current = round.value
     for thread in 1..<threads {
-      thread <= workerCount ? waitForWorker(thread) : body(thread, threads)
+      let state = states[thread]
+      if state.exchange(2 * (current - 1), for: 2 * current) {
+        body(thread, threads)
+      } else {
+        wait(until: state, is: 2 * current)
+      }
     }
     self.work = nil
     withExtendedLifetime(work) {}
@@ -211,25 +226,27 @@ private final class SharedState: @unchecked Sendable {
     }
   }
 
-  private func waitForWorker(_ thread: Int) {
-    let (finished, current) = (finished[thread], round.value)
-    if waitAwake(until: { finished.value == current }) { return }
+  private func wait(until state: PolledNumber, is done: Int) {
+    if waitAwake(until: { state.value == done }) { return }
     pthread_mutex_lock(mutex)
     isCallerAsleep.store(true, ordering: .sequentiallyConsistent)
-    while finished.value != current { pthread_cond_wait(allDone, mutex) }
+    while state.value != done { pthread_cond_wait(allDone, mutex) }
     isCallerAsleep.store(false, ordering: .relaxed)
     pthread_mutex_unlock(mutex)
   }
 
   private func work(as thread: Int) {
-    let finished = finished[thread]
+    let state = states[thread]
+    var last = state.value / 2
     while true {
-      let current = finished.value + 1
-      waitForRound(current)
+      waitForRound(after: last)
+      last = round.value
+      // The caller may have done this worker's part, and more rounds may have begun.
+      if !state.exchange(2 * (last - 1), for: 2 * last - 1) { continue }
       if isStopping { return }
       let threads = threads
       work?._withUnsafeGuaranteedRef { $0.body(thread, threads) }
-      finished.value = current
+      state.value = 2 * last
       if isCallerAsleep.load(ordering: .sequentiallyConsistent) {
         pthread_mutex_lock(mutex)
         pthread_cond_signal(allDone)
@@ -238,11 +255,11 @@ private final class SharedState: @unchecked Sendable {
     }
   }
 
-  private func waitForRound(_ number: Int) {
-    if waitAwake(until: { round.value == number }) { return }
+  private func waitForRound(after number: Int) {
+    if waitAwake(until: { round.value != number }) { return }
     pthread_mutex_lock(mutex)
     sleepers.add(1, ordering: .sequentiallyConsistent)
-    while round.value != number { pthread_cond_wait(wakeUp, mutex) }
+    while round.value == number { pthread_cond_wait(wakeUp, mutex) }
     sleepers.subtract(1, ordering: .sequentiallyConsistent)
     pthread_mutex_unlock(mutex)
   }
