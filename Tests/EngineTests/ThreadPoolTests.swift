@@ -1,5 +1,7 @@
+import CSystem
 import LibC
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Engine
@@ -156,6 +158,34 @@ private let handlerState = Atomic<Int>(0)
       try #require(set(0, 8 * one.count, &one) == 0)
       defer { _ = set(0, 8 * before.count, &before) }
       #expect(ThreadPool.availableCores == 1)
+    }
+  #endif
+
+  #if os(Linux)
+    /// In version 2 a file has quota and period, in version 1 each has a file, and -1 is no quota.
+    @Test func theLeastQuotaOfAControlGroupCounts() throws {
+      try withTemporaryFolder { folder in
+        func write(_ text: String, to path: String) throws {
+          let file = try #require(fopen("\(folder)/\(path)", "w"))
+          fputs(text, file)
+          fclose(file)
+        }
+        func quota(_ groups: String) throws -> Int {
+          try write(groups, to: "groups")
+          return assay_processor_quota("\(folder)/groups", folder)
+        }
+        for name in ["two", "two/inner", "cpu", "cpu/one"] { mkdir("\(folder)/\(name)", 0o700) }
+        try write("250000 100000\n", to: "two/cpu.max")
+        try write("max 100000\n", to: "two/inner/cpu.max")
+        try write("-1\n", to: "cpu/cpu.cfs_quota_us")
+        try write("100000\n", to: "cpu/cpu.cfs_period_us")
+        #expect(try quota("0::/two/inner\n") == 3)
+        #expect(try quota("3:cpu,cpuacct:/one\n") == 1000)
+        try write("50000\n", to: "cpu/one/cpu.cfs_quota_us")
+        try write("100000\n", to: "cpu/one/cpu.cfs_period_us")
+        #expect(try quota("3:cpu,cpuacct:/one\n0::/two\n") == 1)
+        #expect(try quota("0::/\n") == 1000)
+      }
     }
   #endif
 
