@@ -220,7 +220,7 @@ import Testing
     #expect(try kernel(512, 512, size: 26).hasPrefix("Winograd 4×4"))
     // Wider vectors would wait for the weights of larger tiles.
     #expect(
-      try kernel(512, 512, size: 28).hasPrefix(set == .avx512 ? "Winograd 4×4" : "Winograd 6×6"))
+      try kernel(512, 512, size: 28).hasPrefix(set.kernels.channelBlock == 16 ? "Winograd 4×4" : "Winograd 6×6"))
     #expect(try kernel(256, 256, size: 56).hasPrefix("Winograd 6×6"))
     #expect(try kernel(128, 256, size: 56).hasPrefix("Winograd 4×4"))
     #expect(try kernel(192, 192, size: 17, taps: [1, 7]).hasPrefix("Winograd 1×3, 1×7"))
@@ -228,5 +228,23 @@ import Testing
     #expect(try kernel(384, 384, size: 8, taps: [1, 3]).hasPrefix("Winograd 1×4, 1×3"))
     // Most of a tile is cut off.
     #expect(try kernel(128, 128, size: 1).hasPrefix("direct"))
+  }
+
+  /// Each of the layers would keep four times its weights.
+  @Test func transformedWeightsOfANetworkAreBounded() throws {
+    let layer = Net.convolution(512, 512)
+    let names = ["in"] + (1...5).map { "c\($0)" } + ["out"]
+    let model = Net.model(
+      [512, 26, 26],
+      zip(names, names.dropFirst()).map { Net.layer($1, layer, $0, $1) })
+    var options = CompileOptions()
+    options.threads = 2
+    options.convolution = .automatic
+    let network = try CompiledNetwork(model: model, options: options)
+    let most = max(Int(2.2 * Double(6 * 512 * 512 * 9 * 4)), 128 << 20)
+    #expect(network.packedWeightBytes <= most)
+    let kernels = network.steps.map(\.kernel)
+    #expect(kernels.contains { $0.hasPrefix("Winograd 2×2") })
+    #expect(kernels.contains { $0.hasPrefix("Winograd 4×4") })
   }
 }
