@@ -1,6 +1,13 @@
+#define _GNU_SOURCE
 #include "CSystem.h"
 
 #if defined(__x86_64__)
+
+#include <cpuid.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 bool processor_has_avx2(void) {
   __builtin_cpu_init();
@@ -14,9 +21,21 @@ bool processor_has_avx512(void) {
          __builtin_cpu_supports("avx512dq");
 }
 
+bool processor_has_amx(void) {
+#ifdef __linux__
+  unsigned a, b, c, d;
+  if (!processor_has_avx512() || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+  // AMX-BF16 and AMX-TILE; the system gives a process the registers (state 18) that asks for them.
+  return (d >> 22 & 1) && (d >> 24 & 1) && syscall(SYS_arch_prctl, 0x1023, 18) == 0;
+#else
+  return false;
+#endif
+}
+
 #else
 
 bool processor_has_avx2(void) { return false; }
 bool processor_has_avx512(void) { return false; }
+bool processor_has_amx(void) { return false; }
 
 #endif

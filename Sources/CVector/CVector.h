@@ -149,6 +149,12 @@ VECTOR_OPERATION vector_float vector_select(vector_int mask, vector_float yes, v
   return mask < 0 ? yes : no;
 }
 
+/// Whether every lane is zero.
+VECTOR_OPERATION _Bool vector_are_zero(vector_float x) {
+  vector_int differs = x != 0;
+  return !__builtin_reduce_or(differs);
+}
+
 /// Whether `mask` is negative in every lane.
 VECTOR_OPERATION _Bool vector_all(vector_int mask) { return __builtin_reduce_and(mask) < 0; }
 

@@ -19,6 +19,8 @@ public struct CompileOptions: Sendable {
   package static var availableCores: Int { ThreadPool.availableCores }
   /// Kernels to use; nil means the best set that the machine supports.
   package var instructionSet: InstructionSet?
+  /// What computes large matrix products; nil means what the instruction set has.
+  package var tiles: Tiles?
   /// Algorithm for 3 × 3 convolutions; nil means the one set in the environment, else the faster.
   package var convolution: ConvolutionAlgorithm?
   /// The first outputs of the layers whose sums are in half precision; see `HalfSumLayer`.

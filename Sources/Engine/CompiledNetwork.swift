@@ -179,6 +179,7 @@ private struct Compilation {
       "this processor does not support '\(instructionSet.rawValue)'")
     let context = PassContext(
       pool: pool, kernels: instructionSet.kernels,
+      tiles: options.tiles ?? instructionSet.tiles,
       convolution: try options.convolution ?? ConvolutionAlgorithm.selected())
     try builder.addInputs(&interface)
     try builder.addResults(&interface)

@@ -1,3 +1,12 @@
+/// What computes products of matrices as tiles of numbers in bf16, three for each float: as exact as
+/// multiply-adds, or more. See `Tiles.h`.
+package enum Tiles: Sendable {
+  case none
+  case processor
+  /// Without the processor's support, for tests.
+  case emulated
+}
+
 /// A convolution, or one group of it, computed tap by tap:
 ///
 ///     out[b][y][x] = activation(bias + residual
@@ -22,6 +31,8 @@ package struct ConvolutionArguments: @unchecked Sendable {
   /// What to compute, starting at `output`.
   package var extent: Extent
   package var epilogue: Epilogue
+  /// Must not depend on how the rows or output channels of a layer are divided among calls.
+  package var tiles = Tiles.none
 
   package init(
     input: UnsafePointer<Float>, inputStrides: Strides, inputBlocks: Int = 1,

@@ -26,6 +26,10 @@ package protocol KernelTable: Sendable {
   /// `blockChannels` equal to `channelBlock`. A planar one has 1 and 1, and each plane is a block.
   /// An interleaved one with C channels has C and C, and a single block. An output whose pixel
   /// stride is larger than `channelBlock` skips pixels, for the phases of a transposed convolution.
+  ///
+  /// With tiles, results whose sum is not finite are computed by multiply-adds, and numbers below
+  /// 2⁻¹²⁶, also as products of parts, count as zero. Without whole blocks of adjacent inputs, or
+  /// AVX-512, tiles are not used.
   static func convolution(_ a: ConvolutionArguments)
 
   /// One input channel per group and as many outputs as inputs, blocked. The weights are

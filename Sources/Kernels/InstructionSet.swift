@@ -18,6 +18,11 @@ package enum InstructionSet: String, CaseIterable, Sendable {
   case avx2
   /// AVX-512 F, VL, BW and DQ.
   case avx512
+  /// AVX-512, and AMX's tiles of bf16 numbers for large matrix products.
+  case amx
+
+  /// What computes large matrix products with this set.
+  package var tiles: Tiles { self == .amx ? .processor : .none }
 
   /// Whether this processor and this build of the package can run it.
   package var isAvailable: Bool {
@@ -26,6 +31,7 @@ package enum InstructionSet: String, CaseIterable, Sendable {
       case .baseline: true
       case .avx2: processor_has_avx2()
       case .avx512: processor_has_avx512()
+      case .amx: processor_has_amx()
       }
     #else
       self == .baseline
@@ -37,7 +43,7 @@ package enum InstructionSet: String, CaseIterable, Sendable {
       switch self {
       case .baseline: KernelsBaseline.Table.self
       case .avx2: KernelsAVX2.Table.self
-      case .avx512: KernelsAVX512.Table.self
+      case .avx512, .amx: KernelsAVX512.Table.self
       }
     #else
       KernelsBaseline.Table.self

@@ -85,6 +85,7 @@ func expectClose(
     var epilogue = Epilogue()
     /// Number of output panels per call.
     var panels: Int?
+    var tiles = Tiles.none
 
     func blocked(_ input: [Float], _ weights: [Float], _ bias: [Float]) -> [Float] {
       let block = kernels.channelBlock
@@ -108,15 +109,16 @@ func expectClose(
         if case .prelu(let slopes) = epilogue.activation {
           epilogue.activation = .prelu(slopes + first * block)
         }
-        kernels.convolution(
-          ConvolutionArguments(
-            input: x.constant, inputStrides: source.strides, inputBlocks: source.blocks,
-            blockChannels: block,
-            weights: w.constant + first * source.blocks * block * block * plain.window.taps,
-            window: plain.window, output: y.pointer + first * target.blockStride,
-            outputStrides: target.strides,
-            extent: Extent(blocks: count, rows: plain.outputRows, width: plain.outputWidth),
-            epilogue: epilogue))
+        var arguments = ConvolutionArguments(
+          input: x.constant, inputStrides: source.strides, inputBlocks: source.blocks,
+          blockChannels: block,
+          weights: w.constant + first * source.blocks * block * block * plain.window.taps,
+          window: plain.window, output: y.pointer + first * target.blockStride,
+          outputStrides: target.strides,
+          extent: Extent(blocks: count, rows: plain.outputRows, width: plain.outputWidth),
+          epilogue: epilogue)
+        arguments.tiles = tiles
+        kernels.convolution(arguments)
         first += count
       }
       for value in y.values { precondition(value != GuardedBuffer.untouched) }
@@ -176,6 +178,11 @@ func expectClose(
   }
 
   @Test(arguments: availableSets) func everyEpilogue(_ set: InstructionSet) {
+    everyEpilogue(set, .none)
+    if set == .avx512 { everyEpilogue(set, .emulated) }
+  }
+
+  private func everyEpilogue(_ set: InstructionSet, _ tiles: Tiles) {
     let block = set.kernels.channelBlock
     var plain = PlainConvolution(inputChannels: 20, outputChannels: 3 * block - 3, width: 17)
     plain.dilation = (2, 1)
@@ -207,7 +214,8 @@ func expectClose(
           epilogue.residual = blockedResidual.constant + target.origin
           epilogue.residualStrides = target.strides
         }
-        let run = Run(kernels: set.kernels, plain: plain, edge: .end, epilogue: epilogue)
+        let run = Run(
+          kernels: set.kernels, plain: plain, edge: .end, epilogue: epilogue, tiles: tiles)
         let exact = plain.compute(x, w, b).enumerated().map { index, value in
           let addend = withResidual ? Double(residual[index]) : 0
           return (function(value.0 + addend, index / pixels), value.1 + abs(addend))

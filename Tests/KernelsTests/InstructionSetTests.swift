@@ -22,7 +22,7 @@ import Testing
 
   @Test func blocksFitTheSet() {
     for set in availableSets {
-      #expect(set.kernels.channelBlock == (set == .avx512 ? 16 : 8))
+      #expect(set.kernels.channelBlock == (set == .avx512 || set == .amx ? 16 : 8))
       #expect(set.kernels.panelBlocks == (set == .baseline ? 1 : 2))
     }
   }

@@ -106,6 +106,8 @@ void assay_report_faults(const char *line);
 bool processor_has_avx2(void);
 /// Whether they also offer AVX-512 F, VL, BW and DQ.
 bool processor_has_avx512(void);
+/// Whether they also offer AMX with bf16, and this process may use it (Linux).
+bool processor_has_amx(void);
 
 /// Tells the core that the thread waits in a loop: it spends less and notices the end sooner.
 static inline void processor_pause(void) {

@@ -92,13 +92,24 @@ struct ConvolutionOperation: NodeOperation {
       && window.start == [0, 0] && window.end == [0, 0]
   }
 
+  /// Whether tiles are worth splitting what they multiply: with fewer pixels, outputs or terms, that
+  /// takes too long.
+  func fitsTiles(_ output: Shape, inputBlock: Int) -> Bool {
+    weights.path(block: inputBlock) == .direct && inputBlock % 16 == 0 && output.area >= 48
+      && weights.groupOutputs >= 32
+      && weights.groupInputs * window.kernel[0] * window.kernel[1] >= 64
+  }
+
   /// A direct convolution with packed weights.
-  func makePlan(inputBlock: Int, _ context: StepContext) throws -> DirectPlan {
+  func makePlan(
+    inputBlock: Int, tiles: Tiles = .none, _ context: StepContext
+  ) throws -> DirectPlan {
     try DirectPlan(
       weights, weights.view(window, context.kernels),
       groupStride: weights.groupOutputs * weights.groupInputs * window.kernel[0]
         * window.kernel[1],
-      stride: window.stride, dilation: window.dilation, inputBlock: inputBlock, context: context)
+      stride: window.stride, dilation: window.dilation, inputBlock: inputBlock,
+      tiles: tiles, context: context)
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
@@ -149,9 +160,11 @@ struct ConvolutionOperation: NodeOperation {
     let residual = hasResidual ? context.inputs[1] : nil
     let residualOffset = residualOffset(context)
     let path = weights.path(block: context.channelBlock)
-    let plan = try makePlan(inputBlock: input.layout.block, context)
     let from = input.layout
     let to = output.layout
+    let plan = try makePlan(
+      inputBlock: from.block,
+      tiles: fitsTiles(to.shape, inputBlock: from.block) ? context.tiles : .none, context)
     let isFlat =
       path != .general && window.kernel == [1, 1] && window.stride == [1, 1]
       && window.start == [0, 0] && from.hasContiguousPlanes

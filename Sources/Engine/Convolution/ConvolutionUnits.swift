@@ -12,13 +12,14 @@ struct ConvolutionUnits: Sendable {
   private let panels: Int
   private var cut: Cut
 
-  /// The number of bands per image, and whether panels are the inner loop instead of bands.
+  /// The number of bands per image and of groups of panels, and whether these are the inner loop.
   private struct Cut {
     var bands: Int
+    var groups: Int
     var panelsInner: Bool
   }
 
-  var count: Int { images * cut.bands * panels }
+  var count: Int { images * cut.bands * cut.groups }
   /// Whether each panel after the first reads the input that the previous one has just read.
   var rereadsInput: Bool { cut.panelsInner || cut.bands == 1 }
 
@@ -37,20 +38,24 @@ struct ConvolutionUnits: Sendable {
     var lines = max(1, Self.cacheBytes / max(1, lineBytes))
     if isFlat { lines = max(tile * 4, lines / tile * tile) }
     let fewest = (length + lines - 1) / lines
-    cut = Cut(bands: fewest, panelsInner: panelsInner)
+    cut = Cut(bands: fewest, groups: panels, panelsInner: panelsInner)
+    let work = (0..<panels).map { plan.blocks(ofPanel: $0) }
+    if plan.tiles != .none {
+      cutForTiles(work, pixels: isFlat ? 1 : to.shape.width, threads)
+      return
+    }
     guard threads > 1 else { return }
     // With many units per thread there is little to gain.
     let enough = threads * 16 / max(1, images * panels)
     let most = max(
       fewest, min(length / (isFlat ? max(1, tile / 2) : 1), fewest + 2 * threads, enough))
-    let work = (0..<panels).map { plan.blocks(ofPanel: $0) }
     var least = Int.max
     for bands in fewest...most {
       for inner in [panelsInner, !panelsInner] {
-        let candidate = Cut(bands: bands, panelsInner: inner)
+        let candidate = Cut(bands: bands, groups: panels, panelsInner: inner)
         // Each further band must gain at least a hundredth.
         let longest =
-          longestShare(candidate, work, threads)
+          longestShare(candidate, threads) { $0.rows.count * work[$0.panels.lowerBound] }
           * (100 + bands - fewest + (inner == panelsInner ? 0 : 1))
         if longest < least {
           least = longest
@@ -60,14 +65,29 @@ struct ConvolutionUnits: Sendable {
     }
   }
 
-  /// Lines × blocks of the busiest thread.
-  private func longestShare(_ cut: Cut, _ work: [Int], _ threads: Int) -> Int {
-    let count = images * cut.bands * panels
-    return (0..<threads).map { thread in
-      ThreadPool.share(of: count, thread, threads).reduce(0) { sum, index in
-        let unit = self.unit(index, cut)
-        return sum + unit.rows.count * work[unit.panels.lowerBound]
+  /// Few units, because each splits its pixels and its weights into parts: as measured, a pixel takes
+  /// as long as 3 more blocks of outputs, and a block as 43 more pixels.
+  private mutating func cutForTiles(_ work: [Int], pixels: Int, _ threads: Int) {
+    cut = Cut(bands: 1, groups: 1, panelsInner: true)
+    if threads == 1 { return }
+    var least = Int.max
+    for bands in 1...min(length, 4 * threads) {
+      for groups in 1...panels where images * bands * groups <= 4 * threads {
+        let candidate = Cut(bands: bands, groups: groups, panelsInner: true)
+        let longest = longestShare(candidate, threads) { unit in
+          let (count, blocks) = (unit.rows.count * pixels, work[unit.panels].reduce(0, +))
+          return (count + 31) / 32 * 32 * blocks + 3 * count + 43 * blocks
+        }
+        if longest < least { (least, cut) = (longest, candidate) }
       }
+    }
+  }
+
+  /// The work of the busiest thread.
+  private func longestShare(_ cut: Cut, _ threads: Int, _ work: (Unit) -> Int) -> Int {
+    let count = images * cut.bands * cut.groups
+    return (0..<threads).map { thread in
+      ThreadPool.share(of: count, thread, threads).reduce(0) { $0 + work(unit($1, cut)) }
     }.max() ?? 0
   }
 
@@ -76,12 +96,13 @@ struct ConvolutionUnits: Sendable {
   subscript(index: Int) -> Unit { unit(index, cut) }
 
   private func unit(_ index: Int, _ cut: Cut) -> Unit {
-    let bands = cut.bands
-    let image = index / (bands * panels)
-    let rest = index % (bands * panels)
-    let band = cut.panelsInner ? rest / panels : rest % bands
-    let panel = cut.panelsInner ? rest % panels : rest / bands
+    let (bands, groups) = (cut.bands, cut.groups)
+    let image = index / (bands * groups)
+    let rest = index % (bands * groups)
+    let band = cut.panelsInner ? rest / groups : rest % bands
+    let group = cut.panelsInner ? rest % groups : rest / bands
     return Unit(
-      image: image, rows: ThreadPool.share(of: length, band, bands), panels: panel..<panel + 1)
+      image: image, rows: ThreadPool.share(of: length, band, bands),
+      panels: ThreadPool.share(of: panels, group, groups))
   }
 }

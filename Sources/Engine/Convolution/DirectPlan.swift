@@ -38,6 +38,7 @@ struct DirectPlan: Sendable {
   private let inputBlockChannels: Int
   private let packed: Constant
   private let epilogue: FusedEpilogue
+  let tiles: Tiles
 
   /// Output channel blocks per group (of all groups for depthwise and general).
   let groupBlocks: Int
@@ -82,9 +83,10 @@ struct DirectPlan: Sendable {
   ///   - inputBlock: the block of the input's layout.
   init(
     _ weights: ConvolutionWeights, _ view: WeightView, groupStride: Int, stride: [Int],
-    dilation: [Int], inputBlock: Int, context: StepContext
+    dilation: [Int], inputBlock: Int, tiles: Tiles = .none, context: StepContext
   ) throws {
     path = weights.path(block: context.channelBlock)
+    self.tiles = tiles
     groups = weights.groups
     self.view = view.withoutBytes
     window = Window(
@@ -173,6 +175,7 @@ struct DirectPlan: Sendable {
       extent: Extent(blocks: outputBlocks.count, rows: rows.count, width: rows.width),
       epilogue: epilogue)
     arguments.isInputNear = rows.isInputNear
+    arguments.tiles = tiles
     return arguments
   }
 }

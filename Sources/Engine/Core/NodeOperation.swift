@@ -124,6 +124,7 @@ struct StepContext: Sendable {
   /// Memory for packed weights; nil while nothing is packed yet.
   var weights: WeightStore?
   var kernels: any KernelTable.Type
+  var tiles = Tiles.none
 
   var channelBlock: Int { kernels.channelBlock }
 

@@ -31,6 +31,7 @@ struct Plan {
 
   let graph: Graph
   let kernels: any KernelTable.Type
+  private let tiles: Tiles
   private(set) var representations: [Representation] = []
   private(set) var actions: [Action] = []
   private(set) var descriptions: [StepDescription] = []
@@ -46,11 +47,11 @@ struct Plan {
   private var buffers: [ArenaPlanner.Buffer] = []
 
   /// - Throws: `.outOfMemory` before anything large is allocated.
-  init(
-    _ graph: Graph, pool: ThreadPool, kernels: any KernelTable.Type, maxMemory: Int?
-  ) throws {
+  init(_ graph: Graph, _ compilation: PassContext, maxMemory: Int?) throws {
+    let (pool, kernels) = (compilation.pool, compilation.kernels)
     self.graph = graph
     self.kernels = kernels
+    tiles = compilation.tiles
     streamedWeights = graph.nodes.reduce(0) { sum, node in
       let dense = node.operation as? DenseOperation
       return sum + (dense?.streamedWeights(graph.shape(node.outputs[0])) ?? 0)
@@ -122,7 +123,7 @@ struct Plan {
       layer: name, layerType: type, inputs: inputs.map(operand), outputs: outputs.map(operand),
       constants: inputs.map { graph.values[representations[$0].value].constant },
       scratch: scratch ?? .arena(offset: 0), threadCount: pool.threadCount,
-      streamedWeights: streamedWeights, pool: pool, kernels: kernels)
+      streamedWeights: streamedWeights, pool: pool, kernels: kernels, tiles: tiles)
   }
 
   private func convertStep(_ context: StepContext) -> StepBody {

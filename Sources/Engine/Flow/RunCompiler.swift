@@ -86,7 +86,7 @@ struct RunCompiler: Sendable {
 
   private func makeExecutor(_ graph: Graph, _ plan: RunPlan) throws {
     let steps = try Plan(
-      graph, pool: context.pool, kernels: context.kernels, maxMemory: options.maxMemory)
+      graph, context, maxMemory: options.maxMemory)
     let executor = try Executor(steps, pool: context.pool, hooks: options.hooks)
     plan.executor = executor
     plan.steps = steps.descriptions

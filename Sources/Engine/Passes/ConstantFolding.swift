@@ -34,7 +34,7 @@ enum ConstantFolding: Pass {
     alone.outputs = node.outputs.map { small.addValue("", graph.shape($0)) }
     small.nodes = [alone]
     small.exposed = alone.outputs.map { ("", $0) }
-    let plan = try Plan(small, pool: context.pool, kernels: context.kernels, maxMemory: nil)
+    let plan = try Plan(small, context, maxMemory: nil)
     let executor = try Executor(plan, pool: context.pool, hooks: EngineHooks())
     return try executor.run([]).map { try Constant($0.elements) }
   }

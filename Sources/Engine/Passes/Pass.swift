@@ -12,6 +12,7 @@ protocol Pass: SendableMetatype {
 struct PassContext: Sendable {
   let pool: ThreadPool
   let kernels: any KernelTable.Type
+  var tiles = Tiles.none
   let convolution: ConvolutionAlgorithm
 
   var channelBlock: Int { kernels.channelBlock }

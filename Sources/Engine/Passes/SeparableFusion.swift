@@ -13,7 +13,10 @@ enum SeparableFusion: Pass {
         !pointwise.hasResidual || graph.shape(node.inputs[1]) == graph.shape(node.outputs[0]),
         uses[node.inputs[0]] == 1, let producer = producers[node.inputs[0]],
         let depthwise = graph.nodes[producer].operation as? ConvolutionOperation,
-        depthwise.weights.path(block: context.channelBlock) == .depthwise, !depthwise.hasResidual
+        depthwise.weights.path(block: context.channelBlock) == .depthwise, !depthwise.hasResidual,
+        context.tiles == .none
+          || !pointwise.fitsTiles(
+            graph.shape(node.outputs[0]), inputBlock: context.channelBlock)
       else { continue }
       let middle = graph.shape(node.inputs[0])
       let bands = SeparableBands(

@@ -18,6 +18,9 @@ extension Table {
       rowStride: a.window.dilationY &* a.inputStrides.row, blocks: a.inputBlocks,
       blockStride: a.inputStrides.block, partLength: 128)
     let whole = vectorsPerBlock > 1
+    #if KERNELS_AVX512
+      if a.tiles != .none, run % lanes == 0, multiplyTiles(a, source) { return }
+    #endif
     var target = TileOutput(
       vectorStride: whole ? lanes : a.outputStrides.block,
       residualVectorStride: whole ? lanes : a.epilogue.residualStrides.block,
