@@ -176,11 +176,11 @@ class Net(keras.Model):
         super().__init__(**kwargs)
         self.units = units
         self.conv = layers.Conv2D(units, 3, activation="relu")
-        self.norm = layers.BatchNormalization()
+        self.bn = layers.BatchNormalization()
         self.dense = [layers.Dense(units) for _ in range(2)]
 
     def call(self, x, training=False):
-        x = self.norm(self.conv(x), training=training)
+        x = self.bn(self.conv(x), training=training)
         x = ops.mean(x, axis=(1, 2))
         for layer in self.dense:
             x = layer(x)
