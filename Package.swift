@@ -300,7 +300,7 @@ let package = Package(
     tests(
       "Engine",
       [
-        "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Files",
+        "CSystem", "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Files",
         "Kernels", "ModelPrediction", "ProgramConversion", "TensorCore",
       ]),
     tests("Programs", ["CoreMLModel", "TensorCore"]),
