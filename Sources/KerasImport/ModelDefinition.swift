@@ -38,13 +38,15 @@ struct ModelDefinition: Sendable {
     let isOperation: Bool
     /// Whether the file says that the class is not Keras's.
     let isForeign: Bool
+    /// Whether it says that the class is Keras's.
+    let isOfKeras: Bool
     /// The class of the layer without the TimeDistributed added here.
     let innerClass: String?
 
     init(
       name: String, className: String, fields: JSONObject, calls: [Call],
       nested: ModelDefinition? = nil, isOperation: Bool = false, isForeign: Bool = false,
-      innerClass: String? = nil
+      isOfKeras: Bool = false, innerClass: String? = nil
     ) {
       self.innerClass = innerClass
       self.name = name
@@ -56,6 +58,7 @@ struct ModelDefinition: Sendable {
       self.nested = nested
       self.isOperation = isOperation
       self.isForeign = isForeign
+      self.isOfKeras = isOfKeras
     }
 
     var isInput: Bool { className == "InputLayer" }
@@ -267,7 +270,8 @@ struct ModelDefinitionParser {
     }
     return ModelDefinition.Layer(
       name: name, className: className, fields: fields, calls: calls, nested: nested,
-      isOperation: !isForeign && isOperation(json, className), isForeign: isForeign)
+      isOperation: !isForeign && isOperation(json, className), isForeign: isForeign,
+      isOfKeras: !isForeign && json["module"]?.string?.split(separator: ".").first == "keras")
   }
 
   /// Operations are called like Keras 3's layers, but cannot be trained. Neither can some layers,

@@ -8,8 +8,8 @@ import Testing
   /// The networks of Keras 3 and tf_keras; `gated.py` has the classes of `gated.keras`.
   private static let networks = [
     "attention_pooling.keras", "classifier.keras", "gated.keras", "gated.h5", "graph.keras",
-    "graph.h5",
-    "graph_tf_keras.h5", "moving.keras", "moving.h5", "residual.keras", "scale.keras", "scale.h5",
+    "graph.h5", "graph_tf_keras.h5", "layer_normalization.keras", "layer_normalization_tf_keras.h5",
+    "moving.keras", "moving.h5", "residual.keras", "scale.keras", "scale.h5",
     "shuffle.keras", "shuffle.h5", "squeeze_excite.keras", "squeeze_excite.h5",
     "transformer.keras",
   ]

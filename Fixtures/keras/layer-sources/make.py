@@ -41,10 +41,11 @@ CASES = {
     "classifier": ([IMAGE], None),
     "mean_of_words": ([(7,)], None),
     "heads": ([(6,)], lambda c, x: c.Heads({"large": 5, "small": 2})(x)),
+    "layer_normalization": ([STEPS], lambda c, x: c.LayerNormalization()(x)),
     "unet": ([(8, 8, 3)], "build_unet(shape=(8, 8, 3), size='small', depth=2, classes=3)"),
     "stacked": ([(20, 3)], "build_model(width=4)"),
 }
-ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "unet", "stacked"]
+ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "layer_normalization", "unet", "stacked"]
 
 
 def network(name, keras):

@@ -17,11 +17,11 @@ struct PythonFiles: Sendable {
     }
   }
 
-  /// A class of layers that one of the files defines.
+  /// A class of layers that one of the files defines. It comes before Keras's class of the same
+  /// name, as `custom_objects` do, unless the network's file says that its class is Keras's.
   func source(of layer: ModelDefinition.Layer) throws -> LayerSource? {
-    guard !files.isEmpty, !layer.isOperation, !layer.isInput else { return nil }
+    guard !files.isEmpty, !layer.isOfKeras, !layer.isInput else { return nil }
     let name = StoredIdentity.plainName(layer.className)
-    guard !KerasLayerRegistry.kerasNames.contains(name) || layer.isForeign else { return nil }
     let found = files.filter { PythonScope($0.path, $0.module).definesClass(name) }
     guard let first = found.first else { return nil }
     try require(
