@@ -42,7 +42,7 @@ struct BenchCommand: ParsableCommand {
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Option(help: "Untimed runs after the first one.")
+  @Option(help: .private)
   var warmup = 2
 
   @Option(help: "The number of timed runs.")

@@ -70,13 +70,13 @@ struct DiffCommand: ParsableCommand {
   var reference = false
 
   @Flag(
+    name: .customLong("diagnose"), inversion: .prefixedNo,
     help:
-      "Find out why outputs differ: try all usual causes, singly and in pairs, not only for a few seconds."
+      "Find out why outputs differ: try all usual causes, singly and in pairs, or none; default: for a few seconds."
   )
-  var diagnose = false
+  var diagnoses: Bool?
 
-  @Flag(help: "Do not try the usual causes if outputs differ.")
-  var noDiagnose = false
+  private var diagnose: Bool { diagnoses == true }
 
   @Option(
     help: ArgumentHelp(
@@ -162,7 +162,7 @@ struct DiffCommand: ParsableCommand {
           document, inputs: Array(words), expected: expected,
           options: options(for: document, compile))
       }
-      if diagnose || !noDiagnose && !isHalf && comparison.canBeDiagnosed, !comparison.matches {
+      if diagnoses ?? (!isHalf && comparison.canBeDiagnosed), !comparison.matches {
         do {
           var trials = try inFile(files.path) { try options(for: document, compile) }
           // What trials compute is no finding about the model.

@@ -27,7 +27,7 @@ import Testing
     for line in examples { #expect(line.hasPrefix("  "), "\(line)") }
   }
 
-  /// At most 111 options, each of which some page uses.
+  /// At most 110 options, each of which some page uses.
   @Test(.program("python3")) func everyOptionIsOnAPage() throws {
     let python = try #require(Program.find("python3"))
     let result = try python.run(["\(packageRoot)/Tests/Tools/options.py", Command.binary])
