@@ -300,7 +300,8 @@ let package = Package(
     tests(
       "Engine",
       [
-        "CSystem", "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers", "Files",
+        "CSystem", "ImportSupport", "Formulas", "ByteFormats", "CoreMLModel", "CustomLayers",
+        "Files",
         "Kernels", "ModelPrediction", "ProgramConversion", "TensorCore",
       ]),
     tests("Programs", ["CoreMLModel", "TensorCore"]),

@@ -96,7 +96,8 @@ enum Main {
   private static func unknownOption(in arguments: [String], _ message: String) -> String? {
     guard message.hasPrefix("Error: Missing expected argument") else { return nil }
     for count in 1...2 {
-      do { _ = try AssayCommand.parseAsRoot(arguments + [String](repeating: "x", count: count)) } catch {
+      let words = arguments + [String](repeating: "x", count: count)
+      do { _ = try AssayCommand.parseAsRoot(words) } catch {
         let other = AssayCommand.fullMessage(for: error)
         if other.hasPrefix("Error: Unknown option") { return other }
       }

@@ -1,7 +1,7 @@
 struct ConvertCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Converts a network to Core ML or ONNX, or an .mlmodel to an ML Program.",
+    abstract: "Converts networks to Core ML or ONNX, or an .mlmodel to an ML Program.",
     discussion: """
       EXAMPLES:
         assay convert model.h5

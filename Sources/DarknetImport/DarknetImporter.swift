@@ -17,7 +17,8 @@ package enum DarknetImporter {
         let labels = classifier.labels.strings
         try require(
           !labels.contains { $0.contains(",") }, .mismatch, "a detector's label contains a comma")
-        options.metadata.userDefined[DetectionHead.prefix + "labels"] = labels.joined(separator: ",")
+        let key = DetectionHead.prefix + "labels"
+        options.metadata.userDefined[key] = labels.joined(separator: ",")
         options.classifier = nil
       }
       for (key, value) in conversion.metadata {

@@ -183,7 +183,7 @@ import Testing
         #expect(
           lines.first?.hasPrefix(
             "cause: the framework was given pixels −1 to 1 in RGB for 'image'; this model expects BGR: "
-              + "error ") == true, "\(result.output)")
+              + "relative RMSE ") == true, "\(result.output)")
         #expect(
           lines.last == "remedy: convert or edit with --color rgb --preset keras-tf",
           "\(result.output)")

@@ -220,7 +220,8 @@ import Testing
     #expect(try kernel(512, 512, size: 26).hasPrefix("Winograd 4×4"))
     // Wider vectors would wait for the weights of larger tiles.
     #expect(
-      try kernel(512, 512, size: 28).hasPrefix(set.kernels.channelBlock == 16 ? "Winograd 4×4" : "Winograd 6×6"))
+      try kernel(512, 512, size: 28).hasPrefix(
+        set.kernels.channelBlock == 16 ? "Winograd 4×4" : "Winograd 6×6"))
     #expect(try kernel(256, 256, size: 56).hasPrefix("Winograd 6×6"))
     #expect(try kernel(128, 256, size: 56).hasPrefix("Winograd 4×4"))
     #expect(try kernel(192, 192, size: 17, taps: [1, 7]).hasPrefix("Winograd 1×3, 1×7"))

@@ -102,8 +102,12 @@ struct InterfaceTests {
     #expect(throws: ModelError.self) {
       try converted { $0.preprocessing.redBias = PerFeature(named: ["nothing": 1]) }
     }
-    let noImage = try converted { $0.preprocessing.scale = PerFeature(2) }
-    #expect(noImage.result.notes.count == 1)
+  }
+
+  /// The only input of an image's shape is one if pixels are to be prepared.
+  @Test func preprocessingMakesAnImage() throws {
+    let scaled = try converted { $0.preprocessing.scale = PerFeature(2) }
+    #expect(scaler(scaled)?.channelScale == 2 && scaled.result.notes.isEmpty)
   }
 
   @Test func classifiers() throws {

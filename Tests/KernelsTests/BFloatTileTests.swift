@@ -10,7 +10,8 @@ import Testing
     _ plain: PlainConvolution, _ tiles: Tiles, edge: GuardedBuffer.Edge = .end, panels: Int? = nil
   ) -> ConvolutionTests.Run {
     ConvolutionTests.Run(
-      kernels: InstructionSet.avx512.kernels, plain: plain, edge: edge, panels: panels, tiles: tiles)
+      kernels: InstructionSet.avx512.kernels, plain: plain, edge: edge, panels: panels, tiles: tiles
+    )
   }
 
   private static let widths = [(1, 16), (31, 17), (32, 32), (33, 48), (50, 65)]

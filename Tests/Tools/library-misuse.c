@@ -39,9 +39,9 @@ int main(int count, char **arguments) {
   // NULL
   size_t outputs = 9;
   CHECK(!assay_predict(NULL, &x, 1, NULL, &error));
-  CHECK(says(error, "argument 'model': is NULL"));
+  CHECK(says(error, "argument 'model' is NULL"));
   CHECK(!assay_state_create(NULL, &error));
-  CHECK(says(error, "argument 'model': is NULL"));
+  CHECK(says(error, "argument 'model' is NULL"));
   CHECK(!assay_describe(NULL) && !assay_outputs(NULL, &outputs) && outputs == 0);
   assay_close(NULL);
 

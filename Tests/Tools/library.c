@@ -128,7 +128,7 @@ static void test_errors(const assay_model *line) {
   CHECK(!assay_open("missing.mlmodel", NULL, &error));
   CHECK(says(error, "missing.mlmodel: "));
   CHECK(!assay_open(NULL, NULL, &error));
-  CHECK(says(error, "argument 'path': is NULL"));
+  CHECK(says(error, "argument 'path' is NULL"));
   CHECK(!assay_open("missing.mlmodel", NULL, NULL));
   assay_options options = {.size = 1};
   CHECK(!assay_open("missing.mlmodel", &options, &error));
@@ -139,9 +139,9 @@ static void test_errors(const assay_model *line) {
 
   assay_value input = array("x", ASSAY_TYPE_FLOAT32, numbers, 2, two_by_three);
   CHECK(!assay_predict(NULL, &input, 1, NULL, &error));
-  CHECK(says(error, "argument 'model': is NULL"));
+  CHECK(says(error, "argument 'model' is NULL"));
   CHECK(!assay_predict(line, NULL, 1, NULL, &error));
-  CHECK(says(error, "argument 'inputs': is NULL"));
+  CHECK(says(error, "argument 'inputs' is NULL"));
   CHECK(!assay_predict(line, NULL, 0, NULL, &error));
   CHECK(says(error, "no value for input x"));
   input.size = 0;

@@ -172,7 +172,7 @@ struct LayerArguments: ParsableArguments {
   @Option(
     name: .customLong("layer-source"),
     help: ArgumentHelp(
-      "A Python file with the classes of unknown Keras layers, which are followed, never run; repeatable.",
+      "Python source of unknown layers, never run; repeatable.",
       valueName: "FILE"),
     completion: .file(extensions: ["py"]))
   var layerSources: [String] = []

@@ -42,8 +42,10 @@ enum MethodSelection: Pass {
       }
       let geometry = convolution.weights.geometry(graph.shape(node.outputs[0]), context.kernels)
       kept += 4 * WinogradSchedule.weightFloats(geometry, form)
-      let saved = 4 * (WinogradSchedule.weightFloats(geometry, form)
-        - WinogradSchedule.weightFloats(geometry, .two))
+      let saved =
+        4
+        * (WinogradSchedule.weightFloats(geometry, form)
+          - WinogradSchedule.weightFloats(geometry, .two))
       if form.kernel == WinogradForm.two.kernel, saved > 0 { layers.append((index, saved)) }
     }
     let most = max(Int(mostExpansion * Double(given)), fewBytes)

@@ -135,7 +135,8 @@ struct SourceWeights {
       // Attention's `query_kernel` is `query/kernel` in a file.
       let path = weight.storedName.prefix { $0 != ":" }.replacing("/", with: "_")
       try require(
-        wanted.isEmpty || name == wanted || name.hasPrefix(wanted + "_") || path.hasSuffix("_" + wanted),
+        wanted.isEmpty || name == wanted || name.hasPrefix(wanted + "_")
+          || path.hasSuffix("_" + wanted),
         "the source makes the weight '\(entry.name)' where the file has '\(weight.storedName)'")
       if let own = entry.weight {
         try bind(own, weight)
