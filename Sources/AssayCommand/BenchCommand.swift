@@ -1,4 +1,4 @@
-struct BenchCommand: ParsableCommand {
+struct BenchCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measures how long predictions take.",
     discussion: """
@@ -27,7 +27,11 @@ struct BenchCommand: ParsableCommand {
   @Argument(help: ModelHelp.weights, completion: .file())
   var weights: String?
 
-  @OptionGroup(visibility: .advanced) var source: SourceArguments
+  @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
+  @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
+  @OptionGroup(title: "Classes", visibility: .advanced) var sourceClasses: ClassArguments
+  @OptionGroup(title: "Layers", visibility: .advanced) var sourceLayers: LayerArguments
+  @OptionGroup(title: "Metadata", visibility: .advanced) var sourceMetadata: MetadataArguments
 
   @Option(
     parsing: .upToNextOption,

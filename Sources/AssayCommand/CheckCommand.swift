@@ -1,4 +1,4 @@
-struct CheckCommand: ParsableCommand {
+struct CheckCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
     abstract: "Lists what is wrong or suspicious in a model.",
@@ -20,7 +20,11 @@ struct CheckCommand: ParsableCommand {
   @Argument(help: ModelHelp.weights, completion: .file())
   var weights: String?
 
-  @OptionGroup(visibility: .advanced) var source: SourceArguments
+  @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
+  @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
+  @OptionGroup(title: "Classes", visibility: .advanced) var sourceClasses: ClassArguments
+  @OptionGroup(title: "Layers", visibility: .advanced) var sourceLayers: LayerArguments
+  @OptionGroup(title: "Metadata", visibility: .advanced) var sourceMetadata: MetadataArguments
   @OptionGroup(visibility: .advanced) var weightPrecision: WeightPrecisionArguments
   @OptionGroup var plugins: PluginArguments
 

@@ -1,4 +1,4 @@
-struct CompressCommand: ParsableCommand {
+struct CompressCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "compress", abstract: "Stores a model's weights in fewer bits.",
     discussion: """
@@ -40,7 +40,11 @@ struct CompressCommand: ParsableCommand {
     completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
 
-  @OptionGroup(visibility: .advanced) var source: SourceArguments
+  @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
+  @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
+  @OptionGroup(title: "Classes", visibility: .advanced) var sourceClasses: ClassArguments
+  @OptionGroup(title: "Layers", visibility: .advanced) var sourceLayers: LayerArguments
+  @OptionGroup(title: "Metadata", visibility: .advanced) var sourceMetadata: MetadataArguments
   @OptionGroup(title: "Precision") var target: PrecisionArguments
   @OptionGroup(title: "ML Programs") var program: ProgramCompressionArguments
   @OptionGroup(title: "Selection") var selection: SelectionArguments

@@ -1,7 +1,7 @@
-struct ConvertCommand: ParsableCommand {
+struct ConvertCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Converts networks to Core ML or ONNX, or an .mlmodel to an ML Program.",
+    abstract: "Converts a network to Core ML or ONNX, or an .mlmodel to a program.",
     discussion: """
       EXAMPLES:
         assay convert model.h5
@@ -25,7 +25,11 @@ struct ConvertCommand: ParsableCommand {
     completion: .file(extensions: ["mlmodel", "mlpackage", "onnx"]))
   var output: String?
 
-  @OptionGroup var source: SourceArguments
+  @OptionGroup(title: "Names and shapes") var sourceNames: NameArguments
+  @OptionGroup(title: "Images") var sourceImages: ImageArguments
+  @OptionGroup(title: "Classes") var sourceClasses: ClassArguments
+  @OptionGroup(title: "Layers") var sourceLayers: LayerArguments
+  @OptionGroup(title: "Metadata") var sourceMetadata: MetadataArguments
   @OptionGroup var weightPrecision: WeightPrecisionArguments
   @OptionGroup var recipe: RecipeArguments
   @OptionGroup(title: "Detection", visibility: .advanced) var detector: DetectorArguments

@@ -1,4 +1,4 @@
-struct DiffCommand: ParsableCommand {
+struct DiffCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Compares predictions with expected ones, or two models.",
     usage: """
@@ -97,7 +97,11 @@ struct DiffCommand: ParsableCommand {
   @Option(help: "The layout of arrays.")
   var layout = ArrayLayout.source
 
-  @OptionGroup(visibility: .advanced) var source: SourceArguments
+  @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
+  @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
+  @OptionGroup(title: "Classes", visibility: .advanced) var sourceClasses: ClassArguments
+  @OptionGroup(title: "Layers", visibility: .advanced) var sourceLayers: LayerArguments
+  @OptionGroup(title: "Metadata", visibility: .advanced) var sourceMetadata: MetadataArguments
 
   @OptionGroup(title: "Two models") var models: ModelDiffArguments
 

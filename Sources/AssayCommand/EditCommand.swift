@@ -1,4 +1,4 @@
-struct EditCommand: ParsableCommand {
+struct EditCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Changes parts of a model and keeps the rest.",
     discussion: """
@@ -28,7 +28,11 @@ struct EditCommand: ParsableCommand {
   var destination: String
 
   @OptionGroup(title: "Features") var features: FeatureEditArguments
-  @OptionGroup var source: SourceArguments
+  @OptionGroup(title: "Names and shapes") var sourceNames: NameArguments
+  @OptionGroup(title: "Images") var sourceImages: ImageArguments
+  @OptionGroup(title: "Classes") var sourceClasses: ClassArguments
+  @OptionGroup(title: "Layers") var sourceLayers: LayerArguments
+  @OptionGroup(title: "Metadata") var sourceMetadata: MetadataArguments
   @OptionGroup(title: "Images") var recipe: RecipeArguments
   @OptionGroup(visibility: .advanced) var weightPrecision: WeightPrecisionArguments
   @OptionGroup(title: "Functions") var functions: FunctionEditArguments

@@ -1,4 +1,4 @@
-struct EvalCommand: ParsableCommand {
+struct EvalCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "eval",
     abstract: "Measures the accuracy of a classifier or a detector on labeled images.",
@@ -26,7 +26,11 @@ struct EvalCommand: ParsableCommand {
     completion: .file())
   var inputs: [String]
 
-  @OptionGroup(visibility: .advanced) var source: SourceArguments
+  @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
+  @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
+  @OptionGroup(title: "Classes", visibility: .advanced) var sourceClasses: ClassArguments
+  @OptionGroup(title: "Layers", visibility: .advanced) var sourceLayers: LayerArguments
+  @OptionGroup(title: "Metadata", visibility: .advanced) var sourceMetadata: MetadataArguments
 
   @Option(
     help: ArgumentHelp(

@@ -1,4 +1,4 @@
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect", abstract: "Shows the interface, layers and parameters of a model.",
     discussion: """
@@ -17,7 +17,11 @@ struct InspectCommand: ParsableCommand {
   @Argument(help: ModelHelp.weights, completion: .file())
   var weights: String?
 
-  @OptionGroup(visibility: .advanced) var source: SourceArguments
+  @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
+  @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
+  @OptionGroup(title: "Classes", visibility: .advanced) var sourceClasses: ClassArguments
+  @OptionGroup(title: "Layers", visibility: .advanced) var sourceLayers: LayerArguments
+  @OptionGroup(title: "Metadata", visibility: .advanced) var sourceMetadata: MetadataArguments
   @OptionGroup(visibility: .advanced) var weightPrecision: WeightPrecisionArguments
 
   @Flag(help: "Print the description as protobuf text, and the operations of an ML Program.")

@@ -11,7 +11,8 @@ struct OptionsFile {
   static let reserved: Set = ["coco", "output", "plugin", "report"]
   /// A relative path is one beside the options file, if there is such a file.
   static let paths: Set = [
-    "custom-layers", "expected", "image-mean", "inputs", "labels", "layers", "plugin",
+    "custom-layers", "expected", "image-mean", "inputs", "labels", "layer-source", "layers",
+    "plugin",
   ]
 
   var note: String { "options of \(path): " + words.joined(separator: " ") }

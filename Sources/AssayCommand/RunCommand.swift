@@ -1,4 +1,4 @@
-struct RunCommand: ParsableCommand {
+struct RunCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Runs a model on images and arrays, on the CPU.",
     usage: "assay run MODEL [WEIGHTS] INPUT… [options]",
@@ -26,7 +26,11 @@ struct RunCommand: ParsableCommand {
     completion: .file())
   var inputs: [String]
 
-  @OptionGroup(visibility: .advanced) var source: SourceArguments
+  @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
+  @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
+  @OptionGroup(title: "Classes", visibility: .advanced) var sourceClasses: ClassArguments
+  @OptionGroup(title: "Layers", visibility: .advanced) var sourceLayers: LayerArguments
+  @OptionGroup(title: "Metadata", visibility: .advanced) var sourceMetadata: MetadataArguments
 
   @Option(
     name: [.customShort("t", allowingJoined: true), .long],

@@ -33,6 +33,9 @@ package enum UnsupportedLayers {
     return "; did you mean '\(best.name)'?"
   }
 
+  /// The start of the hint for a class whose source may be known.
+  package static var sourceHint: String { "pass its source: \(setting: "layerSource") FILE.py" }
+
   /// The hint for a layer that is a formula.
   package static let formulaHint = "convert the formula with \(setting: "lambda") auto"
 
@@ -72,6 +75,8 @@ package enum UnsupportedLayers {
       if hint.hasPrefix(formulaHint), !others.contains(Self.formulasHint) {
         others.append(Self.formulasHint)
       }
+      let sources = sourceHint.replacing("its", with: "their")
+      if hint.hasPrefix(sourceHint), !others.contains(sources) { others.append(sources) }
       if let rule = ruleText(in: hint) {
         rules.append(rule)
       } else {

@@ -146,7 +146,8 @@ package struct KerasConversion: SourceConversion {
     }
     guard options.customLayers.allowsAll else {
       throw UnsupportedLayers.error(
-        for: subject, reading: reading, readsFormulas: options.readsFormulas)
+        for: subject, reading: reading, readsFormulas: options.readsFormulas,
+        searched: options.layerSources)
     }
     return .custom(CustomConversion(layer: layer, subject: subject, rule: nil))
   }

@@ -48,7 +48,8 @@ extension UnsupportedLayers {
   ///   - pseudocode: its code as it may have been written.
   static func error(
     for subject: CustomLayerSubject, reading: Result<PythonFormula, ModelError>? = nil,
-    pseudocode: String? = nil, readsFormulas: Bool = false, hasSource: Bool = false
+    pseudocode: String? = nil, readsFormulas: Bool = false, hasSource: Bool = false,
+    searched: [String] = []
   ) -> ModelError {
     var message = "this layer class is not supported"
     let known = UnconvertedClasses.reasons.first { $0.names.contains(subject.layerClass) }
@@ -62,7 +63,10 @@ extension UnsupportedLayers {
     }
     var hint =
       known == nil && subject.layerClass != "Lambda" && !hasSource
-      ? "pass its source: \(setting: "layerSource") FILE.py; or " : ""
+      ? UnsupportedLayers.sourceHint + "; or " : ""
+    if let file = searched.first, !hint.isEmpty {
+      message += searched.count == 1 ? "; \(file) does not define it" : "; no source file defines it"
+    }
     let name = subject.function.map { " '\($0)'" } ?? ""
     switch reading {
     case .success(let formula)?:

@@ -66,7 +66,7 @@ import Testing
     (#"{"run": {"tops": 1}}"#, 64, "Unknown option '--tops'"),
     (#"{"run": {"top": "x"}}"#, 64, "'x' is invalid for '--top <N>'"),
     (#"{"run": {"top": 0}}"#, 64, "--top must be at least 1"),
-    (#"{"run": {"top": null}}"#, 2, "top: is neither"),
+    (#"{"run": {"top": null}}"#, 2, "top is neither"),
     (#"{"run": {"feature": [["a"]]}}"#, 2, "a list in a list"),
     (#"{"rum": {"top": 1}}"#, 2, "convert, run and diff"), ("[1]", 2, "is not an object"),
     (#"{"run": {"top""#, 2, "not JSON"),
@@ -80,7 +80,7 @@ import Testing
       let run = try Command.run("run", folder + "/m.mlmodel", folder + "/picture.png", "-q")
       #expect(run.code == Int32(code), "\(run.errors)")
       #expect(
-        run.errors.hasPrefix("error: \(folder)/assay.json: ") && run.errors.contains(message),
+        run.errors.hasPrefix("error: \(folder)/assay.json") && run.errors.contains(message),
         "\(run.errors)")
     }
   }

@@ -113,12 +113,12 @@ package struct RecordingScript: Sendable {
       """Writes what \#(name) computes: inputs.npz, expected.npz (the outputs) and layers.npz.
 
           python3 record.py
-          assay diff MODEL.mlmodel inputs.npz --expected expected.npz --layers layers.npz
-
-      inputs.npz holds what `prepare` makes of the pixels. A model that takes images prepares them
-      itself: compare it on the image that this script reads, resized alike.
-
           assay diff MODEL.mlmodel IMAGE\#(recipe) --expected expected.npz --layers layers.npz
+
+      That is for a model that takes images and prepares their pixels itself. For one that takes
+      arrays, inputs.npz holds what `prepare` makes of them:
+
+          assay diff MODEL.mlmodel inputs.npz --expected expected.npz --layers layers.npz
 
       It needs: \#(install)
       """

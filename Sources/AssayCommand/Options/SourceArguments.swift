@@ -1,12 +1,30 @@
 /// How a source network is converted, in every command.
-struct SourceArguments: ParsableArguments {
-  @OptionGroup(title: "Names and shapes") var names: NameArguments
-  @OptionGroup(title: "Images") var images: ImageArguments
-  @OptionGroup(title: "Classes") var classes: ClassArguments
-  @OptionGroup(title: "Layers") var layers: LayerArguments
-  @OptionGroup(title: "Metadata") var metadata: MetadataArguments
+struct SourceArguments {
+  let names: NameArguments
+  let images: ImageArguments
+  let classes: ClassArguments
+  let layers: LayerArguments
+  let metadata: MetadataArguments
 
   var target: SystemTarget? { layers.target }
+}
+
+/// A command that takes source networks. It has the groups itself: the argument parser checks groups
+/// in groups, in a debug build, four times as often for each level.
+protocol SourceCommand: ParsableCommand {
+  var sourceNames: NameArguments { get }
+  var sourceImages: ImageArguments { get }
+  var sourceClasses: ClassArguments { get }
+  var sourceLayers: LayerArguments { get }
+  var sourceMetadata: MetadataArguments { get }
+}
+
+extension SourceCommand {
+  var source: SourceArguments {
+    SourceArguments(
+      names: sourceNames, images: sourceImages, classes: sourceClasses, layers: sourceLayers,
+      metadata: sourceMetadata)
+  }
 }
 
 /// The names, shapes and types of features.
@@ -172,7 +190,7 @@ struct LayerArguments: ParsableArguments {
   @Option(
     name: .customLong("layer-source"),
     help: ArgumentHelp(
-      "Python source of unknown layers, never run; repeatable.",
+      "Python source of unknown layers, never run.",
       valueName: "FILE"),
     completion: .file(extensions: ["py"]))
   var layerSources: [String] = []
