@@ -49,16 +49,16 @@ int main(int count, char **arguments) {
   assay_close(closed);
   assay_close(closed);
   CHECK(!assay_predict(closed, &x, 1, NULL, &error));
-  CHECK(says(error, "argument 'model': is not a model, or one that has been freed"));
+  CHECK(says(error, "argument 'model' is not a model, or one that has been freed"));
   CHECK(!assay_describe(closed) && !assay_state_create(closed, NULL));
 
   // Of another kind.
   CHECK(!assay_predict((assay_model *)state, &x, 1, NULL, &error));
-  CHECK(says(error, "argument 'model': is a state"));
+  CHECK(says(error, "argument 'model' is a state"));
   CHECK(!assay_predict(model, &x, 1, (assay_state *)prediction, &error));
-  CHECK(says(error, "argument 'state': is a prediction"));
+  CHECK(says(error, "argument 'state' is a prediction"));
   CHECK(!assay_state_read((assay_state *)model, "sum_in", &error));
-  CHECK(says(error, "argument 'state': is a model"));
+  CHECK(says(error, "argument 'state' is a model"));
   CHECK(!assay_outputs((assay_prediction *)model, &outputs) && outputs == 0);
   assay_close((assay_model *)prediction);
   assay_release((assay_prediction *)state);
@@ -67,7 +67,7 @@ int main(int count, char **arguments) {
   // Of nothing.
   char *memory = calloc(1, 4096);
   CHECK(!assay_predict((assay_model *)memory, &x, 1, NULL, &error));
-  CHECK(says(error, "argument 'model': is not a model"));
+  CHECK(says(error, "argument 'model' is not a model"));
   assay_release((assay_prediction *)memory);
   free(memory);
 
