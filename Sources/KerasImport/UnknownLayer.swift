@@ -65,7 +65,8 @@ extension UnsupportedLayers {
       known == nil && subject.layerClass != "Lambda" && !hasSource
       ? UnsupportedLayers.sourceHint + "; or " : ""
     if let file = searched.first, !hint.isEmpty {
-      message += searched.count == 1 ? "; \(file) does not define it" : "; no source file defines it"
+      message +=
+        searched.count == 1 ? "; \(file) does not define it" : "; no source file defines it"
     }
     let name = subject.function.map { " '\($0)'" } ?? ""
     switch reading {
