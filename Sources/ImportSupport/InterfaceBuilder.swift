@@ -15,8 +15,9 @@ package enum InterfaceBuilder {
     try check(options, imported)
     let images = imported.inputs.filter { Self.isImage($0.shape) }
     var options = options
-    if options.preprocessing.isUsed, options.imageInputs.isEmpty, images.count == 1,
-      options.imageOutputs.isEmpty || options.preprocessing.preset != nil
+    let preprocessing = options.preprocessing
+    if preprocessing.isUsed, preprocessing.meanImage.isEmpty, options.imageInputs.isEmpty,
+      images.count == 1, options.imageOutputs.isEmpty || preprocessing.preset != nil
     {
       options.imageInputs = [images[0].name]
     }
