@@ -28,8 +28,10 @@
   }
 
   /// A convolution whose runs of inputs are whole vectors, by tiles of bf16 parts; false, and nothing
-  /// done, where there is no memory.
+  /// done, where there are no tiles or no memory.
   func multiplyTiles(_ a: ConvolutionArguments, _ source: TileInput) -> Bool {
+    // `==` would share its witness with kernels of other instruction sets.
+    if case .none = a.tiles { return false }
     guard let memory = threadMemory() else { return false }
     let runs = source.runs &* source.run / lanes
     // The last step may have one run alone.
@@ -53,9 +55,9 @@
         }
       }
       (inputs[runs], weights[runs]) = (-1, -1)
-      if a.tiles == .processor { tile_begin() }
+      if case .processor = a.tiles { tile_begin() }
       TileProduct(a, inputs: inputs, weights: weights, runs: runs, memory: memory).run()
-      if a.tiles == .processor { tile_end() }
+      if case .processor = a.tiles { tile_end() }
     }
     return true
   }
@@ -140,7 +142,7 @@
         }
         tile_split_right(&source)
         for group in 0..<groups {
-          if a.tiles == .processor {
+          if case .processor = a.tiles {
             tile_multiply(left + group &* groupBytes, right, steps, products)
           } else {
             tile_multiply_emulated(left + group &* groupBytes, right, steps, products)

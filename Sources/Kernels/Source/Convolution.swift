@@ -19,7 +19,7 @@ extension Table {
       blockStride: a.inputStrides.block, partLength: 128)
     let whole = vectorsPerBlock > 1
     #if KERNELS_AVX512
-      if a.tiles != .none, run % lanes == 0, multiplyTiles(a, source) { return }
+      if run % lanes == 0, multiplyTiles(a, source) { return }
     #endif
     var target = TileOutput(
       vectorStride: whole ? lanes : a.outputStrides.block,
