@@ -176,7 +176,7 @@ extension PythonParser {
     }
   }
 
-  /// In Python 2, `print` and `exec` are no names, but `None` is one.
+  /// Python 2 reserves `print` and `exec`, but not `None`.
   private mutating func attributeName() throws -> String {
     guard token.kind == .name else { throw unexpected("a name") }
     return take().text

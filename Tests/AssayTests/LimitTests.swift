@@ -121,7 +121,7 @@ import Testing
             ? try Self.run("diff", name, name, in: folder)
             : try Self.run("inspect", name, in: folder)
           #expect(result.code == 2, "\(name): \(result.code) \(result.errors)")
-          #expect(result.errors.hasPrefix("error: \(name)"), "\(result.errors)")
+          #expect(result.errors.isError(of: name), "\(result.errors)")
           let digits = result.errors.replacing(",", with: "")
           #expect(digits.contains("\(limit)") == (excess == 1), "\(result.errors)")
         }

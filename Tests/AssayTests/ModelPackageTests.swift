@@ -80,7 +80,7 @@ import Testing
       func refused(_ path: String, _ text: String) throws {
         let result = try Command.run("inspect", path)
         #expect(result.code == 2 && result.output.isEmpty, "\(text): \(result.errors)")
-        #expect(result.errors.hasPrefix("error: \(path)"), "\(text): \(result.errors)")
+        #expect(result.errors.isError(of: path), "\(text): \(result.errors)")
         #expect(result.errors.contains(text), "\(text): \(result.errors)")
       }
       let inside = package + "/Data/com.apple.CoreML/model.mlmodel"

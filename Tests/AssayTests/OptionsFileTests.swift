@@ -80,7 +80,7 @@ import Testing
       let run = try Command.run("run", folder + "/m.mlmodel", folder + "/picture.png", "-q")
       #expect(run.code == Int32(code), "\(run.errors)")
       #expect(
-        run.errors.hasPrefix("error: \(folder)/assay.json") && run.errors.contains(message),
+        run.errors.isError(of: "\(folder)/assay.json") && run.errors.contains(message),
         "\(run.errors)")
     }
   }

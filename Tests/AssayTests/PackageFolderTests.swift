@@ -99,7 +99,7 @@ import Testing
       let result = try run("$A o.mlpackage", in: folder)
       #expect(result.exited && result.code == 73, "\(result.code) \(result.errors)")
       let errors = errors(result)
-      #expect(errors.count == 1 && errors.first?.hasPrefix("error: o.mlpackage") == true)
+      #expect(errors.count == 1 && errors.first?.isError(of: "o.mlpackage") == true)
       #expect(errors.first?.contains("'\(named)'") == true, "\(result.errors)")
       #expect(Self.content(folder) == before)
     }

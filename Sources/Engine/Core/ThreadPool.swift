@@ -4,7 +4,7 @@ import Synchronization
 
 /// One worker per core besides the caller. Every thread has a share of a job's units; a thread that
 /// finishes its share takes units from the others, so none waits for a core that is slower or busy
-/// elsewhere. The caller does the part of a worker that has not begun by then. Which thread computes
+/// elsewhere. If a worker has not started by then, the caller does its part. Which thread computes
 /// a unit does not change the result.
 final class ThreadPool: Sendable {
   let threadCount: Int
