@@ -100,6 +100,9 @@ struct ConvertCommand: SourceCommand {
       forgetBias: forgetBias)
     reader.detector = detector
     reader.describesBoxes = visionBoxes
+    reader.resetsAfter =
+      ONNXModel.isONNX(destination)
+      || ModelPackage.isPackage(destination) && source.target?.version ?? 0 >= 9
     if verbose { reader.onVisit = { Console.note(Console.escaped($0)) } }
     if dryRun {
       reader.onPlan = { plan in

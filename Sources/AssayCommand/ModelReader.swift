@@ -20,6 +20,8 @@ struct ModelReader {
   var detector: DetectorArguments?
   /// Whether the labels are those of boxes even without `--detect`.
   var describesBoxes = false
+  /// Whether a GRU's reset gate may apply after the product.
+  var resetsAfter = false
 
   enum LabelUse {
     /// The classes of a source network; an error for a Core ML model.
@@ -130,6 +132,7 @@ struct ModelReader {
 
   private func convert(_ opened: ModelSource, _ files: ModelFiles) throws -> Document {
     var options = try source.options(rules)
+    options.resetsAfter = resetsAfter
     if let detector, let mode = detector.mode ?? (describesBoxes ? .auto : nil) {
       let metadata = try DetectorSettings.metadata(
         of: mode, options: detector.options, labels: options.classifier?.labels.strings)

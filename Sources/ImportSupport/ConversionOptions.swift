@@ -42,6 +42,8 @@ public struct ConversionOptions: Sendable {
   /// The latest version of the specification that the model may require; layers of later versions
   /// are replaced by earlier ones if possible. Nil allows any version.
   public var maximumVersion: Int?
+  /// Whether a GRU's reset gate may apply after the product: in programs of iOS 18, and in ONNX.
+  package var resetsAfter = false
   /// Replacement weights for an architecture without weights; nil makes that an error.
   public var missingWeights: MissingWeights?
   /// Go on past layers that cannot be converted, as if they gave what they get: what counts is the

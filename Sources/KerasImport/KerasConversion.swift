@@ -34,7 +34,7 @@ package struct KerasConversion: SourceConversion {
     network = NetworkWriter(
       version: source.version, rules: options.customLayers,
       maximumVersion: options.maximumVersion ?? SpecificationVersion.newest,
-      onVisit: options.onVisit)
+      resetsAfter: options.resetsAfter, onVisit: options.onVisit)
     network.notes = notes
     if source.version.isTensorFlowKeras, !source.version.isAtLeast(3, 0) {
       network.numberedFromZero = ["lstm", "gru", "simple_rnn", "rnn", "bidirectional"].filter(

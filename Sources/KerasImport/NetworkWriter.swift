@@ -11,6 +11,8 @@ struct NetworkWriter: LayerWriting {
   let rules: CustomLayerRules
   /// The latest version of the specification whose layers may be used.
   let maximumVersion: Int
+  /// Whether GRU's reset gate may apply after the product, which only programs can say.
+  let resetsAfter: Bool
   /// Whether layers depend on the lengths of sequences of images.
   var fixesSequences = false
   /// Whether layers are converted for each step of a sequence, which has Core ML's sequence axis.
@@ -31,10 +33,12 @@ struct NetworkWriter: LayerWriting {
 
   init(
     version: KerasVersion, rules: CustomLayerRules,
-    maximumVersion: Int = SpecificationVersion.newest, onVisit: (@Sendable (String) -> Void)?
+    maximumVersion: Int = SpecificationVersion.newest, resetsAfter: Bool = false,
+    onVisit: (@Sendable (String) -> Void)?
   ) {
     self.version = version
     self.maximumVersion = maximumVersion
+    self.resetsAfter = resetsAfter
     self.rules = rules
     writer = LayerWriter(onVisit: onVisit)
   }

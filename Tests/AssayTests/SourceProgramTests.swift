@@ -52,6 +52,25 @@ import Testing
     }
   }
 
+  /// Programs of iOS 18 have an operation for a GRU whose reset gate applies after the product; older
+  /// ones have its unrolled steps.
+  @Test(arguments: ["backwards", "bias_false", "bias_true", "sequences"])
+  func resetAfter(_ name: String) throws {
+    try withTemporaryFolder { folder in
+      let source = Fixtures("keras/layers/tf2").path("gru_reset_after_" + name)
+      for (target, count) in [("iOS17", 0), ("iOS18", 1)] {
+        let program = "\(folder)/\(target).mlpackage"
+        let made = try Command.run("convert", source + ".h5", "-o", program, "--target", target)
+        try #require(made.code == 0, "\(made.errors)")
+        let text = try Command.run("inspect", program, "--spec").output
+        #expect(text.ranges(of: " = gru(").count == count)
+        let run = try Command.run(
+          "diff", program, source + ".inputs.npz", "--expected", source + ".expected.npz")
+        #expect(run.code == 0, "\(run.output)\(run.errors)")
+      }
+    }
+  }
+
   @Test func programsOfCaffe() throws {
     try withTemporaryFolder { folder in
       let program = folder + "/m.mlpackage"

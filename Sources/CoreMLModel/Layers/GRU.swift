@@ -1,4 +1,8 @@
+import TensorCore
+
 /// z, r = g(W·x + R·h + b); o = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ o + z ∘ h
+///
+/// With `resetsAfter`, o = f(W·x + b + r ∘ (R·h + b′)).
 package struct GRU: GatedLayer {
   package static let typeName = "gru"
   package static let minimumRank = 5
@@ -15,6 +19,10 @@ package struct GRU: GatedLayer {
   package var resetGate = RecurrentWeights()
   package var outputGate = RecurrentWeights()
   package var reverseInput = false
+  /// Whether the reset gate applies after the product, which programs of iOS 18 have and documents lack.
+  package var resetsAfter = false
+  /// b′ with `resetsAfter`.
+  package var resetBias: Weights?
 
   package init() {}
 
@@ -25,7 +33,14 @@ package struct GRU: GatedLayer {
       .messages("activations", \.activations),
       .bool("sequenceOutput", \.sequenceOutput),
       .bool("hasBiasVectors", \.hasBiasVectors),
-      .bool("reverseInput", \.reverseInput),
+      Field(
+        ["reverseInput"], read: { $0.reverseInput = try $1.int("reverseInput") != 0 },
+        write: { layer, writer in
+          try require(
+            !layer.resetsAfter, .unsupported,
+            "no layer applies the reset gate after the product", field: "gru")
+          try writer.set("reverseInput", layer.reverseInput ? 1 : 0)
+        }),
     ]
     + Field<GRU>.gates([
       ("updateGate", \.updateGate), ("resetGate", \.resetGate), ("outputGate", \.outputGate),

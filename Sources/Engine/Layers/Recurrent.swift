@@ -76,7 +76,7 @@ struct RecurrentCell: Sendable {
 
   enum Kind: Sendable {
     case simple(Function)
-    /// Gates z, r and o.
+    /// Gates z, r and o; o again with b′ if the reset gate applies after the product.
     case gru(gate: Function, output: Function)
     /// Gates i, f, o and the block input.
     case lstm(LSTM)
@@ -109,7 +109,12 @@ struct RecurrentCell: Sendable {
     case .gru(let gate, let output):
       let z = gates[0].sums(x, h).map { gate(Self.clipped($0)) }
       let r = gates[1].sums(x, h).map { gate(Self.clipped($0)) }
-      let o = gates[2].sums(x, zip(r, h).map { $0 * $1 }).map { output(Self.clipped($0)) }
+      let candidate =
+        gates.count == 3
+        ? gates[2].sums(x, zip(r, h).map { $0 * $1 })
+        : zip(gates[2].sums(x, []), zip(r, gates[3].sums(.init(start: nil, count: 0), h)))
+          .map { $0 + $1.0 * $1.1 }
+      let o = candidate.map { output(Self.clipped($0)) }
       for unit in h.indices { state.hidden[unit] = (1 - z[unit]) * o[unit] + z[unit] * h[unit] }
     case .lstm(let settings):
       advance(&state, x, settings)

@@ -19,10 +19,15 @@ extension GRU: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     try require(
       activations.count == 2, "\(activations.count), not 2", field: "activations")
-    let gates = try [
+    var gates = try [
       ("updateGate", updateGate), ("resetGate", resetGate), ("outputGate", outputGate),
     ].map {
       try layer.gate($1, hasBias: hasBiasVectors, inputVectorSize, outputVectorSize, $0)
+    }
+    if resetsAfter {
+      let inner = RecurrentWeights(outputGate.matrix, outputGate.recursion, resetBias)
+      gates.append(
+        try layer.gate(inner, hasBias: true, inputVectorSize, outputVectorSize, "outputGate"))
     }
     let cell = RecurrentCell(
       kind: .gru(

@@ -27,19 +27,29 @@ extension GRU: HalfSumLayer {
     let shapes = try outputShapes(inputs.map(\.shape))
     let f = try recurrentFunction(activations.first, "activations")
     let g = try recurrentFunction(activations.last, "activations")
-    func gate(_ weights: RecurrentWeights, _ name: String) throws -> RecurrentGate {
+    func gate(
+      _ weights: RecurrentWeights, _ name: String, hasBias: Bool? = nil
+    ) throws -> RecurrentGate {
       try RecurrentGate(
-        weights, hasBias: hasBiasVectors, name, inputVectorSize, outputVectorSize, settings)
+        weights, hasBias: hasBias ?? hasBiasVectors, name, inputVectorSize, outputVectorSize,
+        settings)
     }
     let update = try gate(updateGate, "updateGate")
     let reset = try gate(resetGate, "resetGate")
     let output = try gate(outputGate, "outputGate")
+    let inner = try gate(
+      RecurrentWeights(outputGate.matrix, outputGate.recursion, resetBias), "outputGate",
+      hasBias: true)
     let run = runRecurrence(
       inputs[0], reversed: reverseInput, hidden: state(inputs, 1, outputVectorSize), cell: nil
     ) { x, h, c in
       let z = update.sum(x, h).map { f(clip($0)) }
       let r = reset.sum(x, h).map { f(clip($0)) }
-      let o = output.sum(x, zip(r, h).map { $0 * $1 }).map { g(clip($0)) }
+      let candidate =
+        resetsAfter
+        ? zip(output.sum(x, []), zip(r, inner.sum([], h))).map { $0 + $1.0 * $1.1 }
+        : output.sum(x, zip(r, h).map { $0 * $1 })
+      let o = candidate.map { g(clip($0)) }
       return (h.indices.map { (1 - z[$0]) * o[$0] + z[$0] * h[$0] }, c)
     }
     return recurrentOutputs(run, shapes, sequenceOutput)

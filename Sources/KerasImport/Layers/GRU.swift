@@ -3,12 +3,13 @@ import ImportSupport
 
 /// z, r = g(W·x + R·h + b); h̃ = f(W·x + R·(r ∘ h) + b); h = (1 − z) ∘ h̃ + z ∘ h
 ///
-/// With `reset_after` h̃ = f(W·x + b + r ∘ (R·h + b′)), which Core ML's layer does not support.
+/// With `reset_after` h̃ = f(W·x + b + r ∘ (R·h + b′)), which programs of iOS 18 have, but no layer.
 struct GRUCell: RecurrentCell {
   static let classes = [
     SourceLayer(
       "GRU",
-      becomes: "gru; with `reset_after`, a mask or another function, \(SourceLayer.unrolled)",
+      becomes:
+        "gru; with `reset_after` before iOS18, a mask or another function, \(SourceLayer.unrolled)",
       options:
         "those of SimpleRNN, `reset_after`: if the number of steps is unknown, an LSTM with three steps for each",
       refused: "as SimpleRNN"),
@@ -46,12 +47,17 @@ struct GRUCell: RecurrentCell {
       inputs: weights.inputs, prefix: weights.prefix, storage: storage)
   }
 
-  func native(_ weights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)? {
-    guard !resetsAfter, let activation = settings.nativeActivation,
+  func native(
+    _ weights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+  ) throws -> (any LayerParameters)? {
+    guard !resetsAfter || network.resetsAfter, let activation = settings.nativeActivation,
       let gateActivation = nativeGate.activation
     else { return nil }
-    let gates = try gates(weights).scaled([0, 1], by: nativeGate.scale)
+    var gates = try gates(weights).scaled([0, 1], by: nativeGate.scale)
     var layer = GRU()
+    layer.resetsAfter = resetsAfter
+    if resetsAfter, settings.hasBias { layer.resetBias = Weights(gates.recurrentBias.removeLast()) }
+    try gates.mergeBiases()
     layer.inputVectorSize = gates.inputSize
     layer.outputVectorSize = units
     layer.activations = [gateActivation, activation]

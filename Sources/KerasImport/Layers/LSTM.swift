@@ -79,7 +79,9 @@ struct LSTMCell: RecurrentCell {
     return (weights, gates.inputSize)
   }
 
-  func native(_ cellWeights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)? {
+  func native(
+    _ cellWeights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+  ) throws -> (any LayerParameters)? {
     guard let activations = nativeActivations else { return nil }
     let (weights, inputSize) = try nativeWeights(cellWeights)
     var layer = UniDirectionalLSTM()

@@ -223,11 +223,10 @@ struct GateWeights {
       }, step: step)
   }
 
-  /// Sums the two biases of each gate, if nothing comes between them.
+  /// Sums the two biases of each gate that has both, if nothing comes between them.
   mutating func mergeBiases() throws {
-    guard !recurrentBias.isEmpty else { return }
-    bias = try zip(bias, recurrentBias).map { a, b in
-      FloatValues(try zip(a.array(), b.array()).map(+))
+    for (gate, other) in recurrentBias.enumerated() {
+      bias[gate] = FloatValues(try zip(bias[gate].array(), other.array()).map(+))
     }
     recurrentBias = []
   }

@@ -14,7 +14,9 @@ protocol RecurrentCell: Sendable {
   var outputState: Int { get }
   var units: Int { get }
   /// Core ML's layer for this cell; nil if none computes the same.
-  func native(_ weights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)?
+  func native(
+    _ weights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+  ) throws -> (any LayerParameters)?
   /// Whether Core ML's layer is equivalent only while the arguments of its functions, and thus the
   /// states, stay between −50 and 50.
   var isClipped: Bool { get }

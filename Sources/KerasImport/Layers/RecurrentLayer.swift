@@ -73,7 +73,9 @@ struct RecurrentLayer: KerasLayer {
     let stateNames = cell.states.map { "\(names.states)_\($0.name)_out\(names.stateSuffix)" }
     var output = path.output(input, units: cell.units)
     var states: [String]
-    if input.mask == nil, !unclips(input, call), let layer = try cell.native(weights, path) {
+    if input.mask == nil, !unclips(input, call),
+      let layer = try cell.native(weights, path, network)
+    {
       noteClip(call, &network)
       let blobs = network.add(
         names.layer, layer, [input.blob] + initialStates, states: stateNames, units: cell.units)

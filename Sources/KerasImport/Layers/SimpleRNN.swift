@@ -28,7 +28,9 @@ struct SimpleRNNCell: RecurrentCell {
       inputs: weights.inputs, prefix: weights.prefix)
   }
 
-  func native(_ weights: CellWeights, _ path: RecurrentPath) throws -> (any LayerParameters)? {
+  func native(
+    _ weights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+  ) throws -> (any LayerParameters)? {
     guard let activation = settings.nativeActivation else { return nil }
     let gates = try gates(weights)
     var layer = SimpleRecurrent()

@@ -34,7 +34,9 @@ struct StackedRNNCells: RecurrentCell {
   }
 
   /// Core ML has no layer with several cells.
-  func native(_ weights: CellWeights, _ path: RecurrentPath) -> (any LayerParameters)? { nil }
+  func native(
+    _ weights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+  ) -> (any LayerParameters)? { nil }
 
   func steps(_ weights: CellWeights) throws -> RecurrentSteps {
     var inputs = weights.inputs

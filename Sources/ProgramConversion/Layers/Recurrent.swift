@@ -22,18 +22,26 @@ extension GRU: OperationLayer {
   func operations(_ layer: LayerConversion) throws -> [Variable] {
     let layer = layer.recurrent
     let gates = [resetGate, outputGate, updateGate]
+    let bias = gates.map { hasBiasVectors ? $0.bias : nil }
+    var after: [(String, Argument)] = []
+    if resetsAfter {
+      try layer.builder.requireTarget(.iOS18, "a GRU with reset_after")
+      after = [
+        ("reset_after", .flag(true)), try layer.stack(bias, outputVectorSize, nil, "input_bias"),
+      ]
+    }
     return try layer.recurrence(
       "gru", size: outputVectorSize, sequenceOutput,
       [
         try layer.stack(gates.map(\.matrix), outputVectorSize, inputVectorSize, "weight_ih"),
         try layer.stack(gates.map(\.recursion), outputVectorSize, outputVectorSize, "weight_hh"),
         try layer.stack(
-          gates.map { hasBiasVectors ? $0.bias : nil }, outputVectorSize, nil, "bias"),
+          resetsAfter ? [nil, resetBias, nil] : bias, outputVectorSize, nil, "bias"),
         ("direction", .text(reverseInput ? "reverse" : "forward")),
         ("output_sequence", .flag(sequenceOutput)),
         ("recurrent_activation", .text(try functionName(activations.first, "gru"))),
         ("activation", .text(try functionName(activations.last, "gru"))),
-      ])
+      ] + after)
   }
 }
 

@@ -124,10 +124,15 @@ extension MILOperationCall {
     try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")
     let size = try units()
     let isReversed = try direction(["forward", "reverse"]) == "reverse"
-    if try bool("reset_after") { return try resetAfterGRU(x, size, isReversed: isReversed) }
     let matrices = try parts("weight_ih", 3, size, x.shape[2]) ?? []
     let recursions = try parts("weight_hh", 3, size, size) ?? []
     var biases = try parts("bias", 3, size, nil)
+    var layer = GRU()
+    layer.resetsAfter = try bool("reset_after")
+    if layer.resetsAfter {
+      layer.resetBias = biases?[1]
+      biases?[1] = Weights([Float](repeating: 0, count: size))
+    }
     if let others = try parts("input_bias", 3, size, nil) {
       biases =
         try biases.map {
@@ -138,7 +143,6 @@ extension MILOperationCall {
         ?? others
     }
     let gates = (0..<3).map { RecurrentWeights(matrices[$0], recursions[$0], biases?[$0]) }
-    var layer = GRU()
     layer.inputVectorSize = x.shape[2]
     layer.outputVectorSize = size
     layer.activations = try [
@@ -149,48 +153,6 @@ extension MILOperationCall {
     (layer.resetGate, layer.outputGate, layer.updateGate) = (gates[0], gates[1], gates[2])
     layer.reverseInput = isReversed
     return try recurrent(layer, size)
-  }
-
-  /// o = f(W·x + c + r ∘ (R·h + b)), which no layer computes: unrolled to layers for each step.
-  private func resetAfterGRU(
-    _ x: ProgramValue, _ size: Int, isReversed: Bool
-  ) throws -> [ProgramValue] {
-    let (steps, rows) = (x.shape[0], try checkedProduct([3, size], limit: Limits.dimension))
-    func product(
-      _ x: ProgramValue, _ matrix: String, _ columns: Int, _ bias: String
-    ) throws -> ProgramValue {
-      var layer = BatchedMatMul()
-      layer.weightMatrixFirstDimension = columns
-      layer.weightMatrixSecondDimension = rows
-      layer.matrix = try weights(matrix, shape: [rows, columns])
-      layer.bias = try weights(bias, shape: [rows])
-      layer.hasBias = layer.bias != nil
-      return try add(layer, x)
-    }
-    func gates(_ value: ProgramValue) throws -> [ProgramValue] {
-      var layer = SplitND()
-      layer.axis = 1
-      layer.numSplits = 3
-      return try addAll(layer, [value], types: [x.type, x.type, x.type])
-    }
-    let gate = try activation("recurrent_activation", "sigmoid")
-    let output = try activation("activation", "tanh")
-    let inputs = try parts(of: product(x, "weight_ih", x.shape[2], "input_bias"), along: 0)
-    var hidden = try value("initial_h")
-    try require(
-      hidden.shape == [x.shape[1], size], "the shape is \(hidden.shape)", field: "initial_h")
-    var all: [ProgramValue] = []
-    for step in 0..<steps {
-      let own = try gates(inputs[isReversed ? steps - 1 - step : step])
-      let past = try gates(product(hidden, "weight_hh", size, "bias"))
-      let reset = try add(gate, plus(own[0], past[0]))
-      let next = try add(output, plus(own[1], times(reset, past[1])))
-      let update = try add(gate, plus(own[2], past[2]))
-      hidden = try plus(next, times(update, minus(hidden, next)))
-      all.append(try reshaped(hidden, [1] + hidden.shape))
-    }
-    let isSequence = try bool("output_sequence") && all.count > 1
-    return try [isSequence ? addAll(ConcatND(), all, types: [x.type])[0] : all[steps - 1], hidden]
   }
 
   /// The stacked matrices or vectors of `count` gates; nil if the argument is missing.
