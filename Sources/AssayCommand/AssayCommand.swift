@@ -45,7 +45,7 @@ enum Main {
       let message = AssayCommand.fullMessage(for: error)
       switch AssayCommand.exitCode(for: error) {
       case .success:
-        if !message.isEmpty { Console.print(message) }
+        if !message.isEmpty { Console.print(CompletionScript.completed(message)) }
       case .validationFailure, .failure:
         let text = unknownOption(in: arguments, message) ?? message
         Console.reportUsage(files.lazy.compactMap { $0.blamed(for: text) }.first ?? text)

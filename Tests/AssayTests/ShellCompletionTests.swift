@@ -44,14 +44,26 @@ import Testing
   }
 
   /// What bash itself offers for the start of a command.
-  @Test func bashCompletes() throws {
+  @Test(arguments: ["assay comp", "assay help comp"])
+  func bashCompletes(_ line: String) throws {
     let script = """
       source <("$0" --generate-completion-script bash)
-      COMP_WORDS=(assay comp) COMP_CWORD=1 COMP_LINE='assay comp' COMP_POINT=10
-      _assay assay comp assay
+      COMP_WORDS=($1) COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$1 COMP_POINT=${#1}
+      _assay assay comp "${COMP_WORDS[COMP_CWORD - 1]}"
       printf '%s\\n' "${COMPREPLY[@]}" | sort
       """
-    let result = try Program("/bin/bash").run(["-c", script, Command.binary])
+    let result = try Program("/bin/bash").run(["-c", script, Command.binary, line])
     #expect(result.output == "compress\n", "\(result.errors)")
+  }
+
+  /// Each value of an option would show the option's sentence in fish, were it not for the empty
+  /// description after a tab.
+  @Test func valuesInFishHaveNoDescription() throws {
+    let script = try Command.run("--generate-completion-script", "fish").output
+    #expect(script.contains(#"-rfka 'keras-tf\t keras-caffe\t"#))
+    #expect(script.contains(#""assay help" -eq 1' -fa 'convert run"#))
+    #expect(
+      try Command.run("--generate-completion-script", "zsh").output
+        .contains("'*:subcommands:(convert run"))
   }
 }
