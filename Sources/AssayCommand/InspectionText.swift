@@ -15,7 +15,7 @@ struct InspectionText {
     text += section("Inputs", (model.description?.input ?? []).map(featureRow))
     text += section("Outputs", (model.description?.output ?? []).map(featureRow))
     text += section("Preprocessing", preprocessingRows())
-    text += section("Metadata", Self.metadataRows(model))
+    text += section("Metadata", shownMetadata)
     for function in ProgramSummary(model)?.functions ?? [] { text += functionText(function) }
     if !inspection.layers.isEmpty { text += "Layers\n" + layerTable() + "\n" }
     text += section("Custom layers", customRows())
@@ -33,7 +33,7 @@ struct InspectionText {
       + (model.description?.input ?? []).map(featureRow).map { ("input " + $0.0, $0.1) }
       + (model.description?.output ?? []).map(featureRow).map { ("output " + $0.0, $0.1) }
       + preprocessingRows().map { ("preprocessing of " + $0.0, $0.1) } + totalRows()
-      + customRows().map { ("custom layer " + $0.0, $0.1) } + Self.metadataRows(model)
+      + customRows().map { ("custom layer " + $0.0, $0.1) } + shownMetadata
   }
 
   private func functionText(_ function: ProgramSummary.Function) -> String {
@@ -102,6 +102,11 @@ struct InspectionText {
       let name = item.featureName.isEmpty ? "first image" : item.featureName
       return (name, model.preprocessingText(item) ?? "none")
     }
+  }
+
+  /// Without the source's axes: a feature's are shown with it, those of inner blobs are for `diff`.
+  private var shownMetadata: [(String, String)] {
+    Self.metadataRows(model).filter { !$0.0.hasPrefix(SourceLayout.blobKey) }
   }
 
   static func metadataRows(_ model: Model) -> [(String, String)] {

@@ -31,6 +31,15 @@ import Testing
     #expect(known.isSuperset(of: names(model, "outputs")))
   }
 
+  /// The layouts that Assay records are in the rows of features; the JSON has all of them.
+  @Test func layoutsAreNotListed() throws {
+    let path = "\(packageRoot)/Fixtures/demo/cifar10_resnet.h5"
+    let text = try Command.run("inspect", path).output
+    #expect(text.contains("NHWC") && text.contains("assay.source"))
+    #expect(!text.contains("assay.layout"))
+    #expect(try Command.run("inspect", path, "--json").output.contains("assay.layout"))
+  }
+
   /// The settings that the source network states.
   @Test func attributesAreThoseOfTheSource() throws {
     try withTemporaryFolder { folder in
