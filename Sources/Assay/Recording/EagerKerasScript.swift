@@ -3,6 +3,7 @@ enum EagerKerasScript {
   /// The modules; TensorFlow is optional in Keras 3.
   static let modules = #"""
     import builtins
+    import importlib.util
     import inspect
     import io
     import sys

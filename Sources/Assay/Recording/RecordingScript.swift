@@ -160,6 +160,8 @@ package struct RecordingScript: Sendable {
         "@LOAD@",
         with: """
           images = keras.utils if hasattr(keras.utils, "load_img") else keras.preprocessing.image
+              if not importlib.util.find_spec("PIL"):
+                  sys.exit(path + " is an image, which Keras reads with Pillow: python3 -m pip install pillow")
               image = images.load_img(
                   path, color_mode="grayscale" if 1 in (shape[-1], shape[1] if first else 0) else "rgb",
                   target_size=None if None in size else size)
