@@ -4,9 +4,9 @@ struct ConvertCommand: SourceCommand {
     abstract: "Converts a network to Core ML or ONNX, or an .mlmodel to a program.",
     discussion: """
       EXAMPLES:
-        assay convert model.h5
+        assay convert model.h5 --preset keras-tf --labels labels.txt
         assay convert model.h5 -o model.mlpackage --target iOS17
-        assay convert deploy.prototxt net.caffemodel --labels labels.txt
+        assay convert deploy.prototxt net.caffemodel --preset caffe
         assay convert old.mlmodel -o new.mlpackage --precision float16
         assay convert deploy.prototxt net.caffemodel -o net.onnx
       """)

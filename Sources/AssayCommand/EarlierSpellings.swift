@@ -86,6 +86,11 @@ enum EarlierSpellings {
       let word = arguments[index]
       index += 1
       let name = word.prefix { $0 != "=" }
+      // The inputs of these need no option.
+      if ["--input", "--inputs"].contains(name), ["run", "diff", "eval"].contains(command) {
+        if name.count < word.count { words.append(String(word.dropFirst(name.count + 1))) }
+        continue
+      }
       let spelling = options.first { $0.earlier == name && $0.command ?? command == command }
       guard let spelling else {
         words.append(word)

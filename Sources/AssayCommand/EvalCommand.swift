@@ -4,9 +4,9 @@ struct EvalCommand: SourceCommand {
     abstract: "Measures the accuracy of a classifier or a detector on labeled images.",
     discussion: """
       EXAMPLES:
-        assay eval model.mlmodel images --expected labels.csv
+        assay eval model.mlmodel images --expected labels.csv --resize squash
         assay eval model.mlmodel images --expected folders -o worst.png
-        assay eval yolo.mlmodel val2017 --expected instances.json --detect auto
+        assay eval yolo.mlmodel val2017 --expected instances.json --resize squash
 
       --expected is the ground truth. For a classifier, it is a .csv with the columns file,label, or the \
       word folders if each image is in a folder named after its class. For a detector, it is a COCO \

@@ -4,10 +4,10 @@ struct RunCommand: SourceCommand {
     usage: "assay run MODEL [WEIGHTS] INPUT… [options]",
     discussion: """
       EXAMPLES:
-        assay run model.mlmodel cat.png
+        assay run model.mlmodel cat.png --resize squash
         assay run model.mlmodel images --json --resize center-crop
         assay run model.mlmodel cat.png --detect auto --resize squash -o boxes.png
-        assay run deploy.prototxt net.caffemodel cat.jpg --labels labels.txt
+        assay run deploy.prototxt net.caffemodel cat.png --preset caffe --resize fit
 
       Inputs are images (PNG, JPEG) and arrays (.npy, .npz, .json, .csv). Several files, or the files \
       of a folder and its subfolders, run one after the other. A model with several inputs takes \

@@ -146,7 +146,7 @@ package struct Feature: Sendable {
       throw ModelError(
         .mismatch, "an image cannot be the array input of shape \(declared.shape)", field: name,
         hint:
-          "convert with \(setting: "preset") or \(setting: "imageInput") \(name.shellWord), or give an array (.npy, .npz, .json, .csv)"
+          "convert with \(setting: "preset"), or \(setting: "imageInput") \(name.shellWord) and the preprocessing of the training, such as \(setting: "imageScale") 1/255; or give an array (.npy, .npz, .json, .csv)"
       )
     case (_, .numbers(let array)):
       return try blob(.array(Tensor(shape: array.shape, array.elements.map { Float($0) })))

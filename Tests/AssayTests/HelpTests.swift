@@ -42,62 +42,71 @@ import Testing
     #expect(result.output.hasPrefix("0 strings"), "\(result.output)")
   }
 
-  /// The examples of `--help` run as they are printed, in a folder with files of these names.
-  @Test func examplesRun() throws {
+  /// Files with the names that examples use.
+  private static let files = #"""
+    set -e
+    demo=$ROOT/Fixtures/demo caffe=$ROOT/Fixtures/caffe vision=$ROOT/Fixtures/detection/vision
+    cp $demo/swish.h5 model.h5; cp $demo/labels.txt .; cp $demo/person.jpg photo.jpg
+    for name in cat actual expected; do cp $demo/picture.png $name.png; done
+    cp $caffe/v2.prototxt deploy.prototxt; cp $caffe/single.caffemodel net.caffemodel
+    cp $vision/yolov2.cfg yolo.cfg; cp $vision/yolov2.weights yolo.weights
+    mkdir -p images/blue images/green val2017
+    cp cat.png images/blue/a.png; cp cat.png images/green/b.png; cp photo.jpg val2017
+    printf 'file,label\nblue/a.png,blue\ngreen/b.png,green\n' >labels.csv
+    printf '{"images": [{"id": 7, "file_name": "photo.jpg"}], "categories": [{"id": 1, "name": "a"}],
+      "annotations": [{"id": 1, "image_id": 7, "category_id": 1, "bbox": [190, 98, 85, 280], "area": 1,
+      "iscrowd": 0}]}' >instances.json
+    printf 'input: "data" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }
+      layer { name: "features" type: "Power" bottom: "data" top: "features" power_param { scale: 2 } }
+      layer { name: "prob" type: "Softmax" bottom: "features" top: "prob" }' >features.prototxt
+    printf 'input: "data" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }
+      layer { name: "mine" type: "Mine" bottom: "data" top: "mine" }' >custom.prototxt
+    for name in made old new; do
+      assay convert model.h5 -o $name.mlmodel --preset keras-tf --labels labels.txt --input-name image
+    done
+    assay run made.mlmodel cat.png -o expected.npz; assay run made.mlmodel images -o predictions
+    assay convert deploy.prototxt net.caffemodel -o net.mlmodel
+    assay convert yolo.cfg yolo.weights -o yolo.mlmodel --image-input data
+    assay convert custom.prototxt -o custom.mlmodel --custom-layers allow
+    for name in features style classifier; do assay convert features.prototxt -o $name.mlmodel; done
+    for name in features red green blue; do assay convert features.prototxt -o $name.mlpackage; done
+    """#
+
+  /// `model.mlmodel` is one that the example in `$1` can use.
+  private static let model = #"""
+    rm -rf model.mlmodel MyLayers layers
+    case "$1" in
+    *--detect*) cp yolo.mlmodel model.mlmodel ;;
+    *data=image* | *features*) cp features.mlmodel model.mlmodel
+      rm -rf model.mlpackage; cp -r features.mlpackage model.mlpackage ;;
+    *plugin\ new*) cp custom.mlmodel model.mlmodel ;;
+    *yolo.cfg*) rm yolo.mlmodel ;;
+    *"assay convert "*) rm -f deploy.mlmodel ;;
+    *) cp made.mlmodel model.mlmodel ;;
+    esac
+    """#
+
+  /// The examples of `--help` and those of README.md for other networks run as they are printed, in
+  /// a folder with files of these names.
+  @Test(.program("clang")) func examplesRun() throws {
     try withTemporaryFolder { folder in
-      func run(_ words: String...) throws {
-        let result = try Program(Command.binary).run(words, in: folder)
-        #expect(result.code == 0, "\(words): \(result.errors)")
+      func run(_ script: String, _ line: String = "") throws {
+        let path = "PATH=$(dirname \"$0\"):$PATH; ROOT='\(packageRoot)'\n"
+        let result = try Program("/bin/sh")
+          .run(["-c", path + script + "\n" + line, Command.binary, line], in: folder)
+        #expect(result.code == 0, "\(line): \(result.output)\(result.errors)")
       }
-      func copy(_ file: String, _ name: String) throws {
-        let target = URL(filePath: folder + "/" + name)
-        try? FileManager.default.removeItem(at: target)
-        try FileManager.default.createDirectory(
-          at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try FileManager.default.copyItem(at: URL(filePath: file), to: target)
+      try run(Self.files)
+      try FileManager.default.moveItem(
+        atPath: try PluginFixture.compiled(in: folder), toPath: folder + "/libMyLayers.so")
+      let examples = try Help.commands.map { try Help.text($0) }.flatMap {
+        $0.split(separator: "\n").filter { $0.hasPrefix("  assay ") }
       }
-      let (demo, caffe) = (Fixtures("demo"), Fixtures("caffe"))
-      try copy(demo.path("swish.h5"), "model.h5")
-      try copy(demo.path("swish.h5"), "model.keras")
-      try copy(demo.path("labels.txt"), "labels.txt")
-      try copy(demo.path("picture.png"), "cat.png")
-      try copy(caffe.path("v2.prototxt"), "deploy.prototxt")
-      try copy(caffe.path("single.caffemodel"), "net.caffemodel")
-      for name in ["blue/a.png", "green/b.png"] {
-        try copy(demo.path("picture.png"), "images/" + name)
-      }
-      try "file,label\nblue/a.png,blue\ngreen/b.png,green\n"
-        .write(toFile: folder + "/labels.csv", atomically: true, encoding: .utf8)
-      let options = ["--preset", "keras-tf", "--labels", "labels.txt", "--input-name", "image"]
-      for output in ["made.mlmodel", "old.mlmodel", "new.mlmodel"] {
-        let result = try Program(Command.binary).run(
-          ["convert", "model.h5", "-o", output] + options, in: folder)
-        #expect(result.code == 0, "\(result.errors)")
-      }
-      try run("run", "made.mlmodel", "cat.png", "-o", "expected.npz")
-      try run("run", "made.mlmodel", "images", "-o", "predictions")
-      for name in ["actual.png", "expected.png"] { try copy(demo.path("picture.png"), name) }
-      var count = 0
-      for command in Help.commands where command.first != "plugin" {
-        // What the examples of convert write has no image as its input.
-        if command == ["run"] { try copy(folder + "/made.mlmodel", "model.mlmodel") }
-        // These need a detector, a program, five labels, certain layers or several models.
-        let others = [
-          "--detect", "--add-output", "--cut-to", "data=image", "net.mlmodel", "small.mlp",
-          "assay merge",
-        ]
-        for line in try Help.text(command).split(separator: "\n")
-        where line.hasPrefix("  assay ") && !others.contains(where: line.contains)
-          && !line.contains("net.caffemodel --labels") && !line.contains("cat.jpg")
-        {
-          let result = try Program("/bin/sh").run(
-            ["-c", "PATH=$(dirname \"$0\"):$PATH; \(line)", Command.binary], in: folder)
-          #expect(result.code == 0, "\(line): \(result.output)\(result.errors)")
-          count += 1
-        }
-        if command.isEmpty { removeFile(folder + "/model.mlmodel") }
-      }
-      #expect(count > 20)
+      #expect(examples.count > 40)
+      let readme = try Page("README.md").blocks.filter { $0.language == "sh" }.flatMap(\.lines)
+        .filter { $0.hasPrefix("assay ") }
+      #expect(readme.count > 3)
+      for line in examples.map(String.init) + readme { try run(Self.model, line) }
     }
   }
 }
