@@ -6,7 +6,7 @@ struct EvalCommand: SourceCommand {
       EXAMPLES:
         assay eval model.mlmodel images --expected labels.csv --resize squash
         assay eval model.mlmodel images --expected folders -o worst.png
-        assay eval yolo.mlmodel val2017 --expected instances.json --resize squash
+        assay eval yolo.mlmodel val --expected coco.json --detect auto --resize fit
 
       --expected is the ground truth. For a classifier, it is a .csv with the columns file,label, or the \
       word folders if each image is in a folder named after its class. For a detector, it is a COCO \

@@ -50,12 +50,12 @@ import Testing
     for name in cat actual expected; do cp $demo/picture.png $name.png; done
     cp $caffe/v2.prototxt deploy.prototxt; cp $caffe/single.caffemodel net.caffemodel
     cp $vision/yolov2.cfg yolo.cfg; cp $vision/yolov2.weights yolo.weights
-    mkdir -p images/blue images/green val2017
-    cp cat.png images/blue/a.png; cp cat.png images/green/b.png; cp photo.jpg val2017
+    mkdir -p images/blue images/green val
+    cp cat.png images/blue/a.png; cp cat.png images/green/b.png; cp photo.jpg val
     printf 'file,label\nblue/a.png,blue\ngreen/b.png,green\n' >labels.csv
     printf '{"images": [{"id": 7, "file_name": "photo.jpg"}], "categories": [{"id": 1, "name": "a"}],
       "annotations": [{"id": 1, "image_id": 7, "category_id": 1, "bbox": [190, 98, 85, 280], "area": 1,
-      "iscrowd": 0}]}' >instances.json
+      "iscrowd": 0}]}' >coco.json
     printf 'input: "data" input_shape { dim: 1 dim: 3 dim: 8 dim: 8 }
       layer { name: "features" type: "Power" bottom: "data" top: "features" power_param { scale: 2 } }
       layer { name: "prob" type: "Softmax" bottom: "features" top: "prob" }' >features.prototxt
