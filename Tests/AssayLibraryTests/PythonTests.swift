@@ -41,6 +41,11 @@ import Testing
     #expect(result.exited && result.code == 0, "\(result.errors)")
   }
 
+  @Test func keywordArgumentsAreTheOptions() throws {
+    let result = try Self.python("-m", "unittest", "test_options")
+    #expect(result.exited && result.code == 0, "\(result.errors)")
+  }
+
   @Test(.enabled("python3 has no NumPy and Pillow") { hasNumPy })
   func theCodeOfThePageRuns() throws {
     let result = try Self.python("-W", "ignore", "-m", "unittest", "test_pages")

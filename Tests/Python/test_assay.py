@@ -5,14 +5,12 @@ Expected values follow from what the models of Fixtures/library compute.
 
 import copy
 import gc
-import json
 import math
 import multiprocessing
 import os
 import pickle
 import shutil
 import signal
-import subprocess
 import tempfile
 import threading
 import unittest
@@ -22,8 +20,6 @@ import numpy as np
 import PIL.Image
 
 import assay
-import assay.commands
-import assay.options
 
 FIXTURES = os.path.join(os.path.dirname(__file__), "../../Fixtures/library")
 NUMBERS = np.array([[0, 1, -1], [0.5, 100, -0.25]], np.float32)
@@ -442,6 +438,23 @@ class Commands(unittest.TestCase):
             assay.load(file.read()).save(self.path("bytes.mlmodel"))
         assay.load(self.path("bytes.mlmodel"))
 
+    def test_onnx(self):
+        """Written by `convert` and `save`, for other programs; options that only ONNX has."""
+        self.assertIsNone(self.convert(output=self.path("color.onnx"), opset=15))
+        load("line.mlmodel").save(self.path("line.onnx"), external_data=True)
+        for name, output in ("color.onnx", b"color"), ("line.onnx", b"y"):
+            with open(self.path(name), "rb") as file:
+                self.assertIn(output, file.read())
+
+    def test_options_of_networks(self):
+        """Source files of layers, and settings of detectors by name."""
+        with self.assertRaisesRegex(assay.AssayError, "missing.py"):
+            assay.convert(self.network, layer_source=[self.path("missing.py")])
+        model = self.convert(detect="yolov3", detector={"threshold": 0.5, "anchors": (1, 2, 3, 4)})
+        metadata = assay.inspect(model)["metadata"]
+        self.assertEqual(metadata["assay.detect.threshold"], "0.5")
+        self.assertEqual(metadata["assay.detect.anchors"], "1,2,3,4")
+
     def test_diff(self):
         model = self.convert()
         result = assay.diff(model, {"image": self.image}, expected=self.expected)
@@ -481,27 +494,6 @@ class Commands(unittest.TestCase):
         with self.assertWarnsRegex(assay.AssayWarning, "^1: field 9999") as caught:
             assay.inspect(content)
         self.assertEqual(caught.filename, __file__)
-
-    def test_options(self):
-        """The tables have every option of the program but those for terminals; repeated ones take lists."""
-        text = subprocess.check_output([assay.commands.program(), "--experimental-dump-help"])
-        commands = {one["commandName"]: one for one in json.loads(text)["command"]["subcommands"]}
-        for name in ("convert", "diff", "compress", "inspect"):
-            table = getattr(assay.options, name.capitalize() + "Options")
-            options = {one["preferredName"]["name"]: one for one in commands[name]["arguments"]
-                       if one["kind"] != "positional"}
-            for other in ("help", "quiet", "json", "verbose", "dry-run", "spec", "plan"):
-                options.pop(other, None)
-            if name in ("convert", "compress"):
-                options.pop("output")
-            types = {key.rstrip("_").replace("_", "-"): str(value)
-                     for one in reversed(table.__mro__) if hasattr(one, "__annotations__")
-                     for key, value in table.__annotations__.items()}
-            self.assertEqual(set(types), set(options), name)
-            for option, one in options.items():
-                self.assertEqual(one["kind"] == "flag", "bool" in types[option], option)
-                if one["isRepeating"]:
-                    self.assertRegex(types[option], "Texts|Paths|Named|Numbers|Shapes|Any", option)
 
 
 class Owners(unittest.TestCase):

@@ -27,14 +27,17 @@ def convert(
     network: Any, weights: Path | None = None, *, output: Path | None = None,
     **options: Unpack[ConvertOptions],
 ) -> Model:
-    """Converts a Keras, Caffe or Darknet network to Core ML, or an `.mlmodel` to an ML Program.
+    """Converts a Keras, Caffe or Darknet network to Core ML or ONNX, or an `.mlmodel` to an ML Program.
 
     Args:
         network: the file, or a Keras model.
         weights: the file of its weights, if that is a separate one.
-        output: the `.mlmodel` or `.mlpackage` to write; None for a temporary one, which is deleted
-            when the program ends.
+        output: the `.mlmodel`, `.mlpackage` or `.onnx` to write; None for a temporary `.mlmodel` or
+            `.mlpackage`, which is deleted when the program ends.
         options: those of the command; `assay.options` lists them.
+
+    Returns:
+        The written model; None for ONNX, which only other programs run.
 
     Raises:
         AssayError: if the network cannot be converted, or its predictions are not the expected ones.
@@ -42,6 +45,8 @@ def convert(
     is_program = isinstance(network, Model) or os.path.splitext(str(network))[1].startswith(".ml")
     path = output or _temporary(".mlpackage" if is_program else ".mlmodel")
     _run("convert", ConvertOptions, [network, weights], dict(options, output=path))
+    if os.path.splitext(path)[1] == ".onnx":
+        return None  # type: ignore[return-value]
     return Model(path, plugins=_list(options.get("plugin")))
 
 

@@ -203,7 +203,7 @@ class Model(_Owner):
         return State(self)
 
     def save(self, path: Path, **options: Unpack[ConvertOptions]) -> None:
-        """Writes the model to an `.mlmodel` or `.mlpackage`.
+        """Writes the model to an `.mlmodel`, `.mlpackage` or `.onnx`.
 
         It is the same file, or what `assay.convert` makes of it if the ending is another one or there
         are options.
@@ -221,7 +221,7 @@ class Model(_Owner):
         if options or ending != suffix:
             from .commands import convert
 
-            convert(self, output=path, **options).close()
+            convert(self, output=path, **options)
         elif isinstance(source, bytes):
             with open(path, "wb") as file:
                 file.write(source)

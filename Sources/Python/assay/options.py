@@ -54,6 +54,7 @@ class SourceOptions(ProcessOptions, total=False):
     target: str
     custom_layers: Union[Path, Sequence[Any], Mapping[str, Any]]
     lambda_: str
+    layer_source: Paths
     net_state: Texts
     respect_trainable: bool
     metadata: Named
@@ -72,6 +73,12 @@ class ConvertOptions(SourceOptions, total=False):
     inputs: Any
     expected: Any
     prove: bool
+    detect: str
+    detector: Union[str, Mapping[str, Any]]
+    vision_boxes: bool
+    opset: int
+    external_data: bool
+    raw_images: bool
 
 
 class RunOptions(SourceOptions, total=False):
