@@ -12,13 +12,15 @@ clang=$(dirname "$(realpath "$(command -v swiftc)")")/clang
 # The library and the program in C with ThreadSanitizer; then once more with a race, which must be reported.
 check_library() {
   scratch=$PWD/.build/thread
+  # The sanitizer's runtime wants these of the toolchain, which the library does not use.
+  runtime=$(dirname "$(dirname "$clang")")/lib/swift/linux
   "$swift" build --product AssayLibrary --sanitize=thread --scratch-path "$scratch"
   "$clang" -shared -fPIC -O1 -o "$scratch/mutexes.so" Tests/Tools/mutexes.c -ldl
   for race in "" -DRACE; do
     # shellcheck disable=SC2086
     "$clang" -fsanitize=thread -std=c11 -D_DEFAULT_SOURCE -g $race -ISources/CAssay \
       -o "$scratch/threads" Tests/Tools/library-threads.c -L"$scratch/debug" -lAssayLibrary \
-      -Wl,-rpath,"$scratch/debug" -lpthread
+      -Wl,-rpath,"$scratch/debug:$runtime" -L"$runtime" -ldispatch -lBlocksRuntime -lpthread
     status=0
     TSAN_OPTIONS=halt_on_error=1:exitcode=66:suppressions=$PWD/Tests/Tools/races.txt \
       LD_PRELOAD=$scratch/mutexes.so "$scratch/threads" Fixtures/library \
