@@ -34,10 +34,11 @@ version=$(dpkg-query -W -f '${Version}' "$compiler")
 entry "$compiler" "$version" "pkg:deb/debian/$compiler@$version" "/usr/share/doc/$compiler/copyright"
 version=$("$swift/bin/swift" --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -1)
 entry swift "$version" "pkg:github/swiftlang/swift@$version" "$swift/share/swift/LICENSE.txt"
-python3 -c '
+pins=$(python3 -c '
 import json
 for pin in json.load(open("Package.resolved"))["pins"]:
     print(pin["identity"], pin["state"]["version"], pin["location"].removeprefix("https://github.com/"))
-' | while read -r name version origin; do
+')
+echo "$pins" | while read -r name version origin; do
   entry "$name" "$version" "pkg:github/$origin@$version" "$(ls .build/checkouts/"$name"/LICENSE.txt .build/*/checkouts/"$name"/LICENSE.txt 2>/dev/null | head -1)"
 done
