@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import subprocess
+import sys
 import unittest
 
 PATH = os.path.join(os.path.dirname(__file__), "../../Sources/Python/assay/options.py")
@@ -15,7 +16,9 @@ _specification.loader.exec_module(table_of_options)
 class Options(unittest.TestCase):
     def test_options(self):
         """The tables have every option of the program but those for terminals; repeated ones take lists."""
-        text = subprocess.check_output([os.environ.get("ASSAY_PROGRAM", "assay"), "--experimental-dump-help"])
+        beside = os.path.join(os.path.dirname(sys.executable), "assay")
+        program = os.environ.get("ASSAY_PROGRAM", beside)
+        text = subprocess.check_output([program, "--experimental-dump-help"])
         commands = {one["commandName"]: one for one in json.loads(text)["command"]["subcommands"]}
         for name in ("convert", "diff", "compress", "inspect"):
             table = getattr(table_of_options, name.capitalize() + "Options")
