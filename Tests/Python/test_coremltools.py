@@ -12,6 +12,7 @@ try:
     import assay.coremltools
     import coremltools as ct
     from coremltools.converters.mil import Builder as mb
+    from coremltools.converters.mil.mil import types
 except ModuleNotFoundError as error:
     if error.name != "coremltools":
         raise
@@ -73,6 +74,18 @@ class Predictions(unittest.TestCase):
         for form in ("neuralnetwork", "mlprogram"):
             model = ct.convert(program, convert_to=form)
             np.testing.assert_array_equal(model.predict({"x": x})["y"], 2 * x + 1)
+
+    def test_whole_numbers(self):
+        """coremltools' own tests give fractions to inputs that are declared as int32."""
+        @mb.program(input_specs=[mb.TensorSpec(shape=(2,), dtype=types.int32)])
+        def program(x):
+            return mb.add(x=x, y=1, name="y")
+
+        model = ct.convert(program, minimum_deployment_target=ct.target.iOS16)
+        with self.assertWarnsRegex(assay.AssayWarning, "x: declared as int32"):
+            y = model.predict({"x": np.array([0.7, -2.2])})["y"]
+        np.testing.assert_array_equal(y, [1, -1])
+        np.testing.assert_array_equal(model.predict({"x": np.array([3.0, 4.0])})["y"], [4, 5])
 
     def test_states(self):
         """s ← s + x, y = 2 s."""

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ._library import AssayError, specification
+from ._library import AssayError, specification, warn_of
 from .model import Model, State
 from .options import Path
 
@@ -114,12 +114,24 @@ class _MLModelProxy:
     def predict(self, data: Mapping[str, Any], state: _MLStateProxy | None = None) -> dict[str, Any]:
         start = time.perf_counter_ns()
         try:
-            outputs = self._model.predict(data, None if state is None else state.state)
+            outputs = self._model.predict(
+                {name: self._input(name, value) for name, value in data.items()},
+                None if state is None else state.state)
         except AssayError as error:
             kind = "ML Program" if self._model.type == "mlProgram" else "a neural network model"
             raise RuntimeError(f"Unable to compute the prediction using {kind}. {error}") from error
         self._predict_duration = time.perf_counter_ns() - start
         return {name: self._result(name, value) for name, value in outputs.items()}
+
+    def _input(self, name: str, value: Any) -> Any:
+        """Core ML takes fractions for integers, too."""
+        feature = self._model.inputs.get(name)
+        if feature is None or feature.dtype != np.int32 or np.asarray(value).dtype.kind != "f":
+            return value
+        whole = np.trunc(value)
+        if np.any(whole != value):
+            warn_of([f"{name}: declared as int32, so the fractions of its numbers are cut off"])
+        return whole
 
     def _result(self, name: str, value: Any) -> Any:
         if self._model.outputs[name].kind != "image" or value.ndim > 3:
