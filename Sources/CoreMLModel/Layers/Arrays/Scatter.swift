@@ -27,7 +27,9 @@ package struct Scatter: ArrayLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try ArrayShape.checked(try arrayInput(inputs))
     let axis = try ArrayShape.axis(axis, rank: shape.count)
-    try requireUpdates(inputs, Array(shape[..<axis]) + inputs[1] + shape[(axis + 1)...])
+    var updates = shape
+    updates.replaceSubrange(axis...axis, with: inputs[1])
+    try requireUpdates(inputs, updates)
     return [shape]
   }
 }
