@@ -81,6 +81,7 @@ long assay_processor_quota(const char *groups, const char *folder) {
   unsigned long long limit = groupLimit(groups, folder, "cpu", quota);
   return limit < 1000000 ? (long)(limit + 999) / 1000 : 1000;
 #else
+  (void)groups, (void)folder;
   return 1000;
 #endif
 }

@@ -92,9 +92,9 @@ check() { # module, other sources
 check LibC Tests/Tools/macos/DarwinOverlay.swift
 for module in ${MODULES:-TensorCore Files ByteFormats HDF5Reader HDF5Library KernelInterface \
   KernelsBaseline Kernels Formulas CoreMLModel CustomLayers Engine ModelTransforms Programs Imaging \
-  ModelPrediction ProgramConversion LayerTemplates ImportSupport Verification Reports KerasImport \
+  ModelPrediction ProgramConversion LayerTemplates ImportSupport Verification Reports PythonSource KerasImport \
   CaffeImport DarknetImport Interpretation CaffeInterpretation KerasInterpretation \
-  DarknetInterpretation Detection Assay AssayLibrary}; do
+  DarknetInterpretation Detection ONNXExport Assay AssayLibrary}; do
   case $module in
   Reports) check Reports Tests/Tools/macos/Resources.swift ;;
   *) check "$module" ;;
