@@ -85,11 +85,9 @@ private struct InputTransform: WinogradTask {
   ) {
     let rows = tiles.rows &+ V.taps &- 1 &- place.row
     let columns = tiles.width &+ H.taps &- 1 &- place.column
-    let source =
-      a.input
-      + (place.image &* a.inputStrides.image &+ channel / channelBlock &* a.inputStrides.block
-        &+ channel % channelBlock &+ place.row &* a.inputStrides.row
-        &+ place.column &* channelBlock)
+    let block: Int = channel / channelBlock &* a.inputStrides.block &+ channel % channelBlock
+    let pixel: Int = place.row &* a.inputStrides.row &+ place.column &* channelBlock
+    let source = a.input + (place.image &* a.inputStrides.image &+ block &+ pixel)
     fetchAhead(source, rows: V.points, from: H.points &+ H.outputs, columns: H.outputs)
     if rows >= V.points && columns >= H.points {
       transformTile(

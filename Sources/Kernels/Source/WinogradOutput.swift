@@ -123,15 +123,14 @@ private struct OutputTransform: WinogradTask {
     let block = channel / channelBlock
     let lane = channel % channelBlock
     let shift = a.poolsMaximum ? 1 : 0
-    let output =
-      a.output
-      + (place.image &* a.outputStrides.image &+ block &* a.outputStrides.block &+ lane
-        &+ (place.row &>> shift) &* a.outputStrides.row &+ (place.column &>> shift) &* channelBlock)
+    let (row, column) = (place.row &>> shift, place.column &>> shift)
+    let pixel: Int = row &* a.outputStrides.row &+ column &* channelBlock &+ lane
+    let plane: Int = place.image &* a.outputStrides.image &+ block &* a.outputStrides.block
+    let output = a.output + (plane &+ pixel)
     let residual = a.epilogue.residual.map {
-      $0
-        + (place.image &* a.epilogue.residualStrides.image &+ block
-          &* a.epilogue.residualStrides.block &+ lane
-          &+ place.row &* a.epilogue.residualStrides.row &+ place.column &* channelBlock)
+      let strides = a.epilogue.residualStrides
+      let pixel: Int = place.row &* strides.row &+ place.column &* channelBlock &+ lane
+      return $0 + (place.image &* strides.image &+ block &* strides.block &+ pixel)
     }
     let bias = a.epilogue.bias.map { load($0 + channel) } ?? .zero
     for x in 0..<H.points {
