@@ -73,13 +73,13 @@ private struct ONNXExport {
     for output in block.outputs {
       guard let value = writer.find(output) ?? (try? writer.value(output)) else { continue }
       try writer.output(output, as: name(output))
-      graph.outputs.append(try info(name(output), value))
+      graph.outputs.append(try info(name(output), value, of: output))
     }
     for (state, value) in writer.states.sorted(by: { $0.key < $1.key }) {
       let own = writer.graph.unique(name(state) + "_next")
       writer.define(own, value)
       try writer.output(own, as: own)
-      graph.outputs.append(try info(own, value))
+      graph.outputs.append(try info(own, value, of: state))
     }
     try require(!graph.outputs.isEmpty, .unsupported, "no output is an array")
     writer.graph.prune(keeping: Set(graph.outputs.map(\.name)), defaults: defaults)
@@ -147,14 +147,22 @@ private struct ONNXExport {
       writer.graph.addDefault(tensor)
       defaults.insert(own)
     }
-    return try info(own, value)
+    return try info(own, value, of: input.name)
   }
 
-  private func info(_ name: String, _ value: GraphValue) throws -> ONNXValueInfo {
-    ONNXValueInfo(
+  /// Batches of any number of items have the same size.
+  private func info(
+    _ name: String, _ value: GraphValue, of feature: String
+  ) throws -> ONNXValueInfo {
+    let isImage = (description.input + description.output).contains {
+      if case .image? = $0.type?.kind { $0.name == feature } else { false }
+    }
+    let layout = description.metadata?.userDefined["assay.layout." + feature] ?? ""
+    let hasBatch = isImage || layout.split(separator: ":").last?.first == "N"
+    return ONNXValueInfo(
       name, try ONNXDataType(value.type),
       value.shape.enumerated().map { axis, size in
-        size.map { .number($0) } ?? .name("\(name)_\(axis)")
+        size.map { .number($0) } ?? .name(axis == 0 && hasBatch ? "batch" : "\(name)_\(axis)")
       })
   }
 

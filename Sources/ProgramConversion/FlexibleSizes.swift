@@ -8,6 +8,8 @@ enum SizeProbe {
 
   /// The length of sequences of any length.
   var steps: Int { self == .first ? 16 : 24 }
+  /// The number of items in a batch of any.
+  var batch: Int { self == .first ? 3 : 7 }
 
   /// A size within the bounds; the two probes differ if the bounds do. A size of 1 would look like
   /// a missing axis.

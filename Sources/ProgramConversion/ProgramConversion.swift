@@ -21,6 +21,8 @@ package struct ProgramOptions: Sendable {
   package var isOfSource = false
   /// Whether the channels of the source's images come before their rows, as in ONNX.
   package var hasChannelsFirst = false
+  /// Whether the source's batch may have any number of items.
+  package var hasOpenBatch = false
   /// The classes of custom layers; those with a formula become operations.
   package var customLayers = CustomLayerRegistry()
   /// The weight file in a package.
@@ -78,17 +80,21 @@ extension Model {
         fixed.description = description.fixed(probe)
         return try ProgramConversion(
           fixed, network, options, target, probe,
-          hasOpenSizes: probe != nil && description.hasFlexibleInputs
+          hasOpenSizes: probe != nil && (description.hasFlexibleInputs || options.hasOpenBatch)
         ).program()
       }
       if options.hasFixedSizes { return try sized(nil).model }
       let first = try sized(.first)
-      if !description.hasFlexibleInputs && !first.hasAnyLength { return first.model }
+      if !description.hasFlexibleInputs && !first.hasAnyLength && !options.hasOpenBatch {
+        return first.model
+      }
       do {
         return try Model.program(first.model, sized(.second).model, of: description, options)
       } catch let error as ModelError {
         // The operations that are simpler may depend on the sizes.
-        guard error.code == .unsupported, options.simplifies else { throw error }
+        guard error.code == .unsupported, options.simplifies, !options.hasOpenBatch else {
+          throw error
+        }
         var plain = options
         plain.simplifies = false
         return try program(target, plain)

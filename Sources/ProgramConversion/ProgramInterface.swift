@@ -17,6 +17,8 @@ struct ProgramInterface {
   /// Whether arrays have the axes and types of the source framework.
   private let isOfSource: Bool
   private let hasChannelsFirst: Bool
+  /// The number of items in a batch of any.
+  private let batch: Int?
   /// The outputs with the next values of states, by the blobs of the states.
   private let states: [String: String]
 
@@ -28,6 +30,9 @@ struct ProgramInterface {
       options.isOfSource, model, network, builder, probe
     )
     hasChannelsFirst = options.hasChannelsFirst
+    // A state that is left out has one item.
+    let hasStates = model.description?.input.contains { $0.type?.isOptional == true } ?? false
+    batch = options.hasOpenBatch && !hasStates ? probe?.batch : nil
     states =
       options.hasStates
       ? Dictionary(model.recurrentStates.map { ($0.input, $0.output) }) { first, _ in first } : [:]
@@ -61,8 +66,10 @@ struct ProgramInterface {
       case .image(let image):
         variable = Variable(
           name: name, type: .float32,
-          shape: [1, image.colorSpace.channelCount, image.height, image.width])
-        inputShapes[feature.name] = feature.type?.networkShape(in: network)
+          shape: [batch ?? 1, image.colorSpace.channelCount, image.height, image.width])
+        inputShapes[feature.name] = (feature.type?.networkShape(in: network)).map {
+          $0.dropLast(4) + [variable.shape[0]] + $0.suffix(3)
+        }
       case .multiArray(var array):
         let type: MILDataType
         switch array.dataType {
@@ -85,8 +92,9 @@ struct ProgramInterface {
           blobs[feature.name] = try state(at: index, array.shape)
           continue
         }
-        source = sourceArray(feature.name, inner)
+        source = sourceArray(feature.name, inner, batch: batch)
         array.shape = source?.shape ?? array.shape
+        inputShapes[feature.name] = source?.inner ?? inner
         description.input[index].type?.kind = .multiArray(array)
         variable = Variable(name: name, type: type, shape: array.shape)
       default:
@@ -196,10 +204,13 @@ struct ProgramInterface {
   }
 
   /// A feature's array in the source, if the program has its axes.
-  private mutating func sourceArray(_ feature: String, _ inner: [Int]) -> SourceArray? {
+  private mutating func sourceArray(
+    _ feature: String, _ inner: [Int], batch: Int? = nil
+  ) -> SourceArray? {
     guard isOfSource,
       let array = SourceArray(
-        recorded(SourceLayout.metadataPrefix, feature), inner, channelsFirst: hasChannelsFirst)
+        recorded(SourceLayout.metadataPrefix, feature), inner, channelsFirst: hasChannelsFirst,
+        batch: batch)
     else { return nil }
     description.metadata?.userDefined[SourceLayout.metadataPrefix + feature] = array.letters
     return array
@@ -219,7 +230,7 @@ struct ProgramInterface {
       var source: SourceArray?
       switch feature.type?.kind {
       case .image(let image):
-        shape = [1, image.colorSpace.channelCount, image.height, image.width]
+        shape = [batch ?? 1, image.colorSpace.channelCount, image.height, image.width]
       case .multiArray(var array):
         let blob = try shapes[feature.name].orThrow(
           ModelError(.unsupported, "its shape is not known", field: "output '\(feature.name)'"))
@@ -314,9 +325,10 @@ struct ProgramInterface {
       let values = numbers.map { MILValue(.int64, [], .longInts([$0])) }
       (list, type) = (MILValue(list: values, of: .int64), .int64)
     }
-    let count = try checkedProduct(variable.shape)
+    let items = batch ?? 1
+    let count = try checkedProduct(variable.shape) / items
     let probabilities = try builder.reshape(
-      builder.cast(variable, to: .float32), to: [1, count])
+      builder.cast(variable, to: .float32), to: [items, count])
     func rename(_ name: inout String) -> String {
       let old = name
       name = builder.uniqueName(name.isEmpty ? "classLabel_probs" : name)

@@ -5,8 +5,9 @@ struct SourceArray {
   private let layout: ExactLayout
   /// Its axes: the source's, for ONNX with an image's channels first.
   private let axes: [Character]
-  private let inner: [Int]
-  /// Its shape; a batch has one item.
+  /// The shape in the network.
+  let inner: [Int]
+  /// Its shape.
   let shape: [Int]
 
   /// Nil if the source's axes are unknown, or lack some of the network's.
@@ -15,10 +16,15 @@ struct SourceArray {
   ///   - recorded: the recorded layout.
   ///   - inner: the shape in the network.
   ///   - channelsFirst: whether the channels of an image come before its rows.
-  init?(_ recorded: String?, _ inner: [Int], channelsFirst: Bool) {
+  ///   - batch: the number of items in a batch of any; nil for that of `inner`.
+  init?(_ recorded: String?, _ inner: [Int], channelsFirst: Bool, batch: Int? = nil) {
     guard let recorded, let layout = ExactLayout(recorded) ?? ExactLayout(recorded + ":TNCHW"),
       layout.model.count == inner.count
     else { return nil }
+    var inner = inner
+    if let batch, layout.source.first == "N", let axis = layout.model.firstIndex(of: "N") {
+      inner[axis] = batch
+    }
     let sizes = Dictionary(zip(layout.model, inner)) { first, _ in first }
     guard sizes.allSatisfy({ layout.source.contains($0) || $1 == 1 }) else { return nil }
     var axes = layout.source

@@ -68,6 +68,8 @@ class Network:
         """The array as the model takes it, one for each item of a batch."""
         image = self.property("image", name)
         if image:
+            if array.ndim == 4 and array.shape[1:] == tuple(value.shape[1:]):
+                return list(array[:, None])
             if array.ndim < 4 and image == "grayscale":
                 array = array[..., None]
             if array.ndim == 3:
@@ -115,6 +117,9 @@ class Network:
             if name in values:
                 lists[name] = self.given(name, array, values[name])
         count = max([len(items) for items in lists.values()] or [1])
+        isOpen = {name for name, value in values.items() if value.shape and value.shape[0] == "batch"}
+        self.hasBatch = bool(isOpen) and set(lists) == isOpen and all(
+            output.shape[0] == "batch" for output in self.session.get_outputs())
         types = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(int32)": np.int32}
         answers = {}
         for index in range(count):
@@ -123,7 +128,13 @@ class Network:
                 for name, items in lists.items()
             }
             names = [output.name for output in self.session.get_outputs()]
-            for name, array in zip(names, self.session.run(names, feed)):
+            results = self.session.run(names, feed)
+            if self.hasBatch:
+                # Beside another item, each has the same values.
+                both = {name: np.concatenate([array, array[::-1, ..., ::-1] * array.dtype.type(0.5)])
+                        for name, array in feed.items()}
+                results = [array[:len(array) // 2] for array in self.session.run(names, both)]
+            for name, array in zip(names, results):
                 letters = self.letters(name)
                 if self.property("image", name):
                     array = array[0].transpose(1, 2, 0)
@@ -282,7 +293,7 @@ class Judge:
             answers = network.run(arrays)
             arrays.update({name[:-5]: array for name, array in answers.items() if name.endswith("_next")})
         wrong, worst = difference(dict(np.load(expected, allow_pickle=True)), answers, *tolerance)
-        return ("wrong", wrong, worst) if wrong else ("match", "", worst)
+        return ("wrong", wrong, worst) if wrong else ("match", "", worst, network.hasBatch)
 
     def path(self, case, scratch):
         if not self.keep:
@@ -336,7 +347,7 @@ def main():
             if not arguments.only or any(part in entry[1] for part in arguments.only)]
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = list(pool.map(lambda entry: judge.judge(*entry), work))
-    counts, errors = {}, []
+    counts, errors, batches = {}, [], 0
     for (_, case, _), (kind, why, *worst) in zip(work, results):
         name = "/".join(case.split("/")[-2:])
         counts[kind] = counts.get(kind, 0) + 1
@@ -344,10 +355,12 @@ def main():
             print(f"{kind:8} {name}  {why}")
         if worst:
             errors.append((worst[0], name))
+        batches += worst[1:] == [True]
     print("largest errors, as fractions of the largest value:")
     for error, name in sorted(errors, reverse=True)[:10]:
         print(f"  {error:.2e}  {name}")
     kinds = ("match", "valid", "wrong", "invalid", "broken", "refused", "apart")
+    print(f"batches of any number of items: {batches} of {counts.get('match', 0)}")
     total = max(1, len(work) - counts.get("apart", 0))
     print(f"{len(work)} files: " + ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in kinds)
           + f"; {100 * counts.get('refused', 0) / total:.1f} % refused")

@@ -45,6 +45,12 @@ struct MLProgramArguments: ParsableArguments {
     options.hasStates = hasStates
     options.isOfSource = isSource
     options.hasChannelsFirst = forONNX
+    if forONNX, isSource, !hasFixedSizes {
+      options.hasOpenBatch = true
+      // Where an operation depends on the number of items, a batch has one.
+      if let open = try? model.mlProgram(options), (try? open.onnx()) != nil { return open }
+      options.hasOpenBatch = false
+    }
     let program = try model.mlProgram(options)
     let names = model.namesInProgram.sorted { $0.key < $1.key }
     if !forONNX, !names.isEmpty {
