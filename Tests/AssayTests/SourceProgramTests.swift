@@ -35,6 +35,7 @@ import Testing
       ("networks/keras3-cube.keras", ["array 1×3×3×3 float32", "array 1×3 float32"]),
       ("keras/layers/tf2/any_length_lstm_7.h5", []),
       ("keras/layers/tf2/any_length_gru_sequences.h5", []),
+      ("keras/layers/k3/any_length_same_strides.keras", []),
     ])
   func programsOfKeras(_ name: String, _ wanted: [String]) throws {
     try withTemporaryFolder { folder in

@@ -905,6 +905,15 @@ for steps in (5, 8):
         return [x], L.Dense(3)(L.GlobalAveragePooling1D()(y)), index
 
 
+@case("any_length_same_strides")
+def _(k):
+    L = k.layers
+    x = k.Input((None, 3))
+    y = L.MaxPooling1D(2, padding="same")(L.Conv1D(4, 5, strides=2, padding="same")(x))
+    y = L.AveragePooling1D(3, strides=2, padding="same")(y)
+    return [x], L.GlobalMaxPooling1D()(y), [np.sin(np.arange(39, dtype="f4")).reshape(1, 13, 3)]
+
+
 layer("einsum_dense_steps", lambda k, L: L.EinsumDense("abc,cd->abd", output_shape=(None, 7), bias_axes="d"), (4, 6))
 layer("einsum_dense_heads", lambda k, L: L.EinsumDense(
     "abc,cde->abde", output_shape=(None, 2, 3), bias_axes="de"), (4, 6))

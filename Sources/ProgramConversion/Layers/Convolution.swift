@@ -14,10 +14,21 @@ extension Convolution: OneResultLayer {
       : try layer.weight(
         kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
     let offsets = hasBias ? try layer.weight(bias, [outputChannels], "bias") : nil
+    var same: SamePadding?
+    if case .same(let stated)? = padding { same = stated }
     let output = try LayerConversion.merged(layer.fiveOutput())
     return try layer.convolution(
       x, weight, offsets, strides: strides, padding: amounts, dilations: dilations,
-      groups: effectiveGroups, isTransposed: isDeconvolution, shape: output)
+      groups: effectiveGroups, isTransposed: isDeconvolution,
+      same: layer.openPadding(same, strides), shape: output)
+  }
+}
+
+extension LayerConversion {
+  /// Padding of unknown sizes, whose amounts depend on the sizes if windows move by more than 1.
+  func openPadding(_ same: SamePadding?, _ strides: [Int]) -> [(String, Argument)]? {
+    builder.hasOpenSizes && strides.contains { $0 > 1 } && same?.asymmetryMode == .bottomRightHeavy
+      ? [("pad_type", .text("same"))] : nil
   }
 }
 
@@ -39,14 +50,15 @@ extension LayerConversion {
   /// A convolution of `[N, C, …]` with a result of this shape, or its transpose.
   fileprivate func convolution(
     _ x: Variable, _ weight: Variable, _ bias: Variable?, strides: [Int], padding: [Int],
-    dilations: [Int], groups: Int, isTransposed: Bool, shape output: [Int]
+    dilations: [Int], groups: Int, isTransposed: Bool, same: [(String, Argument)]? = nil,
+    shape output: [Int]
   ) throws -> Variable {
     var arguments: [(String, Argument)] = [("weight", .variable(weight))]
     if let bias { arguments.append(("bias", .variable(bias))) }
-    arguments += [
-      ("strides", .ints(strides)), ("pad_type", .text("custom")), ("pad", .ints(padding)),
-      ("dilations", .ints(dilations)), ("groups", .int(groups)),
-    ]
+    arguments += [("strides", .ints(strides))]
+    arguments +=
+      (isTransposed ? nil : same) ?? [("pad_type", .text("custom")), ("pad", .ints(padding))]
+    arguments += [("dilations", .ints(dilations)), ("groups", .int(groups))]
     if !isTransposed { return try add("conv", x, arguments, shape: output) }
     // The size of the transposed convolution itself; elements beyond it contain only the bias.
     let natural = strides.indices.map { axis -> Int in

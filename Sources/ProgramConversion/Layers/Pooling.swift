@@ -22,10 +22,16 @@ extension Pooling: OperationLayer {
       let end: Int = (output[axis + 2] - 1) * strides[axis] + kernel[axis]
       return max(0, end - x.shape[axis + 2] - before[axis])
     }
+    var same: SamePadding?
+    if case .same(let stated)? = padding { same = stated }
     var arguments: [(String, Argument)] = [
-      ("kernel_sizes", .ints(kernel)), ("strides", .ints(strides)), ("pad_type", .text("custom")),
-      ("pad", .ints([before[0], after[0], before[1], after[1]])), ("ceil_mode", .flag(false)),
+      ("kernel_sizes", .ints(kernel)), ("strides", .ints(strides)),
     ]
+    arguments +=
+      layer.openPadding(same, strides) ?? [
+        ("pad_type", .text("custom")), ("pad", .ints([before[0], after[0], before[1], after[1]])),
+      ]
+    arguments.append(("ceil_mode", .flag(false)))
     switch type {
     case .max: return [try layer.add("max_pool", x, arguments, shape: output)]
     case .l2: return [try layer.add("l2_pool", x, arguments, shape: output)]
