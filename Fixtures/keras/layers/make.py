@@ -1103,6 +1103,25 @@ def _(L, ops, x, y):
     return L.Concatenate()([outputs[0], ops.cast(outputs[1], "float32")])
 
 
+layer("resizing_pad_odd", lambda k, L: L.Resizing(5, 5, pad_to_aspect_ratio=True), (8, 5, 2), only="k3")
+
+
+@network("integer_lookup_masked", (4,), (3,), types=["int64", "int64"],
+         values=[np.array([[7, 0, 2, 9]]), np.array([[9, 7, 5]])])
+def _(L, ops, x, y):
+    masked, known = L.IntegerLookup(mask_token=0), L.IntegerLookup(num_oov_indices=0)
+    for lookup in (masked, known):
+        lookup.adapt(np.array([[5], [7], [7], [9]]))
+    return [ops.cast(masked(x), "float32"), ops.cast(known(y), "float32")]
+
+
+@network("hsv", (3, 4, 3), (3, 4, 3), values=[
+    np.random.default_rng(1).integers(0, 3, (1, 3, 4, 3)).astype("f4") / 2,
+    np.random.default_rng(2).random((1, 3, 4, 3), dtype="f4")])
+def _(L, ops, x, y):
+    return [ops.image.rgb_to_hsv(x), ops.image.hsv_to_rgb(y)]
+
+
 @network("dense_prelu", (6,), (4, 4, 2))
 def _(L, ops, x, y):
     return [L.Dense(3, activation=L.PReLU())(x), L.Conv2D(3, 3, activation=L.PReLU(shared_axes=[1, 2]))(y)]

@@ -123,14 +123,14 @@ struct Resizing: KerasLayer {
     } else if pads {
       let height = max(sizes[0], Int(Float(sizes[1] * size[0]) / Float(size[1])))
       let width = max(sizes[1], Int(Float(sizes[0] * size[1]) / Float(size[0])))
+      // As in Keras, both borders are equal: an odd difference leaves the image one short.
       let (top, left) = ((height - sizes[0]) / 2, (width - sizes[1]) / 2)
       let padding = Padding(
         .constant(value: Float(fill)),
-        BorderAmounts(
-          top: top, bottom: height - sizes[0] - top, left: left, right: width - sizes[1] - left))
+        BorderAmounts(top: top, bottom: top, left: left, right: left))
       image.blob = network.add(call.name + "__pad__", padding, [image.blob])
-      for (place, size) in [(BlobAxis.height, height), (.width, width)] {
-        if let index = image.index(of: place) { image.shape[index] = size }
+      for (place, border) in [(BlobAxis.height, top), (.width, left)] {
+        if let index = image.index(of: place) { image.shape[index]? += 2 * border }
       }
     }
     return [

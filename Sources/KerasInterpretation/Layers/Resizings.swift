@@ -23,8 +23,8 @@ enum Resizings {
       let fill = run.double("fill_value", default: 0)
       let rows = max(height, width * size[0] / size[1])
       let columns = max(width, height * size[1] / size[0])
-      planes = try padded(planes, 2, (rows - height) / 2, rows, fill)
-      planes = try padded(planes, 3, (columns - width) / 2, columns, fill)
+      planes = try padded(planes, 2, (rows - height) / 2, fill)
+      planes = try padded(planes, 3, (columns - width) / 2, fill)
     }
     for (axis, length) in zip([2, 3], size) {
       planes = try resized(run, planes, axis, length, mode)
@@ -33,16 +33,14 @@ enum Resizings {
     return Elements.same(run, hasBatch ? result : try result.reshaped(Array(result.shape[1...])))
   }
 
+  /// The same border on both sides.
   private static func padded(
-    _ array: DoubleArray, _ axis: Int, _ before: Int, _ length: Int, _ fill: Double
+    _ array: DoubleArray, _ axis: Int, _ border: Int, _ fill: Double
   ) throws -> DoubleArray {
-    func block(_ count: Int) throws -> DoubleArray {
-      var shape = array.shape
-      shape[axis] = count
-      return try DoubleArray(shape: shape, repeating: fill)
-    }
-    let after = length - before - array.shape[axis]
-    return DoubleArray.concatenated(try [block(before), array, block(after)], axis: axis)
+    var shape = array.shape
+    shape[axis] = border
+    let block = try DoubleArray(shape: shape, repeating: fill)
+    return DoubleArray.concatenated([block, array, block], axis: axis)
   }
 
   /// TensorFlow 2's resizing along one axis: the centers of pixels are at halves.
