@@ -1181,6 +1181,11 @@ def _(L, ops, x, y, z):
             L.Embedding(4, 3)(z)]
 
 
+@network("quantized_int8_steps", (5, 4), values=[np.sin(np.arange(20, dtype="f4")).reshape(1, 5, 4) * 2])
+def _(L, ops, x):
+    return L.TimeDistributed(L.Dense(3, activation="relu"))(x)
+
+
 @network("quantized_int4", (6,), (5,), types=["float32", "int32"],
          values=[np.linspace(-2, 3, 6, dtype="f4")[None], np.array([[0, 2, 1, 3, 2]])])
 def _(L, ops, x, y):
@@ -1336,7 +1341,7 @@ def with_float8(model):
 
 
 AFTERWARD["quantized_float8"] = with_float8
-AFTERWARD["quantized_int8"] = lambda model: model.quantize("int8")
+AFTERWARD["quantized_int8"] = AFTERWARD["quantized_int8_steps"] = lambda model: model.quantize("int8")
 AFTERWARD["quantized_int4"] = lambda model: model.quantize("int4")
 AFTERWARD["quantized_int4_matrices"] = AFTERWARD["quantized_int4_reversible"] = AFTERWARD["quantized_int4"]
 AFTERWARD["quantized_int8_reversible"] = AFTERWARD["quantized_int8"]

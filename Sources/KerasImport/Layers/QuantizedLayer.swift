@@ -27,7 +27,14 @@ struct QuantizedLayer: KerasLayer {
   private let factor: Float
 
   static func applies(to fields: JSONObject) -> Bool {
-    !(fields["lora_rank"] ?? .null).isNull || mode(fields) != nil
+    let fields = dense(in: fields) ?? fields
+    return !(fields["lora_rank"] ?? .null).isNull || mode(fields) != nil
+  }
+
+  /// The configuration of a Dense layer for each step, which is one for all steps.
+  private static func dense(in fields: JSONObject) -> JSONObject? {
+    guard let layer = fields["layer"], layer["class_name"]?.string == "Dense" else { return nil }
+    return layer["config"]?.object
   }
 
   /// `int8`, `int4/128`, or another text that contains it.
@@ -40,6 +47,12 @@ struct QuantizedLayer: KerasLayer {
   }
 
   init(_ configuration: LayerConfiguration) throws {
+    var configuration = configuration
+    if configuration.kind == "TimeDistributed", let fields = Self.dense(in: configuration.fields) {
+      configuration = LayerConfiguration(
+        name: configuration.name, className: "Dense", fields: fields,
+        version: configuration.version)
+    }
     self.configuration = configuration
     let stored = Self.mode(configuration.fields)
     mode = stored.map { String($0.prefix { $0 != "/" && $0 != "_" }) }
