@@ -124,9 +124,13 @@ struct IntegerLookup: KerasLayer {
   static let classes = [SourceLayer](
     "IntegerLookup", becomes: "innerProduct, abs, relu, innerProduct",
     options: "`vocabulary`, `output_mode`",
-    refused: "`mask_token`, `invert`, `num_oov_indices` other than 1, words")
+    refused: "`invert`, several `num_oov_indices`, words")
 
   private let vocabulary: [Float]
+  /// The index of the first word.
+  private let first: Int
+  /// What gets the index 0.
+  private let mask: Float?
   private let mode: CategoryMode
   /// The size of the vectors, if it is not that of the vocabulary.
   private let width: Int?
@@ -134,10 +138,15 @@ struct IntegerLookup: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     var words = try configuration.numbers("vocabulary") ?? []
-    // What stands for unknown numbers may come first.
-    if let unknown = configuration.field("oov_token")?.value.double, words.first == unknown {
-      words.removeFirst()
-    }
+    mode = try CategoryMode(configuration, default: .int)
+    mask = mode == .int ? configuration.field("mask_token")?.value.double.map { Float($0) } : nil
+    let unknowns = try configuration.int("num_oov_indices", default: 1, atLeast: 0)
+    first = unknowns + (mask == nil ? 0 : 1)
+    // What stands for masked and for unknown numbers may come first.
+    for special in [
+      configuration.field("mask_token")?.value.double,
+      configuration.field("oov_token")?.value.double,
+    ] where special != nil && words.first == special { words.removeFirst() }
     try configuration.require(
       (1...Self.limit).contains(words.count) && words.allSatisfy({ abs($0) < 16_777_216 }),
       "vocabulary",
@@ -147,31 +156,34 @@ struct IntegerLookup: KerasLayer {
         ? "save the model as .keras, which stores what adapt() has found; an .h5 file does not"
         : "create the layer with vocabulary=[…]")
     vocabulary = words.map { Float($0) }
-    mode = try CategoryMode(configuration, default: .int)
     width =
       try configuration.bool("pad_to_max_tokens", default: false)
-      ? configuration.int("max_tokens", atLeast: vocabulary.count + 1) : nil
+      ? configuration.int("max_tokens", atLeast: vocabulary.count + first) : nil
     try configuration.require(
-      configuration.int("num_oov_indices", default: 1, atLeast: 0) == 1
-        && !configuration.bool("invert", default: false)
-        && configuration.field("mask_token") == nil, nil,
-      unsupported: "num_oov_indices other than 1, invert and mask_token are not supported")
+      unknowns <= 1 && !configuration.bool("invert", default: false), nil,
+      unsupported: "several num_oov_indices and invert are not supported")
   }
 
-  /// Σ index · [x = word], with 0 for unknown values
+  /// u + Σ (index − u) · [x = word], where u is the index of unknown values
   func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
     let input = try call.input
-    let words = try network.categories(
-      input, vocabulary, call.with(name: call.name + "__words__", inputs: []))
-    let places = Weights((1...vocabulary.count).map { Float($0) })
+    var (words, indices) = (vocabulary, vocabulary.indices.map { Float(first + $0) })
+    let unknown: Float = mask == nil ? 0 : 1
+    if let mask {
+      words.append(mask)
+      indices.append(0)
+    }
+    let hits = try network.categories(
+      input, words, call.with(name: call.name + "__words__", inputs: []))
     var result = network.channelProduct(
-      words, places, inputs: vocabulary.count, outputs: 1, call.name)
+      hits, Weights(indices.map { $0 - unknown }), inputs: words.count, outputs: 1,
+      bias: Weights([unknown]), call.name)
     result = result.without([result.rank - 1])
     result = network.settled(result, for: call.name)
     if mode == .int { return [result] }
     return [
       try network.encoded(
-        result, count: width ?? vocabulary.count + 1, mode,
+        result, count: width ?? vocabulary.count + first, mode,
         call.with(name: call.name + "__encoded__", inputs: []))
     ]
   }
