@@ -279,7 +279,8 @@ struct ModelDefinitionParser {
   private func isOperation(_ json: JSONValue, _ className: String) -> Bool {
     if let module = json["module"]?.string { return module.split(separator: ".").contains("ops") }
     let isLayer =
-      KerasLayerRegistry.type(named: className) != nil
+      (KerasLayerRegistry.type(named: className) != nil
+        || UnconvertedClasses.reasons.contains { $0.names.contains(className) })
       && OperationTable.operation(named: className) == nil
     return !isLayer && className != "InputLayer" && json["config"]?["trainable"] == nil
       && json["inbound_nodes"]?.array?.first?["args"] != nil

@@ -1,4 +1,6 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 extension OperationTable {
@@ -65,6 +67,33 @@ extension OperationTable {
       network.affine(blob, 1, Float(try call.double(1, "delta", default: 0)), call.name)
     },
     block("depthtospace", .depthToSpace), block("spacetodepth", .spaceToDepth),
+    Operation("rgbtohsv", "hsvtorgb") { call, input, network in
+      try call.layer.require(
+        input.rank == 4 && input.channels == 3, "its input \(input.shapeText) is not a color image")
+      let channels = try (0..<3).map {
+        try call.slice(input, 3, $0..<$0 + 1, "__\($0)__", into: &network)
+      }
+      // x, y, z are the channels.
+      let (largest, range) = ("max(x, max(y, z))", "(max(x, max(y, z)) - min(x, min(y, z)))")
+      let step = "where(\(range) == 0, 1, 6 * \(range))"
+      let hue =
+        "where(x == \(largest), (y - z) / \(step) + (y < z), where(y == \(largest), "
+        + "0.3333333333333333 + (z - x) / \(step), 0.6666666666666666 + (x - y) / \(step)))"
+      let texts =
+        call.layer.className.lowercased() == "rgbtohsv"
+        ? [hue, "\(range) / where(\(largest) == 0, 1, \(largest))", largest]
+        : ["abs(6 * x - 3) - 1", "2 - abs(6 * x - 2)", "2 - abs(6 * x - 4)"].map {
+          "z * (1 - y + y * max(0, min(1, \($0))))"
+        }
+      let results = try texts.enumerated().flatMap { index, text in
+        try FormulaConversion(
+          formula: LayerFormula(Expression(parsing: text), inputs: ["x", "y", "z"])
+        ).convert(
+          call.layer.with(name: "\(call.name)__channel_\(index)__", inputs: channels),
+          into: &network)
+      }
+      return try network.concatenated(axis: -1, call.call(results))
+    },
     Operation("rgbtograyscale") { call, network in
       let input = network.relaid(try call.input, to: .image, for: call.name)
       try call.layer.require(
