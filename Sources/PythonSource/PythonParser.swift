@@ -282,8 +282,15 @@ struct PythonParser {
       return .nothing
     }
     if takes("del") {
-      _ = try list()
-      return .unsupported("'del'")
+      let target = try list()
+      switch target.kind {
+      case .name: return .nothing
+      case .element(let whole, let index):
+        let pop = try node(.attribute(whole, "pop"), target.position, [whole])
+        return .expression(
+          try node(.call(pop, [PythonArgument(value: index)]), target.position, [pop, index]))
+      default: return .unsupported("'del'")
+      }
     }
     if takes("global") { return .global(try names()) }
     if takes("nonlocal") { return .nonlocal(try names()) }

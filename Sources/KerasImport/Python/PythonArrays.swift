@@ -3,6 +3,165 @@ import TensorCore
 
 /// Calculations with known arrays, and what the networks of `keras.applications` do to an image.
 extension PythonMachine {
+  /// Functions of known numbers that formulas lack; nil for others.
+  func array(
+    _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol? {
+    let name = path.split(separator: ".").last.map(String.init) ?? path
+    func argument(_ index: Int, _ names: String...) -> PythonSymbol? {
+      index < arguments.count
+        ? arguments[index] : keywords.first { names.contains($0.name) }?.value
+    }
+    let first = argument(0, "value", "shape", "dims", "x", "values", "arrays", "object", "input")
+    switch name {
+    case "constant", "array", "asarray", "convert_to_tensor", "stack":
+      if case .array? = first, name != "stack" { return first }
+      if case .sizes? = first { return first }
+      if let first, first.array == nil, let elements = first.elements,
+        let sizes = PythonSymbol.sizes(of: elements)
+      {
+        return sizes
+      }
+      guard let first, first.elements != nil, let array = first.array else { return nil }
+      if name == "stack", let axis = argument(1, "axis")?.int, axis != 0 {
+        return .array(try stacked(array, axis: axis))
+      }
+      let ints = (first.elements ?? []).map(\.int)
+      return ints.contains(nil) || array.shape.count != 1
+        ? .array(array) : .sizes(ints.compactMap { $0 }.map { .known($0) })
+    case "concat", "concatenate":
+      guard let parts = first?.elements, !parts.isEmpty else { return nil }
+      let all = parts.map(\.elements)
+      if !all.contains(where: { $0 == nil }),
+        let sizes = PythonSymbol.sizes(of: all.flatMap { $0 ?? [] })
+      {
+        return sizes
+      }
+      return try joined(parts.compactMap(\.array), parts.count, axis: argument(1, "axis")?.int)
+    case "split":
+      guard let array = first?.array, let count = arguments.dropFirst().first?.int, count > 0,
+        argument(2, "axis")?.int ?? 0 == 0, let size = array.shape.first, size % count == 0
+      else { return nil }
+      return .list(
+        PythonList(
+          try stride(from: 0, to: size, by: size / count).map {
+            try element(.slice(.int($0), .int($0 + size / count), .none), of: .array(array))
+          }))
+    case "transpose", "permute_dimensions":
+      guard let array = first?.array, !array.shape.isEmpty else { return nil }
+      let axes = argument(1, "perm", "axes")?.elements?.compactMap(\.int)
+        ?? array.shape.indices.reversed()
+      guard axes.sorted() == Array(array.shape.indices) else { return nil }
+      return .array(array.transposed(axes))
+    case "eye", "tril", "triu", "band_part":
+      let given = name == "eye" ? first?.int.map { FormulaArray([$0, $0], [Double](repeating: 1, count: min($0 * $0, 1 << 20))) } : first?.array
+      let bounds = ["eye": (0, 0), "tril": (-1, 0), "triu": (0, -1)]
+      guard let array = given, array.shape.count == 2, array.elements.count < 1 << 20, keywords.isEmpty,
+        let (lower, upper) = bounds[name]
+          ?? (arguments.count == 3 ? arguments[1].int.flatMap { a in arguments[2].int.map { (a, $0) } } : nil),
+        arguments.count == (name == "band_part" ? 3 : 1)
+      else { return nil }
+      return .array(
+        FormulaArray(
+          array.shape,
+          array.elements.enumerated().map { index, value in
+            let below = index / array.shape[1] - index % array.shape[1]
+            return (lower < 0 || below <= lower) && (upper < 0 || -below <= upper) ? value : 0
+          }))
+    case "gather", "take", "embedding_lookup":
+      guard let table = first?.array, let indices = arguments.dropFirst().first?.array,
+        (argument(2, "axis") ?? (name == "take" ? nil : .int(0)))?.int == 0
+      else { return nil }
+      return try rows(of: table, at: indices)
+    case "reshape":
+      guard let array = first?.array, let shape = argument(1, "shape", "newshape"),
+        var sizes = (shape.int.map { [$0] } ?? shape.elements?.map { $0.int ?? 0 }),
+        sizes.count <= Limits.rank
+      else { return nil }
+      let known = try checkedProduct(sizes.filter { $0 > 0 }, limit: 1 << 20)
+      if let open = sizes.firstIndex(of: -1), known > 0 {
+        sizes[open] = array.elements.count / known
+      }
+      guard sizes.allSatisfy({ $0 > 0 }), sizes.reduce(1, *) == array.elements.count else {
+        throw Self.unsupported("it reshapes an array to \(sizes)")
+      }
+      return .array(array.shaped(sizes))
+    case "meshgrid":
+      let vectors = arguments.compactMap(\.array)
+      let isTurned = keywords.first?.value.string == "ij"
+      guard vectors.count == 2, arguments.count == 2,
+        isTurned || keywords.allSatisfy({ $0.value.string == "xy" })
+      else { return nil }
+      let grids = try grids(vectors[isTurned ? 1 : 0], vectors[isTurned ? 0 : 1])
+      return .list(PythonList(isTurned ? grids.reversed() : grids))
+    case "broadcast_to", "tile":
+      guard let array = first?.array, let given = argument(1, "shape", "multiples", "reps", "repeats")?.elements
+      else { return nil }
+      return .array(try repeated(array, given, isShape: name == "broadcast_to"))
+    case "expand_dims":
+      guard let array = first?.array,
+        let axis = arguments.dropFirst().first?.int ?? keywords.first?.value.int,
+        (-array.shape.count - 1...array.shape.count).contains(axis), !array.shape.isEmpty
+      else { return nil }
+      var sizes = array.shape
+      sizes.insert(1, at: axis < 0 ? sizes.count + 1 + axis : axis)
+      return .array(array.shaped(sizes))
+    case "prod", "reduce_prod":
+      guard let elements = first?.elements, let sizes = PythonSymbol.sizes(of: elements),
+        case .sizes(let factors) = sizes
+      else { return nil }
+      return PythonSymbol(factors.reduce(.known(1), SymbolicSize.product))
+    case "range", "arange":
+      // A single bound is the end.
+      let named = [["start"], ["limit", "stop"], ["delta", "step"]].map { names in
+        keywords.first { names.contains($0.name) && !$0.value.isNone }?.value
+      }
+      var bounds = arguments.filter { !$0.isNone } + named.compactMap { $0 }
+      if bounds.count == 2, named[2] != nil { bounds.insert(.int(0), at: 0) }
+      return try builtIn("python.range", bounds, []).flatMap {
+        PythonSymbol.sizes(of: $0.elements ?? [])
+      }
+    case "linspace":
+      guard arguments.count == 3, let start = first?.double, let end = arguments[1].double,
+        let count = arguments[2].int, (2...Self.listLimit).contains(count)
+      else { return nil }
+      return .array(
+        FormulaArray(
+          [count], (0..<count).map { start + (end - start) * Double($0) / Double(count - 1) }))
+    case "zeros", "ones", "fill", "full", "zeros_like", "ones_like":
+      let isLike = name.hasSuffix("like")
+      let given = isLike ? first?.array?.shape.map { .int($0) } : first?.elements
+      // A constant goes with each item of the batch.
+      guard
+        let sizes = (first?.int.map { [$0] }
+          ?? given?.enumerated().map { axis, size in
+            if axis == 0, case .unknownSize(.batch(times: 1)) = size { return 1 }
+            return size.int ?? -1
+          }),
+        sizes.allSatisfy({ $0 >= 0 }), sizes.count <= Limits.rank,
+        let value = name.hasPrefix("f")
+          ? argument(1, "value", "fill_value")?.double : name.hasPrefix("ones") ? 1 : 0
+      else { return nil }
+      let count = try checkedProduct(sizes, limit: 1 << 20)
+      try take(steps: count / 256)
+      return .array(
+        FormulaArray(sizes, [Double](repeating: value, count: count)))
+    case "cast":
+      switch first {
+      case .sizes?, .unknownSize?: return first
+      case .tuple?, .list?: return first?.array.map { .array($0) }
+      default: return nil
+      }
+    case "ceil", "floor":
+      // Of NumPy and math, whose results become sizes.
+      guard path.hasPrefix("math."), let number = first?.double else { return nil }
+      return Int(exactly: name == "ceil" ? number.rounded(.up) : number.rounded(.down)).map {
+        .int($0)
+      }
+    default: return nil
+    }
+  }
+
   /// An array repeated along its axes. The size of the batch counts as 1: a constant goes with each
   /// item of it.
   func repeated(
@@ -36,13 +195,59 @@ extension PythonMachine {
   }
 
   /// `meshgrid` of two vectors, with rows of the first.
-  func grids(_ x: FormulaArray, _ y: FormulaArray) throws -> PythonSymbol {
+  private func grids(_ x: FormulaArray, _ y: FormulaArray) throws -> [PythonSymbol] {
     let shape = [y.elements.count, x.elements.count]
-    return .list(
-      PythonList([
-        .array(try arranged(x.elements, shape) { $0[1] }),
-        .array(try arranged(y.elements, shape) { $0[0] }),
-      ]))
+    return [
+      .array(try arranged(x.elements, shape) { $0[1] }),
+      .array(try arranged(y.elements, shape) { $0[0] }),
+    ]
+  }
+
+  /// Arrays one after the other.
+  private func joined(_ arrays: [FormulaArray], _ count: Int, axis: Int?) throws -> PythonSymbol? {
+    guard arrays.count == count, let first = arrays.first?.shape, let axis,
+      case let axis = axis < 0 ? axis + first.count : axis, first.indices.contains(axis)
+    else { return nil }
+    func rest(_ shape: [Int]) -> [Int] { Array(shape[..<axis] + shape[(axis + 1)...]) }
+    guard arrays.allSatisfy({ $0.shape.count == first.count && rest($0.shape) == rest(first) })
+    else { return nil }
+    var shape = first
+    shape[axis] = arrays.reduce(0) { $0 + $1.shape[axis] }
+    try take(steps: checkedProduct(shape, limit: 1 << 20) / 256)
+    let elements = (0..<first[..<axis].reduce(1, *)).flatMap { row in
+      arrays.flatMap { array in
+        let size = array.shape[axis...].reduce(1, *)
+        return array.elements[row * size..<(row + 1) * size]
+      }
+    }
+    return .array(FormulaArray(shape, elements))
+  }
+
+  /// The rows of a table, in a place each.
+  func rows(of table: FormulaArray, at indices: FormulaArray) throws -> PythonSymbol {
+    guard let count = table.shape.first, indices.elements.allSatisfy({ 0..<count ~= Int(exactly: $0) ?? -1 })
+    else { throw Self.unsupported("it reads rows that the table does not have") }
+    let size = table.elements.count / count
+    let shape = indices.shape + table.shape.dropFirst()
+    try take(steps: checkedProduct(shape, limit: 1 << 22) / 256)
+    return .array(
+      FormulaArray(
+        shape, indices.elements.flatMap { table.elements[Int($0) * size..<(Int($0) + 1) * size] }))
+  }
+
+  /// An array in which a value takes a part's place.
+  func replaced(
+    _ index: PythonSymbol, of array: FormulaArray, with value: PythonSymbol
+  ) throws -> PythonSymbol {
+    let numbers = FormulaArray(array.shape, array.elements.indices.map { Double($0) })
+    guard let places = try element(index, of: .array(numbers)).array,
+      let zeros = try binary(.function(.multiply), .array(places), .double(0)).array,
+      let values = try binary(.function(.add), .array(zeros), value).array,
+      values.shape == places.shape
+    else { throw Self.unsupported("it changes an array in an unknown way") }
+    var elements = array.elements
+    for (place, value) in zip(places.elements, values.elements) { elements[Int(place)] = value }
+    return .array(FormulaArray(array.shape, elements))
   }
 
   private func arranged(

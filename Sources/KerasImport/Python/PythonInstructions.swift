@@ -57,6 +57,8 @@ package enum PythonOperation: Equatable, Sendable {
   case identical(negated: Bool)
   case subscripted
   case setSubscripted
+  /// The same, and puts back the whole that has changed.
+  case replaceElement
   /// Start and end, below them what is cut.
   case sliced
   /// `x[a:b]` of Python 2, with a start for odd numbers, an end for 2 and 3.

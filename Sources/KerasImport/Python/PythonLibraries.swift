@@ -15,7 +15,7 @@ enum PythonLibraries {
   private static let builtIns: Set<String> = [
     "abs", "all", "any", "bool", "callable", "dict", "enumerate", "float", "format", "getattr",
     "hasattr", "int", "isinstance", "len", "list", "map", "max", "min", "object", "pow", "print",
-    "range", "reversed", "round", "sorted", "str", "sum", "super", "tuple", "xrange", "zip",
+    "range", "reversed", "round", "slice", "sorted", "str", "sum", "super", "tuple", "xrange", "zip",
   ]
 
   static func global(_ name: String) -> String? {
@@ -36,7 +36,7 @@ enum PythonLibraries {
       ("tf.python.keras", "keras"), ("tf_keras", "keras"), ("keras_core", "keras"),
       ("tf._keras", "keras"), ("tf.keras", "keras"),
       ("keras.backend.tensorflow_backend", "keras.backend"),
-      ("keras.backend.tf", "tf"),
+      ("keras.backend.tf", "tf"), ("tf.dtypes.", "tf."),
     ] where path == from || path.hasPrefix(from + (from.hasSuffix(".") ? "" : ".")) {
       path = to + path.dropFirst(from.count)
     }
@@ -48,6 +48,7 @@ enum PythonLibraries {
     case "np.pi", "math.pi": .double(.pi)
     case "np.e", "math.e": .double(2.718281828459045)
     case "np.newaxis", "tf.newaxis": PythonSymbol.none
+    case "keras.__name__": .string("keras")
     case "tf.float32", "np.float32", "tf.float16", "tf.float64", "np.float64", "tf.bool",
       "tf.int32", "tf.int64", "np.int32", "np.int64":
       .string(String(path.dropFirst(3)))
@@ -69,7 +70,7 @@ enum PythonLibraries {
     "max": "reduce_max", "min": "reduce_min", "neg": "negative", "mul": "multiply",
     "sub": "subtract", "div": "divide", "exponential": "exp", "linear": "identity",
     "constant": "identity", "array": "identity", "asarray": "identity", "float32": "identity",
-    "float": "identity",
+    "float": "identity", "scalar_mul": "multiply",
   ]
 
   /// What calling a function gives.

@@ -84,7 +84,9 @@ extension PythonMachine {
       guard name == "value" else { break }
       return symbol
     case .array(let array) where name == "shape": return .tuple(array.shape.map { .int($0) })
-    case .array where name == "astype": return .method(symbol, name)
+    case .array where name == "T": return try call(.library("np.transpose"), [symbol], [])
+    case .array(let array) where name == "ndim": return .int(array.shape.count)
+    case .array: return .method(symbol, name)
     case .tuple, .list, .string, .dictionary, .sizes: return .method(symbol, name)
     default: break
     }
@@ -93,10 +95,13 @@ extension PythonMachine {
 
   /// The sizes of a tensor as `K.int_shape` has them.
   private func shape(of expression: Expression, _ name: String) throws -> [PythonSymbol] {
-    try sizes(of: expression, name).map { $0.known.map { .int($0) } ?? .none }
+    try sizes(of: expression, name).map { size in
+      if size.known == nil, size != .batch(times: 1) { hidesSizes = true }
+      return size.known.map { .int($0) } ?? .none
+    }
   }
 
-  private func sizes(of expression: Expression, _ name: String) throws -> [SymbolicSize] {
+  func sizes(of expression: Expression, _ name: String) throws -> [SymbolicSize] {
     guard let tensors else { throw Self.unsupported("it uses '.\(name)' of a tensor") }
     let tensor = try tensors.tensor(expression, self)
     guard tensor.sizes == nil, !tensor.isGuess else {
@@ -152,7 +157,12 @@ extension PythonMachine {
       return value
     case (.string(let text), "lower", 0): return .string(text.lowercased())
     case (.string(let text), "upper", 0): return .string(text.uppercased())
-    case (.string, "format", _), (.array, "astype", 1): return symbol
+    case (.string(let text), "format", _): return .string(Self.filled(text, arguments))
+    case (.array, "astype", 1), (.array, "copy", 0), (.array, "numpy", 0): return symbol
+    case (.array, "reshape", 2...):
+      return try call(.library("np.reshape"), [symbol, .tuple(arguments)], [])
+    case (.array, "sum", _), (.array, "mean", _), (.array, "reshape", 1), (.array, "transpose", 0):
+      return try call(.library("np." + name), [symbol] + arguments, [])
     case (.string(let text), "startswith", 1):
       return .bool(arguments[0].string.map { text.hasPrefix($0) } ?? false)
     default: break
@@ -160,10 +170,17 @@ extension PythonMachine {
     throw Self.unsupported("it calls '.\(name)' of a value")
   }
 
+  /// A text with values in place of its `{}`.
+  static func filled(_ text: String, _ values: [PythonSymbol]) -> String {
+    let parts = text.split(separator: "{}", omittingEmptySubsequences: false)
+    guard parts.count == values.count + 1 else { return text }
+    return zip(parts, values.map(\.plainText) + [""]).map { $0 + $1 }.joined()
+  }
+
   // MARK: Functions of Python
 
   /// Nil for what formulas have a function of the same name for.
-  private func builtIn(
+  func builtIn(
     _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
     let first = arguments.first
@@ -234,7 +251,7 @@ extension PythonMachine {
         return first?.int.map { .int($0 < 0 ? 0 &- $0 : $0) } ?? .double(number.magnitude)
       }
       return Int(exactly: number.rounded(.toNearestOrEven)).map { .int($0) }
-    case ("str", 1): return .string(first?.string ?? first?.int.map(String.init) ?? "?")
+    case ("str", 1): return first.map { .string($0.plainText) }
     case ("print", _): return PythonSymbol.none
     case ("isinstance", 2):
       let types = try (arguments[1].elements ?? [arguments[1]]).map { symbol -> String in
@@ -284,108 +301,11 @@ extension PythonMachine {
       }
       let sizes = try sizes(of: expression, path)
       switch path {
-      case "keras.backend.int_shape", "keras.ops.shape", "np.shape":
-        return .tuple(try shape(of: expression, path))
+      case "keras.backend.int_shape", "np.shape": return .tuple(try shape(of: expression, path))
+      case "keras.ops.shape": return .tuple(sizes.map { PythonSymbol($0) })
       case "keras.backend.ndim", "tf.rank": return .int(sizes.count)
       case "tf.size": return PythonSymbol(sizes.reduce(.known(1), SymbolicSize.product))
       default: return .sizes(sizes)
-      }
-    default: return nil
-    }
-  }
-
-  /// Functions of known numbers that formulas lack; nil for others.
-  private func array(
-    _ path: String, _ arguments: [PythonSymbol], _ keywords: Keywords
-  ) throws -> PythonSymbol? {
-    let name = path.split(separator: ".").last.map(String.init) ?? path
-    let first = arguments.first
-    switch name {
-    case "constant", "array", "asarray", "convert_to_tensor", "variable", "stack":
-      if case .sizes? = first { return first }
-      if let first, first.array == nil, let elements = first.elements,
-        let sizes = PythonSymbol.sizes(of: elements)
-      {
-        return sizes
-      }
-      guard let first, first.elements != nil, let array = first.array else { return nil }
-      if name == "stack",
-        let axis = keywords.first(where: { $0.name == "axis" })?.value.int
-          ?? arguments.dropFirst().first?.int, axis != 0
-      {
-        return .array(try stacked(array, axis: axis))
-      }
-      let ints = (first.elements ?? []).map(\.int)
-      return ints.contains(nil) || name == "variable" || array.shape.count != 1
-        ? .array(array) : .sizes(ints.compactMap { $0 }.map { .known($0) })
-    case "concat", "concatenate":
-      guard let parts = first?.elements, !parts.isEmpty else { return nil }
-      let all = parts.map(\.elements)
-      guard !all.contains(where: { $0 == nil }) else { return nil }
-      return PythonSymbol.sizes(of: all.flatMap { $0 ?? [] })
-    case "reshape":
-      guard let array = first?.array, arguments.count == 2,
-        var sizes = (arguments[1].int.map { [$0] } ?? arguments[1].elements?.map { $0.int ?? 0 }),
-        sizes.count <= Limits.rank
-      else { return nil }
-      let known = try checkedProduct(sizes.filter { $0 > 0 }, limit: 1 << 20)
-      if let open = sizes.firstIndex(of: -1), known > 0 {
-        sizes[open] = array.elements.count / known
-      }
-      guard sizes.allSatisfy({ $0 > 0 }), sizes.reduce(1, *) == array.elements.count else {
-        throw Self.unsupported("it reshapes an array to \(sizes)")
-      }
-      return .array(array.shaped(sizes))
-    case "meshgrid":
-      let vectors = arguments.compactMap(\.array)
-      guard vectors.count == 2, arguments.count == 2, keywords.isEmpty else { return nil }
-      return try grids(vectors[0], vectors[1])
-    case "broadcast_to", "tile":
-      guard let array = first?.array, arguments.count == 2, let given = arguments[1].elements
-      else { return nil }
-      return .array(try repeated(array, given, isShape: name == "broadcast_to"))
-    case "expand_dims":
-      guard let array = first?.array,
-        let axis = arguments.dropFirst().first?.int ?? keywords.first?.value.int,
-        (-array.shape.count - 1...array.shape.count).contains(axis), !array.shape.isEmpty
-      else { return nil }
-      var sizes = array.shape
-      sizes.insert(1, at: axis < 0 ? sizes.count + 1 + axis : axis)
-      return .array(array.shaped(sizes))
-    case "prod", "reduce_prod":
-      guard let elements = first?.elements, let sizes = PythonSymbol.sizes(of: elements),
-        case .sizes(let factors) = sizes
-      else { return nil }
-      return PythonSymbol(factors.reduce(.known(1), SymbolicSize.product))
-    case "range", "arange":
-      return try builtIn("python.range", arguments, []).flatMap {
-        PythonSymbol.sizes(of: $0.elements ?? [])
-      }
-    case "linspace":
-      guard arguments.count == 3, let start = first?.double, let end = arguments[1].double,
-        let count = arguments[2].int, (2...Self.listLimit).contains(count)
-      else { return nil }
-      return .array(
-        FormulaArray(
-          [count], (0..<count).map { start + (end - start) * Double($0) / Double(count - 1) }))
-    case "zeros", "ones":
-      guard let sizes = (first?.int.map { [$0] } ?? first?.elements?.map { $0.int ?? -1 }),
-        sizes.allSatisfy({ $0 >= 0 }), sizes.count <= Limits.rank
-      else { return nil }
-      let count = try checkedProduct(sizes, limit: 1 << 20)
-      try take(steps: count / 256)
-      return .array(
-        FormulaArray(sizes, [Double](repeating: name == "ones" ? 1 : 0, count: count)))
-    case "cast":
-      switch first {
-      case .sizes?, .unknownSize?: return first
-      default: return nil
-      }
-    case "ceil", "floor":
-      // Of NumPy and math, whose results become sizes.
-      guard path.hasPrefix("math."), let number = first?.double else { return nil }
-      return Int(exactly: name == "ceil" ? number.rounded(.up) : number.rounded(.down)).map {
-        .int($0)
       }
     default: return nil
     }

@@ -68,7 +68,7 @@ extension PythonMachine {
     case .importName(let index):
       guard case .library(let path)? = frame.stack.last else { throw Self.malformed }
       try frame.push(.library(PythonLibraries.path(path + "." + frame.name(index))))
-    case .sign, .negation, .binary, .contains, .identical, .subscripted, .setSubscripted, .sliced,
+    case .sign, .negation, .binary, .contains, .identical, .subscripted, .setSubscripted, .replaceElement, .sliced,
       .classicSlice:
       try calculate(operation, &frame)
     case .tuple, .list, .listToTuple, .append, .extend, .dictionary, .keyedDictionary, .addPair,
@@ -182,7 +182,7 @@ extension PythonMachine {
       else { throw Self.malformed }
       for (key, value) in more.members { members[key] = value }
     case .text(let count):
-      let parts = try frame.pop(count).map { $0.string ?? $0.int.map(String.init) ?? "?" }
+      let parts = try frame.pop(count).map(\.plainText)
       try frame.push(.string(String(parts.joined().prefix(256))))
     case .slice(let count):
       guard count == 2 || count == 3 else { throw Self.malformed }
@@ -190,6 +190,12 @@ extension PythonMachine {
       try frame.push(.slice(bounds[0], bounds[1], count == 3 ? bounds[2] : .none))
     case .unpack(let count):
       let value = try frame.pop()
+      if case .turned(let expression, let axes) = value, let axis = axes.first,
+        try sizes(of: expression, "shape")[axis].known == count
+      {
+        for index in (0..<count).reversed() { try frame.push(element(.int(index), of: value)) }
+        break
+      }
       guard let elements = value.elements, elements.count == count else {
         throw Self.unsupported("it unpacks a tensor")
       }

@@ -35,9 +35,14 @@ extension PythonMachine {
     case .subscripted:
       let index = try frame.pop()
       try frame.push(element(index, of: frame.pop()))
-    case .setSubscripted:
+    case .replaceElement, .setSubscripted:
       let index = try frame.pop()
       let whole = try frame.pop()
+      let isReplaced = operation == .replaceElement
+      if isReplaced, case .array(let array) = whole {
+        return try frame.push(replaced(index, of: array, with: frame.pop()))
+      }
+      defer { if isReplaced { frame.stack.append(whole) } }
       if case .dictionary(let members) = whole {
         members[try PythonDictionary.key(index)] = try frame.pop()
         return
@@ -60,6 +65,9 @@ extension PythonMachine {
   /// A value that calculations can take: arrays get a name.
   func operand(_ symbol: PythonSymbol) throws -> Expression? {
     if let expression = symbol.expression { return expression }
+    if case .library(let path) = symbol, path.contains("random") {
+      throw PythonLibraries.refusal(path)
+    }
     guard let array = symbol.array else { return nil }
     let name = unusedName("c")
     constants[name] = array
@@ -167,7 +175,11 @@ extension PythonMachine {
     case .multiply:
       if let count = right.int { return try repeated(left, count) }
       return try left.int.flatMap { try repeated(right, $0) }
-    case .modulo: return left.string.map { .string($0) }
+    case .modulo:
+      return left.string.map { text in
+        let text = ["%d", "%s", "%i"].reduce(text) { $0.replacing($1, with: "{}") }
+        return .string(Self.filled(text, right.elements ?? [right]))
+      }
     default: return nil
     }
   }
@@ -212,7 +224,25 @@ extension PythonMachine {
       }
       return value
     }
+    if case .turned(let expression, let axes) = value {
+      // One of the parts has the batch first, or is turned as well.
+      guard let place = index.int, let axis = axes.first, axis > 0 else {
+        throw Self.unsupported("it moves the batch")
+      }
+      let whole = PythonSymbol.slice(.none, .none, .none)
+      let part = try element(
+        .tuple([PythonSymbol](repeating: whole, count: axis) + [.int(place)]), of: .expression(expression))
+      let rest = axes.dropFirst().map { PythonSymbol.int($0 > axis ? $0 - 1 : $0) }
+      return try call(.library("tf.transpose"), [part, .tuple(rest)], [])
+    }
     if case .array = value, index.int == nil { return try part(index, of: value) }
+    // What sizes are, numbers of NumPy may be.
+    if case .sizes = value, case .tuple = index, let array = value.array {
+      return try part(index, of: .array(array))
+    }
+    if case .expression = value, case .list(let list) = index {
+      return try part(.tuple(list.elements), of: value)
+    }
     guard let elements = value.elements else { return try part(index, of: value) }
     if let place = index.int {
       guard (-elements.count..<elements.count).contains(place) else {

@@ -15,6 +15,10 @@ final class PythonMachine {
 
   private var steps = 0
   private var depth = 0
+  /// Whether a None in a shape may stand for a size other than that of the batch.
+  var hidesSizes = false
+  /// The object whose method is called.
+  private(set) var current: PythonObject?
   /// Arrays that stand in expressions as names.
   var constants: [String: FormulaArray] = [:]
   /// Where calculations become layers; nil if only a formula is wanted.
@@ -93,8 +97,10 @@ final class PythonMachine {
     else { throw ModelError(.unsupported, "it calls a function that is not a plain function") }
     let limit = layers == nil ? Self.depthLimit : Self.sourceLimits.depth
     try require(depth < limit, .unsupported, "its functions call each other too deeply")
+    let outer = current
+    if function.owner != nil, case .object(let object)? = positional.first { current = object }
     depth += 1
-    defer { depth -= 1 }
+    defer { (depth, current) = (depth - 1, outer) }
     var frame = Frame(
       function: function, locals: [PythonSymbol?](repeating: nil, count: code.variables.count))
     let takesMore = code.flags & 4 != 0 && count + named < code.variables.count

@@ -22,6 +22,8 @@ indirect enum PythonSymbol {
   case unknownSize(SymbolicSize)
   /// Numbers that are known at once.
   case array(FormulaArray)
+  /// A tensor whose axes are in another order, with that of the batch behind others.
+  case turned(Expression, [Int])
   case slice(PythonSymbol, PythonSymbol, PythonSymbol)
   /// A module or a function of one, by its path.
   case library(String)
@@ -118,6 +120,9 @@ indirect enum PythonSymbol {
   var double: Double? {
     if case .double(let value) = self { value } else { int.map { Double($0) } }
   }
+
+  /// As `str` writes it, if that is known.
+  var plainText: String { string ?? int.map(String.init) ?? "?" }
 
   var string: String? { if case .string(let text) = self { text } else { nil } }
 
@@ -243,6 +248,7 @@ extension PythonSymbol {
     case .dictionary: "dict"
     case .expression: "tensor"
     case .none: "none"
+    case .slice: "slice"
     default: nil
     }
   }

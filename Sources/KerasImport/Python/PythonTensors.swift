@@ -79,6 +79,14 @@ final class PythonTensors {
       return other
     }
     guard let signature = signature(path, keywords) else { return nil }
+    var positional = positional
+    // A shape's None is the batch, which the file's network fixed where the source was run.
+    if path.hasSuffix("reshape"), positional.count == 2, case .expression(let x) = positional[0],
+      let shape = positional[1].elements, shape.first?.isNone == true, !machine.hidesSizes,
+      try machine.sizes(of: x, path).first == .batch(times: 1)
+    {
+      positional[1] = .tuple([.unknownSize(.batch(times: 1))] + shape.dropFirst())
+    }
     let values = positional + keywords.map(\.value)
     guard values.contains(where: \.holdsTensor) else { return nil }
     var arguments = CallArguments()

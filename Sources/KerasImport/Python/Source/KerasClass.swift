@@ -96,6 +96,11 @@ enum KerasClass {
     Add Subtract Multiply Average Maximum Minimum |
     Dot | axes normalize=false
     Embedding | input_dim output_dim
+    LSTM GRU SimpleRNN | units
+    Bidirectional TimeDistributed | layer
+    Conv3DTranspose | filters kernel_size strides=1 padding=valid
+    MaxPooling3D AveragePooling3D | pool_size=[2,2,2] strides padding=valid
+    GlobalAveragePooling3D GlobalMaxPooling3D |
     MultiHeadAttention | num_heads key_dim value_dim dropout=0 use_bias=true
     Rescaling | scale offset=0
     Resizing | height width interpolation=bilinear

@@ -71,53 +71,101 @@ struct LayerSource: Sendable {
         case .type(let type)? = try scope.value(className, machine)
       else { throw PythonMachine.malformed }
       let symbols = names.map { PythonSymbol.expression(.name($0)) }
-      guard case .object(let object) = try machine.make(type, [], arguments(type, machine)) else {
-        throw PythonMachine.malformed
-      }
+      let configuration = try arguments(type, machine)
+      let maker = try type.member("from_config", machine)
+      let made =
+        try maker.map {
+          let members = PythonDictionary(configuration.map { ($0.name, $0.value) })
+          return try machine.call($0.value, [.type(type), .dictionary(members)], [])
+        } ?? machine.make(type, [], configuration)
+      guard case .object(let object) = made else { throw PythonMachine.malformed }
       var positional = try call.arguments.positional.map { try symbol($0, symbols) }
       // A list of one tensor is how files state a tensor.
       if positional.count == 1, case .list(let list) = positional[0], list.elements.count == 1 {
         positional = list.elements
       }
       if positional.isEmpty { positional = symbols }
-      let keywords = try call.arguments.keywords.sorted { $0.key < $1.key }.map {
+      var keywords = try call.arguments.keywords.sorted { $0.key < $1.key }.map {
         (name: $0.key, value: try symbol($0.value, symbols))
       }
+      let masks = try masks(type, tensors, machine)
+      if let masks, let argument = masks.argument { keywords.append(("mask", argument)) }
       let result = try machine.call(object, positional, keywords)
-      if call.inputs.contains(where: { $0.mask != nil }) {
-        let supports = try machine.attribute("supports_masking", of: object)
-        guard try !machine.truth(supports), try type.member("compute_mask", machine) == nil else {
-          throw PythonMachine.unsupported("it passes on the mask of its input")
-        }
+      var outputs = try tensors.outputs(result, machine)
+      if masks?.isGiven == true {
+        outputs[0].mask = try mask(of: object, type, positional, masks, outputs, call, machine)
       }
-      return ((try tensors.outputs(result, machine), tensors), object)
+      return ((outputs, tensors), object)
     } catch let error as ModelError {
       throw ModelError(error.code, "\(machine.place ?? path): \(error.message)", hint: error.hint)
     }
+  }
+
+  /// What `call` gets as `mask`: Keras 3 gives a list of masks for a list of tensors even if it has
+  /// none.
+  private func masks(
+    _ type: PythonClass, _ tensors: PythonTensors, _ machine: PythonMachine
+  ) throws -> (argument: PythonSymbol?, isGiven: Bool)? {
+    let inputs = tensors.call.inputs
+    let isGiven = inputs.contains { $0.mask != nil }
+    guard case .function(let function)? = try type.member("call", machine)?.value else { return nil }
+    let isList = if case .list? = tensors.call.arguments.positional.first { inputs.count > 1 } else { false }
+    let takes = function.code.variables.prefix(function.code.argumentCount).contains("mask")
+      && tensors.call.arguments.keywords["mask"] == nil
+    guard isGiven || isList && takes && tensors.call.version.isAtLeast(3, 0) else { return nil }
+    let symbols = try inputs.map { input -> PythonSymbol in
+      guard let mask = input.mask, takes else { return .none }
+      let steps = tensors.add(tensors.network.steps(of: mask), "the mask", machine)
+      let isWide = try tensors.tensor(steps, machine).rank > 2
+      let whole = PythonSymbol.slice(.none, .none, .none)
+      return isWide ? try machine.element(.tuple([whole, whole, .int(0)]), of: .expression(steps)) : .expression(steps)
+    }
+    return (takes ? isList ? .list(PythonList(symbols)) : symbols.first : nil, isGiven)
+  }
+
+  /// The mask of what the layer gives.
+  private func mask(
+    of object: PythonObject, _ type: PythonClass, _ inputs: [PythonSymbol],
+    _ masks: (argument: PythonSymbol?, isGiven: Bool)?, _ outputs: [KerasTensor], _ call: LayerCall,
+    _ machine: PythonMachine
+  ) throws -> StepMask? {
+    // Layers inside would get it too.
+    try require(
+      machine.layers?.objectCount == 1 && outputs.count == 1, .unsupported,
+      "its input has a mask, which its layers would get")
+    let given = PythonSymbol.library("the mask")
+    var result = given
+    if let member = try type.member("compute_mask", machine) {
+      result = try machine.call(
+        member.value, [.object(object), inputs.first ?? .none, given], [])
+    } else if try !machine.truth(machine.attribute("supports_masking", of: object)) {
+      return nil
+    }
+    if result.isNone { return nil }
+    guard result.equals(given) == true, call.inputs.count == 1 else {
+      throw PythonMachine.unsupported("it computes a mask")
+    }
+    return call.inputs[0].mask
   }
 
   /// The stored configuration as `__init__` takes it.
   private func arguments(
     _ type: PythonClass, _ machine: PythonMachine
   ) throws -> PythonMachine.Keywords {
-    if try type.member("from_config", machine) != nil {
-      throw PythonMachine.unsupported("\(className).from_config is not followed")
-    }
-    var known: [String]?
+    var takesAll = true
+    var names: [String] = []
     if case .function(let function)? = try type.member("__init__", machine)?.value {
       let code = function.code
-      let takesAll = code.flags & 8 != 0
-      known =
-        takesAll
-        ? nil : Array(code.variables.prefix(code.argumentCount + code.keywordOnlyCount))
+      takesAll = code.flags & 8 != 0
+      names = Array(code.variables.prefix(code.argumentCount + code.keywordOnlyCount))
     }
     let base: Set<String> = [
       "name", "trainable", "dtype", "batch_input_shape", "build_input_shape", "batch_shape",
     ]
     var keywords: PythonMachine.Keywords = []
     for (name, value) in layer.fields.members {
-      if base.contains(name),
-        known.map({ !$0.contains(name) }) ?? (name != "name" && name != "trainable")
+      if base.contains(name), !names.contains(name),
+        !takesAll || name != "name" && name != "trainable"
       {
         if name == "dtype", let type = PythonValues.plain(value).string, type != "float32" {
           throw PythonMachine.unsupported("its dtype is \(type)")

@@ -150,7 +150,11 @@ final class PythonObject {
   subscript(name: String) -> PythonSymbol? {
     get { attributes[name] }
     set {
-      if attributes[name] == nil { names.append(name) }
+      // Keras tracks a layer when it is set, not the None before it.
+      if attributes[name]?.isNone ?? true {
+        names.removeAll { $0 == name }
+        names.append(name)
+      }
       attributes[name] = newValue
     }
   }

@@ -14,6 +14,8 @@ struct PythonCompiler {
   var function: PythonFunction
   var position: PythonPosition
   var loops: [(start: Int, isIteration: Bool, breaks: [Int])] = []
+  /// Variables whose values calls and operators made.
+  private var fresh: Set<String> = []
 
   /// - Parameter outer: the variables of the functions around it.
   static func function(
@@ -161,6 +163,12 @@ struct PythonCompiler {
       emit(.pop)
     case .assign(let targets, let value):
       try self.value(value)
+      for case .name(let name) in targets.map(\.kind) {
+        switch value.kind {
+        case .call where targets.count == 1, .binary where targets.count == 1: fresh.insert(name)
+        default: fresh.remove(name)
+        }
+      }
       for target in targets.dropLast() {
         emit(.copy(1))
         try assign(target)
@@ -299,7 +307,13 @@ struct PythonCompiler {
     case .element(let object, let index):
       try value(object)
       try value(index)
-      emit(.setSubscripted)
+      // An array is a value here, so that another variable must not be the same array.
+      if case .name(let name) = object.kind, case .local = place(name), fresh.contains(name) {
+        emit(.replaceElement)
+        store(name)
+      } else {
+        emit(.setSubscripted)
+      }
     case .tuple(let parts), .list(let parts):
       guard
         let star = parts.firstIndex(where: { if case .starred = $0.kind { true } else { false } })

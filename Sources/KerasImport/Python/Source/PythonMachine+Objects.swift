@@ -90,14 +90,31 @@ extension PythonMachine {
       object.layerClass = base
     }
     guard let className = object.layerClass else { throw Self.malformed }
+    for (name, value) in keywords where ["name", "trainable"].contains(name) && !value.isNone {
+      object[name] = value
+    }
     if className == "Sequential" {
       object["layers"] = .list(PythonList(try positional.first.map(elements) ?? []))
       return
     }
+    /// A function of a source file is called after the layer.
+    func argument(_ value: PythonSymbol, isActivation: Bool) throws -> JSONValue {
+      switch value {
+      case .function, .bound, .object:
+        guard isActivation else { return try json(value) }
+        object["activation"] = value
+        return .string("linear")
+      default: return try json(value)
+      }
+    }
+    let place = ["Activation": 0, "Dense": 1][className]
+    let isRecurrent = ["LSTM", "GRU", "SimpleRNN"].contains(className)
     object.fields = try KerasClass.fields(
-      className, positional.map { try json($0) },
-      keywords.filter { !["name", "dtype"].contains($0.name) }.map { ($0.name, try json($0.value)) }
-    )
+      className,
+      positional.enumerated().map { try argument($1, isActivation: $0 == place) },
+      keywords.filter { !["name", "dtype"].contains($0.name) }.map {
+        ($0.name, try argument($0.value, isActivation: $0.name == "activation" && !isRecurrent))
+      })
     if className == "LeakyReLU", positional.isEmpty, object.fields["alpha"] == nil,
       object.fields["negative_slope"] == nil
     {
@@ -109,14 +126,33 @@ extension PythonMachine {
   func kerasLayer(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
+    if path.hasPrefix("keras.layers."), let className = Self.functions[String(path.dropFirst(13))],
+      let inputs = positional.first ?? keywords.first(where: { $0.name == "inputs" })?.value
+    {
+      let layer = try kerasLayer(
+        "keras.layers." + className, Array(positional.dropFirst()),
+        keywords.filter { $0.name != "inputs" })
+      return try layer.map { try call($0, [inputs], []) }
+    }
     guard let layers, let className = KerasClass.name(path), !Self.baseNames.contains(className)
     else { return nil }
+    // Steps are rows of one product.
+    if className == "TimeDistributed", case .object(let inner)? = positional.first,
+      inner.layerClass == "Dense", inner.type == nil
+    {
+      return positional[0]
+    }
     let object = try layers.object(nil)
     object.layerClass = className
-    for (name, value) in keywords where name == "trainable" { object[name] = value }
     try initialize(object, after: nil, positional, keywords)
     return .object(object)
   }
+
+  /// Functions that call a layer.
+  private static let functions = [
+    "add": "Add", "subtract": "Subtract", "multiply": "Multiply", "average": "Average",
+    "maximum": "Maximum", "minimum": "Minimum", "concatenate": "Concatenate", "dot": "Dot",
+  ]
 
   // MARK: Attributes
 
@@ -228,7 +264,13 @@ extension PythonMachine {
       return try layers.elements.reduce(positional[0]) { try call($1, [$0], []) }
     }
     guard let tensors else { throw Self.malformed }
-    return try tensors.call(object, positional, given, self)
+    guard let activation = object["activation"], object.layerClass != nil else {
+      return try tensors.call(object, positional, given, self)
+    }
+    let result =
+      object.layerClass == "Activation"
+      ? positional : [try tensors.call(object, positional, given, self)]
+    return try call(activation, result, [])
   }
 
   func call(
@@ -260,9 +302,14 @@ extension PythonMachine {
     var given = keywords.filter {
       !["training", "mask"].contains($0.name) || names.contains($0.name)
     }
-    let place = names.firstIndex(of: "training") ?? 0
-    if place > positional.count, !given.contains(where: { $0.name == "training" }) {
-      given.append(("training", .bool(false)))
+    for (name, value) in [("training", PythonSymbol.bool(false)), ("mask", .none)] {
+      let place = names.firstIndex(of: name) ?? 0
+      let hasStandard = place >= code.argumentCount - function.defaults.count
+      if place > positional.count, !given.contains(where: { $0.name == name }),
+        name == "training" || !hasStandard
+      {
+        given.append((name, value))
+      }
     }
     return try call(member.value, [.object(object)] + positional, given)
   }
@@ -274,6 +321,37 @@ extension PythonMachine {
     guard let elements = symbol.elements else { return .none }
     return .list(PythonList(try elements.map { try shape(of: $0) }))
   }
+
+  /// A variable that becomes a weight of the object that makes it; nil for other functions.
+  func variable(
+    _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol? {
+    guard ["keras.backend.variable", "tf.Variable", "keras.Variable"].contains(path),
+      let layers, let tensors
+    else { return nil }
+    func keyword(_ names: String...) -> PythonSymbol? {
+      keywords.first { names.contains($0.name) }?.value
+    }
+    let value = positional.first ?? keyword("value", "initial_value", "initializer")
+    // Keras 3 does not save TensorFlow's variables.
+    if path != "keras.Variable", tensors.call.version.isAtLeast(3, 0) {
+      return value?.array.map { .array($0) }
+    }
+    var shape = value?.array?.shape
+    if case .method(let made, Self.madeValue)? = value { shape = made.elements?.compactMap(\.int) }
+    if path == "keras.Variable" {
+      shape = (keyword("shape") ?? positional.dropFirst().first)?.elements?.compactMap(\.int) ?? shape
+    }
+    guard let shape, let current else {
+      throw Self.unsupported("it makes a variable of unknown shape")
+    }
+    let isTrainable = try keyword("trainable").map { try truth($0) } ?? true
+    return try layers.weight(
+      keyword("name")?.string ?? "", shape, isTrainable: isTrainable, of: current)
+  }
+
+  /// What calling an initializer gives, which only a variable may be made of.
+  static let madeValue = "value of an initializer"
 
   private func weight(
     of object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
@@ -341,7 +419,7 @@ extension PythonMachine {
 
   /// What only training needs.
   static func isTraining(_ path: String) -> Bool {
-    ["keras.initializers.", "keras.regularizers.", "keras.constraints."].contains {
+    ["keras.initializers.", "keras.regularizers.", "keras.constraints.", "tf.initializers."].contains {
       path.hasPrefix($0)
     } || path.hasSuffix("_initializer")
   }

@@ -6,6 +6,8 @@ final class PythonScope {
   private enum Binding {
     case statement(PythonStatement)
     case value(PythonExpression)
+    /// Of the branches of an `if`, one applies.
+    case choice(PythonStatement)
     case module(String)
     case imported(String, from: String)
     /// Changed, or bound where a condition decides.
@@ -28,8 +30,13 @@ final class PythonScope {
 
   /// `PACKAGE.FILE` without its ending.
   private var dotted: String {
-    String(path.split(separator: ".").dropLast().joined(separator: ".")).replacing("/", with: ".")
+    let plain = path.hasSuffix(".py") ? String(path.dropLast(3)) : path
+    let parts = plain.split(separator: "/")
+    return (parts.last == "__init__" ? parts.dropLast() : parts[...]).joined(separator: ".")
   }
+
+  /// The folder that relative imports start at.
+  private var package: [Substring] { path.split(separator: "/").dropLast() }
 
   private func bind(_ statement: PythonStatement) {
     switch statement.kind {
@@ -65,9 +72,19 @@ final class PythonScope {
       {
         return
       }
-      disturb(statement)
+      for name in PythonNames([statement]).bound { set(name, .choice(statement)) }
     default: disturb(statement)
     }
+  }
+
+  /// Binds what the branch that applies binds.
+  private func choose(_ statement: PythonStatement, _ machine: PythonMachine) throws {
+    guard case .branch(let branches, let otherwise) = statement.kind else { return }
+    let chosen = try branches.first { try machine.truth(value(of: $0.test, machine)) }
+    for name in PythonNames([statement]).bound {
+      if case .choice? = bindings[name] { bindings[name] = nil }
+    }
+    for inner in chosen?.body ?? otherwise { bind(inner) }
   }
 
   private func set(_ name: String, _ binding: Binding, isDefinition: Bool = false) {
@@ -99,6 +116,13 @@ final class PythonScope {
   /// Nil for a name that the file does not bind.
   func value(_ name: String, _ machine: PythonMachine) throws -> PythonSymbol? {
     if let known = values[name] { return known }
+    while case .choice(let statement)? = bindings[name] {
+      guard pending.insert(name).inserted else {
+        throw PythonMachine.unsupported("'\(name)' depends on itself")
+      }
+      defer { pending.remove(name) }
+      try choose(statement, machine)
+    }
     guard let binding = bindings[name] else { return try starred(name, machine) }
     guard pending.insert(name).inserted else {
       throw PythonMachine.unsupported("'\(name)' depends on itself")
@@ -109,7 +133,7 @@ final class PythonScope {
     case .value(let expression): value = try self.value(of: expression, machine)
     case .module(let path): value = try module(path, machine)
     case .imported(let name, let path): value = try imported(name, from: path, machine)
-    case .unclear:
+    case .choice, .unclear:
       throw PythonMachine.unsupported(
         "'\(name)' of \(path) is set more than once or under a condition")
     case .statement(let statement):
@@ -177,6 +201,11 @@ final class PythonScope {
   private func file(_ path: String, _ machine: PythonMachine) throws -> PythonScope? {
     let plain = String(path.drop { $0 == "." })
     guard !plain.isEmpty, !StoredIdentity.isKeras(module: plain) else { return nil }
+    let up = path.prefix { $0 == "." }.count
+    if up > 0 {
+      let whole = (package.dropLast(up - 1) + plain.split(separator: ".")).joined(separator: ".")
+      if let near = machine.scopes.first(where: { $0.dotted == whole }) { return near }
+    }
     let found = machine.scopes.filter { $0 !== self && ".\($0.dotted)".hasSuffix(".\(plain)") }
     let last = plain.split(separator: ".").last.map(String.init) ?? plain
     let near =

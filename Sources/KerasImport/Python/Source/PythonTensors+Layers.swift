@@ -12,6 +12,14 @@ extension PythonTensors {
     guard let type = KerasLayerRegistry.type(named: className),
       object.fields["mask_zero"]?.bool != true
     else { throw PythonMachine.unsupported("it calls a layer \(className)") }
+    if className == "Embedding", let indices = positional.first?.array,
+      let count = object.fields["input_dim"]?.int, let size = object.fields["output_dim"]?.int
+    {
+      let stored = try machine.layers?.stored?.layers[object.number]?.first?.values().array()
+      let elements = try stored?.map { Double($0) }
+        ?? [Double](repeating: 1, count: checkedProduct([count, size], limit: 1 << 24))
+      return try machine.rows(of: FormulaArray([count, size], elements), at: indices)
+    }
     var (arguments, inputs) = (CallArguments(), [KerasTensor]())
     arguments.positional = try positional.map { try argument($0, &inputs, machine) }
     for (name, value) in keywords {
@@ -56,54 +64,32 @@ extension PythonTensors {
         inputs, as: className, fields, weights: [(weight, values)], into: &network)
       return .expression(add(outputs[0], PythonText.call(path, positional, keywords), machine))
     }
-    func product(_ x: PythonSymbol, _ matrix: FormulaArray) throws -> PythonSymbol {
+    func dense(_ x: PythonSymbol, _ matrix: FormulaArray) throws -> PythonSymbol {
       try layer(
         "Dense", x,
         ["units": .int(matrix.shape[1]), "use_bias": .bool(false), "activation": .null],
         "kernel", matrix)
     }
-    func transposed(_ matrix: FormulaArray) -> FormulaArray {
-      let (rows, columns) = (matrix.shape[0], matrix.shape[1])
-      return FormulaArray(
-        [columns, rows],
-        (0..<rows * columns).map { matrix.elements[$0 % rows * columns + $0 / rows] })
-    }
     let name = path.split(separator: ".").last.map(String.init) ?? path
     switch name {
-    case "matmul", "dot", "tensordot":
+    case "matmul", "dot", "tensordot", "einsum":
       let known = ["a", "b", "x", "y", "x1", "x2", "axes", "transpose_b", "name"]
-      guard let x = value(0, "a", "x", "x1"), case .expression(let expression) = x,
-        var matrix = array(value(1, "b", "y", "x2")),
-        keywords.allSatisfy({ known.contains($0.name) })
+      let isNamed = name == "einsum"
+      guard keywords.allSatisfy({ known.contains($0.name) }),
+        let a = value(isNamed ? 1 : 0, "a", "x", "x1"), let b = value(isNamed ? 2 : 1, "b", "y", "x2"),
+        positional.count <= (isNamed || name == "tensordot" ? 3 : 2)
       else { return nil }
-      let rank = try tensor(machine.settled(expression), machine).rank
-      if name == "tensordot" {
-        let axes = value(2, "axes")
-        let sides = axes?.elements?.map { $0.int ?? $0.elements?.first?.int ?? .max }
-        guard axes?.int == 1 || sides == [rank - 1, 0] || sides == [-1, 0] else { return nil }
-      } else {
-        guard positional.count <= 2, value(9, "axes") == nil else { return nil }
+      let ranks = try [a, b].map { operand -> Int? in
+        guard case .expression(let expression) = operand else { return array(operand)?.shape.count }
+        return try tensor(machine.settled(expression), machine).rank
       }
-      if matrix.shape.count == 1, keywords.isEmpty {
-        let scaled = try machine.binary(.function(.multiply), x, .array(matrix))
-        return try machine.call(.library("tf.reduce_sum"), [scaled, .int(-1)], [])
-      }
-      guard matrix.shape.count == 2 else { return nil }
-      if let turns = value(9, "transpose_b"), try machine.truth(turns) {
-        matrix = transposed(matrix)
-      }
-      return try product(x, matrix)
-    case "einsum":
-      guard let equation = positional.first?.string.map({ $0.filter { $0 != " " } }),
-        positional.count == 3, let matrix = array(positional[2]), matrix.shape.count == 2
+      guard let first = ranks[0], let second = ranks[1], array(a) == nil || array(b) == nil,
+        let (matrix, isFirst) = array(a).map({ ($0, true) }) ?? array(b).map({ ($0, false) }),
+        let letters = try ProductLetters(
+          isNamed ? positional.first?.string : nil, name, first, second,
+          axes: value(2, "axes"), isTurned: value(9, "transpose_b").map(machine.truth) ?? false)
       else { return nil }
-      let parts = equation.replacing("->", with: ",").split(separator: ",").map { Array($0) }
-      guard parts.count == 3, parts[1].count == 2, let last = parts[0].last,
-        let index = parts[1].firstIndex(of: last), Set(parts[0]).count == parts[0].count,
-        !parts[0].contains(parts[1][1 - index]),
-        parts[2] == Array(parts[0].dropLast()) + [parts[1][1 - index]]
-      else { return nil }
-      return try product(positional[1], index == 0 ? matrix : transposed(matrix))
+      return try product(isFirst ? b : a, matrix, isFirst ? letters.turned : letters, machine, dense)
     case "conv1d", "conv2d", "conv", "depthwise_conv2d":
       guard let x = value(0, "x", "input", "inputs"), case .expression = x,
         let kernel = array(value(1, "kernel", "filter", "filters", "depthwise_kernel")),
@@ -161,8 +147,42 @@ extension PythonMachine {
   func sourced(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
-    if let layer = try kerasLayer(path, positional, keywords) { return layer }
+    if let made = try kerasLayer(path, positional, keywords)
+      ?? variable(path, positional, keywords)
+    {
+      return made
+    }
     let first = positional.first ?? keywords.first?.value
+    if ["tf.random.", "keras.random.", "keras.backend.random_"].contains(where: path.hasPrefix) {
+      // It only matters if it is used.
+      return .library(path)
+    }
+    // A list of tensors is a tensor.
+    let name = path.split(separator: ".").last.map(String.init) ?? path
+    if !path.hasPrefix("python."), Self.takesOneTensor.contains(name), let first,
+      first.elements != nil, first.holdsTensor
+    {
+      let whole = try call(.library("tf.stack"), [first], [])
+      if name == "convert_to_tensor" || name == "cast" { return whole }
+      return try call(
+        .library(path), [whole] + positional.dropFirst(),
+        positional.isEmpty ? Array(keywords.dropFirst()) : keywords)
+    }
+    if name == "transpose" || name == "permute_dimensions", case .expression(let x)? = first,
+      let axes = (positional.dropFirst().first ?? keywords.last?.value)?.elements?.compactMap(\.int),
+      let batch = axes.first, batch != 0, try axes.sorted() == Array(0..<sizes(of: x, path).count)
+    {
+      return .turned(x, axes)
+    }
+    if ["tf.unstack", "keras.ops.unstack"].contains(path), case .turned(let x, let axes)? = first,
+      let count = try sizes(of: x, path)[axes[0]].known
+    {
+      return .list(PythonList(try (0..<count).map { try element(.int($0), of: positional[0]) }))
+    }
+    if path == "keras.initializers.made" {
+      let shape = positional.first ?? keywords.first { $0.name == "shape" }?.value
+      if let sizes = shape?.elements { return .method(.tuple(sizes), Self.madeValue) }
+    }
     if Self.isTraining(path) {
       return path.hasSuffix(".get") && first?.isNone ?? true
         ? PythonSymbol.none : .library("keras.initializers.made")
@@ -198,9 +218,25 @@ extension PythonMachine {
     case ("python.all", 1): return .bool(try elements(positional[0]).allSatisfy { try truth($0) })
     case ("python.any", 1): return .bool(try elements(positional[0]).contains { try truth($0) })
     case ("python.sorted", 1):
-      let numbers = try elements(positional[0]).compactMap(\.int)
-      guard try numbers.count == elements(positional[0]).count, keywords.isEmpty else { return nil }
-      return .list(PythonList(numbers.sorted().map { .int($0) }))
+      let elements = try elements(positional[0])
+      let (numbers, texts) = (elements.compactMap(\.int), elements.compactMap(\.string))
+      guard keywords.isEmpty, elements.count == max(numbers.count, texts.count),
+        texts.allSatisfy({ $0.allSatisfy(\.isASCII) })
+      else { return nil }
+      return .list(
+        PythonList(
+          texts.isEmpty ? numbers.sorted().map { .int($0) } : texts.sorted().map { .string($0) }))
+    case ("python.slice", 1...3):
+      let bounds = positional.count == 1 ? [.none] + positional : positional
+      return .slice(bounds[0], bounds[1], bounds.count > 2 ? bounds[2] : .none)
+    case ("itertools.combinations", 2):
+      let elements = try elements(positional[0])
+      guard positional[1].int == 2 else { return nil }
+      return .tuple(
+        try bounded(
+          elements.indices.flatMap { first in
+            elements[(first + 1)...].map { .tuple([elements[first], $0]) }
+          }))
     case ("python.format", 2):
       guard let number = positional[0].int, let format = positional[1].string,
         number >= 0, let width = Int(format.drop { ":0".contains($0) }.filter { $0 != "d" }),
@@ -217,6 +253,12 @@ extension PythonMachine {
     default: return nil
     }
   }
+
+  /// Functions whose first argument is one tensor.
+  private static let takesOneTensor: Set<String> = [
+    "convert_to_tensor", "cast", "reduce_sum", "reduce_mean", "reduce_max", "reduce_min",
+    "reduce_prod", "sum", "mean", "max", "min", "transpose", "permute_dimensions",
+  ]
 
   /// Nil if Python's own types alone decide.
   private func isInstance(_ value: PythonSymbol, _ types: PythonSymbol) throws -> PythonSymbol? {

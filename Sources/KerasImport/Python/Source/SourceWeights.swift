@@ -75,12 +75,20 @@ struct SourceWeights {
           object, call.weights.filter { !path.isEmpty && $0.storedName.hasPrefix(path) })
         return
       }
-      for name in object.names.sorted() {
-        let isPrivate = name.hasPrefix("__")
-        guard !isPrivate || !name.hasSuffix("__"), let value = object[name] else { continue }
-        let mangled = isPrivate ? "_\(object.className)\(name)" : name
-        try addPaths(value, path + mangled + "/")
+      // Keras 3 has private names last, the versions before it the reversed order of all.
+      let isKeras3 = call.version.isAtLeast(3, 0)
+      let names = object.names.filter { !$0.hasPrefix("__") || !$0.hasSuffix("__") }.map { name in
+        (name, path: name.hasPrefix("__") ? "_\(object.className)\(name)" : name)
       }
+      var children = names.compactMap { name, path in object[name].map { (path, $0) } }
+      if try object.type?.layerClass() == "Model" {
+        let layers = sublayers(object).map { PythonSymbol.object($0) }
+        children.append(("layers", .list(PythonList(layers))))
+      }
+      children.sort {
+        isKeras3 ? ($0.0.first == "_" ? "~" : "") + $0.0 < ($1.0.first == "_" ? "~" : "") + $1.0 : $0.0 > $1.0
+      }
+      for (name, value) in children { try addPaths(value, path + name + "/") }
     case .list, .tuple, .dictionary:
       let parts: [PythonSymbol] =
         if case .dictionary(let members) = symbol { members.members.map(\.value) } else {
@@ -90,7 +98,9 @@ struct SourceWeights {
       for part in parts {
         let kind: String
         switch part {
-        case .object(let object): kind = ObjectWeights.groupName(object.className)
+        case .object(let object):
+          if !call.version.isAtLeast(3, 0), visited.contains(ObjectIdentifier(object)) { continue }
+          kind = ObjectWeights.groupName(object.className)
         case .list, .tuple, .dictionary: kind = "container"
         default: continue
         }
@@ -104,6 +114,22 @@ struct SourceWeights {
 
   // MARK: In order, as `.h5` files have them
 
+  /// The objects that an object tracks: Keras 3 when they are made, the versions before it by
+  /// attributes.
+  private func sublayers(_ object: PythonObject) -> [PythonObject] {
+    var found: [PythonObject] = []
+    func add(_ symbol: PythonSymbol) {
+      switch symbol {
+      case .object(let object): if !found.contains(where: { $0 === object }) { found.append(object) }
+      case .list, .tuple: symbol.elements?.forEach(add)
+      case .dictionary(let members): members.members.forEach { add($0.value) }
+      default: break
+      }
+    }
+    for name in object.names { object[name].map(add) }
+    return call.version.isAtLeast(3, 0) ? found.sorted { $0.number < $1.number } : found
+  }
+
   private struct Entry {
     var object: PythonObject
     var weight: PythonWeight?
@@ -113,20 +139,12 @@ struct SourceWeights {
   }
 
   private mutating func addInOrder(_ object: PythonObject, isFrozen: Bool) throws {
-    var entries = try entries(.object(object), isFrozen: isFrozen)
+    var entries = try entries(object, isFrozen: isFrozen)
     if !isFrozen { entries = entries.filter(\.isTrainable) + entries.filter { !$0.isTrainable } }
     try require(
       entries.count == call.weights.count,
       "its source makes \(entries.count) weights, but the file has \(call.weights.count)")
-    let numbers = entries.map(\.object.number)
-    let objects = Set(numbers)
-    // Versions of Keras count objects by where they are set or when they are made.
-    try require(
-      objects.count < 2
-        || Set(entries.map(\.isTrainable)).allSatisfy { kind in
-          let some = entries.filter { $0.isTrainable == kind }.map(\.object.number)
-          return some == some.sorted()
-        }, .unsupported, "the order of its layers' weights is not known")
+    try checkOrder(entries, root: object)
     var found: [Int: [(slot: Int, weight: StoredWeight)]] = [:]
     var layers: [Int: PythonObject] = [:]
     for (entry, weight) in zip(entries, call.weights) {
@@ -150,33 +168,57 @@ struct SourceWeights {
     }
   }
 
-  private mutating func entries(_ symbol: PythonSymbol, isFrozen: Bool) throws -> [Entry] {
-    switch symbol {
-    case .object(let object):
-      guard visited.insert(ObjectIdentifier(object)).inserted else { return [] }
-      let isFrozen = isFrozen || object.isFrozen
-      let ordered = object.weights.filter(\.isTrainable) + object.weights.filter { !$0.isTrainable }
-      var result = ordered.map { weight in
-        Entry(
-          object: object, weight: weight, slot: 0, name: weight.name,
-          isTrainable: weight.isTrainable && !isFrozen)
+  /// Where objects are not in the order in which they are made, the names of their weights tell them
+  /// apart: names that Keras gave count the objects of a class.
+  private func checkOrder(_ entries: [Entry], root: PythonObject) throws {
+    let isMade = Set(entries.map(\.isTrainable)).allSatisfy { kind in
+      let some = entries.filter { $0.isTrainable == kind }.map(\.object.number)
+      return some == some.sorted()
+    }
+    guard !isMade else { return }
+    var groups: [String: [(number: Int, counted: Int)]] = [:]
+    for (entry, weight) in zip(entries, call.weights) where entry.object !== root {
+      let parts = weight.storedName.split(separator: "/").dropLast().map(String.init)
+      let kind = ObjectWeights.groupName(entry.object.className)
+      if let name = entry.object["name"]?.string {
+        try require(
+          parts.contains(name), .unsupported, "the order of its layers' weights is not known")
+        groups["/" + name, default: []].append((entry.object.number, 0))
+      } else {
+        let counted = parts.compactMap { part in
+          part == kind ? 0 : part.hasPrefix(kind + "_") ? Int(part.dropFirst(kind.count + 1)) : nil
+        }
+        try require(
+          counted.count == 1, .unsupported, "the order of its layers' weights is not known")
+        groups[kind, default: []].append((entry.object.number, counted[0]))
       }
-      for (index, slot) in try slots(object).enumerated() {
-        result.append(
-          Entry(
-            object: object, weight: nil, slot: index, name: slot.name,
-            isTrainable: slot.isTrainable && !isFrozen))
+    }
+    for (kind, members) in groups {
+      let sorted = members.sorted { $0 < $1 }
+      let isKnown = zip(sorted, sorted.dropFirst()).allSatisfy { first, second in
+        kind.hasPrefix("/") ? first.number == second.number
+          : (first.number == second.number) == (first.counted == second.counted)
+            && first.counted <= second.counted
       }
-      for name in object.names {
-        guard let value = object[name] else { continue }
-        result += try entries(value, isFrozen: isFrozen)
-      }
-      return result
-    case .list, .tuple:
-      return try (symbol.elements ?? []).flatMap { try entries($0, isFrozen: isFrozen) }
-    case .dictionary(let members):
-      return try members.members.flatMap { try entries($0.value, isFrozen: isFrozen) }
-    default: return []
+      try require(isKnown, .unsupported, "the order of its layers' weights is not known")
+    }
+  }
+
+  private mutating func entries(_ object: PythonObject, isFrozen: Bool) throws -> [Entry] {
+    guard visited.insert(ObjectIdentifier(object)).inserted else { return [] }
+    let isFrozen = isFrozen || object.isFrozen
+    let ordered = object.weights.filter(\.isTrainable) + object.weights.filter { !$0.isTrainable }
+    let own = ordered.map { ($0, 0, $0.name, $0.isTrainable) }
+    let slots = try slots(object).enumerated().map { index, slot in
+      (PythonWeight?.none, index, slot.name, slot.isTrainable)
+    }
+    let entries = (own + slots).map { weight, slot, name, isTrainable in
+      Entry(
+        object: object, weight: weight, slot: slot, name: name,
+        isTrainable: isTrainable && !isFrozen)
+    }
+    return try sublayers(object).reduce(into: entries) {
+      $0 += try self.entries($1, isFrozen: isFrozen)
     }
   }
 }
