@@ -49,16 +49,23 @@ extension PythonMachine {
           }))
     case "transpose", "permute_dimensions":
       guard let array = first?.array, !array.shape.isEmpty else { return nil }
-      let axes = argument(1, "perm", "axes")?.elements?.compactMap(\.int)
+      let axes =
+        argument(1, "perm", "axes")?.elements?.compactMap(\.int)
         ?? array.shape.indices.reversed()
       guard axes.sorted() == Array(array.shape.indices) else { return nil }
       return .array(array.transposed(axes))
     case "eye", "tril", "triu", "band_part":
-      let given = name == "eye" ? first?.int.map { FormulaArray([$0, $0], [Double](repeating: 1, count: min($0 * $0, 1 << 20))) } : first?.array
+      let given =
+        name == "eye"
+        ? first?.int.map {
+          FormulaArray([$0, $0], [Double](repeating: 1, count: min($0 * $0, 1 << 20)))
+        } : first?.array
       let bounds = ["eye": (0, 0), "tril": (-1, 0), "triu": (0, -1)]
-      guard let array = given, array.shape.count == 2, array.elements.count < 1 << 20, keywords.isEmpty,
+      guard let array = given, array.shape.count == 2, array.elements.count < 1 << 20,
+        keywords.isEmpty,
         let (lower, upper) = bounds[name]
-          ?? (arguments.count == 3 ? arguments[1].int.flatMap { a in arguments[2].int.map { (a, $0) } } : nil),
+          ?? (arguments.count == 3
+            ? arguments[1].int.flatMap { a in arguments[2].int.map { (a, $0) } } : nil),
         arguments.count == (name == "band_part" ? 3 : 1)
       else { return nil }
       return .array(
@@ -95,7 +102,8 @@ extension PythonMachine {
       let grids = try grids(vectors[isTurned ? 1 : 0], vectors[isTurned ? 0 : 1])
       return .list(PythonList(isTurned ? grids.reversed() : grids))
     case "broadcast_to", "tile":
-      guard let array = first?.array, let given = argument(1, "shape", "multiples", "reps", "repeats")?.elements
+      guard let array = first?.array,
+        let given = argument(1, "shape", "multiples", "reps", "repeats")?.elements
       else { return nil }
       return .array(try repeated(array, given, isShape: name == "broadcast_to"))
     case "expand_dims":
@@ -133,11 +141,12 @@ extension PythonMachine {
       let given = isLike ? first?.array?.shape.map { .int($0) } : first?.elements
       // A constant goes with each item of the batch.
       guard
-        let sizes = (first?.int.map { [$0] }
-          ?? given?.enumerated().map { axis, size in
-            if axis == 0, case .unknownSize(.batch(times: 1)) = size { return 1 }
-            return size.int ?? -1
-          }),
+        let sizes =
+          (first?.int.map { [$0] }
+            ?? given?.enumerated().map { axis, size in
+              if axis == 0, case .unknownSize(.batch(times: 1)) = size { return 1 }
+              return size.int ?? -1
+            }),
         sizes.allSatisfy({ $0 >= 0 }), sizes.count <= Limits.rank,
         let value = name.hasPrefix("f")
           ? argument(1, "value", "fill_value")?.double : name.hasPrefix("ones") ? 1 : 0
@@ -225,7 +234,8 @@ extension PythonMachine {
 
   /// The rows of a table, in a place each.
   func rows(of table: FormulaArray, at indices: FormulaArray) throws -> PythonSymbol {
-    guard let count = table.shape.first, indices.elements.allSatisfy({ 0..<count ~= Int(exactly: $0) ?? -1 })
+    guard let count = table.shape.first,
+      indices.elements.allSatisfy({ 0..<count ~= Int(exactly: $0) ?? -1 })
     else { throw Self.unsupported("it reads rows that the table does not have") }
     let size = table.elements.count / count
     let shape = indices.shape + table.shape.dropFirst()

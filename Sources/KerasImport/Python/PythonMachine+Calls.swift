@@ -275,7 +275,7 @@ extension PythonMachine {
     switch path {
     case "keras.backend.epsilon", "keras.config.epsilon": return .double(1e-7)
     case "keras.backend.floatx", "keras.config.floatx": return .string("float32")
-    case "keras.backend.backend": return .string("tensorflow")
+    case "keras.backend.backend", "keras.config.backend": return .string("tensorflow")
     case "keras.backend.learning_phase": return .int(0)
     case "keras.backend.is_keras_tensor", "keras.backend.is_tensor", "tf.is_tensor":
       guard let first = arguments.first, case .expression = first else { return .bool(false) }

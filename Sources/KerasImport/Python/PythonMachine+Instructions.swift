@@ -68,7 +68,8 @@ extension PythonMachine {
     case .importName(let index):
       guard case .library(let path)? = frame.stack.last else { throw Self.malformed }
       try frame.push(.library(PythonLibraries.path(path + "." + frame.name(index))))
-    case .sign, .negation, .binary, .contains, .identical, .subscripted, .setSubscripted, .replaceElement, .sliced,
+    case .sign, .negation, .binary, .contains, .identical, .subscripted, .setSubscripted,
+      .replaceElement, .sliced,
       .classicSlice:
       try calculate(operation, &frame)
     case .tuple, .list, .listToTuple, .append, .extend, .dictionary, .keyedDictionary, .addPair,

@@ -231,7 +231,8 @@ extension PythonMachine {
       }
       let whole = PythonSymbol.slice(.none, .none, .none)
       let part = try element(
-        .tuple([PythonSymbol](repeating: whole, count: axis) + [.int(place)]), of: .expression(expression))
+        .tuple([PythonSymbol](repeating: whole, count: axis) + [.int(place)]),
+        of: .expression(expression))
       let rest = axes.dropFirst().map { PythonSymbol.int($0 > axis ? $0 - 1 : $0) }
       return try call(.library("tf.transpose"), [part, .tuple(rest)], [])
     }

@@ -108,9 +108,13 @@ struct LayerSource: Sendable {
   ) throws -> (argument: PythonSymbol?, isGiven: Bool)? {
     let inputs = tensors.call.inputs
     let isGiven = inputs.contains { $0.mask != nil }
-    guard case .function(let function)? = try type.member("call", machine)?.value else { return nil }
-    let isList = if case .list? = tensors.call.arguments.positional.first { inputs.count > 1 } else { false }
-    let takes = function.code.variables.prefix(function.code.argumentCount).contains("mask")
+    guard case .function(let function)? = try type.member("call", machine)?.value else {
+      return nil
+    }
+    let isList =
+      if case .list? = tensors.call.arguments.positional.first { inputs.count > 1 } else { false }
+    let takes =
+      function.code.variables.prefix(function.code.argumentCount).contains("mask")
       && tensors.call.arguments.keywords["mask"] == nil
     guard isGiven || isList && takes && tensors.call.version.isAtLeast(3, 0) else { return nil }
     let symbols = try inputs.map { input -> PythonSymbol in
@@ -118,7 +122,9 @@ struct LayerSource: Sendable {
       let steps = tensors.add(tensors.network.steps(of: mask), "the mask", machine)
       let isWide = try tensors.tensor(steps, machine).rank > 2
       let whole = PythonSymbol.slice(.none, .none, .none)
-      return isWide ? try machine.element(.tuple([whole, whole, .int(0)]), of: .expression(steps)) : .expression(steps)
+      return isWide
+        ? try machine.element(.tuple([whole, whole, .int(0)]), of: .expression(steps))
+        : .expression(steps)
     }
     return (takes ? isList ? .list(PythonList(symbols)) : symbols.first : nil, isGiven)
   }

@@ -117,6 +117,21 @@ final class PythonClass {
     return kind
   }
 
+  /// Whether `call` has the decorator `tf.function`.
+  var tracesCall: Bool {
+    for statement in lineage.lazy.flatMap(\.definition.body) {
+      guard case .function(let function) = statement.kind, function.name == "call" else { continue }
+      return function.decorators.contains { decorator in
+        var decorator = decorator
+        if case .call(let made, _) = decorator.kind { decorator = made }
+        if case .attribute(_, "function") = decorator.kind { return true }
+        if case .name("function") = decorator.kind { return true }
+        return false
+      }
+    }
+    return false
+  }
+
   /// - Parameter after: a class of the lineage behind which the search starts.
   func member(
     _ name: String, after: PythonClass? = nil, _ machine: PythonMachine

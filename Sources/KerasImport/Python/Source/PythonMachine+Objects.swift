@@ -8,7 +8,7 @@ final class PythonLayers {
   /// are being counted.
   let stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?
   private(set) var objectCount = 0
-  private var weightCount = 0
+  private(set) var weightCount = 0
   private var elementCount = 0
 
   init(_ stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?) {
@@ -297,6 +297,13 @@ extension PythonMachine {
         object.isBuilt = true
       }
     }
+    if type.tracesCall, tensors?.call.version.isAtLeast(3, 0) == true,
+      let layers, layers.objectCount > 1 || layers.weightCount > 0
+    {
+      throw Self.unsupported(
+        "its call is a tf.function, with which Keras 3 predicts from the weights of the first call, "
+          + "not from those of the file")
+    }
     let code = function.code
     let names = code.variables.prefix(code.argumentCount + code.keywordOnlyCount)
     var given = keywords.filter {
@@ -340,7 +347,8 @@ extension PythonMachine {
     var shape = value?.array?.shape
     if case .method(let made, Self.madeValue)? = value { shape = made.elements?.compactMap(\.int) }
     if path == "keras.Variable" {
-      shape = (keyword("shape") ?? positional.dropFirst().first)?.elements?.compactMap(\.int) ?? shape
+      shape =
+        (keyword("shape") ?? positional.dropFirst().first)?.elements?.compactMap(\.int) ?? shape
     }
     guard let shape, let current else {
       throw Self.unsupported("it makes a variable of unknown shape")
@@ -375,52 +383,5 @@ extension PythonMachine {
     let isTrainable = try keyword("trainable").map { try $0.isNone || truth($0) } ?? true
     return try layers.weight(
       name?.string ?? "", sizes, isTrainable: isTrainable, of: object)
-  }
-
-  /// A value as configurations have it.
-  func json(_ symbol: PythonSymbol) throws -> JSONValue {
-    switch symbol {
-    case .none: return .null
-    case .bool(let value): return .bool(value)
-    case .int(let value): return .int(value)
-    case .double(let value): return .double(value)
-    case .string(let value): return .string(value)
-    case .tuple, .list, .sizes: return .array(try (symbol.elements ?? []).map { try json($0) })
-    case .dictionary(let members):
-      var object = JSONObject()
-      for (key, value) in members.members { object[key] = try json(value) }
-      return .object(object)
-    case .library(let path):
-      if Self.isTraining(path) { return .null }
-      let last = path.split(separator: ".").last.map(String.init) ?? path
-      if path.hasPrefix("keras.activations.") || Self.activations.contains(path) {
-        return .string(last)
-      }
-    case .object(let object):
-      guard object.type == nil, let className = object.layerClass else { break }
-      var stored = JSONObject()
-      stored["class_name"] = .string(className)
-      stored["config"] = .object(object.fields)
-      return .object(stored)
-    default: break
-    }
-    throw Self.unsupported("a layer in it gets \(PythonText.text(symbol)) as an argument")
-  }
-
-  /// Functions that are those of Keras by the same name.
-  private static let activations: Set<String> = Set(
-    [
-      "relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "selu", "softplus", "softsign", "swish",
-      "silu", "gelu",
-    ].map { "tf.nn." + $0 } + ["tf.tanh", "tf.sigmoid"]
-      + ["relu", "sigmoid", "tanh", "softmax", "elu", "softplus", "softsign"].map {
-        "keras.backend." + $0
-      })
-
-  /// What only training needs.
-  static func isTraining(_ path: String) -> Bool {
-    ["keras.initializers.", "keras.regularizers.", "keras.constraints.", "tf.initializers."].contains {
-      path.hasPrefix($0)
-    } || path.hasSuffix("_initializer")
   }
 }

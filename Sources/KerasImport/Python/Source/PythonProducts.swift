@@ -27,7 +27,9 @@ struct ProductLetters {
       let x = Array(names[..<first])
       var y = Array(names[first..<first + second])
       var pairs = axes?.int.map { count in (0..<max(count, 0)).map { (first - count + $0, $0) } }
-      if let sides = axes?.elements?.map({ $0.int.map { [$0] } ?? $0.elements?.compactMap(\.int) ?? [] }),
+      if let sides = axes?.elements?.map({
+        $0.int.map { [$0] } ?? $0.elements?.compactMap(\.int) ?? []
+      }),
         sides.count == 2, sides[0].count == sides[1].count
       {
         pairs = zip(sides[0], sides[1]).map {
@@ -62,7 +64,8 @@ struct ProductLetters {
       let more = (0..<rank - term.count + 3).reversed().map { Character(String($0)) }
       return Array(term[..<dots.lowerBound]) + more + Array(term[dots.upperBound...])
     }
-    let sides = (text ?? "").filter { $0 != " " }.split(separator: "->", omittingEmptySubsequences: false)
+    let sides = (text ?? "").filter { $0 != " " }.split(
+      separator: "->", omittingEmptySubsequences: false)
     let terms = sides.first?.split(separator: ",") ?? []
     guard sides.count == 2, terms.count == 2, let x = letters(terms[0], first),
       let y = letters(terms[1], second), x.count == first, y.count == second
@@ -94,15 +97,22 @@ extension PythonTensors {
       right.firstIndex(of: letter).map { array.shape[$0] }
         ?? left.firstIndex(of: letter).flatMap { sizes[$0].known }
     }
-    guard left.allSatisfy({ letter in
-      !right.contains(letter) || sizes[left.firstIndex(of: letter) ?? 0].known == size(letter)
-    }) else { return nil }
-    func transposed(_ symbol: PythonSymbol, _ from: [Character], _ to: [Character]) throws -> PythonSymbol {
+    guard
+      left.allSatisfy({ letter in
+        !right.contains(letter) || sizes[left.firstIndex(of: letter) ?? 0].known == size(letter)
+      })
+    else { return nil }
+    func transposed(_ symbol: PythonSymbol, _ from: [Character], _ to: [Character]) throws
+      -> PythonSymbol
+    {
       if from == to { return symbol }
-      let axes = to.compactMap { letter in from.firstIndex(of: letter).map { PythonSymbol.int($0) } }
+      let axes = to.compactMap { letter in from.firstIndex(of: letter).map { PythonSymbol.int($0) }
+      }
       return try machine.call(.library("tf.transpose"), [symbol, .tuple(axes)], [])
     }
-    func reshaped(_ symbol: PythonSymbol, _ letters: [Character], _ last: Int?) throws -> PythonSymbol {
+    func reshaped(_ symbol: PythonSymbol, _ letters: [Character], _ last: Int?) throws
+      -> PythonSymbol
+    {
       let sizes = letters.dropFirst().map { size($0).map { PythonSymbol.int($0) } ?? .none }
       guard sizes.allSatisfy({ !$0.isNone }) else {
         throw PythonMachine.unsupported("a product in it has axes of unknown size")

@@ -16,7 +16,8 @@ extension PythonTensors {
       let count = object.fields["input_dim"]?.int, let size = object.fields["output_dim"]?.int
     {
       let stored = try machine.layers?.stored?.layers[object.number]?.first?.values().array()
-      let elements = try stored?.map { Double($0) }
+      let elements =
+        try stored?.map { Double($0) }
         ?? [Double](repeating: 1, count: checkedProduct([count, size], limit: 1 << 24))
       return try machine.rows(of: FormulaArray([count, size], elements), at: indices)
     }
@@ -76,7 +77,8 @@ extension PythonTensors {
       let known = ["a", "b", "x", "y", "x1", "x2", "axes", "transpose_b", "name"]
       let isNamed = name == "einsum"
       guard keywords.allSatisfy({ known.contains($0.name) }),
-        let a = value(isNamed ? 1 : 0, "a", "x", "x1"), let b = value(isNamed ? 2 : 1, "b", "y", "x2"),
+        let a = value(isNamed ? 1 : 0, "a", "x", "x1"),
+        let b = value(isNamed ? 2 : 1, "b", "y", "x2"),
         positional.count <= (isNamed || name == "tensordot" ? 3 : 2)
       else { return nil }
       let ranks = try [a, b].map { operand -> Int? in
@@ -89,7 +91,8 @@ extension PythonTensors {
           isNamed ? positional.first?.string : nil, name, first, second,
           axes: value(2, "axes"), isTurned: value(9, "transpose_b").map(machine.truth) ?? false)
       else { return nil }
-      return try product(isFirst ? b : a, matrix, isFirst ? letters.turned : letters, machine, dense)
+      return try product(
+        isFirst ? b : a, matrix, isFirst ? letters.turned : letters, machine, dense)
     case "conv1d", "conv2d", "conv", "depthwise_conv2d":
       guard let x = value(0, "x", "input", "inputs"), case .expression = x,
         let kernel = array(value(1, "kernel", "filter", "filters", "depthwise_kernel")),
@@ -169,7 +172,8 @@ extension PythonMachine {
         positional.isEmpty ? Array(keywords.dropFirst()) : keywords)
     }
     if name == "transpose" || name == "permute_dimensions", case .expression(let x)? = first,
-      let axes = (positional.dropFirst().first ?? keywords.last?.value)?.elements?.compactMap(\.int),
+      let axes = (positional.dropFirst().first ?? keywords.last?.value)?.elements?.compactMap(
+        \.int),
       let batch = axes.first, batch != 0, try axes.sorted() == Array(0..<sizes(of: x, path).count)
     {
       return .turned(x, axes)

@@ -86,7 +86,9 @@ struct SourceWeights {
         children.append(("layers", .list(PythonList(layers))))
       }
       children.sort {
-        isKeras3 ? ($0.0.first == "_" ? "~" : "") + $0.0 < ($1.0.first == "_" ? "~" : "") + $1.0 : $0.0 > $1.0
+        isKeras3
+          ? ($0.0.first == "_" ? "~" : "") + $0.0 < ($1.0.first == "_" ? "~" : "") + $1.0
+          : $0.0 > $1.0
       }
       for (name, value) in children { try addPaths(value, path + name + "/") }
     case .list, .tuple, .dictionary:
@@ -120,9 +122,10 @@ struct SourceWeights {
     var found: [PythonObject] = []
     func add(_ symbol: PythonSymbol) {
       switch symbol {
-      case .object(let object): if !found.contains(where: { $0 === object }) { found.append(object) }
-      case .list, .tuple: symbol.elements?.forEach(add)
-      case .dictionary(let members): members.members.forEach { add($0.value) }
+      case .object(let object):
+        if !found.contains(where: { $0 === object }) { found.append(object) }
+      case .list, .tuple: for element in symbol.elements ?? [] { add(element) }
+      case .dictionary(let members): for member in members.members { add(member.value) }
       default: break
       }
     }
@@ -196,7 +199,8 @@ struct SourceWeights {
     for (kind, members) in groups {
       let sorted = members.sorted { $0 < $1 }
       let isKnown = zip(sorted, sorted.dropFirst()).allSatisfy { first, second in
-        kind.hasPrefix("/") ? first.number == second.number
+        kind.hasPrefix("/")
+          ? first.number == second.number
           : (first.number == second.number) == (first.counted == second.counted)
             && first.counted <= second.counted
       }
