@@ -333,7 +333,14 @@ extension PythonMachine {
     guard tensors != nil, case .expression(let expression) = symbol, expression.count > 8,
       expression.number == nil
     else { return symbol }
-    return .expression(try settled(expression))
+    guard layers != nil, let before = tensors?.network else {
+      return .expression(try settled(expression))
+    }
+    // What only a loss needs may be left unknown.
+    do { return .expression(try settled(expression)) } catch {
+      tensors?.network = before
+      return symbol
+    }
   }
 }
 

@@ -162,14 +162,39 @@ extension PythonMachine {
     }
     // A list of tensors is a tensor.
     let name = path.split(separator: ".").last.map(String.init) ?? path
-    if !path.hasPrefix("python."), Self.takesOneTensor.contains(name), let first,
+    let axis = positional.count > 1 ? positional[1] : keywords.first { $0.name == "axis" }?.value
+    if !path.hasPrefix("python."),
+      Self.takesOneTensor.contains(name)
+        || name == "stack" && axis?.int ?? 0 == 0, let first,
       first.elements != nil, first.holdsTensor
     {
-      let whole = try call(.library("tf.stack"), [first], [])
-      if name == "convert_to_tensor" || name == "cast" { return whole }
+      // Stacked before the batch.
+      let whole = try call(.library("tf.stack"), [first, .int(1)], [])
+      guard let stacked = whole.expression else { throw Self.malformed }
+      let rank = try sizes(of: stacked, path).count
+      let turned = PythonSymbol.turned(stacked, [1, 0] + (2..<max(2, rank)))
+      if ["convert_to_tensor", "cast", "stack"].contains(name) { return turned }
       return try call(
-        .library(path), [whole] + positional.dropFirst(),
+        .library(path), [turned] + positional.dropFirst(),
         positional.isEmpty ? Array(keywords.dropFirst()) : keywords)
+    }
+    if case .turned(let x, let axes)? = first {
+      if name == "transpose" || name == "permute_dimensions",
+        let order = (axis ?? keywords.last?.value)?.elements?.compactMap(\.int),
+        order.sorted() == Array(axes.indices)
+      {
+        return try call(
+          .library(path), [.expression(x), .tuple(order.map { .int(axes[$0]) })], [])
+      }
+      if Self.takesOneTensor.contains(name), let place = axis?.int, axes.indices.contains(place),
+        positional.count + keywords.count <= 2
+      {
+        let rest = axes.enumerated().filter { $0.offset != place }.map { index, axis in
+          PythonSymbol.int(axis > axes[place] ? axis - 1 : axis)
+        }
+        let reduced = try call(.library(path), [.expression(x), .int(axes[place])], [])
+        return try call(.library("tf.transpose"), [reduced, .tuple(rest)], [])
+      }
     }
     if name == "transpose" || name == "permute_dimensions", case .expression(let x)? = first,
       let axes = (positional.dropFirst().first ?? keywords.last?.value)?.elements?.compactMap(
