@@ -88,6 +88,20 @@ import Testing
     }
   }
 
+  /// The labels of a program are in its operations: they are not gone.
+  @Test func labelsOfPrograms() throws {
+    try withTemporaryFolder { folder in
+      let (document, program) = (folder + "/m.mlmodel", folder + "/m.mlpackage")
+      let demo = Fixtures("demo")
+      let made = try Command.run(
+        "convert", demo.path("swish.h5"), "-o", document, "--labels", demo.path("labels.txt"))
+      try #require(made.code == 0, "\(made.errors)")
+      try #require(try Command.run("convert", document, "-o", program).code == 0)
+      let both = try Command.run("diff", document, program)
+      #expect(both.code == 0 && !both.output.contains("class labels"), "\(both.output)")
+    }
+  }
+
   /// A document's program has the document's interface.
   @Test func programsOfDocuments() throws {
     try withTemporaryFolder { folder in

@@ -56,7 +56,10 @@ package struct ModelDifference: Sendable {
       prefix + "model", "predicted probabilities", x.predictedProbabilitiesName,
       y.predictedProbabilitiesName)
     compare(metadata: x.metadata ?? Metadata(), y.metadata ?? Metadata(), prefix)
-    compare(labels: a.classLabels?.strings, b.classLabels?.strings, prefix)
+    // A program's labels are values of its operations.
+    if !a.isMLProgram, !b.isMLProgram {
+      compare(labels: a.classLabels?.strings, b.classLabels?.strings, prefix)
+    }
     if let m = a.neuralNetwork, let n = b.neuralNetwork {
       try compare(networks: m, n, prefix)
     } else if a.pipelineModels.isEmpty, b.pipelineModels.isEmpty, a.typeName == b.typeName,
