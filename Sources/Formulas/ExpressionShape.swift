@@ -53,7 +53,9 @@ extension Expression {
     }
     let rest = [SliceItem](repeating: .all, count: rank - named)
     guard let ellipsis = items.firstIndex(of: .ellipsis) else { return items + rest }
-    return items[..<ellipsis] + rest + items[(ellipsis + 1)...]
+    var all = items
+    all.replaceSubrange(ellipsis...ellipsis, with: rest)
+    return all
   }
 
   /// The elements of an axis of `length` that an item selects.

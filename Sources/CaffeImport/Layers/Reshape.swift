@@ -92,7 +92,8 @@ enum FlattenLayer: SingleInputConverter {
     let input = layer.input
     let (first, last) = try axes(layer)
     let count = try input.count(first..<last + 1)
-    let shape = Array(input.shape[..<first]) + [count] + input.shape[(last + 1)...]
+    var shape = input.shape
+    shape.replaceSubrange(first...last, with: [count])
     let isImage =
       input.rank == 5 && first == 1 && last == 3 && input.constant == nil
       && Array(input.axes.dropFirst()) == [Placement.channel, Placement.height, Placement.width]

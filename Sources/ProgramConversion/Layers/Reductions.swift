@@ -88,9 +88,10 @@ extension Gather: OneResultLayer {
     let x = try layer.anyArray(0)
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     let indices = try layer.integers(1)
+    var shape = x.shape
+    shape.replaceSubrange(place...place, with: indices.shape)
     let result = try layer.add(
-      "gather", x, [("indices", .variable(indices)), ("axis", .int(place))],
-      shape: Array(x.shape[..<place]) + indices.shape + x.shape[(place + 1)...])
+      "gather", x, [("indices", .variable(indices)), ("axis", .int(place))], shape: shape)
     return try layer.reshape(result, to: layer.outputShapes[0])
   }
 }

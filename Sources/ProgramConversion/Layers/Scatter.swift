@@ -5,10 +5,9 @@ extension Scatter: OneResultLayer {
   func operation(_ layer: LayerConversion) throws -> Variable {
     let data = try layer.array()
     let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
-    return try layer.scatter(
-      "scatter", data, mode,
-      updates: Array(data.shape[..<place]) + layer.inputShapes[1] + data.shape[(place + 1)...],
-      [("axis", .int(place))])
+    var updates = data.shape
+    updates.replaceSubrange(place...place, with: layer.inputShapes[1])
+    return try layer.scatter("scatter", data, mode, updates: updates, [("axis", .int(place))])
   }
 }
 

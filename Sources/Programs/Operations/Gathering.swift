@@ -134,9 +134,8 @@ extension MILOperationCall {
       given, type: indices.type)
     let starts = constant((0..<items).map { Float($0 * length) }, [items, 1], indices.type)
     let found = try add(Gather(), flat, plus(fromEnd, starts))
-    return try reshaped(
-      transposed(found, [0, 2, 1, 3]),
-      Array(x.shape[..<batch]) + outer + indices.shape[batch...] + inner)
+    let shape: [[Int]] = [Array(x.shape[..<batch]), outer, Array(indices.shape[batch...]), inner]
+    return try reshaped(transposed(found, [0, 2, 1, 3]), Array(shape.joined()))
   }
 
   /// For each batch item, the parts of x at the positions in the last axis of its indices.

@@ -41,8 +41,9 @@ extension Scatter: ReferenceFormula {
     let shape = try outputShape(inputs)
     let axis = try ArrayShape.axis(axis, rank: shape.count)
     let rank = inputs[1].shape.count
-    let updates = inputs[2].reshaped(
-      Array(shape[..<axis]) + inputs[1].shape + shape[(axis + 1)...])
+    var updated = shape
+    updated.replaceSubrange(axis...axis, with: inputs[1].shape)
+    let updates = inputs[2].reshaped(updated)
     return inputs[0].scattering(updates, mode) { index in
       var target = index
       let place = inputs[1].place(Array(index[axis..<axis + rank]), in: shape[axis])

@@ -96,7 +96,9 @@ enum KerasClass {
     Add Subtract Multiply Average Maximum Minimum |
     Dot | axes normalize=false
     Embedding | input_dim output_dim
-    LSTM GRU SimpleRNN | units
+    LSTM | units activation=tanh recurrent_activation=sigmoid use_bias=true
+    GRU | units activation=tanh recurrent_activation=sigmoid use_bias=true reset_after=true
+    SimpleRNN | units activation=tanh use_bias=true
     Bidirectional TimeDistributed | layer
     Conv3DTranspose | filters kernel_size strides=1 padding=valid
     MaxPooling3D AveragePooling3D | pool_size=[2,2,2] strides padding=valid
