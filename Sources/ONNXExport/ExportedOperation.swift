@@ -13,7 +13,7 @@ func one(_ rule: @escaping @Sendable (ExportedOperation) throws -> GraphValue) -
 let onnxRules: [String: ONNXRule] = [
   activationRules, unaryRules, binaryRules, reductionRules, convolutionRules, poolingRules,
   normalizationRules, matrixRules, shapeRules, slicingRules, joiningRules, resizingRules,
-  gatheringRules, recurrentRules, quantizationRules, randomRules, interfaceRules,
+  gatheringRules, recurrentRules, quantizationRules, randomRules, detectionRules, interfaceRules,
 ].reduce(into: [:]) { $0.merge($1) { first, _ in first } }
 
 /// An operation of a program that is being written: its arguments, and the nodes that it becomes.

@@ -186,7 +186,8 @@ import Testing
     let python = try #require(Python.withONNXRuntime)
     let judge = "\(packageRoot)/Tests/Tools/onnx_judge.py"
     let names = [
-      "binary", "unary", "reductions", "normalizations", "recurrent", "mixed", "logical", "shapes",
+      "binary", "boxes17", "unary", "reductions", "normalizations", "recurrent", "mixed", "logical",
+      "shapes",
     ]
     let result = try Program(python).run(
       [judge, Command.binary, Self.programs.path("")]
