@@ -75,18 +75,20 @@ extension Model {
         keeping: options.keptInFloat32, widensHalf: options.precision == .float16))?.model ?? self
     network = folded.neuralNetwork ?? network
     func program(_ target: ProgramTarget, _ options: ProgramOptions) throws -> Model {
+      var isOpen = description.hasFlexibleInputs || options.hasOpenBatch
       func sized(_ probe: SizeProbe?) throws -> (model: Model, hasAnyLength: Bool) {
         var fixed = folded
         fixed.description = description.fixed(probe)
         return try ProgramConversion(
-          fixed, network, options, target, probe,
-          hasOpenSizes: probe != nil && (description.hasFlexibleInputs || options.hasOpenBatch)
+          fixed, network, options, target, probe, hasOpenSizes: probe != nil && isOpen
         ).program()
       }
       if options.hasFixedSizes { return try sized(nil).model }
-      let first = try sized(.first)
-      if !description.hasFlexibleInputs && !first.hasAnyLength && !options.hasOpenBatch {
-        return first.model
+      var first = try sized(.first)
+      if !isOpen {
+        guard first.hasAnyLength else { return first.model }
+        isOpen = true
+        first = try sized(.first)
       }
       do {
         return try Model.program(first.model, sized(.second).model, of: description, options)

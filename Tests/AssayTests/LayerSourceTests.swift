@@ -46,7 +46,8 @@ import Testing
   /// What cannot be followed has a file, a line and a reason.
   @Test(arguments: [
     ("return ops.fft(inputs)", "line 14, column 16", "keras.ops.fft"),
-    ("while True: inputs = inputs + 1", "line 14", "too much"),
+    ("while True: inputs = inputs + 1", "line 14", "too long"),
+    ("while True: n = 1", "line 14", "too much"),
     ("return self.call(inputs)", "line 14", "deep"),
     ("return unknown", "line 14, column 16", "unknown"),
     ("yield inputs", "line 13", "yield"),
