@@ -1122,6 +1122,13 @@ def _(L, ops, x, y):
     return [ops.image.rgb_to_hsv(x), ops.image.hsv_to_rgb(y)]
 
 
+@network("quotients_of_zeros", (4,), values=[np.array([[-2, 0, 0.25, 4]], "f4")])
+def _(L, ops, x):
+    positive = ops.relu(x)
+    bounded = lambda y: ops.nan_to_num(y, nan=0.5, posinf=3.0, neginf=-3.0)
+    return [bounded(y) for y in (x / positive, 2 / x, ops.reciprocal(positive), ops.rsqrt(positive))]
+
+
 @network("dense_prelu", (6,), (4, 4, 2))
 def _(L, ops, x, y):
     return [L.Dense(3, activation=L.PReLU())(x), L.Conv2D(3, 3, activation=L.PReLU(shared_axes=[1, 2]))(y)]

@@ -148,12 +148,11 @@ extension OperationCall {
     case .difference:
       b.blob = network.affine(b.blob, -1, 0, name + "__neg__")
       return try elementwise(Add(), b)
-    case .quotient:
-      b.blob = network.unary(.inverse, b.blob, name + "__inverse__", epsilon: .leastNormalMagnitude)
-      return try elementwise(Multiply(), b)
-    case .power:
+    case .quotient, .power:
       let (inputs, result) = try network.merged(call([a, b]))
-      return [result.with(network.add(name, PowBroadcastable(), inputs.map(\.blob)))]
+      let layer: any LayerParameters =
+        combination == .power ? PowBroadcastable() : DivideBroadcastable()
+      return [result.with(network.add(name, layer, inputs.map(\.blob)))]
     }
   }
 }
@@ -187,14 +186,17 @@ extension NetworkWriter {
     case .sum, .product, .maximum, .minimum:
       return combine(combination, blob, with: number, name)
     case .difference: return affine(blob, -1, value, name)
-    case .quotient:
-      let inverse = unary(
-        .inverse, blob, name + "__inverse__", epsilon: .leastNormalMagnitude)
-      return affine(inverse, value, 0, name)
+    case .quotient: return quotient(value, blob, name)
     case .power:
       // aˣ = exp(x · ln a)
       return add(name, Unary().with(\.type, .exp).with(\.scale, Float(log(number))), [blob])
     }
+  }
+
+  /// number / x, infinite for a zero, to which the inverse of `unary` adds a constant.
+  mutating func quotient(_ number: Float, _ blob: String, _ name: String) -> String {
+    let dividend = add(name + "__dividend__", LoadConstant(Weights([number]), [1, 1, 1]), [])
+    return add(name, DivideBroadcastable(), [dividend, blob])
   }
 
   /// min(x, limit) = −max(−limit, −x)

@@ -55,8 +55,7 @@ extension OperationTable {
   ]
 
   private static let unaries: [(String, Unary.Operation)] = [
-    ("abs", .abs), ("absolute", .abs), ("sqrt", .sqrt), ("rsqrt", .rsqrt), ("exp", .exp),
-    ("log", .log), ("reciprocal", .inverse),
+    ("abs", .abs), ("absolute", .abs), ("sqrt", .sqrt), ("exp", .exp), ("log", .log),
   ]
 
   /// Layers of specification 4.
@@ -92,6 +91,10 @@ extension OperationTable {
     },
     .elements("trunc", "fix") { call, blob, network in
       network.converted(blob, to: "int", call.name)
+    },
+    .elements("reciprocal") { call, blob, network in network.quotient(1, blob, call.name) },
+    .elements("rsqrt") { call, blob, network in
+      network.quotient(1, network.unary(.sqrt, blob, call.name + "__root__"), call.name)
     },
     .elements("erfc") { call, blob, network in
       let erf = network.add(call.name + "__erf__", Erf(), [blob])
