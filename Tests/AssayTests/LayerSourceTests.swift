@@ -47,7 +47,7 @@ import Testing
   @Test(arguments: [
     ("return ops.fft(inputs)", "line 14, column 16", "keras.ops.fft"),
     ("while True: inputs = inputs + 1", "line 14", "too long"),
-    ("while True: n = 1", "line 14", "too much"),
+    ("while True: n = 1", "affine.py", "too many steps"),
     ("return self.call(inputs)", "line 14", "deep"),
     ("return unknown", "line 14, column 16", "unknown"),
     ("yield inputs", "line 13", "yield"),
