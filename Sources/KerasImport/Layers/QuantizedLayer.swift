@@ -22,6 +22,8 @@ struct QuantizedLayer: KerasLayer {
   /// `int8`, `int4`, `float8`, or nil with LoRA alone.
   private let mode: String?
   private let isTable: Bool
+  /// Whether it is inside TimeDistributed, with which Keras multiplies by the codes themselves.
+  private let isStep: Bool
   private let roundsInput: Bool
   private let epsilon: Double
   private let factor: Float
@@ -48,7 +50,9 @@ struct QuantizedLayer: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     var configuration = configuration
-    if configuration.kind == "TimeDistributed", let fields = Self.dense(in: configuration.fields) {
+    isStep = configuration.kind == "TimeDistributed"
+    // Reads the field.
+    if isStep, configuration["layer"] != nil, let fields = Self.dense(in: configuration.fields) {
       configuration = LayerConfiguration(
         name: configuration.name, className: "Dense", fields: fields,
         version: configuration.version)
@@ -65,7 +69,7 @@ struct QuantizedLayer: KerasLayer {
       case nil: Self.products.union(Self.tables).union(Self.convolutions)
       default: []
       }
-    guard classes.contains(configuration.kind),
+    guard classes.contains(configuration.kind), !isStep || mode == nil || mode == "int8",
       mode != "int4" || configuration.fields["quantization_config"] != nil,
       let type = KerasLayerRegistry.type(named: configuration.kind)
     else {
@@ -77,9 +81,10 @@ struct QuantizedLayer: KerasLayer {
     inner = try type.init(configuration)
     let rounding = quantization["config"]?["activation_quantizer"]
     roundsInput =
-      mode == "float8"
-      || (quantization.isNull
-        ? mode == "int8" || mode == "int4" && isTable : rounding?.isNull == false)
+      !isStep
+      && (mode == "float8"
+        || (quantization.isNull
+          ? mode == "int8" || mode == "int4" && isTable : rounding?.isNull == false))
     epsilon = rounding?["config"]?["epsilon"]?.double ?? 1e-7
     if let rounding, !rounding.isNull {
       let range = rounding["config"]?["value_range"]
@@ -98,7 +103,7 @@ struct QuantizedLayer: KerasLayer {
     let main = isTable ? "embeddings" : "kernel"
     var weights: [String: FloatValues] = values
     for name in [main, "reverse_embeddings"] where name == main || values[name] != nil {
-      weights[name] = try dequantized(name, values, call)
+      if !isStep { weights[name] = try dequantized(name, values, call) }
     }
     if mode == "float8", configuration["dtype"]?.text.contains("float32") == true {
       weights["bias"] = try values["bias"]?.map(\.roundedToBFloat16)
@@ -121,7 +126,7 @@ struct QuantizedLayer: KerasLayer {
       inner.arguments = call.arguments
       let start = network.layers.count
       let outputs = try layer.convert(inner, into: &network)
-      if let scales = values[main + "_scale"], change == nil, mode != "float8", !isTable,
+      if let scales = values[main + "_scale"], change == nil, mode != "float8", !isTable, !isStep,
         network.maximumVersion >= 3
       {
         let zeros = values[main + "_zero"]

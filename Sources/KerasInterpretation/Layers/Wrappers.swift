@@ -35,6 +35,14 @@ enum Wrappers {
     return try stepwise(run.inputs[0], run.generation) { value in
       var inner = try inner(run, "layer")
       inner.inputs = [value]
+      // Keras multiplies by the codes of a layer of whole numbers, without the scales behind them.
+      if inner.className == "Dense", var fields = inner.fields.object, inner.weights.count > 1,
+        (fields["dtype"] ?? .null).text.contains("int8")
+      {
+        fields["dtype"] = .null
+        inner.fields = .object(fields)
+        inner.weights.removeLast()
+      }
       return try inner.outputs()
     }
   }
