@@ -5,8 +5,8 @@ import TensorCore
 /// One run of the conversion, node by node.
 package struct KerasConversion: SourceConversion {
   private let source: KerasSource
-  let options: ConversionOptions
-  private let graph: KerasGraph
+  private(set) var options: ConversionOptions
+  private var graph: KerasGraph
   private let files: PythonFiles
   private let formats: [LayerConfiguration.DataFormat]
   private var handlers: [LayerHandler?] = []
@@ -53,6 +53,7 @@ package struct KerasConversion: SourceConversion {
       throw UnsupportedLayers.error(problems) ?? error
     }
     for index in graph.nodes.indices where tensors[index] == nil { convert(index) }
+    options = graph.outputs(of: source.definition, tensors, options, notes: &network.notes)
     if source.weights != nil { network.notes += graph.notes(on: source.version) }
     if let error = UnsupportedLayers.error(problems) { throw error }
     imported.outputs = try addOutputs()

@@ -83,6 +83,19 @@ struct KerasGraph: Sendable {
         ? FeatureNames.output.numbered(outputs.count) : outputNames, notes: &notes)
   }
 
+  /// A subclassed model gives all that its `call` returns; its options have a name for each.
+  mutating func outputs(
+    of definition: ModelDefinition, _ tensors: [[KerasTensor]?], _ options: ConversionOptions,
+    notes: inout [String]
+  ) -> ConversionOptions {
+    guard definition.isSubclassed, let last = outputs.first?.node, let given = tensors[last],
+      given.count > 1
+    else { return options }
+    outputs = given.indices.map { Reference(node: last, tensor: $0) }
+    outputNames = FeatureNames.output.numbered(given.count)
+    return naming(options, notes: &notes)
+  }
+
   /// Keras 3 records the operations that compute the masks of `Embedding` and `Masking` and passes
   /// the results to layers as an argument. Here, tensors carry their masks.
   private mutating func leaveMasksOut() {

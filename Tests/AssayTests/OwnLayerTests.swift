@@ -16,7 +16,10 @@ import Testing
     "positional.keras", "positional.h5", "positional_tf_keras.h5", "residual.keras", "residual.h5",
     "residual_tf_keras.h5", "scale.keras", "scale.h5", "shuffle.keras", "shuffle.h5",
     "spectral.keras", "spectral.h5", "squeeze_excite.keras", "squeeze_excite.h5",
-    "transformer.keras", "transformer.h5",
+    "transformer.keras", "transformer.h5", "lstm_reader.keras", "lstm_reader.h5",
+    "lstm_reader_tf_keras.h5", "gru_gate.keras", "gru_gate.h5", "gru_gate_tf_keras.h5",
+    "simple_steps.keras", "simple_steps.h5", "simple_steps_tf_keras.h5", "both_ways.keras",
+    "both_ways.h5", "both_ways_tf_keras.h5", "sized_tf_keras.h5", "tracked.keras",
   ]
 
   @Test(arguments: networks)
@@ -30,6 +33,21 @@ import Testing
         + (name == "heads" ? ["--layer-source", Self.fixtures.path("heads_helper.py")] : [])
         + ["--rtol", "0", "--atol", "2e-5"])
     #expect(result.code == 0, "\(result.output)\(result.errors)")
+  }
+
+  /// TensorFlow 1's LSTM has another default than TensorFlow 2's, and writes what 2.0 writes.
+  @Test func anOldFilesRecurrentLayerMustSayItsActivation() throws {
+    try withTemporaryFolder { folder in
+      let file = URL(fileURLWithPath: Self.fixtures.path("lstm_reader_tf_keras.h5"))
+      let old = [UInt8](try Data(contentsOf: file))
+        .replacing(Array("2.21.0".utf8), with: Array("2.02.0".utf8))
+      try Data(old).write(to: URL(fileURLWithPath: folder + "/old.h5"))
+      let result = try Command.run(
+        "convert", folder + "/old.h5", "-o", folder + "/m.mlmodel",
+        "--layer-source", Self.fixtures.path("lstm_reader.py"))
+      #expect(result.code == 2)
+      #expect(result.errors.contains("no 'recurrent_activation'"), "\(result.errors)")
+    }
   }
 
   /// Keras 3 predicts with the weights of the first call of a `tf.function`.

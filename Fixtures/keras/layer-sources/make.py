@@ -42,10 +42,19 @@ CASES = {
     "mean_of_words": ([(7,)], None),
     "heads": ([(6,)], lambda c, x: c.Heads({"large": 5, "small": 2})(x)),
     "layer_normalization": ([STEPS], lambda c, x: c.LayerNormalization()(x)),
+    "lstm_reader": ([STEPS], lambda c, x: c.LSTMReader()(x)),
+    "gru_gate": ([STEPS], lambda c, x: c.GRUGate(3, reset_after=False, name="gate")(x) + c.GRUGate(3)(x)),
+    "simple_steps": ([STEPS], lambda c, x: c.SimpleSteps([4, 3])(x)),
+    "both_ways": ([STEPS], lambda c, x: c.BothWays()(x)),
+    "sized": ([IMAGE], lambda c, x: c.Sized()(x)[0]),
+    "tracked": ([(5,)], None),
     "unet": ([(8, 8, 3)], "build_unet(shape=(8, 8, 3), size='small', depth=2, classes=3)"),
     "stacked": ([(20, 3)], "build_model(width=4)"),
 }
-ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "layer_normalization", "unet", "stacked"]
+ONLY_OF_TF_KERAS = ["sized"]  # Keras 3 takes no layer that gives numbers.
+MODELS = {"classifier": "SmallClassifier", "tracked": "Tracked"}
+ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "layer_normalization", "unet", "stacked",
+                    "lstm_reader", "gru_gate", "simple_steps", "both_ways"]
 
 
 def network(name, keras):
@@ -53,14 +62,14 @@ def network(name, keras):
     classes = importlib.import_module(name)
     if isinstance(build, str):
         return eval(build, vars(classes))
-    if name == "classifier":
-        model = classes.SmallClassifier()
+    if name in MODELS:
+        model = getattr(classes, MODELS[name])()
         model(np.zeros((1, *shapes[0]), "f4"))
         return model
     if name == "mean_of_words":
         words = keras.Input(shapes[0], dtype="int32")
         return keras.Model(words, classes.MeanOfWords()(keras.layers.Embedding(9, 4, mask_zero=True)(words)))
-    tensors = [keras.Input(shape) for shape in shapes]
+    tensors = [keras.Input(shape, batch_size=1 if name == "sized" else None) for shape in shapes]
     return keras.Model(tensors, build(classes, *tensors))
 
 
@@ -73,7 +82,7 @@ def enliven(model, generator):
 
 
 def arrays(values, prefix):
-    values = values if isinstance(values, (list, tuple)) else [values]
+    values = [values] if hasattr(values, "shape") else [part for value in values for part in (value if isinstance(value, list) else [value])]
     return {f"{prefix}{i + 1}": np.asarray(value) for i, value in enumerate(values)}
 
 
@@ -101,7 +110,7 @@ def write(name, is_old):
         model.save(HERE / f"{file}.h5")
     else:
         model.save(HERE / f"{name}.keras")
-        if name != "classifier":  # Keras writes no h5 of subclassed models.
+        if name not in MODELS:  # Keras writes no h5 of subclassed models.
             model.save(HERE / f"{name}.h5")
 
 
@@ -113,8 +122,9 @@ def main():
         return
     names = sys.argv[1:] or list(CASES)
     for name in names:
-        write(name, False)
-    old = [name for name in names if name in ALSO_OF_TF_KERAS]
+        if name not in ONLY_OF_TF_KERAS:
+            write(name, False)
+    old = [name for name in names if name in ALSO_OF_TF_KERAS + ONLY_OF_TF_KERAS]
     if old:
         environment = {**os.environ, "TF_USE_LEGACY_KERAS": "1"}
         subprocess.run([sys.executable, __file__, "--old", *old], check=True, env=environment)

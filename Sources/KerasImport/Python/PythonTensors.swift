@@ -79,13 +79,21 @@ final class PythonTensors {
       return other
     }
     guard let signature = signature(path, keywords) else { return nil }
-    var positional = positional
+    var (positional, keywords) = (positional, keywords)
     // A shape's None is the batch, which the file's network fixed where the source was run.
-    if path.hasSuffix("reshape"), positional.count == 2, case .expression(let x) = positional[0],
-      let shape = positional[1].elements, shape.first?.isNone == true, !machine.hidesSizes,
+    let named = keywords.firstIndex { $0.name.hasSuffix("shape") }
+    let others = keywords.filter { !$0.name.hasSuffix("shape") }.map(\.value)
+    if path.hasSuffix("reshape"), case .expression(let x)? = positional.first ?? others.first,
+      let shape = (positional.dropFirst().first ?? named.map { keywords[$0].value })?.elements,
+      shape.first?.isNone == true, !machine.hidesSizes,
       try machine.sizes(of: x, path).first == .batch(times: 1)
     {
-      positional[1] = .tuple([.unknownSize(.batch(times: 1))] + shape.dropFirst())
+      let known = PythonSymbol.tuple([.unknownSize(.batch(times: 1))] + shape.dropFirst())
+      if positional.count > 1 {
+        positional[1] = known
+      } else if let named {
+        keywords[named].value = known
+      }
     }
     let values = positional + keywords.map(\.value)
     guard values.contains(where: \.holdsTensor) else { return nil }
@@ -302,13 +310,23 @@ final class PythonTensors {
 
   // MARK: Results
 
+  /// What lists in lists hold.
+  private static func leaves(_ symbol: PythonSymbol) -> [PythonSymbol] {
+    switch symbol {
+    case .tuple(let elements): elements.flatMap(leaves)
+    case .list(let list): list.elements.flatMap(leaves)
+    default: [symbol]
+    }
+  }
+
   /// The tensors that the function returns.
   func outputs(_ symbol: PythonSymbol, _ machine: PythonMachine) throws -> [KerasTensor] {
-    let symbols: [PythonSymbol]
-    switch symbol {
-    case .tuple(let elements): symbols = elements
-    case .list(let list): symbols = list.elements
-    default: symbols = [symbol]
+    var symbols = Self.leaves(symbol)
+    // Sizes and the like behind the tensors, which a layer's source may return too.
+    while machine.layers != nil, symbols.count > 1, let last = symbols.last,
+      last.double != nil || last.isNone
+    {
+      symbols.removeLast()
     }
     let outputs = try symbols.map { symbol -> KerasTensor in
       guard case .expression(let expression) = symbol else {

@@ -262,10 +262,11 @@ struct PythonCompiler {
     if case .call(let function, _) = decorator.kind { decorator = function }
     switch decorator.kind {
     case .attribute(_, let name), .name(let name):
-      return [
-        "function", "do_not_convert", "register_keras_serializable", "override", "typechecked",
-        "keras_export", "wraps", "shape_type_conversion", "default",
-      ].contains(name)
+      return name.contains("register") || name.contains("export")
+        || [
+          "function", "do_not_convert", "override", "typechecked", "wraps",
+          "shape_type_conversion", "default",
+        ].contains(name)
     default: return false
     }
   }

@@ -109,6 +109,14 @@ extension PythonMachine {
     }
     let place = ["Activation": 0, "Dense": 1][className]
     let isRecurrent = ["LSTM", "GRU", "SimpleRNN"].contains(className)
+    // The defaults of TensorFlow 1, whose last versions write the same version as TensorFlow 2.0.
+    if isRecurrent, className != "SimpleRNN", tensors?.call.version.isAtLeast(2, 3) != true {
+      for name in ["recurrent_activation", "reset_after"].prefix(className == "GRU" ? 2 : 1)
+      where !keywords.contains(where: { $0.name == name }) {
+        throw Self.unsupported(
+          "its \(className) has no '\(name)', whose default is another in TensorFlow 1")
+      }
+    }
     object.fields = try KerasClass.fields(
       className,
       positional.enumerated().map { try argument($1, isActivation: $0 == place) },
@@ -164,7 +172,8 @@ extension PythonMachine {
     switch name {
     case "name": return .string(object.className.lowercased())
     case "trainable": return .bool(true)
-    case "dtype", "compute_dtype", "variable_dtype": return .string("float32")
+    case "dtype", "compute_dtype", "variable_dtype", "dtype_policy":
+      return .string("float32")
     case "built": return .bool(object.isBuilt)
     case "supports_masking", "stateful": return .bool(false)
     case "__class__": if let type = object.type { return .type(type) }

@@ -34,10 +34,13 @@ extension PythonTensors {
       name: layer.name, className: className, fields: object.fields, version: call.version)
     let outputs = try layer.outputs(
       of: configuration.layer(type), configuration, into: &network)
-    guard outputs.count == 1, outputs[0].sizes == nil else {
+    guard !outputs.isEmpty, outputs.allSatisfy({ $0.sizes == nil }) else {
       throw PythonMachine.unsupported("its layer \(className) has \(outputs.count) outputs")
     }
-    return .expression(add(outputs[0], PythonText.call(className, positional, keywords), machine))
+    let text = PythonText.call(className, positional, keywords)
+    if outputs.count == 1 { return .expression(add(outputs[0], text, machine)) }
+    return .tuple(
+      outputs.enumerated().map { .expression(add($1, "\(text)[\($0)]", machine)) })
   }
 
   /// Functions of a tensor and known numbers that are layers with weights; nil for others.
@@ -156,7 +159,11 @@ extension PythonMachine {
       return made
     }
     let first = positional.first ?? keywords.first?.value
-    if ["tf.random.", "keras.random.", "keras.backend.random_"].contains(where: path.hasPrefix) {
+    let unused = [
+      "tf.random.", "keras.random.", "keras.backend.random_", "keras.optimizers.",
+      "tf.optimizers.", "keras.metrics.",
+    ]
+    if unused.contains(where: path.hasPrefix) {
       // It only matters if it is used.
       return .library(path)
     }
@@ -177,6 +184,19 @@ extension PythonMachine {
       return try call(
         .library(path), [turned] + positional.dropFirst(),
         positional.isEmpty ? Array(keywords.dropFirst()) : keywords)
+    }
+    if name == "concat" || name == "concatenate", let place = axis?.int,
+      case .turned(_, let axes)? = first?.elements?.first, axes.indices.contains(place)
+    {
+      let parts = (first?.elements ?? []).compactMap { part -> PythonSymbol? in
+        if case .turned(let x, axes) = part { .expression(x) } else { nil }
+      }
+      let list = PythonSymbol.list(PythonList(parts))
+      if parts.count == first?.elements?.count,
+        let whole = try call(.library(path), [list, .int(axes[place])], []).expression
+      {
+        return .turned(whole, axes)
+      }
     }
     if case .turned(let x, let axes)? = first {
       if name == "transpose" || name == "permute_dimensions",

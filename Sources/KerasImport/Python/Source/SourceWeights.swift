@@ -13,7 +13,12 @@ struct SourceWeights {
     self.call = call
     if call.weights.contains(where: { "/\($0.storedName)".contains("/vars/") }) {
       try addPaths(.object(object), "")
-      let left = call.weights.filter { !used.contains($0.storedName) }
+      // Optimizers and metrics keep their values in the file too.
+      let unknown = object.names.filter { if case .library? = object[$0] { true } else { false } }
+      let left = call.weights.filter { weight in
+        !used.contains(weight.storedName)
+          && !unknown.contains { weight.storedName.hasPrefix($0 + "/") }
+      }
       try require(
         left.isEmpty, "its source has no weight '\(left.first?.storedName ?? "")' of the file")
     } else {
@@ -155,9 +160,14 @@ struct SourceWeights {
       let wanted = entry.name.split(separator: "/").last.map(String.init) ?? ""
       // Attention's `query_kernel` is `query/kernel` in a file.
       let path = weight.storedName.prefix { $0 != ":" }.replacing("/", with: "_")
+      // That of a direction's layer, `forward_kernel`, is `forward_lstm/lstm_cell/kernel`.
+      let halves = wanted.split(separator: "_", maxSplits: 1)
+      let isDirected =
+        ["forward", "backward"].contains(halves.first) && path.contains("_\(halves[0])_")
+        && path.hasSuffix("_" + (halves.last ?? ""))
       try require(
         wanted.isEmpty || name == wanted || name.hasPrefix(wanted + "_")
-          || path.hasSuffix("_" + wanted),
+          || path.hasSuffix("_" + wanted) || isDirected,
         "the source makes the weight '\(entry.name)' where the file has '\(weight.storedName)'")
       if let own = entry.weight {
         try bind(own, weight)
