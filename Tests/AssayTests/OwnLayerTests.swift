@@ -35,6 +35,16 @@ import Testing
     #expect(result.code == 0, "\(result.output)\(result.errors)")
   }
 
+  /// Of the class's name, a package has a layer that is supported.
+  @Test func aClassThatMayBeAnothersNamesTheOption() throws {
+    try withTemporaryFolder { folder in
+      let result = try Command.run(
+        "convert", Self.fixtures.path("transformer.keras"), "-o", folder + "/m.mlmodel")
+      #expect(result.code == 2)
+      #expect(result.errors.contains("--layer-source FILE.py"), "\(result.errors)")
+    }
+  }
+
   /// TensorFlow 1's LSTM has another default than TensorFlow 2's, and writes what 2.0 writes.
   @Test func anOldFilesRecurrentLayerMustSayItsActivation() throws {
     try withTemporaryFolder { folder in

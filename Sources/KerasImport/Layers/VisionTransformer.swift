@@ -53,7 +53,8 @@ struct TransformerBlock: KerasLayer {
         ? "of Keras's two examples with this class, one attends to all steps and one to those "
           + "before, which the file does not say"
         : "only vit-keras' class of this name is supported",
-      hint: "make it a custom layer with \(setting: "customLayers")")
+      hint: "\(UnsupportedLayers.sourceHint); or make it a custom layer with "
+        + "\(setting: "customLayers")")
     heads = try configuration.int("num_heads")
     hidden = try configuration.int("mlp_dim")
   }

@@ -7,6 +7,8 @@ import TensorCore
 /// The source files of layers.
 struct PythonFiles: Sendable {
   let files: [(path: String, module: PythonModule)]
+  /// The files that define a class.
+  private let places: [String: [String]]
 
   init(_ paths: [String]) throws {
     files = try paths.map { path in
@@ -15,20 +17,22 @@ struct PythonFiles: Sendable {
         return (path, try PythonModule(parsing: bytes.array(of: UInt8.self)))
       }
     }
+    let classes = files.flatMap { path, module in
+      PythonScope(path, module).classNames.map { ($0, [path]) }
+    }
+    places = Dictionary(classes) { $0 + $1 }
   }
 
   /// A class of layers that one of the files defines. It comes before Keras's class of the same
   /// name, as `custom_objects` do, unless the network's file says that its class is Keras's.
   func source(of layer: ModelDefinition.Layer) throws -> LayerSource? {
-    guard !files.isEmpty, !layer.isOfKeras, !layer.isInput else { return nil }
     let name = StoredIdentity.plainName(layer.className)
-    let found = files.filter { PythonScope($0.path, $0.module).definesClass(name) }
-    guard let first = found.first else { return nil }
+    guard !layer.isOfKeras, !layer.isInput, let found = places[name] else { return nil }
     try require(
       found.count == 1, .unsupported,
-      "the class \(name) is in \(found.map(\.path).joined(separator: " and in "))",
+      "the class \(name) is in \(found.joined(separator: " and in "))",
       layer: layer.name, layerClass: layer.className)
-    return LayerSource(files: self, path: first.path, className: name, layer: layer)
+    return LayerSource(files: self, path: found[0], className: name, layer: layer)
   }
 }
 

@@ -149,11 +149,10 @@ final class PythonScope {
     return value
   }
 
-  func definesClass(_ name: String) -> Bool {
-    guard case .statement(let statement)? = bindings[name], case .type = statement.kind else {
-      return false
+  var classNames: [String] {
+    bindings.compactMap { name, binding in
+      if case .statement(let statement) = binding, case .type = statement.kind { name } else { nil }
     }
-    return true
   }
 
   func value(
