@@ -72,6 +72,12 @@ struct WeightAssignment: Sendable {
       return
     }
     guard slots.count == stored.count else {
+      if stored.count > slots.count, Self.compound.contains(layer.className) {
+        return refuse(
+          "it has more weights than its class: a layer inside is quantized, or has LoRA's matrices "
+            + "or an activation with weights, which is not supported", layer,
+          hint: "save the model before quantize() or enable_lora(), with activations as layers")
+      }
       return refuse(
         "the configuration requires \(Self.list(slots.map(\.name))), but the file has "
           + Self.list(stored.map { "\($0.storedName) \(KerasTensor.text($0.shape))" }), layer)
@@ -82,6 +88,11 @@ struct WeightAssignment: Sendable {
       return weight
     }
   }
+
+  /// Layers with layers inside whose weights are known by the class alone.
+  private static let compound: Set<String> = [
+    "MultiHeadAttention", "GroupedQueryAttention", "GroupQueryAttention", "TimeDistributed",
+  ]
 
   mutating func refuse(
     _ message: String, _ layer: ModelDefinition.Layer? = nil, hint: String? = nil
