@@ -195,7 +195,7 @@ extension MILProgram {
     for index in functions.indices {
       try functions[index].value?.editBodies { body in
         try body.editOperations { operation in
-          try operation.mapValues { value in
+          operation.mapValues { value in
             guard case .file(var place)? = value.content else { return value }
             place.fileName += prefix
             var value = value

@@ -148,6 +148,9 @@ extension OperationCall {
     case .difference:
       b.blob = network.affine(b.blob, -1, 0, name + "__neg__")
       return try elementwise(Add(), b)
+    case .quotient where network.maximumVersion < 4:
+      b.blob = network.unary(.inverse, b.blob, name + "__inverse__", epsilon: .leastNormalMagnitude)
+      return try elementwise(Multiply(), b)
     case .quotient, .power:
       let (inputs, result) = try network.merged(call([a, b]))
       let layer: any LayerParameters =
@@ -193,8 +196,13 @@ extension NetworkWriter {
     }
   }
 
-  /// number / x, infinite for a zero, to which the inverse of `unary` adds a constant.
+  /// number / x, infinite for a zero. Before version 4 there is only an inverse, which adds a constant to a
+  /// zero.
   mutating func quotient(_ number: Float, _ blob: String, _ name: String) -> String {
+    if maximumVersion < 4 {
+      let inverse = unary(.inverse, blob, name + "__inverse__", epsilon: .leastNormalMagnitude)
+      return affine(inverse, number, 0, name)
+    }
     let dividend = add(name + "__dividend__", LoadConstant(Weights([number]), [1, 1, 1]), [])
     return add(name, DivideBroadcastable(), [dividend, blob])
   }
