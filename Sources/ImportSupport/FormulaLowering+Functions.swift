@@ -251,9 +251,8 @@ extension FormulaLowering {
         [line], .constant(FormulaArray(array.shape, array.elements.map { 1 / $0 })))
     case (.constant, .line(let divisor)):
       return try product([unary(.inverse, divisor)], a)
-    case (.line(let line), .line(let divisor)) where maximumVersion < 4:
+    case (.line(let line), .line(let divisor)):
       return try product([line, unary(.inverse, divisor)], nil)
-    case (.line, .line): return try layer(DivideBroadcastable(), "quotient", [a, b])
     case (.constant, .constant):
       throw ModelError(.internal, "a quotient of constants is not supported")
     }

@@ -42,15 +42,10 @@ struct FormulaLowering {
   private(set) var shapes: [[Int?]]
   private let names: [String: Int]
   private let constants: [String: FormulaArray]
-  /// The latest version of the specification whose layers may be used.
-  let maximumVersion: Int
   private var known: [Expression: Value] = [:]
   private var settledLines: [Line: Int] = [:]
 
-  init(
-    inputs: [(name: String, shape: [Int?])], constants: [String: FormulaArray], maximumVersion: Int
-  ) {
-    self.maximumVersion = maximumVersion
+  init(inputs: [(name: String, shape: [Int?])], constants: [String: FormulaArray]) {
     shapes = inputs.map(\.shape)
     var names: [String: Int] = [:]
     for (index, input) in inputs.enumerated() { names[input.name] = index }

@@ -67,7 +67,7 @@ extension LayerWriting {
         do {
           var lowering = FormulaLowering(
             inputs: zip(formula.inputs, inputs).map { ($0, $1.placement.blobShape) },
-            constants: constants, maximumVersion: maximumVersion)
+            constants: constants)
           try lowering.lower(expression)
           return (add(lowering.steps, name, inputs.map(\.blob), to: output), placement)
         } catch let error as ModelError where error.code == .unsupported && formula.form == .auto {

@@ -84,12 +84,9 @@ package struct LayerWriter: Sendable {
 /// What an importer provides to the conversions of its layers.
 package protocol LayerWriting {
   var writer: LayerWriter { get set }
-  /// The latest version of the specification whose layers may be used.
-  var maximumVersion: Int { get }
 }
 
 extension LayerWriting {
-  package var maximumVersion: Int { SpecificationVersion.newest }
   package var layers: [NeuralNetworkLayer] { writer.layers }
   package var plan: [PlanEntry] { writer.plan }
 

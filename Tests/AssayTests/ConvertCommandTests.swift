@@ -15,23 +15,6 @@ import Testing
     try Program(Command.binary).run(arguments, in: folder)
   }
 
-  /// Division is a layer of version 4; an older system gets an inverse, which is finite for zeros.
-  @Test func quotientsForOldSystems() throws {
-    try withTemporaryFolder { folder in
-      let source = Fixtures("keras/lambdas").path("soft_argmax")
-      for (options, version) in [([], "4 (iOS 13"), (["--target", "iOS11"], "1 (iOS 11")] {
-        let model = folder + "/m.mlmodel"
-        let made = try Command.run(["convert", source + ".h5", "-o", model] + options)
-        #expect(made.code == 0, "\(made.errors)")
-        let text = try Command.run("inspect", model).output
-        #expect(text.contains("specification version  \(version)"), "\(text)")
-        let run = try Command.run(
-          "diff", model, source + ".inputs.npz", "--expected", source + ".expected.npz")
-        #expect(run.code == 0, "\(run.output)")
-      }
-    }
-  }
-
   @Test func theOutputHasTheNameOfTheModel() throws {
     try withTemporaryFolder { folder in
       let first = try run(["convert", Self.network], in: folder)
