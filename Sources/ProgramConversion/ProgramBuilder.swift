@@ -218,14 +218,10 @@ final class ProgramBuilder {
     let value: MILValue
     if count < Self.storedElements {
       value = try MILValue(numbers: values.array(), shape, type)
+    } else if type == .float16 {
+      value = try stored(Bytes(values.array().map(Half.bits)), type, shape, count: count)
     } else {
-      let bytes: Bytes
-      if type == .float16 {
-        bytes = try Bytes(values.array().map(Half.bits))
-      } else {
-        bytes = try values.contiguousBytes ?? Bytes(values.array())
-      }
-      value = try stored(bytes, type, shape, count: count)
+      value = MILValue(type, shape, file: weightFile, offset: try weights.append(values))
     }
     return Variable(name: try constant(value, name: name), type: type, shape: shape)
   }

@@ -75,7 +75,41 @@ package struct FloatValues: Sendable {
   /// The bytes of the values in reading order: in place, or a copy.
   ///
   /// - Throws: as `array()`.
-  package func contiguous() throws -> Bytes { try contiguousBytes ?? Bytes(array()) }
+  package func contiguous() throws -> Bytes {
+    if let bytes = contiguousBytes { return bytes }
+    let count = try computedCount(shape, limit: .max)
+    let buffer = try AlignedBuffer(checkedByteCount: count * 4)
+    try copyOnce(to: buffer.pointer.bindMemory(to: Float.self, capacity: count))
+    return Bytes(base: buffer.pointer, count: count * 4, owner: buffer)
+  }
+
+  /// Copies all values, in reading order, to `target`. A mapped file's pages are dropped as they have
+  /// been read: a large transposed matrix is read in the order of the file, a few rows at a time.
+  package func copyOnce(to target: UnsafeMutablePointer<Float>) throws {
+    let (width, stride) = (shape.last ?? 1, strides.last ?? 1)
+    let rows = width == 0 ? 0 : count / width
+    let step = max(16, Self.slab / max(rows, 1))
+    guard stride > 1, stride == strides.max(), step < width else {
+      copy(0..<count, to: target)
+      return source.dropPages()
+    }
+    let slab = try AlignedBuffer(checkedByteCount: rows * step * 4)
+    let part = slab.pointer.bindMemory(to: Float.self, capacity: rows * step)
+    for begin in Swift.stride(from: 0, to: width, by: step) {
+      let columns = min(step, width - begin)
+      let bytes = source[begin * stride * 4..<min((begin + columns) * stride * 4, source.count)]
+      let values = FloatValues(
+        source: bytes, shape: shape.dropLast() + [columns], strides: strides)
+      values.copy(0..<values.count, to: part)
+      for row in 0..<rows {
+        (target + row * width + begin).update(from: part + row * columns, count: columns)
+      }
+      bytes.dropPages()
+    }
+  }
+
+  /// Values that `copyOnce` reads at once.
+  private static let slab = 1 << 20
 
   /// Copies the values of `range`, in reading order, to `target`.
   package func copy(_ range: Range<Int>, to target: UnsafeMutablePointer<Float>) {

@@ -42,6 +42,20 @@ struct FloatValuesTests {
     }
   }
 
+  /// A matrix that is read a few rows of the file at a time.
+  @Test func copiesLargeMatricesInSlabs() throws {
+    let (rows, columns) = (5000, 700)
+    let values = FloatValues((0..<rows * columns).map { Float($0) }).shaped([rows, columns])
+    let bytes = try values.transposed([1, 0]).contiguous()
+    let isTransposed = bytes.withUnsafeBytes { bytes in
+      let floats = bytes.bindMemory(to: Float.self)
+      return (0..<columns).allSatisfy { column in
+        (0..<rows).allSatisfy { floats[column * rows + $0] == Float($0 * columns + column) }
+      }
+    }
+    #expect(bytes.count == rows * columns * 4 && isTransposed)
+  }
+
   @Test func oneValueEverywhereTakesAnyShape() throws {
     let values = FloatValues(repeating: 3, shape: [4, 5]).shaped([20]).shaped([2, 5, 2])
     #expect(values.shape == [2, 5, 2])

@@ -1,73 +1,92 @@
+import LibC
 import TensorCore
 
-/// Collects the values of a weight file. Equal values of one type are stored once.
+/// Collects the values of a weight file in the file's own memory. Equal values of one type are stored
+/// once.
 package struct MILWeightFileWriter {
-  private struct Entry {
-    var type: MILDataType
-    var bytes: Bytes
-    /// The bits of the last byte that no element uses.
-    var unusedBits: Int
-    /// Where the description of the values starts.
-    var offset: Int
-  }
-
   private struct Key: Hashable {
     var type: MILDataType
-    var count: Int
     var hash: Int
   }
 
-  private var entries: [Entry] = []
-  private var known: [Key: [Int]] = [:]
+  private struct Entry {
+    /// Where the description of the values starts.
+    var offset: Int
+    var byteCount: Int
+  }
+
+  private let memory = GrowingBuffer()
+  private var known: [Key: [Entry]] = [:]
+  private var count: UInt32 = 0
   private var end = MILWeightFile.alignment
 
   package init() {}
 
-  package var isEmpty: Bool { entries.isEmpty }
+  package var isEmpty: Bool { count == 0 }
 
   /// Adds `count` elements and returns the offset that names them.
   ///
   /// - Parameter bytes: the elements as the file stores them; those of less than 8 bits follow one
   ///   another, the lowest bits of a byte first.
   package mutating func append(_ bytes: Bytes, _ type: MILDataType, count: Int) throws -> Int {
-    var hasher = Hasher()
-    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-    let key = Key(type: type, count: bytes.count, hash: hasher.finalize())
-    for index in known[key] ?? [] where entries[index].bytes == bytes {
-      return entries[index].offset
-    }
-    let unused = type.bitWidth.map { $0 < 8 ? bytes.count * 8 - count * $0 : 0 } ?? 0
-    let offset = end
-    entries.append(Entry(type: type, bytes: bytes, unusedBits: unused, offset: offset))
-    known[key, default: []].append(entries.count - 1)
-    let unit = MILWeightFile.alignment
-    end = offset + unit + (bytes.count + unit - 1) / unit * unit
-    return offset
-  }
-
-  /// The weight file.
-  package func file() throws -> MILWeightFile {
-    let buffer = try AlignedBuffer(checkedByteCount: end)
-    let target = UnsafeMutableRawBufferPointer(start: buffer.pointer, count: end)
-    target.initializeMemory(as: UInt8.self, repeating: 0)
-    func store<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
-      target.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
-    }
-    store(UInt32(entries.count), at: 0)
-    store(MILWeightFile.version, at: 4)
-    for entry in entries {
-      let start = entry.offset + MILWeightFile.alignment
-      store(MILWeightFile.sentinel, at: entry.offset)
-      store(MILWeightFile.number(of: entry.type) ?? 0, at: entry.offset + 4)
-      store(UInt64(entry.bytes.count), at: entry.offset + 8)
-      store(UInt64(start), at: entry.offset + 16)
-      store(UInt64(entry.unusedBits), at: entry.offset + 24)
-      entry.bytes.withUnsafeBytes {
-        UnsafeMutableRawBufferPointer(rebasing: target[start..<start + $0.count]).copyMemory(
-          from: $0)
+    try append(type, byteCount: bytes.count, count: count) { target in
+      bytes.withUnsafeBytes { source in
+        if let base = source.baseAddress {
+          target.copyMemory(from: base, byteCount: source.count)
+        }
       }
     }
-    return try MILWeightFile(
-      Bytes(base: UnsafeRawPointer(buffer.pointer), count: end, owner: buffer))
+  }
+
+  /// The same for floats, which are copied only here.
+  package mutating func append(_ values: FloatValues) throws -> Int {
+    try append(.float32, byteCount: values.count * 4, count: values.count) {
+      try values.copyOnce(to: $0.bindMemory(to: Float.self, capacity: values.count))
+    }
+  }
+
+  private mutating func append(
+    _ type: MILDataType, byteCount: Int, count: Int,
+    _ write: (UnsafeMutableRawPointer) throws -> Void
+  ) throws -> Int {
+    let unit = MILWeightFile.alignment
+    let start = end + unit
+    let next = start + (byteCount + unit - 1) / unit * unit
+    let base = try memory.grow(to: next)
+    if isEmpty { store(MILWeightFile.version, at: 4, base) }
+    try write(base + start)
+    (base + start + byteCount).initializeMemory(
+      as: UInt8.self, repeating: 0, count: next - start - byteCount)
+    let bytes = UnsafeRawBufferPointer(start: base + start, count: byteCount)
+    var hasher = Hasher()
+    hasher.combine(bytes: bytes)
+    let key = Key(type: type, hash: hasher.finalize())
+    let same = (known[key] ?? []).first {
+      $0.byteCount == byteCount && memcmp(base + $0.offset + unit, base + start, byteCount) == 0
+    }
+    if let same { return same.offset }
+    let unused = type.bitWidth.map { $0 < 8 ? byteCount * 8 - count * $0 : 0 } ?? 0
+    (base + end).initializeMemory(as: UInt8.self, repeating: 0, count: unit)
+    store(MILWeightFile.sentinel, at: end, base)
+    store(MILWeightFile.number(of: type) ?? 0, at: end + 4, base)
+    store(UInt64(byteCount), at: end + 8, base)
+    store(UInt64(start), at: end + 16, base)
+    store(UInt64(unused), at: end + 24, base)
+    known[key, default: []].append(Entry(offset: end, byteCount: byteCount))
+    self.count += 1
+    store(self.count, at: 0, base)
+    defer { end = next }
+    return end
+  }
+
+  private func store<Value: FixedWidthInteger & BitwiseCopyable>(
+    _ value: Value, at offset: Int, _ base: UnsafeMutableRawPointer
+  ) {
+    base.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+  }
+
+  /// The weight file. Nothing may be added after this.
+  package func file() throws -> MILWeightFile {
+    try MILWeightFile(Bytes(base: memory.grow(to: end), count: end, owner: memory))
   }
 }
