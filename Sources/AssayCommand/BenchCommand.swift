@@ -1,3 +1,5 @@
+import CSystem
+
 struct BenchCommand: SourceCommand {
   static let configuration = CommandConfiguration(
     commandName: "bench", abstract: "Measures how long predictions take.",
@@ -114,6 +116,7 @@ struct BenchCommand: SourceCommand {
     let first = try clock.measure { results = try network.predict(blobs) }
     if json { Console.print(BenchReport.firstLine(load: load, first: first).text) }
     for _ in 0..<warmup { _ = try network.predict(blobs) }
+    _ = processor_met_subnormals()
     steps.clear()
     var times: [Double] = []
     var shortest: [StepRecord] = []
@@ -124,12 +127,23 @@ struct BenchCommand: SourceCommand {
       if json { Console.print(BenchReport.line(time).text) }
       progress.update(Double(times.count) / Double(runs), counted(times.count, "run"))
     }
+    let metSubnormals = processor_met_subnormals()
     progress.finish()
     predictor.report(results)
     guard let timings = Timings(times) else { return }
     var report = BenchReport(network, timings, load: load, first: first)
+    if metSubnormals {
+      processor_flush_subnormals()
+      let other = try Predictor(model: document.model, options: options).network(for: blobs)
+      _ = try other.predict(blobs)
+      report.flushed = try (0..<min(runs, 5)).map { _ in
+        try clock.measure { _ = try other.predict(blobs) }.milliseconds
+      }.min()
+    }
     // Reads the whole file, which must not count as memory of the runs.
-    if !global.quiet, !document.isSource { Console.warnOfWeights(document.model, file: model) }
+    if !global.quiet {
+      Console.warnOfWeights(document.model, file: document.isSource ? weights ?? model : model)
+    }
     report.inputs = inputs.isEmpty ? nil : inputs.joined(separator: " ")
     report.inputShapes = network.inputs.map { ($0.name, $0.shape) }
     report.seed = engine.seed

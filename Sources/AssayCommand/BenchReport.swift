@@ -12,6 +12,8 @@ struct BenchReport {
   var inputShapes: [(name: String, shape: [Int])] = []
   var seed: UInt64 = 0
   var hasRandomWeights = false
+  /// The shortest time with subnormal numbers taken for zero, in milliseconds; nil if there are none.
+  var flushed: Double?
   var warmup = 0
   /// The peak operations per second of one thread and of all threads.
   private(set) var peak: (one: Double, all: Double)?
@@ -77,6 +79,7 @@ struct BenchReport {
         .members(inputShapes.map { ($0.name, .array($0.shape.map { .int($0) })) })
       ),
     ]
+    if let flushed { pairs.append(("flushed_ms", Self.milliseconds(flushed))) }
     if let filePages { pairs.append(("file_page_bytes", .int(filePages))) }
     if let peak {
       pairs.append(("peak_gflops_one_thread", .fixed(peak.one / 1e9, decimals: 2)))
@@ -112,6 +115,10 @@ struct BenchReport {
     let threads = counted(network.threadCount, "thread")
     rows.append(("machine", "\(network.instructionSet.rawValue), \(threads)\(peakText)"))
     rows.append(("memory", memoryText))
+    if let flushed, flushed < 0.9 * timings.minimum {
+      rows.append(
+        time("subnormal", flushed, " if numbers below 1.2e-38, which are slow, were zero"))
+    }
     if let comparison, let earlier { rows.append(("against", comparisonText(comparison, earlier))) }
     return rows
   }

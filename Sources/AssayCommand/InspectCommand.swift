@@ -83,6 +83,8 @@ struct InspectCommand: SourceCommand {
     let registry = try plugins.customLayers()
     var reader = ModelReader(source, registry, global, precision: weightPrecision)
     reader.rules = .allow
+    // `check` reads all weights.
+    reader.warnsOfWeights = false
     reader.function = program.function
     if exportWeights == nil {
       reader.missingWeights = plan == nil ? .zeros : .random(RandomWeights(seed: 0))

@@ -163,7 +163,9 @@ struct ModelReader {
         Console.note(
           "'\(name)' is an image, as in the other model; preprocessing: \(text)")
       }
-      Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))
+      if warnsOfWeights {
+        Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))
+      }
     }
     for type in source.names.arrayTypes where type.name != nil {
       model = try model.settingArrayType(

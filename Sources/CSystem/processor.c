@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 
 #include <cpuid.h>
+#include <xmmintrin.h>
 #ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -32,10 +33,24 @@ bool processor_has_amx(void) {
 #endif
 }
 
+bool processor_met_subnormals(void) {
+  unsigned state = _mm_getcsr();
+  // Flags of subnormal operands and of results that are too small.
+  _mm_setcsr(state & ~0x12u);
+  return state & 0x12;
+}
+
+void processor_flush_subnormals(void) {
+  // Results that are too small are zero, and so are such operands.
+  _mm_setcsr(_mm_getcsr() | 0x8040);
+}
+
 #else
 
 bool processor_has_avx2(void) { return false; }
 bool processor_has_avx512(void) { return false; }
 bool processor_has_amx(void) { return false; }
+bool processor_met_subnormals(void) { return false; }
+void processor_flush_subnormals(void) {}
 
 #endif

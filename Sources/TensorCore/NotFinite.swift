@@ -34,9 +34,15 @@ package enum NotFinite {
 }
 
 extension FloatValues {
-  /// The number of values that are NaN or infinite, counted in memory order.
+  /// The number of values that are NaN or infinite, counted in memory order. A mapped file's pages
+  /// are dropped as they have been read.
   package var countNotFinite: Int {
-    let found = source.withUnsafeBytes { NotFinite.count(floats: $0) }
+    let piece = 4 << 20
+    let found = stride(from: 0, to: source.count, by: piece).reduce(0) { found, begin in
+      let part = source[begin..<min(begin + piece, source.count)]
+      defer { part.dropPages() }
+      return found + part.withUnsafeBytes { NotFinite.count(floats: $0) }
+    }
     // A single value may be repeated.
     return source.count / 4 == count ? found : found * count
   }

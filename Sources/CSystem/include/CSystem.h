@@ -109,6 +109,12 @@ bool processor_has_avx512(void);
 /// Whether they also offer AMX with bf16, and this process may use it (Linux).
 bool processor_has_amx(void);
 
+/// Whether this thread has computed with numbers below 2⁻¹²⁶ since it last asked. False on processors
+/// that do not say, on which they are not slow either.
+bool processor_met_subnormals(void);
+/// Lets this thread, and those that it starts from now on, take such numbers for zero.
+void processor_flush_subnormals(void);
+
 /// Tells the core that the thread waits in a loop: it spends less and notices the end sooner.
 static inline void processor_pause(void) {
 #if defined(__x86_64__)
