@@ -81,13 +81,19 @@ struct ComparisonText {
 
   private func blobsText(_ blobs: BlobComparison) -> String {
     var table = TextTable([("", .left), ("", .left), ("", .left)], indent: 2)
-    for blob in blobs.blobs {
+    for blob in blobs.blobs where blobs.firstDifference != nil {
       let error =
         blob.metrics.map { numberText($0.largestAbsoluteError, digits: 6) }
         ?? "shape \(blob.actualShape), expected \(blob.expectedShape)"
       table.add([Console.escaped(blob.name), blob.agrees ? "agrees" : "DIFFERS", error])
     }
-    var text = "\n" + table.text
+    var text = blobs.blobs.isEmpty ? "" : "\n" + table.text
+    let errors = blobs.blobs.compactMap { $0.metrics?.largestAbsoluteError }
+    if blobs.firstDifference == nil, let largest = errors.max() {
+      let count =
+        "\(counted(errors.count, "blob")) inside \(errors.count == 1 ? "agrees" : "agree")"
+      text += "  \(count), largest error \(numberText(largest, digits: 6))\n"
+    }
     for pair in blobs.similar {
       text +=
         "  '\(Console.escaped(pair.expected))' was compared with \(Console.escaped(pair.blob)), which "

@@ -57,6 +57,9 @@ import Testing
       let result = try Command.run(["diff"] + source + [model, picture] + more)
       #expect(result.code == 0, "\(options): \(result.output)\(result.errors)")
       #expect(!result.output.contains("DIFFERS") && !result.errors.contains("warning"), "\(result)")
+      // Blobs are listed if one differs.
+      let summary = result.output.contains(" inside agree, largest error ")
+      #expect(summary == (format == "mlmodel"), "\(result.output)")
       #expect(result.output.contains(" agree with a second reading of "), "\(result.output)")
       let back = try Command.run(["diff", model] + source + [picture] + more)
       #expect(back.code == 0, "\(options): \(back.output)\(back.errors)")
