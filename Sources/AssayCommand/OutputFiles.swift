@@ -45,11 +45,16 @@ enum OutputFiles {
       "\(numberText(Double($0.lowerBound), digits: 6)) to "
         + numberText(Double($0.upperBound), digits: 6)
     }
+    let axes = output.value.shape.suffix(3)
+    let colors =
+      axes.first == 3 || axes.last == 3
+      ? "; convert with --image-output \(output.name) to see its colors" : ""
     return {
       try map.image.writePNG(to: path, in: folder)
       Console.note(
-        Console.escaped("\(whole): \(output.name) as a heat map, ")
-          + (range.map { "scaled from \($0)" } ?? "without a finite value"))
+        Console.escaped(
+          "\(whole): \(output.name) as a heat map, "
+            + (range.map { "scaled from \($0)" } ?? "without a finite value") + colors))
     }
   }
 

@@ -200,6 +200,7 @@ import Testing
       #expect(run.code == 0, "\(run.errors)")
       #expect(
         run.errors.contains("maxpool_0_output as a heat map, scaled from 0 to 1"), "\(run.errors)")
+      #expect(run.errors.contains("; convert with --image-output maxpool_0_output"))
       let map = try Image.read(folder + "/maxima.png")
       // Three channels, with red in the upper right cell of 2 × 2.
       #expect(map.samples.array(of: UInt8.self) == [0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0, 0])
