@@ -6,7 +6,7 @@ struct EvalCommand: SourceCommand {
       EXAMPLES:
         assay eval model.mlmodel images --expected labels.csv --resize squash
         assay eval model.mlmodel images --expected folders -o worst.png
-        assay eval yolo.mlmodel val --expected coco.json --detect auto --resize fit
+        assay eval yolo.mlmodel val --expected coco.json --resize fit
 
       --expected is the ground truth. For a classifier, it is a .csv with the columns file,label, or the \
       word folders if each image is in a folder named after its class. For a detector, it is a COCO \
@@ -87,20 +87,22 @@ struct EvalCommand: SourceCommand {
     if let sheet, !sheet.lowercased().hasSuffix(".png") {
       throw ValidationError("-o writes a .png")
     }
-    if boxes.mode != nil, confusion != nil || feature != nil {
-      throw ValidationError("--confusion and --feature are for classifiers, not for --detect")
-    }
   }
 
   func run() throws {
     global.apply()
+    let isJSON = try expected != InputLabels.folders && FileFormat.read(expected).format == .json
+    let mode = boxes.mode ?? (isJSON ? .auto : nil)
+    if mode != nil, confusion != nil || feature != nil {
+      throw ValidationError("--confusion and --feature are for classifiers, not for boxes")
+    }
     let compile = try engine.compileOptions(for: model)
     var words = ([model] + inputs)[...]
     let files = ModelFiles(from: &words)
     var reader = ModelReader(
       source, compile.customLayers, global, recipe: images.recipe, inputs: Array(words))
     reader.function = engine.program.function
-    reader.labels = boxes.mode == nil ? .conversion : .display
+    reader.labels = mode == nil ? .conversion : .display
     let document = try reader.read(files).model
     try inFile(files.path) {
       try compute.requireLayers(in: document)
@@ -109,7 +111,7 @@ struct EvalCommand: SourceCommand {
       let predictor = try Predictor(model: document, options: options.predictor)
       let list = try InputList(
         Array(words), for: document, line: InputList.standardInput(for: Array(words)))
-      if let mode = boxes.mode {
+      if let mode {
         try detect(predictor, list, mode)
       } else {
         try classify(predictor, list)
@@ -118,11 +120,6 @@ struct EvalCommand: SourceCommand {
   }
 
   private func classify(_ predictor: Predictor, _ list: InputList) throws {
-    if expected != InputLabels.folders, try FileFormat.read(expected).format == .json {
-      throw ModelError(
-        .usage, "the ground truth is JSON, which holds boxes", file: expected,
-        hint: "add --detect auto, or pass a .csv with the columns file,label")
-    }
     let names = try ClassNames(
       file: source.classes.labels, model: predictor.model, keepsIdentifiers: true)?.names
     var evaluation = ClassEvaluation(

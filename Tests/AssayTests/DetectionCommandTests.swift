@@ -315,6 +315,14 @@ import Testing
       }
       let results = try String(contentsOfFile: folder + "/results.json", encoding: .utf8)
       #expect(results.contains(#""image_id": 5, "category_id": 3, "bbox": [8, 0, 8, 16]"#))
+      // The model says how to find its boxes.
+      let image = [folder + "/red_0007.png", "--resize", "squash", "--coco", folder + "/r.json"]
+      for words in [["eval", model, "--expected", truth], ["run", model]] {
+        let bare = try Command.run([words[0], words[1]] + image + words.dropFirst(2))
+        #expect(bare.code == 0, "\(bare.errors)")
+        #expect(FileManager.default.fileExists(atPath: folder + "/r.json"))
+        try FileManager.default.removeItem(atPath: folder + "/r.json")
+      }
       let empty = try Command.run(
         "eval", model, folder + "/red_0007.png", "--truth", model, "--detect", "auto")
       #expect(empty.code == 2 && empty.errors.contains("JSON"), "\(empty.errors)")

@@ -8,11 +8,7 @@ struct DetectionArguments: ParsableArguments {
     completion: .file(extensions: ["json"]))
   var coco: String?
 
-  func validate() throws {
-    if coco != nil, mode == nil { throw ValidationError("--coco needs --detect") }
-  }
-
-  var mode: DetectionMode? { detector.mode }
+  var mode: DetectionMode? { detector.mode ?? (coco == nil ? nil : .auto) }
 }
 
 /// The kind of detector, and what decoding its boxes requires.
