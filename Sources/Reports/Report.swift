@@ -59,7 +59,7 @@ package struct Report: Sendable {
   /// The hashes of the style and the script, which are all that a browser accepts; `ReportTests`
   /// computes them anew.
   private static let styleHash: HTML = "sha256-625Zm36wb/zvxohxbJgmWqCCx09YNsQqWOhZ5Mif8/E="
-  private static let scriptHash: HTML = "sha256-gz8fsTZSU8P1uVronQZIQVqkYemiJuQpiRX36HAho/A="
+  private static let scriptHash: HTML = "sha256-DJkvHFB9QHU5tVCZYYoHEYX9HeIFHN6L1SN4czQx0ls="
 
   static func text(_ resource: [UInt8]) -> String { String(decoding: resource, as: UTF8.self) }
 }

@@ -90,7 +90,7 @@ for (const section of document.querySelectorAll(".graphs")) {
     // At first the full width, if it can be read, from the top.
     viewer.start = () => {
       if (scale > 0) return;
-      viewer.zoom(Math.min(1, Math.max(room(), innerWidth > 640 ? 0.4 : 0.55)));
+      viewer.zoom(Math.min(1, Math.max(room(), 0.75)));
       viewer.center(viewer.nodes[0] || image);
       viewer.scrollTop = 0;
     };

@@ -154,6 +154,31 @@ import Testing
     }
   }
 
+  /// A graph too wide for the window keeps text that can be read: 9 of 12 pixels.
+  @Test(.enabled(if: chromium != nil, "there is no Chromium"))
+  func wideGraphs() throws {
+    try withTemporaryFolder { folder in
+      let (path, names) = (folder + "/m.mlmodel", (0..<20).map { "branch\($0)" })
+      var network = NeuralNetwork()
+      network.layers = names.map { NeuralNetworkLayer($0, Softmax(), input: ["x"], output: [$0]) }
+      network.layers.append(NeuralNetworkLayer("y", Concat(), input: names, output: ["y"]))
+      try model(network, "x", "y").write(to: path)
+      var html = try page(["inspect", path], in: folder)
+      html = html.replacing("http-equiv=", with: "data-without=")
+      html += """
+        <script>
+        addEventListener("load", () => {
+          const image = document.querySelector(".viewer svg");
+          document.title = `scale ${image.getAttribute("width") / image.viewBox.baseVal.width}`;
+        });
+        </script>
+        """
+      try writeFile(Array(html.utf8), to: folder + "/page.html")
+      let shown = try browse(folder + "/page.html", folder, ["--window-size=800,800"])
+      #expect(shown.output.contains("<title>scale 0.75</title>"), "\(shown.output.prefix(300))")
+    }
+  }
+
   private func browse(
     _ page: String, _ folder: String, _ options: [String] = []
   ) throws -> Program.Result {
