@@ -133,7 +133,7 @@ struct BenchReport {
     guard multiplyAdds > 0 else { return "" }
     let share = peak.map { ", \(fixedText(100 * speed / $0.all, decimals: 0))% of peak" } ?? ""
     return
-      "  \(fixedText(Double(multiplyAdds) / 1e6, decimals: 1)) MMAC, "
+      "  \(groupedText(multiplyAdds)) multiply-adds, "
       + "\(fixedText(speed / 1e9, decimals: 1)) GFLOP/s\(share)"
   }
 
@@ -145,10 +145,12 @@ struct BenchReport {
   }
 
   private var memoryText: String {
-    func mebibytes(_ bytes: Int) -> String { fixedText(Double(bytes) / 0x1p20, decimals: 1) }
+    func mebibytes(_ bytes: Int) -> String {
+      fixedText(Double(bytes) / 0x1p20, decimals: 1) + " MiB"
+    }
     let rest = peakMemory - network.packedWeightBytes - network.arenaBytes - (filePages ?? 0)
     let files = filePages.map { ", \(mebibytes($0)) pages of files" } ?? ""
-    return "\(mebibytes(peakMemory)) MiB peak: \(mebibytes(network.packedWeightBytes)) packed "
+    return "\(mebibytes(peakMemory)) peak: \(mebibytes(network.packedWeightBytes)) packed "
       + "weights, \(mebibytes(network.arenaBytes)) arena\(files), \(mebibytes(max(0, rest))) everything else"
   }
 

@@ -61,7 +61,8 @@ struct StepTable {
   var text: String {
     var table = TextTable(
       [
-        ("step", .left), ("ms", .right), ("%", .right), ("MMAC", .right), ("GFLOP/s", .right),
+        ("step", .left), ("ms", .right), ("%", .right), ("multiply-adds", .right),
+        ("GFLOP/s", .right),
       ] + (peak == nil ? [] : [("% of peak", .right)]) + [("kernel", .left)])
     let total = total
     func row(_ name: String, _ seconds: Double, _ operations: Double, _ kernel: String) {
@@ -70,7 +71,7 @@ struct StepTable {
         [
           name, fixedText(seconds * 1e3, decimals: 3),
           fixedText(total > 0 ? 100 * seconds / total : 0, decimals: 1),
-          operations > 0 ? fixedText(operations / 2e6, decimals: 2) : "",
+          operations > 0 ? groupedText(Int(operations / 2)) : "",
           operations > 0 ? fixedText(speed / 1e9, decimals: 1) : "",
         ]
           + (peak.map { [operations > 0 ? fixedText(100 * speed / $0, decimals: 0) : ""] } ?? [])
@@ -87,7 +88,7 @@ struct StepTable {
     return table.text
   }
 
-  static let reportedTitles = ["%", "MMAC", "GFLOP/s", "kernel"]
+  static let reportedTitles = ["%", "multiply-adds", "GFLOP/s", "kernel"]
 
   /// The same for a page.
   var reported: [ReportedTime] {
@@ -98,7 +99,7 @@ struct StepTable {
         milliseconds: row.seconds * 1e3,
         cells: [
           fixedText(total > 0 ? 100 * row.seconds / total : 0, decimals: 1),
-          row.multiplyAdds > 0 ? fixedText(row.multiplyAdds / 1e6, decimals: 2) : "",
+          row.multiplyAdds > 0 ? groupedText(Int(row.multiplyAdds)) : "",
           row.multiplyAdds > 0 ? fixedText(row.speed / 1e9, decimals: 1) : "", row.step.kernel,
         ]
       )

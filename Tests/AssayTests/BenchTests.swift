@@ -59,7 +59,8 @@ import Testing
       let text = try Command.run("bench", model, "--steps", "--runs", "2")
       #expect(text.code == 0 && text.errors == "", "\(text.errors)")
       for word in [
-        "random (seed 0)", "p99", "MiB peak", "packed weights", "% of peak", "GFLOP/s",
+        "random (seed 0)", "p99", "MiB peak", "MiB packed weights", "% of peak", "GFLOP/s",
+        "13,824 multiply-adds,", " 2,160 ",
       ] {
         #expect(text.output.contains(word), "\(word) in:\n\(text.output)")
       }
