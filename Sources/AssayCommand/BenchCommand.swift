@@ -18,7 +18,7 @@ struct BenchCommand: SourceCommand {
       With --json, the first line is {"load_ms": …, "first_ms": …}, followed by a line {"ms": …} for \
       each timed run, with --steps by a line for each step, and by a summary. --against compares with \
       such a file: two measurements are the same if their ranges from minimum to median overlap, or \
-      if their minimums differ by less than 2 %.
+      if their minimums differ by less than 2%.
 
       \(ModelHelp.discussion)
       """)

@@ -40,7 +40,7 @@ def machine_text(result):
     samples = sorted(result.counts.values())
     runs = "" if result.runs == 1 else f" in {result.runs} runs"
     return text + (f" {samples[0]} to {samples[-1]} samples per engine{runs}; the median sample takes "
-                   f"{100 * result.spread:.0f} % longer than the shortest.\n")
+                   f"{100 * result.spread:.0f}% longer than the shortest.\n")
 
 
 def comparison(result, goal, ours, rival):
@@ -164,7 +164,7 @@ def memory(found):
     text = f"## Peak memory\n\n{threads_text(threads).capitalize()}, {result.title}"
     if differences:
         text += (f"; with {' and '.join(other.title for other in found[1:])}, ours differs by at most "
-                 f"{100 * max(differences):.1f} %")
+                 f"{100 * max(differences):.1f}%")
     header = ["network", "ours, MB", "packed weights", "arena", "pages of files", "everything else",
               "leanest rival, MB"]
     return (f"{text}. The goals: less than the leanest rival, and at most {LARGEST_REST_MB} MB for everything else.\n\n"

@@ -9,7 +9,7 @@ struct GlobalOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Refuse to use more memory than this, such as 500M or 2G; default: 80 % of the available "
+      "Refuse to use more memory than this, such as 500M or 2G; default: 80% of the available "
         + "memory, but at most 1 MiB per byte of input, or 192 MiB if that is more.",
       valueName: "SIZE", visibility: .advanced))
   var maxMemory: ByteCount?

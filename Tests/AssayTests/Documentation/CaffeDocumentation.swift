@@ -55,7 +55,7 @@ enum CaffeDocumentation {
       ## Public networks
 
       `Tests/Tools/public_networks.txt` lists 267 deployment networks without Python layers. 264 of them
-      (98.9 %) convert. The other three are inconsistent: a Reshape does not match its bottom.
+      (98.9%) convert. The other three are inconsistent: a Reshape does not match its bottom.
 
       ## Differences from coremltools 4.1
 
