@@ -8,12 +8,16 @@ enum CompletionScript {
       complete -c 'assay' -n '\(positional) "assay help" -eq 1' -fa '\(names)'
 
       """
-    // The commands after `help`, in bash, zsh and fish.
+    // The commands after `help`, in bash, zsh and fish; in bash, no options before the commands.
     let text =
       script
       .replacing(
         "_assay_help() {\n    :",
         with: "_assay_help() {\n    COMPREPLY+=($(compgen -W '\(names)' -- \"${cur}\"))"
+      )
+      .replacing(
+        "    # Offer subcommand / ",
+        with: "    [[ \"${cur}\" = -* ]] || COMPREPLY=()\n    # Offer subcommand / "
       )
       .replacing("'*:subcommands:'", with: "'*:subcommands:(\(names))'")
       .replacing("complete -c 'assay' -f\n", with: fish)

@@ -56,6 +56,18 @@ import Testing
     #expect(result.output == "compress\n", "\(result.errors)")
   }
 
+  /// The commands, not `-h`.
+  @Test func bashOffersCommandsFirst() throws {
+    let script = """
+      source <("$0" --generate-completion-script bash)
+      COMP_WORDS=(assay '') COMP_CWORD=1 COMP_LINE='assay ' COMP_POINT=6
+      _assay assay '' assay
+      echo "${COMPREPLY[@]}"
+      """
+    let result = try Program("/bin/bash").run(["-c", script, Command.binary])
+    #expect(result.output.hasPrefix("convert run diff "), "\(result.output)\(result.errors)")
+  }
+
   /// Each value of an option would show the option's sentence in fish, were it not for the empty
   /// description after a tab.
   @Test func valuesInFishHaveNoDescription() throws {
