@@ -62,7 +62,9 @@ package enum InterfaceBuilder {
         hint: "declare one with \(setting: "imageInput")")
     }
     if options.imageInputs.isEmpty, options.preprocessing.isUsed {
-      notes.append("no input is an image, so scale, biases, means and colors have no effect")
+      notes.append(
+        "no input is an image, of 1 or 3 channels, so scale, biases, means and colors have no effect"
+      )
     }
     for feature in imported.outputs {
       description.output.append(try declare(feature, options.imageOutputs))
