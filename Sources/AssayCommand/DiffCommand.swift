@@ -5,7 +5,7 @@ struct DiffCommand: SourceCommand {
       assay diff MODEL [WEIGHTS] INPUT --expected FILE [options]
       assay diff A B [options]
       assay diff MODEL MODEL [INPUT…] [options]
-      assay diff MODEL [INPUT…] --precision float16 [options]
+      assay diff MODEL [INPUT…] --arithmetic float16 [options]
       """,
     discussion: """
       EXAMPLES:
@@ -16,7 +16,7 @@ struct DiffCommand: SourceCommand {
         assay diff deploy.prototxt net.caffemodel net.mlmodel
         assay diff actual.png expected.png -o difference.png
         assay diff old.mlmodel new.mlmodel cat.png -o difference.npz
-        assay diff model.mlmodel cat.png --precision float16
+        assay diff model.mlmodel cat.png --arithmetic float16
 
       The first form runs the model; the second compares two files of arrays, where B is expected; \
       the third compares the structure of two models and their predictions on the inputs or on random \
@@ -53,7 +53,7 @@ struct DiffCommand: SourceCommand {
   @Option(
     name: .customLong("tolerance"),
     help: ArgumentHelp(
-      "Set both tolerances for this precision; default: fp32, and fp16 with --precision float16."))
+      "Set both tolerances for this precision; default: fp32, and fp16 with --arithmetic float16."))
   var profile: Tolerance.Profile?
 
   @Option(help: ArgumentHelp("Also compare the N best classes.", valueName: "N"))
@@ -80,7 +80,7 @@ struct DiffCommand: SourceCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Seconds for --diagnose, and for the search of layers of --precision; default: 60.",
+      "Seconds for --diagnose, and for the search of layers of --arithmetic; default: 60.",
       valueName: "SECONDS"))
   var budget: Double?
 
@@ -124,7 +124,7 @@ struct DiffCommand: SourceCommand {
       throw ValidationError("--layers, --reference and --diagnose need a model and --expected FILE")
     }
     if let budget, !(budget > 0 && budget <= 1e6) || !diagnose && !isHalf {
-      throw ValidationError("--budget takes seconds, and needs --diagnose or --precision float16")
+      throw ValidationError("--budget takes seconds, and needs --diagnose or --arithmetic float16")
     }
     if let destination,
       ![".png", ".npz", ".npy", ".json", ".csv"].contains(where: destination.lowercased().hasSuffix)

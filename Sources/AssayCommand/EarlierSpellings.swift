@@ -17,6 +17,10 @@ enum EarlierSpellings {
   private static let options: [Spelling] = [
     Spelling(earlier: "--class-labels", current: "--labels"),
     Spelling(earlier: "--weights-precision", current: "--precision"),
+    Spelling(earlier: "--precision", current: "--arithmetic", command: "run"),
+    Spelling(earlier: "--precision", current: "--arithmetic", command: "diff"),
+    Spelling(earlier: "--precision", current: "--arithmetic", command: "eval"),
+    Spelling(earlier: "--precision", current: "--arithmetic", command: "bench"),
     Spelling(earlier: "--check", current: "--inputs", command: "convert"),
     Spelling(earlier: "--mean", current: "--image-mean"),
     Spelling(earlier: "--max-spec", current: "--target"),
@@ -45,6 +49,7 @@ enum EarlierSpellings {
     Spelling(earlier: "--type", current: "--layer", command: "compress"),
     Spelling(earlier: "--skip-type", current: "--skip-layer"),
     Spelling(earlier: "--block-size", current: "--group-size"),
+    Spelling(earlier: "--remove-function", current: "--rename-function") { "\($0)=" },
     Spelling(earlier: "--required", current: "--optional") { "\($0)=false" },
     Spelling(earlier: "--allow-shape", current: "--shape"),
     Spelling(earlier: "--shape-range", current: "--shape"),

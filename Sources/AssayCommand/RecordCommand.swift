@@ -26,7 +26,7 @@ struct RecordCommand: ParsableCommand {
   @Option(help: .private) var framework: String?
 
   @Option(
-    name: .customShort("o"),
+    name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp("Write the script to a file.", valueName: "FILE.py"),
     completion: .file(extensions: ["py"]))
   var destination: String?

@@ -196,4 +196,25 @@ import Testing
       #expect(try fileBytes(folder + "/a.mlmodel") == fileBytes(folder + "/b.mlmodel"))
     }
   }
+
+  /// `--precision` is that of a file, `--arithmetic` that of a run; an empty name removes a function.
+  @Test func oneWordForOneConcept() throws {
+    let demo = Fixtures("demo")
+    let words = ["swish.h5", "picture.png"].map(demo.path) + ["--preset", "keras-tf", "--json"]
+    let outputs = try [["--arithmetic", "float16"], ["--precision=float16"], []].map {
+      try Command.run(["run"] + words + $0).output
+    }
+    #expect(outputs[0] == outputs[1] && outputs[0] != outputs[2] && outputs[0] != "")
+    let package = Fixtures("programs").path("functions.mlpackage")
+    try withTemporaryFolder { folder in
+      for option in [["--rename-function", "square="], ["--remove-function", "square"]] {
+        let path = folder + "/\(option[1]).mlpackage"
+        let edited = try Command.run(
+          ["edit", package, "-o", path, "--default-function", "triple"] + option)
+        #expect(edited.code == 0, "\(edited.errors)")
+        let shown = try Command.run("inspect", path).output
+        #expect(shown.contains("2×3") && !shown.contains("square"), "\(shown)")
+      }
+    }
+  }
 }

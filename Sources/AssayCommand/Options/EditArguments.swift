@@ -61,23 +61,20 @@ struct FunctionEditArguments: ParsableArguments {
 
   @Option(
     name: .customLong("rename-function"),
-    help: ArgumentHelp("Rename a function; repeatable.", valueName: "OLD=NEW"))
+    help: ArgumentHelp(
+      "Rename a function, or remove it if NEW is empty; repeatable.", valueName: "OLD=NEW"))
   var renamed: [KeyValue] = []
-
-  @Option(
-    name: .customLong("remove-function"),
-    help: ArgumentHelp("Remove a function; repeatable.", valueName: "NAME"))
-  var removed: [String] = []
 
   /// - Parameter kept: the only function to keep.
   func edit(keeping kept: String?) throws -> FunctionEdit {
     var edit = FunctionEdit()
-    for pair in renamed {
+    for pair in renamed where !pair.value.isEmpty {
       try require(
         edit.renames.updateValue(pair.value, forKey: pair.key) == nil, .usage,
         "--rename-function names '\(pair.key)' twice")
     }
-    (edit.removed, edit.standard, edit.kept) = (removed, standard, kept)
+    edit.removed = renamed.filter(\.value.isEmpty).map(\.key)
+    (edit.standard, edit.kept) = (standard, kept)
     return edit
   }
 }

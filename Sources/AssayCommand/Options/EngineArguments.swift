@@ -56,6 +56,7 @@ extension ComputePrecision: ExpressibleByArgument {}
 /// The precision of what a network computes, as `convert` writes it into a program.
 struct ComputePrecisionArguments: ParsableArguments {
   @Option(
+    name: .customLong("arithmetic"),
     help: ArgumentHelp(
       "Simulate half-precision hardware: float16 rounds weights, inputs and the results of layers, float16-sums every partial sum, too; default: float32.",
       valueName: "PRECISION", visibility: .advanced))
@@ -65,7 +66,7 @@ struct ComputePrecisionArguments: ParsableArguments {
 
   func validate() throws {
     if precision == .float32, !kept.layers.isEmpty {
-      throw ValidationError("--keep-float32 needs --precision float16")
+      throw ValidationError("--keep-float32 needs --arithmetic float16")
     }
   }
 
@@ -85,7 +86,7 @@ struct KeptInFloat32Arguments: ParsableArguments {
   @Option(
     name: .customLong("keep-float32"),
     help: ArgumentHelp(
-      "With --precision float16, compute this layer in single precision; repeatable.",
+      "With float16, compute this layer in single precision; repeatable.",
       valueName: "LAYER", visibility: .advanced))
   var layers: [String] = []
 }

@@ -110,6 +110,7 @@ class DiffOptions(RunOptions, total=False):
     budget: float
     output: Path
     structure: bool
+    arithmetic: str
     keep_float32: Texts
 
 

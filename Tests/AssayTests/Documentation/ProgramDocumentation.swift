@@ -41,7 +41,7 @@ enum ProgramDocumentation {
       * A program becomes a neural network for the shapes of the current inputs, so `inspect --plan`,
         `bench --steps` and `diff --layers` work as for networks. Blobs have the names of the program's values.
       * Everything is computed in single precision. Half-precision weights are used as stored. A device that
-        computes in half precision gives values that differ by its rounding: `--precision float16` of `run`,
+        computes in half precision gives values that differ by its rounding: `--arithmetic float16` of `run`,
         `diff`, `eval` and `bench` rounds weights, inputs and the results of all layers to half precision
         ([half precision](predictions-differ.md#8-half-precision-before-it-ships)). In a program with values of
         both types, those in single precision remain so. `Tests/Tools/half_programs.py` compares its errors with
@@ -157,8 +157,8 @@ enum ProgramDocumentation {
       * `--rename OLD=NEW` accepts only identifiers. `--add-output NAME` makes any value of the function an output;
         `--remove-output` keeps the operations that compute it.
       * `--array-type` adds a conversion; arrays of half precision need a program for iOS 16 or later.
-      * `--function NAME` keeps one function, as `main`; `--default-function`, `--rename-function` and
-        `--remove-function` change models with several functions. Weights that no function uses are removed. Other
+      * `--function NAME` keeps one function, as `main`; `--default-function` and `--rename-function`
+        change models with several functions. Weights that no function uses are removed. Other
         options edit the interface of the default function.
       * Preprocessing, shapes and classes follow from the operations: change them in the network before
         `convert`.
