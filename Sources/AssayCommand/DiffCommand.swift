@@ -253,6 +253,9 @@ struct DiffCommand: SourceCommand {
     } else {
       Console.write(text.text())
       if let proof { Console.write("\n" + ProofText(proof).text(files.path)) }
+      if first.isSource, !comparison.matches || proof?.finding != nil, diagnoses != false {
+        Console.write(text.explanation(proof?.finding, files.path))
+      }
     }
     try loop?.conclude()
     try writeReport(other.path, against: files.path, inputs: words) { page in

@@ -21,6 +21,26 @@ struct ModelDifferenceText {
     return text
   }
 
+  /// Why a model differs from its source network: a line for the cause and one for the remedy.
+  func explanation(_ finding: Proof.Finding?, _ source: String) -> String {
+    let file = Console.escaped(String(source.split(separator: "/").last ?? ""))
+    let weights = comparison.difference.weights
+    let cause: String
+    var remedy = "convert \(file) again"
+    if let weight = weights.first(where: { $0.before != $0.after }) {
+      cause = "the weights of '\(Console.escaped(weight.layer))' are stored in \(weight.after)"
+      remedy = "accept that with --tolerance fp16 or int8, or " + remedy
+    } else if let weight = weights.first {
+      cause =
+        "the \(weight.parameter) of '\(Console.escaped(weight.layer))' are not those of \(file)"
+    } else if let finding {
+      cause = "layer '\(Console.escaped(finding.layer))' does not compute what \(file) says"
+    } else {
+      return ""
+    }
+    return "cause: \(cause)\nremedy: \(remedy)\n"
+  }
+
   private func structureText() -> String {
     let difference = comparison.difference
     guard !difference.isEmpty else { return "structure: the same\n" }
