@@ -920,6 +920,8 @@ layer("einsum_dense_heads", lambda k, L: L.EinsumDense(
 layer("einsum_dense_merge", lambda k, L: L.EinsumDense(
     "abcd,cde->abe", output_shape=(None, 5), bias_axes="e", activation="relu"), (4, 2, 3))
 layer("einsum_dense_ellipsis", lambda k, L: L.EinsumDense("...x,xy->...y", output_shape=7, bias_axes="y"), (4, 6))
+layer("einsum_dense_scalar", lambda k, L: L.EinsumDense("ab,b->a", output_shape=(), activation="tanh"), (6,))
+layer("einsum_dense_sum", lambda k, L: L.EinsumDense("abc,c->ab", output_shape=(4,)), (4, 6))
 layer("einsum_dense_middle", lambda k, L: L.EinsumDense("abc,bd->adc", output_shape=(3, 6), bias_axes="d"), (4, 6))
 
 # Activations
@@ -1206,6 +1208,13 @@ def _(L, ops, x, y):
     return [L.EinsumDense("abde,def->abf", (None, 5), activation="relu")(x), L.EinsumDense("abc,cd->abd", (None, 3))(y)]
 
 
+@network("quantized_int4_columns", (3,), (5, 4))
+def _(L, ops, x, y):
+    int4 = keras3.dtype_policies.QuantizedDTypePolicy("int4", "float32")
+    return [L.EinsumDense("ab,bcd->acd", (2, 5), bias_axes="d", dtype=int4)(x),
+            L.EinsumDense("abc,dc->abd", (None, 3), dtype=int4)(y)]
+
+
 @network("quantized_float8", (6,), (5, 4), values=[np.linspace(-2, 3, 6, dtype="f4")[None],
                                                    np.geomspace(1e-4, 9, 20, dtype="f4").reshape(1, 5, 4)])
 def _(L, ops, x, y):
@@ -1347,9 +1356,20 @@ def with_float8(model):
             w.assign(0.013 if "inputs" in w.path else 0.004)
 
 
+def with_codes(model):
+    """Layers that are made quantized have codes of zeros."""
+    rng = np.random.default_rng(4)
+    for w in model.weights:
+        if "int8" in str(w.dtype):
+            w.assign(rng.integers(-128, 128, w.shape))
+        elif "scale" in w.path:
+            w.assign(rng.uniform(2, 9, w.shape))
+
+
 AFTERWARD["quantized_float8"] = with_float8
 AFTERWARD["quantized_int8"] = AFTERWARD["quantized_int8_steps"] = lambda model: model.quantize("int8")
 AFTERWARD["quantized_int4"] = lambda model: model.quantize("int4")
+AFTERWARD["quantized_int4_columns"] = with_codes
 AFTERWARD["quantized_int4_matrices"] = AFTERWARD["quantized_int4_reversible"] = AFTERWARD["quantized_int4"]
 AFTERWARD["quantized_int8_reversible"] = AFTERWARD["quantized_int8"]
 AFTERWARD["lora_dense"] = AFTERWARD["lora_conv"] = with_lora

@@ -73,7 +73,9 @@ struct EinsumDense: KerasLayer {
       tensor = network.groupedProduct(
         tensor, Weights(matrix), groups: groups, inputs: inputs, outputs: results, call.name)
     }
-    if own.count + made.count != 1 {
+    if own.isEmpty && made.isEmpty {
+      tensor = network.settled(tensor.without([tensor.rank - 1]), for: call.name + "_split")
+    } else if own.count + made.count != 1 {
       tensor = try network.reshaped(
         tensor, to: try known(outer, call) + own.map(size) + made.map(size),
         preferred: .channelsLast, name: call.name + "__split__", call)

@@ -212,7 +212,9 @@ struct QuantizedLayer: KerasLayer {
       }
       return FloatValues(codes).shaped(try kernelShape(shape, call))
     }
-    let places = try isTable ? codes.indices.map { $0 / columns } : outputs(shape, call)
+    let places =
+      try isTable || mode == "int4"
+      ? codes.indices.map { isTable ? $0 / columns : $0 % columns } : outputs(shape, call)
     try call.require(
       places.allSatisfy(scales.indices.contains), "the shape of its scales does not match")
     for index in codes.indices { codes[index] /= scales[places[index]] }
