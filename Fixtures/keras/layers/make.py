@@ -1172,6 +1172,18 @@ def _(L, ops, x, y):
             ops.layer_normalization(y, numbers, numbers)]
 
 
+@network("operations_norms", (6, 3))
+def _(L, ops, x):
+    return [ops.rms_normalization(x + 1.0, np.arange(1, 4, dtype="f4")), ops.rms_normalization(x, epsilon=0.1)]
+
+
+@network("constants_of_items", (5, 3), (4,), values=[np.random.default_rng(6).normal(size=s).astype("f4")
+                                                    for s in ((2, 5, 3), (2, 4))])
+def _(L, ops, x, y):
+    class_token = np.tile(np.arange(3, dtype="f4"), (2, 1, 1))
+    return [ops.concatenate([class_token, x], 1), ops.stack([y, np.ones((2, 4), "f4")], 1)]
+
+
 @network("operations_attention", (5, 2, 4), (5, 2, 4), (5, 2, 4))
 def _(L, ops, q, k, v):
     return [ops.dot_product_attention(q, k, v), ops.dot_product_attention(q, k, v, scale=0.3, is_causal=True)]

@@ -95,12 +95,12 @@ struct LayerNormalization: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     axes = try configuration.ints("axis") ?? [-1]
-    isRootMeanSquare = configuration.className.contains("RMSNormalization")
+    isRootMeanSquare = configuration.kind.contains("RMSNormalization")
     epsilon = try configuration.double("epsilon", default: isRootMeanSquare ? 1e-6 : 1e-3)
     keepsMean = try isRootMeanSquare || configuration.bool("rms_scaling", default: false)
     let stored = try ScaleAndCenter(configuration)
     affine = ScaleAndCenter(
-      hasScale: keepsMean || stored.hasScale, hasCenter: !keepsMean && stored.hasCenter)
+      hasScale: keepsMean && !isRootMeanSquare || stored.hasScale, hasCenter: !keepsMean && stored.hasCenter)
   }
 
   var weights: [WeightSlot] { affine.weights }

@@ -13,8 +13,14 @@ extension OperationCall {
       throw layer.unsupported(
         "combining a shape with a tensor is not supported")
     }
-    let (values, stored) = try numbers(json)
-    var shape = stored
+    var (values, shape) = try numbers(json)
+    // The same for each item of a batch
+    if shape.count == tensor.rank, let count = shape.first, count > 1 {
+      let size = values.count / count
+      if values.dropFirst(size).elementsEqual(values.dropLast(size)) {
+        (values, shape[0]) = (Array(values.prefix(size)), 1)
+      }
+    }
     while shape.count > tensor.rank - 1, shape.first == 1 { shape.removeFirst() }
     try layer.require(
       shape.count < tensor.rank,

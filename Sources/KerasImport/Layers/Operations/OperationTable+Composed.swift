@@ -160,7 +160,6 @@ extension OperationTable {
         var weights: [(String, FloatValues)] = []
         if let gamma { weights.append(("gamma", gamma)) }
         if let beta { weights.append(("beta", beta)) }
-        try call.layer.require(!isRoot || gamma != nil, unsupported: "it has no scale")
         return try call.convert(
           [input], as: isRoot ? "RMSNormalization" : "LayerNormalization",
           [
