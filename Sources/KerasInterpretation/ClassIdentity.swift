@@ -39,6 +39,7 @@ enum ClassIdentity {
       "BatchNorm", "CustomScaleLayer", "DepthwiseConv3D", "DeprocessStylizedImage", "DropBlock1D",
       "DropBlock2D", "DropConnect", "FixedBatchNormalization", "FixedDropout", "GradientReversal",
       "InstanceNormalization", "L2Normalization", "Normalize2D", "ReflectPadding2D",
-      "ReflectionPadding2D", "Scale", "SubPixelUpscaling", "UpsampleLike",
+      "ReflectionPadding2D", "Scale", "SubPixelUpscaling", "UpsampleLike", "DepthToSpace",
+      "Normalize", "PatchEncoder", "Patches",
     ])
 }

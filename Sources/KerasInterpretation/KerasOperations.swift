@@ -9,7 +9,7 @@ enum KerasOperations {
       Shapes.operations, Merges.operations, Recurrences.operations, Wrappers.operations,
       Normalizations.operations, Collections.operations, Einsums.operations,
       Attentions.operations, Keras1Layers.operations, ConvolutionalLSTM.operations,
-      Lambdas.operations, Spectrograms.operations,
+      Lambdas.operations, Spectrograms.operations, Examples.operations,
       Resizings.operations, VisionTransformers.operations, AttentionModels.operations,
     ] {
       table.merge(family) { first, _ in first }
@@ -47,5 +47,6 @@ enum KerasOperations {
       ("DepthwiseConvolution1D", "DepthwiseConv1D"), ("DepthwiseConvolution2D", "DepthwiseConv2D"),
       ("SeparableConvolution1D", "SeparableConv1D"), ("Normalize2D", "L2Normalization"),
       ("ReflectPadding2D", "ReflectionPadding2D"), ("ReversibleEmbedding", "Embedding"),
+      ("DepthToSpace", "SubPixelUpscaling"), ("Normalize", "L2Normalization"),
     ]
 }

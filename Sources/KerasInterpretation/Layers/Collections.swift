@@ -23,14 +23,14 @@ enum Collections {
     },
     "SubPixelUpscaling": blocks, "ReflectionPadding2D": reflected, "UpsampleLike": like,
     "CenterCrop": centerCrop, "CategoryEncoding": { try [encoded($0, $0.input)] },
-    "Discretization": discretization,
+    "Discretization": discretization, "IntegerLookup": lookup,
   ]
 
   /// Channels into blocks of pixels: channel (i · factor + j) · depth + c goes to row i, column j.
   private static func blocks(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 4)
     try run.require(!run.isChannelsFirst, "channels first")
-    let factor = try run.sizes("scale_factor", "size", count: 2, default: 2)[0]
+    let factor = try run.sizes("scale_factor", "size", "block_size", count: 2, default: 2)[0]
     let shape = run.input.shape
     let area = try checkedProduct([factor, factor])
     try run.require(shape[3] % area == 0, "\(shape[3]) channels")
@@ -99,11 +99,13 @@ enum Collections {
 
   /// One-hot or multi-hot encoding: a row for each index, or one row for all indices along the last
   /// axis.
-  private static func encoded(_ run: LayerRun, _ indices: DoubleArray) throws -> KerasValue {
+  private static func encoded(
+    _ run: LayerRun, _ indices: DoubleArray, count: Int? = nil
+  ) throws -> KerasValue {
     try run.require(run.inputs.count == 1, "\(run.inputs.count) inputs")
     let count = try run.sizes(
       "num_tokens", count: 1,
-      default: (run.field("bin_boundaries")?.array?.count ?? 0) + 1)[0]
+      default: count ?? (run.field("bin_boundaries")?.array?.count ?? 0) + 1)[0]
     let mode = run.field("output_mode")?.string ?? "multi_hot"
     try run.require(
       ["one_hot", "multi_hot", "count"].contains(mode), "its output_mode '\(mode)'")
@@ -131,5 +133,29 @@ enum Collections {
     }
     let mode = run.field("output_mode")?.string ?? "int"
     return mode == "int" ? [KerasValue(array: places)] : [try encoded(run, places)]
+  }
+
+  /// The places of numbers in the vocabulary, behind those of masked and of unknown numbers.
+  private static func lookup(_ run: LayerRun) throws -> [KerasValue] {
+    let isInt = run.field("output_mode")?.string ?? "int" == "int"
+    let specials = [run.field("mask_token")?.double, run.field("oov_token")?.double]
+    let mask = isInt ? specials[0] : nil
+    let unknowns = run.field("num_oov_indices")?.int ?? 1
+    var words = run.field("vocabulary")?.array?.compactMap(\.double) ?? []
+    for special in specials where special != nil && words.first == special { words.removeFirst() }
+    try run.require(
+      (0...1).contains(unknowns) && !run.bool("invert"), "its num_oov_indices or invert")
+    let first = unknowns + (mask == nil ? 0 : 1)
+    let places = try run.input.map { number -> Double in
+      if number == mask { return 0 }
+      let place = words.firstIndex(of: number)
+      try run.require(
+        place != nil || unknowns == 1 && number == number.rounded(),
+        "\(number) is not in its vocabulary")
+      return Double(place.map { $0 + first } ?? first - 1)
+    }
+    if isInt { return [KerasValue(array: places)] }
+    let width = run.bool("pad_to_max_tokens") ? run.field("max_tokens")?.int : nil
+    return [try encoded(run, places, count: width ?? words.count + first)]
   }
 }

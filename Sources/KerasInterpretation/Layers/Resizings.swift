@@ -1,4 +1,5 @@
 import Interpretation
+import LibC
 import TensorCore
 
 /// Resizing to a size, perhaps behind cropping or padding to its aspect ratio.
@@ -9,7 +10,6 @@ enum Resizings {
     try run.require((3...4).contains(run.input.rank), "an input of shape \(run.input.shape)")
     let size = try [run.sizes("height", count: 1)[0], run.sizes("width", count: 1)[0]]
     let mode = run.field("interpolation")?.string ?? "bilinear"
-    try run.require(!run.bool("antialias"), "antialiasing is not interpreted")
     let hasBatch = run.input.rank == 4
     let given = hasBatch ? run.input : try run.input.reshaped([1] + run.input.shape)
     var planes = run.planes(given)
@@ -43,6 +43,22 @@ enum Resizings {
     return DoubleArray.concatenated([block, array, block], axis: axis)
   }
 
+  /// How much a pixel at a distance counts.
+  private static func share(_ run: LayerRun, _ x: Double, _ mode: String) throws -> Double {
+    switch mode {
+    case "bilinear": return max(0, 1 - x)
+    case "bicubic":
+      // Keys's cubic with a = −½
+      if x < 1 { return 1 - 2.5 * x * x + 1.5 * x * x * x }
+      return x < 2 ? 2 - 4 * x + 2.5 * x * x - 0.5 * x * x * x : 0
+    case "lanczos3", "lanczos5":
+      let radius: Double = mode == "lanczos3" ? 3 : 5
+      func sinc(_ x: Double) -> Double { x < 1e-9 ? 1 : sin(.pi * x) / (.pi * x) }
+      return x < radius ? sinc(x) * sinc(x / radius) : 0
+    default: throw run.missing("the interpolation '\(mode)' is not interpreted")
+    }
+  }
+
   /// TensorFlow 2's resizing along one axis: the centers of pixels are at halves.
   private static func resized(
     _ run: LayerRun, _ array: DoubleArray, _ axis: Int, _ length: Int, _ mode: String
@@ -51,6 +67,14 @@ enum Resizings {
     let scale = Double(size) / Double(length)
     let taps: [[(place: Int, share: Double)]] = try (0..<length).map { step in
       let center = (Double(step) + 0.5) * scale
+      if run.bool("antialias"), mode != "nearest" {
+        let spread = max(scale, 1)
+        let shares = try (0..<size).map {
+          try share(run, abs(Double($0) + 0.5 - center) / spread, mode)
+        }
+        let total = shares.reduce(0, +)
+        return shares.indices.map { ($0, shares[$0] / total) }
+      }
       switch mode {
       case "nearest": return [(min(size - 1, Int(center)), 1)]
       case "bilinear":
