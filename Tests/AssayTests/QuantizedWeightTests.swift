@@ -37,4 +37,20 @@ import Testing
       #expect(same.code == 0, "\(same.output)\(same.errors)")
     }
   }
+
+  /// Keras quantizes the layers inside attention, which is not supported.
+  @Test func attentionIsRefused() throws {
+    try withTemporaryFolder { folder in
+      let result = try Command.run(
+        [
+          "convert", Fixtures("keras/refused").path("quantized_attention.h5"), "-o",
+          folder + "/m.mlmodel",
+        ])
+      #expect(result.code == 2)
+      #expect(
+        result.errors.contains(
+          "(MultiHeadAttention): it has more weights than its class: a layer inside is quantized"))
+      #expect(result.errors.contains("hint: save the model before quantize()"))
+    }
+  }
 }

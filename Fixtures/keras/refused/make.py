@@ -1,6 +1,6 @@
 #!/usr/bin/env python3.11
 """Writes lambdas.json (functions as Python 3.11's marshal writes them) and the files wide_*.h5 (a Dense
-whose kernel is of whole numbers). Needs h5py and numpy."""
+whose kernel is of whole numbers) and quantized_attention.h5. Needs h5py, numpy and keras 3."""
 import base64
 import json
 import marshal
@@ -55,3 +55,11 @@ for name, kind, value in [("int64", "<i8", 2**24 + 1), ("uint64", "<u8", 2**63 +
         group = root.create_group("d")
         group.attrs["weight_names"] = np.array([b"d/kernel:0"])
         group.create_dataset("d/kernel:0", data=np.array([[1], [value]], kind))
+
+import keras
+
+keras.utils.set_random_seed(1)
+x = keras.Input((4, 6))
+attention = keras.Model(x, keras.layers.MultiHeadAttention(2, 3)(x, x))
+attention.quantize("int8")
+attention.save(os.path.join(HERE, "quantized_attention.h5"))
