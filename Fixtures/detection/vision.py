@@ -1,15 +1,24 @@
 #!/usr/bin/env python3
-"""vision.py opencv|keras — writes seven small detectors with random weights, an image, and their boxes
-into vision/. `opencv` needs OpenCV 4 and numpy, `keras` TensorFlow, tf_keras and numpy.
+"""vision.py opencv|keras|coremltools — writes small detectors with random weights, an image, and their boxes
+into vision/. `opencv` needs OpenCV 4 and numpy, `keras` TensorFlow, tf_keras and numpy, `coremltools`
+coremltools 9 and numpy.
 
 OpenCV runs the Darknet and Caffe networks and decodes YOLO v4's boxes; Keras runs the others. The other
 decoding and the suppression are in NumPy, here: of each candidate its best class, of each
 class the best box, without those that overlap it by more than 0.45. expected.json has, for each network,
 rows of class, score, x, y, width, height, in pixels of the image, clipped to it, the best first.
 
+`coremltools` writes pipelines layer by layer as other tools do, and computes their boxes in NumPy:
+turi.mlmodel     Turi Create, apple/turicreate 022949af724a, src/toolkits/coreml_export/
+                 neural_net_models_exporter.cpp (export_object_detector_model) and
+                 src/toolkits/object_detection/od_yolo.cpp (add_yolo)
+createml.mlmodel Create ML's full network: the same exporter, which takes the input's name, with `imagePath`
+ultralytics.*    Ultralytics, ultralytics/ultralytics 10e7faf33d22, ultralytics/utils/export/coreml.py
+                 (IOSDetectModel, pipeline_coreml): a network, and an ML Program, whose classes are padded to 80
+
 rows.prototxt is written by hand: the largest red of each quarter is the score of a box there.
 """
-import json, os, struct, sys, zlib
+import json, os, shutil, struct, sys, zlib
 import numpy as np
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "vision"))
@@ -295,7 +304,165 @@ def keras():
               0.9)
 
 
-{"opencv": opencv, "keras": keras}[sys.argv[1]]()
+def pipelines():
+    import coremltools as ct
+    from coremltools.converters.mil import Builder as mb
+    from coremltools.models.neural_network import NeuralNetworkBuilder
+    labels = ["circle", "square", "triangle"]
+    x = pixels().astype(np.float64) / 255
+    patches = x.reshape(8, 8, 8, 8, 3).transpose(0, 2, 4, 1, 3).reshape(8, 8, 192)
+
+    def weights(outputs, inputs, s):
+        return random.normal(0, s / np.sqrt(inputs), (outputs, inputs)), random.normal(0, 0.3, outputs)
+
+    def suppressed(network, image, names, confidence, coordinates, version):
+        """The suppression that both tools add, and the pipeline of the two."""
+        spec = ct.proto.Model_pb2.Model(specificationVersion=version)
+        nms = spec.pipeline.models.add()
+        nms.specificationVersion = version
+        for feature in network.description.output:
+            nms.description.input.add().CopyFrom(feature)
+        for place, width in (("confidence", len(names)), ("coordinates", 4)):
+            feature = nms.description.output.add(name=place)
+            feature.type.multiArrayType.dataType = network.description.output[0].type.multiArrayType.dataType
+            for lower, upper in ((0, -1), (width, width)):
+                feature.type.multiArrayType.shapeRange.sizeRanges.add(lowerBound=lower, upperBound=upper)
+        part = nms.nonMaximumSuppression
+        part.confidenceInputFeatureName, part.coordinatesInputFeatureName = confidence, coordinates
+        part.iouThresholdInputFeatureName, part.confidenceThresholdInputFeatureName = "iouThreshold", "confidenceThreshold"
+        part.confidenceOutputFeatureName, part.coordinatesOutputFeatureName = "confidence", "coordinates"
+        part.iouThreshold, part.confidenceThreshold = 0.45, THRESHOLD
+        part.stringClassLabels.vector.extend(names)
+        spec.pipeline.models.insert(0, network)
+        spec.description.input.add().CopyFrom(network.description.input[0])
+        spec.description.input[0].name = image
+        for name in ("iouThreshold", "confidenceThreshold"):
+            spec.description.input.add(name=name).type.doubleType.SetInParent()
+        spec.description.output.extend(nms.description.output)
+        return spec, spec.pipeline.models[1]
+
+    THRESHOLD = 0.6
+    body, body_bias = weights(8, 192, 2)
+    head, head_bias = weights(24, 8, 1.6)
+    hidden = patches @ body.T + body_bias
+    anchors = np.array([[2, 3], [4, 2.5], [3, 5]])
+    leaky = np.where(hidden > 0, hidden, 0.1 * hidden)
+    grid = (leaky @ head.T + head_bias).reshape(8, 8, 3, 8)
+    kernel = lambda w, size: w.reshape(len(w), -1, size, size).transpose(2, 3, 1, 0)
+    for name, image in (("turi", "image"), ("createml", "imagePath")):
+        judge(name, *cells(grid, anchors / 8, isSoftmax=True), THRESHOLD)
+        b = NeuralNetworkBuilder(
+            [(image, ct.models.datatypes.Array(3, SIDE, SIDE))],
+            [("raw_confidence", None), ("raw_coordinates", None)], disable_rank5_shape_mapping=False)
+        b.add_scale("_divscalar0", np.array([1 / 255]), 0, False, image, "_divscalar0", [1])
+        b.add_convolution("conv0_fwd", 3, 8, 8, 8, 8, 8, "valid", 1, kernel(body, 8), body_bias, True,
+                          input_name="_divscalar0", output_name="conv0_fwd")
+        b.add_activation("leakyrelu0_fwd", "LEAKYRELU", "conv0_fwd", "leakyrelu0_fwd", [0.1])
+        b.add_convolution("conv8_fwd", 8, 24, 1, 1, 1, 1, "same", 1, kernel(head, 1), head_bias, True,
+                          input_name="leakyrelu0_fwd", output_name="conv8_fwd")
+        reshape = lambda name, source, shape: b.add_reshape(name, source, name, shape, 0)
+        part = lambda name, source, first, last: b.add_slice(name, source, name, "channel", first, last, 1)
+        reshape("ymap_sp_pre", "conv8_fwd", [1, 3, 8, 64])
+        b.add_permute("ymap_sp", [0, 2, 1, 3], "ymap_sp_pre", "ymap_sp")
+        part("raw_rel_xy_sp", "ymap_sp", 0, 2)
+        b.add_activation("rel_xy_sp", "SIGMOID", "raw_rel_xy_sp", "rel_xy_sp")
+        reshape("rel_xy", "rel_xy_sp", [1, 2, 192, 1])
+        j, i = np.mgrid[0:8, 0:8]
+        b.add_load_constant("constant_xy", "constant_xy",
+                            np.concatenate([np.tile(i.ravel(), 3), np.tile(j.ravel(), 3)]).astype(float), [2, 192, 1])
+        b.add_elementwise("xy", ["constant_xy", "rel_xy"], "xy", "ADD")
+        part("raw_rel_wh_sp", "ymap_sp", 2, 4)
+        b.add_unary("rel_wh_sp", "raw_rel_wh_sp", "rel_wh_sp", "exp")
+        reshape("rel_wh", "rel_wh_sp", [1, 6, 8, 8])
+        b.add_load_constant("c_anchors", "c_anchors", np.repeat(anchors.T.ravel(), 64), [6, 8, 8])
+        b.add_elementwise("wh_pre", ["c_anchors", "rel_wh"], "wh_pre", "MULTIPLY")
+        reshape("wh", "wh_pre", [1, 2, 192, 1])
+        b.add_elementwise("boxes_out_transposed", ["xy", "wh"], "boxes_out_transposed", "CONCAT")
+        b.add_permute("boxes_out", [0, 2, 1, 3], "boxes_out_transposed", "boxes_out")
+        b.add_scale("raw_coordinates", np.full(768, 1 / 8), 0, False, "boxes_out", "raw_coordinates", [192, 4, 1])
+        part("scores_sp", "ymap_sp", 5, 8)
+        b.add_softmax("probs_sp", "scores_sp", "probs_sp")
+        part("logit_conf_sp", "ymap_sp", 4, 5)
+        b.add_activation("conf_sp", "SIGMOID", "logit_conf_sp", "conf_sp")
+        b.add_elementwise("conf_tiled_sp", ["conf_sp"] * 3, "conf_tiled_sp", "CONCAT")
+        b.add_elementwise("confprobs_sp", ["conf_tiled_sp", "probs_sp"], "confprobs_sp", "MULTIPLY")
+        reshape("confprobs_transposed", "confprobs_sp", [1, 3, 192, 1])
+        b.add_permute("raw_confidence", [0, 2, 1, 3], "confprobs_transposed", "raw_confidence")
+        network = b.spec
+        network.specificationVersion = 3
+        feature = network.description.input[0].type.imageType
+        feature.width = feature.height = SIDE
+        feature.colorSpace = ct.proto.FeatureTypes_pb2.ImageFeatureType.RGB
+        for feature, width in zip(network.description.output, (3, 4)):
+            array = feature.type.multiArrayType
+            array.dataType = ct.proto.FeatureTypes_pb2.ArrayFeatureType.DOUBLE
+            array.shape[:] = [192, width]
+            array.shapeRange.sizeRanges.add(lowerBound=0, upperBound=-1)
+            array.shapeRange.sizeRanges.add(lowerBound=width, upperBound=width)
+        spec, nms = suppressed(network, image, labels, "raw_confidence", "raw_coordinates", 3)
+        for threshold in ("iouThreshold", "confidenceThreshold"):
+            nms.description.input.add(name=threshold).type.doubleType.SetInParent()
+        for feature in spec.description.input[1:]:
+            feature.type.isOptional = True
+        spec.description.metadata.userDefined["classes"] = ",".join(labels)
+        ct.models.utils.save_spec(spec, name + ".mlmodel")
+
+    # The head of YOLO v8 and later: of each side a distribution over 16 distances in cells.
+    THRESHOLD = 0.6
+    sides, sides_bias = weights(64, 8, 2.5)
+    classes, classes_bias = weights(3, 8, 2)
+    silu = hidden / (1 + np.exp(-hidden))
+    bins = np.exp((silu @ sides.T + sides_bias).reshape(64, 4, 16))
+    distance = (bins / bins.sum(2, keepdims=True)) @ np.arange(16)
+    cell = np.stack(np.mgrid[0:8, 0:8][::-1], 2).reshape(64, 2) + 0.5
+    boxes = np.concatenate([cell + (distance[:, 2:] - distance[:, :2]) / 2, distance[:, :2] + distance[:, 2:]], 1) / 8
+    scores = 1 / (1 + np.exp(-(silu @ classes.T + classes_bias).reshape(64, 3)))
+    single = lambda w: w.astype(np.float32)
+    for name, kind in (("ultralytics", "neuralnetwork"), ("ultralytics_program", "mlprogram")):
+        judge(name, boxes, scores, THRESHOLD)
+
+        @mb.program(input_specs=[mb.TensorSpec((1, 3, SIDE, SIDE))])
+        def network(image):
+            y = mb.silu(x=mb.conv(x=image, weight=single(body.reshape(8, 3, 8, 8)), bias=single(body_bias), strides=[8, 8]))
+            distances = mb.conv(x=y, weight=single(sides[:, :, None, None]), bias=single(sides_bias))
+            logits = mb.conv(x=y, weight=single(classes[:, :, None, None]), bias=single(classes_bias))
+            distances = mb.transpose(x=mb.reshape(x=distances, shape=[1, 4, 16, 64]), perm=[0, 2, 1, 3])
+            distances = mb.conv(x=mb.softmax(x=distances, axis=1),
+                                weight=np.arange(16, dtype=np.float32).reshape(1, 16, 1, 1))
+            distances = mb.reshape(x=distances, shape=[1, 4, 64])
+            low = mb.slice_by_size(x=distances, begin=[0, 0, 0], size=[1, 2, 64])
+            high = mb.slice_by_size(x=distances, begin=[0, 2, 0], size=[1, 2, 64])
+            low = mb.sub(x=single(cell.T[None]), y=low)
+            high = mb.add(x=single(cell.T[None]), y=high)
+            center = mb.real_div(x=mb.add(x=low, y=high), y=np.float32(2))
+            xywh = mb.mul(x=mb.concat(values=[center, mb.sub(x=high, y=low)], axis=1), y=np.float32(8))
+            rows = mb.concat(values=[xywh, mb.sigmoid(x=mb.reshape(x=logits, shape=[1, 3, 64]))], axis=1)
+            rows = mb.transpose(x=mb.squeeze(x=rows, axes=[0]), perm=[1, 0])
+            xywh, cls = mb.split(x=rows, split_sizes=[4, 3], axis=1)
+            if kind == "mlprogram":
+                cls = mb.pad(x=cls, pad=[0, 0, 0, 77], mode="constant", constant_val=np.float32(0))
+            return mb.identity(x=cls, name="var_90"), mb.mul(x=xywh, y=np.float32(1 / SIDE), name="var_92")
+
+        model = ct.convert(network, convert_to=kind, skip_model_load=True,
+                           inputs=[ct.ImageType("image", (1, 3, SIDE, SIDE), scale=1 / 255)])
+        network = model.get_spec()
+        # As in earlier versions of Ultralytics, for arrays of single precision.
+        network.specificationVersion = max(5, network.specificationVersion)
+        if kind == "neuralnetwork":
+            for feature, width in zip(network.description.output, (3, 4)):
+                feature.type.multiArrayType.shape[:] = [64, width]
+        names = labels if kind == "neuralnetwork" else labels + [str(i) for i in range(3, 80)]
+        spec, nms = suppressed(network, "image", names, "var_90", "var_92", network.specificationVersion)
+        nms.nonMaximumSuppression.pickTop.perClass = True
+        spec.description.metadata.userDefined["names"] = str(dict(enumerate(labels)))
+        if kind == "neuralnetwork":
+            ct.models.utils.save_spec(spec, name + ".mlmodel")
+        else:
+            shutil.rmtree(name + ".mlpackage", ignore_errors=True)
+            ct.models.MLModel(spec, weights_dir=model.weights_dir, skip_model_load=True).save(name + ".mlpackage")
+
+
+{"opencv": opencv, "keras": keras, "coremltools": pipelines}[sys.argv[1]]()
 with open("expected.json", "w") as file:
     lines = [f'"{name}": {json.dumps(case)}' for name, case in sorted(expected.items())]
     file.write("{" + ",\n".join(lines) + "}\n")

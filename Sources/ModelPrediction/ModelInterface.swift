@@ -71,7 +71,9 @@ package struct ModelInterface: Sendable {
         .mismatch, "the model has no input '\(name)'",
         hint: "its inputs are \(inputs.map(\.name).joined(separator: ", "))")
     }
-    let missing = inputs.filter { $0.type?.isOptional != true && values[$0.name] == nil }
+    let missing = inputs.filter {
+      $0.type?.isOptional != true && values[$0.name] == nil && !thresholdInputs.contains($0.name)
+    }
     try require(
       missing.isEmpty, .mismatch,
       "no value for input \(missing.map(\.name).joined(separator: ", "))",

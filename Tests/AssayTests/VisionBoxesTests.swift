@@ -42,6 +42,13 @@ import Testing
     let boxes: [[Double]]
   }
 
+  private func expected(_ name: String) throws -> Expected {
+    let cases = try JSONDecoder().decode(
+      [String: Expected].self,
+      from: Data(contentsOf: URL(filePath: Self.folder + "expected.json")))
+    return try #require(cases[name])
+  }
+
   private func difference(_ run: Command.Result, _ expected: Expected) throws -> Double {
     #expect(run.code == 0, "\(run.errors)")
     let result = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
@@ -68,10 +75,7 @@ import Testing
 
   @Test(arguments: detectors)
   func boxesEqualTheFrameworks(_ detector: Detector) throws {
-    let cases = try JSONDecoder().decode(
-      [String: Expected].self,
-      from: Data(contentsOf: URL(filePath: Self.folder + "expected.json")))
-    let expected = try #require(cases[detector.name])
+    let expected = try expected(detector.name)
     let boxes = ["--detect"] + detector.boxes + ["--detector", "threshold=\(expected.threshold)"]
     try withTemporaryFolder { folder in
       let convert = ["convert"] + detector.files.map { Self.folder + $0 } + detector.options
@@ -84,6 +88,16 @@ import Testing
       _ = try Command.run(convert + ["-o", plain])
       #expect(try difference(try Command.run(["run", plain] + image + boxes), expected) < 1e-3)
     }
+  }
+
+  /// Layer by layer as Turi Create, Create ML and Ultralytics write them: see vision.py.
+  @Test(arguments: ["turi", "createml", "ultralytics", "ultralytics_program"])
+  func pipelinesOfOtherTools(_ name: String) throws {
+    let path = Self.folder + name + (name.hasSuffix("program") ? ".mlpackage" : ".mlmodel")
+    let run = try Command.run("run", path, Self.folder + "image.png", "--json")
+    #expect(try difference(run, expected(name)) < 1e-3)
+    let isRefused = try !name.hasSuffix("program") && !AppleValidator.refusals(of: [path]).isEmpty
+    #expect(!isRefused)
   }
 
   /// The rows of Caffe's DetectionOutput: a pipeline has the boxes of the plain network.

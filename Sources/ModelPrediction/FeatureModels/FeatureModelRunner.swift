@@ -5,10 +5,12 @@ import TensorCore
 struct FeatureModelRunner: Sendable {
   private let description: ModelDescription
   private let model: any FeatureModelComputation
+  private let thresholds: Set<String>
 
   /// - Throws: `ModelError` if the parameters cannot be computed.
   init(_ parameters: any FeatureModelParameters, _ description: ModelDescription) throws {
     self.description = description
+    thresholds = parameters.thresholdInputs
     let type = try (parameters as? any RunnableFeatureModel).orThrow(
       ModelError(.unsupported, "models of type \(parameters.typeName) cannot run"))
     model = try type.computation(description)
@@ -24,7 +26,8 @@ struct FeatureModelRunner: Sendable {
     for feature in description.input {
       guard let value = values[feature.name] else {
         try require(
-          feature.type?.isOptional == true, .mismatch, "no value for input \(feature.name)")
+          feature.type?.isOptional == true || thresholds.contains(feature.name), .mismatch,
+          "no value for input \(feature.name)")
         continue
       }
       try feature.type?.requireNumbers(value, feature: feature.name)

@@ -12,12 +12,20 @@ extension Model {
 }
 
 extension Model {
-  /// The inputs with which a pipeline overrides the thresholds of a suppression; the suppression
-  /// cannot declare them as optional.
+  /// Those of its parameters, or of a pipeline's models.
   var thresholdInputs: Set<String> {
-    guard case .features(let model)? = type,
-      let suppression = model.parameters as? NonMaximumSuppressionModel
-    else { return [] }
+    guard case .features(let model)? = type else {
+      return Set(pipelineModels.flatMap(\.thresholdInputs))
+    }
+    return model.parameters.thresholdInputs
+  }
+}
+
+extension FeatureModelParameters {
+  /// The inputs with which a pipeline overrides the thresholds of a suppression. The suppression
+  /// does not declare them, or not as optional: it has its own thresholds.
+  var thresholdInputs: Set<String> {
+    guard let suppression = self as? NonMaximumSuppressionModel else { return [] }
     return [suppression.overlapInput, suppression.confidenceThresholdInput]
   }
 }
@@ -30,14 +38,15 @@ extension Predictor {
     for (index, member) in members.enumerated() {
       do {
         var inputs: [String: FeatureValue] = [:]
-        for input in member.inputs {
+        let thresholds = member.model.thresholdInputs
+        for input in member.inputs where !thresholds.contains(input.name) {
           if let value = available[input.name] {
             inputs[input.name] = value
           } else if input.type?.isOptional != true {
             throw ModelError(.malformed, "no earlier model produces its input '\(input.name)'")
           }
         }
-        for name in member.model.thresholdInputs { inputs[name] = available[name] }
+        for name in thresholds { inputs[name] = available[name] }
         available.merge(try member.features(inputs)) { $1 }
       } catch let error as ModelError {
         throw error.inside("model \(model.pipelineName(index)) of the pipeline")

@@ -3,12 +3,9 @@ import TensorCore
 
 extension NonMaximumSuppressionModel: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
-    let confidences = try array(confidenceInput, inputs)
-    let boxes = try array(coordinatesInput, inputs)
+    let boxes = try rows(coordinatesInput, inputs)
+    let confidences = try rows(confidenceInput, inputs, count: boxes.shape[0])
     let (count, classes) = (confidences.shape[0], confidences.shape[1])
-    try require(
-      boxes.shape == [count, 4], .mismatch,
-      "\(boxes.shape) coordinates for \(count) boxes", field: coordinatesInput)
     let overlap = inputs.values[overlapInput]?.number ?? overlap
     let threshold = inputs.values[confidenceThresholdInput]?.number ?? confidence
     let perClass = if case .pickTop(true)? = method { true } else { false }
@@ -65,15 +62,22 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
     }
   }
 
-  private func array(_ name: String, _ inputs: FeatureInputs) throws -> NumberArray {
+  /// A row for each box: by default those of four coordinates.
+  private func rows(_ name: String, _ inputs: FeatureInputs, count: Int? = nil) throws
+    -> NumberArray
+  {
     let array = try (inputs.values[name]?.numberArray).orThrow(
       ModelError(.mismatch, "no value for input \(name)"))
-    // Networks put axes of length 1 in front.
-    let shape = array.shape.count > 2 ? Array(array.shape.suffix(2)) : array.shape
+    let count = count ?? array.elements.count / 4
+    let width = count == 0 ? array.shape.last ?? 0 : array.elements.count / count
+    // Networks put axes of length 1 before and after those of boxes and numbers.
+    func long(_ shape: [Int]) -> [Int] { shape.filter { $0 != 1 } }
     try require(
-      shape.count == 2 && shape.reduce(1, *) == array.elements.count, .mismatch,
-      "an array of shape \(array.shape) does not have a row for each box", field: name)
-    return NumberArray(shape: shape, array.elements)
+      long(array.shape) == long([count, width]) && count * width == array.elements.count,
+      .mismatch,
+      "an array of shape \(array.shape) does not have a row for each of \(count) boxes",
+      field: name)
+    return NumberArray(shape: [count, width], array.elements)
   }
 
   /// The number of boxes that the outputs' shapes ask for.
