@@ -2,14 +2,14 @@ import TensorCore
 
 /// Names of a model as identifiers, literals and comments of Swift. Whatever a name holds, the text
 /// stays what it is meant as.
-struct SwiftNames {
+package struct SwiftNames {
   private var taken: Set<String>
 
-  init(taken: Set<String>) { self.taken = taken }
+  package init(taken: Set<String>) { self.taken = taken }
 
   /// `name` with every character that an identifier cannot have as `_`, and a number behind it where
   /// the result is a word of the language or has been given before.
-  mutating func unique(_ name: String, else empty: String) -> String {
+  package mutating func unique(_ name: String, else empty: String) -> String {
     var text = String(
       name.unicodeScalars.prefix(60).map { Self.isPart($0) ? Character($0) : "_" })
     if text.allSatisfy({ $0 == "_" }) { text = empty }
@@ -45,7 +45,7 @@ struct SwiftNames {
   }
 
   /// A text for a comment of one line.
-  static func comment(_ text: String) -> String { escaped(text) { _ in false } }
+  package static func comment(_ text: String) -> String { escaped(text) { _ in false } }
 
   /// Characters outside printable ASCII, and `special` ones, by their numbers.
   private static func escaped(

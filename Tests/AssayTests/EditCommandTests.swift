@@ -117,6 +117,34 @@ import Testing
     }
   }
 
+  /// The ranges in the Swift file hold what the files of the parameters do.
+  @Test func offsetsInSwift() throws {
+    try withModel { folder, model in
+      for (name, format) in [("one", "swift"), ("each", "npy")] {
+        let out = try Command.run(
+          "inspect", model, "--export-weights", folder + "/" + name, "--weight-files",
+          "format=\(format)")
+        #expect(out.code == 0, "\(out.errors)")
+      }
+      let bytes = try Data(contentsOf: URL(filePath: folder + "/one/weights.bin"))
+      let floats = bytes.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+      let text = try String(contentsOfFile: folder + "/one/weights.swift", encoding: .utf8)
+      let ranges = text.matches(of: #/static let (\w+) = (\d+)\.\.<(\d+)/#).map { match in
+        (String(match.1), Int(match.2) ?? 0, Int(match.3) ?? 0)
+      }
+      #expect(ranges.last?.2 == floats.count && ranges.count > 3)
+      for (name, start, end) in ranges {
+        let array = try #require(try ExpectedArrays.read("\(folder)/each/\(name).npy").arrays.first)
+        #expect(Array(floats[start..<end]) == Array(array.tensor.elements), "\(name)")
+      }
+      let swiftc = Program.find("swiftc")
+      #expect(try swiftc?.run(["-parse", folder + "/one/weights.swift"]).code ?? 0 == 0)
+      let back = try Command.run(
+        "edit", model, "-o", folder + "/b.mlmodel", "--weights", folder + "/one")
+      #expect(back.code == 0, "\(back.errors)")
+    }
+  }
+
   /// The source's order is the order in the source file.
   @Test func weightsInTheSourcesOrder() throws {
     try withModel { folder, model in

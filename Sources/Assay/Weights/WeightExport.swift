@@ -2,6 +2,7 @@ import ByteFormats
 import CoreMLModel
 import Files
 import ImportSupport
+import LayerTemplates
 import ModelPrediction
 import TensorCore
 
@@ -27,6 +28,9 @@ extension WeightFiles {
       }
       let text = manifestText(places.map(\.entry))
       try writer.write(Self.manifest) { try $0.write(text) }
+      if format == .swift {
+        try writer.write(Self.offsets) { try $0.write(offsetsText(places.map(\.entry))) }
+      }
       return (places.count, count)
     }
   }
@@ -52,6 +56,19 @@ extension WeightFiles {
         }
       }
     }
+  }
+
+  /// Such as `static let conv1_weights = 0..<216`.
+  private func offsetsText(_ entries: [Entry]) -> String {
+    var names = SwiftNames(taken: [])
+    let lines = entries.map { entry in
+      """
+        /// \(SwiftNames.comment("\(entry.layer), \(entry.parameter), in \(entry.file)")): \(entry.shape)
+        static let \(names.unique(entry.name, else: "weight")) = \(entry.offset)..<\(entry.offset + entry.count)
+
+      """
+    }
+    return "// Where the weights are, in 32-bit floats.\nenum Weights {\n" + lines.joined() + "}\n"
   }
 
   private func manifestText(_ entries: [Entry]) -> String {

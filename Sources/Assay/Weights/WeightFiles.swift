@@ -7,6 +7,8 @@ package struct WeightFiles: Sendable {
     case npy
     /// Little-endian 32-bit floats, nothing else.
     case raw
+    /// The same, and a Swift file with the offset of each weight.
+    case swift
   }
 
   /// What one file holds.
@@ -40,6 +42,7 @@ package struct WeightFiles: Sendable {
   }
 
   static let manifest = "manifest.json"
+  static let offsets = "weights.swift"
   /// The name of the file of all weights.
   private static let whole = "weights"
 

@@ -24,7 +24,10 @@ struct WeightFileSetting: ExpressibleByArgument {
     switch pair.key {
     case "format":
       guard let format = WeightFiles.Format(rawValue: pair.value) else { return nil }
-      change = { $0.format = format }
+      change = {
+        $0.format = format
+        if format == .swift { $0.grouping = .all }
+      }
     case "per":
       guard let grouping = WeightFiles.Grouping(rawValue: pair.value) else { return nil }
       change = { $0.grouping = grouping }
