@@ -166,6 +166,28 @@ extension CompressionSearch {
       chosen: chosen)
   }
 
+  /// All layers in half precision, and in codes of each number of bits, without a search.
+  package func variants() throws -> [CompressionPoint] {
+    try precisions.compactMap { precision in
+      var rules = options.rules
+      (rules.precision, rules.channelMeans) = (precision, channelMeans)
+      rules.keepsOverflow = true
+      onProgress(0.5, "all layers together")
+      do {
+        let (model, layers) =
+          base.isMLProgram
+          ? try base.compressedProgram(ProgramCompressionRules(rules)) : try base.compressed(rules)
+        var point = try measure(model, byteCount: layers.reduce(0) { $0 + $1.bytesAfter })
+        point.label = Self.label(layers.map(\.mainStorage))
+        return point
+      } catch let error as ModelError where error.code == .unsupported { return nil }
+    }
+  }
+
+  private var precisions: [WeightPrecision] {
+    [.float16] + [8, 6, 5, 4, 3, 2].map { .codes(bits: $0, options.mode) }
+  }
+
   private func allows(_ point: CompressionPoint) -> Bool {
     switch options.goal {
     case .error(let limit): point.largestError <= limit
@@ -197,8 +219,6 @@ extension CompressionSearch {
   }
 
   // MARK: Measuring
-
-  private static let ladder = [8, 6, 5, 4, 3, 2]
 
   /// The layers to search, each separately in every precision that may be possible.
   private func candidates(_ network: NeuralNetwork) throws -> [CompressionSteps.Candidate] {
@@ -263,8 +283,6 @@ extension CompressionSearch {
     _ compressed: (WeightPrecision) throws -> (Model, CompressionSteps.Part, CompressedLayer)?
   ) throws -> CompressionSteps.Candidate {
     var rungs = [start]
-    let precisions =
-      [WeightPrecision.float16] + Self.ladder.map { .codes(bits: $0, options.mode) }
     for precision in precisions {
       guard let (changed, part, entry) = try compressed(precision),
         entry.bytesAfter < (rungs.last?.entry.bytesAfter ?? 0)

@@ -78,8 +78,8 @@ struct CompressCommand: SourceCommand {
     if !search.goals.isEmpty, search.inputs.isEmpty {
       throw ValidationError("--max-error, --min-agreement and --max-size need --inputs")
     }
-    if search.goals.isEmpty, search.report != nil {
-      throw ValidationError("--report needs --max-error, --min-agreement or --max-size")
+    if search.inputs.isEmpty, search.report != nil {
+      throw ValidationError("--report needs --inputs")
     }
   }
 
@@ -126,6 +126,9 @@ struct CompressCommand: SourceCommand {
         }
         return CompressionText(compressed, from: document, folds: folds, layers: layers)
       }
+    }
+    if let report = search.report {
+      try inFile(model) { try self.write(report, &text, of: document, compile) }
     }
     try inFile(model) { try text.model.requireValid() }
     text.listsFolds = verbose
@@ -210,6 +213,21 @@ struct CompressCommand: SourceCommand {
     _ document: Model, _ goal: CompressionSearch.Goal, _ compile: CompileOptions,
     _ base: inout Model
   ) throws -> CompressionText {
+    let progress = self.progress
+    defer { progress.finish() }
+    let result = try search(document, goal, compile, progress).run()
+    base = result.base
+    var text = CompressionText(
+      result.model, from: document, folds: result.folds, layers: result.layers)
+    text.points = result.points
+    text.chosen = result.chosen
+    return text
+  }
+
+  private func search(
+    _ document: Model, _ goal: CompressionSearch.Goal, _ compile: CompileOptions,
+    _ progress: Progress
+  ) throws -> CompressionSearch {
     var options = CompressionSearch.Options(goal)
     options.rules = selection.rules
     options.mode = target.codes
@@ -217,24 +235,27 @@ struct CompressCommand: SourceCommand {
     options.layout = search.layout
     options.images = try images.options(for: document)
     options.engine = compile
-    let progress = self.progress
-    defer { progress.finish() }
-    let result = try CompressionSearch(document, inputs: search.inputs, options: options) {
+    return try CompressionSearch(document, inputs: search.inputs, options: options) {
       progress.update($0, $1)
-    }.run()
-    base = result.base
-    var text = CompressionText(
-      result.model, from: document, folds: result.folds, layers: result.layers)
-    text.points = result.points
-    text.chosen = result.chosen
-    if let report = search.report {
-      var html = text.report(
-        title: ReportArguments.name(model), destination: destination, goal: search.goalText
-      ).html
-      try html.withUTF8 { bytes in
-        try AtomicFile.write(to: report) { try $0.write(UnsafeRawBufferPointer(bytes)) }
-      }
     }
-    return text
+  }
+
+  /// Writes the page, with all precisions side by side if there was no search.
+  private func write(
+    _ report: String, _ text: inout CompressionText, of document: Model, _ compile: CompileOptions
+  ) throws {
+    if search.goals.isEmpty {
+      let progress = self.progress
+      defer { progress.finish() }
+      text.points = try search(document, .size(.max), compile, progress).variants()
+      let byteCount = text.layers.reduce(0) { $0 + $1.bytesAfter }
+      text.chosen = text.points.first { $0.byteCount == byteCount }
+    }
+    var html = text.report(
+      title: ReportArguments.name(model), destination: destination, goal: search.goalText
+    ).html
+    try html.withUTF8 { bytes in
+      try AtomicFile.write(to: report) { try $0.write(UnsafeRawBufferPointer(bytes)) }
+    }
   }
 }

@@ -75,6 +75,7 @@ struct CompressionText {
     var table = TextTable(
       [
         ("", .left), ("bytes", .right), ("largest error", .right), ("relative error", .right),
+        ("SNR", .right),
       ] + (hasClasses ? [("same best class", .right)] : []) + [("layers", .left)])
     for point in points {
       let agreement = point.agreement.map { fixedText(100 * $0, decimals: 2) + "%" } ?? ""
@@ -82,6 +83,7 @@ struct CompressionText {
         [
           point == chosen ? "→" : "", groupedText(point.byteCount),
           numberText(point.largestError, digits: 4), numberText(point.relativeError, digits: 4),
+          point.decibels,
         ] + (hasClasses ? [agreement] : []) + [point.label])
     }
     return table.text

@@ -35,6 +35,7 @@ private struct CompressionCurve {
       let cells =
         [
           groupedText(point.byteCount), number(point.largestError), number(point.relativeError),
+          point.decibels,
         ] + (hasClasses ? [point.agreement.map { "\(number($0 * 100))%" } ?? ""] : [])
       // A line may break only between the parts of a label.
       let label = point.label.split(separator: ", ").map { "<span>\(String($0))</span>" as HTML }
@@ -45,7 +46,7 @@ private struct CompressionCurve {
     }
     return """
       <table>
-      <tr><th>Bytes of weights</th><th>Largest error</th><th>Relative error</th>\
+      <tr><th>Bytes of weights</th><th>Largest error</th><th>Relative error</th><th>SNR</th>\
       \(hasClasses ? "<th>Same best class</th>" : "" as HTML)<th>Layers</th></tr>
       \(rows.lines())
       </table>

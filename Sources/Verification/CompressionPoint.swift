@@ -1,3 +1,5 @@
+import LibC
+
 /// A compressed model's size and the error of its outputs.
 package struct CompressionPoint: Sendable, Equatable {
   /// Size of the weights.
@@ -10,6 +12,11 @@ package struct CompressionPoint: Sendable, Equatable {
   package var agreement: Double?
   /// How many layers use each precision.
   package var label = ""
+
+  /// The signal-to-noise ratio of the outputs.
+  package var decibels: String {
+    relativeError == 0 ? "exact" : "\((-200 * log10(relativeError)).rounded() / 10) dB"
+  }
 
   package init(byteCount: Int) { self.byteCount = byteCount }
 }

@@ -121,6 +121,30 @@ import Testing
     }
   }
 
+  /// The variant that is written has its size and error in the list; the signal-to-noise ratio is
+  /// 20 · log₁₀(1 / relative error).
+  @Test func variantsWithoutASearch() throws {
+    try withTemporaryFolder { folder in
+      let model = folder + "/m.mlmodel"
+      try DemonstrationTests.converted(to: model)
+      let (path, page) = (folder + "/c.mlmodel", folder + "/variants.html")
+      let options = ["--bits", "6", "--inputs", Self.picture, "--report", page]
+      let report = try Self.compress(model, to: path, options)
+      let points = try #require(report["points"] as? [[String: Any]])
+      #expect(points.count == 7)
+      let chosen = try #require(report["chosen"] as? [String: Any])
+      #expect(chosen["bytes"] as? Int == report["bytesAfter"] as? Int)
+      #expect("\(chosen["layers"] ?? "")".contains("6 bits"))
+      let error = try #require(chosen["largestError"] as? Double)
+      let own = Self.difference(try Self.answer(path), try Self.answer(model))
+      #expect(abs(error - own) < 1e-6)
+      let relative = try #require(chosen["relativeError"] as? Double)
+      let decibels = (-200 * log10(relative)).rounded() / 10
+      let html = try String(contentsOfFile: page, encoding: .utf8)
+      #expect(html.contains("\(decibels) dB"), "\(decibels)")
+    }
+  }
+
   @Test func sizeAndAgreement() throws {
     try withTemporaryFolder { folder in
       let model = folder + "/m.mlmodel"
@@ -196,7 +220,7 @@ import Testing
   private static let wrongUsages: [[String]] = [
     [], ["--bits", "9"], ["--bits", "4", "--precision", "float16"], ["--max-error", "1"],
     ["--bits", "4", "--mode", "other"],
-    ["--bits", "4", "--inputs", "x", "--report", "r.html"],
+    ["--bits", "4", "--report", "r.html"],
   ]
 
   @Test(arguments: wrongUsages) func wrongUsage(_ options: [String]) throws {

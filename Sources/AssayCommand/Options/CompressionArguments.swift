@@ -189,7 +189,8 @@ struct SearchArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Write an HTML page that plots error against size.", valueName: "FILE.html"),
+      "Write an HTML page that plots error against size, without a search for all precisions.",
+      valueName: "FILE.html"),
     completion: .file(extensions: ["html"]))
   var report: String?
 
@@ -209,7 +210,8 @@ struct SearchArguments: ParsableArguments {
     if let minAgreement {
       return "the same best class for \(numberText(100 * minAgreement, digits: 9)) %, \(inputs)"
     }
-    return maxSize.map { "at most \(groupedText($0.bytes)) bytes, \(inputs)" } ?? ""
+    return maxSize.map { "at most \(groupedText($0.bytes)) bytes, \(inputs)" }
+      ?? "all precisions, \(inputs)"
   }
 
   func validate() throws {
