@@ -48,6 +48,9 @@ package struct ModelFiles: Sendable, Equatable {
     self.init(path, weights: second)
   }
 
+  /// The start of a word for random weights, before their seed, in place of a weights file.
+  package static let random = "random:"
+
   private static func format(_ path: String) -> FileFormat? {
     guard path != "-", Folder.isFile(path) else { return nil }
     return try? FileFormat.read(path).format
@@ -58,6 +61,7 @@ package struct ModelFiles: Sendable, Equatable {
   /// - Parameter besideModels: two files that are complete models are two models.
   private static func areOneModel(_ first: String, _ second: String, besideModels: Bool) -> Bool {
     guard let format = format(first), takesWeights(format) else { return false }
+    if second.hasPrefix(random) { return true }
     switch (format, Self.format(second) ?? .empty) {
     // A missing file, or one without weights, is reported as what it should have been.
     case (.prototxt, .foreign), (.prototxt, .empty), (.darknet, .foreign), (.darknet, .empty),

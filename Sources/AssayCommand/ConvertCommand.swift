@@ -14,7 +14,7 @@ struct ConvertCommand: SourceCommand {
   @Argument(help: "The network to convert.", completion: .file())
   var model: String
 
-  @Argument(help: "Its weights, if they are in a separate file.", completion: .file())
+  @Argument(help: ModelHelp.weights, completion: .file())
   var weights: String?
 
   @Option(

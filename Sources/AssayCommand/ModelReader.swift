@@ -77,7 +77,10 @@ struct ModelReader {
   ///   options.
   /// - Throws: `ModelError`, including if there are such options and the model is a Core ML model.
   func read(_ files: ModelFiles, refusing given: [String]? = nil) throws -> Document {
-    try inFile(files.path) {
+    if let word = files.weights, word.hasPrefix(ModelFiles.random) {
+      return try readWithRandomWeights(files.path, word, refusing: given)
+    }
+    return try inFile(files.path) {
       let opened = try ModelSource(contentsOf: files.path, weights: files.weights)
       guard var document = try opened.document(missingWeights: missingWeights) else {
         try require(
@@ -94,6 +97,20 @@ struct ModelReader {
       return Document(
         model: document.model, isSource: false, lacksWeights: document.lacksWeights)
     }
+  }
+
+  private func readWithRandomWeights(
+    _ path: String, _ word: String, refusing given: [String]?
+  ) throws -> Document {
+    let seed = try UInt64(word.dropFirst(ModelFiles.random.count)).orThrow(
+      ModelError(.usage, "the seed of '\(word)' is not a whole number", file: path))
+    var reader = self
+    reader.missingWeights = .random(RandomWeights(seed: seed))
+    let document = try reader.read(ModelFiles(path), refusing: given)
+    try require(
+      document.lacksWeights, .mismatch, "has its own weights, so none are random", file: path)
+    if !quiet { Console.warn("\(path): the weights are random, with the seed \(seed)") }
+    return document
   }
 
   private var visitor: (@Sendable (String) -> Void)? {
