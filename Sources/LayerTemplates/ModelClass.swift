@@ -66,8 +66,15 @@ package struct ModelClass {
 
   /// A member, with its availability if it is less than that of the class.
   private func member(_ since: Int, _ heading: String, _ body: String...) -> [String] {
-    (since > version ? ["    " + Self.available(since)] : []) + ["    \(heading) {"]
-      + body.map { "        " + $0 } + ["    }", ""]
+    var lines = since > version ? [Self.available(since)] : []
+    // Swift has no half precision on Macs with Intel's processors.
+    if heading.contains("<Float16>") {
+      lines += [
+        "#if (os(macOS) || targetEnvironment(macCatalyst)) && arch(x86_64)",
+        "@available(macOS, unavailable)", "@available(macCatalyst, unavailable)", "#endif",
+      ]
+    }
+    return (lines + ["\(heading) {"] + body.map { "    " + $0 } + ["}"]).map { "    " + $0 } + [""]
   }
 
   private func member(_ heading: String, _ body: String...) -> [String] {
@@ -91,7 +98,7 @@ package struct ModelClass {
     for input in inputs {
       lines += [
         "    /// \(input.comment)",
-        "    var \(input.name): \(input.type)\(input.isOptional ? "? = nil" : "")", "",
+        "    var \(input.parameter)", "",
       ]
     }
     lines += member(
@@ -139,13 +146,8 @@ package struct ModelClass {
           "self.\(input.name) = try \(value)")
       }
     }
-    if inputs.contains(where: { $0.scalar != nil && !$0.isOptional }) {
-      initializer(
-        6,
-        { input in
-          input.isOptional ? nil : input.scalar.map { "\(input.name): MLShapedArray<\($0)>" }
-        },
-        { $0.scalar == nil || $0.isOptional ? nil : "MLMultiArray(\($0.name))" }, "")
+    if inputs.contains(where: { $0.shaped != nil }) {
+      initializer(6, \.shaped, { $0.shaped == nil ? nil : "MLMultiArray(\($0.name))" }, "")
     }
     return lines
   }
@@ -238,9 +240,12 @@ package struct ModelClass {
     lines += member(
       8, "func prediction(input: \(input), \(options)) async throws -> \(output)",
       "\(output)(features: try await model.prediction(from: input, options: options))")
-    lines += member(
-      "func prediction(\(parameters)) throws -> \(output)",
-      "try prediction(input: \(input)(\(list(inputs) { "\($0.name): \($0.name)" })))")
+    let call = "try prediction(input: \(input)(\(list(inputs) { "\($0.name): \($0.name)" })))"
+    lines += member("func prediction(\(list(inputs, \.argument))) throws -> \(output)", call)
+    if inputs.contains(where: { $0.shaped != nil }) {
+      let shaped = list(inputs) { $0.shaped ?? $0.argument }
+      lines += member(6, "func prediction(\(shaped)) throws -> \(output)", call)
+    }
     lines += member(
       3, "func predictions(inputs: [\(input)], \(options)) throws -> [\(output)]",
       "let results = try model.predictions(from: MLArrayBatchProvider(array: inputs), options: options)",
@@ -323,7 +328,11 @@ private struct Property {
     .float16: ("Float16", "16-bit floats"), .int32: ("Int32", "32-bit integers"),
   ]
 
-  var parameter: String { "\(name): \(type)\(isOptional ? "? = nil" : "")" }
+  /// That of `prediction`, which has no defaults.
+  var argument: String { "\(name): \(type)\(isOptional ? "?" : "")" }
+  var parameter: String { argument + (isOptional ? " = nil" : "") }
+  /// The same as a shaped array.
+  var shaped: String? { isOptional ? nil : scalar.map { "\(name): MLShapedArray<\($0)>" } }
 
   /// The `MLFeatureValue` of an expression.
   func value(_ expression: String) -> String { making(expression) }
