@@ -33,6 +33,31 @@ import Testing
     }
   }
 
+  @Test func predictionsOfASequence() async throws {
+    let source = try ModelSource(
+      contentsOf: packageRoot + "/Fixtures/networks/keras3-sequential.h5")
+    let predictor = try Predictor(model: source.convert(ConversionOptions()).model)
+    let inputs: [[String: FeatureValue]] = [[0.5, -1, 2, 0], [1, 2, 3, 4]].map {
+      ["input_layer": .array(Tensor(shape: [1, 4], $0))]
+    }
+    let frames = AsyncStream { continuation in
+      for input in inputs { continuation.yield(input) }
+      continuation.finish()
+    }
+    for try await prediction in predictor.predictions(of: frames) {
+      print(prediction.outputs[0].value.elements)
+    }
+    var found: [Tensor] = []
+    let again = AsyncStream { continuation in
+      for input in inputs { continuation.yield(input) }
+      continuation.finish()
+    }
+    for try await prediction in predictor.predictions(of: again) {
+      found.append(prediction.outputs[0].value)
+    }
+    #expect(try found == inputs.map { try predictor.predict($0).outputs[0].value })
+  }
+
   @Test func options() throws {
     var options = ConversionOptions()
     options.imageInputs = ["input1"]
@@ -99,7 +124,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [("docs/library.md", 4), ("Sources/Assay/Assay.docc/Examples.md", 4)])
+  @Test(arguments: [("docs/library.md", 5), ("Sources/Assay/Assay.docc/Examples.md", 4)])
   func thePageHoldsCompiledCode(_ name: String, _ count: Int) throws {
     func lines(_ text: String) -> [String] {
       text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
