@@ -75,6 +75,8 @@ import Testing
         try values(package + "/Data/com.apple.CoreML/weights/weight.bin").count
       }
       #expect(try size(both) == size(folder + "/red.mlpackage"))
+      let document = both + "/Data/com.apple.CoreML/model.mlmodel"
+      #expect(try AppleValidator.refusals(of: [document]) == [])
       let input = packageRoot + "/Fixtures/caffe/input.npy"
       _ = try Command.run("run", folder + "/red.mlpackage", input, "-o", folder + "/alone.npy")
       for name in ["red", "green"] {
