@@ -189,7 +189,7 @@ struct SearchArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Write an HTML page that plots error against size, without a search for all precisions.",
+      "Write an HTML page that plots error against size; without a search, of all precisions.",
       valueName: "FILE.html"),
     completion: .file(extensions: ["html"]))
   var report: String?
