@@ -215,7 +215,7 @@ let package = Package(
       "NetworkBuilder",
       [
         "ModelPrediction", "Engine", "CustomLayers", "Imaging", "CoreMLModel", "Files",
-        "TensorCore",
+        "TensorCore", "CSpec", "CProtobufC",
       ]),
     library(
       "Assay",

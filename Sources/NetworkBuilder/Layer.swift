@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// A step of a network: ``Convolution``, ``Pooling``, ``AveragePooling``, ``Dense``, ``Softmax``,
-/// ``ActivationLayer``, ``Resize`` or ``Custom``.
+/// ``ActivationLayer``, ``Resize``, ``Custom`` or, for any other, ``CoreMLLayer``.
 ///
 /// A layer object has identity: if it is applied to several tensors, they share one set of weights,
 /// which is requested once. It may be used from several threads.
@@ -40,11 +40,16 @@ extension LayerDefinition {
 struct WrittenTensor {
   var blob: String
   var shape: TensorShape
+  /// The shape of an array that is not `[1, 1, C, H, W]`.
+  var exact: [Int]?
 
   /// `[Seq, Batch, C, H, W]`.
   ///
-  /// - Throws: if a size is unknown.
+  /// - Throws: if a size is unknown, or the array has other axes.
   func knownShape() throws -> [Int] {
+    try require(
+      exact == nil, .mismatch, "'\(blob)' has the shape \(exact ?? []), not [1, 1, C, H, W]",
+      hint: "reshape it with a CoreMLLayer")
     let blob = try shape.blob.orThrow(
       ModelError(
         .mismatch, "needs the size of its input, which is unknown: \(shape)",
@@ -93,12 +98,16 @@ struct LayerScope {
   /// Adds a layer to the document whose result has the shape `shape`.
   func append(
     _ parameters: some LayerParameters, _ inputs: [WrittenTensor], shape: TensorShape,
-    suffix: String? = nil, isLast: Bool = true
+    suffix: String? = nil, isLast: Bool = true, output: Int = 0, of outputs: Int = 1
   ) -> WrittenTensor {
     let own = suffix.map { document.unique("\(name)_\($0)") } ?? name
     let blob = isLast ? name : document.unique("\(name)_\(suffix ?? "linear")", isBlob: true)
     document.layers.append(
-      NeuralNetworkLayer(own, parameters, input: inputs.map(\.blob), output: [blob]))
+      NeuralNetworkLayer(
+        own, parameters, input: inputs.map(\.blob),
+        output: (0..<outputs).map {
+          $0 == output ? blob : document.unique("\(blob)_\($0)", isBlob: true)
+        }))
     return WrittenTensor(blob: blob, shape: shape)
   }
 

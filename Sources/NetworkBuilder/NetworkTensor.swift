@@ -58,7 +58,7 @@ public func --> (tensor: NetworkTensor, layer: Layer) -> NetworkTensor {
   NetworkTensor(.layer(layer, [tensor]))
 }
 
-/// The result of applying `layer`, a ``Custom`` layer with several inputs, to `tensors`.
+/// The result of applying `layer`, a ``Custom`` or ``CoreMLLayer`` with several inputs, to `tensors`.
 public func --> (tensors: [NetworkTensor], layer: Layer) -> NetworkTensor {
   NetworkTensor(.layer(layer, tensors))
 }

@@ -61,7 +61,11 @@ struct WrittenNetwork {
           } else {
             let scope = LayerScope(
               name: name, weightName: own, customLayers: customLayers, document: document)
-            written = try layer.definition.write(parents.compactMap { tensors[$0.id] }, scope)
+            let inputs = parents.compactMap { tensors[$0.id] }
+            if !(layer.definition is CoreMLDefinition) {
+              for input in inputs where input.exact != nil { _ = try input.knownShape() }
+            }
+            written = try layer.definition.write(inputs, scope)
           }
         } catch let error as ModelError {
           throw error.inLayer(name, class: type)
@@ -85,6 +89,7 @@ struct WrittenNetwork {
         guard !output.isInput, output.resize == nil, let written = tensors[output.id] else {
           throw ModelError(.mismatch, "an input cannot be an output without a layer in between")
         }
+        if written.exact != nil { _ = try written.knownShape() }
         return written
       })
   }
@@ -109,10 +114,14 @@ struct WrittenNetwork {
   ) throws -> Model {
     var network = NeuralNetwork()
     network.layers = layers
+    // Layers of Core ML 3 need arrays with all axes: those of blobs.
+    let isExact = layers.contains(where: \.needsExactMapping)
+    if isExact { network.arrayInputShapeMapping = .exact }
+    let axes = isExact ? ":SNCHW" : ""
     var description = ModelDescription()
     var metadata = Metadata()
     metadata.userDefined["assay.source"] = "NetworkBuilder"
-    metadata.userDefined[SourceLayout.blobKey] = "NHWC"
+    metadata.userDefined[SourceLayout.blobKey] = "NHWC" + axes
     func array(_ name: String, _ shape: TensorShape, _ what: String) throws -> FeatureDescription {
       let sizes = try shape.sizes.orThrow(
         ModelError(
@@ -123,14 +132,14 @@ struct WrittenNetwork {
           throw error.inLayer(name, class: "Input")
         }
       }
-      let layout = shape.isVector ? "NC" : "NHWC"
+      let layout = (shape.isVector ? "NC" : "NHWC") + axes
       metadata.userDefined[SourceLayout.metadataPrefix + name] = layout
+      let item = shape.isVector ? [sizes[2]] : [sizes[2], sizes[0], sizes[1]]
       return FeatureDescription(
         name: name,
         kind: .multiArray(
           ArrayFeatureType(
-            shape: shape.isVector ? [sizes[2]] : [sizes[2], sizes[0], sizes[1]], dataType: .float32)
-        ))
+            shape: shape.blob.flatMap { isExact ? $0 : nil } ?? item, dataType: .float32)))
     }
     for input in inputs {
       switch input.kind {

@@ -82,6 +82,15 @@ struct TutorialTests {
     #expect(try Self.page().contains(try #require(error?.description)))
   }
 
+  @Test func anyLayerOfCoreML() throws {
+    let input = Input(width: 2, height: 1, channels: 2)
+    let roots = input --> CoreMLLayer("unary", ["type": "SQRT", "scale": 1])
+    let sum = [roots, roots] --> CoreMLLayer("addBroadcastable")
+    let channel = sum --> CoreMLLayer("splitND", ["axis": -3, "numSplits": 2], output: 1, of: 2)
+    let model = try Network(input: input, output: channel).compile(weights: .random())
+    #expect(try model.predict([1, 4, 9, 16]).output.floats == [4, 8])
+  }
+
   private static func page() throws -> String {
     try String(
       contentsOfFile: packageRoot + "/docs/networks-in-swift.md", encoding: .utf8)
