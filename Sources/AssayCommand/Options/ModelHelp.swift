@@ -2,8 +2,7 @@
 enum ModelHelp {
   static let model: ArgumentHelp = "The model: .mlmodel, .mlpackage, or a source network."
 
-  static let weights: ArgumentHelp =
-    "Its weights, if they are in a separate file; random:SEED for random ones."
+  static let weights: ArgumentHelp = "Its weights, if in a separate file, or random:SEED."
 
   static let discussion = """
     A source network is what convert reads: .h5, .keras, .json, .prototxt, .caffemodel or .cfg, \
