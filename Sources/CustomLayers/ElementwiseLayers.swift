@@ -20,7 +20,7 @@ enum HardSwishDefinition: ElementwiseDefinition {
   static let notes = CustomLayerNotes("x · min(max(x / 6 + 1/2, 0), 1)")
 
   static func function(_ parameters: CustomLayerParameters) throws -> CustomLayerEquivalent {
-    .function(.hardSwish, alpha: [1 / 6], beta: 0.5)
+    .function(.hardSwish, alpha: [Float(1) / 6], beta: 0.5)
   }
 }
 

@@ -73,11 +73,10 @@ final class ProgramWriter {
     case .bool, .uint8: data = try Bytes(elements.ints().map { UInt8(truncatingIfNeeded: $0) })
     case .int8: data = try Bytes(elements.ints().map { Int8(truncatingIfNeeded: $0) })
     case .int4, .uint4:
-      let codes = try elements.ints().map { UInt8(truncatingIfNeeded: $0) & 15 }
+      var codes = try elements.ints().map { UInt8(truncatingIfNeeded: $0) & 15 }
+      if codes.count % 2 == 1 { codes.append(0) }
       data = Bytes(
-        stride(from: 0, to: codes.count, by: 2).map {
-          codes[$0] | ($0 + 1 < codes.count ? codes[$0 + 1] << 4 : 0)
-        })
+        stride(from: 0, to: codes.count, by: 2).map { codes[$0] | codes[$0 + 1] << 4 })
     }
     return GraphValue(
       name: try graph.initializer(data, type, elements.shape, name: name), type: elements.type,

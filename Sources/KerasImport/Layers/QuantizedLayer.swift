@@ -306,13 +306,11 @@ struct QuantizedLayer: KerasLayer {
       rank > 0 && b.shape.count == 2 && a.shape.last == rank
         && kernel.shape == a.shape.dropLast() + [width],
       "the shapes of LoRA's matrices do not match")
-    let product = (0..<left.count / rank).flatMap { row in
-      (0..<width).map { column in
-        factor
-          * (0..<rank).reduce(Float(0)) {
-            $0 + left[row * rank + $1] * right[$1 * width + column]
-          }
-      }
+    let product = (0..<left.count / rank * width).map { index -> Float in
+      let (row, column) = (index / width, index % width)
+      var sum: Float = 0
+      for step in 0..<rank { sum += left[row * rank + step] * right[step * width + column] }
+      return factor * sum
     }
     return FloatValues(product).shaped(kernel.shape)
   }

@@ -35,9 +35,8 @@ extension Weights {
       codes.append(UInt8(code))
     }
     if bits == 4 {
-      codes = stride(from: 0, to: codes.count, by: 2).map {
-        codes[$0] << 4 | ($0 + 1 < codes.count ? codes[$0 + 1] : 0)
-      }
+      if codes.count % 2 == 1 { codes.append(0) }
+      codes = stride(from: 0, to: codes.count, by: 2).map { codes[$0] << 4 | codes[$0 + 1] }
     }
     floatValue = FloatValues(bytes: Bytes())
     rawValue = Bytes(codes)
