@@ -1,8 +1,8 @@
 #!/bin/sh
 # Checks the types of what depends on the operating system as a compiler for macOS would: against
 # Apple's headers, which the Python package ziglang brings, and Embedded Swift's standard library for
-# Apple's arm64, which the toolchain brings. Nothing is linked or run. The command is left out, which
-# needs Foundation through ArgumentParser, and NetworkBuilder, which needs Dispatch.
+# Apple's arm64, which the toolchain brings. Nothing is linked or run. What Sources uses of Dispatch is declared
+# here; of ArgumentParser, which needs Foundation, only the declarations are read.
 #     macos.sh [FOLDER]   the headers, by default those of the package, which pip fetches
 set -eu
 cd "$(dirname "$0")/../.."
@@ -58,44 +58,57 @@ for option in $(pkg-config --cflags-only-I hdf5); do
   packages="$packages -Xcc -idirafter -Xcc ${option#-I}"
 done
 
+compile() { # check or emit, module, sources and options
+  mode=$1 module=$2
+  shift 2
+  case $mode in
+  emit)
+    set -- -emit-module -wmo -emit-module-path "$folder/$module.swiftmodule" \
+      -Xfrontend -experimental-allow-module-with-compiler-errors \
+      -Xfrontend -experimental-skip-all-function-bodies -suppress-warnings "$@"
+    ;;
+  check) set -- -typecheck "$@" ;;
+  esac
+  # shellcheck disable=SC2086
+  "${swift}c" -target arm64-apple-ios26 -enable-experimental-feature Embedded \
+    -swift-version 6 -parse-as-library -package-name assay -module-name "$module" \
+    -module-cache-path "$folder/modules" -I "$folder" -I Tests/Tools/macos/Darwin \
+    $maps -Xcc -nostdlibinc -Xcc -idirafter -Xcc "$headers" $packages -D KERNELS_BASELINE \
+    "$@" >"$folder/$module.$mode" 2>&1 || true
+}
+
 # Writes the module for those that import it, then checks the types.
 check() { # module, other sources
   module=$1
   shift
   # shellcheck disable=SC2046
   set -- $(find -L "Sources/$module" -name '*.swift') Tests/Tools/macos/StandardLibrary.swift "$@"
-  for mode in emit check; do
-    case $mode in
-    emit)
-      options="-emit-module -wmo -emit-module-path $folder/$module.swiftmodule
-        -Xfrontend -experimental-allow-module-with-compiler-errors
-        -Xfrontend -experimental-skip-all-function-bodies -suppress-warnings"
-      ;;
-    check) options=-typecheck ;;
-    esac
-    # shellcheck disable=SC2086
-    "${swift}c" $options -target arm64-apple-ios26 -enable-experimental-feature Embedded \
-      -swift-version 6 -parse-as-library -package-name assay -module-name "$module" \
-      -module-cache-path "$folder/modules" -I "$folder" -I Tests/Tools/macos/Darwin \
-      $maps -Xcc -nostdlibinc -Xcc -idirafter -Xcc "$headers" $packages -D KERNELS_BASELINE \
-      "$@" >"$folder/$module.$mode" 2>&1 || true
-  done
+  compile emit "$module" "$@"
+  compile check "$module" "$@"
   # What only Embedded Swift demands does not count: an import in every file, no `any Error`, no variable
-  # arguments and no clocks.
+  # arguments, no clocks and no decoding.
   if grep ': error: ' "$folder/$module.check" | grep -v '^ *|' | sort -u |
-    grep -vE "in an embedded function|unavailable in embedded Swift|find '(withVaList|ContinuousClock)'"; then
+    grep -vE "in an embedded function|unavailable in embedded Swift|find '(withVaList|ContinuousClock)'|type 'KeyedDecodingContainer<"; then
     status=1
   else
     echo "$module: types agree"
   fi
 }
 check LibC Tests/Tools/macos/DarwinOverlay.swift
+compile emit Dispatch Tests/Tools/macos/Dispatch.swift
+parser=.build/checkouts/swift-argument-parser/Sources
+[ -e "$parser" ] || "$swift" package resolve
+compile emit Foundation Tests/Tools/macos/Foundation.swift
+compile emit ArgumentParserToolInfo "$parser"/ArgumentParserToolInfo/*.swift
+find "$parser/ArgumentParser" -name '*.swift' | sed 's/.*/"&"/' >"$folder/parser"
+compile emit ArgumentParser "@$folder/parser"
 for module in ${MODULES:-TensorCore Files ByteFormats HDF5Reader HDF5Library KernelInterface \
   KernelsBaseline Kernels Formulas CoreMLModel CustomLayers Engine ModelTransforms Programs Imaging \
   ModelPrediction ProgramConversion LayerTemplates ImportSupport Verification Reports PythonSource KerasImport \
   CaffeImport DarknetImport Interpretation CaffeInterpretation KerasInterpretation \
-  DarknetInterpretation Detection ONNXExport Assay AssayLibrary}; do
+  DarknetInterpretation Detection ONNXExport Assay AssayLibrary NetworkBuilder AssayCommand}; do
   case $module in
+  AssayCommand) check AssayCommand Tests/Tools/macos/Clock.swift ;;
   Reports) check Reports Tests/Tools/macos/Resources.swift ;;
   *) check "$module" ;;
   esac

@@ -1,0 +1,11 @@
+// What the command uses of the standard library's clock, which Embedded Swift lacks.
+// swift-format-ignore-file
+struct ContinuousClock {
+  struct Instant: Comparable, Sendable {
+    static func < (a: Self, b: Self) -> Bool { fatalError() }
+    static func - (a: Self, b: Self) -> Duration { fatalError() }
+  }
+
+  static var now: Instant { fatalError() }
+  var now: Instant { fatalError() }
+}
