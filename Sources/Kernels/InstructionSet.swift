@@ -18,7 +18,8 @@ package enum InstructionSet: String, CaseIterable, Sendable {
   case avx2
   /// AVX-512 F, VL, BW and DQ.
   case avx512
-  /// AVX-512, and AMX's tiles of bf16 numbers for large matrix products.
+  /// AVX-512, and AMX's tiles of bf16 numbers for large matrix products. Only on request: measured on
+  /// a shared host, it gains up to a sixth or takes half as long again (docs/performance.md).
   case amx
 
   /// What computes large matrix products with this set.
@@ -56,9 +57,9 @@ package enum InstructionSet: String, CaseIterable, Sendable {
     return table
   }
 
-  /// The widest one that this processor supports.
+  /// The widest one that this processor supports, without AMX.
   package static var widest: InstructionSet {
-    allCases.last { $0.isAvailable } ?? .baseline
+    allCases.last { $0.isAvailable && $0 != .amx } ?? .baseline
   }
 
   /// Environment variable with the instruction set to use instead of the widest one.

@@ -6,7 +6,7 @@ import Testing
 @Suite struct InstructionSetTests {
   @Test func baselineIsAlwaysThere() {
     #expect(InstructionSet.baseline.isAvailable)
-    #expect(availableSets.last == InstructionSet.widest)
+    #expect(availableSets.last { $0 != .amx } == InstructionSet.widest)
   }
 
   @Test func namesAreChosen() throws {

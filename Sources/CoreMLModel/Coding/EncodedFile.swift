@@ -12,8 +12,8 @@ extension SpecificationMessage {
     _ schema: ProtobufSchema, _ name: String
   ) throws {
     guard bytes.count > 0 else { throw ModelError(.malformed, "the file is empty") }
-    // The nodes of a tree take some twenty times their bytes.
-    let budget = 4 * bytes.count + 24 * min(bytes.count, 32 << 20) + (64 << 20)
+    // The nodes of a tree take some twenty times their bytes, constants of a program fifty times.
+    let budget = 4 * bytes.count + 56 * min(bytes.count, 32 << 20) + (64 << 20)
     let skeleton = try ProtobufSkeleton(of: bytes, schema: schema, budget: budget)
     let allocator = UnpackAllocator(budget: budget)
     var message = try allocator.withUnpacked(skeleton.bytes, descriptor) {
