@@ -13,7 +13,6 @@ enum UnconvertedClasses {
         "Core ML networks have no histograms",
       ["MaxNumBoundingBoxes"]: "works on boxes, which exist only in training",
       ["Pipeline", "DenseFeatures"]: "use its layers directly in the model",
-      ["MelSpectrogram"]: "Core ML networks have no Fourier transform",
       ["ConvLSTM3D"]: "sequences of volumes have more axes than Core ML supports",
       ["Wrapper", "TFSMLayer", "TorchModuleWrapper", "JaxLayer", "FlaxLayer"]:
         "its code is not in the file",

@@ -1338,6 +1338,14 @@ def _(L, ops, x, y, z):
             L.Dense(2)(L.Flatten()(z))]
 
 
+@network("mel_spectrogram", (60,))
+def _(L, ops, x):
+    own = {"fft_length": 16, "sequence_stride": 7, "sampling_rate": 8000, "num_mel_bins": 5}
+    return [L.MelSpectrogram(**own)(x), L.MelSpectrogram(top_db=6.0, ref_power=2.0, window="hamming", **own)(x),
+            L.MelSpectrogram(power_to_db=False, mag_exp=1.0, sequence_length=11, min_freq=100.0, **own)(x),
+            L.MelSpectrogram(power_to_db=False, window=None, sequence_length=12, max_freq=3000, **own)(x)]
+
+
 @network("stft_spectrogram", (40, 2), (2, 40))
 def _(L, ops, x, y):
     own = {"frame_length": 8, "frame_step": 3, "fft_length": 16}

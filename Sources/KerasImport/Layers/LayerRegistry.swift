@@ -17,7 +17,7 @@ enum KerasLayerRegistry {
     ConvLSTM.self, Attention.self, MultiHeadAttention.self, Rescaling.self,
     NormalizationLayer.self, Resizing.self, CenterCrop.self, Discretization.self,
     CategoryEncoding.self, IntegerLookup.self, AutoContrast.self, LayerScale.self,
-    STFTSpectrogram.self,
+    STFTSpectrogram.self, MelSpectrogram.self,
   ]
 
   /// Classes of other packages.

@@ -2,9 +2,11 @@ import Interpretation
 import LibC
 import TensorCore
 
-/// STFTSpectrogram: the product of each frame of each channel with stored waves.
+/// The products of frames with waves, which STFTSpectrogram stores.
 enum Spectrograms {
-  static let operations: [String: KerasOperations.Operation] = ["STFTSpectrogram": spectrogram]
+  static let operations: [String: KerasOperations.Operation] = [
+    "STFTSpectrogram": spectrogram, "MelSpectrogram": mel,
+  ]
 
   private static func spectrogram(_ run: LayerRun) throws -> [KerasValue] {
     try run.require(rank: 3)
@@ -58,5 +60,60 @@ enum Spectrograms {
           ? result.transposed([0, 1, 3, 2]).reshaped([batch, channels * bins, count])
           : result.transposed([0, 2, 1, 3]).reshaped([batch, count, channels * bins]))
     ]
+  }
+
+  /// The power of windows, which reach beyond both ends, in triangles on the mel scale.
+  private static func mel(_ run: LayerRun) throws -> [KerasValue] {
+    try run.require(rank: 2)
+    func size(_ name: String, _ standard: Int) throws -> Int {
+      try run.sizes(name, count: 1, default: standard)[0]
+    }
+    let (total, count) = (try size("fft_length", 2048), try size("num_mel_bins", 128))
+    let length = try run.field("window") == nil ? total : size("sequence_length", total)
+    let step = try size("sequence_stride", 512)
+    let (batch, samples, border) = (run.input.shape[0], run.input.shape[1], total / 2)
+    try run.require(length <= total && border < samples, "windows longer than its input")
+    let frames = (samples + 2 * border - total) / step + 1
+    let windows = ["hann": 0.5, "hamming": 0.46]
+    let swing = windows[run.field("window")?.string ?? ""] ?? 0
+    func scale(_ hertz: Double) -> Double { 1127 * log1p(hertz / 700) }
+    let rate = run.double("sampling_rate", default: 16000)
+    let low = scale(run.double("min_freq", default: 20))
+    let width =
+      (scale(run.double("max_freq", default: rate / 2)) - low) / Double(count + 1)
+    let (least, reference) = (
+      run.double("min_power", default: 1e-10), abs(run.double("ref_power", default: 1))
+    )
+    let exponent = run.double("mag_exp", default: 2)
+    var result = try DoubleArray(shape: [batch, count, frames])
+    for item in 0..<batch {
+      for frame in 0..<frames {
+        for bin in 1...border {
+          var (real, imaginary) = (0.0, 0.0)
+          for place in 0..<length {
+            var sample = abs(frame * step + (total - length) / 2 + place - border)
+            if sample >= samples { sample = 2 * samples - 2 - sample }
+            let share = Double(place) / Double(max(1, length - length % 2))
+            let value =
+              run.input.values[item * samples + sample]
+              * (1 - swing - swing * cos(2 * .pi * share))
+            let angle = 2 * .pi * Double(bin * place % total) / Double(total)
+            (real, imaginary) = (real + value * cos(angle), imaginary + value * sin(angle))
+          }
+          let power = pow(hypot(real, imaginary), exponent)
+          let place = (scale(rate * Double(bin) / Double(total / 2 * 2)) - low) / width
+          for row in 0..<count {
+            let share = max(0, 1 - abs(place - Double(row + 1)))
+            result.values[(item * count + row) * frames + frame] += share * power
+          }
+        }
+      }
+    }
+    if run.bool("power_to_db", default: true) {
+      result = result.map { 10 * (log10(max($0, least)) - log10(max(reference, least))) }
+      let floor = (result.values.max() ?? 0) - run.double("top_db", default: 80)
+      result = result.map { max($0, floor) }
+    }
+    return [KerasValue(array: result)]
   }
 }

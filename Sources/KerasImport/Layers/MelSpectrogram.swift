@@ -1,0 +1,128 @@
+import ByteFormats
+import CoreMLModel
+import Formulas
+import ImportSupport
+import LibC
+import TensorCore
+
+/// The power of each frame of a signal in triangles on the mel scale: convolutions with waves, and
+/// a product.
+struct MelSpectrogram: KerasLayer {
+  static let classes = [SourceLayer](
+    "MelSpectrogram", becomes: "padding, convolutions, unary layers, innerProduct",
+    options: "`top_db` counts from the largest value of each item, in Keras from that of the batch",
+    refused: "a signal without a batch, a window that is an array, `fft_length` beyond 4096")
+
+  private let size: Int
+  private let length: Int
+  private let step: Int
+  private let window: String
+  /// `[mel bins, bins of the transform]`
+  private let triangles: FloatValues
+  /// Of the squared magnitudes x * x + y * y
+  private let power: String
+  private let decibels: String?
+  private let range: Double
+
+  init(_ configuration: LayerConfiguration) throws {
+    size = try configuration.int("fft_length", default: 2048, atLeast: 2)
+    step = try configuration.int("sequence_stride", default: 512)
+    window = try configuration.string("window", default: "")
+    let shortened = try configuration.int("sequence_length", default: size)
+    // Without a window, Keras does not shorten the frames.
+    length = window.isEmpty ? size : shortened
+    let rate = try configuration.double("sampling_rate", default: 16000)
+    let count = try configuration.int("num_mel_bins", default: 128)
+    let ends = try [
+      configuration.double("min_freq", default: 20),
+      configuration.double("max_freq", default: rate / 2),
+    ].map(Self.mel)
+    let bins = size / 2 + 1
+    try configuration.require(
+      size <= 4096 && length <= size && count <= 4096 && ends[0] < ends[1]
+        && ["", "hann", "hamming"].contains(window), nil,
+      unsupported: "these frequencies or sizes are not supported")
+    triangles = FloatValues(
+      (0..<count).flatMap { row in
+        let edges = (row...row + 2).map {
+          ends[0] + (ends[1] - ends[0]) * Double($0) / Double(count + 1)
+        }
+        return (0..<bins).map { bin in
+          let place = Self.mel(rate / 2 * Double(bin) / Double(bins - 1))
+          let sides = [
+            (place - edges[0]) / (edges[1] - edges[0]), (edges[2] - place) / (edges[2] - edges[1]),
+          ]
+          return bin == 0 ? 0 : Float(max(0, min(sides[0], sides[1])))
+        }
+      }
+    ).shaped([count, bins])
+    let exponent = try configuration.double("mag_exp", default: 2)
+    power = exponent == 2 ? "x * x + y * y" : "pow(x * x + y * y, \(exponent / 2))"
+    let least = try configuration.double("min_power", default: 1e-10)
+    let reference = try abs(configuration.double("ref_power", default: 1))
+    decibels =
+      try configuration.bool("power_to_db", default: true)
+      ? "4.342944819032518 * log(max(x, \(least))) - \(10 * log10(max(reference, least)))" : nil
+    range = try configuration.double("top_db", default: 80)
+  }
+
+  private static func mel(_ hertz: Double) -> Double { 1127 * log(1 + hertz / 700) }
+
+  /// The waves of all frequencies in a window.
+  private func waves(_ wave: (Double) -> Double) -> FloatValues {
+    let turn = 2 * Double.pi
+    // As in TensorFlow, a window of odd length ends where it starts.
+    let period = Double(max(length - length % 2, 1))
+    let base = window == "hann" ? 0.5 : window == "hamming" ? 0.54 : 1
+    let start = (size - length) / 2
+    return FloatValues(
+      (0..<size).flatMap { row in
+        let place = row - start
+        let share = base - (1 - base) * cos(turn * Double(place) / period)
+        return (0...size / 2).map {
+          (0..<length).contains(place)
+            ? Float(share * wave(turn * Double(row * $0 % size) / Double(size))) : 0
+        }
+      }
+    ).shaped([size, 1, size / 2 + 1])
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    let input = try call.input
+    try call.require(input.rank == 2, unsupported: "\(input.shapeText) is not a batch of signals")
+    let border = JSONValue.array([.int(size / 2), .int(size / 2)])
+    let padded = try call.step(
+      "pad", [input], "padded",
+      ["paddings": .array([.array([.int(0), .int(0)]), border]), "mode": .string("reflect")],
+      &network)
+    let signal = try padded.inserting(at: 2).orThrow(call.error("its input has no free axis"))
+    func formula(_ text: String, _ inputs: [KerasTensor], _ name: String) throws -> KerasTensor {
+      try FormulaConversion(
+        formula: LayerFormula(
+          Expression(parsing: text), inputs: Array(["x", "y"].prefix(inputs.count)))
+      ).convert(call.with(name: "\(call.name)__\(name)__", inputs: inputs), into: &network)[0]
+    }
+    let parts = try [("real", waves(cos)), ("imag", waves(sin))].map { path, kernel in
+      let weight = StoredWeight(name: "\(path)/kernel", storedName: path, shape: kernel.shape) {
+        kernel
+      }
+      return try call.with(name: call.name, inputs: [signal], weights: [weight]).part(
+        "Conv1D", [signal], path,
+        [
+          "filters": .int(size / 2 + 1), "kernel_size": .int(size), "strides": .int(step),
+          "use_bias": .bool(false),
+        ], &network)
+    }
+    var result = network.channelProduct(
+      try formula(power, parts, "power"), Weights(triangles), inputs: size / 2 + 1,
+      outputs: triangles.shape[0], call.name + "__mel__")
+    if let decibels {
+      result = try formula(decibels, [result], "decibels")
+      let largest = try network.reduced(.max, result, [1, 2], call.name + "__largest__", call)
+      let least = largest.with(
+        network.affine(largest.blob, 1, Float(-range), call.name + "__least__"))
+      result = try call.step("maximum", [result, least], "bounded", [:], &network)
+    }
+    return [network.settled(result.exchanging(1, 2), for: call.name)]
+  }
+}
