@@ -100,7 +100,8 @@ struct LayerNormalization: KerasLayer {
     keepsMean = try isRootMeanSquare || configuration.bool("rms_scaling", default: false)
     let stored = try ScaleAndCenter(configuration)
     affine = ScaleAndCenter(
-      hasScale: keepsMean && !isRootMeanSquare || stored.hasScale, hasCenter: !keepsMean && stored.hasCenter)
+      hasScale: keepsMean && !isRootMeanSquare || stored.hasScale,
+      hasCenter: !keepsMean && stored.hasCenter)
   }
 
   var weights: [WeightSlot] { affine.weights }
