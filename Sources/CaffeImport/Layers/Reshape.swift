@@ -65,7 +65,9 @@ enum ReshapeLayer: SingleInputConverter {
       isOpen ? known > 0 && total % known == 0 : known == total, "dim",
       "\(dims) does not match the \(total) elements of its bottom \(shape)")
     if isOpen { sizes = sizes.map { $0 == -1 ? total / known : $0 } }
-    return shape[..<range.lowerBound] + sizes + shape[range.upperBound...]
+    var result = shape
+    result.replaceSubrange(range, with: sizes)
+    return result
   }
 }
 

@@ -70,7 +70,7 @@ private struct Windows {
   }
 
   private func shape(_ channels: Int, _ size: [Int]) -> [Int] {
-    layer.input.shape[..<channelAxis] + [channels] + size.suffix(count)
+    Array(layer.input.shape[..<channelAxis]) + ([channels] + size.suffix(count))
   }
 
   private func correlation(_ out: [Int]) -> Correlation {

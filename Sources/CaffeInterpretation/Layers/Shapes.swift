@@ -60,7 +60,9 @@ extension CaffeOperations {
       try layer.require(known > 0 && total % known == 0, "\(total) elements for \(sizes)")
       sizes[open] = total / known
     }
-    return try input.reshaped(input.shape[..<start] + sizes + input.shape[end...])
+    var shape = input.shape
+    shape.replaceSubrange(start..<end, with: sizes)
+    return try input.reshaped(shape)
   }
 
   /// flatten_layer.cpp
