@@ -467,6 +467,9 @@ family("mixed", ct.target.iOS17, {"x": H.uniform(-2, 2, (3, 5)).astype(np.float3
     numpy(lambda x, i, v, image: mb.instance_norm(x=image, gamma=VECTOR[:3], beta=VECTOR[1:], epsilon=np.float32(0)),
           lambda x, i, v, image: (image - image.mean((2, 3), keepdims=True)) / image.std((2, 3), keepdims=True) * per(VECTOR[:3], image) + per(VECTOR[1:], image)),
 ])
+# More rows and columns than there are; coremltools' values are NumPy's.
+family("reflected", ct.target.iOS15, {"x": H.uniform(-2, 2, (2, 3)).astype(np.float32), "z": H.uniform(-2, 2, (2, 2, 1)).astype(np.float32)},
+       [of("pad", "x", pad=[5, 2, 1, 7], mode="reflect"), of("pad", "x", pad=[0, 1], mode="reflect"), of("pad", "z", pad=[2, 0, 3, 1], mode="reflect")])
 
 
 def make(name):
@@ -485,7 +488,9 @@ def make(name):
     def build(*variables):
         made = results(dict(zip(inputs, variables)))
         cast = lambda v: mb.cast(x=v, dtype="fp32") if v.dtype == types.bool else v
-        return tuple(mb.identity(x=cast(v), name=f"y{i}") for i, v in enumerate(made))
+        outputs = tuple(mb.identity(x=cast(v), name=f"y{i}") for i, v in enumerate(made))
+        # coremltools describes the last one twice, too.
+        return outputs + outputs[-1:] * (name == "reflected")
 
     # The builder names the inputs after the function's parameters.
     source = f"lambda {', '.join(inputs)}: build({', '.join(inputs)})"

@@ -38,6 +38,9 @@ extension Model {
       "\(bytes.count) bytes exceed the format's limit of \(Limits.modelBytes)")
     self = try Self(
       decoding: bytes, SpecificationSchema.descriptor, SpecificationSchema.model, "a Core ML model")
+    // coremltools describes twice what a program returns twice.
+    var described: [String: FeatureDescription] = [:]
+    description?.output.removeAll { described.updateValue($0, forKey: $0.name) == $0 }
   }
 
   /// Writes an `.mlmodel`, or a package if the path ends with `.mlpackage`, atomically. The same model always gives the same bytes.

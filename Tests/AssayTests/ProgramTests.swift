@@ -12,7 +12,7 @@ import Testing
   @Test(arguments: [
     "unary", "binary", "logical", "reductions", "shapes", "normalizations", "sampling", "boxes",
     "boxes17", "recurrent", "lists", "rearranged", "quantized", "sparse",
-    "values", "dilated", "mixed", "growing", "validated",
+    "values", "dilated", "mixed", "growing", "validated", "reflected",
   ])
   func operationsGiveTheirValues(family: String) throws {
     let path = Self.programs.path(family)

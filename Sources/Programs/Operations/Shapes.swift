@@ -194,7 +194,13 @@ extension MILOperationCall {
     try require(
       ["reflect", "replicate"].contains(mode), .unsupported, "mode '\(mode)' is not supported",
       field: "mode")
-    if pad.dropLast(4).contains(where: { $0 != 0 }) { return [try bordered(x, amounts, mode)] }
+    // A layer reflects fewer elements than there are.
+    let isLong =
+      mode == "reflect"
+      && x.shape.indices.contains { max(amounts[2 * $0], amounts[2 * $0 + 1]) >= x.shape[$0] }
+    if isLong || pad.dropLast(4).contains(where: { $0 != 0 }) {
+      return [try bordered(x, amounts, mode)]
+    }
     var layer = Padding()
     layer.kind = mode == "reflect" ? .reflection : .replication
     let edges = Array(([0, 0, 0, 0] + pad).suffix(4))
@@ -219,12 +225,14 @@ extension MILOperationCall {
     for (axis, length) in x.shape.enumerated() {
       let (before, after) = (amounts[2 * axis], amounts[2 * axis + 1])
       try require(
-        mode == "replicate" || max(before, after) < length,
-        "a border of \(max(before, after)) reflects \(length) elements", field: "pad")
+        length > 0 && before + after <= Limits.tensorElements / 64 || before + after == 0,
+        "a border of \(before + after) around \(length) elements", field: "pad")
+      // As in NumPy, what is reflected once is reflected again.
+      let period = max(2 * (length - 1), 1)
       let places = (-before..<length + after).map { place in
         mode == "replicate"
           ? min(max(place, 0), length - 1)
-          : place < 0 ? -place : place < length ? place : 2 * (length - 1) - place
+          : min(abs(place) % period, period - abs(place) % period)
       }
       result = try taken(result, places, axis: axis)
     }
