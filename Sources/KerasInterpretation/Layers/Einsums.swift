@@ -91,9 +91,12 @@ enum Einsums {
     let full = [Int](repeating: 1, count: 2 - axes)
     let (k, s) = (full + taps, full + stride)
     let shape = run.input.shape
-    let x = try run.input.reshaped([shape[0]] + full + shape[1...])
+    let x = try run.input.reshaped([shape[0]] + (full + shape[1...]))
     let channels = x.shape[3]
-    let out = (0..<2).map { x.shape[$0 + 1] < k[$0] ? 0 : (x.shape[$0 + 1] - k[$0]) / s[$0] + 1 }
+    let out = (0..<2).map { axis -> Int in
+      let rest = x.shape[axis + 1] - k[axis]
+      return rest < 0 ? 0 : rest / s[axis] + 1
+    }
     let width = kernel.shape[2]
     guard kernel.shape[0] == out[0] * out[1], kernel.shape[1] == k[0] * k[1] * channels else {
       throw ModelError(.mismatch, "the kernel \(kernel.shape) does not fit the input \(shape)")

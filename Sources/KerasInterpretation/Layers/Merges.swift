@@ -78,9 +78,10 @@ enum Merges {
   }
 
   private static func grown(_ array: DoubleArray, _ rank: Int) throws -> DoubleArray {
-    guard array.rank < rank, let batch = array.shape.first else { return array }
-    return try array.reshaped(
-      [batch] + [Int](repeating: 1, count: rank - array.rank) + array.shape.dropFirst())
+    guard array.rank < rank, array.rank > 0 else { return array }
+    var shape = array.shape
+    shape.insert(contentsOf: [Int](repeating: 1, count: rank - array.rank), at: 1)
+    return try array.reshaped(shape)
   }
 
   /// Two arrays with the same rank; axes of length 1 are repeated.
