@@ -71,7 +71,7 @@ import Testing
     #expect(throws: ModelError.self) { try source.convert(options) }
 
     var settings = Predictor.Options()
-    settings.engine.customLayers.register(Swish.self)
+    settings.engine.customLayers.register(Amplify.self)
     settings.engine.threads = 2
     let image = try Image.read(packageRoot + "/Fixtures/demo/picture.png")
     #expect(image.channelCount == 3)
@@ -124,7 +124,112 @@ import Testing
     }
   }
 
-  @Test(arguments: [("docs/library.md", 5), ("Sources/Assay/Assay.docc/Examples.md", 4)])
+  @Test func examplesOfSettings() throws {
+    var options = ConversionOptions()
+    options.arrayType = ArrayFeatureType.DataType.float32
+    var images = ImagePreprocessing()
+    images.preset = PreprocessingPreset.kerasTF
+    images.color = PerFeature(ImageFeatureType.ColorSpace.rgb)
+    options.preprocessing = images
+    options.metadata = MetadataOptions()
+    options.metadata.author = "the authors"
+    options.customLayers = CustomLayerRules()
+    options.networkState = NetworkState()
+    options.networkState.phase = .train
+    options.missingWeights = MissingWeights.random(RandomWeights(seed: 1))
+    let classifier: ClassifierOptions? = options.classifier
+    print(classifier?.predictedFeatureName ?? "the model is no classifier")
+    #expect(classifier == nil)
+  }
+
+  @Test func examplesOfSources() throws {
+    try withTemporaryFolder { folder in
+      try FileManager.default.copyItem(
+        atPath: packageRoot + "/Fixtures/corpus/caffe/ip_activation_absval/deploy.prototxt",
+        toPath: "\(folder)/network.prototxt")
+      let source = try ModelSource(contentsOf: "\(folder)/network.prototxt")
+      if case .caffe(let network) = source { print(type(of: network) == CaffeSource.self) }
+      do {
+        let result: ConversionResult = try source.convert(ConversionOptions())
+        print(result.notes)
+      } catch let error as ModelError {
+        print(error.layer ?? "", error.message, error.hint ?? "")
+      }
+    }
+  }
+
+  @Test func examplesOfModels() throws {
+    try withTemporaryFolder { folder in
+      let fixtures = packageRoot + "/Fixtures/networks/keras3-sequential"
+      for name in ["inputs", "expected"] {
+        try FileManager.default.copyItem(
+          atPath: "\(fixtures).\(name).npz", toPath: "\(folder)/\(name).npz")
+      }
+      let model = try ModelSource(contentsOf: fixtures + ".h5").convert(ConversionOptions()).model
+      do {
+        let description: ModelDescription = model.description ?? ModelDescription()
+        let metadata: Metadata = description.metadata ?? Metadata()
+        print(metadata.author, model.forgetBias == ForgetBias.ignore)
+        for feature: FeatureDescription in description.input {
+          let type: FeatureType? = feature.type
+          print(feature.name, type?.isOptional ?? false)
+        }
+      }
+      do {
+        var engine = CompileOptions()
+        engine.threads = 1
+        engine.hooks = EngineHooks()
+        var settings = Predictor.Options()
+        settings.engine = engine
+        settings.layout = ArrayLayout.source
+        settings.precision = ComputePrecision.float32
+        var preparation: ImageOptions = ImageRecipe.kerasLoadImage.options
+        preparation.fitting = Fitting.squash
+        preparation.interpolation = Interpolation.bicubic
+        settings.images = preparation
+        let predictor = try Predictor(model: model, options: settings)
+        let zeros = NumberArray(shape: [1, 4], [0, 0, 0, 0])
+        let values = ["input_layer": FeatureValue.numbers(zeros)]
+        let prediction: Prediction = try predictor.predict(values)
+        let output: PredictedOutput = prediction.outputs[0]
+        print(output.name, output.value.elements)
+        let red = Bytes([255, 0, 0] as [UInt8])
+        let pixel = Image(width: 1, height: 1, channelCount: 3, samples: red)
+        print(try pixel.grayscale().samples.count, FeatureKey.string("a label"))
+        #expect(output.value.shape.last == output.value.elements.count)
+      }
+      do {
+        var options = Comparison.Options()
+        options.tolerances = Tolerances(Tolerance(relative: 1e-4, absolute: 1e-6))
+        options.top = 1
+        options.layers = "\(folder)/expected.npz"
+        options.reference = true
+        let comparison = try Comparison.compare(
+          model, inputs: ["\(folder)/inputs.npz"], expected: "\(folder)/expected.npz",
+          options: options)
+        for output: OutputComparison in comparison.outputs {
+          let metrics: ErrorMetrics? = output.metrics
+          let histogram: ErrorHistogram? = metrics?.histogram
+          let classes: ClassAgreement? = output.classes
+          let verdict: ReferenceVerdict? = comparison.verdicts[output.name]
+          print(metrics?.cosine ?? 0, histogram?.exact ?? 0, classes?.top1 ?? 0, verdict ?? .agrees)
+        }
+        let blobs: BlobComparison? = comparison.blobs
+        print(blobs?.firstDifference?.name ?? "every blob agrees")
+        #expect(comparison.matches)
+      }
+    }
+  }
+
+  @Test func examplesOfCustomLayers() throws {
+    var registry = CustomLayerRegistry()
+    registry.register(Amplify.self)
+    let layer: (any CustomLayerImplementation)? = try registry["Amplify"]?(["factor": .double(2)])
+    print(layer != nil, registry.classNames)
+    #expect(layer is Amplify)
+  }
+
+  @Test(arguments: [("docs/library.md", 5), ("Sources/Assay/Assay.docc/Examples.md", 11)])
   func thePageHoldsCompiledCode(_ name: String, _ count: Int) throws {
     func lines(_ text: String) -> [String] {
       text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
@@ -140,6 +245,26 @@ import Testing
       #expect(
         source.indices.contains { source[$0...].starts(with: wanted) },
         "not in this file:\n\(block)")
+    }
+  }
+}
+
+/// Multiplies by the parameter `factor`.
+final class Amplify: CustomLayer {
+  static let className = "Amplify"
+  private let factor: Float
+
+  init(parameters: [String: CustomLayerParameter]) {
+    factor = parameters["factor"]?.floatValue ?? 1
+  }
+
+  func setWeights(_ weights: [CustomLayerWeight]) {}
+
+  func outputShapes(forInputShapes shapes: [[Int]]) -> [[Int]] { shapes }
+
+  func evaluate(inputs: [CustomLayerInput], outputs: [CustomLayerOutput]) {
+    for index in inputs[0].elements.indices {
+      outputs[0].elements[index] = factor * inputs[0].elements[index]
     }
   }
 }

@@ -74,6 +74,28 @@ struct TutorialTests {
     #expect(part.output.floats != inside.output.floats)
   }
 
+  /// In a corner, the kernel of ones sees four ones: the sum is 5, and its swish 5 / (1 + exp(−5)).
+  @Test func otherLayers() throws {
+    let input = Input(width: 8, height: 8, channels: 4)
+    let convolved =
+      input
+      --> DepthwiseConvolution(kernel: (3, 3), padding: Padding.same, name: "depthwise")
+      --> ActivationLayer(Activation.leakyReLU(alpha: 0.1))
+    let swish: Layer = Custom("Swish", parameters: ["beta": .double(1)])
+    let sum = Add([input, convolved], activation: .relu) --> swish
+    let shape: TensorShape = try sum.shape()
+    let weights = WeightSource { name, count, kind in
+      [Float](repeating: kind == WeightKind.bias ? 0 : 1, count: count)
+    }
+    let model: CompiledModel = try Network(input: input, output: sum).compile(weights: weights)
+    let ones = InputValue.floats([Float](repeating: 1, count: shape.count ?? 0))
+    let prediction: NetworkPrediction = try model.predict(ones)
+    let value: NetworkValue = prediction.output
+    let results: RunnerResults<[InputValue]> = Runner(model).predictions(of: [ones])
+    for result in results { print(try result.get().output.floats == value.floats) }
+    #expect(abs(value.floats[0] - 5 / (1 + exp(-5))) < 1e-5)
+  }
+
   @Test func errorOnThePage() throws {
     let error = modelError {
       _ = try DigitNetwork().network.model(

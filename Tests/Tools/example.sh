@@ -24,6 +24,23 @@ git -C "$folder/assay" tag "$version"
 
 cp -R docs/examples/NetworksInSwift/Package.swift docs/examples/NetworksInSwift/Sources \
   "$folder/example"
+# What docs/library.md and the examples of the catalog print, with what is public alone.
+code() { sed -n '/^```swift$/,/^```$/p' "$1"; }
+mkdir "$folder/example/Sources/Library"
+{
+  echo 'import Assay'
+  code Sources/Assay/Assay.docc/Examples.md | awk '/^```/ { n += $0 != "```"; next } n == 10'
+  echo 'let folder = CommandLine.arguments[1]'
+  code docs/library.md | sed '/^```/d'
+  echo 'func examples() throws {'
+  # The tenth is a class; those from the fifth on use the same names.
+  code Sources/Assay/Assay.docc/Examples.md |
+    awk '/^```swift/ { n++ } /^```/ { if (n > 4 && n < 10) print ($0 == "```" ? "}" : "do {"); next } n != 10'
+  echo '}'
+  echo 'try examples()'
+} >"$folder/example/Sources/Library/main.swift"
+sed -i 's|^  targets: \[|&\n    .executableTarget(\n      name: "Library", dependencies: [\n        .product(name: "Assay", package: "assay"), .product(name: "assay-hdf5", package: "assay"),\n      ]),|' \
+  "$folder/example/Package.swift"
 if [ -n "${ASSAY:-}" ]; then
   mkdir "$folder/example/Sources/Timing"
   cp Tests/Tools/example-timing.swift "$folder/example/Sources/Timing/main.swift"
@@ -57,6 +74,15 @@ cat "$folder/output"
 } >"$folder/expected"
 tail -n 7 "$folder/output" | diff "$folder/expected" -
 echo "example: NetworkBuilder $version works as a versioned dependency"
+for kind in h5 inputs.npz expected.npz; do
+  cp "Fixtures/networks/keras3-sequential.$kind" "$folder/$(echo $kind | sed 's/^h5/network.h5/')"
+done
+cp Fixtures/demo/picture.png "$folder/a.png"
+cp Fixtures/demo/picture.png "$folder/b.png"
+cp Fixtures/corpus/caffe/ip_activation_absval/deploy.prototxt "$folder/network.prototxt"
+"$folder/example/.build/release/Library" "$folder" >"$folder/library"
+[ "$(head -1 "$folder/library")" = true ]
+echo "example: the code of docs/library.md and of the catalog's examples runs as printed"
 
 [ -n "${ASSAY:-}" ] || exit 0
 # In turn, since the processor's clock drifts; the shortest of all.
