@@ -129,8 +129,8 @@ release: setup
 
 # Builds the Python package with the C library and the command, in .build/wheel. Debian only.
 wheel: setup
-	@sh Tests/Tools/library.sh --portable
-	@sh Tests/Tools/static.sh --portable
+	@sh Tests/Tools/static.sh --portable assay assay-hdf5 AssayLibrary
+	@sh Tests/Tools/library.sh --portable .build/static/release
 	@sh Tests/Tools/wheel.sh
 
 # Runs the commands' code on COUNT mutants of each format; docs/security.md explains the variables.

@@ -34,10 +34,13 @@ let small: [SwiftSetting] =
 /// `make arm64`: the tests of the kernels, with arm64's in an emulated program.
 let emulatesARM = Context.environment["ASSAY_ARM64"] != nil
 
+/// Tests/Tools/release/cross.sh: the manifest runs on x86-64, the programs on arm64.
+let forARM = Context.environment["ASSAY_CROSS"] != nil
+
 /// Kernels beyond what every processor of the architecture supports. On arm64 there are none: its
 /// baseline has fused multiply-adds and half precision.
 #if arch(x86_64)
-  let hasVectorKernels = takesFlags && !emulatesARM
+  let hasVectorKernels = takesFlags && !emulatesARM && !forARM
 #else
   let hasVectorKernels = false
 #endif

@@ -64,6 +64,7 @@ for product; do
 done
 for product; do
   binary=$folder/release/$product
+  [ -e "$binary" ] || binary=$folder/release/lib$product.so
   foreign=$(ldd "$binary" | awk '{print $1}' |
     grep -vE '^(linux-vdso|libc|libm|libpthread|libdl|librt|libutil|ld-linux.*|/lib.*/ld-linux.*)\.so' || true)
   if [ -n "$foreign" ]; then

@@ -3,9 +3,12 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 // Not for others: they would find it where they look for the C library's.
@@ -66,4 +69,40 @@ HIDDEN char __libc_single_threaded = 0;
 HIDDEN int _dl_find_object(void *address, struct dl_find_object *result) {
   struct search search = {(uintptr_t)address, result};
   return dl_iterate_phdr(visit, &search) == 1 ? 0 : -1;
+}
+
+// What headers of glibc 2.38 and later make of these functions, which read binary numbers, too.
+#define NEWER(type, name, parameters, arguments)        \
+  extern type earlier_##name parameters __asm__(#name); \
+  HIDDEN type __isoc23_##name parameters { return earlier_##name arguments; }
+NEWER(long, strtol, (const char *text, char **end, int base), (text, end, base))
+NEWER(unsigned long, strtoul, (const char *text, char **end, int base), (text, end, base))
+NEWER(long long, strtoll, (const char *text, char **end, int base), (text, end, base))
+NEWER(unsigned long long, strtoull, (const char *text, char **end, int base), (text, end, base))
+NEWER(int, vsscanf, (const char *text, const char *format, va_list values), (text, format, values))
+NEWER(int, vfscanf, (FILE *file, const char *format, va_list values), (file, format, values))
+
+HIDDEN int __isoc23_sscanf(const char *text, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  int count = __isoc23_vsscanf(text, format, values);
+  va_end(values);
+  return count;
+}
+
+HIDDEN int __isoc23_fscanf(FILE *file, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  int count = __isoc23_vfscanf(file, format, values);
+  va_end(values);
+  return count;
+}
+
+HIDDEN size_t strlcpy(char *target, const char *text, size_t size) {
+  size_t length = strlen(text), count = length < size ? length : size - 1;
+  if (size > 0) {
+    memcpy(target, text, count);
+    target[count] = 0;
+  }
+  return length;
 }

@@ -9,7 +9,7 @@ packages=$(realpath "${1:-.build/packages}")
 demo=$PWD/Fixtures/demo
 glibc=$PWD/.build/static/glibc/root
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+trap 'umount "$work"/*/dev/null 2>/dev/null || true; rm -rf "$work"' EXIT
 cd "$packages"
 sha256sum --quiet -c SHA256SUMS
 
@@ -31,7 +31,10 @@ convert_and_compare() {
   root=$work/$1
   program=$2
   mkdir -p "$root/demo" "$root/dev" "$root/tmp"
-  [ -e "$root/dev/null" ] || mknod -m 666 "$root/dev/null" c 1 3
+  if ! [ -e "$root/dev/null" ] && ! mknod -m 666 "$root/dev/null" c 1 3 2>/dev/null; then
+    : >"$root/dev/null"
+    mount --bind /dev/null "$root/dev/null"
+  fi
   cp "$demo/swish.h5" "$demo/picture.png" "$demo/labels.txt" "$demo/expected.npz" "$root/demo"
   chroot "$root" "$program" convert /demo/swish.h5 -o /demo/color.mlmodel --lambda auto \
     --image-input image --input-name image --output-name color --image-scale 1/127.5 \
