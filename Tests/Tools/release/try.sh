@@ -18,6 +18,10 @@ mkdir "$work/debs" "$work/bare"
   cd "$work/debs"
   apt-get download -qq libc6 busybox-static 2>/dev/null
   for package in *.deb; do dpkg-deb -x "$package" "$work/bare"; done
+  # In newer systems another package makes these links.
+  for folder in lib lib64; do
+    [ -e "$work/bare/$folder" ] || [ ! -e "$work/bare/usr/$folder" ] || ln -s "usr/$folder" "$work/bare/$folder"
+  done
 )
 
 root_for() {
