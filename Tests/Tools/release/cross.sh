@@ -118,7 +118,7 @@ EOF
 cat >/mnt/arm64.json <<'EOF'
 {"version": 1, "sdk": "/mnt/arm64", "toolchain-bin-dir": "/usr/libexec/swift/bin",
  "target": "aarch64-unknown-linux-gnu", "dynamic-library-extension": "so",
- "extra-cc-flags": [], "extra-swiftc-flags": ["-sdk", "/mnt/arm64", "-resource-dir", "/mnt/arm64/usr/libexec/swift/lib/swift_static"], "extra-cpp-flags": []}
+ "extra-cc-flags": ["-fPIC"], "extra-swiftc-flags": ["-sdk", "/mnt/arm64", "-resource-dir", "/mnt/arm64/usr/libexec/swift/lib/swift_static"], "extra-cpp-flags": []}
 EOF
 PATH=/mnt/bin:$PATH
 APT_CONFIG=/mnt/apt/arm64.conf
