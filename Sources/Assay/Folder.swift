@@ -39,7 +39,7 @@ package enum Folder {
   /// Hidden files and links to folders, which could form a cycle, are skipped.
   ///
   /// - Throws: `.missingFile` if a folder cannot be read.
-  static func files(below folder: String) throws -> [String] {
+  package static func files(below folder: String) throws -> [String] {
     guard let items = try? OpenFolder(folder)?.names() else {
       throw ModelError(.missingFile, "the folder cannot be read", file: folder)
     }

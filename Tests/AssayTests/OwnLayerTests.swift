@@ -35,6 +35,20 @@ import Testing
     #expect(result.code == 0, "\(result.output)\(result.errors)")
   }
 
+  /// All files of a folder count.
+  @Test func theSourcesOfAFolder() throws {
+    try withTemporaryFolder { folder in
+      for name in ["heads", "heads_helper"] {
+        try FileManager.default.copyItem(
+          atPath: Self.fixtures.path(name + ".py"), toPath: "\(folder)/\(name).py")
+      }
+      let result = try Command.run(
+        "diff", Self.fixtures.path("heads.keras"), Self.fixtures.path("heads.inputs.npz"),
+        "--expected", Self.fixtures.path("heads.expected.npz"), "--layer-source", folder)
+      #expect(result.code == 0, "\(result.output)\(result.errors)")
+    }
+  }
+
   /// Of the class's name, a package has a layer that is supported.
   @Test func aClassThatMayBeAnothersNamesTheOption() throws {
     try withTemporaryFolder { folder in

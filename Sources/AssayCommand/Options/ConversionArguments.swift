@@ -56,7 +56,7 @@ extension SourceArguments {
     options.respectTrainable = layers.respectTrainable
     options.maximumVersion = target?.version
     options.readsFormulas = layers.lambda.map { $0 == .auto } ?? (layers.customLayers != "allow")
-    options.layerSources = layers.layerSources
+    options.layerSources = try layers.sourceFiles
     options.customLayers = try layers.customLayers.map(CustomLayerRules.init(argument:)) ?? rules
     return options
   }

@@ -195,6 +195,16 @@ struct LayerArguments: ParsableArguments {
     completion: .file(extensions: ["py"]))
   var layerSources: [String] = []
 
+  /// The files, and those of the folders.
+  var sourceFiles: [String] {
+    get throws {
+      try layerSources.flatMap { path in
+        try Folder.isFolder(path)
+          ? Folder.files(below: path).filter { $0.hasSuffix(".py") } : [path]
+      }
+    }
+  }
+
   @Option(
     name: .customLong("net-state"),
     help: ArgumentHelp(
