@@ -60,6 +60,9 @@ package struct ModelFiles: Sendable, Equatable {
   ///
   /// - Parameter besideModels: two files that are complete models are two models.
   private static func areOneModel(_ first: String, _ second: String, besideModels: Bool) -> Bool {
+    if KerasImporter.isModelFunction(first) {
+      return [.hdf5, .zip].contains(format(second)) && !KerasImporter.hasArchitecture(second)
+    }
     guard let format = format(first), takesWeights(format) else { return false }
     if second.hasPrefix(random) { return true }
     switch (format, Self.format(second) ?? .empty) {
@@ -97,10 +100,13 @@ package struct ModelFiles: Sendable, Equatable {
   }
 
   /// Whether the first file is a source network.
-  package var isSource: Bool { Self.format(path).map(Self.takesWeights) ?? false }
+  package var isSource: Bool {
+    KerasImporter.isModelFunction(path) || Self.format(path).map(Self.takesWeights) ?? false
+  }
 
   /// Whether a file is a complete model, and not arrays.
   private static func isModel(_ path: String) throws -> Bool {
+    if KerasImporter.isModelFunction(path) { return true }
     if Folder.isFolder(path) {
       do { return try FileFormat.read(path).format == .coreML } catch {
         return (error as? ModelError)?.code != .missingFile

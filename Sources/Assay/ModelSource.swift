@@ -19,8 +19,13 @@ public enum ModelSource: Sendable {
   case darknet(DarknetSource)
 
   /// Reads the file at `path`; `weights` is the weights file of an architecture. Caffe's two files
-  /// may be in either order.
-  public init(contentsOf path: String, weights: String? = nil) throws {
+  /// may be in either order. The architecture may be a function of a Python file that builds the
+  /// network, `model.py:build_model(width=32)`, whose file imports `sources`.
+  public init(contentsOf path: String, weights: String? = nil, sources: [String] = []) throws {
+    if KerasImporter.isModelFunction(path) {
+      self = .keras(try KerasImporter.load(path, weights: weights, sources: sources))
+      return
+    }
     let (bytes, format, package) = try FileFormat.readPackage(path)
     switch format {
     case .darknet: self = .darknet(try DarknetImporter.load(path, weights: weights))

@@ -90,7 +90,9 @@ struct ConvertCommand: SourceCommand {
   private func destination() throws -> String {
     if let output { return output }
     let isProgram = program.isGiven || !dryRun && !ModelFiles(model).isSource
-    return try ModelOutput.standard(for: model, isProgram: isProgram, mayExist: dryRun)
+    // A function's file has its name before a colon.
+    let name = model.firstRange(of: ".py:").map { model[..<$0.lowerBound] + ".py" } ?? model
+    return try ModelOutput.standard(for: name, isProgram: isProgram, mayExist: dryRun)
   }
 
   private func convert(to destination: String) throws {

@@ -91,6 +91,14 @@ enum EarlierSpellings {
       let word = arguments[index]
       index += 1
       let name = word.prefix { $0 != "=" }
+      // The function that builds the network stands before its weights.
+      if name == "--model-source" {
+        let isJoined = name.count < word.count
+        if !isJoined, index == end { continue }
+        words.insert(isJoined ? String(word.dropFirst(name.count + 1)) : arguments[index], at: 1)
+        index += isJoined ? 0 : 1
+        continue
+      }
       // The inputs of these need no option.
       if ["--input", "--inputs"].contains(name), ["run", "diff", "eval"].contains(command) {
         if name.count < word.count { words.append(String(word.dropFirst(name.count + 1))) }

@@ -81,7 +81,8 @@ struct ModelReader {
       return try readWithRandomWeights(files.path, word, refusing: given)
     }
     return try inFile(files.path) {
-      let opened = try ModelSource(contentsOf: files.path, weights: files.weights)
+      let opened = try ModelSource(
+        contentsOf: files.path, weights: files.weights, sources: source.layers.sourceFiles)
       guard var document = try opened.document(missingWeights: missingWeights) else {
         try require(
           function == nil, .usage, "--function needs an ML Program, and this is a source network")

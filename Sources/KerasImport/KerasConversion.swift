@@ -29,7 +29,7 @@ package struct KerasConversion: SourceConversion {
     var notes: [String] = []
     self.options = graph.naming(options, notes: &notes)
     formats = DataFormats(graph).preferred
-    files = try PythonFiles(options.layerSources)
+    files = try source.files ?? PythonFiles(options.layerSources)
     tensors = [[KerasTensor]?](repeating: nil, count: graph.nodes.count)
     network = NetworkWriter(
       version: source.version, rules: options.customLayers,

@@ -54,7 +54,9 @@ package struct KerasFile {
     }
     return ModelError(
       .unsupported, "the file contains weights but no architecture",
-      hint: "give the architecture (.json) first: ARCHITECTURE.json \(path)")
+      hint:
+        "give the architecture (.json) first: ARCHITECTURE.json \(path); or the Python function that "
+        + "builds the network: model.py:build_model \(path)")
   }
 
   /// `keras_version` or `backend`, which may be stored in several places.

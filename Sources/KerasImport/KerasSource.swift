@@ -18,6 +18,8 @@ public struct KerasSource: Sendable {
   package let weightsPath: String?
   /// Loss and optimizer, if the model was saved with them.
   let training: JSONValue?
+  /// The source files, if a function in one of them builds the network.
+  var files: PythonFiles?
 }
 
 extension KerasSource {
@@ -36,6 +38,10 @@ extension KerasSource {
 }
 
 extension KerasImporter {
+  /// Whether a word names a function of a source file that builds a network, as
+  /// `model.py:build_model(width=32)`.
+  package static func isModelFunction(_ text: String) -> Bool { ModelFunction(text) != nil }
+
   /// Whether the file says how a network is built, whatever else it holds.
   package static func hasArchitecture(_ path: String) -> Bool {
     guard let configuration = try? KerasFile(path, access: .isolated).configuration else {
@@ -44,14 +50,19 @@ extension KerasImporter {
     return configuration["class_name"] != nil || configuration["config"] != nil
   }
 
-  /// Reads a whole model, from HDF5 or a `.keras` archive; an architecture JSON file with a file of
-  /// weights; or the architecture of one file with the weights of another.
+  /// Reads a whole model, from HDF5 or a `.keras` archive; an architecture JSON file, or a function of a
+  /// source file, with a file of weights; or the architecture of one file with the weights of another.
   ///
+  /// - Parameter sources: other source files that the function's file imports.
   /// - Throws: `ModelError` with the file and the layer.
   package static func load(
-    _ path: String, weights weightsPath: String? = nil, access: HDF5Access = .isolated
+    _ path: String, weights weightsPath: String? = nil, sources: [String] = [],
+    access: HDF5Access = .isolated
   ) throws -> KerasSource {
-    try inFile(path) {
+    if let function = ModelFunction(path) {
+      return try load(function, path, weightsPath, sources, access)
+    }
+    return try inFile(path) {
       let file = try KerasFile(path, access: access)
       guard let configuration = try file.configuration else { throw file.noArchitecture }
       let other = try weightsPath.map { path in
@@ -70,6 +81,33 @@ extension KerasImporter {
         weights: try other.map { other in try inFile(other.path) { try other.weights } }
           ?? file.weights,
         weightsPath: weightsPath, training: file.training)
+    }
+  }
+
+  private static func load(
+    _ function: ModelFunction, _ path: String, _ weightsPath: String?, _ sources: [String],
+    _ access: HDF5Access
+  ) throws -> KerasSource {
+    let other = try weightsPath.map { path in
+      try inFile(path) { try KerasFile(path, access: access) }
+    }
+    let weights = try other.map { other in try inFile(other.path) { try other.weights } } ?? nil
+    // Files by objects, without a version, are those of Keras 3 or of Keras 2.12 and later.
+    var text = other?.setting("keras_version")
+    if weights == nil { text = "3.0" }
+    if let objects = weights as? ObjectWeights {
+      text = text ?? (objects.root["layers"] != nil ? "3.0" : "2.12")
+    }
+    let version = KerasVersion(text: text, backend: other?.setting("backend"))
+    try require(
+      !version.isKeras1, .unsupported,
+      "the weights are those of \(version.description), whose functions are not read",
+      hint: "give the network's architecture: model.to_json()")
+    let files = try PythonFiles([function.path] + sources)
+    return try inFile(function.path) {
+      KerasSource(
+        path: path, version: version, definition: try function.model(files, version: version),
+        weights: weights, weightsPath: weightsPath, training: nil, files: files)
     }
   }
 }

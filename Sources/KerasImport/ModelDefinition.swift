@@ -352,7 +352,7 @@ extension ModelDefinition {
   }
 
   /// The model with each layer in its own TimeDistributed, and inputs with one more axis.
-  fileprivate func appliedStepwise() -> ModelDefinition {
+  func appliedStepwise() -> ModelDefinition {
     var model = self
     model.layers = layers.map { layer in
       var fields = JSONObject()

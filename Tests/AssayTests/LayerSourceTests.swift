@@ -33,6 +33,75 @@ import Testing
     #expect(result.code == 0, "\(result.output)\(result.errors)")
   }
 
+  private static let functions = Fixtures("keras/layer-sources")
+
+  /// Weights alone, of Keras 3 and of tf_keras, and the function that builds their network.
+  @Test(arguments: ["unet", "stacked", "twins"], [".weights.h5", "_tf_keras.h5"])
+  func networksOfFunctions(_ name: String, _ ending: String) throws {
+    let files = Self.functions
+    let call = try String(contentsOfFile: files.path(name + ".call.txt"), encoding: .utf8)
+    let function = files.path(name + ".py:" + call.trimmingCharacters(in: .newlines))
+    let weights = files.path(name + ending)
+    let arrays = files.path(ending.contains("tf_keras") ? name + "_tf_keras" : name)
+    try withTemporaryFolder { folder in
+      let result = try Command.run(
+        "convert", function, weights, "-o", folder + "/m.mlmodel", "--inputs",
+        arrays + ".inputs.npz", "--expected", arrays + ".expected.npz")
+      #expect(result.code == 0, "\(result.output)\(result.errors)")
+      let option = try Command.run(
+        "convert", weights, "--model-source", function, "-o", folder + "/same.mlmodel")
+      #expect(option.code == 0, "\(option.errors)")
+      let both = try Command.run("diff", folder + "/m.mlmodel", folder + "/same.mlmodel")
+      #expect(both.code == 0, "\(both.output)\(both.errors)")
+    }
+  }
+
+  /// What is not a network, or not of these weights, has a line that says why.
+  @Test(arguments: [
+    ("build", "has no function for 'build'", "build_it, other"),
+    ("", "has no function for ''", "build_it, other"),
+    ("build_it(width=open('x'))", "literals", "'same'"),
+    ("build_it(depth=2)", "unknown argument 'depth'", "model.py"),
+    ("build_it()", "the file has extra weights for 'conv1d'", "stacked_tf_keras.h5"),
+    ("other()", "line 16, column 12", "keras.applications.VGG16"),
+    ("build_it(kind='list')", "does not return a Model", "build_it"),
+    ("build_it(kind='open')", "does not have the Input", "model.py"),
+    ("build_it(kind='train')", "training=True", "line 11"),
+    ("build_it(kind='random')", "random", "line 13"),
+    ("build_it(width=-1)", "-1 is not an integer", "line 9"),
+  ]) func whatBuildsNoNetworkIsNamed(_ call: String, _ reason: String, _ more: String) throws {
+    try withTemporaryFolder { folder in
+      let source = """
+        from tensorflow import keras
+        from tensorflow.keras.layers import *
+
+
+        def build_it(width=3, kind="plain"):
+            inputs, other = Input((4,)), Input((4,))
+            if kind == "list":
+                return [inputs]
+            x = Dense(width)(inputs)
+            if kind == "train":
+                x = BatchNormalization()(x, training=True)
+            if kind == "random":
+                x = x + keras.backend.random_normal((3,))
+            return keras.Model(other if kind == "open" else inputs, x)
+        def other():
+            base = keras.applications.VGG16(include_top=False)
+            return keras.Model(base.input, base.output)
+
+        """
+      let path = folder + "/model.py"
+      try source.write(toFile: path, atomically: true, encoding: .utf8)
+      let result = try Command.run(
+        "convert", call.isEmpty ? path : path + ":" + call,
+        Self.functions.path("stacked_tf_keras.h5"), "-o", folder + "/m.mlmodel")
+      #expect(result.code == 2, "\(result.output)\(result.errors)")
+      #expect(result.errors.contains(reason), "\(result.errors)")
+      #expect(result.errors.contains(more), "\(result.errors)")
+    }
+  }
+
   /// The error names what is missing.
   @Test func anUnknownLayerAsksForItsSource() throws {
     try withTemporaryFolder { folder in

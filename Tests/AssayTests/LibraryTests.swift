@@ -40,8 +40,9 @@ import Testing
     let inputs: [[String: FeatureValue]] = [[0.5, -1, 2, 0], [1, 2, 3, 4]].map {
       ["input_layer": .array(Tensor(shape: [1, 4], $0))]
     }
-    let frames = AsyncStream { continuation in
-      for input in inputs { continuation.yield(input) }
+    let input = Tensor(shape: [1, 4], [0.5, -1, 2, 0])
+    let frames = AsyncStream<[String: FeatureValue]> { continuation in
+      continuation.yield(["input_layer": .array(input)])
       continuation.finish()
     }
     for try await prediction in predictor.predictions(of: frames) {

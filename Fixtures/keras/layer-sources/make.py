@@ -50,10 +50,11 @@ CASES = {
     "tracked": ([(5,)], None),
     "unet": ([(8, 8, 3)], "build_unet(shape=(8, 8, 3), size='small', depth=2, classes=3)"),
     "stacked": ([(20, 3)], "build_model(width=4)"),
+    "twins": ([(8, 8, 3), (8, 8, 3)], "build_twins(shape=(8, 8, 3), widths=[4, 6])"),
 }
 ONLY_OF_TF_KERAS = ["sized"]  # Keras 3 takes no layer that gives numbers.
 MODELS = {"classifier": "SmallClassifier", "tracked": "Tracked"}
-ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "layer_normalization", "unet", "stacked",
+ALSO_OF_TF_KERAS = ["attention_pooling", "residual", "positional", "graph", "capsule", "layer_normalization", "unet", "stacked", "twins",
                     "lstm_reader", "gru_gate", "simple_steps", "both_ways"]
 
 
@@ -61,7 +62,8 @@ def network(name, keras):
     shapes, build = CASES[name]
     classes = importlib.import_module(name)
     if isinstance(build, str):
-        return eval(build, vars(classes))
+        model = eval(build, vars(classes))
+        return model[0] if isinstance(model, tuple) else model
     if name in MODELS:
         model = getattr(classes, MODELS[name])()
         model(np.zeros((1, *shapes[0]), "f4"))

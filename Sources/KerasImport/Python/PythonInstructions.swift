@@ -111,6 +111,7 @@ package enum PythonOperation: Equatable, Sendable {
   case raise
   // Of sources alone.
   case setAttribute(Int)
+  case setGlobal(Int)
   /// An inner function, above the defaults of its arguments as a tuple and as a dictionary.
   case define(Int)
   /// What `super()` is for the topmost value.

@@ -18,8 +18,31 @@ extension PythonMachine {
       return try method(name, of: object, after: nil, positional, keywords)
     case .method(.parent(let object, let type), let name):
       return try method(name, of: object, after: type, positional, keywords)
-    case .method(let value, let name): return try method(name, of: value, positional)
-    case .library(let path): return try call(path, positional, keywords)
+    case .partial(let function, let first, let named):
+      let rest = named.filter { given in !keywords.contains { $0.name == given.name } }
+      return try call(function, first + positional, rest + keywords)
+    case .method(.array(let array), let name) where !keywords.isEmpty:
+      return try call(.library("np." + name), [.array(array)] + positional, keywords)
+    case .method(.dictionary(let members), "update"):
+      for case .dictionary(let more) in positional {
+        for (key, value) in more.members { members[key] = value }
+      }
+      for (name, value) in keywords { members[name] = value }
+      return .none
+    case .method(.string(let text), "format") where !keywords.isEmpty && positional.isEmpty:
+      return .string(
+        keywords.reduce(text) { $0.replacing("{\($1.name)}", with: $1.value.plainText) })
+    case .method(let value, let name):
+      guard keywords.isEmpty else {
+        throw Self.unsupported("it calls '.\(name)' with '\(keywords[0].name)'")
+      }
+      return try method(name, of: value, positional)
+    case .library(let path):
+      let isLayer = path.hasPrefix("keras.layers.") || KerasClass.name(path) != nil
+      if isLayer || path.hasPrefix("python.") { return try call(path, positional, keywords) }
+      return try recorded(positional + keywords.map(\.value)) {
+        try call(path, positional, keywords)
+      }
     // A type of NumPy, as in np.float32(2).
     case .string(let type) where type.hasPrefix("float") && positional.count == 1:
       return positional[0]
@@ -205,6 +228,13 @@ extension PythonMachine {
       )
       guard step != 0, (end - start) / step <= Self.listLimit else { break }
       return .tuple(Array(stride(from: start, to: end, by: step)).map { .int($0) })
+    case ("dict", 0...1):
+      let members = PythonDictionary(keywords.map { ($0.name, $0.value) })
+      if case .dictionary(let given)? = first {
+        return .dictionary(
+          PythonDictionary(given.members.map { ($0.key, $0.value) } + members.members))
+      }
+      return first == nil ? .dictionary(members) : nil
     case ("list", 0...1): return .list(PythonList(try first.map(elements) ?? []))
     case ("tuple", 0...1): return .tuple(try first.map(elements) ?? [])
     case ("reversed", 1): return try first.map { .tuple(try elements($0).reversed()) }

@@ -76,6 +76,8 @@ extension PythonMachine {
       .merge, .text, .slice, .unpack:
       try bundle(operation, &frame)
     case .function, .addPart, .classicFunction, .define: try define(operation, &frame)
+    case .setGlobal(let index):
+      try frame.function.scope?.assign(frame.name(index), settled(frame.pop()))
     case .setAttribute(let index):
       let object = try frame.pop()
       try set(frame.name(index), of: object, to: frame.pop())

@@ -7,7 +7,9 @@ extension PythonMachine {
   /// Signs, operators, elements.
   func calculate(_ operation: PythonOperation, _ frame: inout Frame) throws {
     switch operation {
-    case .sign(let sign): try frame.push(signed(sign, frame.pop()))
+    case .sign(let sign):
+      let value = try frame.pop()
+      try frame.push(recorded([value]) { try signed(sign, value) })
     case .negation: try frame.push(.bool(!truth(frame.pop())))
     case .binary(let function):
       let right = try frame.pop()
@@ -116,6 +118,12 @@ extension PythonMachine {
   }
 
   func binary(
+    _ function: PythonOperation.Operator, _ left: PythonSymbol, _ right: PythonSymbol
+  ) throws -> PythonSymbol {
+    try recorded([left, right]) { try combined(function, left, right) }
+  }
+
+  private func combined(
     _ function: PythonOperation.Operator, _ left: PythonSymbol, _ right: PythonSymbol
   ) throws -> PythonSymbol {
     let plain: ElementFunction
@@ -285,7 +293,7 @@ extension PythonMachine {
     guard value.double == nil, let whole = try operand(value) else {
       throw Self.unsupported("it slices something other than a tensor")
     }
-    return try self.value(Expression(.slice(whole, index.sliceItems())))
+    return try recorded([value]) { try self.value(Expression(.slice(whole, index.sliceItems()))) }
   }
 }
 

@@ -130,8 +130,8 @@ struct PythonSignature: Sendable {
     grayscaletorgb | tf.image.grayscale_to_rgb | x,images
     rgbtograyscale | tf.image.rgb_to_grayscale | x,images
     perimagestandardization | tf.image.per_image_standardization | x,image
-    maxpool | tf.max_pool tf.max_pool2d | x,value,input pool_size,ksize strides padding data_format
-    averagepool | tf.avg_pool tf.avg_pool2d | x,value,input pool_size,ksize strides padding data_format
+    maxpool | tf.max_pool tf.max_pool2d ops.max_pool | x,value,input,inputs pool_size,ksize strides padding data_format
+    averagepool | tf.avg_pool tf.avg_pool2d ops.average_pool | x,value,input,inputs pool_size,ksize strides padding data_format
     @MaxPooling2D | K.pool2d | x pool_size strides=[1,1] padding,border_mode=valid data_format,dim_ordering pool_mode=max
     localresponsenormalization | tf.local_response_normalization tf.lrn | x,input depth_radius=5 bias=1 alpha=1 beta=0.5
     extractpatches | tf.image.extract_patches | x,images sizes strides rates padding

@@ -39,6 +39,8 @@ indirect enum PythonSymbol {
   case object(PythonObject)
   /// A function with its first argument.
   case bound(PythonSymbol, PythonSymbol)
+  /// A function with its first arguments, and arguments by name.
+  case partial(PythonSymbol, [PythonSymbol], PythonMachine.Keywords)
   /// What `super()` is in a method of the class.
   case parent(PythonObject, PythonClass)
   /// A source file.

@@ -14,6 +14,8 @@ final class PythonTensors {
   private(set) var log: [String] = []
   /// The step whose layer gets the name of the Lambda itself; nil if it is not known yet.
   private let last: Int?
+  /// Of the tensors among the arguments that are being read.
+  private var names: [String] = []
 
   init(_ network: NetworkWriter, _ call: LayerCall, _ names: [String], last: Int?) {
     self.network = network
@@ -26,9 +28,25 @@ final class PythonTensors {
 
   /// Layers of one function.
   static let stepLimit = 2048
+  /// Layers of a network that a function builds.
+  static let networkLimit = 1 << 14
+
+  /// A tensor of which the shape alone matters.
+  func placeholder(_ shape: [Int?]) throws -> KerasTensor {
+    let known = try InputShape(declared: shape, requested: nil, name: "input", layer: "input")
+    return KerasTensor(
+      blob: network.reserve("input"), shape: known.sizes,
+      layout: try known.layout(.channelsLast, isIndices: false))
+  }
+
+  /// Makes an input one of indices.
+  func readAsIndices(_ name: String) {
+    if tensors[name]?.layout == .vector { tensors[name]?.layout = .indices }
+  }
 
   func name(_ kind: String) throws -> String {
-    try require(log.count < Self.stepLimit, .limitExceeded, "it computes too much")
+    let limit = call.className == "Model" ? Self.networkLimit : Self.stepLimit
+    try require(log.count < limit, .limitExceeded, "it computes too much")
     if log.count == last { return call.name }
     return "\(call.name)__\(kind)_\(log.count + 1)__"
   }
@@ -53,6 +71,7 @@ final class PythonTensors {
   /// The name of what a calculation gives, which is computed once.
   func settled(_ expression: Expression, _ machine: PythonMachine) throws -> Expression {
     if case .name = expression.node { return expression }
+    if let built = try machine.built(expression) { return built }
     let tensor = try tensor(expression, machine)
     return add(tensor, "\(expression)", machine)
   }
@@ -73,9 +92,9 @@ final class PythonTensors {
     _ path: String, _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords,
     _ machine: PythonMachine
   ) throws -> PythonSymbol? {
-    if let other = try special(path, positional, keywords, machine)
-      ?? weighted(path, positional, keywords, machine)
-    {
+    if let other = try special(path, positional, keywords, machine) { return other }
+    if let other = try weighted(path, positional, keywords, machine) {
+      guard machine.graph == nil else { throw PythonMachine.unsupported("it calls \(path)") }
       return other
     }
     guard let signature = signature(path, keywords) else { return nil }
@@ -97,24 +116,21 @@ final class PythonTensors {
     }
     let values = positional + keywords.map(\.value)
     guard values.contains(where: \.holdsTensor) else { return nil }
-    var arguments = CallArguments()
-    var inputs: [KerasTensor] = []
-    if signature.parameters.first?.names == ["*"] {
-      arguments.positional = try positional.map { try argument($0, &inputs, machine) }
-    } else {
-      for (name, value) in try bound(signature, path, positional, keywords) {
-        arguments.keywords[name] = try argument(value, &inputs, machine)
-      }
-    }
+    let (arguments, inputs, names) =
+      signature.parameters.first?.names == ["*"]
+      ? try self.arguments(positional, [], machine)
+      : try self.arguments([], bound(signature, path, positional, keywords), machine)
     let text = PythonText.call(path, positional, keywords)
     let short = path.split(separator: ".").last.map(String.init) ?? path
     var layer = LayerCall(
       name: try name(short), className: short, inputs: inputs, version: call.version, weights: [],
       preferredImage: call.preferredImage)
     layer.arguments = arguments
+    let (className, fields): (String?, JSONObject)
     let outputs: [KerasTensor]
     do {
-      outputs = try convert(signature.target, layer)
+      (className, fields) = try kind(signature.target, layer)
+      outputs = try convert(className, fields, layer)
     } catch let error as ModelError {
       throw ModelError(error.code, "\(path): \(error.message)")
     }
@@ -125,6 +141,7 @@ final class PythonTensors {
       }
       return .expression(add(tensor, text + (isList ? "[\(index)]" : ""), machine))
     }
+    machine.graph?.node?.add(className, fields, arguments, names, symbols)
     return isList ? .list(PythonList(symbols)) : symbols.first
   }
 
@@ -173,6 +190,19 @@ final class PythonTensors {
     return bound
   }
 
+  /// Arguments with the tensors among them and their names.
+  func arguments(
+    _ positional: [PythonSymbol], _ keywords: PythonMachine.Keywords, _ machine: PythonMachine
+  ) throws -> (CallArguments, inputs: [KerasTensor], names: [String]) {
+    var (arguments, inputs) = (CallArguments(), [KerasTensor]())
+    names = []
+    arguments.positional = try positional.map { try argument($0, &inputs, machine) }
+    for (name, value) in keywords {
+      arguments.keywords[name] = try argument(value, &inputs, machine)
+    }
+    return (arguments, inputs, names)
+  }
+
   /// A value as operations take it.
   func argument(
     _ symbol: PythonSymbol, _ inputs: inout [KerasTensor], _ machine: PythonMachine
@@ -185,9 +215,12 @@ final class PythonTensors {
     case .string(let text): return .value(.string(text))
     case .unknownSize(let size):
       inputs.append(KerasTensor(sizes: KnownSizes(size)))
+      if let node = machine.graph?.node { names.append(try node.add(size, of: names.first)) }
       return .tensor(inputs.count - 1)
     case .expression(let expression):
-      inputs.append(try tensor(machine.settled(expression), machine))
+      let settled = try machine.settled(expression)
+      inputs.append(try tensor(settled, machine))
+      names += settled.names
       return .tensor(inputs.count - 1)
     case .array(let array) where !array.elements.isEmpty: return .value(Self.json(array))
     case .tuple, .list, .sizes:
@@ -198,7 +231,7 @@ final class PythonTensors {
     }
   }
 
-  private static func json(_ array: FormulaArray) -> JSONValue {
+  static func json(_ array: FormulaArray) -> JSONValue {
     guard let count = array.shape.first, count > 0 else {
       return .double(array.elements.first ?? 0)
     }
@@ -209,23 +242,19 @@ final class PythonTensors {
       })
   }
 
-  private func convert(_ target: PythonSignature.Target, _ layer: LayerCall) throws
-    -> [KerasTensor]
-  {
+  /// The class of layers that a function is, nil for an operation, and its settings.
+  private func kind(
+    _ target: PythonSignature.Target, _ layer: LayerCall
+  ) throws -> (className: String?, fields: JSONObject) {
+    var fields = JSONObject()
     switch target {
     case .operation(let operation):
       if layer.className == "dot", layer.inputs.count > 1 {
         throw PythonMachine.unsupported("a product of two tensors mixes their batches")
       }
-      var fields = JSONObject()
       fields["function"] = .string(operation.names[0])
-      let configuration = LayerConfiguration(
-        name: layer.name, className: layer.className, fields: fields, version: layer.version)
-      return try layer.outputs(
-        of: KerasOperationLayer(configuration), configuration, into: &network)
+      return (nil, fields)
     case .layer(var className):
-      let operation = OperationCall(layer, fields: JSONObject())
-      var fields = JSONObject()
       for (name, value) in layer.arguments.keywords.sorted(by: { $0.key < $1.key })
       where value.tensors.isEmpty {
         fields[name] = value.constant
@@ -248,8 +277,21 @@ final class PythonTensors {
       guard layer.inputs.allSatisfy({ $0.sizes == nil }) else {
         throw PythonMachine.unsupported("it calls a layer with a size that is unknown")
       }
-      return try operation.convert(layer.inputs, as: className, fields, into: &network)
+      return (className, fields)
     }
+  }
+
+  private func convert(
+    _ className: String?, _ fields: JSONObject, _ layer: LayerCall
+  ) throws -> [KerasTensor] {
+    if let className {
+      return try OperationCall(layer, fields: JSONObject()).convert(
+        layer.inputs, as: className, fields, into: &network)
+    }
+    let configuration = LayerConfiguration(
+      name: layer.name, className: layer.className, fields: fields, version: layer.version)
+    return try layer.outputs(
+      of: KerasOperationLayer(configuration), configuration, into: &network)
   }
 
   /// Whether a slice takes the whole batch.
@@ -336,39 +378,5 @@ final class PythonTensors {
     }
     try require(!outputs.isEmpty, .unsupported, "it does not return a tensor")
     return outputs
-  }
-}
-
-extension PythonMachine {
-  /// A calculation as a tensor that has a name.
-  func settled(_ expression: Expression) throws -> Expression {
-    guard let tensors else { return expression }
-    return try tensors.settled(expression, self)
-  }
-
-  /// What a variable holds: long calculations become layers once.
-  func settled(_ symbol: PythonSymbol) throws -> PythonSymbol {
-    guard tensors != nil, case .expression(let expression) = symbol, expression.count > 8,
-      expression.number == nil
-    else { return symbol }
-    guard layers != nil, let before = tensors?.network else {
-      return .expression(try settled(expression))
-    }
-    // What only a loss needs may be left unknown.
-    do { return .expression(try settled(expression)) } catch {
-      tensors?.network = before
-      return symbol
-    }
-  }
-}
-
-extension PythonSymbol {
-  /// Whether a tensor is in it.
-  var holdsTensor: Bool {
-    switch self {
-    case .expression: true
-    case .tuple, .list: (elements ?? []).contains(where: \.holdsTensor)
-    default: false
-    }
   }
 }

@@ -46,7 +46,11 @@ extension FuzzTarget {
     FuzzTarget(
       "lambda-bytes", suffix: ".marshal", from: formulaFiles, seeds: lambdas, attempt: lambda),
     FuzzTarget(
-      "python-bytes", suffix: ".py", from: ["sources/layers.py", "sources/old_layers.py"],
+      "python-bytes", suffix: ".py",
+      from: [
+        "sources/layers.py", "sources/old_layers.py", "layer-sources/stacked.py",
+        "layer-sources/twins.py", "layer-sources/unet.py",
+      ],
       attempt: source),
     FuzzTarget("constants-bytes", suffix: ".marshal", from: [], examples: constants) {
       try lambda($0, code(with: $1))
@@ -106,7 +110,7 @@ extension FuzzTarget {
     try network(path, Array(text.utf8))
   }
 
-  /// Networks of one layer of each class of a source.
+  /// Networks of one layer of each class of a source, and those that its functions build.
   @Sendable private static func source(_ path: String, _ bytes: [UInt8]) throws {
     let words = String(decoding: bytes, as: UTF8.self).split { !$0.isLetter && $0 != "_" }
     let names = zip(words, words.dropFirst()).filter { $0.0 == "class" }.map(\.1)
@@ -124,6 +128,12 @@ extension FuzzTarget {
       try Data(text.utf8).write(to: URL(filePath: model))
       defer { try? FileManager.default.removeItem(atPath: model) }
       do { _ = try ModelSource(contentsOf: model).convert(options) } catch { failure = error }
+    }
+    let functions = zip(words, words.dropFirst()).filter { $0.0 == "def" }.map(\.1)
+    for name in Set(functions).sorted().prefix(8) {
+      do { _ = try ModelSource(contentsOf: "\(path):\(name)").convert(options) } catch {
+        failure = error
+      }
     }
     if let failure { throw failure }
   }

@@ -19,9 +19,9 @@ enum KerasClass {
       first == "keras" || path == "tf.Module"
     else { return nil }
     let name = others[last] ?? last
-    if name == "Layer" || name == "Model" { return name }
-    guard parts.contains("layers") || name == "Sequential",
-      name == "Sequential" || positional[name] != nil
+    if ["Layer", "Model", "Sequential"].contains(name) { return name }
+    guard parts.contains("layers"),
+      positional[name] != nil || KerasLayerRegistry.kerasNames.contains(name)
     else { return nil }
     return name
   }
@@ -105,6 +105,15 @@ enum KerasClass {
     GlobalAveragePooling3D GlobalMaxPooling3D |
     MultiHeadAttention | num_heads key_dim value_dim dropout=0 use_bias=true
     Rescaling | scale offset=0
+    Masking | mask_value=0
+    Lambda InputLayer |
+    ThresholdedReLU | theta=1
+    ActivityRegularization |
+    ZeroPadding3D | padding=[1,1,1]
+    Cropping3D | cropping=[[0,0],[0,0],[0,0]]
+    UpSampling3D | size=[2,2,2]
+    ConvLSTM2D | filters kernel_size strides=1 padding=valid
+    Attention AdditiveAttention |
     Resizing | height width interpolation=bilinear
     """
 }

@@ -11,10 +11,12 @@ struct PythonFiles: Sendable {
   private let places: [String: [String]]
 
   init(_ paths: [String]) throws {
-    files = try paths.map { path in
+    // Of equal files, one.
+    var seen: Set<[UInt8]> = []
+    files = try paths.compactMap { path in
       try inFile(path) {
-        let bytes = try MappedFile.read(path, limit: PythonModule.byteLimit)
-        return (path, try PythonModule(parsing: bytes.array(of: UInt8.self)))
+        let bytes = try MappedFile.read(path, limit: PythonModule.byteLimit).array(of: UInt8.self)
+        return seen.insert(bytes).inserted ? (path, try PythonModule(parsing: bytes)) : nil
       }
     }
     let classes = files.flatMap { path, module in

@@ -156,6 +156,11 @@ final class PythonObject {
   var fields = JSONObject()
   var weights: [PythonWeight] = []
   var isBuilt = false
+  /// What its class was called with.
+  var made: (positional: [PythonSymbol], keywords: PythonMachine.Keywords) = ([], [])
+  /// The tensors of a model that a function builds, and a Sequential's shape until it has them.
+  var model: (inputs: [String], outputs: [String])?
+  var inputShape: [Int?]?
 
   init(_ type: PythonClass?, number: Int) {
     self.type = type

@@ -141,7 +141,7 @@ struct PythonCompiler {
     switch place(name) {
     case .local(let index): emit(.setLocal(index))
     case .enclosed(let index): emit(.setEnclosed(index))
-    case .global: emit(.refuse("it sets the global '\(name)'"))
+    case .global(let index): emit(.setGlobal(index))
     }
   }
 

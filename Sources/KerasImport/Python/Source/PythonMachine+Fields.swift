@@ -21,7 +21,9 @@ extension PythonMachine {
         return .string(last)
       }
     case .object(let object):
-      guard object.type == nil, let className = object.layerClass else { break }
+      guard object.type == nil, let className = object.layerClass, !object.isModel,
+        object["activation"] == nil, className != "Lambda"
+      else { break }
       var stored = JSONObject()
       stored["class_name"] = .string(className)
       stored["config"] = .object(object.fields)

@@ -7,12 +7,17 @@ final class PythonLayers {
   /// The weights by their numbers and those of Keras's layers by the numbers of these; nil while they
   /// are being counted.
   let stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?
+  /// What a function that builds a network calls; nil for a layer's source.
+  let graph: PythonGraph?
   private(set) var objectCount = 0
   private(set) var weightCount = 0
   private var elementCount = 0
 
-  init(_ stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?) {
-    self.stored = stored
+  init(
+    _ stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?,
+    _ graph: PythonGraph? = nil
+  ) {
+    (self.stored, self.graph) = (stored, graph)
   }
 
   func object(_ type: PythonClass?) throws -> PythonObject {
@@ -48,6 +53,7 @@ extension PythonMachine {
   ) throws -> PythonSymbol {
     guard let layers else { throw Self.malformed }
     let object = try layers.object(type)
+    object.made = (positional, keywords)
     try initialize(object, after: nil, positional, keywords)
     return .object(object)
   }
@@ -68,6 +74,7 @@ extension PythonMachine {
         return
       }
       if Self.baseNames.contains(base) {
+        if base == "Model", graph != nil, try connect(object, positional, keywords) { return }
         guard positional.isEmpty else {
           throw Self.unsupported("the base class \(base) gets arguments without names")
         }
@@ -85,6 +92,7 @@ extension PythonMachine {
             throw Self.unsupported("the base class \(base) gets the unknown argument '\(name)'")
           }
         }
+        self.name(object)
         return
       }
       object.layerClass = base
@@ -93,17 +101,39 @@ extension PythonMachine {
     for (name, value) in keywords where ["name", "trainable"].contains(name) && !value.isNone {
       object[name] = value
     }
+    name(object)
+    func keyword(_ name: String) -> PythonSymbol? { keywords.first { $0.name == name }?.value }
     if className == "Sequential" {
-      object["layers"] = .list(PythonList(try positional.first.map(elements) ?? []))
+      let layers = try (positional.first ?? keyword("layers")).map {
+        $0.isNone ? [] : try elements($0)
+      }
+      object["layers"] = .list(PythonList(layers ?? []))
+      return
+    }
+    if className == "Lambda" {
+      guard keyword("mask")?.isNone ?? true, positional.count < 3 else {
+        throw Self.unsupported("its Lambda has a function for the mask")
+      }
+      object["function"] = positional.first ?? keyword("function")
+      object["arguments"] = keyword("arguments")
       return
     }
     /// A function of a source file is called after the layer.
     func argument(_ value: PythonSymbol, isActivation: Bool) throws -> JSONValue {
       switch value {
+      case .object(let inner) where className == "TimeDistributed" && inner.isModel:
+        object["layer"] = value
+        return .null
       case .function, .bound, .object:
         guard isActivation else { return try json(value) }
         object["activation"] = value
         return .string("linear")
+      case .library where isActivation && graph != nil:
+        guard let known = try? json(value) else {
+          object["activation"] = value
+          return .string("linear")
+        }
+        return known
       default: return try json(value)
       }
     }
@@ -117,10 +147,17 @@ extension PythonMachine {
           "its \(className) has no '\(name)', whose default is another in TensorFlow 1")
       }
     }
+    var positional = positional
+    // Keras without TensorFlow reads Conv2D(8, 3, 3) as Keras 1 did.
+    if className.hasPrefix("Conv2D"), positional.count == 3, positional[1].int != nil,
+      positional[2].int != nil, tensors?.call.version.isTensorFlowKeras == false
+    {
+      positional = [positional[0], .tuple(Array(positional[1...]))]
+    }
     object.fields = try KerasClass.fields(
       className,
       positional.enumerated().map { try argument($1, isActivation: $0 == place) },
-      keywords.filter { !["name", "dtype"].contains($0.name) }.map {
+      keywords.filter { !["name", "dtype", graph == nil ? "" : "weights"].contains($0.name) }.map {
         ($0.name, try argument($0.value, isActivation: $0.name == "activation" && !isRecurrent))
       })
     if className == "LeakyReLU", positional.isEmpty, object.fields["alpha"] == nil,
@@ -134,7 +171,8 @@ extension PythonMachine {
   func kerasLayer(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
-    if path.hasPrefix("keras.layers."), let className = Self.functions[String(path.dropFirst(13))],
+    if path.hasPrefix("keras.layers."), let name = path.split(separator: ".").last,
+      let className = Self.functions[String(name)],
       let inputs = positional.first ?? keywords.first(where: { $0.name == "inputs" })?.value
     {
       let layer = try kerasLayer(
@@ -146,7 +184,7 @@ extension PythonMachine {
     else { return nil }
     // Steps are rows of one product.
     if className == "TimeDistributed", case .object(let inner)? = positional.first,
-      inner.layerClass == "Dense", inner.type == nil
+      inner.layerClass == "Dense", inner.type == nil, layers.graph == nil
     {
       return positional[0]
     }
@@ -157,7 +195,7 @@ extension PythonMachine {
   }
 
   /// Functions that call a layer.
-  private static let functions = [
+  static let functions = [
     "add": "Add", "subtract": "Subtract", "multiply": "Multiply", "average": "Average",
     "maximum": "Maximum", "minimum": "Minimum", "concatenate": "Concatenate", "dot": "Dot",
   ]
@@ -165,6 +203,7 @@ extension PythonMachine {
   // MARK: Attributes
 
   func attribute(_ name: String, of object: PythonObject) throws -> PythonSymbol {
+    if object.isModel, let value = try built(name, of: object) { return value }
     if let value = object[name] { return value }
     if let type = object.type, let member = try type.member(name, self) {
       return try bound(member, object)
@@ -177,6 +216,7 @@ extension PythonMachine {
     case "built": return .bool(object.isBuilt)
     case "supports_masking", "stateful": return .bool(false)
     case "__class__": if let type = object.type { return .type(type) }
+    case "output": if let output = try built(name, of: object) { return output }
     default: if let field = object.fields[name] { return try PythonSymbol(field) }
     }
     return .method(.object(object), name)
@@ -220,6 +260,11 @@ extension PythonMachine {
     guard object.names.count < Self.listLimit else { throw Self.unsupported("it sets too much") }
     if name == "built" { object.isBuilt = try truth(value) }
     object[name] = try settled(value)
+    if name == "trainable", object.isModel, layers?.graph != nil {
+      for layer in try elements(built("layers", of: object) ?? .none) {
+        try set(name, of: layer, to: value)
+      }
+    }
   }
 
   // MARK: Calls
@@ -235,12 +280,18 @@ extension PythonMachine {
     case "add_loss", "add_metric", "add_update": break
     case "build":
       object.isBuilt = true
+      if object.isModel, let shape = (positional.first ?? keywords.first?.value)?.elements {
+        object.inputShape = shape.map(\.int)
+      }
+    case "compile", "load_weights", "save_weights", "save": break
+    case "get_layer" where object.isModel: return try layer(of: object, positional, keywords)
     case "__call__" where type == nil: return try call(object, positional, keywords)
     case "add":
       guard case .list(let list)? = object["layers"], let first = positional.first else {
         throw Self.unsupported("it calls '.add' of the layer \(object.className)")
       }
       list.elements = try bounded(list.elements + [first])
+      object.model = nil
     case "call", "__call__":
       guard object.layerClass != nil else {
         throw Self.unsupported("it calls the 'call' of a base class")
@@ -267,10 +318,18 @@ extension PythonMachine {
       }
     }
     if object.layerClass == "Sequential" {
-      guard positional.count == 1, given.isEmpty, case .list(let layers)? = object["layers"] else {
+      guard positional.count == 1, given.isEmpty else {
         throw Self.unsupported("it calls a Sequential with unknown arguments")
       }
-      return try layers.elements.reduce(positional[0]) { try call($1, [$0], []) }
+      return try calledLayers(object).reduce(positional[0]) { try call($1, [$0], []) }
+    }
+    if let outputs = try alias(object, positional) { return outputs }
+    if let outputs = try stepwise(object, positional) { return outputs }
+    if object.layerClass == "Lambda", let function = object["function"] {
+      if case .dictionary(let members)? = object["arguments"] {
+        given += members.members.map { ($0.key, $0.value) }
+      }
+      return try call(function, positional, given)
     }
     guard let tensors else { throw Self.malformed }
     guard let activation = object["activation"], object.layerClass != nil else {
@@ -282,7 +341,7 @@ extension PythonMachine {
     return try call(activation, result, [])
   }
 
-  func call(
+  func applied(
     _ object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol {
     guard let type = object.type else { return try kerasCall(object, positional, keywords) }
@@ -336,61 +395,5 @@ extension PythonMachine {
     if case .dictionary = symbol { throw Self.unsupported("its input is a dictionary") }
     guard let elements = symbol.elements else { return .none }
     return .list(PythonList(try elements.map { try shape(of: $0) }))
-  }
-
-  /// A variable that becomes a weight of the object that makes it; nil for other functions.
-  func variable(
-    _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
-  ) throws -> PythonSymbol? {
-    guard ["keras.backend.variable", "tf.Variable", "keras.Variable"].contains(path),
-      let layers, let tensors
-    else { return nil }
-    func keyword(_ names: String...) -> PythonSymbol? {
-      keywords.first { names.contains($0.name) }?.value
-    }
-    let value = positional.first ?? keyword("value", "initial_value", "initializer")
-    // Keras 3 does not save TensorFlow's variables.
-    if path != "keras.Variable", tensors.call.version.isAtLeast(3, 0) {
-      return value?.array.map { .array($0) }
-    }
-    var shape = value?.array?.shape
-    if case .method(let made, Self.madeValue)? = value { shape = made.elements?.compactMap(\.int) }
-    if path == "keras.Variable" {
-      shape =
-        (keyword("shape") ?? positional.dropFirst().first)?.elements?.compactMap(\.int) ?? shape
-    }
-    guard let shape, let current else {
-      throw Self.unsupported("it makes a variable of unknown shape")
-    }
-    let isTrainable = try keyword("trainable").map { try truth($0) } ?? true
-    return try layers.weight(
-      keyword("name")?.string ?? "", shape, isTrainable: isTrainable, of: current)
-  }
-
-  /// What calling an initializer gives, which only a variable may be made of.
-  static let madeValue = "value of an initializer"
-
-  private func weight(
-    of object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
-  ) throws -> PythonSymbol {
-    guard let layers else { throw Self.malformed }
-    func keyword(_ name: String) -> PythonSymbol? { keywords.first { $0.name == name }?.value }
-    // Keras 3 has the shape first, the versions before it the name.
-    let isNamed = positional.first?.string != nil || positional.first?.isNone == true
-    guard positional.count <= 2 else {
-      throw Self.unsupported("add_weight gets \(positional.count) arguments without names")
-    }
-    let name = keyword("name") ?? (isNamed ? positional.first : nil)
-    let shape =
-      keyword("shape") ?? (isNamed ? positional.dropFirst().first : positional.first)
-    let sizes = shape.map { $0.int.map { [$0] } ?? $0.elements?.map { $0.int ?? -1 } ?? [] } ?? []
-    guard sizes.count <= Limits.rank, sizes.allSatisfy({ (1...Limits.dimension).contains($0) })
-    else { throw Self.unsupported("it makes a weight of unknown shape") }
-    if let type = keyword("dtype"), !type.isNone, type.string?.contains("float") != true {
-      throw Self.unsupported("it makes a weight of \(PythonText.text(type))")
-    }
-    let isTrainable = try keyword("trainable").map { try $0.isNone || truth($0) } ?? true
-    return try layers.weight(
-      name?.string ?? "", sizes, isTrainable: isTrainable, of: object)
   }
 }

@@ -40,7 +40,10 @@ final class PythonScope {
 
   private func bind(_ statement: PythonStatement) {
     switch statement.kind {
-    case .function(let function): set(function.name, .statement(statement), isDefinition: true)
+    case .function(let function):
+      set(function.name, .statement(statement), isDefinition: true)
+      // Whether the function is called is not known here.
+      for name in PythonNames(function.body).global { bindings[name] = .unclear }
     case .type(let type): set(type.name, .statement(statement), isDefinition: true)
     case .assign(let targets, let value):
       for target in targets {
@@ -113,6 +116,9 @@ final class PythonScope {
 
   // MARK: Values
 
+  /// Gives a global the value that a function sets.
+  func assign(_ name: String, _ value: PythonSymbol) { values[name] = value }
+
   /// Nil for a name that the file does not bind.
   func value(_ name: String, _ machine: PythonMachine) throws -> PythonSymbol? {
     if let known = values[name] { return known }
@@ -154,6 +160,18 @@ final class PythonScope {
       if case .statement(let statement) = binding, case .type = statement.kind { name } else { nil }
     }
   }
+
+  var functionNames: [String] {
+    bindings.compactMap { name, binding in
+      if case .statement(let statement) = binding, case .function = statement.kind {
+        name
+      } else {
+        nil
+      }
+    }
+  }
+
+  func defines(_ name: String) -> Bool { bindings[name] != nil }
 
   func value(
     of expression: PythonExpression, owner: PythonClass? = nil, _ machine: PythonMachine
@@ -236,9 +254,14 @@ final class PythonScope {
     for path in stars {
       if let file = try file(path, machine) {
         if let value = try file.value(name, machine) { return value }
-      } else if KerasLayerRegistry.kerasNames.contains(name) || name == "Layer" {
+      } else if KerasLayerRegistry.kerasNames.contains(name)
+        || PythonMachine.functions[name] != nil
+        || ["Layer", "Input", "Lambda", "Model", "Sequential"].contains(name)
+      {
         let whole = PythonLibraries.path(path) + "." + name
-        if whole.contains(".layers.") { return .library(whole) }
+        if whole.contains(["Model", "Sequential"].contains(name) ? ".models." : ".layers.") {
+          return .library(whole)
+        }
       }
     }
     return nil

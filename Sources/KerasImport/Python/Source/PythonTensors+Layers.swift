@@ -10,7 +10,7 @@ extension PythonTensors {
   ) throws -> PythonSymbol {
     let className = object.layerClass ?? ""
     guard let type = KerasLayerRegistry.type(named: className),
-      object.fields["mask_zero"]?.bool != true
+      object.fields["mask_zero"]?.bool != true || machine.layers?.graph != nil
     else { throw PythonMachine.unsupported("it calls a layer \(className)") }
     if className == "Embedding", let indices = positional.first?.array,
       let count = object.fields["input_dim"]?.int, let size = object.fields["output_dim"]?.int
@@ -21,11 +21,7 @@ extension PythonTensors {
         ?? [Double](repeating: 1, count: checkedProduct([count, size], limit: 1 << 24))
       return try machine.rows(of: FormulaArray([count, size], elements), at: indices)
     }
-    var (arguments, inputs) = (CallArguments(), [KerasTensor]())
-    arguments.positional = try positional.map { try argument($0, &inputs, machine) }
-    for (name, value) in keywords {
-      arguments.keywords[name] = try argument(value, &inputs, machine)
-    }
+    let (arguments, inputs, _) = try arguments(positional, keywords, machine)
     var layer = call.with(
       name: try name(ObjectWeights.groupName(className)), inputs: inputs,
       weights: machine.layers?.stored?.layers[object.number] ?? [])
@@ -153,15 +149,22 @@ extension PythonMachine {
   func sourced(
     _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
   ) throws -> PythonSymbol? {
-    if let made = try kerasLayer(path, positional, keywords)
+    if let made = try model(path, positional, keywords)
+      ?? kerasLayer(path, positional, keywords)
       ?? variable(path, positional, keywords)
     {
       return made
     }
     let first = positional.first ?? keywords.first?.value
+    if path.hasSuffix("Layer.__init__"), case .object(let object)? = first {
+      return try method(
+        "__init__", of: object, after: object.type?.lineage.last, Array(positional.dropFirst()),
+        keywords)
+    }
     let unused = [
       "tf.random.", "keras.random.", "keras.backend.random_", "keras.optimizers.",
-      "tf.optimizers.", "keras.metrics.",
+      "tf.optimizers.", "keras.metrics.", "keras.losses.", "keras.backend.clear_session",
+      "keras.callbacks.",
     ]
     if unused.contains(where: path.hasPrefix) {
       // It only matters if it is used.
@@ -258,9 +261,11 @@ extension PythonMachine {
       if path == "python.hasattr" { return .bool(has) }
       if !has, positional.count == 3 { return positional[2] }
       return try attribute(name, of: object)
+    case ("functools.partial", 1...):
+      return .partial(positional[0], Array(positional.dropFirst()), keywords)
     case ("python.callable", 1):
       switch positional[0] {
-      case .library, .function, .bound, .type, .object, .method: return .bool(true)
+      case .partial, .library, .function, .bound, .type, .object, .method: return .bool(true)
       case .none, .string, .int, .double, .bool, .tuple, .list: return .bool(false)
       default: return nil
       }

@@ -76,8 +76,8 @@ struct SourceWeights {
         try bind(weight, found)
       }
       if object.layerClass != nil, object.layerClass != "Sequential" {
-        try bind(
-          object, call.weights.filter { !path.isEmpty && $0.storedName.hasPrefix(path) })
+        let start = path.isEmpty ? "vars/" : path
+        try bind(object, call.weights.filter { $0.storedName.hasPrefix(start) })
         return
       }
       // Keras 3 has private names last, the versions before it the reversed order of all.

@@ -1,0 +1,60 @@
+import Formulas
+import TensorCore
+
+extension PythonMachine {
+  /// A variable that becomes a weight of the object that makes it; nil for other functions.
+  func variable(
+    _ path: String, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol? {
+    guard ["keras.backend.variable", "tf.Variable", "keras.Variable"].contains(path),
+      let layers, let tensors
+    else { return nil }
+    func keyword(_ names: String...) -> PythonSymbol? {
+      keywords.first { names.contains($0.name) }?.value
+    }
+    let value = positional.first ?? keyword("value", "initial_value", "initializer")
+    // Keras 3 does not save TensorFlow's variables.
+    if path != "keras.Variable", tensors.call.version.isAtLeast(3, 0) {
+      return value?.array.map { .array($0) }
+    }
+    var shape = value?.array?.shape
+    if case .method(let made, Self.madeValue)? = value { shape = made.elements?.compactMap(\.int) }
+    if path == "keras.Variable" {
+      shape =
+        (keyword("shape") ?? positional.dropFirst().first)?.elements?.compactMap(\.int) ?? shape
+    }
+    guard let shape, let current else {
+      throw Self.unsupported("it makes a variable of unknown shape")
+    }
+    let isTrainable = try keyword("trainable").map { try truth($0) } ?? true
+    return try layers.weight(
+      keyword("name")?.string ?? "", shape, isTrainable: isTrainable, of: current)
+  }
+
+  /// What calling an initializer gives, which only a variable may be made of.
+  static let madeValue = "value of an initializer"
+
+  func weight(
+    of object: PythonObject, _ positional: [PythonSymbol], _ keywords: Keywords
+  ) throws -> PythonSymbol {
+    guard let layers else { throw Self.malformed }
+    func keyword(_ name: String) -> PythonSymbol? { keywords.first { $0.name == name }?.value }
+    // Keras 3 has the shape first, the versions before it the name.
+    let isNamed = positional.first?.string != nil || positional.first?.isNone == true
+    guard positional.count <= 2 else {
+      throw Self.unsupported("add_weight gets \(positional.count) arguments without names")
+    }
+    let name = keyword("name") ?? (isNamed ? positional.first : nil)
+    let shape =
+      keyword("shape") ?? (isNamed ? positional.dropFirst().first : positional.first)
+    let sizes = shape.map { $0.int.map { [$0] } ?? $0.elements?.map { $0.int ?? -1 } ?? [] } ?? []
+    guard sizes.count <= Limits.rank, sizes.allSatisfy({ (1...Limits.dimension).contains($0) })
+    else { throw Self.unsupported("it makes a weight of unknown shape") }
+    if let type = keyword("dtype"), !type.isNone, type.string?.contains("float") != true {
+      throw Self.unsupported("it makes a weight of \(PythonText.text(type))")
+    }
+    let isTrainable = try keyword("trainable").map { try $0.isNone || truth($0) } ?? true
+    return try layers.weight(
+      name?.string ?? "", sizes, isTrainable: isTrainable, of: object)
+  }
+}
