@@ -94,7 +94,10 @@ enum EarlierSpellings {
       // The function that builds the network stands before its weights.
       if name == "--model-source" {
         let isJoined = name.count < word.count
-        if !isJoined, index == end { continue }
+        guard isJoined || index < end else {
+          words.append(word)
+          continue
+        }
         words.insert(isJoined ? String(word.dropFirst(name.count + 1)) : arguments[index], at: 1)
         index += isJoined ? 0 : 1
         continue
