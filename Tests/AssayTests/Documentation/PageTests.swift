@@ -36,6 +36,8 @@ import Testing
       "--gc-sections", "--generate-completion-script", "--help", "--package-path", "--partitions",
       "--pipe", "--portable",
       "--skip-build", "--static-swift-stdlib", "--version", "--wrap", "--center_only",
+      // Another spelling of an argument.
+      "--model-source",
       // Misspelled ones, for their messages.
       "--resise", "--image-inptu",
     ]
