@@ -65,6 +65,7 @@ enum EarlierSpellings {
     Spelling(earlier: "--weight-layout", current: "--weight-files") { "layout=\($0)" },
     Spelling(earlier: "--per", current: "--weight-files") { "per=\($0)" },
     Spelling(earlier: "--suffix", current: "--weight-files") { "suffix=\($0)" },
+    Spelling(earlier: "--swift", current: "--weight-files=format=swift", command: "inspect"),
   ]
 
   /// `LAYER=VALUE` or `LAYER:N=VALUE` as `LAYER.FIELD=VALUE` or `LAYER.FIELD:N=VALUE`.
@@ -91,14 +92,20 @@ enum EarlierSpellings {
       let word = arguments[index]
       index += 1
       let name = word.prefix { $0 != "=" }
-      // The function that builds the network stands before its weights.
-      if name == "--model-source" {
+      // The function that builds the network stands before its weights, the seed of random ones in
+      // their place.
+      if ["--model-source", "--random-weights"].contains(name) {
         let isJoined = name.count < word.count
         guard isJoined || index < end else {
           words.append(word)
           continue
         }
-        words.insert(isJoined ? String(word.dropFirst(name.count + 1)) : arguments[index], at: 1)
+        let value = isJoined ? String(word.dropFirst(name.count + 1)) : arguments[index]
+        if name == "--model-source" {
+          words.insert(value, at: 1)
+        } else {
+          words.append("random:" + value)
+        }
         index += isJoined ? 0 : 1
         continue
       }

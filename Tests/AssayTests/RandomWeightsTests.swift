@@ -18,6 +18,10 @@ import Testing
       let first = try converted(7, "a")
       #expect(try first == converted(7, "b"))
       #expect(try first != converted(8, "c"))
+      let option = try Command.run(
+        "convert", Self.network, "--random-weights", "7", "-o", folder + "/d.mlmodel")
+      #expect(option.code == 0, "\(option.errors)")
+      #expect(try first == Data(contentsOf: URL(filePath: folder + "/d.mlmodel")))
       let exported = try Command.run(
         "inspect", folder + "/a.mlmodel", "--export-weights", folder + "/w", "--weight-files",
         "format=raw")
