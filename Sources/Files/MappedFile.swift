@@ -160,8 +160,10 @@ package enum MappedFile {
     }
     let names = try? OpenFolder(parts.isEmpty ? "." : folder + "/")?.names()
     let end = name.lastIndex(of: ".") ?? name.endIndex
-    let others = (names ?? []).prefix(1000).map { String(cString: $0) }
-      .filter { $0.hasSuffix(name[end...]) }.map { String($0.dropLast(name[end...].count)) }
+    let others = (names ?? []).prefix(1000).map {
+      String(decoding: $0.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+    .filter { $0.hasSuffix(name[end...]) }.map { String($0.dropLast(name[end...].count)) }
     let similar = NameDistance.nearest(to: String(name[..<end]), among: others).first
     return ModelError(
       .missingFile, "no such file",

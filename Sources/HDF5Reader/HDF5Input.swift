@@ -94,4 +94,7 @@ package final class HDF5Input: Sendable {
     guard descriptor >= 0 else { throw fail() }
     return descriptor
   }
+
+  /// Maps the whole file.
+  func map() throws -> Bytes { try MemoryMapping.bytes(descriptor, size, path: path) }
 }

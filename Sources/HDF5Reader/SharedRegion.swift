@@ -51,7 +51,8 @@ final class SharedRegion: Sendable {
         throw ModelError(.malformed, "the HDF5 worker left a process behind")
       }
     #endif
-    return try Mapping(descriptor: descriptor, byteCount: max(byteCount, 1), shared: true).bytes
+    return try MemoryMapping.bytes(
+      descriptor, max(byteCount, 1), path: "shared memory", isShared: true)
   }
 
   #if os(Linux)

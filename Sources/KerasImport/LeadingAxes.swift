@@ -119,7 +119,7 @@ extension LayerCall {
   ) throws -> [KerasTensor] {
     if !(layer is EmbeddingSimilarity) { try requireNoTables() }
     try requireSameInTraining(configuration, &network)
-    if KerasLayerRegistry.exampleNames.contains(className) {
+    if KerasLayerRegistry.exampleNames.contains(className), !(layer is KerasOperationLayer) {
       network.notes.append(
         "layer '\(name)' (\(className)) is assumed to be the class that Keras's examples publish by this "
           + "name, judging by its settings and weights: its code is not in the file")

@@ -194,7 +194,7 @@ extension MILProgram {
       uniqueKeysWithValues: weightFiles.map { ($0.key + prefix, $0.value) })
     for index in functions.indices {
       try functions[index].value?.editBodies { body in
-        try body.editOperations { operation in
+        body.editOperations { operation in
           operation.mapValues { value in
             guard case .file(var place)? = value.content else { return value }
             place.fileName += prefix

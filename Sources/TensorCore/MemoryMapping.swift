@@ -23,6 +23,25 @@ package final class MemoryMapping {
   private let byteCount: Int
   private let watch: Int32
 
+  /// The first bytes of an open file, mapped to be read.
+  ///
+  /// - Throws: `.outOfMemory` if they cannot be mapped.
+  package static func bytes(
+    _ descriptor: Int32, _ byteCount: Int, path: String, isShared: Bool = false
+  ) throws -> Bytes {
+    guard
+      let address = mmap(
+        nil, byteCount, PROT_READ, isShared ? MAP_SHARED : MAP_PRIVATE, descriptor, 0),
+      address != MAP_FAILED
+    else {
+      throw ModelError(
+        .outOfMemory, "cannot map \(byteCount) bytes: \(String(cString: strerror(errno)))")
+    }
+    return Bytes(
+      base: address, count: byteCount,
+      owner: MemoryMapping(address: address, byteCount: byteCount, path: path))
+  }
+
   /// - Parameter path: named if another process truncates the file while its bytes are read.
   package init(address: UnsafeMutableRawPointer, byteCount: Int, path: String) {
     self.address = address

@@ -59,7 +59,7 @@ import Testing
   /// What is not a network, or not of these weights, has a line that says why.
   @Test(arguments: [
     ("build", "has no function for 'build'", "build_it, other"),
-    ("", "has no function for ''", "build_it, other"),
+    ("", "which of its functions builds the network is not said", "build_it, other"),
     ("build_it(width=open('x'))", "literals", "'same'"),
     ("build_it(depth=2)", "unknown argument 'depth'", "model.py"),
     ("build_it()", "the file has extra weights for 'conv1d'", "stacked_tf_keras.h5"),

@@ -31,9 +31,10 @@ import Testing
       let layers = folder + "/layers.npz"
       try Command.run("run", model, picture, "-q", "--all-outputs", "-o", layers)
       let diff = try Command.run(
-        "diff", model, picture, "--expected", fixture + "/assay.npz", "--layers", layers)
+        "diff", model, picture, "--expected", fixture + "/assay.npz", "--layers", layers, "--json")
       #expect(
-        diff.code == 0 && diff.output.contains("swish_output"), "\(diff.output)\(diff.errors)")
+        diff.code == 0 && diff.output.contains(#""name": "swish_output", "agrees": true"#),
+        "\(diff.output)\(diff.errors)")
     }
   }
 }

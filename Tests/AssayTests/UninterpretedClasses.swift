@@ -2,13 +2,13 @@
 enum UninterpretedClasses {
   static let keras: Set<String> = [
     "AnchorBoxes", "Anchors", "AttLayer", "AttentionWithContext", "AutoContrast", "ClipBoxes",
-    "CompatibleExtractPatches", "DepthToSpace", "EmbeddingRet", "EmbeddingSim",
+    "CompatibleExtractPatches", "EmbeddingRet", "EmbeddingSim",
     "EmbeddingSimilarity",
     "ExpLogitScale", "Extract", "FNetEncoder", "FeedForward", "GroupQueryAttention",
-    "GroupedQueryAttention", "InstanceNormalization", "IntegerLookup", "MixerBlock",
+    "GroupedQueryAttention", "InstanceNormalization", "MixerBlock",
     "MlpPairwisePositionalEmbedding", "MultiHeadPositionalEmbedding",
-    "MultiHeadRelativePositionalEmbedding", "Normalize", "OctaveConv2D",
-    "PatchConv2DWithResampleWeights", "PatchEncoder", "Patches",
+    "MultiHeadRelativePositionalEmbedding", "OctaveConv2D",
+    "PatchConv2DWithResampleWeights",
     "PixelShuffler", "PositionEmbedding", "PositionalEncodingFourier", "RandomCrop", "RegressBoxes",
     "RelativePositionalEmbedding", "ReluWeightedSum", "RotaryEmbedding",
     "ScaledDotProductAttention",

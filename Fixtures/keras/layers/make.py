@@ -1177,6 +1177,12 @@ def _(L, ops, x):
     return [ops.rms_normalization(x + 1.0, np.arange(1, 4, dtype="f4")), ops.rms_normalization(x, epsilon=0.1)]
 
 
+@network("operations_normalize", (6,), (4, 3), values=[0.05 * np.random.default_rng(8).normal(size=s).astype("f4")
+                                                       for s in ((2, 6), (2, 4, 3))])
+def _(L, ops, x, y):
+    return [ops.normalize(x, epsilon=0.5), ops.normalize(x), ops.normalize(y, axis=1)]
+
+
 @network("constants_of_items", (5, 3), (4,), values=[np.random.default_rng(6).normal(size=s).astype("f4")
                                                     for s in ((2, 5, 3), (2, 4))])
 def _(L, ops, x, y):

@@ -141,6 +141,7 @@ struct PythonSignature: Sendable {
     moments | tf.moments | x axes shift keepdims,keep_dims=false
     logsumexp | K.logsumexp tf.reduce_logsumexp ops.logsumexp | x,input_tensor axis keepdims,keep_dims=false
     norm | tf.norm ops.norm | x,tensor ord axis keepdims,keep_dims=false
+    normalize | ops.normalize | x axis=-1 order=2 epsilon
     any | K.any tf.reduce_any | x,input_tensor axis keepdims,keep_dims=false
     all | K.all tf.reduce_all | x,input_tensor axis keepdims,keep_dims=false
     addn | tf.add_n | values,inputs

@@ -59,12 +59,12 @@ class SourceOptions(ProcessOptions, total=False):
     respect_trainable: bool
     metadata: Named
     description: Named
-    precision: str
 
 
 class ConvertOptions(SourceOptions, total=False):
     """How `convert` converts."""
 
+    precision: str
     recipe: str
     keep_float32: Texts
     fixed_sizes: bool
@@ -117,6 +117,7 @@ class DiffOptions(RunOptions, total=False):
 class CompressOptions(RunOptions, total=False):
     """How `compress` stores weights."""
 
+    precision: str
     bits: int
     mode: Any
     group_size: int
@@ -136,6 +137,7 @@ class CompressOptions(RunOptions, total=False):
 class InspectOptions(SourceOptions, total=False):
     """What `inspect` shows or writes."""
 
+    precision: str
     function: str
     without: Texts
     export_weights: Path

@@ -84,7 +84,7 @@ extension OperationTable {
           let part = try call.slice(
             input, axis, index..<index + 1, "__\(index)__", into: &network)
           parts.append(
-            try parts.last.map { last in
+            parts.last.map { last in
               part.with(
                 network.product(last.blob, part.blob, "\(call.name)__product_\(index)__"))
             } ?? part)

@@ -186,7 +186,10 @@ extension OperationTable {
       try call.layer.require(
         call.int(nil, "order", default: 2) == 2, unsupported: "only norms of order 2 are supported")
       let axis = try call.axis(call.ints(1, "axis", "dim")?.first ?? -1, of: input)
-      let epsilon = try call.double(2, "epsilon", default: 1e-12)
+      // Keras 3 bounds the norm, TensorFlow the sum of squares.
+      let isOfKeras = call.layer.className.lowercased() == "normalize"
+      var epsilon = try call.double(isOfKeras ? 3 : 2, "epsilon", default: isOfKeras ? 1e-7 : 1e-12)
+      if isOfKeras { epsilon *= epsilon }
       return [
         network.withChannelAxis(axis, of: [input], for: call.name) { network, tensors in
           var result = tensors[0]

@@ -66,7 +66,12 @@ struct ModelFunction {
   ) throws -> (function: PythonExpression, arguments: [PythonArgument]) {
     let names = scope.functionNames.sorted()
     let known = ModelError(
-      .mismatch, "it has no function for '\(call)'",
+      .mismatch,
+      !call.isEmpty
+        ? "it has no function for '\(call)'"
+        : names.isEmpty
+          ? "is text, not a model: it has no function that could build a network"
+          : "which of its functions builds the network is not said",
       hint: names.isEmpty
         ? nil
         : "name one of its functions, as in \(path):\(names[0]): " + names.joined(separator: ", "))
