@@ -237,7 +237,7 @@ let package = Package(
     .executableTarget(
       name: "AssayCommand",
       dependencies: [
-        "Assay", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Assay", "CSystem", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: small,
       linkerSettings: isRoot
         ? [
