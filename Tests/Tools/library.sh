@@ -97,11 +97,15 @@ test_with() {
   name=$1
   shift
   for program in library-misuse library-fork library-growth library-threads library; do
+    if [ -n "${ASSAY_CROSS:-}" ] && [ $program = library-growth ]; then
+      echo "library: $program is not run: the emulator itself needs more and more memory"
+      continue
+    fi
     cc -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror -g -I"$folder" -o "$folder/$name" \
       "Tests/Tools/$program.c" "$@" -lm -lpthread -ldl
     "$folder/$name" Fixtures/library 3
   done
-  if command -v valgrind >/dev/null; then
+  if [ -z "${ASSAY_CROSS:-}" ] && command -v valgrind >/dev/null; then
     # Optimized Swift branches on undefined values where the outcome does not matter.
     valgrind -q --error-exitcode=9 --undef-value-errors=no --leak-check=full \
       --show-leak-kinds=definite --errors-for-leak-kinds=definite "$folder/$name" Fixtures/library

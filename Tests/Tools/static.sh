@@ -58,9 +58,13 @@ if [ -n "$portable" ]; then
   libc="-Xlinker $glibc/glibc.o -Xlinker -L$glibc -Xswiftc -Xclang-linker -Xswiftc -B$glibc"
 fi
 for product; do
+  hidden=
+  # Archives for arm64 are built for programs: a library may not show their symbols.
+  case $product in *Library) hidden='-Xlinker --exclude-libs=ALL' ;; esac
   # shellcheck disable=SC2086
   "$swift" build -c release --static-swift-stdlib --scratch-path "$folder" --product "$product" \
-    $libc -Xlinker "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --gc-sections
+    $libc -Xlinker "-L$archives" -Xswiftc -Xclang-linker -Xswiftc -static-libgcc -Xlinker --gc-sections \
+    $hidden
 done
 for product; do
   binary=$folder/release/$product

@@ -24,11 +24,11 @@ python3 -m pip wheel --quiet --no-deps --wheel-dir "$folder" \
   --config-settings="--build-option=--plat-name=manylinux_${libc}_$(uname -m)" "$folder/source"
 rm -rf "$folder/source"
 
-python3 -m venv "$folder/environment"
+python3 -m venv --without-pip "$folder/environment"
 # coremltools has no wheel for other processors; its tests are skipped without it.
 [ "$(uname -m)" != x86_64 ] || coremltools=coremltools
 # shellcheck disable=SC2086
-"$folder/environment/bin/pip" install --quiet "$folder"/*.whl pillow ${coremltools:-}
+python3 -m pip --python "$folder/environment/bin/python" install --quiet "$folder"/*.whl pillow ${coremltools:-}
 "$folder/environment/bin/python" -W ignore -m unittest discover -s Tests/Python
 "$folder/environment/bin/assay" diff Fixtures/library/line.mlmodel Fixtures/library/line.mlmodel
 rm -rf "$folder/environment"
