@@ -139,7 +139,7 @@ import Testing
     options.networkState.phase = .train
     options.missingWeights = MissingWeights.random(RandomWeights(seed: 1))
     let classifier: ClassifierOptions? = options.classifier
-    print(classifier?.predictedFeatureName ?? "the model is no classifier")
+    print(classifier?.predictedFeatureName ?? "the model is not a classifier")
     #expect(classifier == nil)
   }
 

@@ -27,8 +27,8 @@
     return memory
   }
 
-  /// A convolution whose runs of inputs are whole vectors, by tiles of bf16 parts. Computes
-  /// nothing and returns false if there are no tiles or no memory.
+  /// A convolution whose runs of inputs are whole vectors, by tiles of bf16 parts. Without tiles or
+  /// memory, it computes nothing and returns false.
   func multiplyTiles(_ a: ConvolutionArguments, _ source: TileInput) -> Bool {
     // `==` would share its witness with kernels of other instruction sets.
     if case .none = a.tiles { return false }
