@@ -81,15 +81,11 @@ package enum MappedFile {
   private static func map(
     _ descriptor: Int32, _ byteCount: Int, _ path: String, limit: Int
   ) throws -> Bytes {
-    guard let address = mmap(nil, byteCount, PROT_READ, MAP_PRIVATE, descriptor, 0),
-      address != MAP_FAILED
-    else {
-      if errno == ENOMEM { throw ModelError(.outOfMemory, "cannot map \(byteCount) bytes") }
+    do {
+      return try MemoryMapping.bytes(descriptor, byteCount, path: path)
+    } catch let error as ModelError where error.code != .outOfMemory {
       return try readStream(descriptor, limit: limit)
     }
-    return Bytes(
-      base: address, count: byteCount,
-      owner: MemoryMapping(address: address, byteCount: byteCount, path: path))
   }
 
   private static func readStream(

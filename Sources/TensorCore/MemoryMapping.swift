@@ -25,7 +25,7 @@ package final class MemoryMapping {
 
   /// The first bytes of an open file, mapped to be read.
   ///
-  /// - Throws: `.outOfMemory` if they cannot be mapped.
+  /// - Throws: `.outOfMemory`, or `.missingFile` if the system does not map such files.
   package static func bytes(
     _ descriptor: Int32, _ byteCount: Int, path: String, isShared: Bool = false
   ) throws -> Bytes {
@@ -34,8 +34,10 @@ package final class MemoryMapping {
         nil, byteCount, PROT_READ, isShared ? MAP_SHARED : MAP_PRIVATE, descriptor, 0),
       address != MAP_FAILED
     else {
+      let code = errno
       throw ModelError(
-        .outOfMemory, "cannot map \(byteCount) bytes: \(String(cString: strerror(errno)))")
+        code == ENOMEM ? .outOfMemory : .missingFile,
+        "cannot map \(byteCount) bytes: \(String(cString: strerror(code)))")
     }
     return Bytes(
       base: address, count: byteCount,
@@ -43,7 +45,7 @@ package final class MemoryMapping {
   }
 
   /// - Parameter path: named if another process truncates the file while its bytes are read.
-  package init(address: UnsafeMutableRawPointer, byteCount: Int, path: String) {
+  private init(address: UnsafeMutableRawPointer, byteCount: Int, path: String) {
     self.address = address
     self.byteCount = byteCount
     let error = ModelError(.cannotWrite, "the file was truncated while it was read", file: path)
