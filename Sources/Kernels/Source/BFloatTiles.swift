@@ -188,7 +188,7 @@
                 pixel, column: a.outputStrides.pixel, row: a.epilogue.residualStrides.row))
         }
         let sums = products + (pixel &- some.lowerBound) &* 32
-        var tile = Tile<1, columns>(repeating: InlineArray(repeating: .zero))
+        var tile: Tile<1, columns> = zeros()
         var odd = Vector.zero
         for c in 0..<columns {
           var sum = load(sums + c &* lanes)

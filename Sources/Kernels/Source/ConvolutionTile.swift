@@ -4,6 +4,13 @@ import KernelInterface
 /// Sums for `rows` pixels and `columns` vectors of output channels, few enough for registers.
 typealias Tile<let rows: Int, let columns: Int> = InlineArray<rows, InlineArray<columns, Vector>>
 
+/// Zeros in registers: `init(repeating:)` with an array is not inlined everywhere, and an array
+/// whose address is passed stays in memory.
+@inline(__always)
+func zeros<let rows: Int, let columns: Int>() -> Tile<rows, columns> {
+  InlineArray { _ in InlineArray(repeating: .zero) }
+}
+
 /// `tile[r][c] += Σ(k < count) input[pixels[r] + first + k] · weights[k][c]`
 ///
 /// The inner loop of convolutions, matrix products and everything based on them.
@@ -52,7 +59,7 @@ private func prefetchWeights(_ weights: UnsafePointer<Float>, columns: Int) {
 /// Long sums in parts: the rounding error of n terms summed in sequence grows with √n, while that
 /// of short parts hardly grows.
 private struct PartialSums<let rows: Int, let columns: Int> {
-  private var total = Tile<rows, columns>(repeating: InlineArray(repeating: .zero))
+  private var total: Tile<rows, columns> = zeros()
   private var isEmpty = true
   private let capacity: Int
   private var room: Int
@@ -168,7 +175,7 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
   let source = task.source
   let target = task.target
   let output = task.output
-  var tile = Tile<rows, columns>(repeating: InlineArray(repeating: .zero))
+  var tile: Tile<rows, columns> = zeros()
   if target.accumulates {
     for r in 0..<rows {
       for c in 0..<columns {

@@ -189,10 +189,8 @@ extension DenseArguments {
 
 /// The sums of `rows` rows for `vectors` input vectors, while columns are being added.
 private struct RowSums<let rows: Int, let vectors: Int> {
-  private var even = InlineArray<rows, InlineArray<vectors, Vector>>(
-    repeating: InlineArray(repeating: .zero))
-  private var odd = InlineArray<rows, InlineArray<vectors, Vector>>(
-    repeating: InlineArray(repeating: .zero))
+  private var even: Tile<rows, vectors> = zeros()
+  private var odd: Tile<rows, vectors> = zeros()
 
   @inline(__always)
   init() {}

@@ -107,7 +107,7 @@ private func depthwiseTile<let pixels: Int>(
   let step = a.window.strideX &* channelBlock
   let tapStep = a.window.dilationX &* channelBlock
   let start = a.epilogue.bias.map { load($0 + channel) } ?? .zero
-  var sums = Tile<pixels, 1>(repeating: [start])
+  var sums = Tile<pixels, 1> { _ in [start] }
   var w = weights
   var ky = 0
   while ky < a.window.height {

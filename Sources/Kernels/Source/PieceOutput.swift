@@ -22,7 +22,7 @@ extension Table {
             stride: pointStride)
           for y in 0..<3 where y < rows {
             let target = output + (block &* outputStrides.block &+ y &* outputStrides.row &+ offset)
-            var pixels = Tile<3, 1>(repeating: InlineArray(repeating: .zero))
+            var pixels: Tile<3, 1> = zeros()
             for x in 0..<3 { pixels[x][0] = result[x][y] + bias }
             activate(&pixels, epilogue.activation, channel: channel)
             for x in 0..<3 where x < columns { store(pixels[x][0], target + x &* channelBlock) }

@@ -39,14 +39,14 @@ func pieceOutputTile(
   _ m: UnsafePointer<Float>, stride: Int
 ) -> InlineArray<3, InlineArray<3, Vector>> {
   // [column][row]
-  var half = InlineArray<5, InlineArray<3, Vector>>(repeating: InlineArray(repeating: .zero))
+  var half: InlineArray<5, InlineArray<3, Vector>> = zeros()
   for x in 0..<5 {
     var line = WinogradLine(repeating: .zero)
     for y in 0..<5 { line[y] = load(m + (5 &* y &+ x) &* stride) }
     let column = PieceTransform.output(line)
     for y in 0..<3 { half[x][y] = column[y] }
   }
-  var tile = InlineArray<3, InlineArray<3, Vector>>(repeating: InlineArray(repeating: .zero))
+  var tile: InlineArray<3, InlineArray<3, Vector>> = zeros()
   for y in 0..<3 {
     var line = WinogradLine(repeating: .zero)
     for x in 0..<5 { line[x] = half[x][y] }

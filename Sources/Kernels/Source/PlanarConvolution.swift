@@ -78,7 +78,7 @@ private func planarTile<let outputs: Int, let columns: Int>(
   _ bias: InlineArray<outputs, Float>, row: Int, column: Int,
   channel: Int, weights: UnsafePointer<Float>
 ) {
-  var tile = Tile<outputs, columns>(repeating: InlineArray(repeating: .zero))
+  var tile: Tile<outputs, columns> = zeros()
   for o in 0..<outputs {
     let start = splat(bias[o])
     for c in 0..<columns { tile[o][c] = start }

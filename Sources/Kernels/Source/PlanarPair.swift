@@ -93,8 +93,8 @@ private func planarPairTile<let outputs: Int, let columns: Int>(
   isWhole: Bool
 ) {
   let used = a.extent.width &- column
-  var upper = Tile<outputs, columns>(repeating: InlineArray(repeating: .zero))
-  var lower = Tile<outputs, columns>(repeating: InlineArray(repeating: .zero))
+  var upper: Tile<outputs, columns> = zeros()
+  var lower: Tile<outputs, columns> = zeros()
   for o in 0..<outputs {
     let start = splat(bias[o])
     for c in 0..<columns { upper[o][c] = start }

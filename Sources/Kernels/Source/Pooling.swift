@@ -103,7 +103,7 @@ private func poolTile<F: Fold, let step: Int>(
   _ output: UnsafeMutablePointer<Float>, _ x: Int
 ) {
   for half in 0..<vectorsPerBlock {
-    var values = Tile<8, 1>(repeating: [splat(F.neutral)])
+    var values = Tile<8, 1> { _ in [splat(F.neutral)] }
     var row = rows.lowerBound
     while row < rows.upperBound {
       var pixel =

@@ -28,7 +28,7 @@ extension Table {
             let from = half + 6 &* x
             let line = phaseOutput(from[0], from[1], from[2], from[3], from[4], from[5])
             if column &+ x < 0 || column &+ x >= tiles.width { continue }
-            var pixels = Tile<5, 1>(repeating: InlineArray(repeating: .zero))
+            var pixels: Tile<5, 1> = zeros()
             for y in 0..<5 { pixels[y][0] = line[y] + bias }
             activate(&pixels, epilogue.activation, channel: lane)
             let target =

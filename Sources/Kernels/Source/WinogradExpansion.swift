@@ -101,7 +101,7 @@ private struct WeightExpansion: WinogradTask {
     var column = 0
     while column < a.width {
       // [column][row]
-      var columns = InlineArray<7, WinogradLine>(repeating: .init(repeating: .zero))
+      var columns = InlineArray<7, WinogradLine> { _ in .init(repeating: .zero) }
       for x in 0..<H.taps {
         var line = WinogradLine(repeating: .zero)
         for y in 0..<V.taps { line[y] = value(H.taps &* y &+ x, column) }

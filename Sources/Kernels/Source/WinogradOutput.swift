@@ -143,13 +143,13 @@ private struct OutputTransform: WinogradTask {
       let column = V.output(line)
       for y in 0..<V.outputs { half[x &* V.outputs &+ y] = column[y] }
     }
-    var above = Tile<6, 1>(repeating: [.zero])
+    var above: Tile<6, 1> = zeros()
     for y in 0..<V.outputs {
       if y >= rows { return }
       var line = WinogradLine(repeating: .zero)
       for x in 0..<H.points { line[x] = half[x &* V.outputs &+ y] }
       let row = H.output(line)
-      var pixels = Tile<6, 1>(repeating: [.zero])
+      var pixels: Tile<6, 1> = zeros()
       for x in 0..<H.outputs { pixels[x][0] = row[x] + bias }
       if let residual {
         let addend = residual + y &* a.epilogue.residualStrides.row

@@ -71,7 +71,7 @@ private struct WeightPacking: WinogradTask {
       for lane in 0..<8 where lane < used { scale[lane] = Double(factors[output &+ lane]) }
     }
     // [column][row]
-    var columns = InlineArray<7, WinogradWeightLine>(repeating: .init(repeating: .zero))
+    var columns = InlineArray<7, WinogradWeightLine> { _ in .init(repeating: .zero) }
     for x in 0..<H.taps {
       var line = WinogradWeightLine(repeating: .zero)
       for y in 0..<V.taps { line[y] = WinogradWeights(taps[H.taps &* y &+ x]) * scale }
