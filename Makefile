@@ -21,7 +21,8 @@ install:
 	@[ ! -e .build/library/libassay.a ] || { install -d $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include && \
 	  cp -P .build/library/libassay.* $(DESTDIR)$(PREFIX)/lib && cp .build/library/assay.h $(DESTDIR)$(PREFIX)/include; }
 
-# A debug build, in which the manifest optimizes what computes: half the time, and what `test` needs.
+# `demo` and `test` share a debug build, in which the manifest optimizes what computes.
+
 #: demo     builds, and runs style transfer, a classifier and a detector on photographs (about 5 minutes)
 demo: setup
 	$(SWIFT) build --product assay
