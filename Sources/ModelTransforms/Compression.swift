@@ -100,12 +100,12 @@ extension Model {
     var model = self
     var entries: [CompressedLayer] = []
     if var network = neuralNetwork {
-      for index in network.layers.indices {
-        let (layer, entry) = try network.layers[index].compressed(rules)
-        network.layers[index] = layer
-        if let entry { entries.append(entry) }
-        onProgress(index + 1, network.layers.count)
-      }
+      let layers = network.layers
+      let results = try concurrently(
+        layers.count, whenDone: { onProgress($0, layers.count) },
+        { try layers[$0].compressed(rules) })
+      network.layers = results.map(\.layer)
+      entries = results.compactMap(\.entry)
       model.neuralNetwork = network
     }
     model.type = try model.type?.mapPipeline {

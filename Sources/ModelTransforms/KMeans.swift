@@ -31,7 +31,8 @@ struct KMeans {
 
 /// Values in ascending order, with prefix sums.
 private struct SortedValues {
-  private let values: [Float]
+  private let values: UnsafeBufferPointer<Float>
+  private let owner: AlignedBuffer
   /// Sums of the values and of their squares before every `step`-th value, relative to the first
   /// value to keep them small.
   private var sums: [Double] = [0]
@@ -39,7 +40,9 @@ private struct SortedValues {
   private static let step = 64
 
   init(_ unsorted: UnsafeBufferPointer<Float>) {
-    values = radixSorted(unsorted)
+    owner = radixSorted(unsorted)
+    values = UnsafeBufferPointer(
+      start: owner.pointer.assumingMemoryBound(to: Float.self), count: unsorted.count)
     let middle = Double(values[values.count / 2])
     origin = middle
     sums.reserveCapacity(values.count / Self.step + 2)
@@ -198,38 +201,44 @@ private struct RunDivision {
 }
 
 /// The values in ascending order, −0 before 0, by a radix sort on eleven bits at a time.
-private func radixSorted(_ values: UnsafeBufferPointer<Float>) -> [Float] {
-  let count = values.count
+private func radixSorted(_ values: UnsafeBufferPointer<Float>) -> AlignedBuffer {
   let radix = 11
   let mask = UInt32(1 << radix) - 1
-  // Bit patterns that sort like the values when compared as unsigned numbers.
-  var keys = values.map { value -> UInt32 in
-    let bits = value.bitPattern
-    return bits ^ (bits >> 31 == 1 ? .max : 0x8000_0000)
+  let shifts = [UInt32(0), 11, 22]
+  var buffer = AlignedBuffer(byteCount: 4 * values.count)
+  var other = AlignedBuffer(byteCount: 4 * values.count)
+  func words(_ buffer: AlignedBuffer) -> UnsafeMutableBufferPointer<UInt32> {
+    UnsafeMutableBufferPointer(
+      start: buffer.pointer.assumingMemoryBound(to: UInt32.self), count: values.count)
   }
-  var other = [UInt32](repeating: 0, count: count)
-  for shift in stride(from: UInt32(0), to: 32, by: radix) {
-    var places = [Int](repeating: 0, count: 1 << radix)
-    for key in keys { places[Int(key >> shift & mask)] += 1 }
-    if places.contains(count) { continue }
+  // How many keys have each digit, then where the next of them goes.
+  var counts = [[Int]](repeating: [Int](repeating: 0, count: 1 << radix), count: shifts.count)
+  let keys = words(buffer)
+  for (index, value) in values.enumerated() {
+    // Bit patterns that sort like the values when compared as unsigned numbers.
+    let bits = value.bitPattern
+    let key = bits ^ (bits >> 31 == 1 ? .max : 0x8000_0000)
+    keys[index] = key
+    for (place, shift) in shifts.enumerated() { counts[place][Int(key >> shift & mask)] += 1 }
+  }
+  for (shift, counts) in zip(shifts, counts) where !counts.contains(values.count) {
     var total = 0
-    for digit in places.indices {
-      let own = places[digit]
-      places[digit] = total
-      total += own
+    var next = counts.map { count in
+      defer { total += count }
+      return total
     }
-    other.withUnsafeMutableBufferPointer { target in
-      places.withUnsafeMutableBufferPointer { places in
-        for key in keys {
-          let digit = Int(key >> shift & mask)
-          target[places[digit]] = key
-          places[digit] += 1
-        }
+    let target = words(other)
+    next.withUnsafeMutableBufferPointer { next in
+      for key in words(buffer) {
+        let digit = Int(key >> shift & mask)
+        target[next[digit]] = key
+        next[digit] += 1
       }
     }
-    swap(&keys, &other)
+    swap(&buffer, &other)
   }
-  return keys.map { key in
-    Float(bitPattern: key >> 31 == 1 ? key ^ 0x8000_0000 : ~key)
+  for (index, key) in words(buffer).enumerated() {
+    words(buffer)[index] = key >> 31 == 1 ? key ^ 0x8000_0000 : ~key
   }
+  return buffer
 }

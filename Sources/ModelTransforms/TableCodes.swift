@@ -49,21 +49,39 @@ struct TableCodes {
   }
 
   func write(_ values: UnsafeBufferPointer<Float>, to codes: UnsafeMutablePointer<UInt8>) {
+    let cells = 1 << 16
+    if values.count < cells {
+      for index in values.indices { codes[index] = places[place(of: values[index])] }
+      return
+    }
+    // Where the search starts for all values with the same upper half, whose least is one of two.
+    let starts = (0..<UInt32(cells)).map { half in
+      let bounds = [half << 16, half << 16 | 0xFFFF].map { Float(bitPattern: $0) }
+      return UInt8(truncatingIfNeeded: place(of: bounds[0] < bounds[1] ? bounds[0] : bounds[1]))
+    }
     thresholds.withUnsafeBufferPointer { thresholds in
       places.withUnsafeBufferPointer { places in
-        for index in values.indices {
-          let value = values[index]
-          // The number of thresholds below the value, by binary search; the last threshold is
-          // infinite.
-          var place = 0
-          var step = 1 << (bits - 1)
-          while step > 0 {
-            place += thresholds[place + step - 1] < value ? step : 0
-            step >>= 1
+        starts.withUnsafeBufferPointer { starts in
+          for index in values.indices {
+            let value = values[index]
+            var place = Int(starts[Int(value.bitPattern >> 16)])
+            // The last threshold is infinite.
+            while thresholds[place] < value { place += 1 }
+            codes[index] = places[place]
           }
-          codes[index] = places[place]
         }
       }
     }
+  }
+
+  /// The number of thresholds below a value, by binary search.
+  private func place(of value: Float) -> Int {
+    var place = 0
+    var step = 1 << (bits - 1)
+    while step > 0 {
+      place += thresholds[place + step - 1] < value ? step : 0
+      step >>= 1
+    }
+    return place
   }
 }

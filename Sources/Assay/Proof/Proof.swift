@@ -74,14 +74,14 @@ package struct Proof: Sendable {
     let run = try ProofRun(interpreter, model, blobs, options)
     let cases =
       try words.isEmpty ? run.randomInputs() : run.inputs(words, options.predictor.images)
-    for input in try cases + run.edges() {
-      try add(run, input)
+    let all = try cases + run.edges()
+    for (input, result) in zip(all, try concurrently(all.count) { try run.compared(all[$0]) }) {
+      add(result, of: input)
       if finding != nil { return }
     }
   }
 
-  private mutating func add(_ run: ProofRun, _ input: ProofInput) throws {
-    let result = try run.compared(input)
+  private mutating func add(_ result: ProofRun.Result, of input: ProofInput) {
     layers.formUnion(result.layers)
     missing = missing ?? result.missing
     takenOver += result.takenOver.filter { !takenOver.contains($0) }
