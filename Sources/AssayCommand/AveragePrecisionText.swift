@@ -25,74 +25,58 @@ struct AveragePrecisionText {
         "not counted: images of the ground truth that are not among the inputs: "
         + "\(groupedText(evaluation.countMissingImages))\n"
     }
-    var table = TextTable([("", .left), ("", .right), ("", .left)])
-    for (name, value) in result.summary {
-      table.add([name, Self.number(value), Self.meanings[name] ?? ""])
-    }
-    return text + table.text + classText + mistakeText
+    let table = TextTable(
+      ["", ">", ""],
+      rows: result.summary.map { [$0.name, Self.number($0.value), Self.meanings[$0.name] ?? ""] })
+    let shown = result.categories.filter { evaluation.objectCount(ofCategory: $0) > 0 }
+    return text + table.text + classes.table(shown) + mistakeText
   }
 
   private static func number(_ value: Double?) -> String {
     value.map { fixedText($0, decimals: 3) } ?? "–"
   }
 
-  private var classText: String {
-    var table = TextTable([
-      ("class", .left), ("objects", .right), ("AP", .right), ("AP50", .right), ("AR100", .right),
-    ])
-    for category in result.categories where evaluation.objectCount(ofCategory: category) > 0 {
-      table.add([
-        Console.escaped(evaluation.name(ofCategory: category)),
-        groupedText(evaluation.objectCount(ofCategory: category)),
-        Self.number(result.averagePrecision(category: category)),
-        Self.number(result.averagePrecision(overlap: 0, category: category)),
-        Self.number(result.averageRecall(count: 100, category: category)),
-      ])
-    }
-    return table.text
+  private var classes: [Column<Int>] {
+    func precision(_ title: String?, _ key: String, _ value: @escaping (Int) -> Double?)
+      -> Column<Int>
+    { Column(title, key, value) { Self.number(value($0)) } }
+    return [
+      Column(nil, "category") { $0 },
+      Column("class", "label") { evaluation.name(ofCategory: $0) },
+      Column("objects", "objects") { evaluation.objectCount(ofCategory: $0) },
+      precision(">AP", "AP") { result.averagePrecision(category: $0) },
+      precision(">AP50", "AP50") { result.averagePrecision(overlap: 0, category: $0) },
+      precision(nil, "AP75") { result.averagePrecision(overlap: 5, category: $0) },
+      precision(">AR100", "AR100") { result.averageRecall(count: 100, category: $0) },
+    ]
   }
 
   private var mistakeText: String {
     guard !evaluation.mistakes.isEmpty else { return "" }
-    var table = TextTable([("", .left), ("", .left), ("", .left)], indent: 2)
-    for mistake in evaluation.mistakes.prefix(ComparisonSummary.worstCount) {
-      table.add([
-        Console.escaped(mistake.source.name), "\(mistake.missed) missed", "\(mistake.wrong) wrong",
-      ])
+    let rows = evaluation.mistakes.prefix(ComparisonSummary.worstCount).map {
+      [$0.source.name, "\($0.missed) missed", "\($0.wrong) wrong"]
     }
-    return "worst images\n" + table.text
+    return "worst images\n" + TextTable(["", "", ""], indent: 2, rows: rows).text
   }
 
   /// The boxes as COCO results, with the image and category numbers of the ground truth.
   var results: JSONText {
-    .list(evaluation.found) { object in
-      .object([
-        "image_id": .int(object.image), "category_id": .int(object.category),
-        "bbox": DetectionText.box(object.box), "score": .number(object.score, digits: 9),
-      ])
+    evaluation.found.json {
+      [
+        "image_id": $0.image, "category_id": $0.category, "bbox": DetectionText.box($0.box),
+        "score": $0.score.json(digits: 9),
+      ]
     }
   }
 
   func json(failed: JSONText) -> JSONText {
-    func value(_ number: Double?) -> JSONText { number.map { .number($0) } ?? .null }
-    return .versioned([
-      "inputs": .int(evaluation.imageCount), "failed": failed,
-      "missingImages": .int(evaluation.countMissingImages), "objects": .int(evaluation.objectCount),
-      "summary": .members(result.summary.map { ($0.name, value($0.value)) }),
-      "classes": .list(result.categories) { category in
-        .object([
-          "category": .int(category), "label": .string(evaluation.name(ofCategory: category)),
-          "objects": .int(evaluation.objectCount(ofCategory: category)),
-          "AP": value(result.averagePrecision(category: category)),
-          "AP50": value(result.averagePrecision(overlap: 0, category: category)),
-          "AP75": value(result.averagePrecision(overlap: 5, category: category)),
-          "AR100": value(result.averageRecall(count: 100, category: category)),
-        ])
-      },
-      "worst": .list(evaluation.mistakes) {
-        .object([
-          "input": .string($0.source.name), "missed": .int($0.missed), "wrong": .int($0.wrong),
-        ])
+    .versioned([
+      "inputs": evaluation.imageCount, "failed": failed,
+      "missingImages": evaluation.countMissingImages, "objects": evaluation.objectCount,
+      "summary": JSONText.members(result.summary.map { ($0.name, $0.value.json) }),
+      "classes": classes.json(result.categories),
+      "worst": evaluation.mistakes.json {
+        ["input": $0.source.name, "missed": $0.missed, "wrong": $0.wrong]
       },
     ])
   }

@@ -23,11 +23,9 @@ struct BenchCommand: SourceCommand {
       \(ModelHelp.discussion)
       """)
 
-  @Argument(help: ModelHelp.model, completion: .file())
-  var model: String
+  @Argument(help: ModelHelp.model, completion: .file()) var model: String
 
-  @Argument(help: ModelHelp.weights, completion: .file())
-  var weights: String?
+  @Argument(help: ModelHelp.weights, completion: .file()) var weights: String?
 
   @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
   @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
@@ -36,35 +34,28 @@ struct BenchCommand: SourceCommand {
   @OptionGroup(title: "Metadata", visibility: .advanced) var sourceMetadata: MetadataArguments
 
   @Option(
-    parsing: .upToNextOption,
-    help: ArgumentHelp("An image or array; default: random values.", valueName: "FILE"),
+    parsing: .upToNextOption, help: .usual("An image or array; default: random values.", "FILE"),
     completion: .file())
   var inputs: [String] = []
 
-  @Option(help: "The layout of array inputs.")
-  var layout = ArrayLayout.source
+  @Option(help: "The layout of array inputs.") var layout = ArrayLayout.source
 
   @OptionGroup(title: "Engine") var compute: ComputePrecisionArguments
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Option(help: .private)
-  var warmup = 2
+  @Option(help: .private) var warmup = 2
 
-  @Option(help: "The number of timed runs.")
-  var runs = 20
+  @Option(help: "The number of timed runs.") var runs = 20
 
-  @Flag(
-    help: "Print a table of all steps with the shortest time of each.")
-  var steps = false
+  @Flag(help: "Print a table of all steps with the shortest time of each.") var steps = false
 
   @Option(
-    help: ArgumentHelp("Compare with the output of an earlier --json run.", valueName: "OLD.json"),
+    help: .usual("Compare with the output of an earlier --json run.", "OLD.json"),
     completion: .file(extensions: ["json"]))
   var against: String?
 
-  @Flag(help: "Print JSON, one object per line.")
-  var json = false
+  @Flag(help: "Print JSON, one object per line.") var json = false
 
   @OptionGroup var page: ReportArguments
 

@@ -48,48 +48,33 @@ struct BenchReport {
 
   static func firstLine(load: Duration, first: Duration) -> JSONText {
     .versioned([
-      "load_ms": milliseconds(load.milliseconds), "first_ms": milliseconds(first.milliseconds),
+      "load_ms": load.milliseconds.json(decimals: 4),
+      "first_ms": first.milliseconds.json(decimals: 4),
     ])
   }
 
   static func line(_ milliseconds: Double) -> JSONText {
-    .versioned(["ms": Self.milliseconds(milliseconds)])
-  }
-
-  private static func milliseconds(_ value: Double) -> JSONText {
-    .fixed(value, decimals: 4)
+    .versioned(["ms": milliseconds.json(decimals: 4)])
   }
 
   var json: JSONText {
-    var pairs: [(String, JSONText)] = [
-      ("runs", .int(timings.count)), ("minimum_ms", Self.milliseconds(timings.minimum)),
-      ("median_ms", Self.milliseconds(timings.median)),
-      ("mean_ms", Self.milliseconds(timings.mean)),
-      ("p90_ms", Self.milliseconds(timings.percentile(0.9))),
-      ("p99_ms", Self.milliseconds(timings.percentile(0.99))),
-      ("multiply_adds", .int(multiplyAdds)),
-      ("gflops", .fixed(speed / 1e9, decimals: 2)),
-      ("threads", .int(network.threadCount)),
-      ("instruction_set", .string(network.instructionSet.rawValue)),
-      ("peak_memory_bytes", .int(peakMemory)),
-      ("packed_weight_bytes", .int(network.packedWeightBytes)),
-      ("arena_bytes", .int(network.arenaBytes)), ("random_weights", .bool(hasRandomWeights)),
-      (
-        "inputs",
-        .members(inputShapes.map { ($0.name, .array($0.shape.map { .int($0) })) })
-      ),
-    ]
-    if let flushed { pairs.append(("flushed_ms", Self.milliseconds(flushed))) }
-    if let filePages { pairs.append(("file_page_bytes", .int(filePages))) }
-    if let peak {
-      pairs.append(("peak_gflops_one_thread", .fixed(peak.one / 1e9, decimals: 2)))
-      pairs.append(("peak_gflops", .fixed(peak.all / 1e9, decimals: 2)))
-    }
-    if let comparison {
-      pairs.append(("against", .string(comparison.verdict.rawValue)))
-      pairs.append(("ratio", .fixed(comparison.ratio, decimals: 4)))
-    }
-    return .versioned(pairs)
+    .versioned([
+      "runs": timings.count, "minimum_ms": timings.minimum.json(decimals: 4),
+      "median_ms": timings.median.json(decimals: 4), "mean_ms": timings.mean.json(decimals: 4),
+      "p90_ms": timings.percentile(0.9).json(decimals: 4),
+      "p99_ms": timings.percentile(0.99).json(decimals: 4), "multiply_adds": multiplyAdds,
+      "gflops": (speed / 1e9).json(decimals: 2), "threads": network.threadCount,
+      "instruction_set": network.instructionSet.rawValue, "peak_memory_bytes": peakMemory,
+      "packed_weight_bytes": network.packedWeightBytes, "arena_bytes": network.arenaBytes,
+      "random_weights": hasRandomWeights,
+      "inputs": JSONText.members(inputShapes.map { ($0.name, $0.shape.json) }),
+      "flushed_ms": flushed.map { $0.json(decimals: 4) }.ifPresent,
+      "file_page_bytes": filePages.ifPresent,
+      "peak_gflops_one_thread": peak.map { ($0.one / 1e9).json(decimals: 2) }.ifPresent,
+      "peak_gflops": peak.map { ($0.all / 1e9).json(decimals: 2) }.ifPresent,
+      "against": (comparison?.verdict.rawValue).ifPresent,
+      "ratio": comparison.map { $0.ratio.json(decimals: 4) }.ifPresent,
+    ])
   }
 
   // MARK: Text

@@ -14,11 +14,9 @@ struct CheckCommand: SourceCommand {
       \(ModelHelp.discussion)
       """)
 
-  @Argument(help: ModelHelp.model, completion: .file())
-  var model: String
+  @Argument(help: ModelHelp.model, completion: .file()) var model: String
 
-  @Argument(help: ModelHelp.weights, completion: .file())
-  var weights: String?
+  @Argument(help: ModelHelp.weights, completion: .file()) var weights: String?
 
   @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
   @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
@@ -28,8 +26,7 @@ struct CheckCommand: SourceCommand {
   @OptionGroup(visibility: .advanced) var weightPrecision: WeightPrecisionArguments
   @OptionGroup var plugins: PluginArguments
 
-  @Flag(help: "Print JSON.")
-  var json = false
+  @Flag(help: "Print JSON.") var json = false
 
   @OptionGroup var global: GlobalOptions
 
@@ -77,16 +74,15 @@ struct CheckCommand: SourceCommand {
 
   private static func json(_ check: ModelCheck) -> JSONText {
     func entries(_ errors: [ModelError]) -> JSONText {
-      .list(errors) { error in
-        func value(_ text: String?) -> JSONText { text.map(JSONText.string) ?? .null }
-        return .object([
-          "layer": value(error.layer), "class": value(error.layerClass),
-          "field": value(error.field), "message": .string(error.message), "hint": value(error.hint),
-        ])
+      errors.json {
+        [
+          "layer": $0.layer, "class": $0.layerClass, "field": $0.field, "message": $0.message,
+          "hint": $0.hint,
+        ]
       }
     }
     return .versioned([
-      "valid": .bool(check.errors.isEmpty), "errors": entries(check.errors),
+      "valid": check.errors.isEmpty, "errors": entries(check.errors),
       "warnings": entries(check.warnings),
     ])
   }

@@ -11,7 +11,7 @@ struct ClassificationText {
 
   /// Accuracy and the worst mistakes.
   var summary: String {
-    var table = TextTable([("", .left), ("", .right), ("", .left)])
+    var table = TextTable(["", ">", ""])
     func row(_ name: String, _ share: Double, _ count: Int) {
       table.add([
         name, SummaryText.percent(share), "(\(groupedText(count)) of \(groupedText(result.count)))",
@@ -26,14 +26,25 @@ struct ClassificationText {
 
   private var mistakesText: String {
     guard !result.mistakes.isEmpty else { return "" }
-    var table = TextTable([("", .left), ("", .left), ("", .right), ("", .left)], indent: 2)
-    for mistake in result.mistakes.prefix(ComparisonSummary.worstCount) {
-      table.add([
-        Console.escaped(mistake.input), name(mistake.predicted),
-        numberText(mistake.score, digits: 4), "expected \(name(mistake.truth))",
-      ])
-    }
-    return "most confident mistakes\n" + table.text
+    return "most confident mistakes\n"
+      + mistakes.table(result.mistakes.prefix(ComparisonSummary.worstCount), indent: 2)
+  }
+
+  private var mistakes: [Column<Classification.Mistake>] {
+    [
+      Column("", "input") { $0.input },
+      Column("", "predicted") { result.classes[$0.predicted] },
+      Column(">", "score") {
+        $0.score.json(digits: 9)
+      } cell: {
+        numberText($0.score, digits: 4)
+      },
+      Column("", "expected") {
+        result.classes[$0.truth]
+      } cell: {
+        "expected \(result.classes[$0.truth])"
+      },
+    ]
   }
 
   /// The same with confusions and classes.
@@ -42,13 +53,27 @@ struct ClassificationText {
   private var confusionText: String {
     let confusions = result.confusions
     guard !confusions.isEmpty else { return "" }
-    var table = TextTable([("", .left), ("", .right)], indent: 2)
-    for confusion in confusions.prefix(Self.lineCount / 2) {
-      table.add([
-        "\(name(confusion.truth)) → \(name(confusion.predicted))", groupedText(confusion.count),
-      ])
+    let rows = confusions.prefix(Self.lineCount / 2).map {
+      ["\(name($0.truth)) → \(name($0.predicted))", groupedText($0.count)]
     }
-    return "most confused\n" + table.text
+    return "most confused\n" + TextTable(["", ">"], indent: 2, rows: rows).text
+  }
+
+  private var classes: [Column<Int>] {
+    [
+      Column("class", "label") { result.classes[$0] },
+      Column("inputs", "inputs") { result.support($0) },
+      Column(">recall", "recall") {
+        result.recall($0)
+      } cell: {
+        result.recall($0).map(SummaryText.percent) ?? ""
+      },
+      Column(">precision", "precision") {
+        result.precision($0)
+      } cell: {
+        result.precision($0).map(SummaryText.percent) ?? ""
+      },
+    ]
   }
 
   private var classText: String {
@@ -62,43 +87,19 @@ struct ClassificationText {
       : Array(
         present.sorted { (result.recall($0) ?? 1, $0) < (result.recall($1) ?? 1, $1) }
           .prefix(Self.lineCount))
-    var table = TextTable([
-      ("class", .left), ("inputs", .right), ("recall", .right), ("precision", .right),
-    ])
-    for index in shown {
-      table.add([
-        name(index), groupedText(result.support(index)),
-        result.recall(index).map(SummaryText.percent) ?? "",
-        result.precision(index).map(SummaryText.percent) ?? "",
-      ])
-    }
     let rest = present.count - shown.count
-    return table.text
+    return classes.table(shown)
       + (rest > 0 ? "… and \(groupedText(rest)) classes with a higher recall\n" : "")
   }
 
   func json(failed: JSONText) -> JSONText {
-    func share(_ value: Double?) -> JSONText { value.map { .number($0) } ?? .null }
-    let classes = result.classes.indices
+    let indices = result.classes.indices
     return .versioned([
-      "matches": .bool(result.count == result.countCorrect), "inputs": .int(result.count),
-      "failed": failed, "top1": .number(result.accuracy), "topCount": .int(result.top),
-      "topN": .number(result.topAccuracy),
-      "classes": .list(classes) {
-        .object([
-          "label": .string(result.classes[$0]), "inputs": .int(result.support($0)),
-          "recall": share(result.recall($0)), "precision": share(result.precision($0)),
-        ])
-      },
-      "confusion": .list(classes) { truth in
-        .array(classes.map { .int(result.count(truth, takenFor: $0)) })
-      },
-      "mistakes": .list(result.mistakes) {
-        .object([
-          "input": .string($0.input), "predicted": .string(result.classes[$0.predicted]),
-          "score": .number($0.score, digits: 9), "expected": .string(result.classes[$0.truth]),
-        ])
-      },
+      "matches": result.count == result.countCorrect, "inputs": result.count, "failed": failed,
+      "top1": result.accuracy, "topCount": result.top, "topN": result.topAccuracy,
+      "classes": classes.json(indices),
+      "confusion": indices.map { truth in indices.map { result.count(truth, takenFor: $0) } },
+      "mistakes": mistakes.json(result.mistakes),
     ])
   }
 

@@ -80,13 +80,15 @@ struct ComparisonText {
   }
 
   private func blobsText(_ blobs: BlobComparison) -> String {
-    var table = TextTable([("", .left), ("", .left), ("", .left)], indent: 2)
-    for blob in blobs.blobs where blobs.firstDifference != nil {
-      let error =
-        blob.metrics.map { numberText($0.largestAbsoluteError, digits: 6) }
-        ?? "shape \(blob.actualShape), expected \(blob.expectedShape)"
-      table.add([Console.escaped(blob.name), blob.agrees ? "agrees" : "DIFFERS", error])
-    }
+    let table = TextTable(
+      ["", "", ""], indent: 2,
+      rows: (blobs.firstDifference == nil ? [] : blobs.blobs).map { blob in
+        [
+          blob.name, blob.agrees ? "agrees" : "DIFFERS",
+          blob.metrics?.largestAbsoluteError.cell
+            ?? "shape \(blob.actualShape), expected \(blob.expectedShape)",
+        ]
+      })
     var text = blobs.blobs.isEmpty ? "" : "\n" + table.text
     let errors = blobs.blobs.compactMap { $0.metrics?.largestAbsoluteError }
     if blobs.firstDifference == nil, let largest = errors.max() {
@@ -112,55 +114,37 @@ struct ComparisonText {
   ///   - diagnosis: what `--diagnose` found.
   ///   - halfPrecision: what was found of half precision.
   func json(_ diagnosis: JSONText? = nil, halfPrecision: JSONText? = nil) -> JSONText {
-    .versioned(
-      [
-        ("matches", .bool(comparison.matches)),
-        ("outputs", .array(comparison.outputs.map(outputJSON))),
-        ("notCompared", .array(comparison.unexpected.map(JSONText.string))),
-        ("layers", .array((comparison.blobs?.blobs ?? []).map(outputJSON))),
-        (
-          "firstDifferentLayer",
-          comparison.blobs?.firstDifference.map { .string($0.name) } ?? .null
-        ),
-      ] + (diagnosis.map { [("diagnosis", $0)] } ?? [])
-        + (halfPrecision.map { [("halfPrecision", $0)] } ?? []))
+    .versioned([
+      "matches": comparison.matches, "outputs": comparison.outputs.map(outputJSON),
+      "notCompared": comparison.unexpected,
+      "layers": (comparison.blobs?.blobs ?? []).map(outputJSON),
+      "firstDifferentLayer": comparison.blobs?.firstDifference?.name,
+      "diagnosis": diagnosis.ifPresent, "halfPrecision": halfPrecision.ifPresent,
+    ])
   }
 
   private func outputJSON(_ output: OutputComparison) -> JSONText {
-    var pairs: [(String, JSONText)] = [
-      ("name", .string(output.name)), ("agrees", .bool(output.agrees)),
-      ("shape", .array(output.actualShape.map(JSONText.int))),
-      ("expectedShape", .array(output.expectedShape.map(JSONText.int))),
+    let start: JSONText = [
+      "name": output.name, "agrees": output.agrees, "shape": output.actualShape,
+      "expectedShape": output.expectedShape,
     ]
-    if let metrics = output.metrics {
-      pairs += [
-        ("largestAbsoluteError", .number(metrics.largestAbsoluteError)),
-        ("largestRelativeError", .number(metrics.largestRelativeError)),
-        ("meanError", .number(metrics.meanError)),
-        ("rmse", .number(metrics.rootMeanSquareError)),
-        ("cosine", .number(metrics.cosine)),
-        ("psnr", .number(metrics.peakSignalToNoise)), ("snr", .number(metrics.signalToNoise)),
-        ("count", .int(metrics.count)), ("countOutside", .int(metrics.countOutside)),
-        ("rtol", .number(metrics.tolerance.relative)),
-        ("atol", .number(metrics.tolerance.absolute)),
-      ]
-      if let worst = metrics.worst {
-        pairs.append(
-          (
-            "worst",
-            .object([
-              "index": .array(worst.index.map(JSONText.int)), "actual": .number(worst.actual),
-              "expected": .number(worst.expected),
-            ])
-          ))
-      }
-    }
-    if let classes = output.classes {
-      pairs += [("top1", .number(classes.top1)), ("topN", .number(classes.topN))]
-    }
-    if let verdict = comparison.verdicts[output.name] {
-      pairs.append(("verdict", .string(verdict.rawValue)))
-    }
-    return .members(pairs)
+    return start + (output.metrics.map(Self.json) ?? [:]) + [
+      "top1": (output.classes?.top1).ifPresent, "topN": (output.classes?.topN).ifPresent,
+      "verdict": (comparison.verdicts[output.name]?.rawValue).ifPresent,
+    ]
+  }
+
+  private static func json(_ metrics: ErrorMetrics) -> JSONText {
+    [
+      "largestAbsoluteError": metrics.largestAbsoluteError,
+      "largestRelativeError": metrics.largestRelativeError, "meanError": metrics.meanError,
+      "rmse": metrics.rootMeanSquareError, "cosine": metrics.cosine,
+      "psnr": metrics.peakSignalToNoise, "snr": metrics.signalToNoise, "count": metrics.count,
+      "countOutside": metrics.countOutside, "rtol": metrics.tolerance.relative,
+      "atol": metrics.tolerance.absolute,
+      "worst": metrics.worst.map {
+        ["index": $0.index, "actual": $0.actual, "expected": $0.expected] as JSONText
+      }.ifPresent,
+    ]
   }
 }

@@ -28,15 +28,12 @@ struct CompressCommand: SourceCommand {
       \(ModelHelp.discussion)
       """)
 
-  @Argument(help: ModelHelp.model, completion: .file())
-  var model: String
+  @Argument(help: ModelHelp.model, completion: .file()) var model: String
 
-  @Argument(help: ModelHelp.weights, completion: .file())
-  var weights: String?
+  @Argument(help: ModelHelp.weights, completion: .file()) var weights: String?
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The .mlmodel or .mlpackage to write.", valueName: "OUT"),
+    name: .output, help: .usual("The .mlmodel or .mlpackage to write.", "OUT"),
     completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
 
@@ -52,19 +49,16 @@ struct CompressCommand: SourceCommand {
 
   @Flag(
     name: .customLong("no-fold"),
-    help: ArgumentHelp(
-      "Do not fold batch normalization, scale and bias layers into their neighbors first.",
-      visibility: .advanced))
+    help: .advanced(
+      "Do not fold batch normalization, scale and bias layers into their neighbors first."))
   var keepsBatchnorm = false
 
   @OptionGroup(title: "Images") var images: ResizeArguments
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Flag(help: "Print every folded layer.")
-  var verbose = false
+  @Flag(help: "Print every folded layer.") var verbose = false
 
-  @Flag(help: "Print JSON.")
-  var json = false
+  @Flag(help: "Print JSON.") var json = false
 
   @OptionGroup var global: GlobalOptions
 
@@ -142,11 +136,7 @@ struct CompressCommand: SourceCommand {
       func printErrors(of written: Model) throws {
         text.layers = try text.layers.measured(in: written, against: base)
         isPrinted = true
-        if json {
-          Console.print(text.json.text)
-        } else if !global.quiet {
-          Console.write(text.text)
-        }
+        if json || !global.quiet { Console.write(text.text, orJSON: text.json, json) }
       }
       try model.write(to: destination, verify: { try printErrors(of: Model(bytes: $0)) })
       if !isPrinted {

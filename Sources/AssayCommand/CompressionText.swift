@@ -25,29 +25,35 @@ struct CompressionText {
 
   var text: String {
     var text = foldText
-    var table = TextTable([
-      ("layer", .left), ("type", .left), ("weights", .right), ("stored as", .left),
-      ("bytes", .right), ("SNR", .right), ("largest error", .right),
-    ])
-    for layer in layers {
-      table.add([
-        Console.escaped(layer.name), layer.type, groupedText(layer.count),
-        layer.storage + (layer.note == nil ? "" : " (kept)"),
-        groupedText(layer.bytesAfter), layer.isChanged ? decibels(layer.error.signalToNoise) : "",
-        layer.isChanged ? numberText(layer.error.largest, digits: 4) : "",
-      ])
-    }
-    text += table.text
+    text += layerColumns.table(layers)
     for layer in layers {
       guard let note = layer.note else { continue }
       text += "'\(Console.escaped(layer.name))' keeps its precision: \(Console.escaped(note))\n"
     }
-    if !points.isEmpty { text += "\n" + pointText }
+    if !points.isEmpty { text += "\n" + pointColumns.table(points) }
     if let change { text += "\n" + SummaryText(summary: change).changeTable + "\n" }
     let share = bytesBefore == 0 ? 0 : 100 * Double(bytesAfter) / Double(bytesBefore)
     return text
       + "weights  \(groupedText(bytesBefore)) bytes → \(groupedText(bytesAfter)) bytes, "
       + "\(fixedText(share, decimals: 1))%\n"
+  }
+
+  private var layerColumns: [Column<CompressedLayer>] {
+    [
+      Column("layer", "name") { $0.name }, Column("type", "type") { $0.type },
+      Column(nil, "storage") { $0.storage }, Column("weights", "count") { $0.count },
+      Column("stored as", nil) { $0.storage + ($0.note == nil ? "" : " (kept)") },
+      Column(nil, "bytesBefore") { $0.bytesBefore },
+      Column("bytes", "bytesAfter") { $0.bytesAfter },
+      Column(nil, "squaredError") { $0.error.squaredError },
+      Column(nil, "squaredValues") { $0.error.squaredValues },
+      Column(">SNR", nil) { $0.isChanged ? decibels($0.error.signalToNoise) : "" },
+      Column("largest error", "largestError") {
+        $0.error.largest
+      } cell: {
+        $0.isChanged ? numberText($0.error.largest, digits: 4) : ""
+      }, Column(nil, "note") { $0.note },
+    ]
   }
 
   private var foldText: String {
@@ -70,23 +76,26 @@ struct CompressionText {
     return text
   }
 
-  private var pointText: String {
+  private var pointColumns: [Column<CompressionPoint>] {
     let hasClasses = points.contains { $0.agreement != nil }
-    var table = TextTable(
-      [
-        ("", .left), ("bytes", .right), ("largest error", .right), ("relative error", .right),
-        ("SNR", .right),
-      ] + (hasClasses ? [("same best class", .right)] : []) + [("layers", .left)])
-    for point in points {
-      let agreement = point.agreement.map { fixedText(100 * $0, decimals: 2) + "%" } ?? ""
-      table.add(
-        [
-          point == chosen ? "→" : "", groupedText(point.byteCount),
-          numberText(point.largestError, digits: 4), numberText(point.relativeError, digits: 4),
-          point.decibels,
-        ] + (hasClasses ? [agreement] : []) + [point.label])
-    }
-    return table.text
+    return [
+      Column("", nil) { $0 == chosen ? "→" : "" }, Column("bytes", "bytes") { $0.byteCount },
+      Column("largest error", "largestError") {
+        $0.largestError
+      } cell: {
+        numberText($0.largestError, digits: 4)
+      },
+      Column("relative error", "relativeError") {
+        $0.relativeError
+      } cell: {
+        numberText($0.relativeError, digits: 4)
+      }, Column(">SNR", nil) { $0.decibels },
+      Column(hasClasses ? ">same best class" : nil, "agreement") {
+        $0.agreement
+      } cell: {
+        $0.agreement.map(SummaryText.percent) ?? ""
+      }, Column("layers", "layers") { $0.label },
+    ]
   }
 
   private func decibels(_ ratio: Double) -> String {
@@ -95,33 +104,12 @@ struct CompressionText {
 
   var json: JSONText {
     .versioned([
-      "bytesBefore": .int(bytesBefore), "bytesAfter": .int(bytesAfter),
-      "folds": .list(folds) {
-        .object([
-          "layer": .string($0.layer), "neighbor": .string($0.neighbor), "error": .number($0.error),
-          "done": .bool($0.isDone),
-        ])
-      },
-      "layers": .list(layers) { layer in
-        .object([
-          "name": .string(layer.name), "type": .string(layer.type),
-          "storage": .string(layer.storage), "count": .int(layer.count),
-          "bytesBefore": .int(layer.bytesBefore), "bytesAfter": .int(layer.bytesAfter),
-          "squaredError": .number(layer.error.squaredError),
-          "squaredValues": .number(layer.error.squaredValues),
-          "largestError": .number(layer.error.largest),
-          "note": layer.note.map { .string($0) } ?? .null,
-        ])
-      }, "points": .array(points.map(pointJSON)), "chosen": chosen.map(pointJSON) ?? .null,
+      "bytesBefore": bytesBefore, "bytesAfter": bytesAfter,
+      "folds": folds.json {
+        ["layer": $0.layer, "neighbor": $0.neighbor, "error": $0.error, "done": $0.isDone]
+      }, "layers": layerColumns.json(layers), "points": pointColumns.json(points),
+      "chosen": chosen.map(pointColumns.object),
       "outputs": change.map { SummaryText(summary: $0).outputsJSON } ?? .array([]),
-    ])
-  }
-
-  private func pointJSON(_ point: CompressionPoint) -> JSONText {
-    .object([
-      "bytes": .int(point.byteCount), "largestError": .number(point.largestError),
-      "relativeError": .number(point.relativeError),
-      "agreement": point.agreement.map { .number($0) } ?? .null, "layers": .string(point.label),
     ])
   }
 

@@ -11,6 +11,13 @@ enum Console {
   /// A line of a result.
   static func print(_ line: String) { write(line + "\n") }
 
+  /// A result in one of its two forms.
+  static func write(
+    _ text: @autoclosure () -> String, orJSON json: @autoclosure () -> JSONText, _ isJSON: Bool
+  ) {
+    if isJSON { print(json().text) } else { write(text()) }
+  }
+
   /// A line in addition to the result.
   static func note(_ line: String) {
     write(line.escapingControls(keepingLines: true) + "\n", to: STDERR_FILENO)

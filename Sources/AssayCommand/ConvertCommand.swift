@@ -11,17 +11,13 @@ struct ConvertCommand: SourceCommand {
         assay convert deploy.prototxt net.caffemodel -o net.onnx
       """)
 
-  @Argument(help: "The network to convert.", completion: .file())
-  var model: String
+  @Argument(help: "The network to convert.", completion: .file()) var model: String
 
-  @Argument(help: ModelHelp.weights, completion: .file())
-  var weights: String?
+  @Argument(help: ModelHelp.weights, completion: .file()) var weights: String?
 
   @Option(
     name: [.customShort("o"), .long],
-    help: ArgumentHelp(
-      "The file to write; default: MODEL.mlmodel, here.",
-      valueName: "OUT"),
+    help: .usual("The file to write; default: MODEL.mlmodel, here.", "OUT"),
     completion: .file(extensions: ["mlmodel", "mlpackage", "onnx"]))
   var output: String?
 
@@ -34,17 +30,17 @@ struct ConvertCommand: SourceCommand {
   @OptionGroup var recipe: RecipeArguments
   @OptionGroup(title: "Detection", visibility: .advanced) var detector: DetectorArguments
   @Flag(
-    help: ArgumentHelp(
-      "Write a pipeline that decodes a detector's boxes and suppresses overlapping ones, with the outputs that Vision needs for VNRecognizedObjectObservation.",
-      visibility: .advanced))
+    help: .advanced(
+      "Write a pipeline that decodes a detector's boxes and suppresses overlapping ones, with the outputs that Vision needs for VNRecognizedObjectObservation."
+    ))
   var visionBoxes = false
   @OptionGroup(title: "ML Programs") var program: MLProgramArguments
   @OptionGroup(title: "ONNX", visibility: .advanced) var onnx: ONNXArguments
 
   @Option(
-    help: ArgumentHelp(
-      "How to write LSTMs: with forgetBias false (ignore), or, as the specification says, with forgetBias true and a bias that is smaller by 1 (add). Of an .mlmodel, how to read the field.",
-      visibility: .advanced))
+    help: .advanced(
+      "How to write LSTMs: with forgetBias false (ignore), or, as the specification says, with forgetBias true and a bias that is smaller by 1 (add). Of an .mlmodel, how to read the field."
+    ))
   var forgetBias = ForgetBias.ignore
 
   @OptionGroup(title: "Comparison") var comparison: ConversionCheckArguments
@@ -53,11 +49,9 @@ struct ConvertCommand: SourceCommand {
 
   @OptionGroup var plugins: PluginArguments
 
-  @Flag(help: "Print what each layer becomes, and write nothing.")
-  var dryRun = false
+  @Flag(help: "Print what each layer becomes, and write nothing.") var dryRun = false
 
-  @Flag(help: ArgumentHelp("Print each layer as it is converted.", visibility: .advanced))
-  var verbose = false
+  @Flag(help: .advanced("Print each layer as it is converted.")) var verbose = false
 
   @OptionGroup var global: GlobalOptions
 

@@ -7,46 +7,41 @@ struct DetectionText {
     guard !result.objects.isEmpty else {
       return "  no boxes with a score above \(numberText(result.detector.threshold, digits: 3))\n"
     }
-    var table = TextTable(
-      [
-        ("", .left), ("", .right), ("x", .right), ("y", .right), ("width", .right),
-        ("height", .right),
-      ], indent: 2)
-    for object in result.objects {
-      let percent = fixedText(object.score * 100, decimals: 2) + "%"
-      let numbers = Self.numbers(object.box).map { fixedText($0, decimals: 1) }
-      table.add(
-        [Console.escaped(result.detector.label(object.classIndex)), percent] + numbers)
-    }
-    return table.text
+    return TextTable(
+      ["", ">", ">x", ">y", ">width", ">height"], indent: 2,
+      rows: result.objects.map { object in
+        [result.detector.label(object.classIndex), SummaryText.percent(object.score)]
+          + Self.numbers(object.box).map { fixedText($0, decimals: 1) }
+      }
+    ).text
   }
 
   func json(input: String) -> JSONText {
     .versioned([
-      "input": .string(input),
-      "detections": .list(result.objects) {
-        .object([
-          "label": .string(result.detector.label($0.classIndex)), "class": .int($0.classIndex),
-          "score": .number($0.score, digits: 9), "box": Self.box($0.box),
-        ])
+      "input": input,
+      "detections": result.objects.json {
+        [
+          "label": result.detector.label($0.classIndex), "class": $0.classIndex,
+          "score": $0.score.json(digits: 9), "box": Self.box($0.box),
+        ]
       },
     ])
   }
 
   /// COCO results for the image: one object per box.
   func coco(input: String) -> [JSONText] {
-    let image: JSONText =
+    let image: any ResultValue =
       switch COCOResults.imageID(of: input) {
-      case .number(let number): .int(number)
-      case .text(let text): .string(text)
+      case .number(let number): number
+      case .text(let text): text
       }
-    return result.objects.map { object in
-      .object([
+    let labels = result.detector.labels
+    return result.objects.map {
+      [
         "image_id": image,
-        "category_id": .int(
-          COCOResults.categoryID(of: object.classIndex, labels: result.detector.labels)),
-        "bbox": Self.box(object.box), "score": .number(object.score, digits: 9),
-      ])
+        "category_id": COCOResults.categoryID(of: $0.classIndex, labels: labels),
+        "bbox": Self.box($0.box), "score": $0.score.json(digits: 9),
+      ]
     }
   }
 
@@ -56,6 +51,6 @@ struct DetectionText {
 
   /// In COCO's format.
   static func box(_ box: Box) -> JSONText {
-    .array(numbers(box).map { .number($0, digits: 9) })
+    numbers(box).json { $0.json(digits: 9) }
   }
 }

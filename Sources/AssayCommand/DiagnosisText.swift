@@ -2,12 +2,7 @@
 struct DiagnosisText {
   let diagnosis: Diagnosis
   /// Whether nobody asked for it, so that it was a short one.
-  private let isLimited: Bool
-
-  init(_ diagnosis: Diagnosis, isLimited: Bool = false) {
-    self.diagnosis = diagnosis
-    self.isLimited = isLimited
-  }
+  var isLimited = false
 
   func text() -> String {
     // Causes with the same effect, such as two names of one way to resize, are one explanation.
@@ -52,21 +47,18 @@ struct DiagnosisText {
   }
 
   func json() -> JSONText {
-    .object([
-      "error": .number(diagnosis.error), "explanations": .array(diagnosis.explanations.map(json)),
-      "closest": diagnosis.best.map(json) ?? .null,
-      "excluded": .array(diagnosis.excluded.map(json)), "untried": .int(diagnosis.untried),
-    ])
+    [
+      "error": diagnosis.error, "explanations": diagnosis.explanations.map(json),
+      "closest": diagnosis.best.map(json), "excluded": diagnosis.excluded.map(json),
+      "untried": diagnosis.untried,
+    ]
   }
 
   private func json(_ finding: Diagnosis.Finding) -> JSONText {
-    .object([
-      "causes": .list(finding.causes) {
-        .object([
-          "summary": .string($0.summary), "part": .string($0.part.rawValue),
-          "remedy": .optional($0.remedy),
-        ])
-      }, "error": .number(finding.error), "agrees": .bool(finding.agrees),
-    ])
+    [
+      "causes": finding.causes.json {
+        ["summary": $0.summary, "part": $0.part.rawValue, "remedy": $0.remedy]
+      }, "error": finding.error, "agrees": finding.agrees,
+    ]
   }
 }

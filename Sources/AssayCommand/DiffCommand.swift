@@ -35,19 +35,18 @@ struct DiffCommand: SourceCommand {
   var files: [String]
 
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "The expected outputs: .npz, .npy, .json, .csv, .h5, or an image. For several inputs: a folder with a file per input, a file whose first axis is the input, a .csv with the columns file,label, or the word folders if each image is in a folder named after its class.",
-      valueName: "FILE"),
-    completion: .file())
+      "FILE"), completion: .file())
   var expected: String?
 
-  @Option(help: ArgumentHelp("Relative tolerance; default: 1e-4.", valueName: "[NAME=]X"))
+  @Option(help: .usual("Relative tolerance; default: 1e-4.", "[NAME=]X"))
   var rtol: [NamedValue<Fraction>] = []
 
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "Absolute tolerance; default: 1e-5, multiplied by the largest expected value if that exceeds 1; for image files, 1.",
-      valueName: "[NAME=]X"))
+      "[NAME=]X"))
   var atol: [NamedValue<Fraction>] = []
 
   @Option(
@@ -56,13 +55,11 @@ struct DiffCommand: SourceCommand {
       "Set both tolerances for this precision; default: fp32, and fp16 with --arithmetic float16."))
   var profile: Tolerance.Profile?
 
-  @Option(help: ArgumentHelp("Also compare the N best classes.", valueName: "N"))
-  var top: Int?
+  @Option(help: .usual("Also compare the N best classes.", "N")) var top: Int?
 
   @Option(
-    help: ArgumentHelp(
-      "Also compare blobs inside the network and name the first that differs.",
-      valueName: "FILE.npz"),
+    help: .usual(
+      "Also compare blobs inside the network and name the first that differs.", "FILE.npz"),
     completion: .file())
   var layers: String?
 
@@ -79,23 +76,21 @@ struct DiffCommand: SourceCommand {
   private var diagnose: Bool { diagnoses == true }
 
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "Seconds for --diagnose, and for the search of layers of --arithmetic; default: 60.",
-      valueName: "SECONDS"))
+      "SECONDS"))
   var budget: Double?
 
   @OptionGroup var report: ReportArguments
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp(
+    name: .output,
+    help: .usual(
       "Write the outputs minus the expected values, as arrays; or, to a .png, the absolute difference of two images, amplified so that the largest difference is white.",
-      valueName: "FILE"),
-    completion: .file(extensions: ["png", "npz", "npy", "json", "csv"]))
+      "FILE"), completion: .file(extensions: ["png", "npz", "npy", "json", "csv"]))
   var destination: String?
 
-  @Option(help: "The layout of arrays.")
-  var layout = ArrayLayout.source
+  @Option(help: "The layout of arrays.") var layout = ArrayLayout.source
 
   @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
   @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
@@ -111,8 +106,7 @@ struct DiffCommand: SourceCommand {
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Flag(help: "Print JSON.")
-  var json = false
+  @Flag(help: "Print JSON.") var json = false
 
   @OptionGroup var global: GlobalOptions
 
@@ -193,17 +187,11 @@ struct DiffCommand: SourceCommand {
         arrays: files[0], with: files[1], options: options(for: nil, compile))
     }
     let text = ComparisonText(comparison)
-    if json {
-      Console.print(
-        text.json(
-          diagnosis.map { DiagnosisText($0).json() },
-          halfPrecision: study.map { HalfPrecisionText($0).json() }
-        ).text)
-    } else {
-      Console.write(
-        text.text() + (diagnosis.map { DiagnosisText($0, isLimited: !diagnose).text() } ?? "")
-          + (study.map { HalfPrecisionText($0).text() } ?? ""))
-    }
+    let why = diagnosis.map { DiagnosisText(diagnosis: $0, isLimited: !diagnose) }
+    let half = study.map(HalfPrecisionText.init)
+    Console.write(
+      text.text() + (why?.text() ?? "") + (half?.text() ?? ""),
+      orJSON: text.json(why?.json(), halfPrecision: half?.json()), json)
     try writeReport(files[0], against: expected ?? files[1], inputs: expected == nil ? [] : words) {
       page in
       try page.add(comparison, diagnosis: diagnosis)
@@ -245,7 +233,7 @@ struct DiffCommand: SourceCommand {
         seed: engine.seed, quiet: global.quiet || json)
     }
     if loop != nil { try requireNoReport() }
-    let text = ModelDifferenceText(comparison)
+    let text = ModelDifferenceText(comparison: comparison)
     let proof = try proof(
       of: second, from: first, renamed: comparison.difference.blobs, Array(words), compile)
     if json {
@@ -303,7 +291,7 @@ struct DiffCommand: SourceCommand {
     let many = try ManyInputs(
       document, list, expected: expected, options: options, title: "assay diff",
       quiet: global.quiet || json)
-    if json { Console.print(many.json.text) } else { Console.write(many.text) }
+    Console.write(many.text, orJSON: many.json, json)
     try many.loop.conclude()
     if !many.matches { throw ExitCode(1) }
   }

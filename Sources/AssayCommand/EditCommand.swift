@@ -15,15 +15,12 @@ struct EditCommand: SourceCommand {
       \(ModelHelp.discussion) Options that both commands have then apply to the conversion.
       """)
 
-  @Argument(help: ModelHelp.model, completion: .file())
-  var model: String
+  @Argument(help: ModelHelp.model, completion: .file()) var model: String
 
-  @Argument(help: ModelHelp.weights, completion: .file())
-  var weights: String?
+  @Argument(help: ModelHelp.weights, completion: .file()) var weights: String?
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The .mlmodel or .mlpackage to write.", valueName: "OUT"),
+    name: .output, help: .usual("The .mlmodel or .mlpackage to write.", "OUT"),
     completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
 
@@ -39,8 +36,7 @@ struct EditCommand: SourceCommand {
   @OptionGroup(title: "Network") var network: NetworkEditArguments
   @OptionGroup(title: "Custom layers") var customLayers: CustomLayerArguments
   @OptionGroup(title: "Weights files") var weightFiles: WeightArguments
-  @Flag(name: .customLong("no-run"), help: "Validate only; do not run the model.")
-  var noRun = false
+  @Flag(name: .customLong("no-run"), help: "Validate only; do not run the model.") var noRun = false
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 

@@ -17,8 +17,7 @@ struct EvalCommand: SourceCommand {
       \(ModelHelp.discussion)
       """)
 
-  @Argument(help: ModelHelp.model, completion: .file())
-  var model: String
+  @Argument(help: ModelHelp.model, completion: .file()) var model: String
 
   @Argument(
     help:
@@ -33,40 +32,33 @@ struct EvalCommand: SourceCommand {
   @OptionGroup(title: "Metadata", visibility: .advanced) var sourceMetadata: MetadataArguments
 
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "The true classes or boxes: a .csv with the columns file,label; folders; or COCO's .json.",
-      valueName: "FILE|folders"),
-    completion: .file())
+      "FILE|folders"), completion: .file())
   var expected: String
 
   @Option(
     name: [.customShort("t", allowingJoined: true), .long],
-    help: ArgumentHelp(
-      "Also count an input as right if its class is among the N best.", valueName: "N"))
+    help: .usual("Also count an input as right if its class is among the N best.", "N"))
   var top = 5
 
-  @Option(help: ArgumentHelp("The output with the scores of the classes.", valueName: "NAME"))
-  var feature: String?
+  @Option(help: .usual("The output with the scores of the classes.", "NAME")) var feature: String?
 
   @Option(
-    help: ArgumentHelp(
-      "Write the full confusion matrix.", valueName: "FILE.csv"),
+    help: .usual("Write the full confusion matrix.", "FILE.csv"),
     completion: .file(extensions: ["csv"]))
   var confusion: String?
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp(
+    name: .output,
+    help: .usual(
       "Write a sheet of the worst images: the wrong classes with the highest scores, or the most wrong and missing boxes.",
-      valueName: "FILE.png"),
-    completion: .file(extensions: ["png"]))
+      "FILE.png"), completion: .file(extensions: ["png"]))
   var sheet: String?
 
-  @Option(help: ArgumentHelp("The number of worst images.", valueName: "N"))
-  var worst = 20
+  @Option(help: .usual("The number of worst images.", "N")) var worst = 20
 
-  @Option(help: "The layout of array inputs and outputs.")
-  var layout = ArrayLayout.source
+  @Option(help: "The layout of array inputs and outputs.") var layout = ArrayLayout.source
 
   @OptionGroup(title: "Images") var images: ResizeArguments
 
@@ -76,8 +68,7 @@ struct EvalCommand: SourceCommand {
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Flag(help: "Print JSON.")
-  var json = false
+  @Flag(help: "Print JSON.") var json = false
 
   @OptionGroup var global: GlobalOptions
 
@@ -139,7 +130,7 @@ struct EvalCommand: SourceCommand {
     try loop.requireResults()
     guard let result = evaluation.result else { return }
     let text = ClassificationText(result)
-    if json { Console.print(text.json(failed: loop.json).text) } else { Console.write(text.text) }
+    Console.write(text.text, orJSON: text.json(failed: loop.json), json)
     if let confusion { try AtomicFile.write(Array(text.matrix.utf8), to: confusion) }
     try writeSheet(
       result.mistakes.compactMap { mistake in
@@ -174,7 +165,7 @@ struct EvalCommand: SourceCommand {
     }
     try loop.requireResults()
     let text = AveragePrecisionText(evaluation)
-    if json { Console.print(text.json(failed: loop.json).text) } else { Console.write(text.text) }
+    Console.write(text.text, orJSON: text.json(failed: loop.json), json)
     if let path = boxes.coco {
       try AtomicFile.write(Array((text.results.text + "\n").utf8), to: path)
     }

@@ -40,32 +40,28 @@ struct FeatureText {
   }
 
   var json: JSONText {
-    var pairs: [(String, JSONText)] = [
-      ("name", .string(feature.name)), ("type", .string(typeText)),
+    let start: JSONText = ["name": feature.name, "type": typeText]
+    let kind: JSONText =
+      switch feature.type?.kind {
+      case .image(let image):
+        [
+          "kind": "image", "width": image.width, "height": image.height,
+          "color": colorText(image.colorSpace), "flexible": image.flexibility != nil,
+        ]
+      case .multiArray(let array):
+        [
+          "kind": "array", "shape": array.shape, "dataType": dataTypeText(array.dataType),
+          "flexible": array.flexibility != nil,
+        ]
+      case .dictionary: ["kind": "dictionary"]
+      case .int64, .double, .string: ["kind": typeText]
+      case .state, .opaque, nil: ["kind": "other"]
+      }
+    return start + kind + [
+      "optional": feature.type?.isOptional ?? false,
+      "sourceLayout": SourceLayout(of: feature.name, in: model)?.letters,
+      "description": feature.shortDescription,
     ]
-    switch feature.type?.kind {
-    case .image(let image):
-      pairs += [
-        ("kind", .string("image")), ("width", .int(image.width)), ("height", .int(image.height)),
-        ("color", .string(colorText(image.colorSpace))),
-        ("flexible", .bool(image.flexibility != nil)),
-      ]
-    case .multiArray(let array):
-      pairs += [
-        ("kind", .string("array")), ("shape", .ints(array.shape)),
-        ("dataType", .string(dataTypeText(array.dataType))),
-        ("flexible", .bool(array.flexibility != nil)),
-      ]
-    case .dictionary: pairs.append(("kind", .string("dictionary")))
-    case .int64, .double, .string: pairs.append(("kind", .string(typeText)))
-    case .state, .opaque, nil: pairs.append(("kind", .string("other")))
-    }
-    return .members(
-      pairs + [
-        ("optional", .bool(feature.type?.isOptional ?? false)),
-        ("sourceLayout", .optional(SourceLayout(of: feature.name, in: model)?.letters)),
-        ("description", .string(feature.shortDescription)),
-      ])
   }
 
   private func colorText(_ color: ImageFeatureType.ColorSpace) -> String {

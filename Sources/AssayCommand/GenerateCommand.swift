@@ -12,12 +12,10 @@ struct GenerateCommand: ParsableCommand {
       the class for a Swift package, or for a model that the app downloads.
       """)
 
-  @Argument(help: "The .mlmodel or .mlpackage.", completion: .file())
-  var model: String
+  @Argument(help: "The .mlmodel or .mlpackage.", completion: .file()) var model: String
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The .swift file to write.", valueName: "FILE"),
+    name: .output, help: .usual("The .swift file to write.", "FILE"),
     completion: .file(extensions: ["swift"]))
   var destination: String
 

@@ -20,13 +20,10 @@ extension DiffCommand {
     reader.inputs = inputs
     let document = try reader.read(files).model
     let study = try inFile(files.path) { try halfPrecisionStudy(of: document, inputs, compile) }
-    let text = HalfPrecisionText(study)
-    if json {
-      Console.print(
-        JSONText.versioned(["matches": .bool(study.agrees), "halfPrecision": text.json()]).text)
-    } else {
-      Console.write(text.text())
-    }
+    let text = HalfPrecisionText(study: study)
+    Console.write(
+      text.text(), orJSON: .versioned(["matches": study.agrees, "halfPrecision": text.json()]), json
+    )
     try writeReport(files.path, against: "single precision", inputs: inputs) { page in
       page.add(study)
       page.add(document, customLayers: compile.customLayers)

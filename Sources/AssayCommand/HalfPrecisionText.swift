@@ -5,8 +5,6 @@ struct HalfPrecisionText {
 
   let study: HalfPrecisionStudy
 
-  init(_ study: HalfPrecisionStudy) { self.study = study }
-
   func text() -> String {
     "in half precision, compared with single precision:\n" + outputsText + layersText + keptText
   }
@@ -39,20 +37,27 @@ struct HalfPrecisionText {
     }.joined()
   }
 
+  private static var layers: [Column<HalfPrecisionStudy.Layer>] {
+    [
+      Column("layer", "name") { $0.name }, Column("type", "type") { $0.type },
+      Column("error", "error") {
+        $0.error
+      } cell: {
+        numberText($0.error, digits: 2)
+      },
+      Column(nil, "notFinite") { $0.overflowCount },
+      Column("", nil) {
+        $0.overflowCount > 0 ? "overflows, \(counted($0.overflowCount, "value")) not finite" : ""
+      },
+    ]
+  }
+
   private var layersText: String {
     guard !study.layers.isEmpty else { return "" }
-    var table = TextTable(
-      [("layer", .left), ("type", .left), ("error", .right), ("", .left)], indent: 2)
-    for layer in study.layers.prefix(Self.layerCount) {
-      table.add([
-        layer.name, layer.type, numberText(layer.error, digits: 2),
-        layer.overflowCount > 0
-          ? "overflows, \(counted(layer.overflowCount, "value")) not finite" : "",
-      ])
-    }
     let count = study.layers.count
     return "layers that lose most, each by itself; errors relative to their largest value:\n"
-      + table.text + (count > Self.layerCount ? "  … and \(count - Self.layerCount) more\n" : "")
+      + Self.layers.table(study.layers.prefix(Self.layerCount), indent: 2)
+      + (count > Self.layerCount ? "  … and \(count - Self.layerCount) more\n" : "")
   }
 
   private var keptText: String {
@@ -67,21 +72,15 @@ struct HalfPrecisionText {
   }
 
   func json() -> JSONText {
-    .object([
-      "agrees": .bool(study.agrees),
-      "outputs": .list(worst) { output in
-        .object([
-          "name": .string(output.name), "agrees": .bool(output.agrees),
-          "largestAbsoluteError": output.metrics.map { .number($0.largestAbsoluteError) } ?? .null,
-        ])
-      },
-      "layers": .list(study.layers) { layer in
-        .object([
-          "name": .string(layer.name), "type": .string(layer.type), "error": .number(layer.error),
-          "notFinite": .int(layer.overflowCount),
-        ])
-      }, "keepFloat32": .array(study.kept.map(JSONText.string)),
-      "isMinimal": .bool(study.isMinimal),
-    ])
+    [
+      "agrees": study.agrees,
+      "outputs": worst.json {
+        [
+          "name": $0.name, "agrees": $0.agrees,
+          "largestAbsoluteError": $0.metrics?.largestAbsoluteError,
+        ]
+      }, "layers": Self.layers.json(study.layers), "keepFloat32": study.kept,
+      "isMinimal": study.isMinimal,
+    ]
   }
 }

@@ -27,7 +27,7 @@ struct InputFailures {
     if json {
       if error.file == source.name { error.file = nil }
       Console.print(
-        JSONText.versioned(["input": .string(source.name), "error": .string(error.description)])
+        JSONText.versioned(["input": source.name, "error": error.description])
           .text)
       return
     }

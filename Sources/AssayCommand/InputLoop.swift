@@ -79,6 +79,6 @@ struct InputLoop {
 
   /// The failed inputs and their errors.
   var json: JSONText {
-    .list(failed) { .object(["input": .string($0.input), "error": .string($0.error)]) }
+    failed.json { ["input": $0.input, "error": $0.error] }
   }
 }

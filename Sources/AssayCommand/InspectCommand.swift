@@ -11,11 +11,9 @@ struct InspectCommand: SourceCommand {
       layers.
       """)
 
-  @Argument(help: ModelHelp.model, completion: .file())
-  var model: String
+  @Argument(help: ModelHelp.model, completion: .file()) var model: String
 
-  @Argument(help: ModelHelp.weights, completion: .file())
-  var weights: String?
+  @Argument(help: ModelHelp.weights, completion: .file()) var weights: String?
 
   @OptionGroup(title: "Names and shapes", visibility: .advanced) var sourceNames: NameArguments
   @OptionGroup(title: "Images", visibility: .advanced) var sourceImages: ImageArguments
@@ -27,30 +25,25 @@ struct InspectCommand: SourceCommand {
   @Flag(help: "Print the description as protobuf text, and the operations of an ML Program.")
   var spec = false
 
-  @Flag(help: "Print JSON.")
-  var json = false
+  @Flag(help: "Print JSON.") var json = false
 
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "Print the steps of a prediction on this machine; with --plan=PASS, the graph after the first "
-        + "run of that pass; with --plan=lowering, the graph before all passes.", valueName: "PASS")
-  )
+        + "run of that pass; with --plan=lowering, the graph before all passes.", "PASS"))
   var plan: String?
 
   @OptionGroup var program: FunctionArguments
 
   @OptionGroup var passes: PassArguments
 
-  @Option(
-    help: ArgumentHelp("Write the weights to this folder.", valueName: "DIR"),
-    completion: .directory)
+  @Option(help: .usual("Write the weights to this folder.", "DIR"), completion: .directory)
   var exportWeights: String?
 
   @Option(
-    help: ArgumentHelp(
-      "Draw the network's graph: an image, Graphviz, or Markdown with Mermaid.",
-      valueName: "FILE.svg|.dot|.md"),
-    completion: .file(extensions: ["svg", "dot", "md"]))
+    help: .usual(
+      "Draw the network's graph: an image, Graphviz, or Markdown with Mermaid.", "FILE.svg|.dot|.md"
+    ), completion: .file(extensions: ["svg", "dot", "md"]))
   var graph: String?
 
   @OptionGroup var report: ReportArguments
@@ -58,10 +51,9 @@ struct InspectCommand: SourceCommand {
   @OptionGroup(title: "Weights files") var weightFiles: WeightArguments
 
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "Write a Swift class for each custom layer, and a Metal kernel for most of them, for "
-        + "use in an app.", valueName: "DIR"),
-    completion: .directory)
+        + "use in an app.", "DIR"), completion: .directory)
   var swiftStubs: String?
 
   @OptionGroup var plugins: PluginArguments
@@ -113,11 +105,9 @@ struct InspectCommand: SourceCommand {
       if let text = document.programText { Console.write("\n" + text) }
       return
     }
-    if json {
-      Console.print(InspectionJSON(document, customLayers: registry).json.text)
-    } else {
-      Console.write(InspectionText(document, customLayers: registry).text())
-    }
+    Console.write(
+      InspectionText(document, customLayers: registry).text(),
+      orJSON: InspectionJSON(document, customLayers: registry).json, json)
   }
 
   /// The option's value if it is given without one.
@@ -140,8 +130,8 @@ struct InspectCommand: SourceCommand {
     options.engine.withoutPasses = Set(passes.without)
     let predictor = try Predictor(model: document, options: options)
     for plan in try predictor.plans(after: stage == Self.wholePlan ? nil : stage) {
-      let text = PlanText(plan)
-      if json { Console.print(text.json.text) } else { Console.write(text.text) }
+      let text = PlanText(plan: plan)
+      Console.write(text.text, orJSON: text.json, json)
     }
   }
 

@@ -12,64 +12,53 @@ struct InspectionJSON {
 
   var json: JSONText {
     func features(_ features: [FeatureDescription]?) -> JSONText {
-      .array((features ?? []).map { FeatureText(feature: $0, model: model).json })
+      (features ?? []).json { FeatureText(feature: $0, model: model).json }
     }
     return .versioned([
-      "type": .string(model.typeName), "specificationVersion": .int(model.specificationVersion),
-      "oldestSystem": .optional(model.oldestSystem), "inputs": features(model.description?.input),
+      "type": model.typeName, "specificationVersion": model.specificationVersion,
+      "oldestSystem": model.oldestSystem, "inputs": features(model.description?.input),
       "outputs": features(model.description?.output),
-      "preprocessing": .array((model.neuralNetwork?.preprocessing ?? []).map(preprocessing)),
-      "classLabels": model.classLabels.map { .strings($0.strings) } ?? .null,
-      "metadata": .members(InspectionText.metadataRows(model).map { ($0.0, .string($0.1)) }),
-      "layers": .array(inspection.layers.map(layer)),
-      "customClasses": .strings(inspection.customClasses.map(\.className)),
-      "customLayers": .array(inspection.customClasses.map(custom)),
-      "parameters": .int(inspection.parameterCount),
-      "trainableParameters": inspection.trainableCount.map(JSONText.int) ?? .null,
-      "multiplyAdds": .int(inspection.multiplyAdds), "weights": .strings(inspection.weightTypes),
-      "models": .array(
-        model.pipelineModels.map { InspectionJSON($0, customLayers: customLayers).json }),
+      "preprocessing": (model.neuralNetwork?.preprocessing ?? []).map(preprocessing),
+      "classLabels": model.classLabels?.strings,
+      "metadata": JSONText.members(InspectionText.metadataRows(model).map { ($0.0, $0.1.json) }),
+      "layers": inspection.layers.map(layer),
+      "customClasses": inspection.customClasses.map(\.className),
+      "customLayers": inspection.customClasses.map(custom),
+      "parameters": inspection.parameterCount, "trainableParameters": inspection.trainableCount,
+      "multiplyAdds": inspection.multiplyAdds, "weights": inspection.weightTypes,
+      "models": model.pipelineModels.map { InspectionJSON($0, customLayers: customLayers).json },
     ])
   }
 
   private func layer(_ layer: Inspection.Layer) -> JSONText {
-    func shape(_ shape: [Int]?) -> JSONText { shape.map(JSONText.ints) ?? .null }
-    return .object([
-      "name": .string(layer.name), "type": .string(layer.type), "inputs": .strings(layer.inputs),
-      "outputs": .strings(layer.outputs), "inputShapes": .array(layer.inputShapes.map(shape)),
-      "outputShapes": .array(layer.outputShapes.map(shape)),
-      "attributes": .value(.object(layer.attributes)),
-      "weights": .list(layer.weights) { weight in
-        .object([
-          "name": .string(weight.name), "shape": .ints(weight.shape),
-          "storage": .optional(weight.values.storageName),
-        ])
-      }, "parameters": .int(layer.parameterCount), "multiplyAdds": .int(layer.multiplyAdds),
-    ])
+    [
+      "name": layer.name, "type": layer.type, "inputs": layer.inputs, "outputs": layer.outputs,
+      "inputShapes": layer.inputShapes, "outputShapes": layer.outputShapes,
+      "attributes": JSONText.value(.object(layer.attributes)),
+      "weights": layer.weights.json {
+        ["name": $0.name, "shape": $0.shape, "storage": $0.values.storageName]
+      }, "parameters": layer.parameterCount, "multiplyAdds": layer.multiplyAdds,
+    ]
   }
 
   private func custom(_ custom: Inspection.CustomClass) -> JSONText {
-    .object([
-      "layer": .string(custom.layer), "class": .string(custom.className),
-      "description": .string(custom.description),
-      "parameters": .members(custom.values.map { ($0.name, .value($0.value)) }),
-      "weights": .ints(custom.weightCounts), "provided": .bool(custom.isProvided),
-      "plugin": .optional(custom.plugin),
-    ])
+    [
+      "layer": custom.layer, "class": custom.className, "description": custom.description,
+      "parameters": JSONText.members(custom.values.map { ($0.name, .value($0.value)) }),
+      "weights": custom.weightCounts, "provided": custom.isProvided, "plugin": custom.plugin,
+    ]
   }
 
   private func preprocessing(_ item: NeuralNetworkPreprocessing) -> JSONText {
-    var pairs: [(String, JSONText)] = [("input", .string(item.featureName))]
+    let input: JSONText = ["input": item.featureName]
     switch item.preprocessor {
     case .scaler(let scaler):
-      pairs += [
-        ("scale", .float(scaler.channelScale)), ("redBias", .float(scaler.redBias)),
-        ("greenBias", .float(scaler.greenBias)), ("blueBias", .float(scaler.blueBias)),
-        ("grayBias", .float(scaler.grayBias)),
+      return input + [
+        "scale": scaler.channelScale, "redBias": scaler.redBias, "greenBias": scaler.greenBias,
+        "blueBias": scaler.blueBias, "grayBias": scaler.grayBias,
       ]
-    case .meanImage(let mean): pairs.append(("meanImageCount", .int(mean.meanImage.count)))
-    case nil: break
+    case .meanImage(let mean): return input + ["meanImageCount": mean.meanImage.count]
+    case nil: return input
     }
-    return .members(pairs)
   }
 }

@@ -46,12 +46,11 @@ struct InspectionText {
         ("operations of", function.opset), ("takes", list(function.inputs)),
         ("gives", list(function.outputs)), ("constants", "\(function.constants)"),
       ])
-    var table = TextTable([("operation", .left), ("count", .right), ("", .left)], indent: 2)
-    for kind in function.operations {
-      table.add([
-        Console.escaped(kind.name), "\(kind.count)", kind.runs ? "" : "not supported",
-      ])
-    }
+    let table = TextTable(
+      ["operation", ">count", ""], indent: 2,
+      rows: function.operations.map {
+        [$0.name, "\($0.count)", $0.runs ? "" : "not supported"]
+      })
     if !function.operations.isEmpty { text += table.text + "\n" }
     return text
   }
@@ -121,18 +120,14 @@ struct InspectionText {
   /// Two lines per layer: sizes in columns; then the blobs that it reads and writes, and its
   /// fields.
   private func layerTable() -> String {
-    var table = TextTable(
-      [
-        ("name", .left), ("type", .left), ("shape", .left), ("parameters", .right),
-        ("multiply-adds", .right),
-      ], indent: 2)
+    var table = TextTable(["name", "type", "shape", ">parameters", ">multiply-adds"], indent: 2)
     for layer in inspection.layers {
       let attributes = AttributeText.text(layer.attributes)
       let blobs = Self.blobText(layer)
       table.add(
         [
-          Console.escaped(layer.name), Console.escaped(layer.type), Self.shapeText(layer),
-          groupedText(layer.parameterCount), groupedText(layer.multiplyAdds),
+          layer.name, layer.type, Self.shapeText(layer), groupedText(layer.parameterCount),
+          groupedText(layer.multiplyAdds),
         ], note: Console.escaped(attributes.isEmpty ? blobs : "\(blobs): \(attributes)"))
     }
     return table.text

@@ -18,8 +18,7 @@ struct MergeCommand: ParsableCommand {
   var models: [String]
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("The .mlmodel or .mlpackage to write.", valueName: "OUT"),
+    name: .output, help: .usual("The .mlmodel or .mlpackage to write.", "OUT"),
     completion: .file(extensions: ["mlmodel", "mlpackage"]))
   var destination: String
 

@@ -5,8 +5,6 @@ struct ModelDifferenceText {
 
   let comparison: ModelComparison
 
-  init(_ comparison: ModelComparison) { self.comparison = comparison }
-
   func text() -> String {
     var text = structureText()
     if let error = comparison.notRun {
@@ -62,20 +60,26 @@ struct ModelDifferenceText {
     text += Self.rest(difference.entries.count)
     guard !difference.weights.isEmpty else { return text }
     text += "weights\n"
-    var table = TextTable(
-      [
-        ("layer", .left), ("weight", .left), ("differ", .right), ("largest difference", .right),
-        ("largest value", .right), ("storage", .left),
-      ], indent: 2)
-    for weight in difference.weights.prefix(Self.lineCount) {
-      table.add([
-        Console.escaped(weight.layer), Console.escaped(weight.parameter),
-        "\(groupedText(weight.countDifferent)) of \(groupedText(weight.count))",
-        numberText(weight.largestDifference, digits: 6), numberText(weight.largestValue, digits: 6),
-        weight.before == weight.after ? weight.before : "\(weight.before) → \(weight.after)",
-      ])
-    }
-    return text + table.text + Self.rest(difference.weights.count)
+    return text + Self.weights.table(difference.weights.prefix(Self.lineCount), indent: 2)
+      + Self.rest(difference.weights.count)
+  }
+
+  private static var weights: [Column<ModelDifference.Weight>] {
+    [
+      Column("layer", "layer") { $0.layer }, Column("weight", "parameter") { $0.parameter },
+      Column(nil, "count") { $0.count },
+      Column("differ", "countDifferent") {
+        $0.countDifferent
+      } cell: {
+        "\(groupedText($0.countDifferent)) of \(groupedText($0.count))"
+      }, Column("largest difference", "largestDifference") { $0.largestDifference },
+      Column("largest value", "largestValue") { $0.largestValue },
+      Column("storage", "before") {
+        $0.before
+      } cell: {
+        $0.before == $0.after ? $0.before : "\($0.before) → \($0.after)"
+      }, Column(nil, "after") { $0.after },
+    ]
   }
 
   private static func rest(_ count: Int) -> String {
@@ -92,32 +96,21 @@ struct ModelDifferenceText {
   ///   - failed: inputs that failed.
   ///   - proof: the proof of the second model, if the first is its source.
   func json(failed: JSONText? = nil, proof: Proof? = nil) -> JSONText {
-    let difference = comparison.difference
-    return .versioned([
-      "matches": .bool(comparison.matches), "compared": .int(comparison.comparedCount),
-      "structure": .list(difference.entries) { entry in
-        .object([
-          "change": .string(entry.change.rawValue), "part": .string(entry.part),
-          "field": .string(entry.field), "before": .string(entry.before),
-          "after": .string(entry.after),
-        ])
-      },
-      "weights": .list(difference.weights) { weight in
-        .object([
-          "layer": .string(weight.layer), "parameter": .string(weight.parameter),
-          "count": .int(weight.count), "countDifferent": .int(weight.countDifferent),
-          "largestDifference": .number(weight.largestDifference),
-          "largestValue": .number(weight.largestValue), "before": .string(weight.before),
-          "after": .string(weight.after),
-        ])
-      }, "notRun": comparison.notRun.map { .string($0.description) } ?? .null,
-      "runs": .list(comparison.runs) { run in
-        .object(["input": .string(run.input), "comparison": ComparisonText(run.comparison).json()])
+    .versioned([
+      "matches": comparison.matches, "compared": comparison.comparedCount,
+      "structure": comparison.difference.entries.json {
+        [
+          "change": $0.change.rawValue, "part": $0.part, "field": $0.field, "before": $0.before,
+          "after": $0.after,
+        ]
+      }, "weights": Self.weights.json(comparison.difference.weights),
+      "notRun": comparison.notRun?.description,
+      "runs": comparison.runs.json {
+        ["input": $0.input, "comparison": ComparisonText($0.comparison).json()]
       },
       "summary": comparison.summary.map {
         SummaryText(summary: $0).json(failed: failed ?? .array([]))
-      }
-        ?? .null, "proof": proof.map { ProofText($0).json() } ?? .null,
+      }, "proof": proof.map { ProofText($0).json() },
     ])
   }
 }

@@ -27,9 +27,8 @@ struct ONNXText {
 
   var text: String {
     sections.filter { !$0.rows.isEmpty }.map { section in
-      var table = TextTable([("", .left), ("", .left)], indent: 2)
-      for row in section.rows { table.add([row.0, row.1]) }
-      return section.title + "\n" + table.text
+      section.title + "\n"
+        + TextTable(["", ""], indent: 2, rows: section.rows.map { [$0.0, $0.1] }).text
     }.joined(separator: "\n")
   }
 }

@@ -10,22 +10,22 @@ struct PlanReport {
 
   /// One line per layer: name, class, and what it becomes or why it cannot be converted.
   var text: String {
-    var table = TextTable([("", .left), ("", .left), ("", .left)])
-    for entry in plan.entries {
-      let target: String
-      if let refusal = entry.refusal {
-        target =
+    TextTable(
+      ["", "", ""],
+      rows: plan.entries.map { entry in
+        guard let refusal = entry.refusal else {
+          let target = entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", ")
+          return [entry.layer, entry.layerClass, "→ " + target]
+        }
+        let reason = [refusal.error.field, refusal.error.message].compactMap(\.self)
+        return [
+          entry.layer, entry.layerClass,
           refusal.isOpen
-          ? "→ open: it depends on a layer above that cannot be converted"
-          : "→ cannot be converted: "
-            + [refusal.error.field, refusal.error.message].compactMap(\.self)
-            .joined(separator: ": ")
-      } else {
-        target = "→ " + (entry.becomes.isEmpty ? "nothing" : entry.becomes.joined(separator: ", "))
+            ? "→ open: it depends on a layer above that cannot be converted"
+            : "→ cannot be converted: " + reason.joined(separator: ": "),
+        ]
       }
-      table.add([entry.layer, entry.layerClass, target].map(Console.escaped))
-    }
-    return table.text
+    ).text
   }
 
   /// The result of the conversion; nil if it needs missing weights.

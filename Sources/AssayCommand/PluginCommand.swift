@@ -24,8 +24,7 @@ struct PluginCommand: ParsableCommand {
 
     @OptionGroup var plugins: PluginArguments
 
-    @Flag(help: "Print JSON.")
-    var json = false
+    @Flag(help: "Print JSON.") var json = false
 
     @OptionGroup var global: GlobalOptions
 
@@ -33,7 +32,7 @@ struct PluginCommand: ParsableCommand {
       global.apply()
       let registry = try plugins.customLayers()
       if json { return Console.print(Self.json(registry).text) }
-      var table = TextTable([("class", .left), ("computes", .left)])
+      var table = TextTable(["class", "computes"])
       for type in builtInCustomLayers where registry.plugins[type.className] == nil {
         let formula = Self.plain(type.notes.formula)
         for (index, name) in ([type.className] + type.otherNames).enumerated() {
@@ -41,7 +40,7 @@ struct PluginCommand: ParsableCommand {
         }
       }
       for (name, file) in registry.plugins.sorted(by: { $0.key < $1.key }) {
-        table.add([Console.escaped(name), Console.escaped("from \(file)")])
+        table.add([name, "from \(file)"])
       }
       Console.write(table.text)
     }
@@ -56,19 +55,17 @@ struct PluginCommand: ParsableCommand {
         _ name: String, otherNames: [String] = [], _ notes: CustomLayerNotes? = nil,
         plugin: String? = nil
       ) -> JSONText {
-        .object([
-          "class": .string(name), "otherNames": .strings(otherNames),
-          "computes": .optional(notes.map { plain($0.formula) }),
-          "parameters": .strings(notes?.parameters.map(plain) ?? []),
-          "weights": .optional(notes.map { plain($0.weights) }), "plugin": .optional(plugin),
-        ])
+        [
+          "class": name, "otherNames": otherNames, "computes": notes.map { plain($0.formula) },
+          "parameters": notes?.parameters.map(plain) ?? [],
+          "weights": notes.map { plain($0.weights) }, "plugin": plugin,
+        ]
       }
       let builtIn = builtInCustomLayers.filter { registry.plugins[$0.className] == nil }
       let plugins = registry.plugins.sorted { $0.key < $1.key }
       return .versioned([
-        "classes": .array(
-          builtIn.map { entry($0.className, otherNames: $0.otherNames, $0.notes) }
-            + plugins.map { entry($0.key, plugin: $0.value) })
+        "classes": builtIn.map { entry($0.className, otherNames: $0.otherNames, $0.notes) }
+          + plugins.map { entry($0.key, plugin: $0.value) }
       ])
     }
   }
@@ -87,18 +84,15 @@ struct PluginCommand: ParsableCommand {
         diff, bench and inspect load the library with --plugin. See docs/plugins.md.
         """)
 
-    @Argument(help: "The name of the package; a valid Swift module name.")
-    var name: String
+    @Argument(help: "The name of the package; a valid Swift module name.") var name: String
 
     @Option(
-      name: .customLong("for"),
-      help: ArgumentHelp("The model with custom layers.", valueName: "MODEL"),
+      name: .customLong("for"), help: .usual("The model with custom layers.", "MODEL"),
       completion: .file())
     var model: String
 
     @Option(
-      name: [.customShort("o"), .customLong("output")],
-      help: ArgumentHelp("The folder to write; default: the name.", valueName: "DIR"),
+      name: .output, help: .usual("The folder to write; default: the name.", "DIR"),
       completion: .directory)
     var destination: String?
 

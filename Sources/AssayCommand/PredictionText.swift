@@ -58,26 +58,23 @@ struct PredictionText {
           features.append((output.name, text))
           continue
         }
-        values.append((output.name, .array(output.numbers.map { .number($0) })))
+        values.append((output.name, output.numbers.json))
       } else {
         values.append((output.name, .floats(output.value.elements)))
       }
-      shapes.append((output.name, .ints(output.value.shape)))
+      shapes.append((output.name, output.value.shape.json))
       if output.name == classified?.name {
         let lists = try best(output).map { list in
-          JSONText.list(list) {
-            .object(["label": .string($0.label), "probability": .float($0.probability)])
-          }
+          list.json { ["label": $0.label, "probability": $0.probability] }
         }
         classes = lists.count == 1 ? lists[0] : .array(lists)
       }
     }
-    var object: [(String, JSONText)] = [
-      ("input", .string(input)), ("outputs", .members(values)), ("shapes", .members(shapes)),
-    ]
-    if !features.isEmpty { object.append(("features", .members(features))) }
-    if let classes { object.append(("classes", classes)) }
-    return .versioned(object)
+    return .versioned([
+      "input": input, "outputs": JSONText.members(values), "shapes": JSONText.members(shapes),
+      "features": features.isEmpty ? JSONText.absent : .members(features),
+      "classes": classes.ifPresent,
+    ])
   }
 
   private func best(_ output: PredictedOutput) throws -> [[ClassProbability]] {
@@ -115,13 +112,15 @@ struct PredictionText {
   }
 
   private static func bars(_ classes: [ClassProbability]) -> String {
-    var table = TextTable([("", .left), ("", .right), ("", .left)], indent: 2)
-    for item in classes {
-      let percent = fixedText(Double(item.probability) * 100, decimals: 2) + "%"
-      let share = item.probability.isNaN ? 0 : max(0, min(1, item.probability))
-      let bar = String(repeating: "█", count: Int((share * 30).rounded()))
-      table.add([Console.escaped(item.label), percent, bar])
-    }
+    let table = TextTable(
+      ["", ">", ""], indent: 2,
+      rows: classes.map { item in
+        let share = item.probability.isNaN ? 0 : max(0, min(1, item.probability))
+        return [
+          item.label, SummaryText.percent(Double(item.probability)),
+          String(repeating: "█", count: Int((share * 30).rounded())),
+        ]
+      })
     return table.text
   }
 
@@ -131,10 +130,11 @@ struct PredictionText {
     let rest = isWritten ? "" : "(-o FILE writes all \(groupedText(elements.count)))"
     if elements.count > 1, value.shape.contains(elements.count) {
       let indices = elements.indices.map { "[\($0)]" }
-      var table = TextTable([("", .left), ("", .left)], indent: 2)
-      for item in try bestClasses(top, of: elements, labels: indices) {
-        table.add([item.label, numberText(Double(item.probability))])
-      }
+      let table = TextTable(
+        ["", ""], indent: 2,
+        rows: try bestClasses(top, of: elements, labels: indices).map {
+          [$0.label, numberText(Double($0.probability))]
+        })
       return table.text + (top < elements.count && !isWritten ? "  \(rest)\n" : "")
     }
     if elements.count <= Self.wholeArray {

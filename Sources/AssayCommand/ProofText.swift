@@ -63,21 +63,18 @@ struct ProofText {
   }
 
   func json() -> JSONText {
-    .object([
-      "proved": .bool(proof.isComplete), "layers": .int(proof.layers.count),
-      "compared": .int(proof.agreeing.count), "inputs": .array(proof.inputs.map { .string($0) }),
-      "largestDifference": .number(proof.largest),
-      "notInterpreted": .optional(proof.missing?.description),
-      "takenOver": .array(proof.takenOver.map { .string($0.description) }),
-      "notCompared": .array(proof.openOutputs.sorted().map { .string($0) }),
-      "layersNotCompared": .array(proof.unmatched.map { .string($0) }),
-      "differs": proof.finding.map { finding in
-        .object([
-          "layer": .string(finding.layer), "blob": .string(finding.blob),
-          "input": .string(finding.input), "difference": .number(finding.difference.largest),
-          "largestValue": .number(finding.difference.scale), "explained": .number(finding.allowed),
-        ])
-      } ?? .null,
-    ])
+    [
+      "proved": proof.isComplete, "layers": proof.layers.count, "compared": proof.agreeing.count,
+      "inputs": proof.inputs, "largestDifference": proof.largest,
+      "notInterpreted": proof.missing?.description, "takenOver": proof.takenOver.map(\.description),
+      "notCompared": proof.openOutputs.sorted(), "layersNotCompared": proof.unmatched,
+      "differs": proof.finding.map {
+        [
+          "layer": $0.layer, "blob": $0.blob, "input": $0.input,
+          "difference": $0.difference.largest, "largestValue": $0.difference.scale,
+          "explained": $0.allowed,
+        ] as JSONText
+      },
+    ]
   }
 }

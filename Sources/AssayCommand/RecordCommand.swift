@@ -15,8 +15,7 @@ struct RecordCommand: ParsableCommand {
       inputs, the script uses random values. A Core ML model needs its inputs.
       """)
 
-  @Argument(help: "The network or Core ML model.", completion: .file())
-  var model: String
+  @Argument(help: "The network or Core ML model.", completion: .file()) var model: String
 
   @Argument(
     help: "Its weights, if they are in a separate file; then inputs: images, .npy or .npz.",
@@ -26,8 +25,7 @@ struct RecordCommand: ParsableCommand {
   @Option(help: .private) var framework: String?
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp("Write the script to a file.", valueName: "FILE.py"),
+    name: .output, help: .usual("Write the script to a file.", "FILE.py"),
     completion: .file(extensions: ["py"]))
   var destination: String?
 

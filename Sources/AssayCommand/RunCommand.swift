@@ -17,8 +17,7 @@ struct RunCommand: SourceCommand {
       \(ModelHelp.discussion)
       """)
 
-  @Argument(help: ModelHelp.model, completion: .file())
-  var model: String
+  @Argument(help: ModelHelp.model, completion: .file()) var model: String
 
   @Argument(
     help:
@@ -34,37 +33,31 @@ struct RunCommand: SourceCommand {
 
   @Option(
     name: [.customShort("t", allowingJoined: true), .long],
-    help: ArgumentHelp("The number of best classes to print.", valueName: "N"))
+    help: .usual("The number of best classes to print.", "N"))
   var top = 5
 
-  @Option(help: "The layout of array inputs and outputs.")
-  var layout = ArrayLayout.source
+  @Option(help: "The layout of array inputs and outputs.") var layout = ArrayLayout.source
 
   @Option(
     name: .customLong("feature"),
-    help: ArgumentHelp("Print or write only this output; repeatable.", valueName: "NAME"))
+    help: .usual("Print or write only this output; repeatable.", "NAME"))
   var outputNames: [String] = []
 
   @Option(
     name: .customLong("layer"),
-    help: ArgumentHelp(
+    help: .usual(
       "Also print or write this layer or blob, an input after preprocessing, or every blob (*); repeatable.",
-      valueName: "NAME"))
+      "NAME"))
   var layers: [String] = []
 
   @Option(
-    name: [.customShort("o"), .customLong("output")],
-    help: ArgumentHelp(
+    name: .output,
+    help: .usual(
       "Write the outputs to a .npy, .npz, .json or .csv file, or to a .png (an image, boxes or a heat map). For several inputs, name a folder, or one .csv with a row per input. - writes .npy, or .npz for several outputs, to standard output.",
-      valueName: "FILE"),
-    completion: .file())
+      "FILE"), completion: .file())
   var destination: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Run every Nth input, starting at the Ith.",
-      valueName: "I/N"))
-  var shard = Shard.whole
+  @Option(help: .usual("Run every Nth input, starting at the Ith.", "I/N")) var shard = Shard.whole
 
   @Flag(
     help:
@@ -80,15 +73,11 @@ struct RunCommand: SourceCommand {
 
   @OptionGroup(title: "Engine") var engine: EngineArguments
 
-  @Flag(help: "Print each step, and each call to a custom layer, as it runs.")
-  var verbose = false
+  @Flag(help: "Print each step, and each call to a custom layer, as it runs.") var verbose = false
 
-  @Flag(
-    help: "Print the time, operations and GFLOP/s of each step.")
-  var steps = false
+  @Flag(help: "Print the time, operations and GFLOP/s of each step.") var steps = false
 
-  @Flag(help: "Print JSON, one object per line.")
-  var json = false
+  @Flag(help: "Print JSON, one object per line.") var json = false
 
   @OptionGroup var report: ReportArguments
 

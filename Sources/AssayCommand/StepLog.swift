@@ -31,6 +31,8 @@ struct StepTable {
     var seconds = 0.0
 
     var multiplyAdds: Double { Double(step.multiplyAdds) * Double(count) }
+    /// With the number of runs.
+    var name: String { step.name + (count > 1 ? " ×\(count)" : "") }
     /// Operations per second; a multiply-add counts as two.
     var speed: Double { seconds > 0 ? 2 * multiplyAdds / seconds : 0 }
   }
@@ -60,29 +62,24 @@ struct StepTable {
 
   var text: String {
     var table = TextTable(
-      [
-        ("step", .left), ("ms", .right), ("%", .right), ("multiply-adds", .right),
-        ("GFLOP/s", .right),
-      ] + (peak == nil ? [] : [("% of peak", .right)]) + [("kernel", .left)])
+      ["step", ">ms", ">%", ">multiply-adds", ">GFLOP/s"] + (peak == nil ? [] : [">% of peak"])
+        + ["kernel"])
     let total = total
     func row(_ name: String, _ seconds: Double, _ operations: Double, _ kernel: String) {
       let speed = seconds > 0 ? operations / seconds : 0
+      func ifAny(_ text: String) -> String { operations > 0 ? text : "" }
       table.add(
         [
           name, fixedText(seconds * 1e3, decimals: 3),
           fixedText(total > 0 ? 100 * seconds / total : 0, decimals: 1),
-          operations > 0 ? groupedText(Int(operations / 2)) : "",
-          operations > 0 ? fixedText(speed / 1e9, decimals: 1) : "",
-        ]
-          + (peak.map { [operations > 0 ? fixedText(100 * speed / $0, decimals: 0) : ""] } ?? [])
-          + [kernel])
+          ifAny(groupedText(Int(operations / 2))), ifAny(fixedText(speed / 1e9, decimals: 1)),
+        ] + (peak.map { [ifAny(fixedText(100 * speed / $0, decimals: 0))] } ?? []) + [kernel])
     }
     var operations = 0.0
     for item in rows {
       let own = 2 * item.multiplyAdds
       operations += own
-      let name = Console.escaped(item.step.name) + (item.count > 1 ? " ×\(item.count)" : "")
-      row(name, item.seconds, own, item.step.kernel)
+      row(item.name, item.seconds, own, item.step.kernel)
     }
     row("total", total, operations, "")
     return table.text
@@ -95,7 +92,7 @@ struct StepTable {
     let total = total
     return rows.map { row in
       (
-        name: row.step.name + (row.count > 1 ? " ×\(row.count)" : ""),
+        name: row.name,
         milliseconds: row.seconds * 1e3,
         cells: [
           fixedText(total > 0 ? 100 * row.seconds / total : 0, decimals: 1),
@@ -110,18 +107,15 @@ struct StepTable {
   var json: [JSONText] {
     let total = total
     return rows.map { row in
-      let step = row.step
-      let speed = row.speed
-      return .versioned(
-        [
-          ("step", .string(step.name)), ("type", .string(step.layerType)),
-          ("kernel", .string(step.kernel)),
-          ("step_ms", .fixed(row.seconds * 1e3, decimals: 4)),
-          ("share", .fixed(total > 0 ? row.seconds / total : 0, decimals: 4)),
-          ("multiply_adds", .int(step.multiplyAdds * row.count)),
-          ("gflops", .fixed(speed / 1e9, decimals: 2)),
-        ] + (row.count > 1 ? [("count", .int(row.count))] : [])
-          + (peak.map { [("share_of_peak", .fixed(speed / $0, decimals: 4))] } ?? []))
+      .versioned([
+        "step": row.step.name, "type": row.step.layerType, "kernel": row.step.kernel,
+        "step_ms": (row.seconds * 1e3).json(decimals: 4),
+        "share": (total > 0 ? row.seconds / total : 0).json(decimals: 4),
+        "multiply_adds": row.step.multiplyAdds * row.count,
+        "gflops": (row.speed / 1e9).json(decimals: 2),
+        "count": row.count > 1 ? row.count.json : .absent,
+        "share_of_peak": peak.map { (row.speed / $0).json(decimals: 4) }.ifPresent,
+      ])
     }
   }
 }

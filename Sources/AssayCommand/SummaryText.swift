@@ -45,37 +45,44 @@ struct SummaryText {
   }
 
   private var worstTable: String {
-    var table = TextTable([("", .left), ("", .left), ("", .right), ("", .left)], indent: 2)
-    for worst in summary.worst {
-      table.add([
-        Console.escaped(worst.input), Console.escaped(worst.output),
-        numberText(worst.error, digits: 6), worst.agrees ? "agrees" : "DIFFERS",
-      ])
-    }
-    return table.text
+    Self.worstColumns.table(summary.worst, indent: 2)
+  }
+
+  private static var worstColumns: [Column<ComparisonSummary.Case>] {
+    [
+      Column("", "input") { $0.input }, Column("", "output") { $0.output },
+      Column(nil, "agrees") { $0.agrees }, Column("", "largestAbsoluteError") { $0.error },
+      Column("", nil) { $0.agrees ? "agrees" : "DIFFERS" },
+    ]
   }
 
   /// How compression changes the outputs: one row per output.
   var changeTable: String {
     let hasClasses = summary.outputs.contains { $0.agreement != nil }
     let top = summary.outputs.map(\.topCount).max() ?? 0
-    let hasTop = hasClasses && top > 1
-    var table = TextTable(
-      [
-        ("output", .left), ("largest error", .right), ("mean error", .right), ("PSNR", .right),
-      ] + (hasClasses ? [("same best class", .right)] : [])
-        + (hasTop ? [("same \(top) best", .right)] : []))
-    for output in summary.outputs {
-      let agreement = output.agreement
-      table.add(
-        [
-          Console.escaped(output.name), numberText(output.largestError, digits: 4),
-          numberText(output.meanError, digits: 4), Self.decibels(output.peakSignalToNoise),
-        ] + (hasClasses ? [agreement.map { Self.percent($0.top1) } ?? ""] : [])
-          + (hasTop ? [agreement.map { Self.percent($0.topN) } ?? ""] : []))
+    var columns: [Column<OutputSummary>] = [
+      Column("output", nil) { $0.name },
+      Column("largest error", nil) {
+        $0.largestError
+      } cell: {
+        numberText($0.largestError, digits: 4)
+      },
+      Column("mean error", nil) {
+        $0.meanError
+      } cell: {
+        numberText($0.meanError, digits: 4)
+      },
+      Column(">PSNR", nil) { Self.decibels($0.peakSignalToNoise) },
+    ]
+    if hasClasses {
+      columns.append(Column(">same best class", nil) { $0.agreement.map { Self.percent($0.top1) } })
+    }
+    if hasClasses, top > 1 {
+      columns.append(
+        Column(">same \(top) best", nil) { $0.agreement.map { Self.percent($0.topN) } })
     }
     return "change of the outputs on \(groupedText(summary.count)) "
-      + "\(summary.count == 1 ? "input" : "inputs")\n" + table.text
+      + "\(summary.count == 1 ? "input" : "inputs")\n" + columns.table(summary.outputs)
   }
 
   static func decibels(_ value: Double) -> String {
@@ -85,41 +92,29 @@ struct SummaryText {
   static func percent(_ share: Double) -> String { fixedText(100 * share, decimals: 2) + "%" }
 
   var outputsJSON: JSONText {
-    .list(summary.outputs) { output in
-      .members(
-        [
-          ("name", .string(output.name)), ("inputs", .int(output.count)),
-          ("agreeing", .int(output.countAgreeing)),
-          ("largestAbsoluteError", .number(output.largestError)),
-          ("meanLargestError", .number(output.meanLargestError)),
-        ]
-          + Self.shares.reversed().map {
-            ("percentile\(fixedText(100 * $0, decimals: 0))", .number(output.percentile($0)))
-          } + [
-            ("meanError", .number(output.meanError)),
-            ("rmse", .number(output.rootMeanSquareError)),
-            ("psnr", .number(output.peakSignalToNoise)),
-          ]
-          + (output.agreement.map {
-            [
-              ("top1", .number($0.top1)), ("topN", .number($0.topN)),
-              ("topCount", .int(output.topCount)),
-            ]
-          } ?? []))
+    summary.outputs.json { output in
+      let start: JSONText = [
+        "name": output.name, "inputs": output.count, "agreeing": output.countAgreeing,
+        "largestAbsoluteError": output.largestError, "meanLargestError": output.meanLargestError,
+      ]
+      let percentiles = JSONText.members(
+        Self.shares.reversed().map {
+          ("percentile\(fixedText(100 * $0, decimals: 0))", output.percentile($0).json)
+        })
+      return start + percentiles + [
+        "meanError": output.meanError, "rmse": output.rootMeanSquareError,
+        "psnr": output.peakSignalToNoise, "top1": (output.agreement?.top1).ifPresent,
+        "topN": (output.agreement?.topN).ifPresent,
+        "topCount": output.agreement.map { _ in output.topCount }.ifPresent,
+      ]
     }
   }
 
   func json(failed: JSONText) -> JSONText {
     .versioned([
-      "matches": .bool(summary.matches), "inputs": .int(summary.count),
-      "agreeing": .int(summary.countAgreeing), "failed": failed, "outputs": outputsJSON,
-      "notCompared": .array(summary.notCompared.map { .string($0) }),
-      "worst": .list(summary.worst) {
-        .object([
-          "input": .string($0.input), "output": .string($0.output), "agrees": .bool($0.agrees),
-          "largestAbsoluteError": .number($0.error),
-        ])
-      },
+      "matches": summary.matches, "inputs": summary.count, "agreeing": summary.countAgreeing,
+      "failed": failed, "outputs": outputsJSON, "notCompared": summary.notCompared,
+      "worst": Self.worstColumns.json(summary.worst),
     ])
   }
 }

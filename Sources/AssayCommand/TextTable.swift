@@ -13,14 +13,15 @@ struct TextTable {
 
   private let alignments: [Alignment]
   private let indent: Int
-  private var rows: [(cells: [String], note: String)]
+  private var rows: [(cells: [String], note: String)] = []
 
-  /// - Parameter columns: titles and alignments; without titles, there is no header.
-  init(_ columns: [(title: String, alignment: Alignment)], indent: Int = 0) {
-    alignments = columns.map(\.alignment)
+  /// - Parameter titles: without any, there is no header; `>` before one aligns its column right.
+  init(_ titles: [String], indent: Int = 0, rows: [[String]] = []) {
+    alignments = titles.map { $0.hasPrefix(">") ? .right : .left }
     self.indent = indent
-    let titles = columns.map(\.title)
-    rows = titles.allSatisfy(\.isEmpty) ? [] : [(titles, "")]
+    let titles = titles.map { $0.hasPrefix(">") ? String($0.dropFirst()) : $0 }
+    if !titles.allSatisfy(\.isEmpty) { add(titles) }
+    for row in rows { add(row) }
   }
 
   /// Precondition: there is one cell per column.

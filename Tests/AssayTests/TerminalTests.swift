@@ -186,7 +186,7 @@ import Testing
 
 @Suite struct TextTableTests {
   @Test func columnsShrinkAndCellsAreCut() {
-    var table = TextTable([("name", .left), ("n", .right)])
+    var table = TextTable(["name", ">n"])
     table.add(["a name of many letters", "1,234"], note: "one two three four")
     #expect(
       table.text(width: 20) == """

@@ -1,16 +1,13 @@
 /// The precision of stored weights.
 struct PrecisionArguments: ParsableArguments {
-  @Option(help: "Precision for all weights that use more bits.")
-  var precision: Floats?
+  @Option(help: "Precision for all weights that use more bits.") var precision: Floats?
 
-  @Option(help: ArgumentHelp("Store codes of 1 to 8 bits.", valueName: "N"))
-  var bits: Int?
+  @Option(help: .usual("Store codes of 1 to 8 bits.", "N")) var bits: Int?
 
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "How codes map to values: linear (the default), linear_symmetric, linear_lut, kmeans_lut, or a "
-        + "table of 2, 4, 8 … 256 values in a .npy, .json or .csv.", valueName: "MODE"),
-    completion: .file())
+        + "table of 2, 4, 8 … 256 values in a .npy, .json or .csv.", "MODE"), completion: .file())
   var mode: Mode?
 
   enum Floats: String, ExpressibleByArgument, CaseIterable {
@@ -81,15 +78,15 @@ struct PrecisionArguments: ParsableArguments {
 /// Further storage options for weights of ML Programs.
 struct ProgramCompressionArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "The number of channels that share a table (of outputs) or the scale of linear codes (of inputs); default: all.",
-      valueName: "N"))
+      "N"))
   var groupSize: Int?
 
   @Option(
-    help: ArgumentHelp(
-      "Set this fraction of each weight's values, the smallest, to 0, and store only the rest.",
-      valueName: "P"))
+    help: .usual(
+      "Set this fraction of each weight's values, the smallest, to 0, and store only the rest.", "P"
+    ))
   var sparsity: Double?
 
   var isGiven: Bool { groupSize != nil || sparsity != nil }
@@ -105,18 +102,17 @@ struct ProgramCompressionArguments: ParsableArguments {
 struct SelectionArguments: ParsableArguments {
   @Option(
     name: .customLong("layer"),
-    help: ArgumentHelp(
+    help: .usual(
       "Only layers with this name or type, such as innerProduct; * matches any characters; repeatable.",
-      valueName: "NAME"))
+      "NAME"))
   var names: [String] = []
 
   @Option(
     name: .customLong("skip-layer"),
-    help: ArgumentHelp("Skip layers with this name or type; repeatable.", valueName: "NAME"))
+    help: .usual("Skip layers with this name or type; repeatable.", "NAME"))
   var skippedNames: [String] = []
 
-  @Option(help: ArgumentHelp("Only weights with at least this many values.", valueName: "N"))
-  var minCount = 0
+  @Option(help: .usual("Only weights with at least this many values.", "N")) var minCount = 0
 
   @Option(
     help: """
@@ -167,35 +163,27 @@ struct SelectionArguments: ParsableArguments {
 struct SearchArguments: ParsableArguments {
   @Option(
     parsing: .upToNextOption,
-    help: ArgumentHelp(
-      "Inputs to measure on and to correct biases with: files or folders.", valueName: "FILE|DIR"),
+    help: .usual("Inputs to measure on and to correct biases with: files or folders.", "FILE|DIR"),
     completion: .file())
   var inputs: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "The largest difference allowed in any element of any output.", valueName: "X"))
+  @Option(help: .usual("The largest difference allowed in any element of any output.", "X"))
   var maxError: Double?
 
   @Option(
-    help: ArgumentHelp(
-      "The fraction of inputs that must keep their best class, such as 0.99.", valueName: "P"))
+    help: .usual("The fraction of inputs that must keep their best class, such as 0.99.", "P"))
   var minAgreement: Double?
 
-  @Option(
-    help: ArgumentHelp(
-      "The largest size allowed for the weights, such as 500K or 2M.", valueName: "SIZE"))
+  @Option(help: .usual("The largest size allowed for the weights, such as 500K or 2M.", "SIZE"))
   var maxSize: ByteCount?
 
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "Write an HTML page that plots error against size; without a search, of all precisions.",
-      valueName: "FILE.html"),
-    completion: .file(extensions: ["html"]))
+      "FILE.html"), completion: .file(extensions: ["html"]))
   var report: String?
 
-  @Option(help: "The layout of array inputs.")
-  var layout = ArrayLayout.source
+  @Option(help: "The layout of array inputs.") var layout = ArrayLayout.source
 
   var goals: [CompressionSearch.Goal] {
     [

@@ -1,22 +1,13 @@
 /// Comparisons before the result of a conversion is written.
 struct ConversionCheckArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "Check the result on this file or folder first.",
-      valueName: "INPUT"),
-    completion: .file())
+    help: .usual("Check the result on this file or folder first.", "INPUT"), completion: .file())
   var inputs: [String] = []
 
-  @Option(
-    help: ArgumentHelp("The framework's predictions for --inputs.", valueName: "FILE"),
-    completion: .file())
+  @Option(help: .usual("The framework's predictions for --inputs.", "FILE"), completion: .file())
   var expected: String?
 
-  @Flag(
-    help:
-      "Check every layer against a second reading first."
-  )
-  var prove = false
+  @Flag(help: "Check every layer against a second reading first.") var prove = false
 
   /// Compares a conversion with the interpreter of its source network.
   func prove(
@@ -76,7 +67,7 @@ struct ConversionCheckArguments: ParsableArguments {
     }
     let (comparison, loop) = try ModelDiffArguments.compare(
       network, program, inputs: inputs, all, title: "assay convert", quiet: quiet)
-    if !comparison.matches { Console.write(ModelDifferenceText(comparison).text()) }
+    if !comparison.matches { Console.write(ModelDifferenceText(comparison: comparison).text()) }
     try loop?.conclude()
     if comparison.matches { return }
     try refuse(

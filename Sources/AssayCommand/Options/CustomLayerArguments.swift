@@ -3,10 +3,9 @@
 struct CustomLayerArguments: ParsableArguments {
   @Option(
     name: .customLong("custom-layer"),
-    help: ArgumentHelp(
+    help: .advanced(
       "Change a custom layer: FIELD is className, description, weights (or weights:N, from position N on) with a FILE, or a parameter, which keeps its type unless one is given, as in int:2; without =VALUE, the parameter is removed; repeatable.",
-      valueName: "LAYER.FIELD=VALUE", visibility: .advanced),
-    completion: .file())
+      "LAYER.FIELD=VALUE"), completion: .file())
   var changes: [String] = []
 
   /// - Throws: `.mismatch` if the model has no such custom layer.

@@ -3,8 +3,7 @@ struct DetectionArguments: ParsableArguments {
   @OptionGroup var detector: DetectorArguments
 
   @Option(
-    help: ArgumentHelp(
-      "Write all boxes as COCO results.", valueName: "FILE", visibility: .advanced),
+    help: .advanced("Write all boxes as COCO results.", "FILE"),
     completion: .file(extensions: ["json"]))
   var coco: String?
 
@@ -15,16 +14,16 @@ struct DetectionArguments: ParsableArguments {
 struct DetectorArguments: ParsableArguments {
   @Option(
     name: .customLong("detect"),
-    help: ArgumentHelp(
+    help: .usual(
       "Find boxes in the outputs, as the model's metadata describes them (auto) or for this kind of network; run -o draws them, convert stores how to find them.",
-      valueName: "KIND"))
+      "KIND"))
   var kind: DetectionMode?
 
   @Option(
     name: .customLong("detector"),
-    help: ArgumentHelp(
+    help: .advanced(
       "Set threshold (the minimum score of a box; default: 0.25), iou (the largest overlap of two boxes of a class; default: 0.45), anchors (W,H,W,H,… for yolov2, in cells, or yolov3, in pixels; COLUMNSxROWS: WxH, …; … for ssd), or another entry of the metadata assay.detect.K, such as scale_x_y; repeatable.",
-      valueName: "K=V", visibility: .advanced))
+      "K=V"))
   var entries: [KeyValue] = []
 
   func validate() throws {

@@ -1,27 +1,23 @@
 /// Features by name: renames, optional inputs, types and shapes.
 struct FeatureEditArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "Rename a feature everywhere; other options use the new name; repeatable.",
-      valueName: "OLD=NEW"))
+    help: .usual(
+      "Rename a feature everywhere; other options use the new name; repeatable.", "OLD=NEW"))
   var rename: [KeyValue] = []
 
-  @Option(
-    name: .customLong("array"),
-    help: ArgumentHelp("Make this image an array; repeatable.", valueName: "NAME"))
+  @Option(name: .customLong("array"), help: .usual("Make this image an array; repeatable.", "NAME"))
   var arrays: [String] = []
 
   @Option(
     name: .customLong("optional"),
-    help: ArgumentHelp(
-      "Make this input optional or, with =false, required; repeatable.", valueName: "NAME[=false]"))
+    help: .usual("Make this input optional or, with =false, required; repeatable.", "NAME[=false]"))
   var optionalInputs: [String] = []
 
   @Option(
     name: .customLong("shape"),
-    help: ArgumentHelp(
+    help: .usual(
       "Allow another shape for a feature (NAME=3,224,224), a range of sizes per axis (NAME=3,100:500,100:), or only its own (NAME=fixed); WIDTH,HEIGHT for an image; repeatable.",
-      valueName: "NAME=SHAPE"))
+      "NAME=SHAPE"))
   var shapes: [NamedBounds] = []
 
   func add(to edit: inout ModelEdit) throws {
@@ -54,15 +50,14 @@ struct FeatureEditArguments: ParsableArguments {
 struct FunctionEditArguments: ParsableArguments {
   @Option(
     name: .customLong("default-function"),
-    help: ArgumentHelp(
+    help: .usual(
       "Make this function the one that runs by default, and the one that other options edit.",
-      valueName: "NAME"))
+      "NAME"))
   var standard: String?
 
   @Option(
     name: .customLong("rename-function"),
-    help: ArgumentHelp(
-      "Rename a function, or remove it if NEW is empty; repeatable.", valueName: "OLD=NEW"))
+    help: .usual("Rename a function, or remove it if NEW is empty; repeatable.", "OLD=NEW"))
   var renamed: [KeyValue] = []
 
   /// - Parameter kept: the only function to keep.
@@ -126,30 +121,26 @@ struct NamedBounds: ExpressibleByArgument {
 struct NetworkEditArguments: ParsableArguments {
   @Option(
     name: .customLong("add-output"),
-    help: ArgumentHelp(
-      "Make a layer or blob an output as well; repeatable.", valueName: "NAME"))
+    help: .usual("Make a layer or blob an output as well; repeatable.", "NAME"))
   var addedOutputs: [String] = []
 
   @Option(
-    name: .customLong("remove-output"),
-    help: ArgumentHelp("Remove this output; repeatable.", valueName: "NAME"))
+    name: .customLong("remove-output"), help: .usual("Remove this output; repeatable.", "NAME"))
   var removedOutputs: [String] = []
 
   @Option(
     name: .customLong("cut-from"),
-    help: ArgumentHelp(
-      "Keep only the part that starts at this blob; repeatable.", valueName: "BLOB"))
+    help: .usual("Keep only the part that starts at this blob; repeatable.", "BLOB"))
   var cutInputs: [String] = []
 
   @Option(
     name: .customLong("cut-to"),
-    help: ArgumentHelp("Keep only the part that ends at this blob; repeatable.", valueName: "BLOB"))
+    help: .usual("Keep only the part that ends at this blob; repeatable.", "BLOB"))
   var cutOutputs: [String] = []
 
   @Option(
     name: .customLong("weights"),
-    help: ArgumentHelp(
-      "Read weights from a folder that inspect --export-weights wrote.", valueName: "DIR"),
+    help: .usual("Read weights from a folder that inspect --export-weights wrote.", "DIR"),
     completion: .directory)
   var weights: String?
 

@@ -1,14 +1,9 @@
 /// Options of the engine.
 struct EngineArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Number of threads; default: one per core. Results do not depend on it.",
-      visibility: .advanced))
+  @Option(help: .advanced("Number of threads; default: one per core. Results do not depend on it."))
   var threads: Int?
 
-  @Option(
-    help: ArgumentHelp(
-      "Seed of random inputs, random weights and layers of random numbers.", visibility: .advanced))
+  @Option(help: .advanced("Seed of random inputs, random weights and layers of random numbers."))
   var seed: UInt64 = 0
 
   @OptionGroup var program: FunctionArguments
@@ -57,9 +52,9 @@ extension ComputePrecision: ExpressibleByArgument {}
 struct ComputePrecisionArguments: ParsableArguments {
   @Option(
     name: .customLong("arithmetic"),
-    help: ArgumentHelp(
+    help: .advanced(
       "Simulate half-precision hardware: float16 rounds weights, inputs and the results of layers, float16-sums every partial sum, too; default: float32.",
-      valueName: "PRECISION", visibility: .advanced))
+      "PRECISION"))
   var precision = ComputePrecision.float32
 
   @OptionGroup var kept: KeptInFloat32Arguments
@@ -85,27 +80,23 @@ struct ComputePrecisionArguments: ParsableArguments {
 struct KeptInFloat32Arguments: ParsableArguments {
   @Option(
     name: .customLong("keep-float32"),
-    help: ArgumentHelp(
-      "With float16, compute this layer in single precision; repeatable.",
-      valueName: "LAYER", visibility: .advanced))
+    help: .advanced("With float16, compute this layer in single precision; repeatable.", "LAYER"))
   var layers: [String] = []
 }
 
 /// The function of an ML Program.
 struct FunctionArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "Use this function of an ML Program; default: the program's default function.",
-      valueName: "NAME", visibility: .advanced))
+    help: .advanced(
+      "Use this function of an ML Program; default: the program's default function.", "NAME"))
   var function: String?
 }
 
 /// Optimization passes to skip.
 struct PassArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "Skip an optimization pass, to find out whether it causes an error; repeatable.",
-      valueName: "PASS", visibility: .advanced))
+    help: .advanced(
+      "Skip an optimization pass, to find out whether it causes an error; repeatable.", "PASS"))
   var without: [String] = []
 }
 

@@ -2,32 +2,28 @@
 struct GlobalOptions: ParsableArguments {
   @Flag(
     name: [.short, .long],
-    help: ArgumentHelp(
-      "Print only results and errors; a result that is written to a file is not printed.",
-      visibility: .advanced))
+    help: .advanced(
+      "Print only results and errors; a result that is written to a file is not printed."))
   var quiet = false
 
   @Option(
-    help: ArgumentHelp(
+    help: .advanced(
       "Refuse to use more memory than this, such as 500M or 2G; default: 80% of the available "
-        + "memory, but at most 1 MiB per byte of input, or 192 MiB if that is more.",
-      valueName: "SIZE", visibility: .advanced))
+        + "memory, but at most 1 MiB per byte of input, or 192 MiB if that is more.", "SIZE"))
   var maxMemory: ByteCount?
 
   @Option(
-    help: ArgumentHelp(
+    help: .advanced(
       "Stop with exit code 75 if the command takes longer than this; nothing is written then.",
-      valueName: "SECONDS", visibility: .advanced))
+      "SECONDS"))
   var timeout: Double?
 
   @Flag(
-    help: ArgumentHelp(
-      "Refuse to read HDF5 files if this system cannot confine their reader completely.",
-      visibility: .advanced))
+    help: .advanced(
+      "Refuse to read HDF5 files if this system cannot confine their reader completely."))
   var requireSandbox = false
 
-  @Option(help: .private)
-  var colorOutput = ColorOutput.auto
+  @Option(help: .private) var colorOutput = ColorOutput.auto
 
   func validate() throws {
     if let timeout, !(timeout > 0 && timeout <= 1e9) {

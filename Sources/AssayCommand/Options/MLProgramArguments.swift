@@ -4,14 +4,14 @@ struct MLProgramArguments: ParsableArguments {
 
   @Flag(
     name: .customLong("fixed-sizes"),
-    help: ArgumentHelp("Write only the default sizes of flexible inputs.", visibility: .advanced))
+    help: .advanced("Write only the default sizes of flexible inputs."))
   var hasFixedSizes = false
 
   @Flag(
     name: .customLong("states"),
-    help: ArgumentHelp(
-      "Keep the states of recurrent layers inside the program, instead of as inputs and outputs; needs iOS18.",
-      visibility: .advanced))
+    help: .advanced(
+      "Keep the states of recurrent layers inside the program, instead of as inputs and outputs; needs iOS18."
+    ))
   var hasStates = false
 
   var isGiven: Bool { !kept.layers.isEmpty || hasFixedSizes || hasStates }

@@ -1,7 +1,6 @@
 /// Options for comparing two models.
 struct ModelDiffArguments: ParsableArguments {
-  @Flag(
-    help: "Compare only the structure, and exit with 1 if anything differs.")
+  @Flag(help: "Compare only the structure, and exit with 1 if anything differs.")
   var structure = false
 
   /// - Parameters:

@@ -10,3 +10,18 @@ enum ModelHelp {
     the options of assay convert.
     """
 }
+
+extension ArgumentHelp {
+  /// The help of an option that `-h` shows, too.
+  static func usual(_ text: String, _ valueName: String) -> ArgumentHelp {
+    ArgumentHelp(text, valueName: valueName)
+  }
+
+  static func advanced(_ text: String, _ valueName: String? = nil) -> ArgumentHelp {
+    ArgumentHelp(text, valueName: valueName, visibility: .advanced)
+  }
+}
+
+extension NameSpecification {
+  static let output: NameSpecification = [.customShort("o"), .customLong("output")]
+}

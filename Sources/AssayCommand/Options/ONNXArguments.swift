@@ -1,15 +1,14 @@
 /// How a program is written as ONNX.
 struct ONNXArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
+    help: .usual(
       "The version of ONNX's operators: \(ONNXOptions.opsets.lowerBound) to "
         + "\(ONNXOptions.opsets.upperBound); default: \(ONNXOptions.opsets.lowerBound), or the "
-        + "lowest that has every operator.", valueName: "N"))
+        + "lowest that has every operator.", "N"))
   var opset: Int?
 
   @Flag(
-    name: .customLong("external-data"),
-    help: "Write the weights to OUT.onnx.data, as beyond 2 GB.")
+    name: .customLong("external-data"), help: "Write the weights to OUT.onnx.data, as beyond 2 GB.")
   var isExternal = false
 
   @Flag(

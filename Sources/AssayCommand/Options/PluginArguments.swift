@@ -2,9 +2,9 @@
 struct PluginArguments: ParsableArguments {
   @Option(
     name: .customLong("plugin"),
-    help: ArgumentHelp(
+    help: .advanced(
       "Load custom layers from a library made with assay plugin new; repeatable. Its classes "
-        + "replace built-in ones of the same name.", valueName: "FILE", visibility: .advanced),
+        + "replace built-in ones of the same name.", "FILE"),
     completion: .file(extensions: ["so", "dylib"]))
   var files: [String] = []
 

@@ -1,10 +1,9 @@
 /// The option for a report page.
 struct ReportArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
+    help: .advanced(
       "Write a self-contained HTML page: the network's graph, its layers, and the results.",
-      valueName: "FILE.html", visibility: .advanced),
-    completion: .file(extensions: ["html"]))
+      "FILE.html"), completion: .file(extensions: ["html"]))
   var report: String?
 
   /// - Throws: a usage error if the option has no meaning.

@@ -1,27 +1,18 @@
 /// How images are resized to the model's size. Missing options default to what the model records.
 struct ResizeArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "Resize and crop like another program; convert can record this in the model.",
-      valueName: "NAME", visibility: .advanced))
+    help: .advanced(
+      "Resize and crop like another program; convert can record this in the model.", "NAME"))
   var recipe: ImageRecipe?
 
   @Option(
-    help:
-      "How to resize an image to the model's size; default: exact, which refuses other sizes."
-  )
+    help: "How to resize an image to the model's size; default: exact, which refuses other sizes.")
   var resize: Fitting?
 
-  @Option(
-    help: ArgumentHelp(
-      "The filter for resizing; default: bilinear, equal to Pillow's.",
-      valueName: "NAME", visibility: .advanced))
+  @Option(help: .advanced("The filter for resizing; default: bilinear, equal to Pillow's.", "NAME"))
   var interpolation: Interpolation?
 
-  @Option(
-    help: ArgumentHelp(
-      "Whether to rotate images by their Exif orientation; default: ignore.", visibility: .advanced)
-  )
+  @Option(help: .advanced("Whether to rotate images by their Exif orientation; default: ignore."))
   var exif: Exif?
 
   enum Exif: String, ExpressibleByArgument, CaseIterable {

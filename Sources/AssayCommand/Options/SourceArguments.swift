@@ -31,103 +31,83 @@ extension SourceCommand {
 struct NameArguments: ParsableArguments {
   @Option(
     name: .customLong("input-name"),
-    help: ArgumentHelp(
-      "Name the inputs, in order; repeatable.", valueName: "NAME", visibility: .advanced))
+    help: .advanced("Name the inputs, in order; repeatable.", "NAME"))
   var inputs: [String] = []
 
   @Option(
     name: .customLong("output-name"),
-    help: ArgumentHelp(
-      "Name the outputs, in order; repeatable.", valueName: "NAME", visibility: .advanced))
+    help: .advanced("Name the outputs, in order; repeatable.", "NAME"))
   var outputs: [String] = []
 
   @Flag(
-    help: ArgumentHelp(
-      "Name inputs and outputs as coremltools 4.1 does: input1, output1 and so on.",
-      visibility: .advanced))
+    help: .advanced("Name inputs and outputs as coremltools 4.1 does: input1, output1 and so on."))
   var referenceNames = false
 
   @Option(
     name: .customLong("input-shape"),
-    help: ArgumentHelp(
-      "Fix unknown sizes, in the source framework's layout, batch first.",
-      valueName: "NAME=?,224,224,3", visibility: .advanced))
+    help: .advanced(
+      "Fix unknown sizes, in the source framework's layout, batch first.", "NAME=?,224,224,3"))
   var shapes: [NamedShape] = []
 
   @Option(
     name: .customLong("array-type"),
-    help: ArgumentHelp(
-      "Data type of all array features or of one: double, float32, float16 or int32.",
-      valueName: "[NAME=]TYPE", visibility: .advanced))
+    help: .advanced(
+      "Data type of all array features or of one: double, float32, float16 or int32.", "[NAME=]TYPE"
+    ))
   var arrayTypes: [NamedValue<ArrayTypeArgument>] = []
 }
 
 /// Images as inputs and outputs, and what becomes of their pixels.
 struct ImageArguments: ParsableArguments {
   @Option(
-    name: .customLong("image-input"),
-    help: ArgumentHelp("Make this input an image; repeatable.", valueName: "NAME"))
+    name: .customLong("image-input"), help: .usual("Make this input an image; repeatable.", "NAME"))
   var inputs: [String] = []
 
   @Option(
     name: .customLong("image-output"),
-    help: ArgumentHelp(
-      "Make this output an image; repeatable.", valueName: "NAME", visibility: .advanced))
+    help: .advanced("Make this output an image; repeatable.", "NAME"))
   var outputs: [String] = []
 
-  @Option(
-    help: "Preprocess the image input like a model zoo.")
-  var preset: PreprocessingPreset?
+  @Option(help: "Preprocess the image input like a model zoo.") var preset: PreprocessingPreset?
 
   @Option(
     name: .customLong("color"),
-    help: ArgumentHelp(
-      "Color space of all image inputs or of one.", valueName: "[NAME=]rgb|bgr|grayscale",
-      visibility: .advanced))
+    help: .advanced("Color space of all image inputs or of one.", "[NAME=]rgb|bgr|grayscale"))
   var colors: [NamedValue<Color>] = []
 
   @Option(
     name: .customLong("image-scale"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
+    help: .advanced(
       "Multiply pixels by this, before subtracting the mean; may be a fraction such as 1/255.",
-      valueName: "[NAME=]S", visibility: .advanced))
+      "[NAME=]S"))
   var scales: [NamedValue<Fraction>] = []
 
   @Option(
     name: .customLong("image-mean"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
+    help: .advanced(
       "Subtract this mean of red, green and blue, or of gray, after the scale; or Caffe's mean image, a .binaryproto or .npy.",
-      valueName: "[NAME=]R,G,B|FILE", visibility: .advanced),
-    completion: .file())
+      "[NAME=]R,G,B|FILE"), completion: .file())
   var means: [NamedMean] = []
 
   @Option(
     name: .customLong("image-std"), parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
+    help: .advanced(
       "Divide each color by this standard deviation; adds a scale layer if the three differ.",
-      valueName: "[NAME=]R,G,B", visibility: .advanced))
+      "[NAME=]R,G,B"))
   var deviations: [NamedValue<NumberList>] = []
 
   // The negative means of earlier versions.
 
-  @Option(
-    name: .customLong("red-bias"), parsing: .unconditionalSingleValue,
-    help: .private)
+  @Option(name: .customLong("red-bias"), parsing: .unconditionalSingleValue, help: .private)
   var redBiases: [NamedValue<Fraction>] = []
 
-  @Option(
-    name: .customLong("green-bias"), parsing: .unconditionalSingleValue,
-    help: .private)
+  @Option(name: .customLong("green-bias"), parsing: .unconditionalSingleValue, help: .private)
   var greenBiases: [NamedValue<Fraction>] = []
 
-  @Option(
-    name: .customLong("blue-bias"), parsing: .unconditionalSingleValue,
-    help: .private)
+  @Option(name: .customLong("blue-bias"), parsing: .unconditionalSingleValue, help: .private)
   var blueBiases: [NamedValue<Fraction>] = []
 
-  @Option(
-    name: .customLong("gray-bias"), parsing: .unconditionalSingleValue,
-    help: .private)
+  @Option(name: .customLong("gray-bias"), parsing: .unconditionalSingleValue, help: .private)
   var grayBiases: [NamedValue<Fraction>] = []
 
   enum Color: String, ExpressibleByArgument, CaseIterable {
@@ -147,51 +127,36 @@ struct ImageArguments: ParsableArguments {
 
 /// The classes of a classifier.
 struct ClassArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Class labels: one per line, or a JSON list.",
-      valueName: "FILE"),
-    completion: .file())
+  @Option(help: .usual("Class labels: one per line, or a JSON list.", "FILE"), completion: .file())
   var labels: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "The output with the best class; default: classLabel.", valueName: "NAME",
-      visibility: .advanced))
+  @Option(help: .advanced("The output with the best class; default: classLabel.", "NAME"))
   var predictedFeatureName: String?
 
   @Option(
-    help: ArgumentHelp(
-      "The blob with the probabilities; default: the last layer's output.", valueName: "BLOB",
-      visibility: .advanced))
+    help: .advanced("The blob with the probabilities; default: the last layer's output.", "BLOB"))
   var predictedProbabilitiesOutput: String?
 }
 
 /// What becomes of layers.
 struct LayerArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "The oldest system to support, iOS11 to iOS26.", valueName: "SYSTEM"))
+  @Option(help: .usual("The oldest system to support, iOS11 to iOS26.", "SYSTEM"))
   var target: SystemTarget?
 
   @Option(
-    help: ArgumentHelp(
-      "Make unknown layers custom: rules in JSON, or allow.",
-      valueName: "FILE"),
+    help: .usual("Make unknown layers custom: rules in JSON, or allow.", "FILE"),
     completion: .file(extensions: ["json"]))
   var customLayers: String?
 
   @Option(
-    help: ArgumentHelp(
-      "Whether to convert Keras Lambda layers whose code can be read (auto) or not (off); default: auto, or off with --custom-layers allow. The code is never run.",
-      visibility: .advanced))
+    help: .advanced(
+      "Whether to convert Keras Lambda layers whose code can be read (auto) or not (off); default: auto, or off with --custom-layers allow. The code is never run."
+    ))
   var lambda: Lambda?
 
   @Option(
     name: .customLong("layer-source"),
-    help: ArgumentHelp(
-      "Python source of unknown layers, never run.",
-      valueName: "FILE"),
+    help: .usual("Python source of unknown layers, never run.", "FILE"),
     completion: .file(extensions: ["py"]))
   var layerSources: [String] = []
 
@@ -207,13 +172,12 @@ struct LayerArguments: ParsableArguments {
 
   @Option(
     name: .customLong("net-state"),
-    help: ArgumentHelp(
+    help: .advanced(
       "Include the layers of this phase (test or train; default: test), level or stage of a Caffe network; repeatable.",
-      valueName: "phase|level|stage=X", visibility: .advanced))
+      "phase|level|stage=X"))
   var states: [NetState] = []
 
-  @Flag(help: ArgumentHelp("Mark trainable layers as updatable.", visibility: .advanced))
-  var respectTrainable = false
+  @Flag(help: .advanced("Mark trainable layers as updatable.")) var respectTrainable = false
 
   enum Lambda: String, ExpressibleByArgument, CaseIterable {
     case auto
@@ -245,30 +209,25 @@ struct LayerArguments: ParsableArguments {
 struct MetadataArguments: ParsableArguments {
   @Option(
     name: .customLong("metadata"),
-    help: ArgumentHelp(
+    help: .advanced(
       "Set author, license, shortDescription or versionString, or a user-defined entry, which edit removes if V is empty; repeatable.",
-      valueName: "K=V", visibility: .advanced))
+      "K=V"))
   var entries: [KeyValue] = []
 
   @Option(
     name: .customLong("description"),
-    help: ArgumentHelp(
-      "Describe an input or output; repeatable.", valueName: "NAME=TEXT", visibility: .advanced))
+    help: .advanced("Describe an input or output; repeatable.", "NAME=TEXT"))
   var descriptions: [KeyValue] = []
 }
 
 /// The precision of a source network's weights.
 struct WeightPrecisionArguments: ParsableArguments {
-  @Option(help: "Precision of the weights.")
-  var precision: PrecisionArguments.Floats?
+  @Option(help: "Precision of the weights.") var precision: PrecisionArguments.Floats?
 }
 
 /// How images are fitted to the model's size, as recorded in the model.
 struct RecipeArguments: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Record in the model how run resizes and crops images.", valueName: "NAME",
-      visibility: .advanced))
+  @Option(help: .advanced("Record in the model how run resizes and crops images.", "NAME"))
   var recipe: ImageRecipe?
 }
 

@@ -2,9 +2,9 @@
 struct WeightArguments: ParsableArguments {
   @Option(
     name: .customLong("weight-files"),
-    help: ArgumentHelp(
+    help: .advanced(
       "How weights files look: format=\(names(WeightFiles.Format.self)), per=\(names(WeightFiles.Grouping.self)) (what a file contains), layout=\(names(ExportLayout.self)) (the order of the axes), or suffix=_W,_b (instead of the names of a layer's weights); repeatable.",
-      valueName: "K=V", visibility: .advanced))
+      "K=V"))
   var settings: [WeightFileSetting] = []
 
   var files: WeightFiles {

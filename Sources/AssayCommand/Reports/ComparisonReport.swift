@@ -1,13 +1,15 @@
 extension Report {
   /// What half precision does to the layers.
   mutating func add(_ study: HalfPrecisionStudy) {
-    add("Half precision", "<pre>\(HalfPrecisionText(study).text())</pre>")
+    add("Half precision", "<pre>\(HalfPrecisionText(study: study).text())</pre>")
   }
 
   /// What `diff` found: the verdicts, the errors along the network, and the images.
   mutating func add(_ comparison: Comparison, diagnosis: Diagnosis?) throws {
     add(comparison.outputs)
-    if let diagnosis { add("Diagnosis", "<pre>\(DiagnosisText(diagnosis).text())</pre>") }
+    if let diagnosis {
+      add("Diagnosis", "<pre>\(DiagnosisText(diagnosis: diagnosis).text())</pre>")
+    }
     if let blobs = comparison.blobs {
       add(
         "Errors along the network",
