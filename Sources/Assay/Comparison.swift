@@ -11,44 +11,34 @@ import Verification
 /// A comparison of predictions, or of arrays, with expected values.
 public struct Comparison: Sendable {
   /// Options for predicting and comparing.
+  @dynamicMemberLookup
   public struct Options: Sendable {
+    /// How to predict.
+    public var predictor: Predictor.Options
     /// The tolerance of each output.
     public var tolerances = Tolerances()
     /// The number of best classes to compare; nil for none.
     public var top: Int?
     /// The same for outputs with class scores, if `top` is nil.
     public var topOfScores: Int?
-    /// The order of axes of inputs and expected arrays.
-    public var layout = ArrayLayout.source
-    /// The preparation of images; nil for what the model records.
-    public var images: ImageOptions?
     /// A file with expected inner blobs.
     public var layers: String?
     /// Whether to run the double-precision engine, too.
     public var reference = false
-    /// Options for compiling the network.
-    public var engine = CompileOptions()
-    /// The precision of a network's computations.
-    public var precision = ComputePrecision.float32
-    /// The names of layers that compute in single precision nevertheless.
-    public var keptInFloat32: Set<String> = []
     /// Whether to run each layer on the expected values before it.
     package var runsLayersAlone = false
     /// Whether the differences of the outputs are kept.
     package var keepsDifferences = false
 
     /// The outputs, within the tolerance of 32-bit weights.
-    public init() {}
+    public init(_ predictor: Predictor.Options = Predictor.Options()) { self.predictor = predictor }
 
-    /// How to predict.
-    package var predictor: Predictor.Options {
-      var result = Predictor.Options()
-      result.precision = precision
-      result.keptInFloat32 = keptInFloat32
-      result.layout = layout
-      result.images = images
-      result.engine = engine
-      return result
+    /// An option of the prediction.
+    public subscript<Value>(
+      dynamicMember option: WritableKeyPath<Predictor.Options, Value>
+    ) -> Value {
+      get { predictor[keyPath: option] }
+      set { predictor[keyPath: option] = newValue }
     }
   }
 

@@ -33,9 +33,7 @@ package struct CompressionSearch {
     package var correctsBiases = true
     package var mode = CodeMode.linear
     package var foldsBatchnorm = true
-    package var layout = ArrayLayout.source
-    package var images = ImageOptions()
-    package var engine = CompileOptions()
+    package var predictor = Predictor.Options()
 
     package init(_ goal: Goal) { self.goal = goal }
   }
@@ -72,7 +70,8 @@ package struct CompressionSearch {
     try require(
       model.neuralNetwork != nil || model.isMLProgram, .unsupported,
       "a model of type \(model.typeName) cannot run, so its precision cannot be searched")
-    values = try InputList.values(words, for: model, options.images, options.engine.hooks)
+    values = try InputList.values(
+      words, for: model, options.predictor.images ?? ImageOptions(), options.predictor.engine.hooks)
     let keepsScales = WeightPrecision.codes(bits: 8, options.mode).wantsChannelScales
     (base, folds) =
       options.foldsBatchnorm && !model.isMLProgram
@@ -100,16 +99,6 @@ package struct CompressionSearch {
         predictor.assembled([try predictor.outputBlobs($0)])
       }
     }
-  }
-}
-
-extension CompressionSearch.Options {
-  fileprivate var predictor: Predictor.Options {
-    var result = Predictor.Options()
-    result.layout = layout
-    result.images = images
-    result.engine = engine
-    return result
   }
 }
 

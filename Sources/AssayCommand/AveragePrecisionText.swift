@@ -37,17 +37,14 @@ struct AveragePrecisionText {
   }
 
   private var classes: [Column<Int>] {
-    func precision(_ title: String?, _ key: String, _ value: @escaping (Int) -> Double?)
-      -> Column<Int>
-    { Column(title, key, value) { Self.number(value($0)) } }
-    return [
+    [
       Column(nil, "category") { $0 },
       Column("class", "label") { evaluation.name(ofCategory: $0) },
       Column("objects", "objects") { evaluation.objectCount(ofCategory: $0) },
-      precision(">AP", "AP") { result.averagePrecision(category: $0) },
-      precision(">AP50", "AP50") { result.averagePrecision(overlap: 0, category: $0) },
-      precision(nil, "AP75") { result.averagePrecision(overlap: 5, category: $0) },
-      precision(">AR100", "AR100") { result.averageRecall(count: 100, category: $0) },
+      Column(">AP", "AP", Self.number) { result.averagePrecision(category: $0) },
+      Column(">AP50", "AP50", Self.number) { result.averagePrecision(overlap: 0, category: $0) },
+      Column(nil, "AP75", Self.number) { result.averagePrecision(overlap: 5, category: $0) },
+      Column(">AR100", "AR100", Self.number) { result.averageRecall(count: 100, category: $0) },
     ]
   }
 

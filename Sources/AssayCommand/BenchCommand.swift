@@ -79,11 +79,8 @@ struct BenchCommand: SourceCommand {
     defer { progress.finish() }
     let clock = ContinuousClock()
     let start = clock.now
-    var options = Predictor.Options()
-    options.layout = layout
-    options.engine = try engine.compileOptions(for: model)
-    options.precision = compute.precision
-    options.keptInFloat32 = Set(compute.kept.layers)
+    var options = engine.prediction(
+      try engine.compileOptions(for: model), layout, nil, compute)
     var reader = ModelReader(source, options.engine.customLayers, global, inputs: inputs)
     reader.function = engine.program.function
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))

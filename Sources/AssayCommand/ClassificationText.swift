@@ -39,11 +39,7 @@ struct ClassificationText {
       } cell: {
         numberText($0.score, digits: 4)
       },
-      Column("", "expected") {
-        result.classes[$0.truth]
-      } cell: {
-        "expected \(result.classes[$0.truth])"
-      },
+      Column("", "expected", { "expected \($0)" }, { result.classes[$0.truth] }),
     ]
   }
 
@@ -63,16 +59,8 @@ struct ClassificationText {
     [
       Column("class", "label") { result.classes[$0] },
       Column("inputs", "inputs") { result.support($0) },
-      Column(">recall", "recall") {
-        result.recall($0)
-      } cell: {
-        result.recall($0).map(SummaryText.percent) ?? ""
-      },
-      Column(">precision", "precision") {
-        result.precision($0)
-      } cell: {
-        result.precision($0).map(SummaryText.percent) ?? ""
-      },
+      Column(">recall", "recall", SummaryText.percent) { result.recall($0) },
+      Column(">precision", "precision", SummaryText.percent) { result.precision($0) },
     ]
   }
 

@@ -166,13 +166,12 @@ struct CompressCommand: SourceCommand {
   private func change(
     _ document: Model, _ compressed: Model, _ compile: CompileOptions
   ) throws -> ComparisonSummary {
-    var options = try self.options(document, compile)
+    var options = Comparison.Options(try self.options(document, compile))
     options.topOfScores = 5
-    let (summary, loop) = try ModelDiffArguments.summary(
+    var loop = InputLoop("assay compress", quiet: global.quiet || json)
+    let summary = try ModelDiffArguments.summary(
       try ModelPair(document, compressed, options), document,
-      try InputList(search.inputs, for: document), options.images, options.engine.hooks,
-      title: "assay compress",
-      quiet: global.quiet || json)
+      try InputList(search.inputs, for: document), options, &loop)
     try loop.conclude()
     return summary
   }
@@ -180,7 +179,7 @@ struct CompressCommand: SourceCommand {
   private func channelMeans(
     _ document: Model, _ compile: CompileOptions
   ) throws -> [String: [Double]] {
-    let options = try self.options(document, compile).predictor
+    let options = try self.options(document, compile)
     let progress = self.progress
     defer { progress.finish() }
     return try ChannelMeans(document, inputs: search.inputs, options: options) {
@@ -190,8 +189,8 @@ struct CompressCommand: SourceCommand {
 
   private func options(
     _ document: Model, _ compile: CompileOptions
-  ) throws -> Comparison.Options {
-    engine.comparison(compile, search.layout, try images.options(for: document))
+  ) throws -> Predictor.Options {
+    engine.prediction(compile, search.layout, try images.options(for: document))
   }
 
   /// Restarts if requested.
@@ -222,9 +221,7 @@ struct CompressCommand: SourceCommand {
     options.rules = selection.rules
     options.mode = target.codes
     options.foldsBatchnorm = !keepsBatchnorm
-    options.layout = search.layout
-    options.images = try images.options(for: document)
-    options.engine = compile
+    options.predictor = try self.options(document, compile)
     return try CompressionSearch(document, inputs: search.inputs, options: options) {
       progress.update($0, $1)
     }

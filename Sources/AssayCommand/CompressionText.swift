@@ -80,20 +80,11 @@ struct CompressionText {
     let hasClasses = points.contains { $0.agreement != nil }
     return [
       Column("", nil) { $0 == chosen ? "→" : "" }, Column("bytes", "bytes") { $0.byteCount },
-      Column("largest error", "largestError") {
-        $0.largestError
-      } cell: {
-        numberText($0.largestError, digits: 4)
-      },
-      Column("relative error", "relativeError") {
-        $0.relativeError
-      } cell: {
-        numberText($0.relativeError, digits: 4)
-      }, Column(">SNR", nil) { $0.decibels },
-      Column(hasClasses ? ">same best class" : nil, "agreement") {
+      Column("largest error", "largestError", digits: 4) { $0.largestError },
+      Column("relative error", "relativeError", digits: 4) { $0.relativeError },
+      Column(">SNR", nil) { $0.decibels },
+      Column(hasClasses ? ">same best class" : nil, "agreement", SummaryText.percent) {
         $0.agreement
-      } cell: {
-        $0.agreement.map(SummaryText.percent) ?? ""
       }, Column("layers", "layers") { $0.label },
     ]
   }

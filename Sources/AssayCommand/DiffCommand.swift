@@ -227,17 +227,19 @@ struct DiffCommand: SourceCommand {
     if !first.isSource, !second.isSource {
       try inFile(files.path) { try ModelReader.refuse(reader.conversionOptions) }
     }
-    let (comparison, loop) = try inFile(files.path) {
-      try models.compare(
-        first.model, second.model, inputs: Array(words), options(for: first.model, compile),
-        seed: engine.seed, quiet: global.quiet || json)
+    let (comparison, many) = try inFile(files.path) {
+      var all = ModelComparison.Options()
+      all.comparison = try options(for: first.model, compile)
+      (all.structureOnly, all.seed, all.topOfMany) = (models.structure, engine.seed, 5)
+      return try ModelDiffArguments.compare(
+        first.model, second.model, inputs: Array(words), all, loop)
     }
-    if loop != nil { try requireNoReport() }
+    if many != nil { try requireNoReport() }
     let text = ModelDifferenceText(comparison: comparison)
     let proof = try proof(
       of: second, from: first, renamed: comparison.difference.blobs, Array(words), compile)
     if json {
-      Console.print(text.json(failed: loop?.json, proof: proof).text)
+      Console.print(text.json(failed: many?.json, proof: proof).text)
     } else {
       Console.write(text.text())
       if let proof { Console.write("\n" + ProofText(proof).text(files.path)) }
@@ -245,7 +247,7 @@ struct DiffCommand: SourceCommand {
         Console.write(text.explanation(proof?.finding, files.path))
       }
     }
-    try loop?.conclude()
+    try many?.conclude()
     try writeReport(other.path, against: files.path, inputs: words) { page in
       for run in comparison.runs { try page.add(run.comparison, diagnosis: nil) }
       for (model, path) in [(second.model, other.path), (first.model, files.path)] {
@@ -289,12 +291,13 @@ struct DiffCommand: SourceCommand {
     var options = options
     options.topOfScores = 5
     let many = try ManyInputs(
-      document, list, expected: expected, options: options, title: "assay diff",
-      quiet: global.quiet || json)
+      document, list, expected: expected, options: options, loop)
     Console.write(many.text, orJSON: many.json, json)
     try many.loop.conclude()
     if !many.matches { throw ExitCode(1) }
   }
+
+  private var loop: InputLoop { InputLoop("assay diff", quiet: global.quiet || json) }
 
   private func requireNoReport() throws {
     try require(
@@ -304,8 +307,9 @@ struct DiffCommand: SourceCommand {
   func options(
     for document: Model?, _ compile: CompileOptions
   ) throws -> Comparison.Options {
-    var options = engine.comparison(
-      compile, layout, try document.map { try images.options(for: $0) }, compute)
+    var options = Comparison.Options(
+      engine.prediction(
+        compile, layout, try document.map { try images.options(for: $0) }, compute))
     if let document { try compute.requireLayers(in: document) }
     options.tolerances = Tolerances((profile ?? (isHalf ? .fp16 : .fp32)).tolerance)
     for value in rtol {

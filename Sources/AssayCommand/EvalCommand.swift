@@ -97,9 +97,9 @@ struct EvalCommand: SourceCommand {
     let document = try reader.read(files).model
     try inFile(files.path) {
       try compute.requireLayers(in: document)
-      let options = engine.comparison(
+      let options = engine.prediction(
         compile, layout, try images.options(for: document), compute)
-      let predictor = try Predictor(model: document, options: options.predictor)
+      let predictor = try Predictor(model: document, options: options)
       let list = try InputList(
         Array(words), for: document, line: InputList.standardInput(for: Array(words)))
       if let mode {

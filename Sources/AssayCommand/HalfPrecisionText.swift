@@ -40,11 +40,7 @@ struct HalfPrecisionText {
   private static var layers: [Column<HalfPrecisionStudy.Layer>] {
     [
       Column("layer", "name") { $0.name }, Column("type", "type") { $0.type },
-      Column("error", "error") {
-        $0.error
-      } cell: {
-        numberText($0.error, digits: 2)
-      },
+      Column("error", "error", digits: 2) { $0.error },
       Column(nil, "notFinite") { $0.overflowCount },
       Column("", nil) {
         $0.overflowCount > 0 ? "overflows, \(counted($0.overflowCount, "value")) not finite" : ""

@@ -22,13 +22,13 @@ struct ManyInputs {
 
   init(
     _ model: Model, _ list: InputList, expected: String, options: Comparison.Options,
-    title: String, quiet: Bool
+    _ loop: InputLoop
   ) throws {
     try require(
       options.layers == nil && !options.reference, .usage,
       "--layers and --reference take a single input")
     let predictor = try Predictor(model: model, options: options.predictor)
-    var loop = InputLoop(title, quiet: quiet)
+    var loop = loop
     if expected == InputLabels.folders || InputLabels.isTable(expected) {
       var evaluation = ClassEvaluation(
         try InputLabels(expected, inputs: list),

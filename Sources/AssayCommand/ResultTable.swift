@@ -59,20 +59,34 @@ struct Column<Row> {
   fileprivate let title: String?
   fileprivate let key: String?
   fileprivate let value: (Row) -> any ResultValue
-  fileprivate let cell: (Row) -> String
+  fileprivate var cell: (Row) -> String
 
   /// - Parameters:
   ///   - title: nil for a column of JSON only; numbers are on the right, as after `>`.
   ///   - key: nil for a column of text only.
-  ///   - cell: the text; nil for that of the value.
+  ///   - cell: the text of a value; nil for its usual one.
   init<Value: ResultValue>(
-    _ title: String?, _ key: String?, _ value: @escaping (Row) -> Value,
-    cell: ((Row) -> String)? = nil
+    _ title: String?, _ key: String?, _ cell: ((Value) -> String)? = nil,
+    _ value: @escaping (Row) -> Value
   ) {
     let isNumber = Value.self == Int.self || Value.self == Double.self
     self.title = isNumber ? title.map { ">" + $0 } : title
     (self.key, self.value) = (key, value)
-    self.cell = cell ?? { value($0).cell }
+    self.cell = { cell?(value($0)) ?? value($0).cell }
+  }
+
+  /// A column of numbers with so many digits in the text.
+  init(_ title: String?, _ key: String?, digits: Int, _ value: @escaping (Row) -> Double) {
+    self.init(title, key, { numberText($0, digits: digits) }, value)
+  }
+
+  /// A column whose text depends on more than its value.
+  init<Value: ResultValue>(
+    _ title: String, _ key: String, _ value: @escaping (Row) -> Value,
+    cell: @escaping (Row) -> String
+  ) {
+    self.init(title, key, nil, value)
+    self.cell = cell
   }
 }
 

@@ -200,9 +200,8 @@ struct RunCommand: SourceCommand {
     for document: Model, _ compile: CompileOptions, steps: StepLog
   ) throws -> Predictor.Options {
     try compute.requireLayers(in: document)
-    var options = engine.comparison(
-      compile, layout, try images.options(for: document), compute
-    ).predictor
+    var options = engine.prediction(
+      compile, layout, try images.options(for: document), compute)
     options.keepsStates = carryStates
     options.keep =
       layers.contains(Self.all)

@@ -62,24 +62,16 @@ struct SummaryText {
     let top = summary.outputs.map(\.topCount).max() ?? 0
     var columns: [Column<OutputSummary>] = [
       Column("output", nil) { $0.name },
-      Column("largest error", nil) {
-        $0.largestError
-      } cell: {
-        numberText($0.largestError, digits: 4)
-      },
-      Column("mean error", nil) {
-        $0.meanError
-      } cell: {
-        numberText($0.meanError, digits: 4)
-      },
+      Column("largest error", nil, digits: 4) { $0.largestError },
+      Column("mean error", nil, digits: 4) { $0.meanError },
       Column(">PSNR", nil) { Self.decibels($0.peakSignalToNoise) },
     ]
     if hasClasses {
-      columns.append(Column(">same best class", nil) { $0.agreement.map { Self.percent($0.top1) } })
+      columns.append(Column(">same best class", nil) { Self.percent($0.agreement?.top1) })
     }
     if hasClasses, top > 1 {
       columns.append(
-        Column(">same \(top) best", nil) { $0.agreement.map { Self.percent($0.topN) } })
+        Column(">same \(top) best", nil) { Self.percent($0.agreement?.topN) })
     }
     return "change of the outputs on \(groupedText(summary.count)) "
       + "\(summary.count == 1 ? "input" : "inputs")\n" + columns.table(summary.outputs)
@@ -89,7 +81,9 @@ struct SummaryText {
     value == .infinity ? "infinite" : fixedText(value, decimals: 1) + " dB"
   }
 
-  static func percent(_ share: Double) -> String { fixedText(100 * share, decimals: 2) + "%" }
+  static func percent(_ share: Double?) -> String {
+    share.map { fixedText(100 * $0, decimals: 2) + "%" } ?? ""
+  }
 
   var outputsJSON: JSONText {
     summary.outputs.json { output in

@@ -10,6 +10,8 @@ package struct ModelComparison: Sendable {
     package var comparison = Comparison.Options()
     /// Of random inputs, where none are given.
     package var seed: UInt64 = 0
+    /// The number of best classes to compare if there are several inputs.
+    package var topOfMany: Int?
     /// Compare the structure only.
     package var structureOnly = false
 

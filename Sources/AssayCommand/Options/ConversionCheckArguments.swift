@@ -34,7 +34,8 @@ struct ConversionCheckArguments: ParsableArguments {
     let matches: Bool
     if let list = try ManyInputs.list(inputs, for: model, expected: expected) {
       let many = try ManyInputs(
-        model, list, expected: expected, options: options, title: "assay convert", quiet: quiet)
+        model, list, expected: expected, options: options,
+        InputLoop("assay convert", quiet: quiet))
       (matches, text) = (many.matches, many.text)
       if !matches { Console.write(text) }
       try many.loop.conclude()
@@ -66,7 +67,7 @@ struct ConversionCheckArguments: ParsableArguments {
       all.comparison.tolerances = Tolerances(tolerance)
     }
     let (comparison, loop) = try ModelDiffArguments.compare(
-      network, program, inputs: inputs, all, title: "assay convert", quiet: quiet)
+      network, program, inputs: inputs, all, InputLoop("assay convert", quiet: quiet))
     if !comparison.matches { Console.write(ModelDifferenceText(comparison: comparison).text()) }
     try loop?.conclude()
     if comparison.matches { return }

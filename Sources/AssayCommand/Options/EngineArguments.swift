@@ -29,12 +29,12 @@ struct EngineArguments: ParsableArguments {
     return options
   }
 
-  /// How to predict and compare.
-  func comparison(
+  /// How to predict.
+  func prediction(
     _ compile: CompileOptions, _ layout: ArrayLayout, _ images: ImageOptions?,
     _ compute: ComputePrecisionArguments? = nil
-  ) -> Comparison.Options {
-    var options = Comparison.Options()
+  ) -> Predictor.Options {
+    var options = Predictor.Options()
     options.layout = layout
     options.images = images
     options.engine = compile
