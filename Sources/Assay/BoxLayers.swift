@@ -166,8 +166,7 @@ struct BoxLayers {
       var mean = Reduce()
       (mean.mode, mean.axis) = (.avg, .c)
       let doubt = add(mean, add(Activation(.sigmoid), slice(numbers, 1..<8, by: 2)))
-      confidence = add(
-        Multiply(), certain, add(Activation(.linear(alpha: -1, beta: 1)), doubt))
+      confidence = add(Multiply(), certain, add(Activation(.linear(alpha: -1, beta: 1)), doubt))
     }
     var scores = confidence ?? ""
     if decoder.classes > 0 {
@@ -289,9 +288,7 @@ struct BoxLayers {
     own.kernel = Weights([Float](repeating: 1, count: classes))
     own.hasBias = true
     own.bias = Weights(
-      (0..<classes).map { label in
-        -Float(label >= rows.background ?? .max ? label + 1 : label)
-      })
+      (0..<classes).map { label in -Float(label >= rows.background ?? .max ? label + 1 : label) })
     var distance = Unary()
     (distance.type, distance.scale) = (.abs, 1)
     let far = add(distance, add(own, slice(all, 1..<2)))
@@ -312,8 +309,7 @@ struct BoxLayers {
       if parts.count > 1 {
         let all = names.take("boxes_all")
         layers.append(
-          NeuralNetworkLayer(
-            all, Concat(), input: parts.map { $0[keyPath: path] }, output: [all]))
+          NeuralNetworkLayer(all, Concat(), input: parts.map { $0[keyPath: path] }, output: [all]))
         blob = all
       }
       _ = reshape(blob, [1, count, width], output: name)

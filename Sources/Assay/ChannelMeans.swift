@@ -19,8 +19,7 @@ package struct ChannelMeans: Sendable {
   ) throws {
     let images = try options.images ?? ImageOptions(recordedIn: model)
     try self.init(
-      model, InputList.values(words, for: model, images, options.engine.hooks), options,
-      onProgress)
+      model, InputList.values(words, for: model, images, options.engine.hooks), options, onProgress)
   }
 
   init(
@@ -48,8 +47,7 @@ package struct ChannelMeans: Sendable {
           let channels = blob.shape[start..<end].reduce(1, *)
           let run = blob.shape[end...].reduce(1, *)
           guard channels > 0, run > 0 else { continue }
-          var own =
-            sums[layer.name] ?? (sums: [Double](repeating: 0, count: channels), count: 0)
+          var own = sums[layer.name] ?? (sums: [Double](repeating: 0, count: channels), count: 0)
           guard own.sums.count == channels else { continue }
           let elements = blob.elements
           for part in 0..<elements.count / run {

@@ -31,8 +31,7 @@ package struct ClassNames: Sendable {
       let labels = try path.map({ NeuralNetworkClassifier.ClassLabels(try LabelFile.read($0)) })
         ?? model.classLabels
     else { return nil }
-    names =
-      keepsIdentifiers ? labels.strings : labels.strings.map { WordNet.split($0)?.name ?? $0 }
+    names = keepsIdentifiers ? labels.strings : labels.strings.map { WordNet.split($0)?.name ?? $0 }
     areGiven = path != nil
   }
 }

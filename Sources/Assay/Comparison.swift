@@ -124,8 +124,7 @@ public struct Comparison: Sendable {
         model,
         known: Dictionary(
           known.blobs.map { (names[$0.name] ?? $0.name, $0.value) },
-          uniquingKeysWith: { first, _ in first }),
-        inputs: values, options: options.predictor)
+          uniquingKeysWith: { first, _ in first }), inputs: values, options: options.predictor)
     }
     return result
   }
@@ -168,8 +167,7 @@ public struct Comparison: Sendable {
         name, actual: isImage ? actual.colored(like: expected).asSamples : actual,
         expected: isImage ? expected.colored(like: actual).asSamples : expected,
         tolerance: options.tolerances[name, isImage: isImage],
-        top: options.top ?? (isScores ? options.topOfScores : nil),
-        peak: isImage ? 255 : nil)
+        top: options.top ?? (isScores ? options.topOfScores : nil), peak: isImage ? 255 : nil)
     }
 
     var images: ImageDifference? {
@@ -189,9 +187,7 @@ public struct Comparison: Sendable {
       outputs.map { ($0.name, $0.value) }, with: expected, file: file, options.engine.hooks,
       states: states
     ).pairs
-    return pairs.map {
-      $0.compared(options, isImage: false, isScores: scores.contains($0.name))
-    }
+    return pairs.map { $0.compared(options, isImage: false, isScores: scores.contains($0.name)) }
   }
 
   private static func pair(
@@ -245,8 +241,7 @@ public struct Comparison: Sendable {
     for output in prediction.outputs { values[output.name] = output.value }
     let (path, expected) = expected
     let comparison = BlobComparison(
-      order: model.blobNames, actual: values, expected: expected,
-      tolerances: options.tolerances)
+      order: model.blobNames, actual: values, expected: expected, tolerances: options.tolerances)
     try require(
       !comparison.blobs.isEmpty, .mismatch,
       expected.isEmpty

@@ -151,8 +151,7 @@ extension CompressionSearch {
     }
     return Result(
       model: try model(state, steps), folds: folds, base: base, layers: entries(state, steps),
-      points: points,
-      chosen: chosen)
+      points: points, chosen: chosen)
   }
 
   /// All layers in half precision, and in codes of each number of bits, without a search.
@@ -349,9 +348,7 @@ extension CompressionSearch {
     point.relativeError =
       squares.error == 0
       ? 0 : (squares.error / max(squares.values, .leastNormalMagnitude)).squareRoot()
-    if !agreements.isEmpty {
-      point.agreement = agreements.reduce(0, +) / Double(agreements.count)
-    }
+    if !agreements.isEmpty { point.agreement = agreements.reduce(0, +) / Double(agreements.count) }
     return point
   }
 }

@@ -21,9 +21,7 @@ struct CompressionSteps {
   }
 
   /// A layer and its precisions, from the largest to the smallest.
-  struct Candidate {
-    var rungs: [Rung]
-  }
+  struct Candidate { var rungs: [Rung] }
 
   let candidates: [Candidate]
   /// The precision step of each candidate, from all uncompressed to all in their smallest

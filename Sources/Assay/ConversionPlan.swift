@@ -96,9 +96,7 @@ public struct ConversionPlan: Sendable {
     var parameters = JSONObject()
     addParameters(of: refusal.configuration, path: "$config", to: &parameters)
     if !parameters.names.isEmpty { rule["parameters"] = .object(parameters) }
-    if !refusal.weights.isEmpty {
-      rule["weights"] = .array(refusal.weights.map { .string($0) })
-    }
+    if !refusal.weights.isEmpty { rule["weights"] = .array(refusal.weights.map { .string($0) }) }
     return .object(rule)
   }
 
@@ -151,8 +149,7 @@ extension ModelSource {
       let isOfMissingWeights =
         !hasWeights && error.layer != nil && entries.allSatisfy { $0.refusal == nil }
         && entries.contains(where: \.isCustom)
-      return ConversionPlan(
-        entries: entries, result: nil, error: isOfMissingWeights ? nil : error)
+      return ConversionPlan(entries: entries, result: nil, error: isOfMissingWeights ? nil : error)
     }
   }
 }

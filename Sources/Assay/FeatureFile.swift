@@ -25,9 +25,7 @@ enum FeatureFile {
     }
   }
 
-  private static func value(
-    _ item: JSONValue, isText: Bool, name: String?
-  ) throws -> FeatureValue {
+  private static func value(_ item: JSONValue, isText: Bool, name: String?) throws -> FeatureValue {
     switch item {
     case .int(let number): return .int(number)
     case .string(let text) where isText || number(item) == nil: return .string(text)
@@ -73,9 +71,7 @@ enum FeatureFile {
       shape.append(items.count)
     }
     try require(shape[depth] == items.count, "the arrays have different lengths", field: name)
-    for item in items {
-      try collect(item, depth: depth + 1, &shape, &elements, name: name)
-    }
+    for item in items { try collect(item, depth: depth + 1, &shape, &elements, name: name) }
   }
 
   private static func number(_ item: JSONValue) -> Double? {

@@ -82,9 +82,7 @@ package struct ImageDetection {
       detector.extent = info.extent(values[info.name])
     }
     let found = try detector.objects(
-      in: outputs.map {
-        DetectorOutput(name: $0.name, value: $0.value, channels: $0.channels)
-      })
+      in: outputs.map { DetectorOutput(name: $0.name, value: $0.value, channels: $0.channels) })
     let options = predictor.images
     let size = input.image.map { ($0.width, $0.height) } ?? (input.width, input.height)
     let orientation =
@@ -93,8 +91,7 @@ package struct ImageDetection {
     let mapping = try ImageMapping(
       of: size, width: input.width, height: input.height,
       input.image == nil ? ImageOptions() : options, orientation: orientation)
-    var result = Result(
-      objects: [], turnedObjects: [], image: input.image, detector: detector)
+    var result = Result(objects: [], turnedObjects: [], image: input.image, detector: detector)
     func turned(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
       mapping.turnedPoint(x * Double(input.width), y * Double(input.height))
     }
@@ -138,9 +135,7 @@ package struct ImageDetection {
         let blob = try predictor.interface.blobs(values)[input.name], blob.shape.count >= 4,
         case .array = value
       else { continue }
-      return (
-        input.name, blob.shape[blob.shape.count - 1], blob.shape[blob.shape.count - 2], nil
-      )
+      return (input.name, blob.shape[blob.shape.count - 1], blob.shape[blob.shape.count - 2], nil)
     }
     return nil
   }

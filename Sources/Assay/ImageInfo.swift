@@ -35,8 +35,7 @@ struct ImageInfo {
       let down = (target.bottom - target.top) / (source.bottom - source.top)
       let across = (target.right - target.left) / (source.right - source.left)
       let numbers =
-        [Double(height), Double(width)]
-        + (0..<count - 2).map { $0 % 2 == 0 ? down : across }
+        [Double(height), Double(width)] + (0..<count - 2).map { $0 % 2 == 0 ? down : across }
       return .array(Tensor(shape: [1, count], numbers.map { Float($0) }))
     }
     return nil

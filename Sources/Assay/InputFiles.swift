@@ -84,8 +84,7 @@ package struct InputSource: Sendable {
     try require(
       unnamed.count <= open.count, .mismatch,
       "\(counted(unnamed.count, "file")) for \(counted(open.count, "input"))",
-      file: unnamed.last?.path,
-      hint: "the model's inputs are \(names.joined(separator: ", "))")
+      file: unnamed.last?.path, hint: "the model's inputs are \(names.joined(separator: ", "))")
     for (feature, item) in zip(open, unnamed) {
       hooks.reportName(
         item.name, usedFor: "input '\(feature.name)'", unless: feature.name, file: item.path)

@@ -53,9 +53,7 @@ package struct InputList: Sequence, IteratorProtocol {
         isSingle = false
         return [.list]
       }
-      guard Folder.isFolder(word) else {
-        return [.file(word, below: Self.lastPart(of: word))]
-      }
+      guard Folder.isFolder(word) else { return [.file(word, below: Self.lastPart(of: word))] }
       isSingle = false
       let below = word.utf8.count + (word.hasSuffix("/") ? 0 : 1)
       return try Folder.files(below: word).map { .file($0, below: below) }

@@ -140,13 +140,10 @@ private struct Parts {
     let inputs = layer.input.map { shapes[$0] }
     let outputs = layer.output.map { shapes[$0] }
     let weights = layer.parameters?.weights ?? []
-    for weight in weights {
-      if let type = weight.values.storageName { weightTypes.insert(type) }
-    }
+    for weight in weights { if let type = weight.values.storageName { weightTypes.insert(type) } }
     let custom = layer.parameters as? Custom
     if let custom {
-      customClasses.append(
-        Inspection.customClass(custom, layer: place + layer.name, customLayers))
+      customClasses.append(Inspection.customClass(custom, layer: place + layer.name, customLayers))
     }
     let known = (inputs + outputs).compactMap(\.self)
     let count =
@@ -162,8 +159,7 @@ private struct Parts {
         attributes: custom == nil ? attributes : JSONObject(),
         weights: weights,
         inputShapes: inputs, outputShapes: outputs,
-        parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) },
-        multiplyAdds: count ?? 0))
+        parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) }, multiplyAdds: count ?? 0))
   }
 }
 

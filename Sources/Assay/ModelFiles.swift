@@ -17,9 +17,7 @@ package struct ModelFiles: Sendable, Equatable {
   /// Removes and returns the first of `words` and, if the second is its weights file, the second.
   ///
   /// Precondition: there is at least one word.
-  package init(from words: inout ArraySlice<String>) {
-    self.init(&words, besideModels: false)
-  }
+  package init(from words: inout ArraySlice<String>) { self.init(&words, besideModels: false) }
 
   /// The same if another model may follow; nil, without consuming a word, if the first is not a
   /// model.

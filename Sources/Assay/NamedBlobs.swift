@@ -64,9 +64,7 @@ extension Model {
     }
     if let owner = owner(ofFeature: name) { return [BlobPlace(name, models: [owner])] }
     func inside(_ index: Int, _ name: some StringProtocol) -> [BlobPlace] {
-      models[index].places(of: String(name)).map {
-        BlobPlace($0.blob, models: [index] + $0.models)
-      }
+      models[index].places(of: String(name)).map { BlobPlace($0.blob, models: [index] + $0.models) }
     }
     for index in models.indices {
       let prefix = pipelineName(index) + "/"

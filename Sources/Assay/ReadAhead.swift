@@ -127,9 +127,7 @@ package final class ReadAhead: @unchecked Sendable {
       readers.async { [self] in
         slot.item = Item(
           source: source,
-          values: Result {
-            try source.read(for: model, images: images, hooks: hooks)
-          })
+          values: Result { try source.read(for: model, images: images, hooks: hooks) })
         if predictsAhead.load(ordering: .relaxed) { predict(slot) }
         slot.isReady.signal()
       }

@@ -19,9 +19,7 @@ package struct Timings: Sendable {
   package var median: Double { (sorted[(count - 1) / 2] + sorted[count / 2]) / 2 }
 
   /// The shortest time that at least `share` of all do not exceed (nearest rank).
-  package func percentile(_ share: Double) -> Double {
-    sorted.nearestRank(share)
-  }
+  package func percentile(_ share: Double) -> Double { sorted.nearestRank(share) }
 }
 
 /// Two measurements of the same work, and whether they differ by more than noise.

@@ -78,8 +78,7 @@ extension Model {
       return feature
     }
     let thresholds = [
-      threshold(
-        "iouThreshold", detector.overlap, "The largest overlap of two boxes of a class"),
+      threshold("iouThreshold", detector.overlap, "The largest overlap of two boxes of a class"),
       threshold("confidenceThreshold", detector.threshold, "The smallest confidence of a box"),
     ]
     var confidence = array("confidence", nil, classes)

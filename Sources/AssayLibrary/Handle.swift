@@ -24,9 +24,7 @@ private let handles = Mutex(Handles())
 
 extension Handle {
   /// The number of the object, which lives until `release`.
-  func retained() -> OpaquePointer? {
-    OpaquePointer(bitPattern: handles.withLock { $0.add(self) })
-  }
+  func retained() -> OpaquePointer? { OpaquePointer(bitPattern: handles.withLock { $0.add(self) }) }
 
   /// - Throws: `.usage` if the pointer is NULL, or not one to a living object of this kind.
   static func object(_ pointer: OpaquePointer?) throws -> Self {

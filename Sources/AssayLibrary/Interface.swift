@@ -87,9 +87,7 @@ extension ArrayFeatureType.DataType {
 
 extension NumericType {
   /// The type's number in `assay.h`.
-  var number: Int32 {
-    rawValue.utf8.reduce(0) { $0 << 8 | Int32($1 >= 0x40 ? $1 : $1 &- 0x30) }
-  }
+  var number: Int32 { rawValue.utf8.reduce(0) { $0 << 8 | Int32($1 >= 0x40 ? $1 : $1 &- 0x30) } }
 
   /// The type with that number.
   init?(number: Int32) {

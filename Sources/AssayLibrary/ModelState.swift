@@ -32,17 +32,14 @@ final class ModelState: Handle {
     return content.withLock { $0.values }
   }
 
-  func set(_ values: [String: FeatureValue]) {
-    content.withLock { $0 = Content(values: values) }
-  }
+  func set(_ values: [String: FeatureValue]) { content.withLock { $0 = Content(values: values) } }
 
   func read(_ name: String) throws -> UnsafePointer<assay_value> {
     let feature = try feature(name)
     return try content.withLock { content in
       if let known = content.read[name] { return known.value }
       guard let value = content.values[name] else {
-        throw ModelError(
-          .mismatch, "the state is empty before the first prediction", field: name)
+        throw ModelError(.mismatch, "the state is empty before the first prediction", field: name)
       }
       let read = StateValue(value, of: feature)
       content.read[name] = read

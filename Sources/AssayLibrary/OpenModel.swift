@@ -61,8 +61,7 @@ extension Predictor.Options {
   /// - Throws: `.usage` if a field has no meaning; whatever a plug-in that cannot be loaded throws.
   init(_ options: assay_options) throws {
     self.init()
-    try require(
-      options.threads >= 0, .usage, "threads is \(options.threads)", field: "options")
+    try require(options.threads >= 0, .usage, "threads is \(options.threads)", field: "options")
     engine.threads = options.threads == 0 ? nil : Int(options.threads)
     engine.maxMemory = options.max_memory == 0 ? nil : Int(clamping: options.max_memory)
     switch Int(options.layout) {

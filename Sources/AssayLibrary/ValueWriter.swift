@@ -68,14 +68,12 @@ final class ValueWriter {
 
   private func dictionary(_ entries: [FeatureKey: Double]) -> assay_value {
     let sorted = entries.sorted { $0.key < $1.key }
-    var result = numbers(
-      ASSAY_KIND_DICTIONARY, .float64, sorted.map(\.value), [sorted.count])
+    var result = numbers(ASSAY_KIND_DICTIONARY, .float64, sorted.map(\.value), [sorted.count])
     let keys = sorted.compactMap { if case .int(let key) = $0.key { Int64(key) } else { nil } }
     if keys.count == sorted.count {
       result.number_keys = memory.array(keys)
     } else {
-      result.text_keys = memory.array(
-        sorted.map { Optional(memory.text($0.key.description)) })
+      result.text_keys = memory.array(sorted.map { Optional(memory.text($0.key.description)) })
     }
     return result
   }

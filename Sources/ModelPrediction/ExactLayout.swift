@@ -58,9 +58,7 @@ package struct ExactLayout: Sendable, Equatable {
     return Self.reordered(blob, from: axes, to: source)
   }
 
-  private static func reordered(
-    _ array: Tensor, from: [Character], to: [Character]
-  ) -> Tensor {
+  private static func reordered(_ array: Tensor, from: [Character], to: [Character]) -> Tensor {
     let shared = from.filter(to.contains)
     let dense = array.reshaped(zip(from, array.shape).filter { to.contains($0.0) }.map(\.1))
     let order = to.compactMap { shared.firstIndex(of: $0) }

@@ -63,8 +63,7 @@ package struct SourceShape: Sendable {
     letters = String(layout.source)
     isFlexible = false
     let sizes = Dictionary(zip(layout.model, declared)) { first, _ in first }
-    self.sizes =
-      declared.count == layout.model.count ? layout.source.map { sizes[$0] ?? 1 } : []
+    self.sizes = declared.count == layout.model.count ? layout.source.map { sizes[$0] ?? 1 } : []
   }
 }
 

@@ -198,9 +198,7 @@ package struct Feature: Sendable {
     return blob
   }
 
-  private func checkShape(
-    of blob: Tensor, declared: ArrayFeatureType, given: [Int]
-  ) throws {
+  private func checkShape(of blob: Tensor, declared: ArrayFeatureType, given: [Int]) throws {
     guard declared.flexibility == nil, let expected = type.networkShape(in: NeuralNetwork()) else {
       return
     }
@@ -259,18 +257,14 @@ extension Feature {
   }
 
   /// Converts `[N, H, W, C]` in RGB to `[1, N, C, H, W]` in the color space's order.
-  private static func planes(
-    _ pixels: Tensor, colorSpace: ImageFeatureType.ColorSpace
-  ) -> Tensor {
+  private static func planes(_ pixels: Tensor, colorSpace: ImageFeatureType.ColorSpace) -> Tensor {
     let planes = pixels.transposed([0, 3, 1, 2])
     let blob = planes.reshaped([1] + planes.shape)
     return colorSpace == .bgr ? blob.reversed(2) : blob
   }
 
   /// `[H, W, C]` in RGB, or `[N, H, W, C]` for several images.
-  private static func image(
-    _ blob: Tensor, colorSpace: ImageFeatureType.ColorSpace
-  ) -> Tensor {
+  private static func image(_ blob: Tensor, colorSpace: ImageFeatureType.ColorSpace) -> Tensor {
     let axes = blob.shape.count
     let blob =
       axes < 5 ? blob.reshaped([Int](repeating: 1, count: 5 - axes) + blob.shape) : blob

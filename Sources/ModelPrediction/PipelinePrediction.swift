@@ -14,8 +14,7 @@ extension Predictor {
         for input in member.inputs {
           guard let blob = available[input.name] else {
             if input.type?.isOptional == true { continue }
-            throw ModelError(
-              .malformed, "no earlier model produces its input '\(input.name)'")
+            throw ModelError(.malformed, "no earlier model produces its input '\(input.name)'")
           }
           let feature = member.interface.features[input.name]
           if let producer = producers[input.name], let feature {
@@ -46,8 +45,7 @@ extension Feature {
     switch (producer.type.kind, type.kind) {
     case (.image(let from), .image(let to)):
       let axes = blob.shape.count
-      var image = blob.reshaped(
-        [Int](repeating: 1, count: max(0, 5 - axes)) + blob.shape)
+      var image = blob.reshaped([Int](repeating: 1, count: max(0, 5 - axes)) + blob.shape)
       image.withUnsafeMutableElements { elements in
         for index in elements.indices { elements[index] = Float(UInt8(rounding: elements[index])) }
       }

@@ -56,7 +56,5 @@ extension PredictedOutput {
   }
 
   /// The text, if it is one.
-  package var text: String? {
-    if case .feature(.string(let text)) = kind { text } else { nil }
-  }
+  package var text: String? { if case .feature(.string(let text)) = kind { text } else { nil } }
 }

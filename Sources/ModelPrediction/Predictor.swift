@@ -82,8 +82,7 @@ public final class Predictor: Sendable {
         .unsupported,
         type == model.typeName
           ? "models of type \(type) cannot run"
-          : "pipelines with a model of type \(type) cannot run",
-        hint: Model.remedy(forType: type))
+          : "pipelines with a model of type \(type) cannot run", hint: Model.remedy(forType: type))
     }
     let images = try options.images ?? ImageOptions(recordedIn: model)
     self.images = images
@@ -94,8 +93,7 @@ public final class Predictor: Sendable {
     memberOptions.images = images
     if model.usesFeatures { memberOptions.layout = .coreml }
     if case .features(let features)? = model.type {
-      runner = try FeatureModelRunner(
-        features.parameters, model.description ?? ModelDescription())
+      runner = try FeatureModelRunner(features.parameters, model.description ?? ModelDescription())
     } else {
       runner = nil
     }
@@ -122,9 +120,7 @@ public final class Predictor: Sendable {
   }
 
   /// The outputs of the model by name, if it is not a network; a network's as those of a pipeline.
-  package func features(
-    _ values: [String: FeatureValue]
-  ) throws -> [String: FeatureValue] {
+  package func features(_ values: [String: FeatureValue]) throws -> [String: FeatureValue] {
     guard model.usesFeatures else { return try predict(values).features(model) }
     report(inputs: values)
     try interface.requireNames(values)
@@ -170,9 +166,7 @@ public final class Predictor: Sendable {
         try states[state.name] ?? Tensor(checkedShape: state.shape) { $0.initialize(repeating: 0) }
     }
     var results = try compiled.network.predict(blobs)
-    for state in compiled.states {
-      states[state.name] = results.removeValue(forKey: state.output)
-    }
+    for state in compiled.states { states[state.name] = results.removeValue(forKey: state.output) }
     return results
   }
 

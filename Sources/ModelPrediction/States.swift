@@ -72,9 +72,7 @@ extension Predictor {
     }
     var tensors: [String: Tensor] = [:]
     for state in self.states {
-      if let value = states[state.name] {
-        tensors[state.name] = try self.state(value, of: state)
-      }
+      if let value = states[state.name] { tensors[state.name] = try self.state(value, of: state) }
     }
     let prediction = try predict(values, programStates: &tensors)
     states = tensors.mapValues { .array($0) }

@@ -35,9 +35,7 @@ package struct ReportedWeight: Sendable {
   package var storage: String?
   package var distribution: ValueDistribution?
 
-  package init(
-    name: String, shape: [Int], storage: String?, distribution: ValueDistribution?
-  ) {
+  package init(name: String, shape: [Int], storage: String?, distribution: ValueDistribution?) {
     self.name = name
     self.shape = shape
     self.storage = storage
@@ -45,9 +43,7 @@ package struct ReportedWeight: Sendable {
   }
 
   /// Its name and shape.
-  package var text: String {
-    "\(name) \(shape.map(String.init).joined(separator: "×"))"
-  }
+  package var text: String { "\(name) \(shape.map(String.init).joined(separator: "×"))" }
 }
 
 extension Report {

@@ -35,9 +35,7 @@ struct LayeredLayout {
   /// - Parameters:
   ///   - edges: pairs of nodes, the first before the second.
   ///   - rowGap: the distance between two rows.
-  init(
-    widths: [Double], heights: [Double], edges: [(from: Int, to: Int)], rowGap: Double
-  ) {
+  init(widths: [Double], heights: [Double], edges: [(from: Int, to: Int)], rowGap: Double) {
     let ranks = Self.ranks(count: widths.count, edges)
     nodeCount = widths.count
     var widths = widths
@@ -143,9 +141,7 @@ struct LayeredLayout {
       var offsets: [Double] = []
       var blocks: [(sum: Double, weight: Double, count: Int)] = []
       for (place, node) in rows[index].enumerated() {
-        if place > 0 {
-          offset += (widths[rows[index][place - 1]] + widths[node]) / 2 + Self.gap
-        }
+        if place > 0 { offset += (widths[rows[index][place - 1]] + widths[node]) / 2 + Self.gap }
         offsets.append(offset)
         let isLoose = node >= nodeCount && (above[node] + below[node]).contains { $0 < nodeCount }
         let weight = isLoose ? 1.0 : 8.0

@@ -8,9 +8,7 @@ package struct Report: Sendable {
 
   package init(_ title: String) { self.title = title }
 
-  package mutating func add(_ html: HTML) {
-    body.append("<div class=\"text\">\n\(html)</div>\n")
-  }
+  package mutating func add(_ html: HTML) { body.append("<div class=\"text\">\n\(html)</div>\n") }
 
   package mutating func add(_ heading: String, _ html: HTML, kind: HTML = "text") {
     headings.append(heading)
@@ -81,9 +79,7 @@ extension HTML {
   }
 
   /// A table with a header row; numeric columns are right-aligned.
-  package static func table(
-    _ titles: [String], _ rows: [[HTML]], numbers: Set<Int> = []
-  ) -> HTML {
+  package static func table(_ titles: [String], _ rows: [[HTML]], numbers: Set<Int> = []) -> HTML {
     func line(_ cells: [HTML], _ tag: HTML) -> HTML {
       let cells = cells.enumerated().map { index, text -> HTML in
         "<\(tag)\(numbers.contains(index) ? " class=\"number\"" : "" as HTML)>\(text)</\(tag)>"

@@ -44,8 +44,7 @@ package struct ValueDistribution: Sendable, Equatable {
     }
     let text =
       "\(number(range.lowerBound)) to \(number(range.upperBound)), mean \(number(mean)), "
-      + "deviation \(number(deviation))"
-      + (invalidCount == 0 ? "" : ", \(invalidCount) not finite")
+      + "deviation \(number(deviation))" + (invalidCount == 0 ? "" : ", \(invalidCount) not finite")
     return """
       <svg width="\(counts.count * 6)" height="41" role="img" aria-label="\(text)">\
       <path class="bar" d="M0 40\(bars.joined())"/></svg><span class="faint"> \(text)</span>

@@ -27,9 +27,7 @@ package struct ArrayPairing: Sendable, Equatable {
     let restActual = actual.indices.filter { !taken.contains($0) }
     let restExpected = expected.indices.filter { partners[$0] == nil }
     let pairsByOrder = restActual.count == restExpected.count
-    if pairsByOrder {
-      for (a, b) in zip(restActual, restExpected) { partners[b] = a }
-    }
+    if pairsByOrder { for (a, b) in zip(restActual, restExpected) { partners[b] = a } }
     pairs = partners.enumerated().compactMap { position, partner in
       partner.map { Pair(actual: $0, expected: position) }
     }

@@ -39,8 +39,7 @@ public struct ClassAgreement: Sendable, Equatable {
     func key(_ score: Float) -> Float { score.isNaN ? -.infinity : score }
     return Array(
       scores.enumerated().sorted { x, y in
-        key(x.element) != key(y.element)
-          ? key(x.element) > key(y.element) : x.offset < y.offset
+        key(x.element) != key(y.element) ? key(x.element) > key(y.element) : x.offset < y.offset
       }.prefix(count).map(\.offset))
   }
 }

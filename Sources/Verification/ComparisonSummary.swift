@@ -68,8 +68,7 @@ package struct OutputSummary: Sendable {
   /// best classes that are among the actual ones; nil for an output without scores.
   package var agreement: (top1: Double, topN: Double)? {
     classes.inputs == 0
-      ? nil
-      : (classes.top1 / Double(classes.inputs), classes.topN / Double(classes.inputs))
+      ? nil : (classes.top1 / Double(classes.inputs), classes.topN / Double(classes.inputs))
   }
 }
 

@@ -53,9 +53,7 @@ public struct ErrorMetrics: Sendable, Equatable {
 
   /// Precondition: the arrays have as many elements. Indices count along the axes of `expected`.
   /// - Parameter peak: the largest possible value; nil for the largest actual value.
-  public init(
-    _ actual: Tensor, _ expected: Tensor, _ tolerance: Tolerance, peak: Double? = nil
-  ) {
+  public init(_ actual: Tensor, _ expected: Tensor, _ tolerance: Tolerance, peak: Double? = nil) {
     self = actual.withUnsafeElements { a in
       expected.withUnsafeElements { b in
         ErrorMetrics(a, b, shape: expected.shape, tolerance, peak: peak)
@@ -116,15 +114,13 @@ public struct ErrorMetrics: Sendable, Equatable {
     meanError = sums.error / finite
     rootMeanSquareError = (sums.squaredError / finite).squareRoot()
     let norms = sums.squaredActual.squareRoot() * sums.squaredExpected.squareRoot()
-    cosine =
-      norms > 0 ? sums.product / norms : sums.squaredActual == sums.squaredExpected ? 1 : 0
+    cosine = norms > 0 ? sums.product / norms : sums.squaredActual == sums.squaredExpected ? 1 : 0
     peakSignalToNoise =
       sums.squaredError == 0
       ? .infinity
       : 20 * log10((peak ?? largestExpected) / (sums.squaredError / finite).squareRoot())
     signalToNoise =
-      sums.squaredError == 0
-      ? .infinity : 10 * log10(sums.squaredExpected / sums.squaredError)
+      sums.squaredError == 0 ? .infinity : 10 * log10(sums.squaredExpected / sums.squaredError)
     self.largestExpected = largestExpected
     countOutside = outside
     countNotFinite = notFinite

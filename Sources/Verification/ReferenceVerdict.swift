@@ -19,9 +19,7 @@ public enum ReferenceVerdict: String, Sendable, Equatable {
   static let roundingPart = 5e-5
 
   /// Precondition: the three arrays have the same number of elements, in the same order.
-  package init(
-    actual: Tensor, expected: Tensor, reference: ReferenceTensor, tolerance: Tolerance
-  ) {
+  package init(actual: Tensor, expected: Tensor, reference: ReferenceTensor, tolerance: Tolerance) {
     if ErrorMetrics(actual, expected, tolerance).isWithinTolerance {
       self = .agrees
       return

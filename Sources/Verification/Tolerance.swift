@@ -16,8 +16,7 @@ public struct Tolerance: Sendable, Equatable {
 
   /// The tolerance for an array whose largest finite absolute value is `largest`.
   public func scaled(to largest: Double) -> Tolerance {
-    Tolerance(
-      relative: relative, absolute: isScaled ? absolute * max(1, largest) : absolute)
+    Tolerance(relative: relative, absolute: isScaled ? absolute * max(1, largest) : absolute)
   }
 
   /// The largest allowed difference from an expected element.
@@ -61,9 +60,7 @@ public struct Tolerances: Sendable, Equatable {
   public var image = Tolerance(relative: 0, absolute: 1)
 
   /// One tolerance for every output.
-  public init(_ standard: Tolerance = Tolerance.Profile.fp32.tolerance) {
-    self.standard = standard
-  }
+  public init(_ standard: Tolerance = Tolerance.Profile.fp32.tolerance) { self.standard = standard }
 
   /// The tolerance of an output.
   public subscript(name: String) -> Tolerance { self[name, isImage: false] }

@@ -148,8 +148,7 @@ private final class TrialRunner {
       guard let expected = trial.expected[output.name] else { continue }
       let actual = trial.output.reduce(output.value) { $1(output.name, $0) }
       let comparison = OutputComparison(
-        output.name, actual: actual, expected: expected,
-        tolerance: options.tolerances[output.name])
+        output.name, actual: actual, expected: expected, tolerance: options.tolerances[output.name])
       guard let metrics = comparison.metrics, metrics.countNotFinite == 0 else {
         return (.infinity, false)
       }
@@ -160,9 +159,7 @@ private final class TrialRunner {
   }
 
   private func prediction(of trial: Trial) throws -> Prediction {
-    if let last, last.changes == trial.changes, last.blobs == trial.blobs {
-      return last.prediction
-    }
+    if let last, last.changes == trial.changes, last.blobs == trial.blobs { return last.prediction }
     count += 1
     let prediction = try predictor(for: trial).prediction(of: trial.blobs)
     last = (trial.changes, trial.blobs, prediction)

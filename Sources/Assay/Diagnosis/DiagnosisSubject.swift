@@ -61,9 +61,7 @@ struct DiagnosisSubject {
   }
 
   /// Cheapest first.
-  var causes: [Cause] {
-    outputCauses + inputCauses + imageCauses + networkCauses + weightCauses
-  }
+  var causes: [Cause] { outputCauses + inputCauses + imageCauses + networkCauses + weightCauses }
 
   /// The inputs that are images or have three or one channels, with the axis of the channels.
   var channelInputs: [(name: String, axis: Int)] {

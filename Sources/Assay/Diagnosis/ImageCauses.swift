@@ -13,8 +13,7 @@ extension DiagnosisSubject {
       let size = type.size(of: image, images)
       let needsResizing = size.width != image.width || size.height != image.height
       return (needsResizing ? resizing(name) : []) + turning(name)
-        + (type.colorSpace == .grayscale && image.channelCount > 1
-          ? grays(name, image, type) : [])
+        + (type.colorSpace == .grayscale && image.channelCount > 1 ? grays(name, image, type) : [])
     }
   }
 

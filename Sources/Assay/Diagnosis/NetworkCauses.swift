@@ -141,8 +141,7 @@ extension DiagnosisSubject {
         return true
       }
     } + [
-      cause("ReLUs are leaky, with slope 0.1") {
-        (layer: inout Activation) in
+      cause("ReLUs are leaky, with slope 0.1") { (layer: inout Activation) in
         guard case .relu? = layer.function else { return false }
         layer.function = .leakyReLU(alpha: 0.1)
         return true
@@ -152,8 +151,7 @@ extension DiagnosisSubject {
         layer.function = .elu(alpha: 1)
         return true
       },
-      cause("GELUs are computed with tanh instead of erf, or vice versa") {
-        (layer: inout Gelu) in
+      cause("GELUs are computed with tanh instead of erf, or vice versa") { (layer: inout Gelu) in
         layer.mode = layer.mode == .exact ? .tanhApproximation : .exact
         return true
       },
@@ -212,8 +210,7 @@ extension DiagnosisSubject {
 extension SamePadding {
   fileprivate var onOtherSide: SamePadding {
     var other = self
-    other.asymmetryMode =
-      asymmetryMode == .bottomRightHeavy ? .topLeftHeavy : .bottomRightHeavy
+    other.asymmetryMode = asymmetryMode == .bottomRightHeavy ? .topLeftHeavy : .bottomRightHeavy
     return other
   }
 }

@@ -5,9 +5,7 @@ import TensorCore
 
 extension DiagnosisSubject {
   /// How the expected values may relate to the outputs; none needs another prediction.
-  var outputCauses: [Cause] {
-    functionCauses + orderCauses + layoutCauses + otherBlobCauses
-  }
+  var outputCauses: [Cause] { functionCauses + orderCauses + layoutCauses + otherBlobCauses }
 
   private var functionCauses: [Cause] {
     func output(_ summary: String, _ change: @escaping @Sendable ([Float]) -> [Float]) -> Cause {
@@ -221,7 +219,5 @@ private struct ClassOrder {
 
 extension [Float] {
   /// Whether they are probabilities that add up to 1.
-  fileprivate var isDistribution: Bool {
-    allSatisfy { $0 >= 0 } && abs(reduce(0, +) - 1) < 1e-3
-  }
+  fileprivate var isDistribution: Bool { allSatisfy { $0 >= 0 } && abs(reduce(0, +) - 1) < 1e-3 }
 }

@@ -93,8 +93,7 @@ extension DiagnosisSubject {
   private func permutations(_ count: Int) -> [[Int]] {
     func orders(_ rest: [Int]) -> [[Int]] {
       rest.isEmpty
-        ? [[]]
-        : rest.flatMap { first in orders(rest.filter { $0 != first }).map { [first] + $0 } }
+        ? [[]] : rest.flatMap { first in orders(rest.filter { $0 != first }).map { [first] + $0 } }
     }
     return Array(orders(Array(0..<count)).dropFirst())
   }
@@ -117,8 +116,7 @@ extension Trial {
     let double = try changeLayers(BiDirectionalLSTM.self, name) { layer in
       var isChanged = false
       for index in layer.weightParams.indices {
-        isChanged =
-          try change(&layer.weightParams[index], layer.outputVectorSize) || isChanged
+        isChanged = try change(&layer.weightParams[index], layer.outputVectorSize) || isChanged
       }
       return isChanged
     }

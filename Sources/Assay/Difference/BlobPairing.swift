@@ -15,9 +15,7 @@ struct BlobPairing {
   private let readersInA: [String: [Int]]
   private let readersInB: [String: [Int]]
 
-  init(
-    _ a: [NeuralNetworkLayer], _ b: [NeuralNetworkLayer], _ layers: [(a: Int, b: Int)]
-  ) {
+  init(_ a: [NeuralNetworkLayer], _ b: [NeuralNetworkLayer], _ layers: [(a: Int, b: Int)]) {
     self.a = a
     self.b = b
     partners = Dictionary(uniqueKeysWithValues: layers.map { ($0.b, $0.a) })
@@ -51,9 +49,7 @@ struct BlobPairing {
     case another(String?)
   }
 
-  private mutating func pair(_ x: String, _ y: String) {
-    if blobs[x] == nil { blobs[x] = y }
-  }
+  private mutating func pair(_ x: String, _ y: String) { if blobs[x] == nil { blobs[x] = y } }
 
   private static func readers(_ layers: [NeuralNetworkLayer]) -> [String: [Int]] {
     var readers: [String: [Int]] = [:]

@@ -97,9 +97,7 @@ package struct ModelComparison: Sendable {
 
 extension Comparison {
   /// Whether the outputs agree, whatever the inner blobs do.
-  package var outputsMatch: Bool {
-    outputs.allSatisfy(\.agrees) && unexpected.isEmpty
-  }
+  package var outputsMatch: Bool { outputs.allSatisfy(\.agrees) && unexpected.isEmpty }
 }
 
 /// Two models ready to run.
@@ -187,9 +185,7 @@ package struct ModelPair {
       uniquingKeysWith: { first, _ in first })
   }
 
-  private func blobName(ofSecond name: String) -> String? {
-    blobs.first { $0.value == name }?.key
-  }
+  private func blobName(ofSecond name: String) -> String? { blobs.first { $0.value == name }?.key }
 
   private func compareBlobs(_ actual: Prediction, _ expected: Prediction) -> BlobComparison {
     let found = Dictionary(

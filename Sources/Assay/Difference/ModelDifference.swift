@@ -65,8 +65,7 @@ package struct ModelDifference: Sendable {
     } else if a.pipelineModels.isEmpty, b.pipelineModels.isEmpty, a.typeName == b.typeName,
       a.type != b.type
     {
-      entries.append(
-        Entry(change: .changed, part: prefix + "model", field: "contents (not read)"))
+      entries.append(Entry(change: .changed, part: prefix + "model", field: "contents (not read)"))
     }
     let (p, q) = (a.pipelineModels, b.pipelineModels)
     for index in 0..<max(p.count, q.count) {
@@ -81,8 +80,7 @@ package struct ModelDifference: Sendable {
 
   private mutating func note(_ part: String, _ field: String, _ before: String, _ after: String) {
     guard before != after else { return }
-    entries.append(
-      Entry(change: .changed, part: part, field: field, before: before, after: after))
+    entries.append(Entry(change: .changed, part: part, field: field, before: before, after: after))
   }
 
   private mutating func compare(
@@ -112,9 +110,7 @@ package struct ModelDifference: Sendable {
       let isInside = before.contains { field.path.hasPrefix($0 + ".") }
       if others[field.path] == nil { before.insert(field.path) }
       if isInside, others[field.path] == nil, field.values.isEmpty { continue }
-      note(
-        part, field.path, Self.text(field.values),
-        others[field.path].map(Self.text) ?? "absent")
+      note(part, field.path, Self.text(field.values), others[field.path].map(Self.text) ?? "absent")
     }
     for field in b where !paths.contains(field.path) {
       note(part, field.path, "absent", Self.text(field.values))
@@ -179,8 +175,7 @@ package struct ModelDifference: Sendable {
         continue
       }
       if p is OpaqueLayer {
-        entries.append(
-          Entry(change: .changed, part: part, field: "contents (not read)"))
+        entries.append(Entry(change: .changed, part: part, field: "contents (not read)"))
         continue
       }
       compare(fields: try x.flatFields(), try y.flatFields(), part)

@@ -53,9 +53,7 @@ package struct CustomLayerEdit: Sendable {
 /// A parameter's value as it is written on a command line: `2`, `1.5`, `true`, `text`, or with its
 /// type, `long:2`.
 package struct ParameterText: Sendable, Equatable {
-  package enum Kind: String, Sendable, CaseIterable {
-    case double, string, int, long, bool
-  }
+  package enum Kind: String, Sendable, CaseIterable { case double, string, int, long, bool }
 
   package var kind: Kind?
   package var text: String

@@ -77,9 +77,7 @@ package struct EditCheck {
 
   /// What the model gave before the edit: inputs, outputs and all that becomes a feature, by their
   /// new names. `taken` has what passes between the models of a pipeline as the next one takes it.
-  private func blobs(
-    _ before: Model
-  ) throws -> (given: [String: Tensor], taken: [String: Tensor]) {
+  private func blobs(_ before: Model) throws -> (given: [String: Tensor], taken: [String: Tensor]) {
     let observed = edit.observing(before)
     let predictor = try Predictor(model: observed, options: options)
     let inputs = try predictor.randomBlobs(seed: 0)
@@ -143,8 +141,7 @@ package struct EditCheck {
     notes.append(
       shared.isEmpty
         ? "the model runs before and after the edit"
-        : "same predictions before and after: "
-          + shared.keys.sorted().joined(separator: ", "))
+        : "same predictions before and after: " + shared.keys.sorted().joined(separator: ", "))
   }
 
   private static func agree(_ a: Tensor, _ b: Tensor, _ part: Double) -> Bool {

@@ -48,8 +48,7 @@ package struct ModelEdit: Sendable {
   /// Whether the edited network computes other numbers than the one before.
   package var changesNumbers: Bool {
     !weights.isEmpty || functions != FunctionEdit() || preprocessing.isUsed || !imageInputs.isEmpty
-      || !imageOutputs.isEmpty
-      || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
+      || !imageOutputs.isEmpty || !arrays.isEmpty || customLayers.contains(where: \.changesNumbers)
   }
 
   /// The edit with the names that the names in it mean: features are also known by their places.
@@ -139,8 +138,7 @@ package struct ModelEdit: Sendable {
     }
     for name in imageInputs + imageOutputs {
       model = try model.settingImage(
-        name, colorSpace: preprocessing.color.named[name],
-        shape: shapes(model)[name])
+        name, colorSpace: preprocessing.color.named[name], shape: shapes(model)[name])
     }
     model = try PreprocessingEdit(preprocessing, newImages: imageInputs).apply(to: model, &notes)
     for (name, type) in arrayTypes { model = try model.settingArrayType(type, of: name) }

@@ -19,9 +19,7 @@ struct PreprocessingEdit {
     try checkNames(model)
     var model = model
     for name in model.imageInputs {
-      if let color = color(name, model) {
-        model = try model.settingImage(name, colorSpace: color)
-      }
+      if let color = color(name, model) { model = try model.settingImage(name, colorSpace: color) }
     }
     for (name, color) in options.color.named.sorted(by: { $0.key < $1.key })
     where !model.imageInputs.contains(name) {

@@ -136,8 +136,7 @@ struct HalfPrecisionNetwork {
         let name = layer.name
         var entry =
           found[name]
-          ?? .init(
-            name: name, type: layer.parameters?.typeName ?? "", error: 0, overflowCount: 0)
+          ?? .init(name: name, type: layer.parameters?.typeName ?? "", error: 0, overflowCount: 0)
         entry.error = own.reduce(entry.error) { max($0, $1.relativeToLargest) }
         entry.overflowCount += own.reduce(0) { $0 + $1.countNotFinite }
         found[name] = entry

@@ -14,8 +14,7 @@ struct PathTable<Value> {
   /// - Throws: `.malformed` if the path has a value already.
   mutating func insert(_ path: String, _ value: Value) throws {
     let key = Self.parts(path).joined(separator: "/")
-    try require(
-      values.updateValue(value, forKey: key) == nil, "the file '\(path)' is listed twice")
+    try require(values.updateValue(value, forKey: key) == nil, "the file '\(path)' is listed twice")
   }
 
   /// The value of the longest end of `path` that has one, without its extension if need be.

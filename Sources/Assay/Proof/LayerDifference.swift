@@ -15,9 +15,7 @@ package struct LayerDifference: Sendable {
   package let expectedShape: [Int]
 
   /// Whether they have the same axes, but for those of length 1.
-  package var fits: Bool {
-    actualShape.filter { $0 != 1 } == expectedShape.filter { $0 != 1 }
-  }
+  package var fits: Bool { actualShape.filter { $0 != 1 } == expectedShape.filter { $0 != 1 } }
 
   /// What an engine may take for zero. Core ML's recurrent layers clip the arguments of sigmoids to ±50,
   /// which makes 2e-22 of 0.

@@ -65,7 +65,6 @@ package struct ProofOrigin: Sendable {
         counterparts[name] = model.blob(named: name)
       }
     }
-    return try Proof(
-      interpreter, model, blobs: counterparts, inputs: words, options: proofOptions)
+    return try Proof(interpreter, model, blobs: counterparts, inputs: words, options: proofOptions)
   }
 }

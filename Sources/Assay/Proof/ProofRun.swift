@@ -229,9 +229,7 @@ struct ProofRun {
       let inputs = sources.sorted { $0.key < $1.key }.map { input in
         (input.key, nudged(input.value, isInput: true))
       }
-      func takeOver(_ blob: String) -> DoubleArray? {
-        values[blob].map { nudged(DoubleArray($0)) }
-      }
+      func takeOver(_ blob: String) -> DoubleArray? { values[blob].map { nudged(DoubleArray($0)) } }
       try run(Dictionary(uniqueKeysWithValues: inputs), &ignored, takeOver) { layer, value, _ in
         if let first = expected[layer], first.count == value.count {
           let before = changes[layer] ?? [Double](repeating: 0, count: first.count)

@@ -39,9 +39,7 @@ package struct RecordingScript: Sendable {
   ///   - weights: the weights file of an architecture.
   ///   - inputs: files, one per input, or a batch for a single input; random values if empty.
   /// - Throws: `.mismatch` if the framework cannot read the network.
-  package init(
-    _ source: ModelSource, model: String, weights: String?, inputs: [String]
-  ) throws {
+  package init(_ source: ModelSource, model: String, weights: String?, inputs: [String]) throws {
     let framework = try RecordingFramework(of: source)
     if case .coreML(let document) = source {
       text = try CoreMLScript(document, path: model, inputs: inputs).text
@@ -80,8 +78,7 @@ package struct RecordingScript: Sendable {
       switch framework {
       case .keras1: Self.keras1(hasWeights: weights != nil)
       case .keras:
-        Self.eager(
-          hasWeights: weights != nil, isThird: isThird, hasLambdas: !lambdas.names.isEmpty)
+        Self.eager(hasWeights: weights != nil, isThird: isThird, hasLambdas: !lambdas.names.isEmpty)
       case .caffe, .coreML: Self.caffe
       }
     // The constants follow the modules.
@@ -138,9 +135,7 @@ package struct RecordingScript: Sendable {
     ]
   }
 
-  private static func eager(
-    hasWeights: Bool, isThird: Bool, hasLambdas: Bool
-  ) -> [String] {
+  private static func eager(hasWeights: Bool, isThird: Bool, hasLambdas: Bool) -> [String] {
     [
       EagerKerasScript.modules, prepare("image / 127.5 - 1"),
       (hasLambdas ? EagerKerasScript.lambdas + "\n\n\n" : "")

@@ -19,9 +19,7 @@ extension WeightFiles {
         : ModelError(.missingFile, "no such folder", file: folder)
     }
     let manifest = folder + "/" + Self.manifest
-    guard Folder.exists(manifest) else {
-      return try readUnlisted(folder, for: model)
-    }
+    guard Folder.exists(manifest) else { return try readUnlisted(folder, for: model) }
     let (files, entries) = try inFile(manifest) {
       try Self.parse(
         JSONValue(parsing: MappedFile.read(manifest, limit: Limits.jsonBytes).array(of: UInt8.self))

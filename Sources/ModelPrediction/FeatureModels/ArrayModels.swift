@@ -31,8 +31,7 @@ extension Normalizer: DirectFeatureModel {
       }
     let divisor = length == 0 ? 1 : length
     return [
-      inputs.output: .numbers(
-        NumberArray(shape: array.shape, array.elements.map { $0 / divisor }))
+      inputs.output: .numbers(NumberArray(shape: array.shape, array.elements.map { $0 / divisor }))
     ]
   }
 }
@@ -68,8 +67,7 @@ extension Imputer: DirectFeatureModel {
     case .doubles(let values): .numbers(NumberArray(values))
     case .int64s(let values): .numbers(NumberArray(values.map(Double.init)))
     case .stringDictionary(let entries):
-      .dictionary(
-        Dictionary(entries.map { (.string($0.key), $0.value) }, uniquingKeysWith: { $1 }))
+      .dictionary(Dictionary(entries.map { (.string($0.key), $0.value) }, uniquingKeysWith: { $1 }))
     case .int64Dictionary(let entries):
       .dictionary(Dictionary(entries.map { (.int($0.key), $0.value) }, uniquingKeysWith: { $1 }))
     }
@@ -89,11 +87,9 @@ extension Imputer: DirectFeatureModel {
     case (.numbers(let array), .numbers(let others)?):
       return .numbers(
         NumberArray(
-          shape: array.shape,
-          zip(array.elements, others.elements).map { isMissing($0) ? $1 : $0 }))
+          shape: array.shape, zip(array.elements, others.elements).map { isMissing($0) ? $1 : $0 }))
     case (.dictionary(let entries), .dictionary(let others)?):
-      return .dictionary(
-        entries.merging(others) { own, other in own.isNaN ? other : own })
+      return .dictionary(entries.merging(others) { own, other in own.isNaN ? other : own })
     default: return value
     }
   }
@@ -116,9 +112,7 @@ extension Identity: DirectFeatureModel {
     let description = inputs.description
     var results = inputs.values
     for (input, output) in zip(description.input, description.output)
-    where results[output.name] == nil {
-      results[output.name] = inputs.values[input.name]
-    }
+    where results[output.name] == nil { results[output.name] = inputs.values[input.name] }
     return results
   }
 }

@@ -15,9 +15,7 @@ extension OneHotEncoder: DirectFeatureModel {
       place != nil || unknown == .ignore, .mismatch,
       "the value is none of the \(keys.count) categories",
       field: inputs.description.input.first?.name)
-    if isSparse {
-      return [inputs.output: .dictionary(place.map { [.int($0): 1] } ?? [:])]
-    }
+    if isSparse { return [inputs.output: .dictionary(place.map { [.int($0): 1] } ?? [:])] }
     var result = [Double](repeating: 0, count: keys.count)
     if let place { result[place] = 1 }
     return [inputs.output: .numbers(NumberArray(result))]

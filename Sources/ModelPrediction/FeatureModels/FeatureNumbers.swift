@@ -117,9 +117,7 @@ extension FeatureValue {
 
 extension NumberArray {
   /// The array in the declared shape, if it differs only in axes of length 1.
-  fileprivate func fitted(
-    to declared: ArrayFeatureType, feature: String
-  ) throws -> NumberArray {
+  fileprivate func fitted(to declared: ArrayFeatureType, feature: String) throws -> NumberArray {
     let wanted = declared.shape
     guard declared.flexibility == nil, !wanted.isEmpty, wanted != shape else { return self }
     try require(
@@ -130,9 +128,7 @@ extension NumberArray {
 }
 
 extension [FeatureKey: Double] {
-  fileprivate func withKeys(
-    of kind: FeatureType.DictionaryKey?, feature: String
-  ) throws -> Self {
+  fileprivate func withKeys(of kind: FeatureType.DictionaryKey?, feature: String) throws -> Self {
     var result: Self = [:]
     for (key, value) in self {
       switch (kind, key) {

@@ -91,8 +91,7 @@ extension Prediction {
         value: Tensor(shape: array.shape, array.elements.map { Float($0) }))
     case .int, .double:
       return PredictedOutput(
-        name: name, kind: .feature(value),
-        value: Tensor(shape: [], [Float(value.number ?? .nan)]))
+        name: name, kind: .feature(value), value: Tensor(shape: [], [Float(value.number ?? .nan)]))
     case .string:
       return PredictedOutput(name: name, kind: .feature(value), value: Tensor(shape: [0]))
     }

@@ -37,9 +37,7 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
       let padding = [Double](repeating: 0, count: rows * width - elements.count)
       return .numbers(NumberArray(shape: [rows, width], elements + padding))
     }
-    return [
-      confidenceOutput: picked(confidences, classes), coordinatesOutput: picked(boxes, 4),
-    ]
+    return [confidenceOutput: picked(confidences, classes), coordinatesOutput: picked(boxes, 4)]
   }
 
   private struct Candidate {
@@ -89,8 +87,7 @@ extension NonMaximumSuppressionModel: DirectFeatureModel {
       else { continue }
       if case .range(let ranges)? = array.flexibility, let range = ranges.first {
         let least = min(max(0, range.lowerBound), Limits.dimension)
-        return range.upperBound > 0
-          ? min(max(count, least), range.upperBound) : max(count, least)
+        return range.upperBound > 0 ? min(max(count, least), range.upperBound) : max(count, least)
       }
       if array.shape.count == 2, array.flexibility == nil {
         return try checkedProduct(Array(array.shape.prefix(1)), limit: Limits.dimension)

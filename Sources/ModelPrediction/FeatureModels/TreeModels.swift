@@ -20,8 +20,7 @@ struct TreeComputation: FeatureModelComputation {
     base =
       ensemble.base.isEmpty
       ? [Double](repeating: 0, count: max(1, ensemble.dimensions)) : ensemble.base
-    featureCount =
-      (nodes.filter { $0.behavior != .leaf }.map(\.featureIndex).max() ?? -1) + 1
+    featureCount = (nodes.filter { $0.behavior != .leaf }.map(\.featureIndex).max() ?? -1) + 1
     self.results = results
   }
 
