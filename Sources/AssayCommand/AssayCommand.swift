@@ -23,9 +23,7 @@ enum Main {
       arguments = ProgramArguments.all
       Console.reportFaults(of: arguments)
       OpenedFiles.keepRecord()
-      if arguments.first == "upgrade" {
-        Console.warn("`assay upgrade` is now `assay convert`")
-      }
+      if arguments.first == "upgrade" { Console.warn("`assay upgrade` is now `assay convert`") }
       arguments = EarlierSpellings.replaced(in: arguments)
       files = try OptionsFile.named(in: &arguments)
       try checkNames(arguments)

@@ -79,8 +79,7 @@ struct BenchCommand: SourceCommand {
     defer { progress.finish() }
     let clock = ContinuousClock()
     let start = clock.now
-    var options = engine.prediction(
-      try engine.compileOptions(for: model), layout, nil, compute)
+    var options = engine.prediction(try engine.compileOptions(for: model), layout, nil, compute)
     var reader = ModelReader(source, options.engine.customLayers, global, inputs: inputs)
     reader.function = engine.program.function
     reader.missingWeights = .random(RandomWeights(seed: engine.seed))

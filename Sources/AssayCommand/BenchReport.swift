@@ -117,8 +117,7 @@ struct BenchReport {
   private var speedText: String {
     guard multiplyAdds > 0 else { return "" }
     let share = peak.map { ", \(fixedText(100 * speed / $0.all, decimals: 0))% of peak" } ?? ""
-    return
-      "  \(groupedText(multiplyAdds)) multiply-adds, "
+    return "  \(groupedText(multiplyAdds)) multiply-adds, "
       + "\(fixedText(speed / 1e9, decimals: 1)) GFLOP/s\(share)"
   }
 

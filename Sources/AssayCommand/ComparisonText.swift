@@ -2,12 +2,7 @@
 struct ComparisonText {
   let comparison: Comparison
   /// Whether it compares two models, whose outputs may differ in name.
-  private let isOfModels: Bool
-
-  init(_ comparison: Comparison, isOfModels: Bool = false) {
-    self.comparison = comparison
-    self.isOfModels = isOfModels
-  }
+  var isOfModels = false
 
   func text() -> String {
     var text = comparison.outputs.map(outputText).joined()

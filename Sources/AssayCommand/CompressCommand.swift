@@ -187,9 +187,7 @@ struct CompressCommand: SourceCommand {
     }.means
   }
 
-  private func options(
-    _ document: Model, _ compile: CompileOptions
-  ) throws -> Predictor.Options {
+  private func options(_ document: Model, _ compile: CompileOptions) throws -> Predictor.Options {
     engine.prediction(compile, search.layout, try images.options(for: document))
   }
 

@@ -33,8 +33,7 @@ struct CompressionText {
     if !points.isEmpty { text += "\n" + pointColumns.table(points) }
     if let change { text += "\n" + SummaryText(summary: change).changeTable + "\n" }
     let share = bytesBefore == 0 ? 0 : 100 * Double(bytesAfter) / Double(bytesBefore)
-    return text
-      + "weights  \(groupedText(bytesBefore)) bytes → \(groupedText(bytesAfter)) bytes, "
+    return text + "weights  \(groupedText(bytesBefore)) bytes → \(groupedText(bytesAfter)) bytes, "
       + "\(fixedText(share, decimals: 1))%\n"
   }
 

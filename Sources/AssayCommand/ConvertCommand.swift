@@ -102,7 +102,7 @@ struct ConvertCommand: SourceCommand {
     if verbose { reader.onVisit = { Console.note(Console.escaped($0)) } }
     if dryRun {
       reader.onPlan = { plan in
-        let report = PlanReport(plan, file: model)
+        let report = PlanReport(plan: plan, file: model)
         Console.write(report.text)
         guard let result = try report.result() else { throw ExitCode.success }
         return result

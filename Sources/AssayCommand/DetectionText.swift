@@ -45,12 +45,8 @@ struct DetectionText {
     }
   }
 
-  static func numbers(_ box: Box) -> [Double] {
-    [box.left, box.top, box.width, box.height]
-  }
+  static func numbers(_ box: Box) -> [Double] { [box.left, box.top, box.width, box.height] }
 
   /// In COCO's format.
-  static func box(_ box: Box) -> JSONText {
-    numbers(box).json { $0.json(digits: 9) }
-  }
+  static func box(_ box: Box) -> JSONText { numbers(box).json { $0.json(digits: 9) } }
 }

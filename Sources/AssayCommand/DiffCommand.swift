@@ -186,7 +186,7 @@ struct DiffCommand: SourceCommand {
       comparison = try Comparison.compare(
         arrays: files[0], with: files[1], options: options(for: nil, compile))
     }
-    let text = ComparisonText(comparison)
+    let text = ComparisonText(comparison: comparison)
     let why = diagnosis.map { DiagnosisText(diagnosis: $0, isLimited: !diagnose) }
     let half = study.map(HalfPrecisionText.init)
     Console.write(
@@ -242,7 +242,7 @@ struct DiffCommand: SourceCommand {
       Console.print(text.json(failed: many?.json, proof: proof).text)
     } else {
       Console.write(text.text())
-      if let proof { Console.write("\n" + ProofText(proof).text(files.path)) }
+      if let proof { Console.write("\n" + ProofText(proof: proof).text(files.path)) }
       if first.isSource, !comparison.matches || proof?.finding != nil, diagnoses != false {
         Console.write(text.explanation(proof?.finding, files.path))
       }
@@ -274,8 +274,7 @@ struct DiffCommand: SourceCommand {
     options.predictor = comparison.predictor
     options.rounding = max(options.rounding, comparison.tolerances.standard.relative / 10)
     do {
-      return try origin.proof(
-        of: second.model, renamed: renamed, inputs: words, options: options)
+      return try origin.proof(of: second.model, renamed: renamed, inputs: words, options: options)
     } catch let error as ModelError where error.code != .outOfMemory {
       if error.code != .unsupported, !global.quiet {
         Console.note("not compared: \(Console.escaped(error.description))")
@@ -304,12 +303,9 @@ struct DiffCommand: SourceCommand {
       report.report == nil && destination == nil, .usage, "--report and -o take a single input")
   }
 
-  func options(
-    for document: Model?, _ compile: CompileOptions
-  ) throws -> Comparison.Options {
+  func options(for document: Model?, _ compile: CompileOptions) throws -> Comparison.Options {
     var options = Comparison.Options(
-      engine.prediction(
-        compile, layout, try document.map { try images.options(for: $0) }, compute))
+      engine.prediction(compile, layout, try document.map { try images.options(for: $0) }, compute))
     if let document { try compute.requireLayers(in: document) }
     options.tolerances = Tolerances((profile ?? (isHalf ? .fp16 : .fp32)).tolerance)
     for value in rtol {

@@ -1,7 +1,5 @@
 /// `--color-output` of the version before; now `NO_COLOR` alone turns colors off.
-enum ColorOutput: String, ExpressibleByArgument {
-  case auto, always, never
-}
+enum ColorOutput: String, ExpressibleByArgument { case auto, always, never }
 
 /// Words of the command line under their names in the version before, which stay for one version.
 enum EarlierSpellings {

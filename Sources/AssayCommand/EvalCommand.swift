@@ -102,11 +102,7 @@ struct EvalCommand: SourceCommand {
       let predictor = try Predictor(model: document, options: options)
       let list = try InputList(
         Array(words), for: document, line: InputList.standardInput(for: Array(words)))
-      if let mode {
-        try detect(predictor, list, mode)
-      } else {
-        try classify(predictor, list)
-      }
+      if let mode { try detect(predictor, list, mode) } else { try classify(predictor, list) }
     }
   }
 

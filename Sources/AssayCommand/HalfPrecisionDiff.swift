@@ -14,8 +14,7 @@ extension DiffCommand {
     of files: ModelFiles, _ inputs: [String], _ reader: ModelReader, _ compile: CompileOptions
   ) throws {
     try require(
-      destination == nil && !models.structure, .usage,
-      "-o and --structure compare two models")
+      destination == nil && !models.structure, .usage, "-o and --structure compare two models")
     var reader = reader
     reader.inputs = inputs
     let document = try reader.read(files).model

@@ -65,6 +65,5 @@ struct HelpText {
 
 extension ArgumentVisibility {
   /// That of options that `-h` leaves out.
-  static let advanced: ArgumentVisibility =
-    ProgramArguments.all.contains("-h") ? .hidden : .default
+  static let advanced: ArgumentVisibility = ProgramArguments.all.contains("-h") ? .hidden : .default
 }

@@ -26,9 +26,7 @@ struct InputFailures {
     count += 1
     if json {
       if error.file == source.name { error.file = nil }
-      Console.print(
-        JSONText.versioned(["input": source.name, "error": error.description])
-          .text)
+      Console.print(JSONText.versioned(["input": source.name, "error": error.description]).text)
       return
     }
     // Errors of single files differ; the same one for all of them is said once, and counted.

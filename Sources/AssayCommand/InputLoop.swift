@@ -39,8 +39,7 @@ struct InputLoop {
       list, for: predictor.model, images: predictor.images, hooks: predictor.hooks,
       predictor: predictor)
     try run(items, of: list, then: show) { item, values, index in
-      try body(
-        item.source, values, try items.prediction(item, values, predictor), index)
+      try body(item.source, values, try items.prediction(item, values, predictor), index)
     }
   }
 
@@ -78,7 +77,5 @@ struct InputLoop {
   }
 
   /// The failed inputs and their errors.
-  var json: JSONText {
-    failed.json { ["input": $0.input, "error": $0.error] }
-  }
+  var json: JSONText { failed.json { ["input": $0.input, "error": $0.error] } }
 }

@@ -83,9 +83,7 @@ struct InspectCommand: SourceCommand {
     }
     let read = try reader.read(ModelFiles(model, weights: weights))
     let document = read.model
-    if let exportWeights {
-      return try inFile(model) { try export(document, to: exportWeights) }
-    }
+    if let exportWeights { return try inFile(model) { try export(document, to: exportWeights) } }
     if let plan { return try inFile(model) { try printPlan(plan, of: document, registry) } }
     if let swiftStubs {
       let stubs = AppStubs(document.customLayerClasses(registry))
@@ -105,9 +103,8 @@ struct InspectCommand: SourceCommand {
       if let text = document.programText { Console.write("\n" + text) }
       return
     }
-    Console.write(
-      InspectionText(document, customLayers: registry).text(),
-      orJSON: InspectionJSON(document, customLayers: registry).json, json)
+    let text = InspectionText(document, customLayers: registry)
+    Console.write(text.text(), orJSON: text.json, json)
   }
 
   /// The option's value if it is given without one.
@@ -118,8 +115,7 @@ struct InspectCommand: SourceCommand {
   static func completed(_ arguments: [String]) -> [String] {
     guard arguments.first == configuration.commandName else { return arguments }
     let end = arguments.firstIndex(of: "--") ?? arguments.count
-    return arguments[..<end].map { $0 == "--plan" ? "--plan=\(wholePlan)" : $0 }
-      + arguments[end...]
+    return arguments[..<end].map { $0 == "--plan" ? "--plan=\(wholePlan)" : $0 } + arguments[end...]
   }
 
   private func printPlan(

@@ -1,15 +1,5 @@
 /// The output of `inspect --json`: `docs/json.md` describes it.
-struct InspectionJSON {
-  let model: Model
-  let inspection: Inspection
-  let customLayers: CustomLayerRegistry
-
-  init(_ model: Model, customLayers: CustomLayerRegistry) {
-    self.model = model
-    self.customLayers = customLayers
-    inspection = Inspection(model, customLayers: customLayers)
-  }
-
+extension InspectionText {
   var json: JSONText {
     func features(_ features: [FeatureDescription]?) -> JSONText {
       (features ?? []).json { FeatureText(feature: $0, model: model).json }
@@ -26,7 +16,7 @@ struct InspectionJSON {
       "customLayers": inspection.customClasses.map(custom),
       "parameters": inspection.parameterCount, "trainableParameters": inspection.trainableCount,
       "multiplyAdds": inspection.multiplyAdds, "weights": inspection.weightTypes,
-      "models": model.pipelineModels.map { InspectionJSON($0, customLayers: customLayers).json },
+      "models": model.pipelineModels.map { InspectionText($0, customLayers: customLayers).json },
     ])
   }
 

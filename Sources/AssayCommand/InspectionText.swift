@@ -1,8 +1,8 @@
 /// The output of `inspect`.
 struct InspectionText {
   let model: Model
-  private let inspection: Inspection
-  private let customLayers: CustomLayerRegistry
+  let inspection: Inspection
+  let customLayers: CustomLayerRegistry
 
   init(_ model: Model, customLayers: CustomLayerRegistry) {
     self.model = model
@@ -29,8 +29,7 @@ struct InspectionText {
 
   /// All names and values except those of single layers.
   var facts: [(String, String)] {
-    modelRows()
-      + (model.description?.input ?? []).map(featureRow).map { ("input " + $0.0, $0.1) }
+    modelRows() + (model.description?.input ?? []).map(featureRow).map { ("input " + $0.0, $0.1) }
       + (model.description?.output ?? []).map(featureRow).map { ("output " + $0.0, $0.1) }
       + preprocessingRows().map { ("preprocessing of " + $0.0, $0.1) } + totalRows()
       + customRows().map { ("custom layer " + $0.0, $0.1) } + shownMetadata
@@ -48,9 +47,7 @@ struct InspectionText {
       ])
     let table = TextTable(
       ["operation", ">count", ""], indent: 2,
-      rows: function.operations.map {
-        [$0.name, "\($0.count)", $0.runs ? "" : "not supported"]
-      })
+      rows: function.operations.map { [$0.name, "\($0.count)", $0.runs ? "" : "not supported"] })
     if !function.operations.isEmpty { text += table.text + "\n" }
     return text
   }
@@ -72,10 +69,7 @@ struct InspectionText {
   }
 
   private func modelRows() -> [(String, String)] {
-    var rows = [
-      ("type", model.typeName),
-      ("specification version", versionText),
-    ]
+    var rows = [("type", model.typeName), ("specification version", versionText)]
     if model.isUpdatable { rows.append(("updatable", "yes")) }
     // Those of an ML Program are in its last operation.
     let isClassifier = model.description?.predictedFeatureName.isEmpty == false

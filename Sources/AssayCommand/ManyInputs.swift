@@ -9,9 +9,7 @@ struct ManyInputs {
   let loop: InputLoop
 
   /// The inputs of `words` if there are several, or if several outputs are expected; otherwise nil.
-  static func list(
-    _ words: [String], for model: Model, expected: String?
-  ) throws -> InputList? {
+  static func list(_ words: [String], for model: Model, expected: String?) throws -> InputList? {
     let list = try InputList(
       words, for: model, namesFiles: true, line: InputList.standardInput(for: words))
     let isOfSeveral = expected.map {

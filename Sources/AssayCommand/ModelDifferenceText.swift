@@ -13,7 +13,7 @@ struct ModelDifferenceText {
     for run in comparison.runs {
       text +=
         "\n\(Console.escaped(run.input))\n"
-        + ComparisonText(run.comparison, isOfModels: true).text()
+        + ComparisonText(comparison: run.comparison, isOfModels: true).text()
     }
     if let summary = comparison.summary { text += "\n" + SummaryText(summary: summary).text() }
     return text
@@ -106,11 +106,11 @@ struct ModelDifferenceText {
       }, "weights": Self.weights.json(comparison.difference.weights),
       "notRun": comparison.notRun?.description,
       "runs": comparison.runs.json {
-        ["input": $0.input, "comparison": ComparisonText($0.comparison).json()]
+        ["input": $0.input, "comparison": ComparisonText(comparison: $0.comparison).json()]
       },
       "summary": comparison.summary.map {
         SummaryText(summary: $0).json(failed: failed ?? .array([]))
-      }, "proof": proof.map { ProofText($0).json() },
+      }, "proof": proof.map { ProofText(proof: $0).json() },
     ])
   }
 }

@@ -95,8 +95,7 @@ struct ModelReader {
         if !quiet { Console.warn(of: doubts, file: files.path) }
       }
       if warnsOfWeights, !quiet { Console.warnOfWeights(document.model, file: files.path) }
-      return Document(
-        model: document.model, isSource: false, lacksWeights: document.lacksWeights)
+      return Document(model: document.model, isSource: false, lacksWeights: document.lacksWeights)
     }
   }
 
@@ -178,8 +177,7 @@ struct ModelReader {
       for step in interface == nil ? [] : model.neuralNetwork?.preprocessing ?? [] {
         let name = Console.escaped(step.featureName)
         guard let text = model.preprocessingText(step) else { continue }
-        Console.note(
-          "'\(name)' is an image, as in the other model; preprocessing: \(text)")
+        Console.note("'\(name)' is an image, as in the other model; preprocessing: \(text)")
       }
       if warnsOfWeights {
         Console.warnOfWeights(model, file: opened.weightsFile(files.path, files.weights))

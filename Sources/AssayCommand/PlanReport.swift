@@ -1,12 +1,7 @@
 /// The output of `convert --dry-run`.
 struct PlanReport {
-  private let plan: ConversionPlan
-  private let file: String
-
-  init(_ plan: ConversionPlan, file: String) {
-    self.plan = plan
-    self.file = file
-  }
+  let plan: ConversionPlan
+  let file: String
 
   /// One line per layer: name, class, and what it becomes or why it cannot be converted.
   var text: String {

@@ -7,16 +7,8 @@ struct PlanText {
       Column("step", "step") { $0.name }, Column("type", "type") { $0.layerType },
       Column("operation", "operation") { $0.kernel }, Column("reads", "inputs") { $0.inputs },
       Column("writes", "outputs") { $0.outputs },
-      Column("shape", "shapes") {
-        $0.outputShapes
-      } cell: {
-        $0.outputShapes.map { "\($0)" }.joined(separator: " ")
-      },
-      Column("multiply-adds", "multiplyAdds") {
-        $0.multiplyAdds
-      } cell: {
-        $0.multiplyAdds > 0 ? $0.multiplyAdds.cell : ""
-      },
+      Column("shape", "shapes", { $0.map { "\($0)" }.joined(separator: " ") }, { $0.outputShapes }),
+      Column("multiply-adds", "multiplyAdds", { $0 > 0 ? $0.cell : "" }, { $0.multiplyAdds }),
     ]
   }
 

@@ -7,8 +7,7 @@ struct PluginCommand: ParsableCommand {
         assay plugin list
         assay plugin new MyLayers --for model.mlmodel
         assay run model.mlmodel cat.png --plugin ./libMyLayers.so
-      """,
-    subcommands: [New.self, List.self])
+      """, subcommands: [New.self, List.self])
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -112,8 +111,7 @@ struct PluginCommand: ParsableCommand {
       for file in package.files where file.path.hasPrefix("Sources/") {
         Console.note("wrote \(folder)/\(file.path)")
       }
-      Console.note(
-        "build it with: swift build -c release --package-path \(folder.shellWord)")
+      Console.note("build it with: swift build -c release --package-path \(folder.shellWord)")
     }
   }
 }

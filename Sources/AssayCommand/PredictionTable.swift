@@ -8,9 +8,7 @@ struct PredictionTable {
   var text: String { columns.isEmpty ? "" : Self.line(columns) + rows }
 
   /// - Throws: `.mismatch` if the columns of an input differ from those of the first.
-  mutating func add(
-    _ outputs: [PredictedOutput], of input: String, labels: [String]?
-  ) throws {
+  mutating func add(_ outputs: [PredictedOutput], of input: String, labels: [String]?) throws {
     let found = ["input"] + outputs.flatMap { Self.names($0, labels) }
     if columns.isEmpty { columns = found }
     try require(

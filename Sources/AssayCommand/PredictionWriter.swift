@@ -59,8 +59,7 @@ struct PredictionWriter {
       try table?.add(outputs, of: source.name, labels: labels?.names)
     } else if let destination {
       let path =
-        isSingle
-        ? destination : OutputFiles.path(for: source.outputStem ?? "output", outputs)
+        isSingle ? destination : OutputFiles.path(for: source.outputStem ?? "output", outputs)
       writing = try OutputFiles.writing(outputs, to: path, in: folder())
       fileCount += 1
     }

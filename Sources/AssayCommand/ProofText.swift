@@ -2,8 +2,6 @@
 struct ProofText {
   let proof: Proof
 
-  init(_ proof: Proof) { self.proof = proof }
-
   /// - Parameter source: the path of the source network.
   func text(_ source: String) -> String {
     let file = Console.escaped(String(source.split(separator: "/").last ?? ""))

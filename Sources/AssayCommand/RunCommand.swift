@@ -105,9 +105,7 @@ struct RunCommand: SourceCommand {
     try inFile(model) { try predictAll(document, Array(words), compile) }
   }
 
-  private func predictAll(
-    _ document: Model, _ inputs: [String], _ compile: CompileOptions
-  ) throws {
+  private func predictAll(_ document: Model, _ inputs: [String], _ compile: CompileOptions) throws {
     let steps = StepLog()
     let predictor = try Predictor(
       model: document, options: options(for: document, compile, steps: steps))
@@ -200,8 +198,7 @@ struct RunCommand: SourceCommand {
     for document: Model, _ compile: CompileOptions, steps: StepLog
   ) throws -> Predictor.Options {
     try compute.requireLayers(in: document)
-    var options = engine.prediction(
-      compile, layout, try images.options(for: document), compute)
+    var options = engine.prediction(compile, layout, try images.options(for: document), compute)
     options.keepsStates = carryStates
     options.keep =
       layers.contains(Self.all)

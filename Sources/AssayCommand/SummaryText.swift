@@ -23,9 +23,7 @@ struct SummaryText {
       + "\(groupedText(output.count)) inputs agree\n"
     func row(_ name: String, _ value: String) { text += "  \(name.padded(to: 26)) \(value)\n" }
     func number(_ value: Double) -> String { numberText(value, digits: 6) }
-    if output.countMisshapen > 0 {
-      row("of another shape", groupedText(output.countMisshapen))
-    }
+    if output.countMisshapen > 0 { row("of another shape", groupedText(output.countMisshapen)) }
     row("largest absolute error", number(output.largestError))
     for share in Self.shares {
       row(
@@ -44,9 +42,7 @@ struct SummaryText {
     return text
   }
 
-  private var worstTable: String {
-    Self.worstColumns.table(summary.worst, indent: 2)
-  }
+  private var worstTable: String { Self.worstColumns.table(summary.worst, indent: 2) }
 
   private static var worstColumns: [Column<ComparisonSummary.Case>] {
     [
@@ -70,8 +66,7 @@ struct SummaryText {
       columns.append(Column(">same best class", nil) { Self.percent($0.agreement?.top1) })
     }
     if hasClasses, top > 1 {
-      columns.append(
-        Column(">same \(top) best", nil) { Self.percent($0.agreement?.topN) })
+      columns.append(Column(">same \(top) best", nil) { Self.percent($0.agreement?.topN) })
     }
     return "change of the outputs on \(groupedText(summary.count)) "
       + "\(summary.count == 1 ? "input" : "inputs")\n" + columns.table(summary.outputs)

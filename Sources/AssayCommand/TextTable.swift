@@ -1,9 +1,7 @@
 /// Rows of cells in columns as wide as their widest cell, two spaces apart. On a terminal, the
 /// table is never wider than the terminal.
 struct TextTable {
-  enum Alignment {
-    case left, right
-  }
+  enum Alignment { case left, right }
 
   /// The largest width of a column if lines may have any length; a longer cell shifts the following
   /// ones.

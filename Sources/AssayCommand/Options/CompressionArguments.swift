@@ -10,9 +10,7 @@ struct PrecisionArguments: ParsableArguments {
         + "table of 2, 4, 8 … 256 values in a .npy, .json or .csv.", "MODE"), completion: .file())
   var mode: Mode?
 
-  enum Floats: String, ExpressibleByArgument, CaseIterable {
-    case float32, float16
-  }
+  enum Floats: String, ExpressibleByArgument, CaseIterable { case float32, float16 }
 
   enum Mode: ExpressibleByArgument {
     case codes(CodeMode)
@@ -37,9 +35,7 @@ struct PrecisionArguments: ParsableArguments {
   var isGiven: Bool { precision != nil || bits != nil || table != nil }
 
   func validate() throws {
-    if let bits, !(1...8).contains(bits) {
-      throw ValidationError("--bits must be 1 to 8")
-    }
+    if let bits, !(1...8).contains(bits) { throw ValidationError("--bits must be 1 to 8") }
     if precision != nil, bits != nil || mode != nil {
       throw ValidationError("--precision cannot be combined with --bits or --mode")
     }
@@ -203,9 +199,7 @@ struct SearchArguments: ParsableArguments {
   }
 
   func validate() throws {
-    if let maxError, !(maxError >= 0) {
-      throw ValidationError("--max-error must be at least 0")
-    }
+    if let maxError, !(maxError >= 0) { throw ValidationError("--max-error must be at least 0") }
     if let minAgreement, !(0...1).contains(minAgreement) {
       throw ValidationError("--min-agreement must be 0 to 1")
     }

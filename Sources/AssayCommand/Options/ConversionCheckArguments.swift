@@ -16,7 +16,7 @@ struct ConversionCheckArguments: ParsableArguments {
     var options = Proof.Options()
     options.predictor = comparison.predictor
     let proof = try origin.proof(of: model, inputs: inputs, options: options)
-    Console.write(ProofText(proof).text(file))
+    Console.write(ProofText(proof: proof).text(file))
     guard proof.finding != nil else { return }
     try refuse(
       "the converted network does not compute what the source does", file,
@@ -42,7 +42,9 @@ struct ConversionCheckArguments: ParsableArguments {
     } else {
       let comparison = try Comparison.compare(
         model, inputs: inputs, expected: expected, options: options)
-      (matches, text, single) = (comparison.matches, ComparisonText(comparison).text(), comparison)
+      (matches, text, single) = (
+        comparison.matches, ComparisonText(comparison: comparison).text(), comparison
+      )
       if !matches { Console.write(text) }
     }
     if !matches {

@@ -33,11 +33,7 @@ struct GlobalOptions: ParsableArguments {
 
   /// - Parameter verbose: whether to say what is missing to confine the reader of HDF5 files.
   func apply(verbose: Bool = false) {
-    if let maxMemory {
-      MemoryBudget.allow(maxMemory.bytes)
-    } else {
-      MemoryBudget.limitByInputs()
-    }
+    if let maxMemory { MemoryBudget.allow(maxMemory.bytes) } else { MemoryBudget.limitByInputs() }
     if let timeout { TimeBudget.allow(seconds: timeout) }
     HDF5Sandbox.configure(isRequired: requireSandbox, report: verbose ? Console.note : nil)
     Console.isQuiet = quiet

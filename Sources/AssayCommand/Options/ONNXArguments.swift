@@ -29,9 +29,7 @@ struct ONNXArguments: ParsableArguments {
   }
 
   /// The network as it is to be converted.
-  func prepare(_ model: inout Model) {
-    if takesRawImages { model.recordPreprocessing() }
-  }
+  func prepare(_ model: inout Model) { if takesRawImages { model.recordPreprocessing() } }
 
   /// - Parameter names: the names in the program of features that have others in the source.
   func model(of program: Model, names: [String: String]) throws -> ONNXModel {

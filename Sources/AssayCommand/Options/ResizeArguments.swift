@@ -15,9 +15,7 @@ struct ResizeArguments: ParsableArguments {
   @Option(help: .advanced("Whether to rotate images by their Exif orientation; default: ignore."))
   var exif: Exif?
 
-  enum Exif: String, ExpressibleByArgument, CaseIterable {
-    case ignore, apply
-  }
+  enum Exif: String, ExpressibleByArgument, CaseIterable { case ignore, apply }
 
   func options(for model: Model) throws -> ImageOptions {
     var options = try recipe?.options ?? ImageOptions(recordedIn: model)

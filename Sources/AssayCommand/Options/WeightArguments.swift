@@ -7,9 +7,7 @@ struct WeightArguments: ParsableArguments {
       "K=V"))
   var settings: [WeightFileSetting] = []
 
-  var files: WeightFiles {
-    settings.reduce(into: WeightFiles()) { $1.change(&$0) }
-  }
+  var files: WeightFiles { settings.reduce(into: WeightFiles()) { $1.change(&$0) } }
 
   private static func names<T: CaseIterable & RawRepresentable<String>>(_: T.Type) -> String {
     T.allCases.map(\.rawValue).joined(separator: "|")

@@ -3,9 +3,7 @@ struct GraphFile {
   let path: String
   private let language: Language
 
-  private enum Language: String, CaseIterable {
-    case svg, dot, md
-  }
+  private enum Language: String, CaseIterable { case svg, dot, md }
 
   /// Nil for another extension.
   init?(path: String) {

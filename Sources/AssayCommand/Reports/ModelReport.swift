@@ -7,18 +7,14 @@ extension Report {
     let layers = program?.operations ?? inspection.layers.map { ReportedLayer($0, values: true) }
     if let graph = NetworkGraph(model, inspection) { add("Graph" + place, graph: graph) }
     add("Model" + place, .facts(text.facts.map { ($0.0, $0.1) }))
-    if !layers.isEmpty {
-      add((program == nil ? "Layers" : "Operations") + place, layers: layers)
-    }
+    if !layers.isEmpty { add((program == nil ? "Layers" : "Operations") + place, layers: layers) }
     for (index, member) in model.pipelineModels.enumerated() {
       add(member, customLayers: customLayers, of: place + " / " + model.pipelineName(index))
     }
   }
 
   /// What each source layer became, and the converter's notes.
-  mutating func add(
-    _ plan: [PlanEntry], notes: [String], facts: [(label: String, text: String)]
-  ) {
+  mutating func add(_ plan: [PlanEntry], notes: [String], facts: [(label: String, text: String)]) {
     let table = HTML.table(
       ["source layer", "class", "became"],
       plan.map { entry in

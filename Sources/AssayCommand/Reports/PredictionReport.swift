@@ -13,8 +13,7 @@ extension Report {
     for output in prediction.outputs {
       if case .image = output.kind, output.value.shape.count == 3 {
         let order: ChannelOrder = output.value.shape[2] == 1 ? .grayscale : .rgb
-        images.append(
-          ("output '\(output.name)'", try Image(output.value, order, channels: .last)))
+        images.append(("output '\(output.name)'", try Image(output.value, order, channels: .last)))
       } else {
         if let classes = Self.bestClasses(of: output, labels) {
           rows.append(classes)
