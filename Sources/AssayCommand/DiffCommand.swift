@@ -308,23 +308,19 @@ struct DiffCommand: SourceCommand {
       engine.prediction(compile, layout, try document.map { try images.options(for: $0) }, compute))
     if let document { try compute.requireLayers(in: document) }
     options.tolerances = Tolerances((profile ?? (isHalf ? .fp16 : .fp32)).tolerance)
-    for value in rtol {
-      if let name = value.name {
-        options.tolerances.relative[name] = value.value.value
-      } else {
-        options.tolerances.standard.relative = value.value.value
-        options.tolerances.image.relative = value.value.value
+    for (values, part, named) in [
+      (rtol, \Tolerance.relative, \Tolerances.relative), (atol, \.absolute, \.absolute),
+    ] {
+      for value in values {
+        if let name = value.name {
+          options.tolerances[keyPath: named][name] = value.value.value
+        } else {
+          options.tolerances.standard[keyPath: part] = value.value.value
+          options.tolerances.image[keyPath: part] = value.value.value
+        }
       }
     }
-    for value in atol {
-      if let name = value.name {
-        options.tolerances.absolute[name] = value.value.value
-      } else {
-        options.tolerances.standard.absolute = value.value.value
-        options.tolerances.image.absolute = value.value.value
-        options.tolerances.standard.isScaled = false
-      }
-    }
+    if atol.contains(where: { $0.name == nil }) { options.tolerances.standard.isScaled = false }
     if let document { options = options.named(for: document) }
     options.top = top
     options.layers = layers

@@ -75,13 +75,6 @@ struct FeatureText {
   }
 
   private func dataTypeText(_ type: ArrayFeatureType.DataType) -> String {
-    switch type {
-    case .invalid: "no data type"
-    case .float16: "float16"
-    case .float32: "float32"
-    case .double: "double"
-    case .int8: "int8"
-    case .int32: "int32"
-    }
+    type == .invalid ? "no data type" : "\(type)"
   }
 }

@@ -11,20 +11,15 @@ struct HalfPrecisionText {
 
   /// The worst input of each output.
   private var worst: [OutputComparison] {
-    var found: [String: OutputComparison] = [:]
-    var order: [String] = []
-    for output in study.outputs.joined() {
-      guard let known = found[output.name] else {
-        order.append(output.name)
-        found[output.name] = output
-        continue
-      }
-      let error = { (output: OutputComparison) in
+    study.outputs.joined().reduce(into: []) { worst, output in
+      func error(_ output: OutputComparison) -> Double {
         output.metrics?.relativeToLargest ?? .infinity
       }
-      if error(output) > error(known) { found[output.name] = output }
+      guard let index = worst.firstIndex(where: { $0.name == output.name }) else {
+        return worst.append(output)
+      }
+      if error(output) > error(worst[index]) { worst[index] = output }
     }
-    return order.compactMap { found[$0] }
   }
 
   private var outputsText: String {
