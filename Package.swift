@@ -73,9 +73,11 @@ let vectorKernels =
 
 func library(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
-  settings: [SwiftSetting] = small
+  resources: [Resource] = [], settings: [SwiftSetting] = small
 ) -> Target {
-  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+  .target(
+    name: name, dependencies: dependencies, exclude: exclude, resources: resources,
+    swiftSettings: settings)
 }
 
 func tests(
@@ -170,19 +172,19 @@ let package = Package(
     library(
       "ImportSupport",
       ["ModelTransforms", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
-    .target(
-      name: "Reports",
-      dependencies: ["Verification", "Imaging", "ByteFormats", "TensorCore", "LibC"],
+    library(
+      "Reports", ["Verification", "Imaging", "ByteFormats", "TensorCore", "LibC"],
       resources: [
         .embedInCode("report.css"), .embedInCode("report.js"), .embedInCode("graph.css"),
-      ], swiftSettings: small),
+      ]),
     library("PythonSource", ["TensorCore"]),
     library(
       "KerasImport",
       [
         "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
         "PythonSource", "TensorCore",
-      ]),
+      ],
+      resources: [.embedInCode("Recipes")]),
     library(
       "CaffeImport",
       [

@@ -46,13 +46,6 @@ extension LayerCall {
     }
   }
 
-  /// Each vector along the last axis normalized, with the weights `gamma` and `beta` of the path.
-  func normalized(
-    _ input: KerasTensor, _ path: String, epsilon: Double, _ network: inout NetworkWriter
-  ) throws -> KerasTensor {
-    try part("LayerNormalization", [input], path, ["epsilon": .double(epsilon)], &network)
-  }
-
   /// A matrix times the last axis, with the weights `kernel` and `bias` of the path.
   func dense(
     _ input: KerasTensor, _ path: String, _ units: Int, hasBias: Bool = true,
@@ -72,14 +65,6 @@ extension LayerCall {
       operation, with(name: "\(name)__\(path)__", inputs: inputs), fields, into: &network)
     guard let output = outputs.first else { throw error("an operation in it has no output") }
     return output
-  }
-
-  /// The only input, `[steps, channels]`, with known sizes.
-  func sequence() throws -> (input: KerasTensor, steps: Int, channels: Int) {
-    let input = try self.input
-    guard input.rank == 3 else { throw error("its input \(input.shapeText) is not a sequence") }
-    let sizes = try known(input.shape.dropFirst(), of: input)
-    return (input, sizes[0], sizes[1])
   }
 }
 

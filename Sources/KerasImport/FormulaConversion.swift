@@ -21,10 +21,16 @@ struct FormulaConversion {
     {
       try call.requireNoLeadingAxes()
     }
+    // Core ML's constants do not vary along the sequence axis.
+    let varies = formula.weights.contains { $0.values.elements.count > $0.values.shape.last ?? 1 }
     var inputs: [KerasTensor] = []
     for input in call.inputs {
       try call.require(input.sizes == nil, unsupported: "formulas on shapes are not supported")
-      inputs.append(network.standard(input, for: call.name))
+      let isSequence = varies && leading == nil && input.layout.axes.contains(.sequence)
+      inputs.append(
+        isSequence && (3...4).contains(input.rank)
+          ? network.relaid(input, to: input.rank == 3 ? .steps : .image, for: call.name)
+          : network.standard(input, for: call.name))
     }
     let (blob, placement) = try network.add(
       formula, name: call.name, inputs.map { ($0.blob, $0.placement) })

@@ -123,16 +123,6 @@ struct LayerConfiguration: Sendable {
     return numbers
   }
 
-  /// A number or a list of them, all finite; nil if the field is missing.
-  func numbers(_ name: String, arePositive: Bool = false) throws -> [Double]? {
-    guard let (_, value) = field(name) else { return nil }
-    let numbers = (value.array ?? [value]).compactMap(\.double)
-    guard !numbers.isEmpty, numbers.count == value.array?.count ?? 1,
-      numbers.allSatisfy({ $0.isFinite && (!arePositive || $0 > 0) })
-    else { throw bad(name, value, arePositive ? "positive numbers" : "a list of numbers") }
-    return numbers
-  }
-
   /// A size; nil if the field is missing or −1.
   func size(_ name: String) throws -> Int? {
     let value = try int(name, default: -1, atLeast: -1)

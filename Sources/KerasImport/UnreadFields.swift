@@ -78,17 +78,16 @@ extension LayerConfiguration {
     "MultiHeadAttention":
       "flash_attention key_shape query_shape softmax_robust_masking value_shape",
     "MultiHeadRelativePositionalEmbedding": "num_heads",
-    "OctaveConv2D": "activation dilation_rate kernel_size strides",
-    "PositionEmbedding": "mask_zero", "PositionalEmbedding": "input_height",
+    "PositionEmbedding": "mask_zero",
     "RandomCrop": "bounding_box_format data_format factor", "ReluWeightedSum": "epsilon",
     "ReversibleEmbedding": "reverse_dtype", "SeparableConv1D": "groups",
     "SeparableConv2D": "groups",
     "RotaryEmbedding": "beta_fast beta_slow original_max_position_embeddings truncate",
-    "SeqSelfAttention": "attention_regularizer_weight use_additive_bias",
+    "SeqSelfAttention": "attention_regularizer_weight",
     "STFTSpectrogram": "periodic scaling window", "Softmax": "robust_masking",
     "SpectralNormalization": "power_iterations",
     "SwinTransformerBlock": "attn_drop dim drop_path_prob mlp_drop proj_drop",
-    "TCN": "use_layer_norm", "TransformerDecoder": "decoder_sequence_shape",
+    "TransformerDecoder": "decoder_sequence_shape",
     "ViTPatchingAndEmbedding": "image_size num_channels num_patches num_positions",
   ].mapValues(words)
 }

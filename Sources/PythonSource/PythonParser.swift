@@ -271,11 +271,9 @@ struct PythonParser {
     if takes("continue") { return .next }
     if takes("return") { return .result(endsStatement ? nil : try list()) }
     if takes("raise") {
-      while !endsStatement {
-        _ = try expression()
-        guard takes("from") || takes(",") else { break }
-      }
-      return .raise
+      let error = endsStatement ? nil : try expression()
+      while takes("from") || takes(",") { _ = try expression() }
+      return .raise(error)
     }
     if takes("assert") {
       _ = try list()

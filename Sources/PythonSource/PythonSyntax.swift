@@ -91,7 +91,7 @@ package struct PythonStatement: Sendable {
     case nothing
     case stop
     case next
-    case raise
+    case raise(PythonExpression?)
     case branch(
       [(test: PythonExpression, body: [PythonStatement])], otherwise: [PythonStatement])
     case whileLoop(PythonExpression, [PythonStatement], otherwise: [PythonStatement])

@@ -20,24 +20,16 @@ enum KerasLayerRegistry {
     STFTSpectrogram.self, MelSpectrogram.self,
   ]
 
-  /// Classes of other packages.
+  /// Classes of other packages. Those in Swift are not recipes because they have variants that only
+  /// stored weights tell apart (`ContextAttention`, `PairwisePositionalEmbedding`), compute a mask
+  /// (`TokenAndPositionEmbedding`, `TableEmbedding`), share a table (`EmbeddingSimilarity`), move windows
+  /// into the batch (`RelativePositionalEmbedding`, `WindowAttentionMask`), have more weights than a
+  /// recipe computes with (`StandardizedConvolution`) or are kinds of Keras's layers.
   private static let packageTypes: [any KerasLayer.Type] = [
-    InstanceNormalization.self, CustomScaleLayer.self, DeprocessStylizedImage.self,
-    L2Normalization.self, SubPixelUpscaling.self,
-    UpsampleLike.self, TemporalConvolution.self, PatchExtract.self, PatchEmbedding.self,
-    PatchMerging.self, PatchExpanding.self, PatchEncoder.self, SwinTransformerBlock.self,
-    ClassToken.self,
-    TransformerBlock.self, MixerBlock.self, FeedForward.self,
-    PositionEmbedding.self, ScaledDotProductAttention.self, SequenceAttention.self,
-    WeightedSequence.self, PositionalEmbedding.self, DistanceBias.self,
-    PositionalEncodingFourier.self, ChannelAffine.self, ZeroInitGain.self, ReluWeightedSum.self,
-    StandardizedConvolution.self, CompatibleExtractPatches.self, RelativePositionalEmbedding.self,
-    ExpLogitScale.self, PairwisePositionalEmbedding.self, WindowAttentionMask.self,
-    OctaveConvolution.self, AnchorGrid.self, RegressBoxes.self, ClipBoxes.self,
-    TransformerLayer.self, TokenAndPositionEmbedding.self, PatchingAndEmbedding.self,
-    VisionTransformerEncoder.self, DepthwiseConv3D.self, FourierEncoder.self, AnchorBoxes.self,
-    ContextAttention.self, ScaleAlongAxis.self, TableEmbedding.self, EmbeddingSimilarity.self,
-    ExtractStep.self, RotaryEmbedding.self,
+    InstanceNormalization.self, RecipeLayer.self, StandardizedConvolution.self,
+    CompatibleExtractPatches.self, RelativePositionalEmbedding.self,
+    PairwisePositionalEmbedding.self, WindowAttentionMask.self, TokenAndPositionEmbedding.self,
+    DepthwiseConv3D.self, ContextAttention.self, TableEmbedding.self, EmbeddingSimilarity.self,
   ]
 
   /// Classes of Keras's published examples, which many projects copy.

@@ -5,42 +5,6 @@ import TensorCore
 
 // Layers of keras-cv-attention-models 1.4's Swin Transformer V2.
 
-/// x · exp(min(gamma, max_value)), with a stored gamma for each index of an axis.
-struct ExpLogitScale: KerasLayer {
-  static let classes = [SourceLayer](
-    "ExpLogitScale", becomes: "scale",
-    options: "`axis`, `max_value`; from keras-cv-attention-models",
-    refused: "several axes")
-
-  private let axis: Int?
-  private let maximum: Double
-
-  init(_ configuration: LayerConfiguration) throws {
-    let axes = try configuration.ints("axis") ?? []
-    try configuration.require(axes.count < 2, "axis", unsupported: "\(axes) are several axes")
-    axis = axes.first
-    maximum = try configuration.double("max_value", default: log(100))
-  }
-
-  var weights: [WeightSlot] { [WeightSlot("gamma")] }
-  var leadingAxes: LeadingAxesPolicy { .keeps }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = network.settled(try call.input, for: call.name)
-    let index = try axis.map { try call.axis($0, of: input) }
-    let count = try index.map { try call.known([input.shape[$0]], of: input)[0] } ?? 1
-    // Stored with all axes if it is not the last one.
-    let factors = try call.flatWeight("gamma", count).map {
-      Float(exp(min(Double($0), maximum)))
-    }
-    guard let index else {
-      return [input.with(network.affine(input.blob, factors[0], 0, call.name))]
-    }
-    let gamma = FloatValues(factors).shaped([count])
-    return [try network.scaled(input, along: [index], gamma: gamma, call)]
-  }
-}
-
 /// Scores + a number for each head and distance of two places, which a network of two matrices
 /// computes from the distance; or an image + such numbers for each place.
 struct PairwisePositionalEmbedding: KerasLayer {
@@ -231,5 +195,17 @@ extension LayerCall {
       return try weight(name, [count]).array()
     }
     return try weight(name, shape.map { Int?($0) }).array()
+  }
+}
+
+extension NetworkWriter {
+  /// Adds a constant `[heads, queries, keys]` to the scores of an attention.
+  fileprivate mutating func adding(
+    scores table: FloatValues, to input: KerasTensor, _ call: LayerCall
+  ) -> KerasTensor {
+    let layout =
+      input.rank == 4 ? TensorLayout.imageChannelsFirst : .imageSequenceChannelsFirst
+    let scores = relaid(input, to: layout, for: call.name)
+    return scores.with(add(call.name, Bias(Weights(table), table.shape), [scores.blob]))
   }
 }

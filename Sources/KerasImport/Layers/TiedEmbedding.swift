@@ -67,23 +67,3 @@ struct EmbeddingSimilarity: KerasLayer {
     return [result]
   }
 }
-
-/// The step `index` of a sequence.
-struct ExtractStep: KerasLayer {
-  static let classes = [SourceLayer](
-    "Extract", becomes: "slice", options: "`index`; from keras-bert")
-
-  private let index: Int
-
-  init(_ configuration: LayerConfiguration) throws {
-    index = try configuration.int("index", default: 0, atLeast: .min)
-  }
-
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
-    let input = try call.input
-    try call.require(input.rank > 2, "its input \(input.shapeText) is not a sequence")
-    return [
-      try call.step("take", [input], "step", ["indices": .int(index), "axis": .int(1)], &network)
-    ]
-  }
-}

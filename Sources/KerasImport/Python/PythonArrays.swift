@@ -85,7 +85,7 @@ extension PythonMachine {
         var sizes = (shape.int.map { [$0] } ?? shape.elements?.map { $0.int ?? 0 }),
         sizes.count <= Limits.rank
       else { return nil }
-      let known = try checkedProduct(sizes.filter { $0 > 0 }, limit: 1 << 20)
+      let known = try checkedProduct(sizes.filter { $0 > 0 }, limit: arrayLimit)
       if let open = sizes.firstIndex(of: -1), known > 0 {
         sizes[open] = array.elements.count / known
       }
@@ -151,7 +151,7 @@ extension PythonMachine {
         let value = name.hasPrefix("f")
           ? argument(1, "value", "fill_value")?.double : name.hasPrefix("ones") ? 1 : 0
       else { return nil }
-      let count = try checkedProduct(sizes, limit: 1 << 20)
+      let count = try checkedProduct(sizes, limit: arrayLimit)
       try take(steps: count / 256)
       return .array(
         FormulaArray(sizes, [Double](repeating: value, count: count)))
@@ -222,7 +222,7 @@ extension PythonMachine {
     else { return nil }
     var shape = first
     shape[axis] = arrays.reduce(0) { $0 + $1.shape[axis] }
-    try take(steps: checkedProduct(shape, limit: 1 << 20) / 256)
+    try take(steps: checkedProduct(shape, limit: arrayLimit) / 256)
     let elements = (0..<first[..<axis].reduce(1, *)).flatMap { row in
       arrays.flatMap { array in
         let size = array.shape[axis...].reduce(1, *)
@@ -239,7 +239,7 @@ extension PythonMachine {
     else { throw Self.unsupported("it reads rows that the table does not have") }
     let size = table.elements.count / count
     let shape = indices.shape + table.shape.dropFirst()
-    try take(steps: checkedProduct(shape, limit: 1 << 22) / 256)
+    try take(steps: checkedProduct(shape, limit: max(arrayLimit, 1 << 22)) / 256)
     return .array(
       FormulaArray(
         shape, indices.elements.flatMap { table.elements[Int($0) * size..<(Int($0) + 1) * size] }))
@@ -263,7 +263,7 @@ extension PythonMachine {
   private func arranged(
     _ elements: [Double], _ shape: [Int], _ source: ([Int]) -> Int
   ) throws -> FormulaArray {
-    let count = try checkedProduct(shape, limit: 1 << 20)
+    let count = try checkedProduct(shape, limit: arrayLimit)
     try take(steps: count / 256)
     return FormulaArray(
       shape,

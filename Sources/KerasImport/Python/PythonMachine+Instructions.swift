@@ -124,7 +124,8 @@ extension PythonMachine {
       }
       frame.stack.removeLast(frame.stack.count - height)
       frame.next = end
-    case .raise: throw Self.unsupported("it raises an error for these inputs")
+    case .raise:
+      throw Self.unsupported(Self.raised + (frame.stack.last?.string.map { ": \($0)" } ?? ""))
     case .other(let number): throw Self.unsupported("it uses the instruction \(number)")
     case .result, .constantResult: throw Self.malformed
     }

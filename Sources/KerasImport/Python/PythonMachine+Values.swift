@@ -2,8 +2,6 @@ import Formulas
 import TensorCore
 
 extension PythonMachine {
-  private static let limit = 1 << 20
-
   /// Signs, operators, elements.
   func calculate(_ operation: PythonOperation, _ frame: inout Frame) throws {
     switch operation {
@@ -94,7 +92,7 @@ extension PythonMachine {
     guard names.allSatisfy({ constants[$0] != nil }) else { return .expression(expression) }
     let known = constants.filter { names.contains($0.key) }
     let shape = try expression.shape(known.mapValues { $0.shape.map { $0 } })
-    try take(steps: checkedProduct(shape.map { $0 ?? 0 }, limit: Self.limit) / 256)
+    try take(steps: checkedProduct(shape.map { $0 ?? 0 }, limit: arrayLimit) / 256)
     let result = try expression.value(known)
     return result.shape.isEmpty ? .double(result.elements.first ?? 0) : .array(result)
   }

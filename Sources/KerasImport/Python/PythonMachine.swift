@@ -26,6 +26,8 @@ final class PythonMachine {
   /// The source files, and what is known of the objects that they make; nil without any.
   var scopes: [PythonScope] = []
   var layers: PythonLayers?
+  /// The most elements of an array that is computed.
+  var arrayLimit = 1 << 20
   /// Where a source could not be followed.
   private(set) var place: String?
 
@@ -186,6 +188,7 @@ final class PythonMachine {
     try require(steps <= limit, .unsupported, "it takes too many steps")
   }
 
+  static let raised = "it raises an error for these inputs"
   static let malformed = ModelError(.unsupported, "its bytecode is damaged")
 
   static func unsupported(_ message: String) -> ModelError { ModelError(.unsupported, message) }

@@ -124,7 +124,7 @@ indirect enum PythonSymbol {
   }
 
   /// As `str` writes it, if that is known.
-  var plainText: String { string ?? int.map(String.init) ?? "?" }
+  var plainText: String { string ?? int.map(String.init) ?? double.map { "\($0)" } ?? "?" }
 
   var string: String? { if case .string(let text) = self { text } else { nil } }
 

@@ -352,6 +352,20 @@ final class PythonTensors {
 
   // MARK: Results
 
+  /// A known array, which goes with each item of the batch.
+  private func constant(_ array: FormulaArray) throws -> KerasTensor {
+    let sizes = Array(array.shape.dropFirst())
+    let name = try name("constant")
+    log.append("a constant \(sizes.map(String.init).joined(separator: "×"))")
+    let rows = try checkedProduct(sizes.dropLast(), limit: Limits.dimension)
+    let values = FloatValues(array.elements.map { Float($0) }).shaped([rows, sizes[sizes.count - 1]])
+    guard sizes.count > 2 else {
+      return network.settled(network.constantSequence(values, name), for: name)
+    }
+    let table = network.constantSequence(values, name + "__table__")
+    return try network.reshaped(table, to: sizes, preferred: call.preferredImage, name: name, call)
+  }
+
   /// What lists in lists hold.
   private static func leaves(_ symbol: PythonSymbol) -> [PythonSymbol] {
     switch symbol {
@@ -371,6 +385,11 @@ final class PythonTensors {
       symbols.removeLast()
     }
     let outputs = try symbols.map { symbol -> KerasTensor in
+      if machine.graph == nil, case .array(let array) = symbol, array.shape.count > 2,
+        array.shape[0] == 1
+      {
+        return try constant(array)
+      }
       guard case .expression(let expression) = symbol else {
         throw PythonMachine.unsupported("it does not return a tensor")
       }

@@ -13,12 +13,17 @@ struct PythonFiles: Sendable {
   init(_ paths: [String]) throws {
     // Of equal files, one.
     var seen: Set<[UInt8]> = []
-    files = try paths.compactMap { path in
-      try inFile(path) {
-        let bytes = try MappedFile.read(path, limit: PythonModule.byteLimit).array(of: UInt8.self)
-        return seen.insert(bytes).inserted ? (path, try PythonModule(parsing: bytes)) : nil
-      }
-    }
+    self.init(
+      try paths.compactMap { path in
+        try inFile(path) {
+          let bytes = try MappedFile.read(path, limit: PythonModule.byteLimit).array(of: UInt8.self)
+          return seen.insert(bytes).inserted ? (path, try PythonModule(parsing: bytes)) : nil
+        }
+      })
+  }
+
+  init(_ files: [(path: String, module: PythonModule)]) {
+    self.files = files
     let classes = files.flatMap { path, module in
       PythonScope(path, module).classNames.map { ($0, [path]) }
     }
@@ -44,6 +49,8 @@ struct LayerSource: Sendable {
   let path: String
   let className: String
   let layer: ModelDefinition.Layer
+  /// Whether the source is a recipe.
+  var isRecipe = false
 
   typealias Result = (outputs: [KerasTensor], tensors: PythonTensors)
 
@@ -57,7 +64,9 @@ struct LayerSource: Sendable {
     if call.missingWeights != nil {
       return try follow(planned, network, last: first.tensors.log.count - 1, stored: nil).result
     }
-    let stored = try SourceWeights(object, call, isFrozen: !layer.isTrainable).stored
+    let stored = try SourceWeights(
+      object, call, isFrozen: !layer.isTrainable, checksNames: !isRecipe
+    ).stored
     let second = try follow(call, network, last: nil, stored: stored).result
     return try follow(call, network, last: second.tensors.log.count - 1, stored: stored).result
   }
@@ -66,16 +75,12 @@ struct LayerSource: Sendable {
     _ call: LayerCall, _ network: NetworkWriter, last: Int?,
     stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?
   ) throws -> (result: Result, object: PythonObject) {
-    let machine = PythonMachine()
-    machine.scopes = files.files.map { PythonScope($0.path, $0.module) }
-    machine.layers = PythonLayers(stored)
+    let machine = machine(stored)
     let names = LayerFormula.inputNames(call.inputs.count)
     let tensors = PythonTensors(network, call, names, last: last)
     machine.tensors = tensors
     do {
-      guard let scope = machine.scopes.first(where: { $0.path == path }),
-        case .type(let type)? = try scope.value(className, machine)
-      else { throw PythonMachine.malformed }
+      let type = try definition(machine)
       let symbols = names.map { PythonSymbol.expression(.name($0)) }
       let configuration = try arguments(type, machine)
       let maker = try type.member("from_config", machine)
@@ -103,8 +108,49 @@ struct LayerSource: Sendable {
       }
       return ((outputs, tensors), object)
     } catch let error as ModelError {
-      throw ModelError(error.code, "\(machine.place ?? path): \(error.message)", hint: error.hint)
+      throw isRecipe
+        ? error
+        : ModelError(error.code, "\(machine.place ?? path): \(error.message)", hint: error.hint)
     }
+  }
+
+  private func machine(
+    _ stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?
+  ) -> PythonMachine {
+    let machine = PythonMachine()
+    machine.scopes = files.files.map { PythonScope($0.path, $0.module) }
+    machine.layers = PythonLayers(stored)
+    if isRecipe { machine.arrayLimit = 1 << 24 }
+    return machine
+  }
+
+  private func definition(_ machine: PythonMachine) throws -> PythonClass {
+    guard let scope = machine.scopes.first(where: { $0.path == path }),
+      case .type(let type)? = try scope.value(className, machine)
+    else { throw PythonMachine.malformed }
+    return type
+  }
+
+  /// The parameters of a recipe's `__init__`.
+  func parameters() throws -> [(name: String, isRequired: Bool)] {
+    let machine = machine(nil)
+    guard case .function(let function)? = try definition(machine).member("__init__", machine)?.value
+    else { return [] }
+    let count = function.code.argumentCount
+    return (1..<max(1, count)).map {
+      (function.code.variables[$0], $0 < count - function.defaults.count)
+    }
+  }
+
+  /// Follows `__init__` alone, and says whether the layer keeps leading axes.
+  func make() throws -> Bool {
+    let machine = machine(nil)
+    let type = try definition(machine)
+    guard case .object(let object) = try machine.make(type, [], arguments(type, machine)) else {
+      return false
+    }
+    let keeps = try object["keeps_leading_axes"] ?? type.member("keeps_leading_axes", machine)?.value
+    return try keeps.map(machine.truth) ?? false
   }
 
   /// What `call` gets as `mask`: Keras 3 gives a list of masks for a list of tensors even if it has
@@ -143,7 +189,7 @@ struct LayerSource: Sendable {
   ) throws -> StepMask? {
     // Layers inside would get it too.
     try require(
-      machine.layers?.objectCount == 1 && outputs.count == 1, .unsupported,
+      isRecipe || machine.layers?.objectCount == 1 && outputs.count == 1, .unsupported,
       "its input has a mask, which its layers would get")
     let given = PythonSymbol.library("the mask")
     var result = given
@@ -154,7 +200,7 @@ struct LayerSource: Sendable {
       return nil
     }
     if result.isNone { return nil }
-    guard result.equals(given) == true, call.inputs.count == 1 else {
+    guard result.equals(given) == true, isRecipe || call.inputs.count == 1 else {
       throw PythonMachine.unsupported("it computes a mask")
     }
     return call.inputs[0].mask

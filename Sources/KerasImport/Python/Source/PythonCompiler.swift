@@ -189,7 +189,15 @@ struct PythonCompiler {
       loops[loops.count - 1].breaks.append(emitJump())
     case .next:
       emit(loops.last.map { PythonOperation.jump($0.start) } ?? .refuse("it continues no loop"))
-    case .raise: emit(.raise)
+    case .raise(let error):
+      // The text of an error, if it has one.
+      if case .call(_, let arguments)? = error?.kind, arguments.count == 1 {
+        switch arguments[0].value.kind {
+        case .string, .formatted: try value(arguments[0].value)
+        default: break
+        }
+      }
+      emit(.raise)
     case .unsupported(let what): emit(.refuse("it uses \(what)"))
     case .branch(let branches, let otherwise):
       var ends: [Int] = []

@@ -240,6 +240,10 @@ extension PythonMachine {
         ? PythonSymbol.none : .library("keras.initializers.made")
     }
     if path.hasSuffix(".InputSpec") { return PythonSymbol.none }
+    if path == "warnings.warn", let text = first?.string {
+      tensors.map { $0.network.notes.append("layer '\($0.call.name)' (\($0.call.className)): \(text)") }
+      return PythonSymbol.none
+    }
     switch (path, positional.count) {
     case ("keras.activations.get", _):
       switch first {

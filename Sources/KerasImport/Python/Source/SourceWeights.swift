@@ -6,11 +6,14 @@ struct SourceWeights {
     [:], [:]
   )
   private let call: LayerCall
+  private let checksNames: Bool
   private var visited: Set<ObjectIdentifier> = []
   private var used: Set<String> = []
 
-  init(_ object: PythonObject, _ call: LayerCall, isFrozen: Bool) throws {
-    self.call = call
+  init(
+    _ object: PythonObject, _ call: LayerCall, isFrozen: Bool, checksNames: Bool = true
+  ) throws {
+    (self.call, self.checksNames) = (call, checksNames)
     if call.weights.contains(where: { "/\($0.storedName)".contains("/vars/") }) {
       try addPaths(.object(object), "")
       // Optimizers and metrics keep their values in the file too.
@@ -166,7 +169,7 @@ struct SourceWeights {
         ["forward", "backward"].contains(halves.first) && path.contains("_\(halves[0])_")
         && path.hasSuffix("_" + (halves.last ?? ""))
       try require(
-        wanted.isEmpty || name == wanted || name.hasPrefix(wanted + "_")
+        !checksNames || wanted.isEmpty || name == wanted || name.hasPrefix(wanted + "_")
           || path.hasSuffix("_" + wanted) || isDirected,
         "the source makes the weight '\(entry.name)' where the file has '\(weight.storedName)'")
       if let own = entry.weight {

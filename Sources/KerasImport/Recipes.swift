@@ -1,0 +1,118 @@
+import ByteFormats
+import ImportSupport
+import PythonSource
+import Synchronization
+import TensorCore
+
+/// Classes of other packages, written anew in Python and followed as the source of a layer is. Each
+/// file is parsed when a network has one of its classes.
+enum Recipes {
+  struct Entry {
+    let name: String
+    var becomes = ""
+    var options = ""
+    var refused = ""
+    let file: Int
+  }
+
+  private static let texts = [
+    PackageResources.collections_py, PackageResources.kecam_py, PackageResources.keras_hub_py,
+    PackageResources.patches_py, PackageResources.retinanet_py, PackageResources.sequences_py,
+    PackageResources.ssd_py,
+  ]
+
+  /// What the lines `class NAME(BASE):` and the fields of their comments say. A class that another
+  /// one alone uses has a comment on its line.
+  static let entries: [Entry] = {
+    var entries: [Entry] = []
+    for (file, text) in texts.enumerated() {
+      for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+        if line.hasPrefix("class "), line.hasSuffix("):") {
+          let names = line.dropFirst(6).dropLast(2).split(separator: "(").map(String.init)
+          let base = entries.first { $0.name == names[1] } ?? Entry(name: "", file: file)
+          entries.append(
+            Entry(
+              name: names[0], becomes: base.becomes, options: base.options, refused: base.refused,
+              file: file))
+        }
+        let field = line.replacing("\"\"\"", with: "").split(separator: ": ", maxSplits: 1)
+        guard field.count == 2, !entries.isEmpty else { continue }
+        switch field[0] {
+        case "    Becomes": entries[entries.count - 1].becomes = String(field[1])
+        case "    Options": entries[entries.count - 1].options = String(field[1])
+        case "    Refused": entries[entries.count - 1].refused = String(field[1])
+        default: break
+        }
+      }
+    }
+    return entries
+  }()
+
+  private static let parsed = Mutex<[Int: PythonFiles]>([:])
+
+  static func files(defining name: String) throws -> PythonFiles {
+    let file = try entries.first { $0.name == name }.orThrow(PythonMachine.malformed).file
+    return try parsed.withLock { parsed in
+      let files = try parsed[file] ?? PythonFiles([("recipe", PythonModule(parsing: texts[file]))])
+      parsed[file] = files
+      return files
+    }
+  }
+}
+
+/// A layer that a recipe defines.
+struct RecipeLayer: KerasLayer {
+  static let classes = Recipes.entries.map {
+    SourceLayer($0.name, becomes: $0.becomes, options: $0.options, refused: $0.refused)
+  }
+  static let maskPolicy = MaskPolicy.decides
+  static let hasKnownWeights = false
+
+  private let source: LayerSource
+  let leadingAxes: LeadingAxesPolicy
+
+  init(_ configuration: LayerConfiguration) throws {
+    func source(_ fields: JSONObject) throws -> LayerSource {
+      LayerSource(
+        files: try Recipes.files(defining: configuration.kind), path: "recipe",
+        className: configuration.kind,
+        layer: ModelDefinition.Layer(
+          name: configuration.name, className: configuration.kind, fields: fields, calls: []),
+        isRecipe: true)
+    }
+    do {
+      var fields = JSONObject()
+      fields["trainable"] = configuration.fields["trainable"]
+      for (name, isRequired) in try source(fields).parameters() {
+        fields[name] = configuration.field(name)?.value
+        if isRequired, fields[name] == nil { throw configuration.missing([name]) }
+      }
+      self.source = try source(fields)
+      leadingAxes = try self.source.make() ? .keeps : .refuses
+    } catch let error as ModelError where error.layer == nil {
+      throw configuration.unsupported(
+        nil, Self.raised(error) ?? error.message,
+        hint: UnsupportedLayers.sourceHint
+          + "; or make it a custom layer with \(setting: "customLayers")")
+    }
+  }
+
+  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+    do {
+      let result = try source.convert(call, into: network)
+      network = result.tensors.network
+      return result.outputs
+    } catch let error as ModelError {
+      let open = call.inputs.first { $0.isGuess || $0.shape.dropFirst().contains(nil) }
+      if let open, Self.raised(error) == nil { throw call.unknownSize(of: open) }
+      throw ModelError(error.code, Self.raised(error) ?? error.message, hint: error.hint)
+    }
+  }
+
+  /// The text of an error that the recipe raises.
+  private static func raised(_ error: ModelError) -> String? {
+    error.message.firstRange(of: PythonMachine.raised + ": ").map {
+      String(error.message[$0.upperBound...])
+    }
+  }
+}
