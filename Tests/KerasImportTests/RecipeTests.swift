@@ -30,9 +30,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("TCN", #""nb_filters": 2, "dilations": [1]"#, "'kernel_size': required field is missing"),
+    ("TCN", #""nb_filters": 2, "dilations": [1]"#, "kernel_size: required field is missing"),
     ("SeqWeightedAttention", #""return_attention": true"#, "return_attention: is not supported"),
-    ("SeqWeightedAttention", #""heads": 3"#, "'heads': 3 is an argument"),
+    ("SeqWeightedAttention", #""heads": 3"#, "heads: 3 is an argument"),
     (
       "MultiHeadRelativePositionalEmbedding", #""attn_height": 3"#,
       "its input is not a grid of positions"

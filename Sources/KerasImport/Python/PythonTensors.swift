@@ -358,7 +358,8 @@ final class PythonTensors {
     let name = try name("constant")
     log.append("a constant \(sizes.map(String.init).joined(separator: "×"))")
     let rows = try checkedProduct(sizes.dropLast(), limit: Limits.dimension)
-    let values = FloatValues(array.elements.map { Float($0) }).shaped([rows, sizes[sizes.count - 1]])
+    let values = FloatValues(array.elements.map { Float($0) })
+      .shaped([rows, sizes[sizes.count - 1]])
     guard sizes.count > 2 else {
       return network.settled(network.constantSequence(values, name), for: name)
     }

@@ -1,6 +1,6 @@
 # Layers of ssd_keras.
 import math
-import warnings
+import sys
 import numpy as np
 from keras import ops
 from keras.layers import Layer
@@ -52,7 +52,7 @@ class AnchorBoxes(Layer):
     def call(self, image):
         height, width = image.shape[1:3]
         if self.steps is None and (self.size[0] % height or self.size[1] % width):
-            warnings.warn(
+            sys.stderr.write(
                 f"the file does not store 'this_steps', so the boxes are {self.size[0] / height} × "
                 f"{self.size[1] / width} pixels apart, as in Keras when it loads the file; if the network was built with "
                 "other steps, add them to the layer's configuration")

@@ -149,7 +149,8 @@ struct LayerSource: Sendable {
     guard case .object(let object) = try machine.make(type, [], arguments(type, machine)) else {
       return false
     }
-    let keeps = try object["keeps_leading_axes"] ?? type.member("keeps_leading_axes", machine)?.value
+    let name = "keeps_leading_axes"
+    let keeps = try object[name] ?? type.member(name, machine)?.value
     return try keeps.map(machine.truth) ?? false
   }
 

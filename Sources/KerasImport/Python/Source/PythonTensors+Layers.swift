@@ -240,8 +240,11 @@ extension PythonMachine {
         ? PythonSymbol.none : .library("keras.initializers.made")
     }
     if path.hasSuffix(".InputSpec") { return PythonSymbol.none }
-    if path == "warnings.warn", let text = first?.string {
-      tensors.map { $0.network.notes.append("layer '\($0.call.name)' (\($0.call.className)): \(text)") }
+    if path == "sys.stderr.write", let text = first?.string {
+      if let tensors {
+        let call = tensors.call
+        tensors.network.notes.append("layer '\(call.name)' (\(call.className)): \(text)")
+      }
       return PythonSymbol.none
     }
     switch (path, positional.count) {
