@@ -109,7 +109,7 @@ for module in ${MODULES:-TensorCore Files ByteFormats HDF5Reader HDF5Library Ker
   DarknetInterpretation Detection ONNXExport Assay AssayLibrary NetworkBuilder AssayCommand}; do
   case $module in
   AssayCommand) check AssayCommand Tests/Tools/macos/Clock.swift ;;
-  Reports) check Reports Tests/Tools/macos/Resources.swift ;;
+  Reports | KerasImport) check "$module" Tests/Tools/macos/Resources.swift ;;
   *) check "$module" ;;
   esac
 done
