@@ -360,10 +360,8 @@ final class PythonTensors {
     let rows = try checkedProduct(sizes.dropLast(), limit: Limits.dimension)
     let values = FloatValues(array.elements.map { Float($0) })
       .shaped([rows, sizes[sizes.count - 1]])
-    guard sizes.count > 2 else {
-      return network.settled(network.constantSequence(values, name), for: name)
-    }
-    let table = network.constantSequence(values, name + "__table__")
+    let table = network.constantSequence(values, sizes.count > 2 ? name + "__table__" : name)
+    guard sizes.count > 2 else { return network.settled(table, for: name) }
     return try network.reshaped(table, to: sizes, preferred: call.preferredImage, name: name, call)
   }
 
