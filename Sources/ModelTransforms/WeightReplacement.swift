@@ -88,14 +88,10 @@ extension NamedWeights {
 extension NeuralNetworkLayer {
   fileprivate mutating func replaceWeights(_ name: String, with new: Weights) throws {
     if var activation = parameters as? Activation {
-      switch (activation.function, name) {
-      case (.prelu, _): activation.function = .prelu(alpha: new)
-      case (.parametricSoftplus(_, let beta), "parametricSoftplus.alpha"):
-        activation.function = .parametricSoftplus(alpha: new, beta: beta)
-      case (.parametricSoftplus(let alpha, _), _):
-        activation.function = .parametricSoftplus(alpha: alpha, beta: new)
-      default: break
-      }
+      guard let function = activation.function, !function.row.weights.isEmpty else { return }
+      var weights = function.row.weights
+      weights[name.hasSuffix(".beta") ? 1 : 0] = new
+      activation.function = function.with(weights: weights)
       parameters = activation
       return
     }

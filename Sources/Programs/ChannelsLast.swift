@@ -70,10 +70,7 @@ extension LayerParameters {
   fileprivate var isElementwise: Bool {
     switch self {
     case let activation as Activation:
-      switch activation.function {
-      case .prelu, .parametricSoftplus, nil: false
-      default: true
-      }
+      activation.function?.row.weights.isEmpty == true
     case is AddBroadcastable, is SubtractBroadcastable, is MultiplyBroadcastable,
       is DivideBroadcastable, is MaxBroadcastable, is MinBroadcastable, is Unary, is Clip, is Gelu,
       is Tanh, is Erf:

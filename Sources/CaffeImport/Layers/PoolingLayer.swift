@@ -127,11 +127,7 @@ extension CaffeNetwork {
     }
     var isPositive: Bool? {
       switch layer.parameters {
-      case let activation as Activation:
-        switch activation.function {
-        case .relu, .sigmoid, .softplus, .sigmoidHard: true
-        default: false
-        }
+      case let activation as Activation: activation.function?.isNonnegative == true
       case let unary as Unary: unary.type == .abs || unary.type == .exp
       case is Softmax: true
       case is Pooling, is LRN, is Concat, is Flatten, is Permute, is CoreMLModel.Reshape: nil

@@ -70,11 +70,7 @@ extension NeuralNetworkLayer {
     var bare = self
     bare.unknownFields = UnknownFields()
     if var activation = bare.parameters as? Activation {
-      switch activation.function {
-      case .prelu: activation.function = .prelu(alpha: nil)
-      case .parametricSoftplus: activation.function = .parametricSoftplus(alpha: nil, beta: nil)
-      default: break
-      }
+      activation.function = activation.function?.with(weights: [nil, nil])
       bare.parameters = activation
     }
     try bare.editWeights { _, weights in

@@ -40,61 +40,117 @@ package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMess
     .choice(
       \.function,
       [
-        .floats(
-          "linear", ["alpha", "beta"], { .linear(alpha: $0[0], beta: $0[1]) },
-          { if case .linear(let alpha, let beta) = $0 { [alpha, beta] } else { nil } }),
-        .empty("ReLU", .relu),
-        .floats(
-          "leakyReLU", ["alpha"], { .leakyReLU(alpha: $0[0]) },
-          { if case .leakyReLU(let alpha) = $0 { [alpha] } else { nil } }),
-        .floats(
-          "thresholdedReLU", ["alpha"], { .thresholdedReLU(alpha: $0[0]) },
-          { if case .thresholdedReLU(let alpha) = $0 { [alpha] } else { nil } }),
-        .flat(
-          "PReLU", read: { .prelu(alpha: try $0.message("alpha")) },
-          { if case .prelu(let alpha) = $0 { .some(alpha) } else { nil } },
-          write: { try $1.set("alpha", $0) }),
-        .empty("tanh", .tanh),
-        .floats(
-          "scaledTanh", ["alpha", "beta"], { .scaledTanh(alpha: $0[0], beta: $0[1]) },
-          { if case .scaledTanh(let alpha, let beta) = $0 { [alpha, beta] } else { nil } }),
-        .empty("sigmoid", .sigmoid),
-        .floats(
-          "sigmoidHard", ["alpha", "beta"], { .sigmoidHard(alpha: $0[0], beta: $0[1]) },
-          { if case .sigmoidHard(let alpha, let beta) = $0 { [alpha, beta] } else { nil } }),
-        .floats(
-          "ELU", ["alpha"], { .elu(alpha: $0[0]) },
-          { if case .elu(let alpha) = $0 { [alpha] } else { nil } }),
-        .empty("softsign", .softsign),
-        .empty("softplus", .softplus),
-        .flat(
-          "parametricSoftplus",
-          read: {
-            .parametricSoftplus(alpha: try $0.message("alpha"), beta: try $0.message("beta"))
-          },
-          { if case .parametricSoftplus(let alpha, let beta) = $0 { (alpha, beta) } else { nil } },
-          write: {
-            try $1.set("alpha", $0.0)
-            try $1.set("beta", $0.1)
-          }),
+        option("linear") { .linear(alpha: $0[0], beta: $0[1]) }, option("ReLU") { _ in .relu },
+        option("leakyReLU") { .leakyReLU(alpha: $0[0]) },
+        option("thresholdedReLU") { .thresholdedReLU(alpha: $0[0]) },
+        weighted("PReLU", .prelu(alpha: nil)), option("tanh") { _ in .tanh },
+        option("scaledTanh") { .scaledTanh(alpha: $0[0], beta: $0[1]) },
+        option("sigmoid") { _ in .sigmoid },
+        option("sigmoidHard") { .sigmoidHard(alpha: $0[0], beta: $0[1]) },
+        option("ELU") { .elu(alpha: $0[0]) }, option("softsign") { _ in .softsign },
+        option("softplus") { _ in .softplus },
+        weighted("parametricSoftplus", .parametricSoftplus(alpha: nil, beta: nil)),
       ])
   ]
 
-  /// The shapes are those in the file: one value, or one per channel.
-  package var weights: [NamedWeights] {
-    switch function {
-    case .prelu(let alpha): named("PReLU.alpha", alpha)
-    case .parametricSoftplus(let alpha, let beta):
-      named("parametricSoftplus.alpha", alpha) + named("parametricSoftplus.beta", beta)
-    default: []
+  private static let parameters = ["alpha", "beta"]
+
+  private static func option(
+    _ name: String, _ embed: @escaping ([Float]) -> Function
+  ) -> Choice<Function> {
+    .floats(name, Array(parameters.prefix(embed([0, 0]).row.numbers.count)), embed) {
+      $0.row.field == name ? $0.row.numbers : nil
     }
   }
 
-  private func named(_ name: String, _ values: Weights?) -> [NamedWeights] {
-    values.map { [NamedWeights(name, [$0.storedCount], $0)] } ?? []
+  private static func weighted(_ name: String, _ function: Function) -> Choice<Function> {
+    let names = parameters.prefix(function.row.weights.count)
+    return .flat(
+      name,
+      read: { reader in
+        function.with(weights: try names.map { name -> Weights? in try reader.message(name) })
+      },
+      { $0.row.field == name ? $0.row.weights : nil },
+      write: { for (name, weights) in zip(names, $0) { try $1.set(name, weights) } })
+  }
+
+  /// The shapes are those in the file: one value, or one per channel.
+  package var weights: [NamedWeights] {
+    guard let row = function?.row else { return [] }
+    return zip(Self.parameters, row.weights).compactMap { name, values in
+      values.map { NamedWeights("\(row.field).\(name)", [$0.storedCount], $0) }
+    }
   }
 
   package func check(_ faults: inout Faults) {
     faults.require(function != nil, "NonlinearityType", "the function is missing")
+  }
+}
+
+extension Activation.Function {
+  /// A function's names, and its parameters α and β: numbers, or one value per channel.
+  package struct Row {
+    /// In the specification.
+    package let field: String
+    /// In an ML Program.
+    package let operation: String
+    /// Among the kernels.
+    package let kernel: String
+    package var numbers: [Float] = []
+    package var weights: [Weights?] = []
+
+    fileprivate init(
+      _ field: String, _ operation: String, _ kernel: String, _ numbers: Float...,
+      weights: [Weights?] = []
+    ) {
+      (self.field, self.operation, self.kernel) = (field, operation, kernel)
+      (self.numbers, self.weights) = (numbers, weights)
+    }
+  }
+
+  package var row: Row {
+    switch self {
+    case .linear(let alpha, let beta): Row("linear", "linear_activation", "linear", alpha, beta)
+    case .relu: Row("ReLU", "relu", "relu")
+    case .leakyReLU(let alpha): Row("leakyReLU", "leaky_relu", "leaky", alpha)
+    case .thresholdedReLU(let alpha):
+      Row("thresholdedReLU", "thresholded_relu", "thresholdedRelu", alpha)
+    case .prelu(let alpha): Row("PReLU", "prelu", "leaky", weights: [alpha])
+    case .tanh: Row("tanh", "tanh", "tanh")
+    case .scaledTanh(let alpha, let beta):
+      Row("scaledTanh", "scaled_tanh", "scaledTanh", alpha, beta)
+    case .sigmoid: Row("sigmoid", "sigmoid", "sigmoid")
+    case .sigmoidHard(let alpha, let beta):
+      Row("sigmoidHard", "sigmoid_hard", "hardSigmoid", alpha, beta)
+    case .elu(let alpha): Row("ELU", "elu", "elu", alpha)
+    case .softsign: Row("softsign", "softsign", "softsign")
+    case .softplus: Row("softplus", "softplus", "softplus")
+    case .parametricSoftplus(let alpha, let beta):
+      Row(
+        "parametricSoftplus", "softplus_parametric", "parametricSoftplus", weights: [alpha, beta])
+    }
+  }
+
+  /// The functions without parameters, by their operations.
+  package static let plain: [String: Self] = Dictionary(
+    uniqueKeysWithValues: [.relu, .tanh, .sigmoid, .softsign, .softplus].map {
+      ($0.row.operation, $0)
+    })
+
+  /// The function with other values for each channel, if it has any.
+  package func with(weights: [Weights?]) -> Self {
+    switch self {
+    case .prelu: .prelu(alpha: weights[0])
+    case .parametricSoftplus: .parametricSoftplus(alpha: weights[0], beta: weights[1])
+    default: self
+    }
+  }
+
+  /// Whether no value is negative.
+  package var isNonnegative: Bool {
+    switch self {
+    case .relu, .sigmoid, .softplus, .sigmoidHard: true
+    default: false
+    }
   }
 }

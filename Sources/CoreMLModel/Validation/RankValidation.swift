@@ -141,10 +141,7 @@ extension LayerParameters {
   fileprivate var rankRule: RankRule? {
     switch self {
     case let activation as Activation:
-      switch activation.function {
-      case .prelu, .parametricSoftplus: RankRule(3)
-      default: nil
-      }
+      activation.function?.row.weights.isEmpty == false ? RankRule(3) : nil
     case let concat as Concat: RankRule(concat.sequenceConcat ? 5 : 3, equalInputs: true)
     case is InnerProduct: RankRule(1, 5)
     case is Unary: RankRule(0)

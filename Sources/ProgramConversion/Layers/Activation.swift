@@ -3,38 +3,17 @@ import TensorCore
 
 extension Activation: OperationLayer {
   func operations(_ layer: LayerConversion) throws -> [Variable] {
-    guard let function else { throw ModelError(.malformed, "no function is set") }
-    func simple(_ operation: String, _ arguments: (String, Float)...) throws -> [Variable] {
-      [try layer.add(operation, layer.number(), arguments.map { ($0.0, .number($0.1)) })]
+    guard let row = function?.row else { throw ModelError(.malformed, "no function is set") }
+    let names = ["alpha", "beta"]
+    if row.weights.isEmpty {
+      let arguments = zip(names, row.numbers).map { ($0, Argument.number($1)) }
+      return [try layer.add(row.operation, layer.number(), arguments)]
     }
-    switch function {
-    case .linear(let alpha, let beta):
-      return try simple("linear_activation", ("alpha", alpha), ("beta", beta))
-    case .relu: return try simple("relu")
-    case .leakyReLU(let alpha): return try simple("leaky_relu", ("alpha", alpha))
-    case .thresholdedReLU(let alpha): return try simple("thresholded_relu", ("alpha", alpha))
-    case .tanh: return try simple("tanh")
-    case .scaledTanh(let alpha, let beta):
-      return try simple("scaled_tanh", ("alpha", alpha), ("beta", beta))
-    case .sigmoid: return try simple("sigmoid")
-    case .sigmoidHard(let alpha, let beta):
-      return try simple("sigmoid_hard", ("alpha", alpha), ("beta", beta))
-    case .elu(let alpha): return try simple("elu", ("alpha", alpha))
-    case .softsign: return try simple("softsign")
-    case .softplus: return try simple("softplus")
-    case .prelu(let alpha):
-      let x = try layer.planes()
-      let slopes = try perChannel(alpha, x.shape[1], "alpha", layer)
-      return [try layer.add("prelu", x, [("alpha", .variable(slopes))])]
-    case .parametricSoftplus(let alpha, let beta):
-      let x = try layer.planes()
-      let factors = try perChannel(alpha, x.shape[1], "alpha", layer)
-      let slopes = try perChannel(beta, x.shape[1], "beta", layer)
-      return [
-        try layer.add(
-          "softplus_parametric", x, [("alpha", .variable(factors)), ("beta", .variable(slopes))])
-      ]
+    let x = try layer.planes()
+    let arguments = try zip(names, row.weights).map { name, weights in
+      (name, Argument.variable(try perChannel(weights, x.shape[1], name, layer)))
     }
+    return [try layer.add(row.operation, x, arguments)]
   }
 
   /// One value per channel; a single value applies to all channels.
