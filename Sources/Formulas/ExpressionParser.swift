@@ -161,10 +161,7 @@ private struct ExpressionParser {
     }
   }
 
-  private static let comparisons: [String: ElementFunction] = [
-    "<": .less, "<=": .lessEqual, ">": .greater, ">=": .greaterEqual, "==": .equal,
-    "!=": .notEqual,
-  ]
+  private static let comparisons = ElementFunction.operators.filter(\.value.isComparison)
 
   private mutating func comparison() throws -> Expression {
     let left = try sum()
@@ -181,15 +178,11 @@ private struct ExpressionParser {
     return try located(place) { try .apply(function, left, right) }
   }
 
-  private static let operators: [String: ElementFunction] = [
-    "+": .add, "-": .subtract, "*": .multiply, "/": .divide, "//": .floorDivide, "%": .modulo,
-  ]
-
   private mutating func sum() throws -> Expression {
     try chain(["+", "-"]) {
       try $0.product()
     } join: { symbol, a, b in
-      try .apply(Self.operators[symbol] ?? .add, a, b)
+      try .apply(ElementFunction.operators[symbol] ?? .add, a, b)
     }
   }
 
@@ -197,7 +190,7 @@ private struct ExpressionParser {
     try chain(["*", "/", "//", "%"]) {
       try $0.signed()
     } join: { symbol, a, b in
-      try .apply(Self.operators[symbol] ?? .multiply, a, b)
+      try .apply(ElementFunction.operators[symbol] ?? .multiply, a, b)
     }
   }
 

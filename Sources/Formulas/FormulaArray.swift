@@ -60,10 +60,11 @@ extension Expression {
     case .number, .name: return operands[0]
     case .apply(let function, _):
       let stretched = operands.map { $0.stretched(to: shape) }
+      let row = function.row
       return FormulaArray(
         shape,
         (0..<shape.reduce(1, *)).map { index in
-          function.value(stretched.map { $0.elements[index] })
+          row.value(stretched.map { $0.elements[index] })
         })
     case .reduce(let reduction, _, let axes, _):
       let gone = try Self.axes(axes, rank: operands[0].shape.count)

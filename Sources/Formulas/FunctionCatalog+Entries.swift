@@ -11,13 +11,12 @@ extension FunctionCatalog {
 
   static let entries: [String: Entry] = {
     var entries: [String: Entry] = [:]
-    func add(_ names: String..., entry: Entry) { for name in names { entries[name] = entry } }
-    for (names, function) in functions {
+    for function in ElementFunction.allCases {
       let entry =
         function.operandCount == 1
         ? Entry(parameters: [x]) { try .apply(function, $0["x"]) }
         : Entry(parameters: [first, second]) { try .apply(function, $0["x"], $0["y"]) }
-      for name in names { entries[name] = entry }
+      for name in function.row.names { entries[name] = entry }
     }
     for (names, reduction) in reductions {
       for name in names { entries[name] = reduced(reduction) }
@@ -26,24 +25,6 @@ extension FunctionCatalog {
     entries.merge(others) { $1 }
     return entries
   }()
-
-  private static let functions: [([String], ElementFunction)] = [
-    (["add"], .add), (["subtract"], .subtract), (["multiply"], .multiply),
-    (["divide", "truediv", "true_divide"], .divide),
-    (["floor_divide", "floordiv"], .floorDivide), (["modulo", "mod", "floormod"], .modulo),
-    (["power", "pow"], .power), (["minimum"], .minimum), (["maximum"], .maximum),
-    (["less"], .less), (["less_equal"], .lessEqual), (["greater"], .greater),
-    (["greater_equal"], .greaterEqual), (["equal"], .equal), (["not_equal"], .notEqual),
-    (["logical_and"], .logicalAnd), (["logical_or"], .logicalOr), (["logical_not"], .logicalNot),
-    (["negative"], .negative), (["abs", "absolute"], .abs), (["sign"], .sign),
-    (["floor"], .floor), (["ceil"], .ceil), (["round", "rint"], .round), (["sqrt"], .sqrt),
-    (["rsqrt"], .rsqrt), (["square"], .square), (["reciprocal"], .reciprocal), (["exp"], .exp),
-    (["expm1"], .expm1), (["log"], .log), (["log1p"], .log1p), (["sin"], .sin), (["cos"], .cos),
-    (["tan"], .tan), (["asin", "arcsin"], .asin), (["acos", "arccos"], .acos),
-    (["atan", "arctan"], .atan), (["sinh"], .sinh), (["cosh"], .cosh), (["tanh"], .tanh),
-    (["erf"], .erf), (["sigmoid"], .sigmoid), (["softplus"], .softplus),
-    (["softsign"], .softsign), (["swish", "silu"], .swish), (["mish"], .mish),
-  ]
 
   private static let reductions: [([String], Expression.Reduction)] = [
     (["sum", "reduce_sum"], .sum), (["mean", "reduce_mean"], .mean),
@@ -96,24 +77,14 @@ extension FunctionCatalog {
       }
       return result
     }
-    add("relu6") { x, _ in try .apply(.clip, x, .number(0), .number(6)) }
     add("leaky_relu", [.optional("negative_slope", "alpha")]) { x, arguments in
       try leaky(x, arguments.number("negative_slope", default: 0.2))
     }
     add("elu", [.optional("alpha")]) { x, arguments in
       try .apply(.elu, x, .number(arguments.number("alpha", default: 1)))
     }
-    add("selu") { x, _ in
-      try .apply(
-        .multiply, .number(1.0507009873554805), .apply(.elu, x, .number(1.6732632423543772)))
-    }
-    add("hard_sigmoid") { x, _ in
-      try .apply(
-        .clip, .apply(.add, .apply(.multiply, .number(0.2), x), .number(0.5)), .number(0),
-        .number(1))
-    }
-    add("log_sigmoid") { x, _ in
-      try .apply(.negative, .apply(.softplus, .apply(.negative, x)))
+    for (name, formula) in ElementFunction.formulas {
+      add(name) { x, _ in try Expression(parsing: formula).replacing(["x": x]) }
     }
     add("gelu", [.optional("approximate")]) { x, arguments in
       try .apply(arguments.flag("approximate") ? .tanhGelu : .gelu, x)

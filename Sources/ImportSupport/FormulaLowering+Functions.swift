@@ -152,11 +152,6 @@ extension FormulaLowering {
     case .divide: return try quotient(operands[0], operands[1])
     case .power: return try power(operands[0], operands[1])
     case .clip: return try clipped(operands)
-    case .choose: return try layer(WhereBroadcastable(), "where", operands)
-    case .floorDivide: return try layer(FloorDivBroadcastable(), "quotient", operands)
-    case .modulo: return try layer(ModBroadcastable(), "modulo", operands)
-    case .logicalAnd: return try layer(LogicalAnd(), "and", operands)
-    case .logicalOr: return try layer(LogicalOr(), "or", operands)
     case .less: return try comparison(LessThan(), GreaterThan(), operands)
     case .lessEqual: return try comparison(LessEqual(), GreaterEqual(), operands)
     case .greater: return try comparison(GreaterThan(), LessThan(), operands)
@@ -164,6 +159,10 @@ extension FormulaLowering {
     case .equal: return try comparison(Equal(), Equal(), operands)
     case .notEqual: return try comparison(NotEqual(), NotEqual(), operands)
     default: break
+    }
+    let known = ElementFunction.layers[function]
+    if function.operandCount > 1 && function != .elu, let (kind, parameters) = known {
+      return try layer(parameters, kind, operands)
     }
     guard case .line(let line) = operands[0] else {
       throw ModelError(.unsupported, "\(function) of a constant is not supported")
@@ -183,29 +182,18 @@ extension FormulaLowering {
     case .tanh where line.shift == 0 && line.scale != 1:
       return activation(
         "tanh", .scaledTanh(alpha: 1, beta: Float(line.scale)), Line(blob: line.blob))
-    case .tanh: return activation("tanh", .tanh, line)
-    case .sigmoid: return activation("sigmoid", .sigmoid, line)
-    case .softplus: return activation("softplus", .softplus, line)
-    case .softsign: return activation("softsign", .softsign, line)
     case .elu:
       let alpha = try operands[1].number.orThrow(
         ModelError(.unsupported, "elu with an array as alpha is not supported"))
       return activation("elu", .elu(alpha: Float(alpha)), line)
-    case .sign: return try layer(Sign(), "sign", operands)
-    case .floor: return try layer(Floor(), "floor", operands)
-    case .ceil: return try layer(Ceil(), "ceil", operands)
-    case .round: return try layer(Round(), "round", operands)
-    case .sin: return try layer(Sin(), "sin", operands)
-    case .cos: return try layer(Cos(), "cos", operands)
-    case .tan: return try layer(Tan(), "tan", operands)
-    case .asin: return try layer(Asin(), "asin", operands)
-    case .acos: return try layer(Acos(), "acos", operands)
-    case .atan: return try layer(Atan(), "atan", operands)
-    case .sinh: return try layer(Sinh(), "sinh", operands)
-    case .cosh: return try layer(Cosh(), "cosh", operands)
-    case .erf: return try layer(Erf(), "erf", operands)
-    case .logicalNot: return try layer(LogicalNot(), "not", operands)
-    default: throw ModelError(.internal, "there is no layer for \(function)")
+    default:
+      if let plain = Activation.Function.plain[function.rawValue] {
+        return activation(function.rawValue, plain, line)
+      }
+      guard let (kind, parameters) = known else {
+        throw ModelError(.internal, "there is no layer for \(function)")
+      }
+      return try layer(parameters, kind, operands)
     }
   }
 
@@ -293,4 +281,17 @@ extension FormulaLowering {
     else { throw ModelError(.internal, "a clip of a constant is not supported") }
     return .line(lowered.times(-1))
   }
+}
+
+extension ElementFunction {
+  /// The functions that are layers.
+  package static let layers: [ElementFunction: (kind: String, any LayerParameters)] = [
+    .choose: ("where", WhereBroadcastable()), .floorDivide: ("quotient", FloorDivBroadcastable()),
+    .modulo: ("modulo", ModBroadcastable()), .logicalAnd: ("and", LogicalAnd()),
+    .logicalOr: ("or", LogicalOr()), .logicalNot: ("not", LogicalNot()), .sign: ("sign", Sign()),
+    .floor: ("floor", Floor()), .ceil: ("ceil", Ceil()), .round: ("round", Round()),
+    .sin: ("sin", Sin()), .cos: ("cos", Cos()), .tan: ("tan", Tan()), .asin: ("asin", Asin()),
+    .acos: ("acos", Acos()), .atan: ("atan", Atan()), .sinh: ("sinh", Sinh()),
+    .cosh: ("cosh", Cosh()), .erf: ("erf", Erf()),
+  ]
 }

@@ -14,7 +14,7 @@ enum FormulaClasses {
       ["LearnableSwish"], [],
       #"{"expression": "x * sigmoid(beta * x)", "weights": ["beta"], "#
     ),
-    (["Mish"], [], #"{"expression": "x * tanh(softplus(x))", "#),
+    (["Mish"], [], #"{"expression": "mish(x)", "#),
     // keras-unet-collection, keras-vision-transformer
     (
       ["GELU"], [],

@@ -139,43 +139,8 @@ extension MetalText {
   }
 
   private static func text(_ function: ElementFunction, _ values: [String]) -> String {
-    let (x, y) = (values[0], values.count > 1 ? values[1] : "")
-    switch function {
-    case .add: return "\(x) + \(y)"
-    case .subtract: return "\(x) - \(y)"
-    case .multiply: return "\(x) * \(y)"
-    case .divide: return "\(x) / \(y)"
-    case .floorDivide: return "floor(\(x) / \(y))"
-    case .modulo: return "\(x) - \(y) * floor(\(x) / \(y))"
-    case .power: return "formula_power(\(x), \(y))"
-    case .minimum: return "min(\(x), \(y))"
-    case .maximum: return "max(\(x), \(y))"
-    case .less: return "float4(\(x) < \(y))"
-    case .lessEqual: return "float4(\(x) <= \(y))"
-    case .greater: return "float4(\(x) > \(y))"
-    case .greaterEqual: return "float4(\(x) >= \(y))"
-    case .equal: return "float4(\(x) == \(y))"
-    case .notEqual: return "float4(\(x) != \(y))"
-    case .logicalAnd: return "float4(\(x) != 0.0f && \(y) != 0.0f)"
-    case .logicalOr: return "float4(\(x) != 0.0f || \(y) != 0.0f)"
-    case .negative: return "-\(x)"
-    case .logicalNot: return "float4(\(x) == 0.0f)"
-    case .square: return "\(x) * \(x)"
-    case .reciprocal: return "1.0f / \(x)"
-    case .round: return "rint(\(x))"
-    case .expm1: return "exp(\(x)) - 1.0f"
-    case .log1p: return "log(1.0f + \(x))"
-    case .erf: return "formula_erf(\(x))"
-    case .sigmoid: return "1.0f / (1.0f + exp(-\(x)))"
-    case .relu: return "max(\(x), float4(0.0f))"
-    case .softplus: return "max(\(x), float4(0.0f)) + log(1.0f + exp(-abs(\(x))))"
-    case .softsign: return "\(x) / (1.0f + abs(\(x)))"
-    case .elu: return "select(\(y) * (exp(\(x)) - 1.0f), \(x), \(x) > 0.0f)"
-    case .clip: return "min(max(\(x), \(y)), \(values[2]))"
-    case .choose: return "select(\(values[2]), \(y), \(x) != 0.0f)"
-    case .abs, .sign, .floor, .ceil, .sqrt, .rsqrt, .exp, .log, .sin, .cos, .tan, .asin, .acos,
-      .atan, .sinh, .cosh, .tanh, .swish, .mish, .gelu, .tanhGelu:
-      return "\(function.rawValue)(\(x))"
-    }
+    guard let text = function.row.metal else { return "\(function.rawValue)(\(values[0]))" }
+    let operands = Dictionary(uniqueKeysWithValues: zip("XYZ", values))
+    return text.map { operands[$0] ?? String($0) }.joined()
   }
 }

@@ -8,7 +8,7 @@ package enum LayerFamily: String, Sendable {
     (.other, "suppression topk top_k random custom"), (.constant, "const fill range"),
     (.recurrent, "lstm gru rnn recurrent"), (.pooling, "pool"),
     (.normalization, "norm lrn mvn meanvariance"),
-    (.activation, "activation relu sigmoid softmax tanh gelu elu silu softplus softsign"),
+    (.activation, "activation relu sigmoid soft tanh gelu elu silu"),
     (.convolution, "conv"),
     (.shape, "shape permute transpose flatten slice pad crop squeeze expand sample resize tile"),
     (.shape, "reorganize depth space shuffle reverse broadcast cast gather scatter sequencerepeat"),

@@ -313,6 +313,17 @@ import Testing
       Self.volume, expected)
   }
 
+  /// Every function of one element is computed where the elements are.
+  @Test func movesAroundAnArcTangentCancel() throws {
+    var chain = Chain()
+    chain.transpose("a", [0, 2, 3, 1], "x")
+    chain.add("f", Atan(), "a")
+    chain.transpose("y", [0, 3, 1, 2], "f")
+    try Self.expect(
+      chain.program([2, 3, 2, 2]), ["atan"], [2, 3, 2, 2], Self.volume,
+      Self.volume.map { atan(Double($0)) })
+  }
+
   /// Two moves of axes in a row are one; the last gives y[i, j, k, l] = x[l, j, i, k].
   @Test func movesJoin() throws {
     var chain = Chain()

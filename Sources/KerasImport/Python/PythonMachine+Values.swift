@@ -348,13 +348,6 @@ extension ElementFunction {
     default: .combined(a, b) { value([$0, $1]) }
     }
   }
-
-  fileprivate var isComparison: Bool {
-    switch self {
-    case .less, .lessEqual, .greater, .greaterEqual, .equal, .notEqual: true
-    default: false
-    }
-  }
 }
 
 extension Expression {

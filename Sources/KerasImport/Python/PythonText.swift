@@ -284,11 +284,6 @@ private struct PythonWriter {
     guard case .function(let function) = function else {
       return function == .classicDivide ? "/" : "@"
     }
-    let symbols: [ElementFunction: String] = [
-      .add: "+", .subtract: "-", .multiply: "*", .divide: "/", .floorDivide: "//", .modulo: "%",
-      .power: "**", .less: "<", .lessEqual: "<=", .greater: ">", .greaterEqual: ">=",
-      .equal: "==", .notEqual: "!=", .logicalAnd: "&", .logicalOr: "|",
-    ]
-    return symbols[function] ?? "?"
+    return ElementFunction.operators.first { $0.value == function }?.key ?? "?"
   }
 }

@@ -96,6 +96,9 @@ private struct FormulaOperations {
     case .number(let number): value = .number(number)
     case .name(let name): value = .variable(try self.name(name))
     case .apply(let function, let operands):
+      if function.row.operation == nil, let composed = try function.composed(operands) {
+        return try self.value(composed)
+      }
       value = try apply(function, operands.map { try self.value($0) })
     case .reduce(let reduction, let operand, let axes, let keepsAxes):
       let x = try number(self.value(operand))
@@ -163,42 +166,18 @@ private struct FormulaOperations {
   private func apply(_ function: ElementFunction, _ operands: [Value]) throws -> Value {
     let numbers = operands.compactMap { if case .number(let number) = $0 { number } else { nil } }
     if numbers.count == operands.count { return .number(function.value(numbers)) }
-    let x = operands[0]
+    let (x, operation) = (operands[0], function.row.operation ?? "")
     switch function {
-    case .add: return try combine("add", operands)
-    case .subtract: return try combine("sub", operands)
-    case .multiply: return try combine("mul", operands)
-    case .divide: return try combine("real_div", operands)
-    case .floorDivide: return try combine("floor_div", operands)
-    case .modulo: return try combine("mod", operands)
-    case .power: return try combine("pow", operands)
-    case .minimum, .maximum: return try combine(function.rawValue, operands)
-    case .less, .greater, .equal: return try combine(function.rawValue, operands, type: .bool)
-    case .lessEqual: return try combine("less_equal", operands, type: .bool)
-    case .greaterEqual: return try combine("greater_equal", operands, type: .bool)
-    case .notEqual: return try combine("not_equal", operands, type: .bool)
     case .logicalAnd, .logicalOr:
-      return .variable(
-        try layer.combine(
-          function == .logicalAnd ? "logical_and" : "logical_or", flag(x), flag(operands[1])))
-    case .logicalNot: return .variable(try layer.add("logical_not", flag(x)))
+      return .variable(try layer.combine(operation, flag(x), flag(operands[1])))
+    case .logicalNot: return .variable(try layer.add(operation, flag(x)))
     case .negative: return try combine("mul", [x, .number(-1)])
-    case .abs, .sign, .floor, .ceil, .round, .sqrt, .square, .exp, .sin, .cos, .tan, .asin, .acos,
-      .atan, .sinh, .cosh, .tanh, .erf, .sigmoid, .relu, .softplus, .softsign:
-      return try unary(function.rawValue, x)
-    case .rsqrt: return try unary("rsqrt", x, [("epsilon", .number(0))])
-    case .reciprocal: return try unary("inverse", x, [("epsilon", .number(0))])
     case .expm1: return try combine("sub", [unary("exp", x), .number(1)])
-    case .log: return try unary("log", x, [("epsilon", .number(0))])
-    // The operation computes log(x + epsilon).
-    case .log1p: return try unary("log", x, [("epsilon", .number(1))])
-    case .swish: return try unary("silu", x)
-    case .mish: return try combine("mul", [x, unary("tanh", unary("softplus", x))])
-    case .gelu: return try unary("gelu", x, [("mode", .text("EXACT"))])
-    case .tanhGelu: return try unary("gelu", x, [("mode", .text("TANH_APPROXIMATION"))])
+    case .gelu: return try unary(operation, x, [("mode", .text("EXACT"))])
+    case .tanhGelu: return try unary(operation, x, [("mode", .text("TANH_APPROXIMATION"))])
     case .elu:
       if case .number(let alpha) = operands[1] {
-        return try unary("elu", x, [("alpha", .number(Float(alpha)))])
+        return try unary(operation, x, [("alpha", .number(Float(alpha)))])
       }
       let power = try combine("sub", [unary("exp", x), .number(1)])
       return try select(
@@ -206,10 +185,16 @@ private struct FormulaOperations {
     case .clip:
       if case .number(let low) = operands[1], case .number(let high) = operands[2] {
         return try unary(
-          "clip", x, [("alpha", .number(Float(low))), ("beta", .number(Float(high)))])
+          operation, x, [("alpha", .number(Float(low))), ("beta", .number(Float(high)))])
       }
       return try combine("minimum", [combine("maximum", [x, operands[1]]), operands[2]])
     case .choose: return try select(x, operands[1], operands[2])
+    case _ where function.isComparison:
+      return try combine(operation, operands, type: .bool)
+    default:
+      if operands.count > 1 { return try combine(operation, operands) }
+      return try unary(
+        operation, x, function.row.argument.map { [($0.name, .number($0.value))] } ?? [])
     }
   }
 

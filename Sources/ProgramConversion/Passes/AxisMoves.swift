@@ -1,4 +1,5 @@
 import CoreMLModel
+import Formulas
 import TensorCore
 
 extension OperationGraph {
@@ -219,12 +220,11 @@ private struct MovedRegion {
   }
 
   private static let binary: Set = ["add", "sub", "mul", "real_div", "maximum", "minimum", "pow"]
-  private static let unary: Set = [
-    "abs", "cast", "ceil", "clamped_relu", "clip", "cos", "elu", "erf", "exp", "exp2", "floor",
-    "gelu", "identity", "inverse", "leaky_relu", "linear_activation", "log", "logical_not", "relu",
-    "relu6", "round", "rsqrt", "scaled_tanh", "sigmoid", "sigmoid_hard", "sign", "silu", "sin",
-    "softplus", "softsign", "sqrt", "square", "tan", "tanh", "threshold", "thresholded_relu",
-  ]
+  private static let unary = Set(
+    ElementFunction.allCases.filter { $0.operandCount == 1 }.compactMap(\.row.operation) + [
+      "cast", "clamped_relu", "clip", "elu", "exp2", "identity", "leaky_relu", "linear_activation",
+      "relu6", "scaled_tanh", "sigmoid_hard", "threshold", "thresholded_relu",
+    ])
 
   // MARK: - Result
 

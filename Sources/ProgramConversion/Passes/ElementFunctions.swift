@@ -1,4 +1,5 @@
 import CoreMLModel
+import Formulas
 import LibC
 import TensorCore
 
@@ -135,12 +136,18 @@ extension OperationGraph {
   ]
 
   /// The operations with one input, without those of which a default is not certain.
-  private static let functions: [String: @Sendable (Double, Arguments) -> Double] = [
-    "relu": { x, _ in max(x, 0) }, "relu6": { x, _ in min(max(x, 0), 6) },
-    "abs": { x, _ in abs(x) }, "square": { x, _ in x * x }, "sqrt": { x, _ in x.squareRoot() },
-    "exp": { x, _ in exp(x) }, "erf": { x, _ in erf(x) }, "tanh": { x, _ in tanh(x) },
-    "sigmoid": { x, _ in 1 / (1 + exp(-x)) }, "silu": { x, _ in x / (1 + exp(-x)) },
-    "softsign": { x, _ in x / (1 + abs(x)) }, "softplus": { x, _ in softplus(x) },
+  private static let functions = functionsWithArguments.merging(
+    (ElementFunction.activations + [.abs, .square, .sqrt, .exp, .erf]).map(plain)
+  ) { $1 }
+
+  private static func plain(
+    _ function: ElementFunction
+  ) -> (String, @Sendable (Double, Arguments) -> Double) {
+    (function.row.operation ?? "", { x, _ in function.value([x]) })
+  }
+
+  private static let functionsWithArguments: [String: @Sendable (Double, Arguments) -> Double] = [
+    "relu6": { x, _ in min(max(x, 0), 6) },
     "linear_activation": { x, a in (a("alpha") ?? .nan) * x + (a("beta") ?? .nan) },
     "sigmoid_hard": { x, a in
       min(max((a("alpha") ?? .nan) * x + (a("beta") ?? .nan), 0), 1)
@@ -153,8 +160,6 @@ extension OperationGraph {
     "scaled_tanh": { x, a in (a("alpha") ?? .nan) * tanh((a("beta") ?? .nan) * x) },
   ]
 }
-
-private func softplus(_ x: Double) -> Double { max(x, 0) + log1p(exp(-abs(x))) }
 
 /// A function that an operation computes.
 enum RecognizedFunction {
@@ -181,18 +186,21 @@ enum RecognizedFunction {
   /// A few of them exclude most functions.
   private static let fewPoints: [Double] = [-1e6, -4, -1, -0.5, 0.25, 1, 3, 1e6]
 
-  private static let operations: [(String, [(String, Argument)], @Sendable (Double) -> Double)] = [
-    ("relu", [], { max($0, 0) }), ("relu6", [], { min(max($0, 0), 6) }),
-    ("silu", [], { $0 / (1 + exp(-$0)) }), ("sigmoid", [], { 1 / (1 + exp(-$0)) }),
-    ("tanh", [], { tanh($0) }), ("softplus", [], { softplus($0) }),
-    ("softsign", [], { $0 / (1 + abs($0)) }),
-    ("gelu", [("mode", .text("EXACT"))], { $0 * 0.5 * erfc(-$0 / 2.0.squareRoot()) }),
-    (
-      "gelu", [("mode", .text("TANH_APPROXIMATION"))],
-      { $0 * 0.5 * (1 + tanh((2 / Double.pi).squareRoot() * ($0 + 0.044715 * $0 * $0 * $0))) }
-    ),
+  private typealias Candidate = (String, [(String, Argument)], @Sendable (Double) -> Double)
+
+  private static let operations: [Candidate] =
+    ElementFunction.activations.map { candidate($0) } + others
+
+  private static let others: [Candidate] = [
+    candidate(.gelu, [("mode", .text("EXACT"))]),
+    candidate(.tanhGelu, [("mode", .text("TANH_APPROXIMATION"))]),
     ("gelu", [("mode", .text("SIGMOID_APPROXIMATION"))], { $0 / (1 + exp(-1.702 * $0)) }),
+    ("relu6", [], { min(max($0, 0), 6) }),
   ]
+
+  private static func candidate(
+    _ function: ElementFunction, _ arguments: [(String, Argument)] = []
+  ) -> Candidate { (function.row.operation ?? "", arguments, { function.value([$0]) }) }
 
   /// - Parameters:
   ///   - tolerance: the largest difference, relative to the value, or to the point within ±1.

@@ -116,18 +116,13 @@ extension PythonCompiler {
   }
 
   func operation(_ name: String) -> PythonOperation {
-    let functions: [String: ElementFunction] = [
-      "+": .add, "-": .subtract, "*": .multiply, "//": .floorDivide, "%": .modulo, "**": .power,
-      "&": .logicalAnd, "|": .logicalOr, "<": .less, "<=": .lessEqual, ">": .greater,
-      ">=": .greaterEqual, "==": .equal, "!=": .notEqual,
-    ]
     switch name {
     case "/": return .binary(dividesWhole ? .classicDivide : .function(.divide))
     case "@": return .binary(.matrixProduct)
     case "in", "not in": return .contains(negated: name == "not in")
     case "is", "is not": return .identical(negated: name == "is not")
     default:
-      return functions[name].map { PythonOperation.binary(.function($0)) }
+      return ElementFunction.operators[name].map { PythonOperation.binary(.function($0)) }
         ?? .refuse("it uses '\(name)'")
     }
   }
