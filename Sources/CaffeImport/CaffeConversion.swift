@@ -196,11 +196,11 @@ package struct CaffeConversion: SourceConversion {
     guard node.role == .computing, !options.customLayers.allowsAll, rule(layer) == nil else {
       return nil
     }
-    switch CaffeLayerRegistry.type(named: layer.type) {
-    case nil: return CustomCaffeLayer.unknownType(layer)
-    case is PythonLayer.Type: return PythonLayer.refusal(of: layer)
-    default: return nil
+    guard let type = CaffeLayerRegistry.type(named: layer.type) else {
+      return CustomCaffeLayer.unknownType(layer)
     }
+    let isPython = type.source.names == PythonLayer.source.names
+    return isPython ? PythonLayer.refusal(of: layer) : nil
   }
 
   private func rule(_ layer: CaffeLayer) -> CustomLayerRule? {

@@ -19,6 +19,6 @@ package enum LayerCatalog {
 
   /// The functions for `activation`.
   package static var functions: [(name: String, becomes: String)] {
-    ActivationFunction.known.map { ($0.name, $0.becomes) }
+    ActivationFunction.known.map { ($0.name, $0.formula.becomes) }
   }
 }

@@ -1,49 +1,255 @@
 import CoreMLModel
 
-/// Frameworks' activation functions, as Core ML layers.
-package enum ActivationFormula: Sendable, Equatable {
-  case single(Activation.Function)
-  /// factor · f(x)
-  case scaled(Activation.Function, by: Float)
-  /// min(max(0, x), 6)
-  case relu6
-  case exponential
-  /// x · sigmoid(βx)
-  case swish(beta: Float)
-  /// x · tanh(log(1 + eˣ))
-  case mish
-  /// x · min(max(x / 6 + ½, 0), 1)
-  case hardSwish
-  /// x > 0 ? x : x > −2 ? x² / 2 + x : 0
-  case hardMish
-  /// −log(1 + e⁻ˣ)
-  case logSigmoid
-  /// x · Φ(x), where Φ is the standard normal distribution function
-  case gelu
-  /// x / 2 · (1 + tanh(0.797885x + 0.035677x³))
-  case geluTanh
-  /// min(max(x, −1), 1), where layer `unit` maps it to 0…1
-  case hardTanh(unit: String)
-  /// x < 0 ? 0.001x : x > 1 ? 0.001(x − 1) + 1 : x
-  case leakyHardTanh
-  /// x < −4 ? 0.01(x + 4) : x > 4 ? 0.01(x − 4) + 1 : 0.125x + 0.5
-  case piecewiseLogistic
-  /// |x| > ½ ? x : 0
-  case hardShrink
-  /// x − min(max(x, −½), ½)
-  case softShrink
-  /// x − tanh(x)
-  case tanhShrink
-  /// (min(max(x, −1), 1) + 1)² / 4 + max(x − 1, 0)
-  case sparsePlus
-  /// (x + √(x² + 4)) / 2
-  case squarePlus
-  /// n = ⌊x⌋; n even ? ⌊x / 2⌋ : x − n + ⌊x / 2⌋
-  case stair
-  /// x / (Σ x + 10⁻⁴) over the channels, of max(x, 0)
-  case channelShare
-  /// The same for eˣ, or for exp(x − max x)
-  case exponentialShare(lessMaximum: Bool)
+/// An activation function of the frameworks, one row of `all`: its names, and the layers that compute
+/// it.
+package struct ActivationFormula: Sendable {
+  /// Where a name has a meaning of its own.
+  package enum Dialect: String, Sendable {
+    case keras, darknet
+    /// tf.keras since 2.3, Keras since 2.13 and 3
+    case tensorFlow, keras2, keras3
+    /// What a version of Keras lacks but is defined the same way everywhere.
+    case customary
+  }
+
+  private let names: [(dialect: Dialect?, name: String)]
+  private let parts: String
+  /// The layers, as Darknet's documentation has them.
+  package let becomes: String
+  /// The type of Caffe's layer.
+  package let caffe: SourceLayer?
+  /// The function's parameters: the fields of Caffe's layer, with defaults where Caffe's schema has
+  /// none, and the values elsewhere.
+  package let fields: [(message: String, name: String, standard: Float?)]
+  private let values: [Float]
+
+  /// - Parameters:
+  ///   - names: `DIALECT:NAME` for each name.
+  ///   - parts: `PART LAYER NUMBERS INPUTS` for each layer, where x is the function's argument and
+  ///     α and β are its parameters. The last part has no name.
+  private init(
+    _ names: String, _ parts: String, _ becomes: String = "", caffe: SourceLayer? = nil,
+    fields: [(String, String, Float?)] = [], values: [Float] = []
+  ) {
+    self.names = names.split(separator: " ").map { name in
+      let words = name.split(separator: ":").map(String.init)
+      return (Dialect(rawValue: words[0]), words[words.count - 1])
+    }
+    (self.parts, self.becomes, self.caffe) = (parts, becomes, caffe)
+    (self.fields, self.values) = (fields, values)
+  }
+
+  package func names(in dialects: Dialect...) -> [String] {
+    names.filter { dialects.contains($0.dialect ?? .customary) }.map(\.name)
+  }
+
+  /// The function with this name.
+  package static func named(_ name: String, in dialect: Dialect) -> ActivationFormula? {
+    all.first { $0.names.contains { $0 == (dialect, name) } }
+  }
+
+  package static let all: [ActivationFormula] = [
+    Self("keras:linear darknet:linear", "linear 1 0 x", "nothing"),
+    Self(
+      "keras:relu darknet:relu", "leaky α x", "activation ReLU",
+      caffe: SourceLayer(
+        "ReLU", becomes: "activation ReLU; leakyReLU", options: "`negative_slope`"),
+      fields: [("relu_param", "negative_slope", nil)], values: [0]),
+    // min(x, 6) = −max(−x, −6)
+    Self(
+      "darknet:relu6",
+      "relu: relu x; neg: linear -1 0 relu; clip: threshold -6 neg; linear -1 0 clip",
+      "activation ReLU and an upper limit"),
+    // `revleaky` is the same at inference.
+    Self("darknet:leaky darknet:revleaky", "leaky 0.1 x", "activation leakyReLU 0.1"),
+    Self("darknet:relie", "leaky 0.01 x", "activation leakyReLU 0.01"),
+    Self("keras3:leaky_relu", "leaky 0.2 x"),
+    // max(x, 0) + 0.1x
+    Self("darknet:ramp", "leaky: leaky 1/11 x; linear 1.1 0 leaky", "leakyReLU 1/11 times 1.1"),
+    Self(
+      "keras:sigmoid darknet:logistic", "sigmoid x", "activation sigmoid",
+      caffe: SourceLayer("Sigmoid", becomes: "activation sigmoid")),
+    // 2 / (1 + e⁻ˣ) − 1
+    Self("darknet:loggy", "scaledTanh 1 0.5 x", "activation scaledTanh: tanh(x / 2)"),
+    Self(
+      "keras:tanh darknet:tanh", "tanh x", "activation tanh",
+      caffe: SourceLayer("TanH", becomes: "activation tanh")),
+    // x > 0 ? x : α(eˣ − 1)
+    Self(
+      "keras:elu darknet:elu", "elu α x", "activation ELU 1",
+      caffe: SourceLayer("ELU", becomes: "activation ELU", options: "`alpha`"),
+      fields: [("elu_param", "alpha", nil)], values: [1]),
+    // BVLC/caffe's commit 3866af4, `selu_layer.cpp`
+    Self(
+      "darknet:selu", "elu: elu α x; linear β 0 elu", "ELU 1.6732 times 1.0507",
+      caffe: SourceLayer(
+        "SeLu", "SeLU", "SELU", becomes: "activation ELU, linear",
+        options: "`selu_param.lambda`, default 1.050700987; `selu_param.alpha`, default 1.67326324"),
+      fields: [("selu_param", "alpha", 1.67326324), ("selu_param", "lambda", 1.050700987)],
+      values: [1.6732, 1.0507]),
+    // x / 2 · (1 + tanh(0.797885x + 0.035677x³)): Keras's gelu with `approximate`
+    Self(
+      "keras:gelu_approximate darknet:gelu",
+      "cube: power 3 x; first: linear 0.797885 0 x; third: linear 0.035677 0 cube; "
+        + "sum: add first third; tanh: tanh sum; gate: linear 0.5 0.5 tanh; multiply x gate",
+      "cube, sum, tanh and a product"),
+    // x · Φ(x) = max(0, x) − |x| / 2 · P(t) · exp(−x² / 2) with t = 1 / (1 + 0.3275911 |x| / √2),
+    // accurate to 1.5e-7 · |x| / 2.
+    // Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
+    Self(
+      "tensorFlow:gelu customary:gelu",
+      "abs: abs x; denominator: linear \(0.3275911 / Float(2).squareRoot()) 1 abs; "
+        + "t: power -1 denominator; p0: linear 1.061405429 -1.453152027 t; "
+        + "m1: multiply p0 t; p1: linear 1 1.421413741 m1; m2: multiply p1 t; "
+        + "p2: linear 1 -0.284496736 m2; m3: multiply p2 t; p3: linear 1 0.254829592 m3; "
+        + "square: multiply x x; half: linear -0.5 0 square; exp: exp half; m4: multiply p3 t; "
+        + "weight: multiply abs exp; tail: multiply m4 weight; relu: relu x; "
+        + "minus: linear -0.5 0 tail; add relu minus"),
+    // x · sigmoid(βx)
+    Self(
+      "tensorFlow:silu tensorFlow:swish customary:silu customary:swish darknet:swish",
+      "scaled: linear α 0 x; sigmoid: sigmoid scaled; multiply x sigmoid", "sigmoid and a product",
+      caffe: SourceLayer(
+        "Swish", becomes: "activation sigmoid, multiply; activation linear first if beta is not 1",
+        options: "`beta`"), fields: [("swish_param", "beta", nil)], values: [1]),
+    // x · tanh(log(1 + eˣ))
+    Self(
+      "keras2:mish customary:mish darknet:mish",
+      "softplus: softplus x; tanh: tanh softplus; multiply x tanh", "softplus, tanh, a product",
+      caffe: SourceLayer("Mish", becomes: "activation softplus, tanh, multiply")),
+    // s = min(max(−x / 2, 0), 1), then max(x, 0) + 2s² − 2s
+    Self(
+      "darknet:hard_mish",
+      "clip: hardSigmoid -0.5 0 x; relu: relu x; line: linear 2 -2 clip; square: multiply clip line; "
+        + "add relu square", "sigmoidHard, its square, ReLU and a sum"),
+    // min(max(x, −1), 1)
+    Self(
+      "darknet:hardtan", "clip: hardSigmoid 0.5 0.5 x; linear 2 -1 clip",
+      "sigmoidHard, linear layers and a sum"),
+    // x < 0 ? 0.001x : x > 1 ? 0.001(x − 1) + 1 : x
+    Self(
+      "darknet:lhtan",
+      "clip: hardSigmoid 1 0 x; inner: linear 0.999 0 clip; outer: linear 0.001 0 x; add inner outer",
+      "sigmoidHard, linear layers and a sum"),
+    // c = min(max(x / 8 + ½, 0), 1), then c + 0.01(x − (8c − 4))
+    Self(
+      "darknet:plse",
+      "clip: hardSigmoid 0.125 0.5 x; inner: linear 0.92 0.04 clip; outer: linear 0.01 0 x; "
+        + "add inner outer", "sigmoidHard, linear layers and a sum"),
+    // n = ⌊x⌋; n even ? ⌊x / 2⌋ : x − n + ⌊x / 2⌋, which is f + max(x − 2f − 1, 0) with f = ⌊x / 2⌋
+    Self(
+      "darknet:stair",
+      "half: linear 0.5 0 x; floor: floor half; even: linear -2 -1 floor; rest: add x even; "
+        + "rise: relu rest; add floor rise",
+      "floor, ReLU and sums; specification 4 with exact shapes"),
+    Self(
+      "darknet:normalize_channels", "relu: relu x; " + share("relu"),
+      "a sum over the channels and a quotient"),
+    Self(
+      "darknet:normalize_channels_softmax", "exp: exp x; " + share("exp"),
+      "a sum over the channels and a quotient"),
+    Self(
+      "darknet:normalize_channels_softmax_maxval",
+      "max: max x; neg: linear -1 0 max; below: add x neg; exp: exp below; " + share("exp"),
+      "a sum over the channels and a quotient"),
+    Self(
+      "keras:softplus", "softplus x", caffe: SourceLayer("BNLL", becomes: "activation softplus")),
+    Self("", "abs 0 x", caffe: SourceLayer("AbsVal", becomes: "unary abs")),
+    Self("keras:softsign", "softsign x"), Self("keras3:celu", "elu 1 x"),
+    Self("keras:exponential", "exp 0 x"),
+    Self("keras:hard_sigmoid", "hardSigmoid 0.2 0.5 x"),
+    Self("keras3:hard_sigmoid customary:hard_sigmoid_torch", "hardSigmoid 1/6 0.5 x"),
+    Self("keras3:sparse_sigmoid", "hardSigmoid 0.5 0.5 x"),
+    // x · min(max(x / 6 + ½, 0), 1)
+    Self(
+      "keras3:hard_silu keras3:hard_swish customary:hard_swish customary:hardswish "
+        + "customary:hswish customary:h_swish", "gate: hardSigmoid 1/6 0.5 x; multiply x gate"),
+    // −log(1 + e⁻ˣ)
+    Self("keras3:log_sigmoid", "neg: linear -1 0 x; softplus: softplus neg; linear -1 0 softplus"),
+    // min(max(x, −1), 1)
+    Self("keras3:hard_tanh", "unit: hardSigmoid 0.5 0.5 x; linear 2 -1 unit"),
+    // |x| > ½ ? x : 0
+    Self(
+      "keras3:hard_shrink",
+      "above: thresholded \(Float(0.5).nextUp) x; minus: linear -1 0 x; "
+        + "below: thresholded \(Float(0.5).nextUp) minus; neg: linear -1 0 below; add above neg"),
+    // x − min(max(x, −½), ½)
+    Self(
+      "keras3:soft_shrink",
+      "clip____unit: hardSigmoid 1 0.5 x; clip: linear 1 -0.5 clip____unit; neg: linear -1 0 clip; "
+        + "add x neg"),
+    Self("keras3:tanh_shrink", "tanh: tanh x; neg: linear -1 0 tanh; add x neg"),
+    // (min(max(x, −1), 1) + 1)² / 4 + max(x − 1, 0)
+    Self(
+      "keras3:sparse_plus",
+      "clip____unit: hardSigmoid 0.5 0.5 x; clip: linear 2 -1 clip____unit; half: linear 0.5 0.5 clip; "
+        + "square: multiply half half; over: linear 1 -1 x; relu: relu over; add square relu"),
+    // (x + √(x² + 4)) / 2
+    Self(
+      "keras3:squareplus",
+      "square: multiply x x; root: sqrt 4 square; sum: add x root; linear 0.5 0 sum"
+    ),
+  ]
+
+  /// x / (Σ x + 10⁻⁴) over the channels, of a part
+  private static func share(_ x: String) -> String {
+    "sum: total \(x); shift: linear 1 1e-4 sum; inverse: power -1 shift; multiply \(x) inverse"
+  }
+
+  /// The layers with the names of the parts and of those that they read; nil for a part that is
+  /// another one.
+  fileprivate func layers(
+    _ values: [Float]
+  ) -> [(name: String, layer: (any LayerParameters)?, inputs: [String])] {
+    let values = values.isEmpty ? self.values : values
+    return parts.split(separator: "; ").map { text in
+      let part = text.split(separator: ": ")
+      let words = part[part.count - 1].split(separator: " ").map(String.init)
+      var (numbers, inputs): ([Float], [String]) = ([], [])
+      for word in words.dropFirst() {
+        let fraction = word.split(separator: "/").compactMap { Float($0) }
+        switch (word, fraction.count) {
+        case ("α", _): numbers.append(values[0])
+        case ("β", _): numbers.append(values[1])
+        case (_, 1): numbers.append(fraction[0])
+        case (_, 2): numbers.append(fraction[0] / fraction[1])
+        default: inputs.append(word)
+        }
+      }
+      let isScaled = part.count == 1 || words[0] != "linear" || numbers != [1, 0]
+      return (
+        part.count == 1 ? "" : String(part[0]), isScaled ? Self.layer(words[0], numbers) : nil,
+        inputs
+      )
+    }
+  }
+
+  private static func layer(_ name: String, _ numbers: [Float]) -> any LayerParameters {
+    let (a, b) = (numbers.first ?? 0, numbers.last ?? 0)
+    func unary(_ type: Unary.Operation, shift: Float = 0, epsilon: Float = 1e-6) -> Unary {
+      Unary().with(\.type, type).with(\.alpha, a).with(\.scale, 1).with(\.shift, shift)
+        .with(\.epsilon, epsilon)
+    }
+    return switch name {
+    case "linear": Activation(.linear(alpha: a, beta: b))
+    case "leaky": Activation(a == 0 ? .relu : .leakyReLU(alpha: a))
+    case "thresholded": Activation(.thresholdedReLU(alpha: a))
+    case "elu": Activation(.elu(alpha: a))
+    case "hardSigmoid": Activation(.sigmoidHard(alpha: a, beta: b))
+    case "scaledTanh": Activation(.scaledTanh(alpha: a, beta: b))
+    case "exp": unary(.exp, epsilon: numbers.first ?? 1e-6)
+    case "abs": unary(.abs, epsilon: numbers.first ?? 1e-6)
+    case "power": unary(.power)
+    case "threshold": unary(.threshold)
+    case "sqrt": unary(.sqrt).with(\.alpha, 0).with(\.shift, a)
+    case "floor": Floor()
+    case "max": Reduce().with(\.mode, .max).with(\.axis, .c)
+    case "total": Reduce().with(\.mode, .sum).with(\.axis, .c)
+    case "add": Add()
+    case "multiply": Multiply()
+    default: Activation(Activation.Function.plain[name] ?? .linear(alpha: .nan, beta: 0))
+    }
+  }
 }
 
 /// Names of the layers for a function.
@@ -65,140 +271,24 @@ package struct ActivationNames {
     self.output = output
   }
 
-  fileprivate func callAsFunction(_ part: String) -> String { prefix + part + suffix }
+  func callAsFunction(_ part: String) -> String {
+    part.isEmpty ? name : prefix + part + suffix
+  }
 }
 
 extension LayerWriting {
   /// Adds the layers of a function of `x`, and returns the blob of its values.
   package mutating func add(
-    _ formula: ActivationFormula, _ x: String, _ names: ActivationNames
+    _ formula: ActivationFormula, _ x: String, _ names: ActivationNames, _ values: [Float] = []
   ) -> String {
-    let (name, output) = (names.name, names.output)
-    switch formula {
-    case .single(let function): return add(name, Activation(function), [x], to: output)
-    case .scaled(let function, let factor):
-      let part = if case .elu = function { "elu" } else { "leaky" }
-      return affine(add(names(part), Activation(function), [x]), factor, name, to: output)
-    case .relu6:
-      let relu = add(names("relu"), Activation(.relu), [x])
-      // min(x, 6) = −max(−x, −6)
-      let limited = unary(.threshold, affine(relu, -1, names("neg")), names("clip"), alpha: -6)
-      return affine(limited, -1, name, to: output)
-    case .exponential: return unary(.exp, x, name, epsilon: 0, to: output)
-    case .swish(let beta):
-      let scaled = beta == 1 ? x : affine(x, beta, names("scaled"))
-      return gated(x, .sigmoid, of: scaled, names("sigmoid"), names)
-    case .mish:
-      let softplus = add(names("softplus"), Activation(.softplus), [x])
-      return gated(x, .tanh, of: softplus, names("tanh"), names)
-    case .hardSwish:
-      return gated(x, .sigmoidHard(alpha: 1 / 6, beta: 0.5), of: x, names("gate"), names)
-    case .hardMish:
-      // s = min(max(−x / 2, 0), 1), then max(x, 0) + 2s² − 2s
-      let s = add(names("clip"), Activation(.sigmoidHard(alpha: -0.5, beta: 0)), [x])
-      let relu = add(names("relu"), Activation(.relu), [x])
-      let square = product(s, affine(s, 2, -2, names("line")), names("square"))
-      return sum([relu, square], name, to: output)
-    case .logSigmoid:
-      let softplus = add(
-        names("softplus"), Activation(.softplus), [affine(x, -1, names("neg"))])
-      return affine(softplus, -1, name, to: output)
-    case .gelu: return gelu(x, names)
-    case .geluTanh:
-      let cube = unary(.power, x, names("cube"), alpha: 3)
-      let inner = sum(
-        [affine(x, 0.797885, names("first")), affine(cube, 0.035677, names("third"))],
-        names("sum"))
-      let gate = affine(add(names("tanh"), Activation(.tanh), [inner]), 0.5, 0.5, names("gate"))
-      return product(x, gate, name, to: output)
-    case .hardTanh(let unit): return clamped(x, 1, name, unit: names(unit))
-    case .leakyHardTanh:
-      let clip = add(names("clip"), Activation(.sigmoidHard(alpha: 1, beta: 0)), [x])
-      return sum(
-        [affine(clip, 0.999, names("inner")), affine(x, 0.001, names("outer"))], name, to: output)
-    case .piecewiseLogistic:
-      // c = min(max(x / 8 + ½, 0), 1), then c + 0.01(x − (8c − 4))
-      let clip = add(names("clip"), Activation(.sigmoidHard(alpha: 0.125, beta: 0.5)), [x])
-      return sum(
-        [affine(clip, 0.92, 0.04, names("inner")), affine(x, 0.01, names("outer"))], name,
-        to: output)
-    case .hardShrink:
-      let threshold = Activation(.thresholdedReLU(alpha: Float(0.5).nextUp))
-      let above = add(names("above"), threshold, [x])
-      let below = add(names("below"), threshold, [affine(x, -1, names("minus"))])
-      return difference(above, below, name)
-    case .softShrink:
-      let clip = names("clip")
-      return difference(x, clamped(x, 0.5, clip, unit: clip + "__unit__"), name)
-    case .tanhShrink:
-      return difference(x, add(names("tanh"), Activation(.tanh), [x]), name)
-    case .sparsePlus:
-      let clip = names("clip")
-      let clipped = clamped(x, 1, clip, unit: clip + "__unit__")
-      let shifted = affine(clipped, 0.5, 0.5, names("half"))
-      let square = product(shifted, shifted, names("square"))
-      let over = add(names("relu"), Activation(.relu), [affine(x, 1, -1, names("over"))])
-      return sum([square, over], name, to: output)
-    case .squarePlus:
-      let square = product(x, x, names("square"))
-      let root = unary(.sqrt, square, names("root"), shift: 4)
-      return affine(sum([x, root], names("sum")), 0.5, name, to: output)
-    case .stair:
-      // f = ⌊x / 2⌋, then f + max(x − 2f − 1, 0)
-      let half = add(names("floor"), Floor(), [affine(x, 0.5, names("half"))])
-      let rest = sum([x, affine(half, -2, -1, names("even"))], names("rest"))
-      return sum(
-        [half, add(names("rise"), Activation(.relu), [rest])], name, to: output)
-    case .channelShare: return share(add(names("relu"), Activation(.relu), [x]), names)
-    case .exponentialShare(let lessMaximum):
-      guard lessMaximum else { return share(unary(.exp, x, names("exp")), names) }
-      let most = affine(reduced(.max, .c, x, names("max")), -1, names("neg"))
-      return share(unary(.exp, sum([x, most], names("below")), names("exp")), names)
+    var blobs = ["x": x]
+    for (part, layer, inputs) in formula.layers(values) {
+      let inputs = inputs.compactMap { blobs[$0] }
+      blobs[part] =
+        layer.map {
+          add(names(part), $0, inputs, to: part.isEmpty ? names.output : nil)
+        } ?? inputs[0]
     }
-  }
-
-  /// x · f(z)
-  private mutating func gated(
-    _ x: String, _ function: Activation.Function, of z: String, _ gate: String,
-    _ names: ActivationNames
-  ) -> String {
-    product(x, add(gate, Activation(function), [z]), names.name, to: names.output)
-  }
-
-  /// x / (Σ x + 10⁻⁴), summed over the channels
-  private mutating func share(_ x: String, _ names: ActivationNames) -> String {
-    let sum = affine(reduced(.sum, .c, x, names("sum")), 1, 1e-4, names("shift"))
-    return product(
-      x, unary(.power, sum, names("inverse"), alpha: -1), names.name, to: names.output)
-  }
-
-  /// min(max(x, −limit), limit); `unit` is the layer that maps it to 0…1.
-  private mutating func clamped(
-    _ blob: String, _ limit: Float, _ name: String, unit: String
-  ) -> String {
-    let scaled = add(unit, Activation(.sigmoidHard(alpha: 0.5 / limit, beta: 0.5)), [blob])
-    return affine(scaled, 2 * limit, -limit, name)
-  }
-
-  /// x · Φ(x) = max(0, x) − |x| / 2 · P(t) · exp(−x² / 2) with t = 1 / (1 + 0.3275911 |x| / √2),
-  /// accurate to 1.5e-7 · |x| / 2.
-  ///
-  /// Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26.
-  private mutating func gelu(_ x: String, _ names: ActivationNames) -> String {
-    let size = unary(.abs, x, names("abs"))
-    let denominator = affine(size, 0.3275911 / Float(2).squareRoot(), 1, names("denominator"))
-    let t = unary(.power, denominator, names("t"), alpha: -1)
-    let factors: [Float] = [1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592]
-    var polynomial = affine(t, factors[0], factors[1], names("p0"))
-    for (index, factor) in factors.dropFirst(2).enumerated() {
-      let step = product(polynomial, t, names("m\(index + 1)"))
-      polynomial = affine(step, 1, factor, names("p\(index + 1)"))
-    }
-    let square = product(x, x, names("square"))
-    let bell = unary(.exp, affine(square, -0.5, names("half")), names("exp"))
-    let tail = product(
-      product(polynomial, t, names("m4")), product(size, bell, names("weight")), names("tail"))
-    let relu = add(names("relu"), Activation(.relu), [x])
-    return sum([relu, affine(tail, -0.5, names("minus"))], names.name, to: names.output)
+    return blobs[""] ?? x
   }
 }

@@ -77,12 +77,12 @@ extension NetworkWriter {
         }
         return formula.add(to: &self, tensor, name: name)
       } else if package.map(KerasActivation.packages.contains) ?? true,
-        let formula = KerasActivation.customary[plain], !rules.allowsAll
+        let formula = ActivationFormula.named(plain, in: .customary), !rules.allowsAll
       {
         notes.append(
           "layer '\(call.name)' (\(call.className)): activation '\(stored)' is assumed to be the usual "
             + "function of this name, which \(version.description) does not define")
-        return formula.add(to: &self, tensor, name: name)
+        return KerasActivation.common(formula).add(to: &self, tensor, name: name)
       } else if rules.allowsAll {
         result.blob = add(name, Custom(className: plain), [tensor.blob])
       } else {

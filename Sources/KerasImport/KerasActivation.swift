@@ -20,68 +20,33 @@ enum KerasActivation: Sendable {
 
   /// Nil for a function that this version lacks and that a user may have defined under this name.
   init?(_ name: String, version: KerasVersion) {
-    var known = Self.always[name]
-    if version.isTensorFlowKeras && version.isAtLeast(2, 3) {
-      known = known ?? Self.sinceTensorFlow23[name]
+    let dialects: [(ActivationFormula.Dialect, isSpoken: Bool)] = [
+      (.keras3, version.isAtLeast(3, 0)), (.keras2, version.isAtLeast(2, 13)),
+      (.tensorFlow, version.isTensorFlowKeras && version.isAtLeast(2, 3)), (.keras, true),
+    ]
+    let known = dialects.lazy.filter(\.isSpoken).compactMap { dialect, _ in
+      Self.own[dialect]?[name]
+        ?? ActivationFormula.named(name, in: dialect).map { KerasActivation.common($0) }
     }
-    if version.isAtLeast(2, 13), name == "mish" { known = .common(.mish) }
-    if version.isAtLeast(3, 0) { known = Self.since3[name] ?? known }
-    guard let known else { return nil }
-    self = known
+    guard let first = known.first else { return nil }
+    self = first
   }
 
-  private static let always: [String: KerasActivation] = [
-    "linear": .common(.single(.linear(alpha: 1, beta: 0))),
-    "relu": .common(.single(.relu)),
-    "relu6": .relu6,
-    "tanh": .common(.single(.tanh)),
-    "sigmoid": .common(.single(.sigmoid)),
-    "hard_sigmoid": .common(.single(.sigmoidHard(alpha: 0.2, beta: 0.5))),
-    "elu": .common(.single(.elu(alpha: 1))),
-    "softplus": .common(.single(.softplus)),
-    "softsign": .common(.single(.softsign)),
-    "softmax": .softmax,
-    "selu": .selu,
-    "exponential": .common(.exponential),
-    // The `gelu` function when called with `approximate`.
-    "gelu_approximate": .common(.geluTanh),
+  /// Functions beside those of `ActivationFormula`.
+  private static let own: [ActivationFormula.Dialect: [String: KerasActivation]] = [
+    .keras: ["relu6": .relu6, "softmax": .softmax, "selu": .selu],
+    .keras3: ["log_softmax": .logSoftmax, "glu": .glu, "sparsemax": .sparsemax],
   ]
 
-  /// Functions that a version lacks but that are defined the same way everywhere.
-  static let customary: [String: KerasActivation] = [
-    "swish": .common(.swish(beta: 1)), "silu": .common(.swish(beta: 1)), "mish": .common(.mish),
-    "gelu": .common(.gelu), "hard_swish": .common(.hardSwish), "hardswish": .common(.hardSwish),
-    "hswish": .common(.hardSwish), "h_swish": .common(.hardSwish),
-    "hard_sigmoid_torch": .common(.single(.sigmoidHard(alpha: 1 / 6, beta: 0.5))),
-  ]
+  /// The names of each function in Keras's versions, the usual one first.
+  static let names: [[String]] =
+    own.values.flatMap(\.keys).sorted().map { [$0] }
+    + ActivationFormula.all.map { $0.names(in: .keras, .tensorFlow, .keras2, .keras3) }
 
   /// Packages whose functions with these names are the usual ones.
   static let packages: Set<String> = [
     "Addons", "kecam", "kecam/common", "kecamCommon", "keras_cv", "keras_hub", "keras_nlp", "Text",
     "Vision",
-  ]
-
-  private static let sinceTensorFlow23: [String: KerasActivation] = [
-    "swish": .common(.swish(beta: 1)), "silu": .common(.swish(beta: 1)), "gelu": .common(.gelu),
-  ]
-
-  private static let since3: [String: KerasActivation] = [
-    "hard_sigmoid": .common(.single(.sigmoidHard(alpha: 1 / 6, beta: 0.5))),
-    "leaky_relu": .common(.single(.leakyReLU(alpha: 0.2))),
-    "hard_silu": .common(.hardSwish),
-    "hard_swish": .common(.hardSwish),
-    "log_softmax": .logSoftmax,
-    "log_sigmoid": .common(.logSigmoid),
-    "celu": .common(.single(.elu(alpha: 1))),
-    "glu": .glu,
-    "hard_tanh": .common(.hardTanh(unit: "unit")),
-    "hard_shrink": .common(.hardShrink),
-    "soft_shrink": .common(.softShrink),
-    "tanh_shrink": .common(.tanhShrink),
-    "sparse_plus": .common(.sparsePlus),
-    "sparse_sigmoid": .common(.single(.sigmoidHard(alpha: 0.5, beta: 0.5))),
-    "squareplus": .common(.squarePlus),
-    "sparsemax": .sparsemax,
   ]
 
   /// - Precondition: the size of the last axis is even for `glu`.

@@ -1,95 +1,35 @@
 import ImportSupport
 
-/// A function of each element.
-protocol ElementActivation: SingleInputConverter, ElementwiseConverter {
-  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula
-}
+/// A type of layer.
+struct CaffeLayerType: Sendable {
+  let source: SourceLayer
+  let inputAxes: @Sendable (_ layer: CaffeLayer, _ bottom: Int, _ shape: [Int]) -> [Int]?
+  let batchAxis: @Sendable (CaffeLayer, OmittedBatch) throws -> Int?
+  let convert: @Sendable (CaffeLayer, inout CaffeNetwork) throws -> [CaffeTensor]
 
-extension ElementActivation {
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
-    let names = ActivationNames(
-      layer.name, prefix: layer.name + "_", suffix: "", output: layer.tops[0])
-    return layer.input.with(network.add(try formula(layer), layer.input.blob, names))
+  init<Converter: CaffeLayerConverter>(_: Converter.Type) {
+    source = Converter.source
+    inputAxes = Converter.inputAxes
+    batchAxis = Converter.batchAxis
+    convert = Converter.convert
   }
-}
 
-/// max(0, x) + negative_slope · min(0, x)
-enum ReLU: ElementActivation {
-  static let source = SourceLayer(
-    "ReLU", becomes: "activation ReLU; leakyReLU", options: "`negative_slope`")
-
-  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
-    let slope = try layer.parameters("relu_param").float("negative_slope")
-    return .single(slope == 0 ? .relu : .leakyReLU(alpha: slope))
+  /// Nil for a function that Caffe has not.
+  init?(_ formula: ActivationFormula) {
+    guard let source = formula.caffe else { return nil }
+    self.source = source
+    inputAxes = { _, _, _ in nil }
+    batchAxis = { $0.sharesBatch ? $1.axis : nil }
+    convert = { layer, network in
+      try layer.requireBottoms(1...1)
+      let values = try formula.fields.map { message, name, standard in
+        let parameters = layer.parameters(message)
+        return try standard.map { try parameters.float(name, default: $0) }
+          ?? parameters.float(name)
+      }
+      let names = ActivationNames(
+        layer.name, prefix: layer.name + "_", suffix: "", output: layer.tops[0])
+      return [layer.input.with(network.add(formula, layer.input.blob, names, values))]
+    }
   }
-}
-
-enum SigmoidLayer: ElementActivation {
-  static let source = SourceLayer("Sigmoid", becomes: "activation sigmoid")
-
-  static func formula(_ layer: CaffeLayer) -> ActivationFormula { .single(.sigmoid) }
-}
-
-enum TanHLayer: ElementActivation {
-  static let source = SourceLayer("TanH", becomes: "activation tanh")
-
-  static func formula(_ layer: CaffeLayer) -> ActivationFormula { .single(.tanh) }
-}
-
-/// log(1 + eˣ)
-enum BNLL: ElementActivation {
-  static let source = SourceLayer("BNLL", becomes: "activation softplus")
-
-  static func formula(_ layer: CaffeLayer) -> ActivationFormula { .single(.softplus) }
-}
-
-/// x > 0 ? x : alpha · (eˣ − 1)
-enum ELU: ElementActivation {
-  static let source = SourceLayer("ELU", becomes: "activation ELU", options: "`alpha`")
-
-  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
-    .single(.elu(alpha: try layer.parameters("elu_param").float("alpha")))
-  }
-}
-
-/// lambda · (x > 0 ? x : alpha · (eˣ − 1)), of BVLC/caffe's commit 3866af4, `selu_layer.cpp`
-enum SELU: ElementActivation {
-  static let source = SourceLayer(
-    "SeLu", "SeLU", "SELU", becomes: "activation ELU, linear",
-    options: "`selu_param.lambda`, default 1.050700987; `selu_param.alpha`, default 1.67326324")
-
-  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
-    let parameters = layer.parameters("selu_param")
-    return .scaled(
-      .elu(alpha: try parameters.float("alpha", default: 1.67326324)),
-      by: try parameters.float("lambda", default: 1.050700987))
-  }
-}
-
-/// |x|
-enum AbsVal: SingleInputConverter, ElementwiseConverter {
-  static let source = SourceLayer("AbsVal", becomes: "unary abs")
-
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
-    return layer.input.with(
-      network.unary(.abs, layer.input.blob, layer.name, epsilon: 0, to: layer.tops[0]))
-  }
-}
-
-/// x · sigmoid(beta · x)
-enum Swish: ElementActivation {
-  static let source = SourceLayer(
-    "Swish", becomes: "activation sigmoid, multiply; activation linear first if beta is not 1",
-    options: "`beta`")
-
-  static func formula(_ layer: CaffeLayer) throws -> ActivationFormula {
-    .swish(beta: try layer.parameters("swish_param").float("beta"))
-  }
-}
-
-/// x · tanh(log(1 + eˣ))
-enum Mish: ElementActivation {
-  static let source = SourceLayer("Mish", becomes: "activation softplus, tanh, multiply")
-
-  static func formula(_ layer: CaffeLayer) -> ActivationFormula { .mish }
 }

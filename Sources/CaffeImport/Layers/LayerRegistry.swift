@@ -1,12 +1,16 @@
+import ImportSupport
+
 /// Every type of Caffe layer that Assay reads.
 enum CaffeLayerRegistry {
-  static let types: [any CaffeLayerConverter.Type] = [
+  static let types =
+    converters.map { CaffeLayerType($0) } + ActivationFormula.all.compactMap { CaffeLayerType($0) }
+
+  private static let converters: [any CaffeLayerConverter.Type] = [
     ConvolutionLayer.self, DepthwiseConvolution.self, Deconvolution.self, Im2col.self,
     InnerProductLayer.self, Embed.self, PoolingLayer.self, SPP.self, UpsampleLayer.self,
-    ReLU.self, PReLU.self, ELU.self, SigmoidLayer.self, TanHLayer.self, BNLL.self, AbsVal.self,
-    Power.self, Exp.self, Log.self, Threshold.self, ClipLayer.self, ReLU6.self,
-    ConcatenatedReLU.self, SELU.self, Swish.self,
-    Mish.self, Dropout.self, SoftmaxLayer.self, LRNLayer.self, MVN.self, NormalizeLayer.self,
+    PReLU.self, Power.self, Exp.self, Log.self, Threshold.self, ClipLayer.self, ReLU6.self,
+    ConcatenatedReLU.self, Dropout.self, SoftmaxLayer.self, LRNLayer.self, MVN.self,
+    NormalizeLayer.self,
     BatchNorm.self,
     BN.self, ScaleLayer.self, BiasLayer.self, Eltwise.self, Axpy.self, ConcatLayer.self,
     SliceLayer.self, Tile.self, ReshapeLayer.self, FlattenLayer.self,
@@ -16,9 +20,9 @@ enum CaffeLayerRegistry {
     RegionPooling.self, PositionSensitivePooling.self, ProposalLayer.self, PythonLayer.self,
   ]
 
-  private static let byName: [String: any CaffeLayerConverter.Type] = Dictionary(
+  private static let byName: [String: CaffeLayerType] = Dictionary(
     types.flatMap { type in type.source.names.map { ($0, type) } },
     uniquingKeysWith: { first, _ in first })
 
-  static func type(named name: String) -> (any CaffeLayerConverter.Type)? { byName[name] }
+  static func type(named name: String) -> CaffeLayerType? { byName[name] }
 }

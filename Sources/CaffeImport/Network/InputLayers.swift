@@ -181,7 +181,7 @@ struct InputReaders {
   func axes(_ shape: [Int]) -> [Int] {
     let wanted = readers.map { reader in
       CaffeLayerRegistry.type(named: reader.layer.type)?
-        .inputAxes(reader.layer, bottom: reader.bottom, shape: shape)
+        .inputAxes(reader.layer, reader.bottom, shape)
     }
     if let first = wanted.first ?? nil, wanted.allSatisfy({ $0 == first }),
       first.count == shape.count, Set(first).count == first.count,

@@ -1,4 +1,6 @@
 import CoreMLModel
+import Formulas
+import ImportSupport
 import TensorCore
 
 extension OperationTable {
@@ -37,17 +39,15 @@ extension OperationTable {
       }
     } + others
 
-  /// Functions that Keras's layers support as activations.
-  private static let named: [(String, String)] = [
-    ("relu6", "relu6"), ("sigmoid", "sigmoid"), ("tanh", "tanh"), ("softplus", "softplus"),
-    ("softsign", "softsign"), ("selu", "selu"), ("silu", "silu"), ("swish", "silu"),
-    ("hardsigmoid", "hard_sigmoid"), ("hardsilu", "hard_silu"), ("hardswish", "hard_silu"),
-    ("logsigmoid", "log_sigmoid"), ("mish", "mish"), ("glu", "glu"),
-    ("sparseplus", "sparse_plus"), ("sparsesigmoid", "sparse_sigmoid"),
-    ("sparsemax", "sparsemax"), ("squareplus", "squareplus"), ("celu", "celu"),
-    ("hardtanh", "hard_tanh"), ("hardshrink", "hard_shrink"), ("softshrink", "soft_shrink"),
-    ("tanhshrink", "tanh_shrink"),
-  ]
+  /// Functions that Keras's layers support as activations, by their names without underscores.
+  private static let named: [(String, String)] = {
+    let others = Set(Self.others.flatMap(\.names) + ["linear", "exponential", "geluapproximate"])
+    var known: [String: String] = [:]
+    for names in KerasActivation.names {
+      for name in names { known[name.filter { $0 != "_" }] = names[0] }
+    }
+    return known.filter { !others.contains($0.key) }.sorted { $0.key < $1.key }
+  }()
 
   /// Arguments that must equal those of the activations with the same names.
   private static let standard: [(String, Double)] = [
@@ -59,13 +59,14 @@ extension OperationTable {
   ]
 
   /// Layers of specification 4.
-  private static let layers: [(names: [String], layer: any LayerParameters)] = [
-    (["sin"], Sin()), (["cos"], Cos()), (["tan"], Tan()), (["asin", "arcsin"], Asin()),
-    (["acos", "arccos"], Acos()), (["atan", "arctan"], Atan()), (["sinh"], Sinh()),
-    (["cosh"], Cosh()), (["asinh", "arcsinh"], Asinh()), (["acosh", "arccosh"], Acosh()),
-    (["atanh", "arctanh"], Atanh()), (["erf"], Erf()), (["sign"], Sign()), (["floor"], Floor()),
-    (["ceil"], Ceil()), (["round", "rint"], Round()), (["exp2"], Exp2()),
-  ]
+  private static let layers: [(names: [String], layer: any LayerParameters)] =
+    ElementFunction.allCases.compactMap { function in
+      guard function.operandCount == 1 else { return nil }
+      return ElementFunction.layers[function].map { (function.row.names, $0.1) }
+    } + [
+      (["asinh", "arcsinh"], Asinh()), (["acosh", "arccosh"], Acosh()),
+      (["atanh", "arctanh"], Atanh()), (["exp2"], Exp2()),
+    ]
 
   /// Scaled versions of another function, and linear functions.
   private static let scaled: [(names: [String], of: Unary.Operation?, scale: Double)] = [

@@ -17,9 +17,7 @@ extension PythonMachine {
     case .library(let path):
       if Self.isTraining(path) { return .null }
       let last = path.split(separator: ".").last.map(String.init) ?? path
-      if path.hasPrefix("keras.activations.") || Self.activations.contains(path) {
-        return .string(last)
-      }
+      if Self.isActivation(path, last) { return .string(last) }
     case .object(let object):
       guard object.type == nil, let className = object.layerClass, !object.isModel,
         object["activation"] == nil, className != "Lambda"
@@ -33,15 +31,12 @@ extension PythonMachine {
     throw Self.unsupported("a layer in it gets \(PythonText.text(symbol)) as an argument")
   }
 
-  /// Functions that are those of Keras by the same name.
-  private static let activations: Set<String> = Set(
-    [
-      "relu", "relu6", "sigmoid", "tanh", "softmax", "elu", "selu", "softplus", "softsign", "swish",
-      "silu", "gelu",
-    ].map { "tf.nn." + $0 } + ["tf.tanh", "tf.sigmoid"]
-      + ["relu", "sigmoid", "tanh", "softmax", "elu", "softplus", "softsign"].map {
-        "keras.backend." + $0
-      })
+  /// Whether a function is that of Keras by the same name.
+  private static func isActivation(_ path: String, _ name: String) -> Bool {
+    path.hasPrefix("keras.activations.") || ["tf.tanh", "tf.sigmoid"].contains(path)
+      || ["tf.nn." + name, "keras.backend." + name].contains(path)
+        && KerasActivation(name, version: KerasVersion(text: "2.4.0", backend: nil)) != nil
+  }
 
   /// What only training needs.
   static func isTraining(_ path: String) -> Bool {
