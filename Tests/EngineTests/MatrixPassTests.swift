@@ -214,6 +214,14 @@ import Testing
       becomes: rows < 4 ? ["attention"] : copies + copies + ["attention"])
   }
 
+  /// Images of one pixel are the rows of a matrix: a packed product reads each weight once for many
+  /// of them, a convolution once for each.
+  @Test func convolutionsOfSinglePixelsAreProducts() throws {
+    try expect(
+      [[9, 32, 1, 1]], [Net.layer("c", Net.convolution(32, 48, kernel: [1, 1]), "in0", "out")],
+      becomes: ["linear"])
+  }
+
   /// Scores that are read elsewhere, or normalized along another axis, stay what they are.
   @Test func otherSoftmaxesStay() throws {
     var columns = SoftmaxND()

@@ -29,9 +29,14 @@ extension Convolution: EngineLayer {
       let operation = TransposedConvolutionOperation(weights: weights, window: window)
       return [layer.add(operation, layer.inputs, output)]
     }
-    return [
-      layer.add(ConvolutionOperation(weights: weights, window: window), layer.inputs, output)
-    ]
+    let operation = ConvolutionOperation(weights: weights, window: window)
+    // Images of one pixel are the rows of a matrix.
+    guard operation.isPointwise, input.area == 1, LinearOperation.pays(rows: input.images) else {
+      return [layer.add(operation, layer.inputs, output)]
+    }
+    let linear = LinearOperation(
+      values, inputs: inputs, outputs: outputChannels, bias: weights.bias)
+    return [layer.add(linear, layer.inputs, output)]
   }
 
   /// The kernel of a dilated deconvolution with zeros between its rows and columns, which is the same
