@@ -45,10 +45,13 @@ extension OperationTable {
     Operation("norm", "euclideannorm") { call, input, network in
       let order = try call.constant(1, "ord")
       let isOne = order?.double == 1
-      guard isOne || order == nil || order?.double == 2 || order?.string != nil else {
-        throw call.layer.unsupported("a norm of the order \(order?.text ?? "") is not supported")
-      }
       let axes = try call.axes(of: input, position: 2)
+      // Along two axes the orders 1 and 2 are norms of matrices.
+      let isPlain = order == nil || ["euclidean", "fro"].contains(order?.string)
+      guard isPlain || axes.count == 1 && (isOne || order?.double == 2) else {
+        throw call.layer.unsupported(
+          "a norm of the order \(order?.text ?? "") along \(axes.count) axes is not supported")
+      }
       let terms = input.with(
         isOne
           ? network.unary(.abs, input.blob, call.name + "__terms__")
