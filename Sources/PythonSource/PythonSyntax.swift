@@ -1,9 +1,13 @@
 import TensorCore
 
 /// A place in a source file, counted from 1.
-package struct PythonPosition: Hashable, Sendable {
+package struct PythonPosition: Hashable, Comparable, Sendable {
   package var line: Int
   package var column: Int
+
+  package static func < (a: PythonPosition, b: PythonPosition) -> Bool {
+    (a.line, a.column) < (b.line, b.column)
+  }
 }
 
 package struct PythonExpression: Sendable {

@@ -20,6 +20,7 @@ import Testing
     "lstm_reader_tf_keras.h5", "gru_gate.keras", "gru_gate.h5", "gru_gate_tf_keras.h5",
     "simple_steps.keras", "simple_steps.h5", "simple_steps_tf_keras.h5", "both_ways.keras",
     "both_ways.h5", "both_ways_tf_keras.h5", "sized_tf_keras.h5", "tracked.keras",
+    "known_values.keras", "known_values.h5", "token_masks.keras", "token_masks.h5",
   ]
 
   @Test(arguments: networks)

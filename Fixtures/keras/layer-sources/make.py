@@ -48,6 +48,8 @@ CASES = {
     "both_ways": ([STEPS], lambda c, x: c.BothWays()(x)),
     "sized": ([IMAGE], lambda c, x: c.Sized()(x)[0]),
     "tracked": ([(5,)], None),
+    "known_values": ([(4, 5, 4)], lambda c, x: c.Rotary()(c.Blur()(x))),
+    "token_masks": ([(7,), STEPS], None),
     "unet": ([(8, 8, 3)], "build_unet(shape=(8, 8, 3), size='small', depth=2, classes=3)"),
     "stacked": ([(20, 3)], "build_model(width=4)"),
     "twins": ([(8, 8, 3), (8, 8, 3)], "build_twins(shape=(8, 8, 3), widths=[4, 6])"),
@@ -71,6 +73,10 @@ def network(name, keras):
     if name == "mean_of_words":
         words = keras.Input(shapes[0], dtype="int32")
         return keras.Model(words, classes.MeanOfWords()(keras.layers.Embedding(9, 4, mask_zero=True)(words)))
+    if name == "token_masks":
+        words, steps = keras.Input(shapes[0], dtype="int32"), keras.Input(shapes[1])
+        read = classes.Reader(3)(classes.Tokens(9, 4, 7)(words))
+        return keras.Model([words, steps], [keras.layers.GlobalAveragePooling1D()(read), keras.layers.LSTM(2)(classes.SkipZeros()(steps))])
     tensors = [keras.Input(shape, batch_size=1 if name == "sized" else None) for shape in shapes]
     return keras.Model(tensors, build(classes, *tensors))
 
@@ -97,8 +103,10 @@ def write(name, is_old):
     enliven(model, generator)
     is_function = isinstance(CASES[name][1], str)
     generator = np.random.default_rng(52)
-    if name == "mean_of_words":
+    if name in ["mean_of_words", "token_masks"]:
         values = [np.array([[3, 1, 8, 2, 0, 0, 0]], "int32")]
+        if name == "token_masks":
+            values.append(generator.normal(0, 1, (1, *STEPS)) * (np.arange(6) < 4)[:, None])
     else:
         values = [generator.normal(0, 1, (1, *shape)).astype("f4") for shape in CASES[name][0]]
     predicted = model(values if len(values) > 1 else values[0], training=False)

@@ -12,7 +12,8 @@ extension PythonMachine {
       index < arguments.count
         ? arguments[index] : keywords.first { names.contains($0.name) }?.value
     }
-    let first = argument(0, "value", "shape", "dims", "x", "values", "arrays", "object", "input")
+    let first = argument(0, "value", "shape", "dims", "x", "values", "arrays", "object", "input", "tensor", "a",
+      "params")
     switch name {
     case "constant", "array", "asarray", "convert_to_tensor", "stack":
       if case .array? = first, name != "stack" { return first }
@@ -38,15 +39,6 @@ extension PythonMachine {
         return sizes
       }
       return try joined(parts.compactMap(\.array), parts.count, axis: argument(1, "axis")?.int)
-    case "split":
-      guard let array = first?.array, let count = arguments.dropFirst().first?.int, count > 0,
-        argument(2, "axis")?.int ?? 0 == 0, let size = array.shape.first, size % count == 0
-      else { return nil }
-      return .list(
-        PythonList(
-          try stride(from: 0, to: size, by: size / count).map {
-            try element(.slice(.int($0), .int($0 + size / count), .none), of: .array(array))
-          }))
     case "transpose", "permute_dimensions":
       guard let array = first?.array, !array.shape.isEmpty else { return nil }
       let axes =
@@ -75,11 +67,6 @@ extension PythonMachine {
             let below = index / array.shape[1] - index % array.shape[1]
             return (lower < 0 || below <= lower) && (upper < 0 || -below <= upper) ? value : 0
           }))
-    case "gather", "take", "embedding_lookup":
-      guard let table = first?.array, let indices = arguments.dropFirst().first?.array,
-        (argument(2, "axis") ?? (name == "take" ? nil : .int(0)))?.int == 0
-      else { return nil }
-      return try rows(of: table, at: indices)
     case "reshape":
       guard let array = first?.array, let shape = argument(1, "shape", "newshape"),
         var sizes = (shape.int.map { [$0] } ?? shape.elements?.map { $0.int ?? 0 }),
@@ -167,7 +154,7 @@ extension PythonMachine {
       return Int(exactly: name == "ceil" ? number.rounded(.up) : number.rounded(.down)).map {
         .int($0)
       }
-    default: return nil
+    default: return try rearranged(path, arguments, keywords)
     }
   }
 
@@ -230,19 +217,6 @@ extension PythonMachine {
       }
     }
     return .array(FormulaArray(shape, elements))
-  }
-
-  /// The rows of a table, in a place each.
-  func rows(of table: FormulaArray, at indices: FormulaArray) throws -> PythonSymbol {
-    guard let count = table.shape.first,
-      indices.elements.allSatisfy({ 0..<count ~= Int(exactly: $0) ?? -1 })
-    else { throw Self.unsupported("it reads rows that the table does not have") }
-    let size = table.elements.count / count
-    let shape = indices.shape + table.shape.dropFirst()
-    try take(steps: checkedProduct(shape, limit: max(arrayLimit, 1 << 22)) / 256)
-    return .array(
-      FormulaArray(
-        shape, indices.elements.flatMap { table.elements[Int($0) * size..<(Int($0) + 1) * size] }))
   }
 
   /// An array in which a value takes a part's place.

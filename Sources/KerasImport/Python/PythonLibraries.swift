@@ -71,7 +71,7 @@ enum PythonLibraries {
     "max": "reduce_max", "min": "reduce_min", "neg": "negative", "mul": "multiply",
     "sub": "subtract", "div": "divide", "exponential": "exp", "linear": "identity",
     "constant": "identity", "array": "identity", "asarray": "identity", "float32": "identity",
-    "float": "identity", "scalar_mul": "multiply",
+    "float": "identity", "cast_to_floatx": "identity", "scalar_mul": "multiply",
   ]
 
   /// What calling a function gives.
@@ -84,7 +84,7 @@ enum PythonLibraries {
     let library = String(path[..<cut])
     let function = String(path[path.index(after: cut)...])
     let name = others[function] ?? function
-    guard FunctionCatalog.names.contains(name) else { throw refusal(path) }
+    guard FunctionCatalog.names.contains(name) || name == "divide_no_nan" else { throw refusal(path) }
     if ["min", "max", "sum"].contains(function), library == "python" { throw refusal(path) }
     var arguments = try positional.map { try $0.argument() }
     let named = try keywords.filter { $0.name != "name" }.map { ($0.name, try $0.value.argument()) }
@@ -102,6 +102,14 @@ enum PythonLibraries {
           .number(1)))
     case ("keras.activations", "hard_sigmoid"), ("np", "round"), ("math", "round"):
       throw refusal(path)
+    case ("tf.math", "divide_no_nan"), ("keras.ops", "divide_no_nan"):
+      guard case .expression(let x)? = arguments.first, case .expression(let y)? = arguments.last,
+        arguments.count == 2
+      else { throw refusal(path) }
+      let isZero = try Expression.apply(.equal, y, .number(0))
+      return .expression(
+        try .apply(
+          .choose, isZero, .number(0), .apply(.divide, x, .apply(.choose, isZero, .number(1), y))))
     // What is below 0 counts as 0.
     case ("keras.backend", "sqrt"):
       return .expression(

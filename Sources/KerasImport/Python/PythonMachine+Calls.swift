@@ -21,8 +21,14 @@ extension PythonMachine {
     case .partial(let function, let first, let named):
       let rest = named.filter { given in !keywords.contains { $0.name == given.name } }
       return try call(function, first + positional, rest + keywords)
-    case .method(.array(let array), let name) where !keywords.isEmpty:
-      return try call(.library("np." + name), [.array(array)] + positional, keywords)
+    case .method(let value, let name)
+    where Self.arrayMethods.contains(name) && value.expression == nil && value.array != nil:
+      // Sizes and axes may be one tuple, or several arguments.
+      let isMany = positional.count > 1 && ["reshape", "transpose"].contains(name)
+      return try call(
+        .library("np." + name),
+        [.array(value.array ?? .init(0))] + (isMany ? [.tuple(positional)] : positional), keywords)
+    case .array where positional.isEmpty && keywords.isEmpty: return function  // w.value()
     case .method(.dictionary(let members), "update"):
       for case .dictionary(let more) in positional {
         for (key, value) in more.members { members[key] = value }
@@ -102,11 +108,16 @@ extension PythonMachine {
       }
     case .tuple(let elements) where name == "ndims" || name == "rank":
       return .int(elements.count)
-    case .int, .none, .unknownSize:
-      // A Dimension of TensorFlow 1.
+    // A Dimension of TensorFlow 1, or a weight.
+    case .int, .double, .none, .unknownSize:
       guard name == "value" else { break }
       return symbol
+    case .array where name == "value": return symbol
+    // What `top_k` gives.
+    case .list(let list) where list.elements.count == 2 && ["values", "indices"].contains(name):
+      return list.elements[name == "values" ? 0 : 1]
     case .array(let array) where name == "shape": return .tuple(array.shape.map { .int($0) })
+    case .array where name == "dtype": return .string("float32")
     case .array where name == "T": return try call(.library("np.transpose"), [symbol], [])
     case .array(let array) where name == "ndim": return .int(array.shape.count)
     case .array: return .method(symbol, name)
@@ -181,17 +192,21 @@ extension PythonMachine {
     case (.string(let text), "lower", 0): return .string(text.lowercased())
     case (.string(let text), "upper", 0): return .string(text.uppercased())
     case (.string(let text), "format", _): return .string(Self.filled(text, arguments))
-    case (.array, "astype", 1), (.array, "copy", 0), (.array, "numpy", 0): return symbol
-    case (.array, "reshape", 2...):
-      return try call(.library("np.reshape"), [symbol, .tuple(arguments)], [])
-    case (.array, "sum", _), (.array, "mean", _), (.array, "reshape", 1), (.array, "transpose", 0):
-      return try call(.library("np." + name), [symbol] + arguments, [])
+    case (.array, "astype", 1), (.array, "copy", 0), (.array, "numpy", 0), (.array, "read_value", 0),
+      (.sizes, "astype", 1):
+      return symbol
     case (.string(let text), "startswith", 1):
       return .bool(arguments[0].string.map { text.hasPrefix($0) } ?? false)
     default: break
     }
     throw Self.unsupported("it calls '.\(name)' of a value")
   }
+
+  /// Methods of NumPy's arrays that are functions of the same name.
+  private static let arrayMethods: Set<String> = [
+    "sum", "mean", "max", "min", "prod", "std", "var", "reshape", "transpose", "flatten", "ravel",
+    "repeat", "squeeze", "swapaxes", "take", "dot", "round", "clip", "any", "all",
+  ]
 
   /// A text with values in place of its `{}`.
   static func filled(_ text: String, _ values: [PythonSymbol]) -> String {

@@ -34,3 +34,46 @@ extension PythonSymbol {
     }
   }
 }
+
+extension Expression {
+  func with(operands: [Expression]) throws -> Expression {
+    switch node {
+    case .number, .name: self
+    case .apply(let function, _): try .apply(function, operands)
+    case .reduce(let reduction, _, let axes, let keepsAxes):
+      try Expression(.reduce(reduction, operands[0], axes: axes, keepsAxes: keepsAxes))
+    case .slice(_, let items): try Expression(.slice(operands[0], items))
+    }
+  }
+}
+
+extension PythonTensors {
+  /// What lists in lists hold.
+  static func leaves(_ symbol: PythonSymbol) -> [PythonSymbol] {
+    switch symbol {
+    case .tuple(let elements): elements.flatMap(leaves)
+    case .list(let list): list.elements.flatMap(leaves)
+    default: [symbol]
+    }
+  }
+
+  /// The mask that a calculation is.
+  func mask(_ expression: Expression, _ machine: PythonMachine) throws -> StepMask {
+    let settled = try settled(expression, machine)
+    let tensor = try tensor(settled, machine)
+    guard tensor.rank == 2, tensor.sizes == nil, let name = settled.names.first else {
+      throw PythonMachine.unsupported("its mask has not a number for each step")
+    }
+    return masks[name] ?? .given(tensor)
+  }
+
+  /// Refuses to drop the masks of tensors.
+  func refuseMasks(of symbols: [PythonSymbol]) throws {
+    for symbol in symbols.flatMap(Self.leaves) {
+      guard case .name(let name)? = symbol.expression?.node, tensors[name]?.mask != nil else {
+        continue
+      }
+      throw PythonMachine.unsupported("its input has a mask, which its layers would get")
+    }
+  }
+}

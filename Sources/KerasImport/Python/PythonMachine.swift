@@ -237,6 +237,7 @@ final class PythonMachine {
     switch (left, right) {
     case (.string(let a), .string(let b)): return .string(String((a + b).prefix(256)))
     case (.tuple(let a), .tuple(let b)): return .tuple(try bounded(a + b))
+    case (.library(Self.weights), .library(Self.weights)): return left
     case (.list(let a), .list(let b)):
       return .list(PythonList(try bounded(a.elements + b.elements)))
     default: return nil

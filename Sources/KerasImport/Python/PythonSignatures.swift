@@ -139,6 +139,7 @@ struct PythonSignature: Sendable {
     biasadd | tf.bias_add | x,value bias data_format!NHWC
     logsoftmax | tf.log_softmax ops.log_softmax | x,logits axis=-1
     moments | tf.moments | x axes shift keepdims,keep_dims=false
+    moments | ops.moments | x axes keepdims=false
     logsumexp | K.logsumexp tf.reduce_logsumexp ops.logsumexp | x,input_tensor axis keepdims,keep_dims=false
     norm | tf.norm ops.norm | x,tensor ord axis keepdims,keep_dims=false
     normalize | ops.normalize | x axis=-1 order=2 epsilon

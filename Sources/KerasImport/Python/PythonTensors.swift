@@ -10,10 +10,14 @@ final class PythonTensors {
   let call: LayerCall
   /// By the names that expressions have for them.
   private(set) var tensors: [String: KerasTensor] = [:]
+  /// The masks that tensors hold.
+  var masks: [String: StepMask] = [:]
   /// What became layers, one text a step.
   private(set) var log: [String] = []
   /// The step whose layer gets the name of the Lambda itself; nil if it is not known yet.
   private let last: Int?
+  /// That of the outputs.
+  private(set) var lastStep: Int?
   /// Of the tensors among the arguments that are being read.
   private var names: [String] = []
 
@@ -65,7 +69,22 @@ final class PythonTensors {
     }
     let layer = call.with(
       name: try name("formula"), inputs: inputs.compactMap { tensors[$0] }, weights: [])
-    return try FormulaConversion(formula: formula).convert(layer, into: &network)[0]
+    let before = network
+    do { return try FormulaConversion(formula: formula).convert(layer, into: &network)[0] } catch {
+      network = before
+      try machine.take(steps: expression.count)
+      // Arrays are laid out as the tensors of a formula are: parts of it become tensors first.
+      let parts = try? expression.operands.map { part in
+        try part.names.contains { tensors[$0] != nil } ? settled(part, machine) : part
+      }
+      guard let parts, parts != expression.operands,
+        let whole = try? tensor(expression.with(operands: parts), machine)
+      else {
+        network = before
+        throw error
+      }
+      return whole
+    }
   }
 
   /// The name of what a calculation gives, which is computed once.
@@ -76,11 +95,13 @@ final class PythonTensors {
     return add(tensor, "\(expression)", machine)
   }
 
-  func add(_ tensor: KerasTensor, _ text: String, _ machine: PythonMachine) -> Expression {
+  /// - Parameter mask: that of what a layer of Keras gives; functions drop it.
+  func add(
+    _ tensor: KerasTensor, _ text: String, _ machine: PythonMachine, mask: StepMask? = nil
+  ) -> Expression {
     let name = machine.unusedName("t")
-    var tensor = tensor
-    tensor.mask = nil
     tensors[name] = tensor
+    tensors[name]?.mask = mask
     log.append("\(name) = \(text)")
     return .name(name)
   }
@@ -365,15 +386,6 @@ final class PythonTensors {
     return try network.reshaped(table, to: sizes, preferred: call.preferredImage, name: name, call)
   }
 
-  /// What lists in lists hold.
-  private static func leaves(_ symbol: PythonSymbol) -> [PythonSymbol] {
-    switch symbol {
-    case .tuple(let elements): elements.flatMap(leaves)
-    case .list(let list): list.elements.flatMap(leaves)
-    default: [symbol]
-    }
-  }
-
   /// The tensors that the function returns.
   func outputs(_ symbol: PythonSymbol, _ machine: PythonMachine) throws -> [KerasTensor] {
     var symbols = Self.leaves(symbol)
@@ -395,6 +407,7 @@ final class PythonTensors {
       return try tensor(settled(expression, machine), machine)
     }
     try require(!outputs.isEmpty, .unsupported, "it does not return a tensor")
+    lastStep = log.count - 1
     return outputs
   }
 }

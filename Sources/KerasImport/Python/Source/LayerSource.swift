@@ -62,13 +62,13 @@ struct LayerSource: Sendable {
     planned.missingWeights = planned.missingWeights ?? .zeros
     let (first, object) = try follow(planned, network, last: nil, stored: nil)
     if call.missingWeights != nil {
-      return try follow(planned, network, last: first.tensors.log.count - 1, stored: nil).result
+      return try follow(planned, network, last: first.tensors.lastStep, stored: nil).result
     }
     let stored = try SourceWeights(
       object, call, isFrozen: !layer.isTrainable, checksNames: !isRecipe
     ).stored
     let second = try follow(call, network, last: nil, stored: stored).result
-    return try follow(call, network, last: second.tensors.log.count - 1, stored: stored).result
+    return try follow(call, network, last: second.tensors.lastStep, stored: stored).result
   }
 
   private func follow(
@@ -99,13 +99,11 @@ struct LayerSource: Sendable {
       var keywords = try call.arguments.keywords.sorted { $0.key < $1.key }.map {
         (name: $0.key, value: try symbol($0.value, symbols))
       }
-      let masks = try masks(type, tensors, machine)
-      if let masks, let argument = masks.argument { keywords.append(("mask", argument)) }
+      let masks = try masks(type, positional, tensors, machine)
+      if let argument = masks.argument { keywords.append(("mask", argument)) }
       let result = try machine.call(object, positional, keywords)
       var outputs = try tensors.outputs(result, machine)
-      if masks?.isGiven == true {
-        outputs[0].mask = try mask(of: object, type, positional, masks, outputs, call, machine)
-      }
+      try mask(&outputs, object, type, positional, masks.all, machine)
       return ((outputs, tensors), object)
     } catch let error as ModelError {
       throw isRecipe
@@ -154,57 +152,70 @@ struct LayerSource: Sendable {
     return try keeps.map(machine.truth) ?? false
   }
 
-  /// What `call` gets as `mask`: Keras 3 gives a list of masks for a list of tensors even if it has
-  /// none.
+  /// The masks of the inputs, and what `call` gets as `mask`: Keras 3 gives a list of masks for a list
+  /// of tensors even if it has none.
   private func masks(
-    _ type: PythonClass, _ tensors: PythonTensors, _ machine: PythonMachine
-  ) throws -> (argument: PythonSymbol?, isGiven: Bool)? {
-    let inputs = tensors.call.inputs
-    let isGiven = inputs.contains { $0.mask != nil }
+    _ type: PythonClass, _ positional: [PythonSymbol], _ tensors: PythonTensors,
+    _ machine: PythonMachine
+  ) throws -> (argument: PythonSymbol?, all: PythonSymbol) {
     guard case .function(let function)? = try type.member("call", machine)?.value else {
-      return nil
+      return (nil, .none)
     }
-    let isList =
-      if case .list? = tensors.call.arguments.positional.first { inputs.count > 1 } else { false }
     let takes =
       function.code.variables.prefix(function.code.argumentCount).contains("mask")
       && tensors.call.arguments.keywords["mask"] == nil
-    guard isGiven || isList && takes && tensors.call.version.isAtLeast(3, 0) else { return nil }
-    let symbols = try inputs.map { input -> PythonSymbol in
-      guard let mask = input.mask, takes else { return .none }
+    func masks(_ symbol: PythonSymbol) throws -> PythonSymbol {
+      if case .list(let list) = symbol { return .list(PythonList(try list.elements.map(masks))) }
+      guard case .expression(let input) = symbol,
+        let mask = try tensors.tensor(input, machine).mask
+      else { return .none }
+      guard try takes || type.member("compute_mask", machine) != nil else {
+        tensors.masks["\(input)"] = mask
+        return .library("\(input)")
+      }
       let steps = tensors.add(tensors.network.steps(of: mask), "the mask", machine)
       let isWide = try tensors.tensor(steps, machine).rank > 2
       let whole = PythonSymbol.slice(.none, .none, .none)
-      return isWide
-        ? try machine.element(.tuple([whole, whole, .int(0)]), of: .expression(steps))
-        : .expression(steps)
+      let flat =
+        isWide
+        ? try machine.element(.tuple([whole, whole, .int(0)]), of: .expression(steps)).expression
+        : steps
+      guard let name = try flat.map({ try tensors.settled($0, machine) })?.names.first else {
+        throw PythonMachine.malformed
+      }
+      tensors.masks[name] = mask
+      return .expression(.name(name))
     }
-    return (takes ? isList ? .list(PythonList(symbols)) : symbols.first : nil, isGiven)
+    let all = try positional.first.map(masks) ?? .none
+    let isList = all.elements != nil
+    guard takes, isList || !all.isNone else { return (nil, all) }
+    let hasAny = PythonTensors.leaves(all).contains { !$0.isNone }
+    return (hasAny || isList && tensors.call.version.isAtLeast(3, 0) ? all : nil, all)
   }
 
-  /// The mask of what the layer gives.
+  /// Gives outputs without a mask what `compute_mask` says, which passes the masks of the inputs on if
+  /// the class does not define it.
   private func mask(
-    of object: PythonObject, _ type: PythonClass, _ inputs: [PythonSymbol],
-    _ masks: (argument: PythonSymbol?, isGiven: Bool)?, _ outputs: [KerasTensor], _ call: LayerCall,
-    _ machine: PythonMachine
-  ) throws -> StepMask? {
-    // Layers inside would get it too.
-    try require(
-      isRecipe || machine.layers?.objectCount == 1 && outputs.count == 1, .unsupported,
-      "its input has a mask, which its layers would get")
-    let given = PythonSymbol.library("the mask")
-    var result = given
-    if let member = try type.member("compute_mask", machine) {
+    _ outputs: inout [KerasTensor], _ object: PythonObject, _ type: PythonClass,
+    _ inputs: [PythonSymbol], _ masks: PythonSymbol, _ machine: PythonMachine
+  ) throws {
+    guard let tensors = machine.tensors, outputs.contains(where: { $0.mask == nil }) else { return }
+    var result = masks
+    if try type.member("compute_mask", machine) != nil {
       result = try machine.call(
-        member.value, [.object(object), inputs.first ?? .none, given], [])
+        machine.attribute("compute_mask", of: object), [inputs.first ?? .none, masks], [])
     } else if try !machine.truth(machine.attribute("supports_masking", of: object)) {
-      return nil
+      return
     }
-    if result.isNone { return nil }
-    guard result.equals(given) == true, isRecipe || call.inputs.count == 1 else {
-      throw PythonMachine.unsupported("it computes a mask")
+    for (index, leaf) in zip(outputs.indices, PythonTensors.leaves(result))
+    where outputs[index].mask == nil {
+      switch leaf {
+      case .none: break
+      case .library(let name): outputs[index].mask = tensors.masks[name]
+      case .expression(let mask): outputs[index].mask = try tensors.mask(mask, machine)
+      default: throw PythonMachine.unsupported("it computes a mask")
+      }
     }
-    return call.inputs[0].mask
   }
 
   /// The stored configuration as `__init__` takes it.

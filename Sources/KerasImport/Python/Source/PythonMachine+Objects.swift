@@ -215,6 +215,9 @@ extension PythonMachine {
       return .string("float32")
     case "built": return .bool(object.isBuilt)
     case "supports_masking", "stateful": return .bool(false)
+    case "weights", "trainable_weights", "non_trainable_weights", "variables",
+      "trainable_variables", "losses":
+      return .library(Self.weights)
     case "__class__": if let type = object.type { return .type(type) }
     case "output": if let output = try built(name, of: object) { return output }
     default: if let field = object.fields[name] { return try PythonSymbol(field) }
@@ -250,23 +253,6 @@ extension PythonMachine {
     return member.kind == .ofClass ? .bound(member.value, .type(type)) : member.value
   }
 
-  func set(_ name: String, of symbol: PythonSymbol, to value: PythonSymbol) throws {
-    guard case .object(let object) = symbol else {
-      throw Self.unsupported("it sets '.\(name)' of a value")
-    }
-    if let member = try object.type?.member(name, self), member.kind == .property {
-      throw Self.unsupported("it sets the property '\(name)'")
-    }
-    guard object.names.count < Self.listLimit else { throw Self.unsupported("it sets too much") }
-    if name == "built" { object.isBuilt = try truth(value) }
-    object[name] = try settled(value)
-    if name == "trainable", object.isModel, layers?.graph != nil {
-      for layer in try elements(built("layers", of: object) ?? .none) {
-        try set(name, of: layer, to: value)
-      }
-    }
-  }
-
   // MARK: Calls
 
   /// A method that Keras's base classes have.
@@ -278,6 +264,12 @@ extension PythonMachine {
     case "__init__": try initialize(object, after: type, positional, keywords)
     case "add_weight", "add_variable": return try weight(of: object, positional, keywords)
     case "add_loss", "add_metric", "add_update": break
+    case "compute_mask" where ["Embedding", nil].contains(object.layerClass):
+      if object.layerClass == "Embedding", let indices = positional.first {
+        return object.fields["mask_zero"]?.bool == true
+          ? try call(.library("tf.not_equal"), [indices, .int(0)], []) : .none
+      }
+      return positional.dropFirst().first ?? keywords.first { $0.name == "mask" }?.value ?? .none
     case "build":
       object.isBuilt = true
       if object.isModel, let shape = (positional.first ?? keywords.first?.value)?.elements {
@@ -308,7 +300,11 @@ extension PythonMachine {
   ) throws -> PythonSymbol {
     var given: Keywords = []
     for (name, value) in keywords {
-      if name == "training" || name == "mask" {
+      if name == "mask", case .expression = value, positional.count == 1,
+        case .expression = positional[0], !["Sequential", "Lambda"].contains(object.layerClass)
+      {
+        given.append((name, value))
+      } else if name == "training" || name == "mask" {
         let isOff = value.isNone || name == "training" && value.equals(.bool(false)) == true
         guard isOff else {
           throw Self.unsupported("it calls a layer with \(name)=\(PythonText.text(value))")
@@ -324,6 +320,9 @@ extension PythonMachine {
       return try calledLayers(object).reduce(positional[0]) { try call($1, [$0], []) }
     }
     if let outputs = try alias(object, positional) { return outputs }
+    if object["layer"] != nil || object["activation"] != nil {
+      try tensors?.refuseMasks(of: positional)
+    }
     if let outputs = try stepwise(object, positional) { return outputs }
     if object.layerClass == "Lambda", let function = object["function"] {
       if case .dictionary(let members)? = object["arguments"] {
@@ -374,6 +373,13 @@ extension PythonMachine {
     }
     let code = function.code
     let names = code.variables.prefix(code.argumentCount + code.keywordOnlyCount)
+    // The first object is the layer itself, whose masks are known.
+    if try object.number > 1
+      && (names.contains("mask") || type.member("compute_mask", self) != nil
+        || truth(attribute("supports_masking", of: object)))
+    {
+      try tensors?.refuseMasks(of: positional)
+    }
     var given = keywords.filter {
       !["training", "mask"].contains($0.name) || names.contains($0.name)
     }
@@ -387,13 +393,5 @@ extension PythonMachine {
       }
     }
     return try call(member.value, [.object(object)] + positional, given)
-  }
-
-  /// What `build` gets for an input.
-  private func shape(of symbol: PythonSymbol) throws -> PythonSymbol {
-    if case .expression = symbol { return try attribute("shape", of: symbol) }
-    if case .dictionary = symbol { throw Self.unsupported("its input is a dictionary") }
-    guard let elements = symbol.elements else { return .none }
-    return .list(PythonList(try elements.map { try shape(of: $0) }))
   }
 }

@@ -57,4 +57,32 @@ extension PythonMachine {
     return try layers.weight(
       name?.string ?? "", sizes, isTrainable: isTrainable, of: object)
   }
+
+  /// What `build` gets for an input.
+  func shape(of symbol: PythonSymbol) throws -> PythonSymbol {
+    if case .expression = symbol { return try attribute("shape", of: symbol) }
+    if case .dictionary = symbol { throw Self.unsupported("its input is a dictionary") }
+    guard let elements = symbol.elements else { return .none }
+    return .list(PythonList(try elements.map { try shape(of: $0) }))
+  }
+
+  /// What a list of weights is, which only training needs.
+  static let weights = "keras.weights"
+
+  func set(_ name: String, of symbol: PythonSymbol, to value: PythonSymbol) throws {
+    guard case .object(let object) = symbol else {
+      throw Self.unsupported("it sets '.\(name)' of a value")
+    }
+    if let member = try object.type?.member(name, self), member.kind == .property {
+      throw Self.unsupported("it sets the property '\(name)'")
+    }
+    guard object.names.count < Self.listLimit else { throw Self.unsupported("it sets too much") }
+    if name == "built" { object.isBuilt = try truth(value) }
+    object[name] = try settled(value)
+    if name == "trainable", object.isModel, layers?.graph != nil {
+      for layer in try elements(built("layers", of: object) ?? .none) {
+        try set(name, of: layer, to: value)
+      }
+    }
+  }
 }

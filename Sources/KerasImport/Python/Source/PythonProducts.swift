@@ -86,18 +86,25 @@ extension PythonTensors {
   ) throws -> PythonSymbol? {
     let (left, right, result) = (letters.x, letters.y, letters.result)
     let all = Set(left).union(right)
-    guard case .expression(let expression) = x, let batch = left.first, result.first == batch,
-      !right.contains(batch), Set(left).count == left.count, Set(right).count == right.count,
+    guard Set(left).count == left.count, Set(right).count == right.count,
       Set(result).count == result.count, all.isSuperset(of: result)
     else { return nil }
     let contracted = left.filter { right.contains($0) && !result.contains($0) }
-    guard all.subtracting(result) == Set(contracted), !contracted.isEmpty else { return nil }
-    let sizes = try machine.sizes(of: expression, "shape")
+    guard all.subtracting(result) == Set(contracted) else { return nil }
+    let sizes: [SymbolicSize]
+    if case .array(let known) = x {
+      sizes = known.shape.map { .known($0) }
+    } else {
+      guard case .expression(let expression) = x, let batch = left.first, result.first == batch,
+        !right.contains(batch)
+      else { return nil }
+      sizes = try machine.sizes(of: expression, "shape")
+    }
     func size(_ letter: Character) -> Int? {
       right.firstIndex(of: letter).map { array.shape[$0] }
         ?? left.firstIndex(of: letter).flatMap { sizes[$0].known }
     }
-    guard
+    guard sizes.count == left.count,
       left.allSatisfy({ letter in
         !right.contains(letter) || sizes[left.firstIndex(of: letter) ?? 0].known == size(letter)
       })
@@ -122,7 +129,9 @@ extension PythonTensors {
     }
     let free = right.filter { !left.contains($0) }
     let kept = left.filter { !contracted.contains($0) }
-    guard !free.isEmpty, !kept.contains(where: right.contains) else {
+    guard !free.isEmpty, !contracted.isEmpty, x.expression != nil,
+      !kept.contains(where: right.contains)
+    else {
       // Each element with each, then sums.
       let order = result + contracted
       func spread(_ symbol: PythonSymbol, _ own: [Character]) throws -> PythonSymbol {
@@ -132,6 +141,7 @@ extension PythonTensors {
       }
       let product = try machine.binary(
         .function(.multiply), spread(x, left), spread(.array(array), right))
+      if contracted.isEmpty { return product }
       let axes = contracted.indices.map { PythonSymbol.int($0 - contracted.count) }
       return try machine.call(.library("tf.reduce_sum"), [product, .tuple(axes)], [])
     }

@@ -6,20 +6,29 @@ final class PythonScope {
   private enum Binding {
     case statement(PythonStatement)
     case value(PythonExpression)
-    /// Of the branches of an `if`, one applies.
-    case choice(PythonStatement)
     case module(String)
     case imported(String, from: String)
-    /// Changed, or bound where a condition decides.
+    /// Changed.
     case unclear
   }
+
+  /// A branch of an `if`, the last being its `else`.
+  private typealias Branch = (statement: PythonStatement, index: Int)
 
   /// As it was given.
   let path: String
   let dividesWhole: Bool
-  private var bindings: [String: Binding] = [:]
+  /// In the order in which they are written, with the branches that they are in.
+  private var bindings: [String: [(binding: Binding, position: PythonPosition, in: [Branch])]] = [:]
+  private var branches: [Branch] = []
+  private var choices: [PythonPosition: Int] = [:]
+  /// What is evaluated: later bindings do not count yet.
+  private var place: PythonPosition?
+  /// Names that functions bind.
+  private var changing: Set<String> = []
   private var stars: [String] = []
-  private var values: [String: PythonSymbol] = [:]
+  private var assigned: [String: PythonSymbol] = [:]
+  private var values: [PythonPosition: [String: PythonSymbol]] = [:]
   private var pending: Set<String> = []
 
   init(_ path: String, _ module: PythonModule) {
@@ -39,29 +48,44 @@ final class PythonScope {
   private var package: [Substring] { path.split(separator: "/").dropLast() }
 
   private func bind(_ statement: PythonStatement) {
+    func set(_ name: String, _ binding: Binding, _ position: PythonPosition? = nil) {
+      bindings[name, default: []].append((binding, position ?? statement.position, branches))
+    }
+    func disturb(_ target: PythonExpression) {
+      switch target.kind {
+      case .attribute(let inner, _), .element(let inner, _), .starred(let inner): disturb(inner)
+      case .tuple(let parts), .list(let parts): parts.forEach(disturb)
+      case .name(let name):
+        // Settings of libraries do not matter here.
+        if case .module? = bindings[name]?.last?.binding { return }
+        set(name, .unclear)
+      default: break
+      }
+    }
+    func assign(_ target: PythonExpression, _ value: PythonExpression) {
+      switch (target.kind, value.kind) {
+      case (.name(let name), _): set(name, .value(value), value.position)
+      case (.tuple(let names), .tuple(let values)) where names.count == values.count:
+        zip(names, values).forEach(assign)
+      default: disturb(target)
+      }
+    }
     switch statement.kind {
     case .function(let function):
-      set(function.name, .statement(statement), isDefinition: true)
+      set(function.name, .statement(statement))
       // Whether the function is called is not known here.
-      for name in PythonNames(function.body).global { bindings[name] = .unclear }
-    case .type(let type): set(type.name, .statement(statement), isDefinition: true)
-    case .assign(let targets, let value):
-      for target in targets {
-        if case .name(let name) = target.kind { set(name, .value(value)) } else { disturb(target) }
-      }
+      changing.formUnion(PythonNames(function.body).global)
+    case .type(let type): set(type.name, .statement(statement))
+    case .assign(let targets, let value): for target in targets { assign(target, value) }
     case .change(let target, _, _): disturb(target)
     case .importModule(let modules):
       for module in modules {
         let top = String(module.path.prefix { $0 != "." })
-        set(module.name ?? top, .module(module.name == nil ? top : module.path), isDefinition: true)
+        set(module.name ?? top, .module(module.name == nil ? top : module.path))
       }
     case .importNames(let path, let names):
       for (name, alias) in names {
-        if name == "*" {
-          stars.append(path)
-        } else {
-          set(alias ?? name, .imported(name, from: path), isDefinition: true)
-        }
+        if name == "*" { stars.append(path) } else { set(alias ?? name, .imported(name, from: path)) }
       }
     case .attempt(let body, _, _): for statement in body { bind(statement) }
     case .expression(let value):
@@ -69,79 +93,56 @@ final class PythonScope {
       if case .call(let function, _) = value.kind, case .attribute(let object, _) = function.kind {
         disturb(object)
       }
-    case .branch(let branches, _):
-      if case .comparison(let first, _)? = branches.first?.test.kind,
-        case .name("__name__") = first.kind
+    case .branch(let tests, let otherwise):
+      if case .comparison(let first, _)? = tests.first?.test.kind, case .name("__name__") = first.kind
       {
         return
       }
-      for name in PythonNames([statement]).bound { set(name, .choice(statement)) }
-    default: disturb(statement)
-    }
-  }
-
-  /// Binds what the branch that applies binds.
-  private func choose(_ statement: PythonStatement, _ machine: PythonMachine) throws {
-    guard case .branch(let branches, let otherwise) = statement.kind else { return }
-    let chosen = try branches.first { try machine.truth(value(of: $0.test, machine)) }
-    for name in PythonNames([statement]).bound {
-      if case .choice? = bindings[name] { bindings[name] = nil }
-    }
-    for inner in chosen?.body ?? otherwise { bind(inner) }
-  }
-
-  private func set(_ name: String, _ binding: Binding, isDefinition: Bool = false) {
-    bindings[name] = bindings[name] == nil || isDefinition ? binding : .unclear
-  }
-
-  private func disturb(_ statement: PythonStatement) {
-    for name in PythonNames([statement]).bound { bindings[name] = .unclear }
-  }
-
-  private func disturb(_ target: PythonExpression) {
-    var root = target
-    while true {
-      switch root.kind {
-      case .attribute(let inner, _), .element(let inner, _), .starred(let inner): root = inner
-      case .tuple(let parts), .list(let parts): return parts.forEach(disturb)
-      case .name(let name):
-        // Settings of libraries do not matter here.
-        if case .module? = bindings[name] { return }
-        bindings[name] = .unclear
-        return
-      default: return
+      for (index, body) in (tests.map(\.body) + [otherwise]).enumerated() {
+        branches.append((statement, index))
+        for inner in body { bind(inner) }
+        branches.removeLast()
       }
+    default: for name in PythonNames([statement]).bound { set(name, .unclear) }
     }
+  }
+
+  /// Whether a branch is the one that applies.
+  private func applies(_ branch: Branch, _ machine: PythonMachine) throws -> Bool {
+    guard case .branch(let tests, _) = branch.statement.kind else { return false }
+    let position = branch.statement.position
+    if choices[position] == nil {
+      choices[position] =
+        try tests.firstIndex { try machine.truth(value(of: $0.test, machine)) } ?? tests.count
+    }
+    return choices[position] == branch.index
   }
 
   // MARK: Values
 
   /// Gives a global the value that a function sets.
-  func assign(_ name: String, _ value: PythonSymbol) { values[name] = value }
+  func assign(_ name: String, _ value: PythonSymbol) { assigned[name] = value }
 
   /// Nil for a name that the file does not bind.
   func value(_ name: String, _ machine: PythonMachine) throws -> PythonSymbol? {
-    if let known = values[name] { return known }
-    while case .choice(let statement)? = bindings[name] {
-      guard pending.insert(name).inserted else {
-        throw PythonMachine.unsupported("'\(name)' depends on itself")
-      }
-      defer { pending.remove(name) }
-      try choose(statement, machine)
+    if let known = assigned[name] { return known }
+    let found = try bindings[name]?.last { binding in
+      try place.map { binding.position < $0 } ?? true
+        && binding.in.allSatisfy { try applies($0, machine) }
     }
-    guard let binding = bindings[name] else { return try starred(name, machine) }
-    guard pending.insert(name).inserted else {
+    guard let (binding, position, _) = found else { return try starred(name, machine) }
+    if let known = values[position]?[name] { return known }
+    guard pending.insert("\(name) \(position)").inserted else {
       throw PythonMachine.unsupported("'\(name)' depends on itself")
     }
-    defer { pending.remove(name) }
+    defer { pending.remove("\(name) \(position)") }
     let value: PythonSymbol
     switch binding {
+    case _ where changing.contains(name), .unclear:
+      throw PythonMachine.unsupported("'\(name)' of \(path) is changed after it is set")
     case .value(let expression): value = try self.value(of: expression, machine)
     case .module(let path): value = try module(path, machine)
     case .imported(let name, let path): value = try imported(name, from: path, machine)
-    case .choice, .unclear:
-      throw PythonMachine.unsupported(
-        "'\(name)' of \(path) is set more than once or under a condition")
     case .statement(let statement):
       if case .type(let type) = statement.kind {
         value = .type(try PythonClass(type, self, machine))
@@ -151,19 +152,17 @@ final class PythonScope {
         return nil
       }
     }
-    values[name] = value
+    values[position, default: [:]][name] = value
     return value
   }
 
-  var classNames: [String] {
-    bindings.compactMap { name, binding in
-      if case .statement(let statement) = binding, case .type = statement.kind { name } else { nil }
-    }
-  }
+  var classNames: [String] { names { if case .type = $0 { true } else { false } } }
 
-  var functionNames: [String] {
-    bindings.compactMap { name, binding in
-      if case .statement(let statement) = binding, case .function = statement.kind {
+  var functionNames: [String] { names { if case .function = $0 { true } else { false } } }
+
+  private func names(_ isWanted: (PythonStatement.Kind) -> Bool) -> [String] {
+    bindings.compactMap { name, found in
+      if case .statement(let statement)? = found.last?.binding, isWanted(statement.kind) {
         name
       } else {
         nil
@@ -173,11 +172,14 @@ final class PythonScope {
 
   func defines(_ name: String) -> Bool { bindings[name] != nil }
 
+  /// - Parameter isOwn: whether the file has the expression, which sees what is bound before it.
   func value(
-    of expression: PythonExpression, owner: PythonClass? = nil, _ machine: PythonMachine
+    of expression: PythonExpression, owner: PythonClass? = nil, _ machine: PythonMachine,
+    isOwn: Bool = true
   ) throws -> PythonSymbol {
     try run(
-      PythonStatement(kind: .result(expression), position: expression.position), owner, machine)
+      PythonStatement(kind: .result(expression), position: expression.position), owner, machine,
+      isOwn: isOwn)
   }
 
   func function(
@@ -197,7 +199,7 @@ final class PythonScope {
   }
 
   private func run(
-    _ statement: PythonStatement, _ owner: PythonClass?, _ machine: PythonMachine
+    _ statement: PythonStatement, _ owner: PythonClass?, _ machine: PythonMachine, isOwn: Bool = true
   ) throws -> PythonSymbol {
     var function = try PythonCompiler.function(
       PythonFunctionDefinition(
@@ -205,6 +207,9 @@ final class PythonScope {
         position: statement.position, unsupported: nil), dividesWhole: dividesWhole)
     function.scope = self
     function.owner = owner
+    let outer = place
+    place = isOwn ? statement.position : nil
+    defer { place = outer }
     return try machine.call(function, [], [])
   }
 
@@ -237,14 +242,11 @@ final class PythonScope {
   private func imported(
     _ name: String, from path: String, _ machine: PythonMachine
   ) throws -> PythonSymbol {
-    if let file = try file(path, machine) {
-      guard let value = try file.value(name, machine) else {
-        throw PythonMachine.unsupported("\(file.path) does not define '\(name)'")
-      }
-      return value
-    }
-    if let file = try file(path + "." + name, machine) {
-      return .module(file)
+    let package = try file(path, machine)
+    if let value = try package?.value(name, machine) { return value }
+    if let file = try file(path + "." + name, machine) { return .module(file) }
+    if let package {
+      throw PythonMachine.unsupported("\(package.path) does not define '\(name)'")
     }
     let whole = PythonLibraries.path(PythonLibraries.path(path) + "." + name)
     return PythonLibraries.constant(whole) ?? .library(whole)

@@ -9,9 +9,9 @@ extension PythonTensors {
     _ machine: PythonMachine
   ) throws -> PythonSymbol {
     let className = object.layerClass ?? ""
-    guard let type = KerasLayerRegistry.type(named: className),
-      object.fields["mask_zero"]?.bool != true || machine.layers?.graph != nil
-    else { throw PythonMachine.unsupported("it calls a layer \(className)") }
+    guard let type = KerasLayerRegistry.type(named: className) else {
+      throw PythonMachine.unsupported("it calls a layer \(className)")
+    }
     if className == "Embedding", let indices = positional.first?.array,
       let count = object.fields["input_dim"]?.int, let size = object.fields["output_dim"]?.int
     {
@@ -21,7 +21,11 @@ extension PythonTensors {
         ?? [Double](repeating: 1, count: checkedProduct([count, size], limit: 1 << 24))
       return try machine.rows(of: FormulaArray([count, size], elements), at: indices)
     }
-    let (arguments, inputs, _) = try arguments(positional, keywords, machine)
+    var (arguments, inputs, _) = try arguments(
+      positional, keywords.filter { $0.name != "mask" }, machine)
+    if case .expression(let given)? = keywords.first(where: { $0.name == "mask" })?.value {
+      inputs[0].mask = try mask(given, machine)
+    }
     var layer = call.with(
       name: try name(ObjectWeights.groupName(className)), inputs: inputs,
       weights: machine.layers?.stored?.layers[object.number] ?? [])
@@ -34,9 +38,11 @@ extension PythonTensors {
       throw PythonMachine.unsupported("its layer \(className) has \(outputs.count) outputs")
     }
     let text = PythonText.call(className, positional, keywords)
-    if outputs.count == 1 { return .expression(add(outputs[0], text, machine)) }
-    return .tuple(
-      outputs.enumerated().map { .expression(add($1, "\(text)[\($0)]", machine)) })
+    let symbols = outputs.enumerated().map { index, output -> PythonSymbol in
+      let text = outputs.count == 1 ? text : "\(text)[\(index)]"
+      return .expression(add(output, text, machine, mask: output.mask))
+    }
+    return symbols.count == 1 ? symbols[0] : .tuple(symbols)
   }
 
   /// Functions of a tensor and known numbers that are layers with weights; nil for others.
@@ -49,7 +55,11 @@ extension PythonTensors {
         ?? (index < positional.count ? positional[index] : nil)
     }
     func array(_ symbol: PythonSymbol?) -> FormulaArray? {
-      if case .array(let array)? = symbol { array } else { nil }
+      switch symbol {
+      case .array(let array): array
+      case .sizes: symbol?.array
+      default: nil
+      }
     }
     func layer(
       _ className: String, _ x: PythonSymbol, _ fields: KeyValuePairs<String, JSONValue>,
@@ -84,7 +94,7 @@ extension PythonTensors {
         guard case .expression(let expression) = operand else { return array(operand)?.shape.count }
         return try tensor(machine.settled(expression), machine).rank
       }
-      guard let first = ranks[0], let second = ranks[1], array(a) == nil || array(b) == nil,
+      guard let first = ranks[0], let second = ranks[1],
         let (matrix, isFirst) = array(a).map({ ($0, true) }) ?? array(b).map({ ($0, false) }),
         let letters = try ProductLetters(
           isNamed ? positional.first?.string : nil, name, first, second,
@@ -226,6 +236,16 @@ extension PythonMachine {
     {
       return .turned(x, axes)
     }
+    if name == "broadcast_to", case .expression(let x)? = first,
+      let shape = (positional.dropFirst().first ?? keywords.last?.value)?.elements
+    {
+      return try broadcast(x, to: shape)
+    }
+    if ["os.getenv", "os.environ.get"].contains(path), let variable = first?.string {
+      tensors?.network.notes.append(
+        "the environment variable \(variable), which a source reads, is assumed not to be set")
+      return positional.dropFirst().first ?? .none
+    }
     if ["tf.unstack", "keras.ops.unstack"].contains(path), case .turned(let x, let axes)? = first,
       let count = try sizes(of: x, path)[axes[0]].known
     {
@@ -313,6 +333,30 @@ extension PythonMachine {
     case ("python.isinstance", 2): return try isInstance(positional[0], positional[1])
     default: return nil
     }
+  }
+
+  /// A tensor repeated along its axes and along new ones before them.
+  private func broadcast(_ x: Expression, to shape: [PythonSymbol]) throws -> PythonSymbol {
+    let sizes = try sizes(of: x, "shape")
+    let more = shape.count - sizes.count
+    let own = shape.suffix(sizes.count).map(\.size)
+    var times = shape.prefix(max(0, more)).compactMap(\.int)
+    guard more >= 0, times.count == more, own.first == .batch(times: 1),
+      sizes.first == .batch(times: 1)
+    else { throw Self.unsupported("it repeats a tensor in an unknown way") }
+    for (size, target) in zip(sizes, own).dropFirst() {
+      guard let target = target?.known, let size = size.known, size == target || size == 1 else {
+        throw Self.unsupported("it repeats a tensor in an unknown way")
+      }
+      times.append(target / size)
+    }
+    let whole = PythonSymbol.slice(.none, .none, .none)
+    let parts = [whole] + [PythonSymbol](repeating: .none, count: more) + [.ellipsis]
+    let wide = more > 0 ? try element(.tuple(parts), of: .expression(x)) : .expression(x)
+    let tiled = try call(
+      .library("tf.tile"), [wide, .tuple([.int(1)] + times.map { .int($0) })], [])
+    guard more > 0, let tiled = tiled.expression else { return tiled }
+    return .turned(tiled, Array(1...more) + [0] + (more + 1..<shape.count))
   }
 
   /// Functions whose first argument is one tensor.
