@@ -17,7 +17,8 @@ extension PythonMachine {
     let first = argument(0, "value", "x", "input", "tensor", "a", "m", "params")
     switch name {
     case "split", "unstack":
-      if name == "unstack", let elements = first?.elements, elements.allSatisfy({ $0.size != nil }) {
+      if name == "unstack", let elements = first?.elements, elements.allSatisfy({ $0.size != nil })
+      {
         return .list(PythonList(elements))
       }
       guard let array = first?.array, let axis = axis(2, array) else {
@@ -66,7 +67,9 @@ extension PythonMachine {
       }
       return try axes.reduce(.array(array)) { value, axis in
         guard let array = value.array, let axis = self.axis(.int(axis), array) else { return value }
-        let places = (0..<array.shape[axis]).flatMap { [Double](repeating: Double($0), count: times) }
+        let places = (0..<array.shape[axis]).flatMap {
+          [Double](repeating: Double($0), count: times)
+        }
         return try rows(
           of: array,
           at: FormulaArray([places.count], isRepeat ? places : places.reversed()), axis: axis)
@@ -127,7 +130,9 @@ extension PythonMachine {
     let size = table.elements.count / count
     let shape = indices.shape + table.shape.dropFirst()
     try take(steps: checkedProduct(shape, limit: max(arrayLimit, 1 << 22)) / 256)
-    let elements = indices.elements.flatMap { table.elements[Int($0) * size..<(Int($0) + 1) * size] }
+    let elements = indices.elements.flatMap {
+      table.elements[Int($0) * size..<(Int($0) + 1) * size]
+    }
     return shape.isEmpty ? .double(elements[0]) : .array(FormulaArray(shape, elements))
   }
 }

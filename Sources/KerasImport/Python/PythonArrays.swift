@@ -12,7 +12,8 @@ extension PythonMachine {
       index < arguments.count
         ? arguments[index] : keywords.first { names.contains($0.name) }?.value
     }
-    let first = argument(0, "value", "shape", "dims", "x", "values", "arrays", "object", "input", "tensor", "a",
+    let first = argument(
+      0, "value", "shape", "dims", "x", "values", "arrays", "object", "input", "tensor", "a",
       "params")
     switch name {
     case "constant", "array", "asarray", "convert_to_tensor", "stack":

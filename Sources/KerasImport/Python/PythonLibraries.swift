@@ -84,7 +84,9 @@ enum PythonLibraries {
     let library = String(path[..<cut])
     let function = String(path[path.index(after: cut)...])
     let name = others[function] ?? function
-    guard FunctionCatalog.names.contains(name) || name == "divide_no_nan" else { throw refusal(path) }
+    guard FunctionCatalog.names.contains(name) || name == "divide_no_nan" else {
+      throw refusal(path)
+    }
     if ["min", "max", "sum"].contains(function), library == "python" { throw refusal(path) }
     var arguments = try positional.map { try $0.argument() }
     let named = try keywords.filter { $0.name != "name" }.map { ($0.name, try $0.value.argument()) }

@@ -192,7 +192,8 @@ extension PythonMachine {
     case (.string(let text), "lower", 0): return .string(text.lowercased())
     case (.string(let text), "upper", 0): return .string(text.uppercased())
     case (.string(let text), "format", _): return .string(Self.filled(text, arguments))
-    case (.array, "astype", 1), (.array, "copy", 0), (.array, "numpy", 0), (.array, "read_value", 0),
+    case (.array, "astype", 1), (.array, "copy", 0), (.array, "numpy", 0),
+      (.array, "read_value", 0),
       (.sizes, "astype", 1):
       return symbol
     case (.string(let text), "startswith", 1):

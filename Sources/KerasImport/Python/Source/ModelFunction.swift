@@ -40,7 +40,8 @@ struct ModelFunction {
         try scope.value(of: argument.value, machine, isOwn: false)
       }
       let result = try machine.call(
-        scope.value(of: function, machine, isOwn: false), arguments.filter { $0.name == nil }.map(value),
+        scope.value(of: function, machine, isOwn: false),
+        arguments.filter { $0.name == nil }.map(value),
         arguments.compactMap { argument in
           try argument.name.map { ($0, try value(argument)) }
         })

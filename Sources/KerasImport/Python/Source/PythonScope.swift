@@ -85,7 +85,11 @@ final class PythonScope {
       }
     case .importNames(let path, let names):
       for (name, alias) in names {
-        if name == "*" { stars.append(path) } else { set(alias ?? name, .imported(name, from: path)) }
+        if name == "*" {
+          stars.append(path)
+        } else {
+          set(alias ?? name, .imported(name, from: path))
+        }
       }
     case .attempt(let body, _, _): for statement in body { bind(statement) }
     case .expression(let value):
@@ -94,7 +98,8 @@ final class PythonScope {
         disturb(object)
       }
     case .branch(let tests, let otherwise):
-      if case .comparison(let first, _)? = tests.first?.test.kind, case .name("__name__") = first.kind
+      if case .comparison(let first, _)? = tests.first?.test.kind,
+        case .name("__name__") = first.kind
       {
         return
       }
@@ -199,7 +204,8 @@ final class PythonScope {
   }
 
   private func run(
-    _ statement: PythonStatement, _ owner: PythonClass?, _ machine: PythonMachine, isOwn: Bool = true
+    _ statement: PythonStatement, _ owner: PythonClass?, _ machine: PythonMachine,
+    isOwn: Bool = true
   ) throws -> PythonSymbol {
     var function = try PythonCompiler.function(
       PythonFunctionDefinition(
