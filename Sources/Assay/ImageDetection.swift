@@ -12,7 +12,7 @@ package struct ImageDetection {
     /// Boxes in pixels of the image file, clipped to the image; best first.
     package var objects: [DetectedObject]
     /// The same in pixels of `image`.
-    package var turnedObjects: [DetectedObject]
+    package var rotatedObjects: [DetectedObject]
     /// The image, rotated if requested; nil if the input was an array.
     package var image: Image?
     package var detector: Detector
@@ -25,7 +25,7 @@ package struct ImageDetection {
           hint: "convert with \(setting: "imageInput")")
       }
       var canvas = try Canvas(image)
-      canvas.draw(turnedObjects, of: detector)
+      canvas.draw(rotatedObjects, of: detector)
       return canvas.image
     }
   }
@@ -91,20 +91,20 @@ package struct ImageDetection {
     let mapping = try ImageMapping(
       of: size, width: input.width, height: input.height,
       input.image == nil ? ImageOptions() : options, orientation: orientation)
-    var result = Result(objects: [], turnedObjects: [], image: input.image, detector: detector)
-    func turned(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
-      mapping.turnedPoint(x * Double(input.width), y * Double(input.height))
+    var result = Result(objects: [], rotatedObjects: [], image: input.image, detector: detector)
+    func rotated(_ x: Double, _ y: Double) -> (x: Double, y: Double) {
+      mapping.rotatedPoint(x * Double(input.width), y * Double(input.height))
     }
     for object in found {
       let box = object.box
-      let (first, last) = (turned(box.left, box.top), turned(box.right, box.bottom))
+      let (first, last) = (rotated(box.left, box.top), rotated(box.right, box.bottom))
       var own = object
       let corners = Box(left: first.x, top: first.y, right: last.x, bottom: last.y)
       guard let clipped = corners.clipped(width: Double(size.0), height: Double(size.1)) else {
         continue
       }
       own.box = clipped
-      result.turnedObjects.append(own)
+      result.rotatedObjects.append(own)
       let (a, b) = (
         mapping.storedPoint(clipped.left, clipped.top),
         mapping.storedPoint(clipped.right, clipped.bottom)

@@ -116,7 +116,7 @@ package struct InputSource: Sendable {
             ValueFinding(.damagedImage, "the image is damaged: \(damage)", file: path))
         }
         let orientation = images.appliesOrientation ? Orientation(of: bytes) : .upright
-        return [(nil, .image(try image.turned(orientation)))]
+        return [(nil, .image(try image.rotated(orientation)))]
       }
       let isExact = model.usesFeatures
       if isExact, format == .json {

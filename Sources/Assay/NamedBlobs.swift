@@ -41,7 +41,7 @@ extension Model {
   /// models, `MODEL/BLOB`, or a blob that only one model has.
   ///
   /// - Throws: `.mismatch` if there is none, or more than one.
-  func place(of name: String) throws -> BlobPlace {
+  func place(of name: String) throws -> BlobPath {
     let places = places(of: name)
     if places.count == 1, let place = places.first { return place }
     guard places.isEmpty else {
@@ -56,15 +56,15 @@ extension Model {
         + (pipelineModels.isEmpty ? "" : "; in a pipeline, write MODEL/BLOB"))
   }
 
-  private func places(of name: String) -> [BlobPlace] {
+  private func places(of name: String) -> [BlobPath] {
     let models = pipelineModels
     guard !models.isEmpty else {
-      if featureNames.contains(name) { return [BlobPlace(name)] }
-      return blob(named: name).map { [BlobPlace($0)] } ?? []
+      if featureNames.contains(name) { return [BlobPath(name)] }
+      return blob(named: name).map { [BlobPath($0)] } ?? []
     }
-    if let owner = owner(ofFeature: name) { return [BlobPlace(name, models: [owner])] }
-    func inside(_ index: Int, _ name: some StringProtocol) -> [BlobPlace] {
-      models[index].places(of: String(name)).map { BlobPlace($0.blob, models: [index] + $0.models) }
+    if let owner = owner(ofFeature: name) { return [BlobPath(name, models: [owner])] }
+    func inside(_ index: Int, _ name: some StringProtocol) -> [BlobPath] {
+      models[index].places(of: String(name)).map { BlobPath($0.blob, models: [index] + $0.models) }
     }
     for index in models.indices {
       let prefix = pipelineName(index) + "/"

@@ -15,11 +15,11 @@ package struct CaffeConversion: SourceConversion {
   private var problems: [ModelError] = []
   private var names: BlobNames
   /// Versions in a plan whose shapes depend on a layer that cannot be converted.
-  private var guesses: [Int: CaffeLayer] = [:]
+  private var guesses: [Int: LayerCall] = [:]
   private(set) var inputs: [CaffeInput] = []
   /// The layer that works across the batch, so that the model takes the whole one.
-  private var batchLayer: CaffeLayer?
-  var network: CaffeNetwork
+  private var batchLayer: LayerCall?
+  var network: CaffeWriter
   package var plan: [PlanEntry] { network.plan }
 
   package init(_ source: CaffeSource, _ options: ConversionOptions) throws {
@@ -29,7 +29,7 @@ package struct CaffeConversion: SourceConversion {
     graph = try CaffeGraph(source.network, state: options.networkState)
     blobs = source.weights?.blobs(of: graph.nodes.map(\.layer)) ?? graph.nodes.map { _ in [] }
     tensors = [CaffeTensor?](repeating: nil, count: graph.versions.count)
-    network = CaffeNetwork(onVisit: options.onVisit)
+    network = CaffeWriter(onVisit: options.onVisit)
     network.notes = source.notes + graph.notes
     names = BlobNames()
   }
@@ -131,7 +131,7 @@ package struct CaffeConversion: SourceConversion {
 
   /// Keeps the batches of all inputs for a layer that works across one, as those that make
   /// sequences of the images of several videos do.
-  private mutating func keepBatches(for layer: CaffeLayer) throws {
+  private mutating func keepBatches(for layer: LayerCall) throws {
     let image = zip(options.inputNames, inputs).first { options.imageInputs.contains($0.0) }?.0
     try layer.require(
       image == nil,
@@ -146,8 +146,8 @@ package struct CaffeConversion: SourceConversion {
   private mutating func findInputs() throws {
     var found:
       [(
-        version: Int, declared: [Int]?, layer: CaffeLayer,
-        readers: [(layer: CaffeLayer, bottom: Int)]
+        version: Int, declared: [Int]?, layer: LayerCall,
+        readers: [(layer: LayerCall, bottom: Int)]
       )] = []
     for node in graph.nodes where node.role == .input {
       let declared = try InputShapes.shapes(node.layer)
@@ -203,7 +203,7 @@ package struct CaffeConversion: SourceConversion {
     return isPython ? PythonLayer.refusal(of: layer) : nil
   }
 
-  private func rule(_ layer: CaffeLayer) -> CustomLayerRule? {
+  private func rule(_ layer: LayerCall) -> CustomLayerRule? {
     options.customLayers.rule(for: CustomLayerSubject(layer: layer.name, layerClass: layer.type))
   }
 
@@ -266,7 +266,7 @@ package struct CaffeConversion: SourceConversion {
             graph.versions[input].blob == graph.versions[version].blob
           }?.1.blob)
       }
-      if let cause = cause(node) ?? (outputs.contains(where: \.isGuess) ? layer : nil) {
+      if let cause = cause(node) ?? (outputs.contains(where: \.isShapeAssumed) ? layer : nil) {
         for output in node.outputs { guesses[output] = cause }
       }
       noteLayer(layer)
@@ -280,14 +280,14 @@ package struct CaffeConversion: SourceConversion {
   }
 
   /// The layer from which an assumed shape of a node's bottoms comes.
-  private func cause(_ node: CaffeGraph.Node) -> CaffeLayer? {
+  private func cause(_ node: CaffeGraph.Node) -> LayerCall? {
     node.inputs.lazy.compactMap { guesses[$0] }.first
   }
 
   /// Notes in the plan why a layer, whose problem is the last one, is not converted, and goes on with
   /// its first bottom.
   private mutating func refuse(
-    _ node: CaffeGraph.Node, _ layer: CaffeLayer, _ inputs: [CaffeTensor]
+    _ node: CaffeGraph.Node, _ layer: LayerCall, _ inputs: [CaffeTensor]
   ) {
     guard let problem = problems.last else { return }
     var refusal = CustomCaffeLayer.refusal(of: layer, problem)
@@ -300,7 +300,7 @@ package struct CaffeConversion: SourceConversion {
     for output in node.outputs { set(output, result) }
   }
 
-  private mutating func add(_ error: any Error, _ layer: CaffeLayer) {
+  private mutating func add(_ error: any Error, _ layer: LayerCall) {
     problems.append(
       (error as? ModelError ?? ModelError(.internal, "\(error)"))
         .inLayer(layer.name, class: layer.type))
@@ -312,7 +312,7 @@ package struct CaffeConversion: SourceConversion {
     tensors[version] = tensor
   }
 
-  private mutating func converted(_ layer: CaffeLayer) throws -> [CaffeTensor] {
+  private mutating func converted(_ layer: LayerCall) throws -> [CaffeTensor] {
     if let rule = rule(layer) { return try custom(layer, rule) }
     guard let type = CaffeLayerRegistry.type(named: layer.type) else {
       guard options.customLayers.allowsAll else { throw CustomCaffeLayer.unknownType(layer) }
@@ -337,12 +337,12 @@ package struct CaffeConversion: SourceConversion {
   }
 
   private mutating func custom(
-    _ layer: CaffeLayer, _ rule: CustomLayerRule? = nil
+    _ layer: LayerCall, _ rule: CustomLayerRule? = nil
   ) throws -> [CaffeTensor] {
     try CustomCaffeLayer(layer: layer, rule: rule).convert(options.customLayerShapes, &network)
   }
 
-  private mutating func noteLayer(_ layer: CaffeLayer) {
+  private mutating func noteLayer(_ layer: LayerCall) {
     let unused = layer.blobs.indices.filter { !layer.usage.blobs.contains($0) }
     if !unused.isEmpty, !layer.usage.blobs.isEmpty {
       network.notes.append(
@@ -385,14 +385,14 @@ package struct CaffeConversion: SourceConversion {
         names.made(blob, tensor.blob, by: "copy", position: network.layers.count, replacing: nil)
         network.finish(blob, "output")
       }
-      if tensor.isGuess {
+      if tensor.isShapeAssumed {
         network.notes.append(
           "the shape of output '\(blob)' depends on a custom layer and is unknown")
       }
       var feature = ImportedFeature(
         name: tensor.blob, shape: FeatureLayout.shape(tensor),
         layout: FeatureLayout.letters(tensor))
-      if !tensor.isGuess, tensor.rank == 5 { feature.sourceShape = tensor.shape }
+      if !tensor.isShapeAssumed, tensor.rank == 5 { feature.sourceShape = tensor.shape }
       return feature
     }
   }

@@ -24,7 +24,7 @@ package struct CaffeWeights: Sendable {
 
   /// The weights of each of a network's layers, as Caffe copies them: to the first of several layers
   /// with one name, and layers that share a weight by name all have the last one in the file.
-  func blobs(of network: [CaffeLayer]) -> [[CaffeBlob]] {
+  func blobs(of network: [LayerCall]) -> [[CaffeBlob]] {
     var names: Set<String> = []
     var blobs = network.map { names.insert($0.name).inserted ? self[$0.name] ?? [] : [] }
     var shared: [String: (position: Int, blob: CaffeBlob)] = [:]
@@ -96,7 +96,7 @@ package struct CaffeWeights: Sendable {
   }
 }
 
-extension CaffeLayer {
+extension LayerCall {
   /// The names by which it shares weights.
   fileprivate var sharedNames: [String] {
     message.messages("param").map { $0.string("name") ?? "" }

@@ -63,7 +63,7 @@ extension CaffeConversion {
   }
 
   /// The name of the input that gives the layer the image's size and scale.
-  private func imageInfo(of layer: CaffeLayer) -> String? {
+  private func imageInfo(of layer: LayerCall) -> String? {
     let place = inputs.firstIndex { input in
       graph.readers(of: input.version).contains { $0.layer.index == layer.index && $0.bottom == 2 }
     }

@@ -124,7 +124,7 @@ package protocol LayerParameters: EncodedMessage {
   /// Weights in field order, with the field's name and the shape implied by the other fields.
   var weights: [NamedWeights] { get }
   /// Records faults in the parameters that are independent of the network.
-  func check(_ faults: inout Faults)
+  func check(_ faults: inout ValidationIssues)
 }
 
 /// A weight of a layer: the name of its field and the shape implied by the layer's sizes.
@@ -155,7 +155,7 @@ extension LayerParameters {
   package static var outputCount: ClosedRange<Int> { 1...1 }
   package func multiplyAdds(_ inputs: [[Int]], _ outputs: [[Int]]) -> Int { 0 }
   package var weights: [NamedWeights] { Self.fields.compactMap { $0.weight?.named(self) } }
-  package func check(_ faults: inout Faults) {}
+  package func check(_ faults: inout ValidationIssues) {}
   package var typeName: String { Self.typeName }
 
   /// The number of values in the weights; nil if the sizes in a file are impossible.

@@ -24,10 +24,10 @@ struct ActivationFunction: Sendable {
   }
 }
 
-extension DarknetNetwork {
+extension DarknetWriter {
   /// Applies a section's function, as layers `NAME__activation__`.
   mutating func activate(
-    _ function: ActivationFunction, _ tensor: DarknetTensor, _ call: SectionCall
+    _ function: ActivationFunction, _ tensor: DarknetTensor, _ call: LayerCall
   ) throws -> DarknetTensor {
     if function.name == "linear" { return tensor }
     let name = call.name + "__activation__"

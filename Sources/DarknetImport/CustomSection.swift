@@ -10,7 +10,7 @@ struct CustomSection: Sendable {
   let rule: CustomLayerRule?
   let shapes: CustomLayerShapes
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.input
     let builder = CustomLayerBuilder(configuration: Self.configuration(of: section), weights: [])
     if let rule, let formula = try builder.formula(rule, inputCount: 1) {

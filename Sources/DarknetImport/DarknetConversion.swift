@@ -18,7 +18,7 @@ package struct DarknetConversion: SourceConversion {
   /// Whether a plan went on past a layer that cannot be converted, with the sizes of its input.
   private var hasRefusals = false
   private(set) var imported = ImportedNetwork(source: "Darknet")
-  var network: DarknetNetwork
+  var network: DarknetWriter
   package var plan: [PlanEntry] { network.plan }
 
   /// Default name of the input.
@@ -33,7 +33,7 @@ package struct DarknetConversion: SourceConversion {
     var notes: [String] = []
     self.options = options.naming(inputs: [Self.inputName], outputs: [], notes: &notes)
     input = try NetworkOptions(source.configuration)
-    network = DarknetNetwork(
+    network = DarknetWriter(
       weights: WeightReader(try Self.weights(source, options, reading)),
       rules: options.customLayers, storesBatchnormBiases: reading.storesBatchnormBiases,
       trees: source.trees,
@@ -99,7 +99,7 @@ package struct DarknetConversion: SourceConversion {
     _ layer: Handler, _ index: Int, _ previous: DarknetTensor
   ) throws -> DarknetTensor {
     let section = source.configuration.sections[index + 1]
-    let call = SectionCall(
+    let call = LayerCall(
       name: name(index), section: section, index: index, previous: previous, outputs: outputs)
     if !layer.vanishes { network.visit(call.name, section.name) }
     do {
@@ -128,7 +128,7 @@ package struct DarknetConversion: SourceConversion {
     }
 
     func convert(
-      _ call: SectionCall, _ network: inout DarknetNetwork
+      _ call: LayerCall, _ network: inout DarknetWriter
     ) throws -> DarknetTensor {
       switch self {
       case .known(let layer): try layer.convert(call, into: &network)

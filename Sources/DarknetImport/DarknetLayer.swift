@@ -13,7 +13,7 @@ protocol DarknetLayer: Sendable {
   static var vanishes: Bool { get }
   init(_ section: ConfigurationSection) throws
   /// Adds the Core ML layers to the network and reads the weights.
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor
 }
 
 extension DarknetLayer {
@@ -22,7 +22,7 @@ extension DarknetLayer {
 }
 
 /// One section and its position in the network.
-struct SectionCall: Sendable {
+struct LayerCall: Sendable {
   /// Name of the Core ML layer: section and index, as in `convolutional_3`.
   let name: String
   let section: ConfigurationSection

@@ -13,7 +13,7 @@ struct DetectionHead: Sendable {
   ///   - defaults: options required for decoding boxes, with Darknet's defaults.
   ///   - others: options that are recorded if the section has them.
   init(
-    _ call: SectionCall, kind: String, defaults: [(String, String)], others: [String]
+    _ call: LayerCall, kind: String, defaults: [(String, String)], others: [String]
   ) {
     layer = call.name
     index = call.index
@@ -34,7 +34,7 @@ struct DetectionHead: Sendable {
   }
 }
 
-extension SectionCall {
+extension LayerCall {
   /// The raw grid: the output of the previous layer, with as many channels as the boxes need.
   func grid(boxes: Int, numbers: Int, _ formula: String) throws -> DarknetTensor {
     var grid = try image

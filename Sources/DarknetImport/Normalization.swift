@@ -17,7 +17,7 @@ struct Normalization: Sendable {
   private static let smallest: Float = -1e-6
 
   /// Reads scale, mean and variance, in file order.
-  init(_ channels: Int, from network: inout DarknetNetwork, _ call: SectionCall) throws {
+  init(_ channels: Int, from network: inout DarknetWriter, _ call: LayerCall) throws {
     try network.addConstants([channels, 4], call)
     scale = try network.weights.take("scales", [channels], layer: call.name)
     mean = try network.weights.take("means", [channels], layer: call.name)

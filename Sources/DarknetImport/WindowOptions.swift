@@ -27,7 +27,7 @@ struct WindowOptions: Sendable {
 
   /// ⌊(length + 2 · border − span) / stride⌋ + 1
   func length(
-    _ length: Int, _ span: Int, _ stride: Int, _ border: Int, _ call: SectionCall
+    _ length: Int, _ span: Int, _ stride: Int, _ border: Int, _ call: LayerCall
   ) throws -> Int {
     let rest = length + 2 * border - span
     try call.require(

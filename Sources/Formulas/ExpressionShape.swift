@@ -11,7 +11,7 @@ extension Expression {
 
   /// The common shape after broadcasting as in numpy: aligned at the last axes, with equal lengths
   /// or 1. Nil means an unknown length.
-  package static func stretched(_ shapes: [[Int?]]) throws -> [Int?] {
+  package static func broadcast(_ shapes: [[Int?]]) throws -> [Int?] {
     var result: [Int?] = []
     for shape in shapes {
       if shape.count > result.count {
@@ -89,7 +89,7 @@ extension Expression {
     switch node {
     case .number, .name: return []
     case .apply:
-      let shape = try Self.stretched(operands)
+      let shape = try Self.broadcast(operands)
       try require(shape.count <= Limits.rank, .limitExceeded, "more than \(Limits.rank) axes")
       _ = try checkedProduct(shape.map { $0 ?? 1 }, limit: Limits.tensorElements)
       return shape

@@ -59,12 +59,12 @@ extension Expression {
     switch node {
     case .number, .name: return operands[0]
     case .apply(let function, _):
-      let stretched = operands.map { $0.stretched(to: shape) }
+      let broadcast = operands.map { $0.broadcast(to: shape) }
       let row = function.row
       return FormulaArray(
         shape,
         (0..<shape.reduce(1, *)).map { index in
-          row.value(stretched.map { $0.elements[index] })
+          row.value(broadcast.map { $0.elements[index] })
         })
     case .reduce(let reduction, _, let axes, _):
       let gone = try Self.axes(axes, rank: operands[0].shape.count)
@@ -90,7 +90,7 @@ extension Expression {
 }
 
 extension FormulaArray {
-  fileprivate func stretched(to target: [Int]) -> FormulaArray {
+  fileprivate func broadcast(to target: [Int]) -> FormulaArray {
     if target == shape { return self }
     let missing = target.count - shape.count
     let steps = zip(shape, strides).map { $0 == 1 ? 0 : $1 }

@@ -120,7 +120,7 @@ extension Expression {
   }
 
   private static func joined(_ operands: [Placement]) throws -> Placement {
-    let shape = try stretched(operands.map(\.shape))
+    let shape = try broadcast(operands.map(\.shape))
     var places = [Int?](repeating: nil, count: shape.count)
     for isLong in [true, false] {
       for axis in shape.indices {

@@ -201,7 +201,7 @@ extension VectorProgram {
             register,
             BlockReader(
               array: view.array, offset: view.offset, shape: shape,
-              strides: Self.stretched(view.shape, view.strides, shape))
+              strides: Self.broadcast(view.shape, view.strides, shape))
           ))
       }
       placed[expression] = register
@@ -245,7 +245,7 @@ extension VectorProgram {
     return result
   }
 
-  private static func stretched(_ shape: [Int], _ strides: [Int], _ target: [Int]) -> [Int] {
+  private static func broadcast(_ shape: [Int], _ strides: [Int], _ target: [Int]) -> [Int] {
     [Int](repeating: 0, count: target.count - shape.count)
       + zip(shape, strides).map { $0 == 1 ? 0 : $1 }
   }

@@ -53,7 +53,7 @@ package struct ImageMapping: Sendable, Equatable {
   }
 
   /// The corresponding point of the turned image.
-  package func turnedPoint(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
+  package func rotatedPoint(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
     let across = (source.right - source.left) / (target.right - target.left)
     let down = (source.bottom - source.top) / (target.bottom - target.top)
     return (
@@ -71,9 +71,9 @@ package struct ImageMapping: Sendable, Equatable {
     case .upsideDown: return (right - x, bottom - y)
     case .mirroredUpsideDown: return (x, bottom - y)
     case .transposed: return (y, x)
-    case .turnedLeft: return (y, right - x)
+    case .rotatedLeft: return (y, right - x)
     case .transversed: return (bottom - y, right - x)
-    case .turnedRight: return (bottom - y, x)
+    case .rotatedRight: return (bottom - y, x)
     }
   }
 }

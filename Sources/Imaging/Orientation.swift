@@ -4,7 +4,7 @@ import TensorCore
 /// The orientation of the camera, from Exif tag 0x0112.
 package enum Orientation: Int, CaseIterable, Sendable {
   case upright = 1
-  case mirrored, upsideDown, mirroredUpsideDown, transposed, turnedLeft, transversed, turnedRight
+  case mirrored, upsideDown, mirroredUpsideDown, transposed, rotatedLeft, transversed, rotatedRight
 
   /// Reads the orientation from the places where Pillow looks for it: a JPEG file's first Exif
   /// segment; a PNG file's `eXIf` chunk, else its text `Raw profile type exif`; else the file's XMP
@@ -155,7 +155,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
 
 extension Image {
   /// The image turned upright according to `orientation`.
-  package func turned(_ orientation: Orientation) throws -> Image {
+  package func rotated(_ orientation: Orientation) throws -> Image {
     if orientation == .upright { return self }
     let swaps = orientation.rawValue >= 5
     let (width, height) = swaps ? (self.height, self.width) : (self.width, self.height)
@@ -172,9 +172,9 @@ extension Image {
             case .upsideDown: (right - x, bottom - y)
             case .mirroredUpsideDown: (x, bottom - y)
             case .transposed: (y, x)
-            case .turnedLeft: (y, bottom - x)
+            case .rotatedLeft: (y, bottom - x)
             case .transversed: (right - y, bottom - x)
-            case .turnedRight: (right - y, x)
+            case .rotatedRight: (right - y, x)
             }
           for channel in 0..<channelCount {
             target[(y &* width &+ x) &* channelCount &+ channel] =

@@ -19,7 +19,7 @@ extension FormulaLowering {
         return settled(Line(blob: line.blob, scale: line.scale / scale))
       }
       result = Line(
-        blob: add("sum", Add(), blobs, try stretched(blobs)), scale: scale, shift: shift)
+        blob: add("sum", Add(), blobs, try broadcast(blobs)), scale: scale, shift: shift)
     }
     guard let constant else { return .line(result) }
     if let number = constant.number { return .line(result.plus(number)) }
@@ -28,7 +28,7 @@ extension FormulaLowering {
     guard case .constant(let array) = constant, let shape = scaleShape(array, shapes[blob]) else {
       let blobs = [blob, try self.blob(constant)]
       return .line(
-        Line(blob: add("sum", Add(), blobs, try stretched(blobs)), shift: result.shift))
+        Line(blob: add("sum", Add(), blobs, try broadcast(blobs)), shift: result.shift))
     }
     var bias = Bias()
     bias.shape = shape
@@ -41,14 +41,14 @@ extension FormulaLowering {
     if lines.count > 1 {
       let blobs = lines.map { $0.shift == 0 ? $0.blob : settled($0) }
       let scale = lines.reduce(1) { $1.shift == 0 ? $0 * $1.scale : $0 }
-      result = Line(blob: add("product", Multiply(), blobs, try stretched(blobs)), scale: scale)
+      result = Line(blob: add("product", Multiply(), blobs, try broadcast(blobs)), scale: scale)
     }
     guard let constant else { return .line(result) }
     if let number = constant.number { return .line(result.times(number)) }
     guard case .constant(let array) = constant, let shape = scaleShape(array, shapes[result.blob])
     else {
       let blobs = [settled(result), try blob(constant)]
-      return .line(Line(blob: add("product", Multiply(), blobs, try stretched(blobs))))
+      return .line(Line(blob: add("product", Multiply(), blobs, try broadcast(blobs))))
     }
     var scale = Scale()
     scale.shapeScale = shape
@@ -101,7 +101,7 @@ extension FormulaLowering {
     var blobs = lines.map { settled($0) }
     if let constant { blobs.append(try blob(constant)) }
     guard blobs.count > 1 else { return .line(Line(blob: blobs[0])) }
-    let shape = try stretched(blobs)
+    let shape = try broadcast(blobs)
     // These layers require operands with the same shape.
     if let wide = blobs.first(where: { shapes[$0] == shape }),
       blobs.contains(where: { shapes[$0] != shape })
@@ -114,8 +114,8 @@ extension FormulaLowering {
     return .line(Line(blob: add(kind, parameters, blobs, shape)))
   }
 
-  private func stretched(_ blobs: [Int]) throws -> [Int?] {
-    try Expression.stretched(blobs.map { shapes[$0] })
+  private func broadcast(_ blobs: [Int]) throws -> [Int?] {
+    try Expression.broadcast(blobs.map { shapes[$0] })
   }
 
   private mutating func rectified(_ line: Line) -> Value {
@@ -209,7 +209,7 @@ extension FormulaLowering {
   ) throws -> Value {
     var blobs: [Int] = []
     for operand in operands { blobs.append(try blob(operand)) }
-    return .line(Line(blob: add(kind, parameters, blobs, try stretched(blobs))))
+    return .line(Line(blob: add(kind, parameters, blobs, try broadcast(blobs))))
   }
 
   private mutating func comparison<Forward: ComparisonLayer, Backward: ComparisonLayer>(

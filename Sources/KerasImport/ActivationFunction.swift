@@ -37,7 +37,7 @@ enum ActivationFunction: Sendable, Equatable {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// Adds the layer `NAME__activation__` for the function that a layer applies to its result.
   mutating func activate(
     _ function: ActivationFunction, _ tensor: KerasTensor, _ call: LayerCall
@@ -71,7 +71,9 @@ extension NetworkWriter {
         || plain == "gelu_approximate" && ["keras_hub", "keras_nlp"].contains(package ?? ""),
         let formula = KerasActivation(plain, version: version)
       {
-        if case .sparsemax = formula, tensor.isGuess || !(1...2048).contains(tensor.channels ?? 0) {
+        if case .sparsemax = formula,
+          tensor.isShapeAssumed || !(1...2048).contains(tensor.channels ?? 0)
+        {
           throw call.unsupported(
             "sparsemax along the last axis of \(tensor.shapeText) is not supported")
         }

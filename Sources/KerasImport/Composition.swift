@@ -9,7 +9,7 @@ extension LayerCall {
   /// A layer inside this one, with the weights whose names start with its path.
   func part(
     _ className: String, _ inputs: [KerasTensor], _ path: String,
-    _ fields: KeyValuePairs<String, JSONValue>, _ network: inout NetworkWriter
+    _ fields: KeyValuePairs<String, JSONValue>, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let type = try KerasLayerRegistry.type(named: className).orThrow(
       unsupported("layer class '\(className)' is not supported"))
@@ -28,7 +28,7 @@ extension LayerCall {
 
   /// A layer inside this one that needs no settings.
   func part(
-    _ className: String, _ inputs: [KerasTensor], _ path: String, _ network: inout NetworkWriter
+    _ className: String, _ inputs: [KerasTensor], _ path: String, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     try part(className, inputs, path, [:], &network)
   }
@@ -49,7 +49,7 @@ extension LayerCall {
   /// A matrix times the last axis, with the weights `kernel` and `bias` of the path.
   func dense(
     _ input: KerasTensor, _ path: String, _ units: Int, hasBias: Bool = true,
-    activation: JSONValue = .null, _ network: inout NetworkWriter
+    activation: JSONValue = .null, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     try part(
       "Dense", [input], path,
@@ -59,7 +59,7 @@ extension LayerCall {
   /// An operation on tensors inside this layer.
   func step(
     _ operation: String, _ inputs: [KerasTensor], _ path: String,
-    _ fields: KeyValuePairs<String, JSONValue>, _ network: inout NetworkWriter
+    _ fields: KeyValuePairs<String, JSONValue>, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let outputs = try OperationTable.convert(
       operation, with(name: "\(name)__\(path)__", inputs: inputs), fields, into: &network)
@@ -80,7 +80,7 @@ extension WeightSlot {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// A constant `[steps, channels]` that is the same for each item of a batch.
   mutating func constantSequence(_ table: FloatValues, _ name: String) -> KerasTensor {
     let (steps, channels) = (table.shape[0], table.shape[1])

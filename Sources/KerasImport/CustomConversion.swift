@@ -19,7 +19,7 @@ struct CustomConversion {
 
   func convert(
     _ call: LayerCall, outputCount: Int, shapes: CustomLayerShapes,
-    into network: inout NetworkWriter
+    into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     guard !call.inputs.isEmpty else { throw call.error("it has no inputs") }
     var inputs: [KerasTensor] = []
@@ -72,7 +72,7 @@ struct CustomConversion {
   /// The assumed output of the layer: the shape that a Lambda states, or that of the first input.
   private func guess(_ inputs: [KerasTensor]) -> KerasTensor {
     var tensor = inputs.first { input in inputs.allSatisfy { $0.rank <= input.rank } } ?? inputs[0]
-    tensor.isGuess = true
+    tensor.isShapeAssumed = true
     tensor.mask = nil
     if let stated = ModelDefinition.Layer.shape(layer.fields["output_shape"]) {
       let shape = [tensor.shape[0]] + stated
@@ -93,7 +93,7 @@ struct CustomConversion {
 extension KerasTensor {
   /// `[Seq, 1, C, H, W]`, if it is known.
   fileprivate var blobShape: [Int]? {
-    guard !isGuess else { return nil }
+    guard !isShapeAssumed else { return nil }
     var shape = [1, 1, 1, 1, 1]
     for (axis, size) in zip(layout.axes, self.shape.dropFirst()) {
       guard let size, size > 0 else { return nil }
@@ -115,7 +115,7 @@ extension KerasTensor {
     var tensor = self
     tensor.layout = fitting
     tensor.shape = [shape[0]] + fitting.axes.map { blobShape[$0.blobIndex] }
-    tensor.isGuess = false
+    tensor.isShapeAssumed = false
     return tensor
   }
 }

@@ -9,7 +9,7 @@ struct FormulaConversion {
   var text: String { formula.expression.description }
 
   func convert(
-    _ call: LayerCall, into network: inout NetworkWriter
+    _ call: LayerCall, into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     // Each element of the result depends on the elements in its place.
     let leading = call.inputs.lazy.compactMap(\.leading).first
@@ -40,7 +40,7 @@ struct FormulaConversion {
           + "batch or too many axes")
     }
     result.leading = leading
-    result.isGuess = inputs.contains(where: \.isGuess)
+    result.isShapeAssumed = inputs.contains(where: \.isShapeAssumed)
     return [network.settled(result, for: call.name)]
   }
 }

@@ -50,7 +50,7 @@ enum KerasActivation: Sendable {
   ]
 
   /// - Precondition: the size of the last axis is even for `glu`.
-  func add(to network: inout NetworkWriter, _ tensor: KerasTensor, name: String) -> KerasTensor {
+  func add(to network: inout KerasWriter, _ tensor: KerasTensor, name: String) -> KerasTensor {
     var result = tensor
     let x = tensor.blob
     switch self {
@@ -75,7 +75,7 @@ enum KerasActivation: Sendable {
   }
 
   private func addAlongChannels(
-    to network: inout NetworkWriter, _ tensor: KerasTensor, _ name: String
+    to network: inout KerasWriter, _ tensor: KerasTensor, _ name: String
   ) -> KerasTensor {
     var result = tensor
     switch self {
@@ -91,7 +91,7 @@ enum KerasActivation: Sendable {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// min(x, limit) = −max(−limit, −x), with layers named as in coremltools.
   mutating func addUpperLimit(_ limit: Float, _ blob: String, name: String) -> String {
     let negated = affine(blob, -1, name + "__neg__", to: blob + "_neg")

@@ -9,7 +9,7 @@ package struct KerasConversion: SourceConversion {
   private var graph: KerasGraph
   private let files: PythonFiles
   private let formats: [LayerConfiguration.DataFormat]
-  private var handlers: [LayerHandler?] = []
+  private var handlers: [NodeConversion?] = []
   private var weights: [ObjectIdentifier: [StoredWeight]] = [:]
   /// Outputs of each node; nil until it is converted.
   private var tensors: [[KerasTensor]?]
@@ -20,7 +20,7 @@ package struct KerasConversion: SourceConversion {
   private var refusals: [Int: ModelError] = [:]
   /// Nodes whose shapes depend on that of another, which is assumed.
   private var guesses: [Int: Int] = [:]
-  var network: NetworkWriter
+  var network: KerasWriter
   package var plan: [PlanEntry] { network.plan }
 
   package init(_ source: KerasSource, _ options: ConversionOptions) throws {
@@ -31,7 +31,7 @@ package struct KerasConversion: SourceConversion {
     formats = DataFormats(graph).preferred
     files = try source.files ?? PythonFiles(options.layerSources)
     tensors = [[KerasTensor]?](repeating: nil, count: graph.nodes.count)
-    network = NetworkWriter(
+    network = KerasWriter(
       version: source.version, rules: options.customLayers,
       maximumVersion: options.maximumVersion ?? SpecificationVersion.newest,
       resetsAfter: options.resetsAfter, onVisit: options.onVisit)
@@ -86,7 +86,7 @@ package struct KerasConversion: SourceConversion {
   // MARK: Layers
 
   private mutating func chooseHandlers() {
-    var known: [Int: LayerHandler] = [:]
+    var known: [Int: NodeConversion] = [:]
     var failed: Set<Int> = []
     for node in graph.nodes {
       let layer = node.layer
@@ -121,7 +121,7 @@ package struct KerasConversion: SourceConversion {
 
   private func handler(
     _ layer: ModelDefinition.Layer, _ subject: CustomLayerSubject, inputCount: Int
-  ) throws -> LayerHandler? {
+  ) throws -> NodeConversion? {
     if let source = try files.source(of: layer) {
       return .python(PythonConversion(source, subject, options.customLayers))
     }
@@ -258,7 +258,7 @@ package struct KerasConversion: SourceConversion {
         tensors[index] = try custom.convert(
           call, outputCount: node.outputCount, shapes: options.customLayerShapes, into: &network)
       }
-      if tensors[index]?.contains(where: \.isGuess) == true {
+      if tensors[index]?.contains(where: \.isShapeAssumed) == true {
         guesses[index] = guesses[index] ?? index
         if options.isPlan { tensors[index] = tensors[index]?.map(\.assumed) }
       }
@@ -369,7 +369,7 @@ package struct KerasConversion: SourceConversion {
         taken.insert(tensor.blob)
         network.finish(node.name, node.layer.className)
       }
-      if tensor.isGuess {
+      if tensor.isShapeAssumed {
         network.notes.append(
           "the shape of output \(position + 1) depends on a custom layer, which is assumed to keep "
             + "its input's: \(tensor.shapeText)")

@@ -14,7 +14,7 @@ protocol KerasLayer: Sendable {
   /// Names of the weights in the order in which Keras stores them.
   var weights: [WeightSlot] { get }
   /// Adds the Core ML layers to the network.
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor]
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor]
 }
 
 extension KerasLayer {

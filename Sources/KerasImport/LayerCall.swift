@@ -55,7 +55,7 @@ struct LayerCall: Sendable {
     _ name: String, of tensor: KerasTensor, sharedAxes: [Int]
   ) throws -> FloatValues {
     var shape: [Int?] = (1..<tensor.rank).map { axis in
-      sharedAxes.contains(axis) ? 1 : tensor.isGuess ? nil : tensor.shape[axis]
+      sharedAxes.contains(axis) ? 1 : tensor.isShapeAssumed ? nil : tensor.shape[axis]
     }
     if sharedAxes.isEmpty, let stored = weights.first?.shape,
       !stored.isEmpty, stored.count <= shape.count,
@@ -140,7 +140,7 @@ struct LayerCall: Sendable {
   /// Some sizes of a tensor, which must all be known.
   func known(_ sizes: some Collection<Int?>, of tensor: KerasTensor) throws -> [Int] {
     let known = sizes.compactMap { $0 }
-    guard known.count == sizes.count, !tensor.isGuess else { throw unknownSize(of: tensor) }
+    guard known.count == sizes.count, !tensor.isShapeAssumed else { throw unknownSize(of: tensor) }
     return known
   }
 

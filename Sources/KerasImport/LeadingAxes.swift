@@ -50,7 +50,7 @@ extension KerasTensor {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// The same elements in Keras's order as `windows` items of these sizes per item of the batch.
   mutating func regrouped(
     _ tensor: KerasTensor, windows: Int, _ sizes: [Int], _ name: String, _ call: LayerCall
@@ -115,7 +115,7 @@ extension LayerCall {
   ///   the start.
   func outputs(
     of layer: any KerasLayer, _ configuration: LayerConfiguration,
-    into network: inout NetworkWriter
+    into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     if !(layer is EmbeddingSimilarity) { try requireNoTables() }
     try requireSameInTraining(configuration, &network)
@@ -183,7 +183,7 @@ extension LayerCall {
 
   /// Applies a layer for images to each step of a sequence of images.
   private func convertSteps(
-    _ layer: any KerasLayer, _ sequence: KerasTensor, into network: inout NetworkWriter
+    _ layer: any KerasLayer, _ sequence: KerasTensor, into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     guard inputs.count == 1, sequence.rank == 5 else { throw leadingAxesError }
     return try network.stepwise(
@@ -191,7 +191,7 @@ extension LayerCall {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// Converts a layer without the sequence axis, which comes first in the layout of its inputs.
   mutating func stepwise(
     _ layer: any KerasLayer, _ call: LayerCall

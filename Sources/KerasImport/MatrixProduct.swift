@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-extension NetworkWriter {
+extension KerasWriter {
   /// a · b over the last axis of `a` and the second-to-last of `b`, for all axes before these: `[…,
   /// m, k]` times `[…, k, n]`. There may be at most two axes before.
   ///
@@ -11,7 +11,7 @@ extension NetworkWriter {
     _ a: KerasTensor, _ b: KerasTensor, _ name: String, _ call: LayerCall
   ) throws -> KerasTensor {
     let rank = a.rank
-    guard (3...5).contains(rank), b.rank == rank, !a.isGuess, !b.isGuess else {
+    guard (3...5).contains(rank), b.rank == rank, !a.isShapeAssumed, !b.isShapeAssumed else {
       throw call.unsupported("the product of \(a.shapeText) and \(b.shapeText) is not supported")
     }
     func fit(_ a: Int?, _ b: Int?) -> Bool { a == b || a == nil || b == nil }

@@ -97,13 +97,13 @@ struct RecipeLayer: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     do {
       let result = try source.convert(call, into: network)
       network = result.tensors.network
       return result.outputs
     } catch let error as ModelError {
-      let open = call.inputs.first { $0.isGuess || $0.shape.dropFirst().contains(nil) }
+      let open = call.inputs.first { $0.isShapeAssumed || $0.shape.dropFirst().contains(nil) }
       if let open, Self.raised(error) == nil { throw call.unknownSize(of: open) }
       throw ModelError(error.code, Self.raised(error) ?? error.message, hint: error.hint)
     }

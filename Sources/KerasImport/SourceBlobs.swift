@@ -17,7 +17,9 @@ extension KerasGraph {
     for (node, results) in tensors.enumerated() {
       let results = results ?? []
       for (index, tensor) in results.enumerated() where seen.insert(tensor.blob).inserted {
-        if tensor.isGuess || tensor.sizes != nil || tensor.table != nil || tensor.leading != nil {
+        if tensor.isShapeAssumed || tensor.sizes != nil || tensor.table != nil
+          || tensor.leading != nil
+        {
           continue
         }
         result[label(node, index)] = tensor.blob
@@ -28,7 +30,7 @@ extension KerasGraph {
       seen.formUnion(states)
     }
     for (reference, blob) in zip(self.outputs, outputs) where seen.insert(blob).inserted {
-      if tensors[reference.node]?[reference.tensor].isGuess == true { continue }
+      if tensors[reference.node]?[reference.tensor].isShapeAssumed == true { continue }
       result[label(reference.node, reference.tensor)] = blob
     }
     return result

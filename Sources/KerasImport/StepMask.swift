@@ -96,7 +96,7 @@ enum MaskPolicy {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// A sequence with one channel: 1 if a step counts, otherwise 0.
   mutating func steps(of mask: StepMask) -> KerasTensor {
     if let known = masks[mask.key] { return known }

@@ -56,7 +56,7 @@ struct KerasTensor: Sendable {
   var shape: [Int?]
   var layout: TensorLayout
   /// Whether the shape is only the assumed one of a custom layer.
-  var isGuess = false
+  var isShapeAssumed = false
   /// The contents of a tensor of sizes, which is not a blob.
   var sizes: KnownSizes?
   /// The contents of an embedding's table, which is not a blob.

@@ -47,7 +47,7 @@ extension LayerCall {
 
   /// - Throws: `.unsupported` if the layer's result in training is random or not known.
   func requireSameInTraining(
-    _ configuration: LayerConfiguration, _ network: inout NetworkWriter
+    _ configuration: LayerConfiguration, _ network: inout KerasWriter
   ) throws {
     guard arguments.isTraining,
       let effect = TrainingEffect(configuration.kind, configuration.fields)

@@ -5,7 +5,7 @@ import Formulas
 struct MetalFormula {
   let expression: Expression
   let inputs: [String]
-  /// Swift for the values of each name that is not an input: a `StretchedWeight`.
+  /// Swift for the values of each name that is not an input: a `BroadcastWeight`.
   let weights: [(name: String, value: String)]
 
   /// - Returns: nil if an element of the output is more than a function of elements at its place.
@@ -22,7 +22,7 @@ struct MetalFormula {
       self.expression = expression
       inputs = ["x"]
       self.weights = weights.sorted { $0.key < $1.key }.map {
-        ($0.key, "StretchedWeight(\($0.value))")
+        ($0.key, "BroadcastWeight(\($0.value))")
       }
     case .expressions(let all):
       guard all.count == 1, let formula = all.first, formula.expression.isElementwise,
@@ -31,10 +31,10 @@ struct MetalFormula {
       expression = formula.expression
       inputs = formula.inputs
       let arrays = formula.weights.enumerated().map { index, weight in
-        (weight.name, "StretchedWeight(self.weights[\(index)], shape: \(weight.shape))")
+        (weight.name, "BroadcastWeight(self.weights[\(index)], shape: \(weight.shape))")
       }
       let numbers = text.numbers.filter { formula.expression.names.contains($0.key) }
-        .sorted { $0.key < $1.key }.map { ($0.key, "StretchedWeight([\($0.value)])") }
+        .sorted { $0.key < $1.key }.map { ($0.key, "BroadcastWeight([\($0.value)])") }
       weights = arrays + numbers
     }
   }

@@ -16,7 +16,7 @@ struct MetalText {
       #include <metal_stdlib>
       using namespace metal;
 
-      \(formula.weights.isEmpty ? "" : Self.stretched)\(helpers.map(\.value).joined())\
+      \(formula.weights.isEmpty ? "" : Self.broadcast)\(helpers.map(\.value).joined())\
       \(function(statements, value))
       """
   }
@@ -70,7 +70,7 @@ struct MetalText {
     ]
   }
 
-  private static let stretched = """
+  private static let broadcast = """
     static float4 stretched(constant float4 *values, constant uint3 &size, uint3 gid) {
       return values[((gid.z % size.z) * size.y + gid.y % size.y) * size.x + gid.x % size.x];
     }

@@ -38,7 +38,7 @@ extension Model {
   }
 }
 
-extension FeaturePlace {
+extension FeaturePath {
   /// Removes the preprocessing of the feature's pixels.
   fileprivate mutating func dropPreprocessing() {
     guard isInput, let steps = network?.preprocessing else { return }

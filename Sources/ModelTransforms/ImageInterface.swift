@@ -63,7 +63,7 @@ extension Model {
   }
 }
 
-extension FeaturePlace {
+extension FeaturePath {
   /// Sets how the network gets images: with or without an axis for the sequence.
   fileprivate mutating func takeImages(ofRank rank: Int) throws {
     guard var network else { return }

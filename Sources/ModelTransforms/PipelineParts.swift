@@ -7,7 +7,7 @@ extension Model {
   ///
   /// - Throws: `.mismatch` if there is no such blob, or a feature already has its name.
   package func addingOutput(
-    _ place: BlobPlace, shapes: BlobShapes, dataType: ArrayFeatureType.DataType
+    _ place: BlobPath, shapes: BlobShapes, dataType: ArrayFeatureType.DataType
   ) throws -> Model {
     guard let index = place.models.first else {
       return try addingOutput(place.blob, shape: shapes(self)[place.blob], dataType: dataType)
@@ -38,7 +38,7 @@ extension Model {
   /// - Throws: the errors of a network's `cut(from:to:shapes:dataType:)`; `.mismatch` if two
   ///   features of a pipeline would have the same name.
   package func cut(
-    from inputs: [BlobPlace], to outputs: [BlobPlace], shapes: BlobShapes,
+    from inputs: [BlobPath], to outputs: [BlobPath], shapes: BlobShapes,
     dataType: ArrayFeatureType.DataType
   ) throws -> Model {
     guard let pipeline = type?.pipeline, let description else {
@@ -65,9 +65,9 @@ extension Model {
 
   /// Locates a feature of the pipeline in the last model that computes it, or else in the first
   /// that takes it.
-  private func placed(_ place: BlobPlace) -> BlobPlace {
+  private func placed(_ place: BlobPath) -> BlobPath {
     guard place.models.isEmpty else { return place }
-    return BlobPlace(place.blob, models: owner(ofFeature: place.blob).map { [$0] } ?? [])
+    return BlobPath(place.blob, models: owner(ofFeature: place.blob).map { [$0] } ?? [])
   }
 
   private static func clash(_ name: String, isFeature: Bool = true) -> ModelError {
@@ -79,7 +79,7 @@ extension Model {
   }
 
   /// Checks that blobs that become features do not have the names of other features.
-  private func checkNames(_ places: [BlobPlace]) throws {
+  private func checkNames(_ places: [BlobPath]) throws {
     let features = featureNames
     var owners: [String: [Int]] = [:]
     for place in places {
@@ -94,8 +94,8 @@ extension Model {
   }
 
   private func description(
-    _ old: ModelDescription, of part: PipelinePart, from inputs: [BlobPlace],
-    to outputs: [BlobPlace]
+    _ old: ModelDescription, of part: PipelinePart, from inputs: [BlobPath],
+    to outputs: [BlobPath]
   ) throws -> ModelDescription {
     var description = old
     let needed = part.inputs
@@ -159,7 +159,7 @@ private struct PipelinePart {
   private(set) var inputs: [FeatureDescription] = []
 
   init(
-    _ whole: Pipeline, from inputs: [BlobPlace], to outputs: [BlobPlace], shapes: BlobShapes,
+    _ whole: Pipeline, from inputs: [BlobPath], to outputs: [BlobPath], shapes: BlobShapes,
     dataType: ArrayFeatureType.DataType
   ) throws {
     pipeline = whole
@@ -173,7 +173,7 @@ private struct PipelinePart {
       var wanted = outputs.filter { $0.models.first == place }
       wanted += produced.filter { name in
         needed.contains(name) && !given.contains(name) && !wanted.contains { $0.blob == name }
-      }.map { BlobPlace($0, models: [place]) }
+      }.map { BlobPath($0, models: [place]) }
       needed.subtract(produced)
       if wanted.isEmpty { continue }
       let part = try Self.part(
@@ -204,7 +204,7 @@ private struct PipelinePart {
 
   /// The model, cut if the part starts or ends inside it or does not need all of its outputs.
   private static func part(
-    _ model: Model, from inputs: [BlobPlace], to outputs: [BlobPlace], _ shapes: BlobShapes,
+    _ model: Model, from inputs: [BlobPath], to outputs: [BlobPath], _ shapes: BlobShapes,
     _ dataType: ArrayFeatureType.DataType
   ) throws -> Model {
     let predicted = [

@@ -84,9 +84,9 @@ extension Model {
       model = try model.renamingProgramValues(names)
     case .opaque(var message)?:
       try require(
-        !NamePlaces.unreadableModels.contains(message.field), .unsupported,
+        !NameFields.unreadableModels.contains(message.field), .unsupported,
         "a model of type \(message.name ?? "number \(message.field)") names its features in code")
-      if let places = NamePlaces.model(message.field) {
+      if let places = NameFields.model(message.field) {
         message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }
         model.type = .opaque(message)
       }
@@ -128,7 +128,7 @@ extension NeuralNetwork {
       preprocessing[index].featureName = names[name] ?? name
     }
     if var message = updateParams {
-      message.payload = try NamePlaces.updateParameters.rewriting(message.payload) {
+      message.payload = try NameFields.updateParameters.rewriting(message.payload) {
         names[$0] ?? $0
       }
       updateParams = message
@@ -166,7 +166,7 @@ extension NeuralNetworkLayer {
         return names.reduce(condition.isEmpty ? [] : [condition]) { $0.union($1) }
       }
       guard let message = (parameters as? OpaqueLayer)?.message,
-        let places = NamePlaces.layer(message.field)
+        let places = NameFields.layer(message.field)
       else { return [] }
       return try places.names(in: message.payload)
     }
@@ -196,7 +196,7 @@ extension NeuralNetworkLayer {
     try require(
       message.name != nil, .unsupported, "a layer of unknown type may refer to features by name",
       layer: name)
-    guard let places = NamePlaces.layer(message.field) else { return }
+    guard let places = NameFields.layer(message.field) else { return }
     message.payload = try places.rewriting(message.payload) { names[$0] ?? $0 }
     opaque.message = message
     parameters = opaque

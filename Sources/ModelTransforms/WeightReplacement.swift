@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// A weight of a layer.
-package struct WeightPlace: Sendable, Hashable {
+package struct WeightPath: Sendable, Hashable {
   /// `MODEL/LAYER` inside a pipeline.
   package var layer: String
   /// The name in `NamedWeights`.
@@ -21,7 +21,7 @@ extension Model {
   ///
   /// - Throws: `.mismatch` if there is no such weight, or it has another number of values;
   ///   `.unsupported` for a value of 65504 or more in a weight of halves.
-  package func replacingWeights(_ values: [WeightPlace: FloatValues]) throws -> Model {
+  package func replacingWeights(_ values: [WeightPath: FloatValues]) throws -> Model {
     guard !networks.isEmpty else { throw Self.noNetwork("takes weights") }
     var rest = values
     let model = try replacingWeights("", &rest)
@@ -36,7 +36,7 @@ extension Model {
   ///   - prefix: precedes the names of this model's layers.
   ///   - rest: values not used yet; those used are removed.
   private func replacingWeights(
-    _ prefix: String, _ rest: inout [WeightPlace: FloatValues]
+    _ prefix: String, _ rest: inout [WeightPath: FloatValues]
   ) throws -> Model {
     var model = self
     if var pipeline = type?.pipeline {

@@ -93,10 +93,10 @@ static const unsigned char file23[] = {
 #embed "../CustomLayers/Shared/RegionWindows.swift"
 };
 static const unsigned char file24[] = {
-#embed "../CustomLayers/Shared/StretchedWeight.swift"
+#embed "../CustomLayers/Shared/BroadcastWeight.swift"
 };
 static const unsigned char file25[] = {
-#embed "Layers/AxisPlace.swift"
+#embed "Layers/TextureAxis.swift"
 };
 static const unsigned char file26[] = {
 #embed "Layers/ChannelNormalization.swift"
@@ -228,8 +228,8 @@ static const plugin_support_file layers[] = {
     {"PlaneShape.swift", file21, sizeof file21},
     {"RegionProposals.swift", file22, sizeof file22},
     {"RegionWindows.swift", file23, sizeof file23},
-    {"StretchedWeight.swift", file24, sizeof file24},
-    {"AxisPlace.swift", file25, sizeof file25},
+    {"BroadcastWeight.swift", file24, sizeof file24},
+    {"TextureAxis.swift", file25, sizeof file25},
     {"ChannelNormalization.swift", file26, sizeof file26},
     {"DeformableConvolution.swift", file27, sizeof file27},
     {"DeformedColumns.swift", file28, sizeof file28},

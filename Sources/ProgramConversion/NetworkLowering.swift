@@ -97,7 +97,7 @@ struct NetworkLowering {
       ModelError(.unsupported, "ML Programs have no operation for it"))
     let variables = try names.map { try variable($0, scope) }
     return try operation.operations(
-      LayerConversion(
+      LayerCall(
         name: label, builder: builder, inputs: variables, inputShapes: inputShapes,
         outputShapes: outputShapes, vectorRank: Swift.type(of: parameters).vectorRank,
         type: type(layer, label), options: options))

@@ -4,7 +4,7 @@ import TensorCore
 /// Programs made from TensorFlow have the channels last, except in convolutions and pooling.
 /// Transposes that move them there follow layers that compute the same in any order of the axes, so
 /// that they meet the transposes back, and both vanish.
-extension MILOperationCall {
+extension OperationCall {
   /// The result of a layer whose inputs have just got their channels last, computed from the arrays
   /// before that; nil if the layer or an input is not such a one.
   func beforeChannelsMove(

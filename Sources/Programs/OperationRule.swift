@@ -13,12 +13,12 @@ package struct OperationRule: Sendable {
   package let required: [String]
   /// The formula, for the documentation.
   package let summary: String
-  let lower: @Sendable (MILOperationCall) throws -> [ProgramValue]
+  let lower: @Sendable (OperationCall) throws -> [ProgramValue]
 
   /// - Parameter arguments: names separated by spaces; an optional one ends with a question mark.
   init(
     _ name: String, _ arguments: String, _ summary: String,
-    _ lower: @escaping @Sendable (MILOperationCall) throws -> [ProgramValue]
+    _ lower: @escaping @Sendable (OperationCall) throws -> [ProgramValue]
   ) {
     let words = arguments.split(separator: " ").map(String.init)
     self.name = name

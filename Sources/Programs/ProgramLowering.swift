@@ -270,7 +270,7 @@ extension ProgramLowering {
       throw ModelError(.malformed, "the argument is missing", field: name)
     }
     let mark = layers.count
-    var results = try rule.lower(MILOperationCall(operation: operation, lowering: self))
+    var results = try rule.lower(OperationCall(operation: operation, lowering: self))
     if operation.type == "classify" { return }
     try require(
       results.count >= operation.outputs.count,

@@ -44,7 +44,7 @@ enum SamplingGrid: String {
   }
 }
 
-extension MILOperationCall {
+extension OperationCall {
   func samplingGrid() throws -> SamplingGrid {
     let name = try string("sampling_mode", "DEFAULT")
     let grid = try SamplingGrid(rawValue: name).orThrow(

@@ -248,7 +248,8 @@
         try Program(Command.binary).run(
           words,
           environment: [
-            "LD_PRELOAD": Faults.library, "ASSAY_FAULT": fault, "ASSAY_FAULT_BYTES": "65536",
+            "LD_PRELOAD": ValidationIssues.library, "ASSAY_FAULT": fault,
+            "ASSAY_FAULT_BYTES": "65536",
             "ASSAY_FAULT_COUNT": countFile, "SWIFT_BACKTRACE": "enable=no",
           ])
       }
@@ -273,7 +274,7 @@
     }()
   }
 
-  enum Faults {
+  enum ValidationIssues {
     /// The library to preload, compiled once and kept next to the program.
     static let library: String = {
       let path = String(Command.binary.dropLast("assay".count)) + "faults.so"

@@ -199,7 +199,7 @@ import Testing
     func whatIsHiddenIsBesideItsDestination(_ name: String) throws {
       try withTemporaryFolder { folder in
         let killed = try run(
-          "mkdir sub; LD_PRELOAD=\(Faults.library) ASSAY_FAULT=kill:fsync:1 $A 'sub/\(name)'",
+          "mkdir sub; LD_PRELOAD=\(ValidationIssues.library) ASSAY_FAULT=kill:fsync:1 $A 'sub/\(name)'",
           in: folder)
         #expect(killed.code != 0)
         #expect(fileNames(in: folder) == ["sub"])
@@ -216,7 +216,7 @@ import Testing
         let alien = ".o.mlpackage.0123456789abcdef~"
         try Self.write("mine", to: folder + "/\(alien)/x")
         try Self.write("mine", to: folder + "/.o.mlpackage.999999.partial/x")
-        let kill = "LD_PRELOAD=\(Faults.library) ASSAY_FAULT=kill:fsync:1"
+        let kill = "LD_PRELOAD=\(ValidationIssues.library) ASSAY_FAULT=kill:fsync:1"
         #expect(try run("\(kill) $A o.mlpackage", in: folder).code != 0)
         let left = fileNames(in: folder).filter { $0 != alien && !$0.hasSuffix(".partial") }
         #expect(left.count == 1)
@@ -240,8 +240,8 @@ import Testing
       try withTemporaryFolder { folder in
         let result = try run(
           preparation
-            + "LD_PRELOAD=\(Faults.library) ASSAY_FAULT=wait:rename:1 $A o.mlpackage & first=$!; "
-            + "LD_PRELOAD=\(Faults.library) ASSAY_FAULT=wait:exchange:1 $A o.mlpackage & "
+            + "LD_PRELOAD=\(ValidationIssues.library) ASSAY_FAULT=wait:rename:1 $A o.mlpackage & first=$!; "
+            + "LD_PRELOAD=\(ValidationIssues.library) ASSAY_FAULT=wait:exchange:1 $A o.mlpackage & "
             + "sleep 1; $A o.mlpackage || exit 9; wait $! || exit 8; wait $first || exit 7",
           in: folder)
         #expect(result.code == 0, "\(result.code) \(result.errors)")
@@ -257,7 +257,8 @@ import Testing
         #expect(try run("cp -r \"$1\" o.mlpackage", in: folder).code == 0)
         let before = Self.content(folder)
         let result = try run(
-          "LD_PRELOAD=\(Faults.library) ASSAY_FAULT=full:exchange:1 $A o.mlpackage", in: folder)
+          "LD_PRELOAD=\(ValidationIssues.library) ASSAY_FAULT=full:exchange:1 $A o.mlpackage",
+          in: folder)
         #expect(result.code == 73, "\(result.code)")
         #expect(
           result.errors.hasPrefix(

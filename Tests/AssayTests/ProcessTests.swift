@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  // MARK: Faults
+  // MARK: ValidationIssues
 
   private static let waits = "mkfifo pipe; (exec sleep 20 > pipe) & holder=$!; $A inspect pipe & "
 

@@ -18,7 +18,7 @@ import Testing
       of: (turned.width, turned.height), width: turned.width, height: turned.height,
       ImageOptions(), orientation: orientation)
     let (x, y) = (place % turned.width, place / turned.width)
-    let point = mapping.turnedPoint(Double(x) + 0.5, Double(y) + 0.5)
+    let point = mapping.rotatedPoint(Double(x) + 0.5, Double(y) + 0.5)
     let stored = mapping.storedPoint(point.x, point.y)
     #expect(stored == (Double(column) + 0.5, Double(row) + 0.5))
   }
@@ -31,7 +31,7 @@ import Testing
     change(&options)
     let mapping = try ImageMapping(
       of: size, width: model.0, height: model.1, options)
-    let point = mapping.turnedPoint(u, v)
+    let point = mapping.rotatedPoint(u, v)
     return [point.x, point.y]
   }
 

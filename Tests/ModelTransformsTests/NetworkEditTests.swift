@@ -137,7 +137,7 @@ struct NetworkEditTests {
   }
 
   @Test func weightsAreReplaced() throws {
-    let place = WeightPlace(layer: "dense", parameter: "weights")
+    let place = WeightPath(layer: "dense", parameter: "weights")
     #expect(
       try Sample.dense.replacingWeights([place: FloatValues([1, 2, 3, 4])]) == Sample.dense)
     let edited = try Sample.dense.replacingWeights([
@@ -149,7 +149,7 @@ struct NetworkEditTests {
     #expect(throws: ModelError.self) {
       try Sample.dense.replacingWeights([place: FloatValues([1, 2, 3])])
     }
-    let wrong = WeightPlace(layer: "relu", parameter: "weights")
+    let wrong = WeightPath(layer: "relu", parameter: "weights")
     #expect(throws: ModelError.self) {
       try Sample.dense.replacingWeights([wrong: FloatValues([1])])
     }
@@ -157,7 +157,7 @@ struct NetworkEditTests {
 
   @Test func halvesStayHalves() throws {
     let half = try Sample.dense.withHalfPrecisionWeights()
-    let place = WeightPlace(layer: "dense", parameter: "bias")
+    let place = WeightPath(layer: "dense", parameter: "bias")
     let edited = try half.replacingWeights([place: FloatValues([1, 0.5])])
     let dense = edited.neuralNetwork?.layers[0].parameters as? InnerProduct
     #expect(dense?.bias?.float16Value.array(of: UInt16.self) == [0x3C00, 0x3800])
@@ -195,7 +195,7 @@ struct NetworkEditTests {
     for layer in layers {
       for weight in layer.parameters?.weights ?? [] {
         let values = try weight.decoded().array().map { $0 + 100 }
-        let place = WeightPlace(layer: layer.name, parameter: weight.name)
+        let place = WeightPath(layer: layer.name, parameter: weight.name)
         let edited = try model.replacingWeights([place: FloatValues(values)])
         let found = edited.neuralNetwork?.layers.first { $0.name == layer.name }?.parameters?
           .weights.first { $0.name == weight.name }

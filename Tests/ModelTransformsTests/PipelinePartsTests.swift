@@ -12,16 +12,16 @@ struct PipelinePartsTests {
   }
 
   private func cut(
-    _ model: Model = Sample.pipeline, from inputs: [BlobPlace], to outputs: [BlobPlace]
+    _ model: Model = Sample.pipeline, from inputs: [BlobPath], to outputs: [BlobPath]
   ) throws -> Model {
     try model.cut(from: inputs, to: outputs, shapes: shapes, dataType: .double)
   }
 
   private func names(_ features: [FeatureDescription]?) -> [String] { (features ?? []).map(\.name) }
 
-  private let first = BlobPlace("hidden", models: [0])
-  private let second = BlobPlace("hidden", models: [1])
-  private let output = BlobPlace("output", models: [1])
+  private let first = BlobPath("hidden", models: [0])
+  private let second = BlobPath("hidden", models: [1])
+  private let output = BlobPath("output", models: [1])
 
   @Test func aBlobInsideBecomesAnOutput() throws {
     let more = try Sample.pipeline.addingOutput(second, shapes: shapes, dataType: .float32)
@@ -44,7 +44,7 @@ struct PipelinePartsTests {
 
   @Test func whatPassesBetweenBecomesAnOutput() throws {
     let more = try Sample.pipeline.addingOutput(
-      BlobPlace("between", models: [0]), shapes: shapes, dataType: .double)
+      BlobPath("between", models: [0]), shapes: shapes, dataType: .double)
     #expect(more.pipelineModels == Sample.pipeline.pipelineModels)
     #expect(try more.removingOutput("between") == Sample.pipeline)
   }
@@ -67,7 +67,7 @@ struct PipelinePartsTests {
     pipeline.description?.metadata = Metadata()
     pipeline.description?.metadata?.author = "author"
     pipeline.description?.metadata?.userDefined = ["assay.layout.output": "NC"]
-    let part = try cut(pipeline, from: [], to: [BlobPlace("between", models: [0])])
+    let part = try cut(pipeline, from: [], to: [BlobPath("between", models: [0])])
     var expected = Sample.pipeline.pipelineModels[0]
     expected.description?.metadata = Metadata()
     expected.description?.metadata?.author = "author"
@@ -75,14 +75,14 @@ struct PipelinePartsTests {
     let inside = try cut(from: [second], to: [output])
     #expect(names(inside.description?.input) == ["hidden"])
     #expect(inside.neuralNetwork?.layers.map(\.name) == ["relu"])
-    let rest = try cut(from: [BlobPlace("between", models: [0])], to: [output])
+    let rest = try cut(from: [BlobPath("between", models: [0])], to: [output])
     #expect(rest == Sample.pipeline.pipelineModels[1])
   }
 
   @Test func whatDoesNotLeadThere() {
     for (inputs, outputs) in [
-      ([second], [BlobPlace("between", models: [0])]), ([output], [output]),
-      ([BlobPlace("nothing", models: [0])], [output]),
+      ([second], [BlobPath("between", models: [0])]), ([output], [output]),
+      ([BlobPath("nothing", models: [0])], [output]),
     ] {
       #expect(throws: ModelError.self) { try cut(from: inputs, to: outputs) }
     }
@@ -104,19 +104,19 @@ struct PipelinePartsTests {
     outer.type?.pipeline?.models = [Sample.pipeline, last]
     outer.description?.output = last.description?.output ?? []
     let part = try cut(
-      outer, from: [BlobPlace("hidden", models: [0, 1])], to: [BlobPlace("deep", models: [1])])
+      outer, from: [BlobPath("hidden", models: [0, 1])], to: [BlobPath("deep", models: [1])])
     #expect(names(part.description?.input) == ["hidden"])
     #expect(names(part.description?.output) == ["deep"])
     #expect(
       part.pipelineModels.map { $0.neuralNetwork?.layers.map(\.name) } == [["relu"], ["dense"]])
     let more = try outer.addingOutput(
-      BlobPlace("hidden", models: [0, 0]), shapes: shapes, dataType: .double)
+      BlobPath("hidden", models: [0, 0]), shapes: shapes, dataType: .double)
     #expect(names(more.description?.output) == ["end", "hidden"])
     #expect(names(more.pipelineModels[0].description?.output) == ["output", "hidden"])
   }
 
   @Test func weightsOfAModel() throws {
-    let place = WeightPlace(layer: "second/dense", parameter: "bias")
+    let place = WeightPath(layer: "second/dense", parameter: "bias")
     let edited = try Sample.pipeline.replacingWeights([place: FloatValues([7, 8])])
     #expect(edited.pipelineModels[0] == Sample.pipeline.pipelineModels[0])
     let dense = edited.pipelineModels[1].neuralNetwork?.layers[0].parameters as? InnerProduct
@@ -124,7 +124,7 @@ struct PipelinePartsTests {
     for name in ["dense", "third/dense", "second/relu"] {
       #expect(throws: ModelError.self) {
         try Sample.pipeline.replacingWeights([
-          WeightPlace(layer: name, parameter: "bias"): FloatValues([7, 8])
+          WeightPath(layer: name, parameter: "bias"): FloatValues([7, 8])
         ])
       }
     }
@@ -138,7 +138,7 @@ struct PipelinePartsTests {
     let part = try cut(pipeline, from: [], to: [second])
     #expect(part.pipelineModels[0] == pipeline.pipelineModels[0])
     #expect(part.pipelineModels[1].neuralNetwork?.layers.map(\.name) == ["dense"])
-    let rest = try cut(pipeline, from: [BlobPlace("between", models: [0])], to: [output])
+    let rest = try cut(pipeline, from: [BlobPath("between", models: [0])], to: [output])
     #expect(rest == pipeline.pipelineModels[1])
   }
 

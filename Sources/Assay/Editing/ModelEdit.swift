@@ -37,7 +37,7 @@ package struct ModelEdit: Sendable {
   package var cutOutputs: [String] = []
   package var customLayers: [CustomLayerEdit] = []
   /// New values of weights.
-  package var weights: [WeightPlace: FloatValues] = [:]
+  package var weights: [WeightPath: FloatValues] = [:]
   package var version: Int?
   package var removesTraining = false
   /// The classes that are asked for the shapes of what custom layers give.

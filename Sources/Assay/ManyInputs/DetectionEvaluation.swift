@@ -63,11 +63,11 @@ package struct DetectionEvaluation {
     let (missed, wrong) = COCOEvaluation.mistakes(
       truth: truth, found: own.filter { $0.score >= score })
     guard missed + wrong > 0 else { return }
-    let isTurned = result.objects != result.turnedObjects
+    let isRotated = result.objects != result.rotatedObjects
     let mistake = Mistake(
       source: source, missed: missed, wrong: wrong,
-      found: result.turnedObjects.filter { $0.score >= score },
-      truth: isTurned ? [] : truth.map(\.box), detector: result.detector)
+      found: result.rotatedObjects.filter { $0.score >= score },
+      truth: isRotated ? [] : truth.map(\.box), detector: result.detector)
     let place = mistakes.firstIndex { $0.missed + $0.wrong < missed + wrong } ?? mistakes.count
     mistakes.insert(mistake, at: place)
     if mistakes.count > mistakeLimit { mistakes.removeLast() }

@@ -12,7 +12,7 @@ extension WeightFiles {
   /// - Throws: `.mismatch` if a shape differs from the model's, if the folder has no weights, or if
   ///   a file matches no weight and there is no manifest; `.missingFile` if a file that the manifest
   ///   names does not exist.
-  package func read(_ folder: String, for model: Model) throws -> [WeightPlace: FloatValues] {
+  package func read(_ folder: String, for model: Model) throws -> [WeightPath: FloatValues] {
     guard Folder.isFolder(folder) else {
       throw Folder.exists(folder)
         ? ModelError(.mismatch, "is a file; \(setting: "weights") takes a folder", file: folder)
@@ -25,16 +25,16 @@ extension WeightFiles {
         JSONValue(parsing: MappedFile.read(manifest, limit: Limits.jsonBytes).array(of: UInt8.self))
       )
     }
-    var places: [WeightPlace: WeightOrder] = [:]
+    var places: [WeightPath: WeightOrder] = [:]
     for (name, layer, orders) in try Self.layers(of: model, files.layout) {
       for weight in layer.parameters?.weights ?? [] {
-        places[WeightPlace(layer: name, parameter: weight.name)] = orders.order(
+        places[WeightPath(layer: name, parameter: weight.name)] = orders.order(
           of: weight, in: layer)
       }
     }
     var listed: [(entry: Entry, order: WeightOrder)] = []
     for entry in entries {
-      let place = WeightPlace(layer: entry.layer, parameter: entry.parameter)
+      let place = WeightPath(layer: entry.layer, parameter: entry.parameter)
       let order = try places[place].orThrow(
         ModelError(
           .mismatch, "the model has no such weight", file: manifest, layer: entry.layer,
@@ -47,7 +47,7 @@ extension WeightFiles {
   /// Files by name, without a manifest.
   private func readUnlisted(
     _ folder: String, for model: Model
-  ) throws -> [WeightPlace: FloatValues] {
+  ) throws -> [WeightPath: FloatValues] {
     let known = try entries(of: model)
     let present = try Folder.files(below: folder).map { String($0.dropFirst(folder.count)) }
       .map { $0.hasPrefix("/") ? String($0.dropFirst()) : $0 }.filter { !$0.contains("/") }
@@ -75,8 +75,8 @@ extension WeightFiles {
 
   private func values(
     of places: [(entry: Entry, order: WeightOrder)], in folder: String
-  ) throws -> [WeightPlace: FloatValues] {
-    var result: [WeightPlace: FloatValues] = [:]
+  ) throws -> [WeightPath: FloatValues] {
+    var result: [WeightPath: FloatValues] = [:]
     var contents: (file: String, values: FloatValues, shape: [Int]?)?
     for (entry, order) in places {
       let path = folder + "/" + entry.file
@@ -91,7 +91,7 @@ extension WeightFiles {
           .mismatch, "the shape is \(shape), but the model's is \(order.fileShape)", file: path,
           layer: entry.layer, field: entry.parameter)
       }
-      result[WeightPlace(layer: entry.layer, parameter: entry.parameter)] = try Self.piece(
+      result[WeightPath(layer: entry.layer, parameter: entry.parameter)] = try Self.piece(
         contents.values, entry, order, file: path)
     }
     return result

@@ -3,9 +3,9 @@ import ImportSupport
 /// A type of layer.
 struct CaffeLayerType: Sendable {
   let source: SourceLayer
-  let inputAxes: @Sendable (_ layer: CaffeLayer, _ bottom: Int, _ shape: [Int]) -> [Int]?
-  let batchAxis: @Sendable (CaffeLayer, OmittedBatch) throws -> Int?
-  let convert: @Sendable (CaffeLayer, inout CaffeNetwork) throws -> [CaffeTensor]
+  let inputAxes: @Sendable (_ layer: LayerCall, _ bottom: Int, _ shape: [Int]) -> [Int]?
+  let batchAxis: @Sendable (LayerCall, OmittedBatch) throws -> Int?
+  let convert: @Sendable (LayerCall, inout CaffeWriter) throws -> [CaffeTensor]
 
   init<Converter: CaffeLayerConverter>(_: Converter.Type) {
     source = Converter.source

@@ -1,7 +1,7 @@
 import CoreMLModel
 
 /// Small layers of specification 4, for blobs of exact rank.
-extension CaffeNetwork {
+extension CaffeWriter {
   mutating func reshapedArray(
     _ blob: String, _ shape: [Int], _ name: String, to output: String? = nil
   ) -> String {

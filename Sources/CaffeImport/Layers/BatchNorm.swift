@@ -13,12 +13,12 @@ enum BatchNorm: SingleInputConverter {
       + "and Intel's fourth and fifth blobs: scale and shift",
     refused: "statistics over a batch of several images")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     let isGlobal = try layer.parameters("batch_norm_param").bool("use_global_stats", default: true)
     return isGlobal && batch.axis == 0 ? 0 : nil
   }
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let parameters = layer.parameters("batch_norm_param")
     let axis = min(1, input.shape.count - 1)
@@ -56,7 +56,7 @@ enum BN: SingleInputConverter {
       + "and with two and `bn_mode: LEARN`", options: "`bn_param.bn_mode`, `bn_param.eps`",
     refused: "statistics over a batch of several images")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     try layer.require(input.shape.count >= 2, "its bottom \(input.shapeText) has no channel axis")
     let parameters = layer.parameters("bn_param")
@@ -68,7 +68,7 @@ enum BN: SingleInputConverter {
     if !isWhole, mode == "INFERENCE" || parameters.has("frozen") {
       let moved = network.placed(input, axis: 1, in: Placement.channel, for: layer.name)
       return try network.scaled(
-        moved, CoveredAxes(channelsOf: moved), factors, shifts, layer.name, to: layer.tops[0])
+        moved, BroadcastAxes(channelsOf: moved), factors, shifts, layer.name, to: layer.tops[0])
     }
     var norm = Batchnorm()
     norm.gamma = Weights(factors)
@@ -88,7 +88,7 @@ enum BN: SingleInputConverter {
 extension Batchnorm {
   /// Normalizes with the mean and variance of the image, as in training.
   fileprivate mutating func useStatistics(
-    of input: CaffeTensor, _ layer: CaffeLayer, field: String
+    of input: CaffeTensor, _ layer: LayerCall, field: String
   ) throws {
     try layer.require(
       input.shape.count > 1 && input.shape[0] == 1,
@@ -105,9 +105,9 @@ extension FloatValues {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   fileprivate mutating func normalized(
-    _ input: CaffeTensor, _ axis: Int, _ norm: Batchnorm, _ layer: CaffeLayer
+    _ input: CaffeTensor, _ axis: Int, _ norm: Batchnorm, _ layer: LayerCall
   ) -> CaffeTensor {
     var norm = norm
     norm.channels = input.shape[axis]

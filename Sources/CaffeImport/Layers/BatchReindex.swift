@@ -5,9 +5,9 @@ import ImportSupport
 enum BatchReindex: CaffeLayerConverter {
   static let source = SourceLayer("BatchReindex", becomes: "gather", version: 4)
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? { nil }
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) -> Int? { nil }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(2...2)
     let source = network.five(layer.inputs[0], for: layer.name)
     guard let axis = source.axes.first, layer.inputs[1].shape.count == 1 else {

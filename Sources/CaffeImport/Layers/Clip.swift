@@ -1,7 +1,7 @@
 import CoreMLModel
 import ImportSupport
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// min(max(x, lower), upper) with layers of specification 1: −max(−max(x, lower), −upper).
   mutating func clipped(
     _ blob: String, _ lower: Float, _ upper: Float, _ name: String, to output: String? = nil
@@ -21,7 +21,7 @@ enum ClipLayer: SingleInputConverter, ElementwiseConverter {
     "Clip", becomes: "unary threshold twice, the second of −x, activation linear",
     options: "`min`, `max`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let parameters = layer.parameters("clip_param")
     let (lower, upper) = (try parameters.float("min"), try parameters.float("max"))
     return layer.input.with(
@@ -35,7 +35,7 @@ enum ReLU6: SingleInputConverter, ElementwiseConverter {
     "ReLU6", becomes: "activation ReLU, unary threshold of −x, activation linear",
     options: "`relu6_param.threshold`, default 6")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let upper = try layer.parameters("relu6_param").float("threshold", default: 6)
     return layer.input.with(
       network.clipped(layer.input.blob, 0, upper, layer.name, to: layer.tops[0]))
@@ -49,7 +49,7 @@ enum Threshold: SingleInputConverter, ElementwiseConverter {
     becomes: "activation linear and sigmoidHard: min(max(3e38 · (x − threshold), 0), 1)",
     options: "`threshold`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let threshold = try layer.parameters("threshold_param").float("threshold")
     let difference =
@@ -60,7 +60,7 @@ enum Threshold: SingleInputConverter, ElementwiseConverter {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// x > 0 ? 1 : 0
   ///
   /// Differences of single-precision numbers of ordinary size are at least 1e-38.

@@ -3,10 +3,10 @@ import Formulas
 import ImportSupport
 import TensorCore
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// The tensors concatenated along one of Caffe's axes, in the layout of the first.
   mutating func joined(
-    _ tensors: [CaffeTensor], axis: Int, _ layer: CaffeLayer, output: String?
+    _ tensors: [CaffeTensor], axis: Int, _ layer: LayerCall, output: String?
   ) throws -> CaffeTensor {
     var first = five(tensors[0], for: layer.name)
     let place = first.axes[axis]
@@ -36,7 +36,7 @@ extension CaffeNetwork {
   }
 
   private mutating func joinedConstants(
-    _ tensors: [CaffeTensor], _ axis: Int, _ shape: [Int], _ layer: CaffeLayer, _ output: String?
+    _ tensors: [CaffeTensor], _ axis: Int, _ shape: [Int], _ layer: LayerCall, _ output: String?
   ) throws -> CaffeTensor {
     let outer = try checkedProduct(shape[..<axis])
     let arrays = try tensors.map { tensor in
@@ -110,11 +110,11 @@ enum ConcatLayer: CaffeLayerConverter {
     "Concat", becomes: "concat, wrapped in permutes if the axis is H or W",
     options: "`axis`, `concat_dim`, any")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     layer.batch(batch, besides: try layer.joinedAxis("concat_param", legacy: "concat_dim"))
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...Int.max)
     let axis = try layer.joinedAxis("concat_param", legacy: "concat_dim")
     for input in layer.inputs.dropFirst() {
@@ -133,7 +133,7 @@ enum ConcatLayer: CaffeLayerConverter {
   }
 }
 
-extension CaffeLayer {
+extension LayerCall {
   /// The axis of Concat and Slice, which earlier versions named differently.
   fileprivate func joinedAxis(_ settings: String, legacy: String = "axis") throws -> Int {
     let parameters = self.parameters(settings)
@@ -149,11 +149,11 @@ enum SliceLayer: CaffeLayerConverter {
     "Slice", becomes: "split; a slice for each top",
     options: "`axis`, `slice_dim`, any; `slice_point`")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     layer.batch(batch, besides: try layer.joinedAxis("slice_param", legacy: "slice_dim"))
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("slice_param")
     let axis = try layer.joinedAxis("slice_param", legacy: "slice_dim")
@@ -195,11 +195,11 @@ enum Tile: CaffeLayerConverter {
   static let source = SourceLayer(
     "Tile", becomes: "concat of the bottom with itself; sequenceRepeat", options: "`axis`, `tiles`")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     layer.batch(batch, besides: try layer.joinedAxis("tile_param"))
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("tile_param")
     let axis = try layer.joinedAxis("tile_param")

@@ -9,18 +9,18 @@ enum ConcatenatedReLU: CaffeLayerConverter {
     options:
       "`crelu_param.axis` or `concat_axis`, default 1; `crelu_param.negative_slope`")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     layer.batch(batch, besides: try axis(layer))
   }
 
-  private static func axis(_ layer: CaffeLayer) throws -> Int {
+  private static func axis(_ layer: LayerCall) throws -> Int {
     let parameters = layer.parameters("crelu_param")
     let field = parameters.has("concat_axis") ? "concat_axis" : "axis"
     return try layer.onlyInput.axis(
       parameters.int(field, default: 1), "\(parameters.path).\(field)", of: layer)
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("crelu_param")
     let slope = try parameters.float("negative_slope", default: 0)

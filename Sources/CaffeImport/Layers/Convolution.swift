@@ -15,7 +15,7 @@ enum ConvolutionLayer: CaffeLayerConverter {
       + "one per axis, or `_h` and `_w`; `axis`; kernels of one, two and three axes",
     refused: "more than three spatial axes: Core ML has no such kernels")
 
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? {
     switch shape.count {
     case 3: [1, 2, 4]
     case 5 where shape[0] == 1 && shape[1] != 1: [1, 2, 0, 3, 4]
@@ -23,12 +23,12 @@ enum ConvolutionLayer: CaffeLayerConverter {
     }
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try convert(layer, .plain, &network)
   }
 
   static func convert(
-    _ layer: CaffeLayer, _ kind: ConvolutionSettings.Kind, _ network: inout CaffeNetwork
+    _ layer: LayerCall, _ kind: ConvolutionSettings.Kind, _ network: inout CaffeWriter
   ) throws -> [CaffeTensor] {
     let inputs = layer.inputs
     // Several pairs of bottoms and tops share the weights.
@@ -52,14 +52,14 @@ enum DepthwiseConvolution: CaffeLayerConverter {
     "DepthwiseConvolution", "ConvolutionDepthwise",
     becomes: "convolution with one group per channel", options: "those of Convolution")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try ConvolutionLayer.convert(layer, .depthwise, &network)
   }
 }
 
 extension ConvolutionSettings {
   fileprivate func image(
-    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetwork
+    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeWriter
   ) throws -> CaffeTensor {
     let shape = try outputShape(input, isDeconvolution: false)
     let image = try placed(input, &network)
@@ -73,7 +73,7 @@ extension ConvolutionSettings {
   /// Each output step along the depth sees some planes of the input. They become the channels of
   /// one convolution, and the steps its items.
   fileprivate func volume(
-    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeNetwork
+    _ input: CaffeTensor, _ name: String, to top: String, _ network: inout CaffeWriter
   ) throws -> CaffeTensor {
     let shape = try outputShape(input, isDeconvolution: false)
     let depth = input.shape[channelAxis + 1]
@@ -140,7 +140,7 @@ extension CaffeTensor {
   static func leadingAxes(_ count: Int) -> [Int] { Array([Placement.batch].prefix(count)) }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// A constant `[C, H, W]` with one value.
   mutating func constant(_ shape: [Int], value: Float, _ name: String) throws -> String {
     let count = try computedCount(shape, limit: Limits.computedElements)

@@ -4,7 +4,7 @@ import TensorCore
 
 /// Settings shared by convolutions: Caffe's `ConvolutionParameter` for a given bottom.
 struct ConvolutionSettings: Sendable {
-  let layer: CaffeLayer
+  let layer: LayerCall
   /// Caffe's axis of the channels; axes before it count items, axes after it are spatial.
   let channelAxis: Int
   let channels: Int
@@ -27,7 +27,7 @@ struct ConvolutionSettings: Sendable {
     case unfolding
   }
 
-  init(_ layer: CaffeLayer, _ input: CaffeTensor, _ kind: Kind = .plain) throws {
+  init(_ layer: LayerCall, _ input: CaffeTensor, _ kind: Kind = .plain) throws {
     self.layer = layer
     let parameters = layer.parameters("convolution_param")
     channelAxis = try input.axis(
@@ -134,7 +134,7 @@ struct ConvolutionSettings: Sendable {
   }
 
   /// The bottom with its channels in C and the spatial axes in W, or H and W.
-  func placed(_ input: CaffeTensor, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  func placed(_ input: CaffeTensor, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let extents = dimensions == 1 ? [Placement.width] : [Placement.height, Placement.width]
     if input.rank == 5, dimensions == 2,
       Array(input.axes[channelAxis...]) == [Placement.channel] + extents

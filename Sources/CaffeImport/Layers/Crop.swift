@@ -8,14 +8,14 @@ enum CropLayer: CaffeLayerConverter {
     "Crop", becomes: "crop of two inputs along H and W; slice along other axes",
     options: "`axis`, `offset`")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     let axis = try layer.parameters("crop_param").int("axis")
     let first = try layer.input.axis(axis, "crop_param.axis", of: layer)
     let isWhole = layer.input.batch?.axis ?? first < first
     return layer.sharesBatch || isWhole ? layer.input.batch?.axis : nil
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(2...2)
     let parameters = layer.parameters("crop_param")
     let input = network.five(layer.inputs[0], for: layer.name)
@@ -66,12 +66,12 @@ enum CropCenter: CaffeLayerConverter {
     "CropCenter", becomes: "crop along H and W; slice along other axes",
     options: "`crop_center_param.crop_size`")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     let sizes = try layer.parameters("crop_center_param").ints("crop_size", atLeast: 0)
     return sizes.indices.contains(batch.axis) && sizes[batch.axis] > 0 ? nil : batch.axis
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     var result = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("crop_center_param")
     let sizes = try parameters.ints("crop_size", atLeast: 0)

@@ -10,11 +10,11 @@ enum Deconvolution: SingleInputConverter {
     options: "those of Convolution; `dilation`: a kernel with zeros in between",
     refused: "dilation or several groups, with a kernel of three axes")
 
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? {
     ConvolutionLayer.inputAxes(layer, bottom: index, shape: shape)
   }
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let settings = try ConvolutionSettings(layer, input)
     let shape = try settings.outputShape(input, isDeconvolution: true)
@@ -61,7 +61,7 @@ extension ConvolutionSettings {
   }
 
   fileprivate func volume(
-    _ input: CaffeTensor, _ shape: [Int], _ network: inout CaffeNetwork
+    _ input: CaffeTensor, _ shape: [Int], _ network: inout CaffeWriter
   ) throws -> CaffeTensor {
     try layer.require(
       groups == 1 && dilation == [1, 1, 1] && channelAxis == 1,

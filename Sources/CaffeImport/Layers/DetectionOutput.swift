@@ -21,9 +21,9 @@ enum DetectionOutput: CaffeLayerConverter {
       "`nms_param.eta` other than 1, which Core ML's layer lacks; boxes that do not come from PriorBox; "
       + "several images at once; RefineDet's five bottoms", version: 4)
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? { nil }
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) -> Int? { nil }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.require(
       layer.inputs.count == 3,
       unsupported: "it has \(counted(layer.inputs.count, "bottom")); three are supported",
@@ -59,7 +59,7 @@ private struct DetectionSettings {
     case cornerSize = "CORNER_SIZE"
   }
 
-  let layer: CaffeLayer
+  let layer: LayerCall
   let boxes: Int
   let classes: Int
   /// Boxes per prior: one for all classes, or one for each.
@@ -75,7 +75,7 @@ private struct DetectionSettings {
   let keptOfClass: Int
   let rowCount: Int
 
-  init(_ layer: CaffeLayer, boxes: Int) throws {
+  init(_ layer: LayerCall, boxes: Int) throws {
     self.layer = layer
     self.boxes = boxes
     let parameters = layer.parameters("detection_output_param")
@@ -110,7 +110,7 @@ private struct DetectionSettings {
 
   /// `[locations, boxes, 4]`: center x, center y, width, height.
   func decoded(
-    _ locationsBottom: CaffeTensor, _ priors: [Float], _ network: inout CaffeNetwork
+    _ locationsBottom: CaffeTensor, _ priors: [Float], _ network: inout CaffeWriter
   ) throws -> String {
     let ordered = try network.inOrder(locationsBottom, layer)
     var offsets = network.reshapedArray(
@@ -160,7 +160,7 @@ private struct DetectionSettings {
   }
 
   /// `[labels, boxes]`
-  func scores(_ bottom: CaffeTensor, _ network: inout CaffeNetwork) throws -> String {
+  func scores(_ bottom: CaffeTensor, _ network: inout CaffeWriter) throws -> String {
     let ordered = try network.inOrder(bottom, layer)
     let rows = network.reshapedArray(ordered, [boxes, classes], layer.part("confidences"))
     let all = network.transposed(rows, [1, 0], layer.part("by_class"))
@@ -168,7 +168,7 @@ private struct DetectionSettings {
   }
 
   private func withoutBackground(
-    _ blob: String, rank: Int, _ name: String, _ network: inout CaffeNetwork
+    _ blob: String, rank: Int, _ name: String, _ network: inout CaffeWriter
   ) -> String {
     guard labels.count < classes else { return blob }
     let gap = zip(labels, 0...).first { $0 != $1 }?.1 ?? labels.count
@@ -187,7 +187,7 @@ private struct DetectionSettings {
 
   /// Boxes `[labels, kept, 4]`, scores `[labels, kept, 1]` and indices `[labels, kept]`.
   func suppressed(
-    boxes decoded: String, scores: String, _ network: inout CaffeNetwork
+    boxes decoded: String, scores: String, _ network: inout CaffeWriter
   ) -> [String] {
     var scores = scores
     var own: String
@@ -229,7 +229,7 @@ private struct DetectionSettings {
   }
 
   /// `[rowCount, 7]`
-  func rows(_ kept: [String], _ network: inout CaffeNetwork) -> String {
+  func rows(_ kept: [String], _ network: inout CaffeWriter) -> String {
     let all = labels.count * keptOfClass
     let scores = network.reshapedArray(kept[1], [all], layer.part("all_scores"))
     let places = network.reshapedArray(kept[2], [all], layer.part("all_places"))
@@ -285,10 +285,10 @@ private struct DetectionSettings {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// A blob with the elements in Caffe's row-major order.
   fileprivate mutating func inOrder(
-    _ tensor: CaffeTensor, _ layer: CaffeLayer
+    _ tensor: CaffeTensor, _ layer: LayerCall
   ) throws -> String {
     let input = five(tensor, for: layer.name)
     if input.isInOrder { return input.blob }

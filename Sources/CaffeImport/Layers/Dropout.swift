@@ -10,12 +10,12 @@ enum Dropout: SingleInputConverter {
   )
 
   /// Whether the layer changes what it gets.
-  static func scales(_ layer: CaffeLayer) -> Bool {
+  static func scales(_ layer: LayerCall) -> Bool {
     (try? layer.parameters("dropout_param").bool("scale_train", default: true)) != true
   }
 
   /// A note if the layer drops elements at random in tests, too, as Bayesian SegNet does.
-  static func note(_ layer: CaffeLayer) throws -> String? {
+  static func note(_ layer: LayerCall) throws -> String? {
     guard try layer.parameters("dropout_param").bool("sample_weights_test", default: false) else {
       return nil
     }
@@ -23,7 +23,7 @@ enum Dropout: SingleInputConverter {
       + "(sample_weights_test); the model uses their mean instead"
   }
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let parameters = layer.parameters("dropout_param")
     let ratio = try parameters.float("dropout_ratio")
     try parameters.require(

@@ -8,7 +8,7 @@ enum Eltwise: ElementwiseConverter {
     becomes: "add; multiply; max; a factor other than 1 becomes a linear activation before it",
     options: "`operation`, `coeff`; `stable_prod_grad` is for training")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(2...Int.max)
     let parameters = layer.parameters("eltwise_param")
     let operation = try parameters.symbol("operation")
@@ -44,7 +44,7 @@ enum Eltwise: ElementwiseConverter {
 enum Axpy: CaffeLayerConverter {
   static let source = SourceLayer("Axpy", becomes: "multiply, add")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(3...3)
     let x = network.five(layer.inputs[1], for: layer.name)
     let rank = x.shape.count

@@ -7,7 +7,7 @@ enum Embed: SingleInputConverter, ElementwiseConverter {
   static let source = SourceLayer(
     "Embed", becomes: "embedding", options: "`num_output`, `input_dim`, `bias_term`")
 
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? {
     switch shape.count {
     case 1: [0]
     case 2: [0, 1]
@@ -15,7 +15,7 @@ enum Embed: SingleInputConverter, ElementwiseConverter {
     }
   }
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let parameters = layer.parameters("embed_param")
     var embedding = Embedding()

@@ -9,7 +9,7 @@ enum Im2col: SingleInputConverter {
     options: "`kernel_size`, `stride`, `pad`, `dilation`, `axis`; one and two axes",
     refused: "kernels of three axes")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let settings = try ConvolutionSettings(layer, input, .unfolding)
     try layer.require(

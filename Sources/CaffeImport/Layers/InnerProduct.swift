@@ -8,13 +8,13 @@ enum InnerProductLayer: SingleInputConverter {
     "InnerProduct", becomes: "flatten, innerProduct",
     options: "`num_output`, `bias_term`, `axis`, `transpose`")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     let axis = try layer.parameters("inner_product_param").int("axis")
     let first = try layer.input.axis(axis, "inner_product_param.axis", of: layer)
     return batch.axis < first ? batch.axis : nil
   }
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let parameters = layer.parameters("inner_product_param")
     let axis = try input.axis(parameters.int("axis"), "inner_product_param.axis", of: layer)
@@ -41,11 +41,11 @@ enum InnerProductLayer: SingleInputConverter {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// The tensor with all axes from `axis` on merged into C; the axes before count items, and
   /// several that are longer than 1 may have been merged.
   mutating func vectors(
-    _ tensor: CaffeTensor, from axis: Int, _ layer: CaffeLayer
+    _ tensor: CaffeTensor, from axis: Int, _ layer: LayerCall
   ) throws -> CaffeTensor {
     var input = five(tensor, for: layer.name)
     let count = try input.count(axis..<input.shape.count)

@@ -10,7 +10,7 @@ enum Interp: CaffeLayerConverter {
     options: "`height`, `width`, `zoom_factor`, `shrink_factor`, `pad_beg`, `pad_end`; a second "
       + "bottom gives the size unless `use_blob_size` is false", version: 3)
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     let input = layer.inputs[0]
     try layer.requireImages(input)

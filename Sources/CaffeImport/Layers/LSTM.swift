@@ -13,7 +13,7 @@ enum LSTM: RecurrentConverter {
       "`num_output`, `expose_hidden`; `cont` is respected, which uniDirectionalLSTM cannot do; a "
       + "third, static bottom", refused: "more than 2,048 steps")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let recurrence = try Recurrence(layer, stateCount: 2, gates: 4)
     return try recurrence.tops(&network) { network, sums, states, flag, name in
       let (h, c) = network.lstmUnit(
@@ -32,7 +32,7 @@ enum RNNLayer: RecurrentConverter {
       + "sequence", options: "`num_output`, `expose_hidden`, `cont`; a third, static bottom",
     refused: "more than 2,048 steps")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let recurrence = try Recurrence(layer, stateCount: 1, gates: 1)
     let (units, first) = (recurrence.units, recurrence.matrix + 1)
     let matrix = Weights(try layer.weight(first, "output weight", shape: [units, units]))
@@ -52,7 +52,7 @@ enum LSTMUnit: RecurrentConverter {
     "LSTMUnit", becomes: "split, activation sigmoid and tanh, products and a sum",
     options: "`cont` is respected")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(3...3)
     let shape = layer.inputs[0].shape
     try layer.require(
@@ -71,7 +71,7 @@ enum LSTMUnit: RecurrentConverter {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// The states after one step; without a previous cell state, 0 is used.
   ///
   /// - Parameter sums: i, f, o and g before their activation functions, concatenated.

@@ -8,7 +8,7 @@ enum LRNLayer: SingleInputConverter {
     "LRN", becomes: "lrn; within a channel multiply, pooling average, unary power, multiply",
     options: "`local_size`, `alpha`, `beta`, `k`, `norm_region`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let parameters = layer.parameters("lrn_param")
     let size = try parameters.int("local_size", atLeast: 1)
     try parameters.require(
@@ -35,7 +35,7 @@ extension Float {
   var orSmallest: Float { self == 0 ? .leastNormalMagnitude : self }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// A tensor of four axes with the last three in C, H and W.
   mutating func images(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     let input = five(tensor, for: name)
@@ -47,7 +47,7 @@ extension CaffeNetwork {
 
   /// x · (1 + alpha · mean of x² over the window, including zero padding) ^ −beta
   fileprivate mutating func normalizedWithin(
-    _ blob: String, _ size: Int, alpha: Float, beta: Float, _ layer: CaffeLayer
+    _ blob: String, _ size: Int, alpha: Float, beta: Float, _ layer: LayerCall
   ) -> String {
     if alpha == 0 {
       return add(
@@ -75,7 +75,7 @@ enum MVN: SingleInputConverter {
       "mvn; with an `eps` above 1e-8 mvn of the mean, power, reduce avg, sqrt, inverse, multiply",
     options: "`normalize_variance`, `across_channels`, `eps`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let parameters = layer.parameters("mvn_param")
     let image = try network.channelled(layer.input, for: layer)
     let acrossChannels = try parameters.bool("across_channels")
@@ -100,7 +100,7 @@ enum NormalizeLayer: SingleInputConverter {
     becomes: "l2normalize, scale; reduce sumsquare over C, unary rsqrt, multiply, scale",
     options: "`across_spatial`, `channel_shared`, `eps`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let parameters = layer.parameters("norm_param")
     let image = try network.channelled(layer.input, for: layer)
     let epsilon = try parameters.float("eps").orSmallest
@@ -124,10 +124,10 @@ enum NormalizeLayer: SingleInputConverter {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// (N, C), (N, C, H) or (N, C, H, W), placed on the corresponding axes of Core ML.
   fileprivate mutating func channelled(
-    _ input: CaffeTensor, for layer: CaffeLayer
+    _ input: CaffeTensor, for layer: LayerCall
   ) throws -> CaffeTensor {
     guard (2...4).contains(input.shape.count) else {
       throw layer.error("its bottom \(input.shapeText) must have two to four axes")

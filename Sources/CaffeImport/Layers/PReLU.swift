@@ -6,7 +6,7 @@ import ImportSupport
 enum PReLU: SingleInputConverter {
   static let source = SourceLayer("PReLU", becomes: "activation PReLU", options: "`channel_shared`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     try layer.require(input.shape.count >= 2, "its bottom \(input.shapeText) has no channel axis")
     let isShared = try layer.parameters("prelu_param").bool("channel_shared")
@@ -19,12 +19,12 @@ enum PReLU: SingleInputConverter {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// Moves Caffe's axis `axis` to Core ML's channels for `body`, which keeps shapes, and back
   /// afterward.
   mutating func withChannels(
-    _ tensor: CaffeTensor, _ axis: Int, _ layer: CaffeLayer,
-    _ body: (inout CaffeNetwork, CaffeTensor, String?) throws -> String
+    _ tensor: CaffeTensor, _ axis: Int, _ layer: LayerCall,
+    _ body: (inout CaffeWriter, CaffeTensor, String?) throws -> String
   ) rethrows -> CaffeTensor {
     let input = five(tensor, for: layer.name)
     let moved = placed(input, axis: axis, in: Placement.channel, for: layer.name)

@@ -7,7 +7,7 @@ enum Parameter: CaffeLayerConverter {
     becomes: "loadConstant; loadConstantND with more than three axes (specification 4)",
     options: "`shape`")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(0...0)
     let shape = try layer.parameters("parameter_param").message("shape").ints("dim", atLeast: 1)
     try layer.require(

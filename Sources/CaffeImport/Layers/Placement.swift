@@ -33,14 +33,14 @@ extension CaffeTensor {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// The tensor as `[Seq, Batch, C, H, W]`, with its axes anywhere.
   mutating func five(_ tensor: CaffeTensor, for name: String) -> CaffeTensor {
     tensor.rank == 5 ? tensor : placed(tensor, for: name)
   }
 
   /// The blob of the tensor with its axes in the given places.
-  mutating func blob(of tensor: CaffeTensor, axes: [Int], _ layer: CaffeLayer) -> String {
+  mutating func blob(of tensor: CaffeTensor, axes: [Int], _ layer: LayerCall) -> String {
     placed(five(tensor, for: layer.name), axes: axes, for: layer.name).blob
   }
 
@@ -81,7 +81,7 @@ extension CaffeNetwork {
   /// - Parameter output: the blob's name if a layer is added.
   /// - Throws: `ModelError` if Core ML's blobs have too few axes.
   mutating func reshaped(
-    _ tensor: CaffeTensor, to shape: [Int], _ layer: CaffeLayer, name: String? = nil,
+    _ tensor: CaffeTensor, to shape: [Int], _ layer: LayerCall, name: String? = nil,
     output: String? = nil
   ) throws -> CaffeTensor {
     let name = name ?? layer.name
@@ -146,7 +146,7 @@ extension CaffeNetwork {
   }
 
   /// The tensor copied to an output with the name of the layer's top.
-  mutating func copied(_ tensor: CaffeTensor, _ layer: CaffeLayer) -> CaffeTensor {
+  mutating func copied(_ tensor: CaffeTensor, _ layer: LayerCall) -> CaffeTensor {
     tensor.with(
       add(
         layer.name, Activation(.linear(alpha: 1, beta: 0)), [tensor.blob], to: layer.tops.first))
@@ -160,7 +160,7 @@ extension Limits {
   static let writtenOutSteps = 2048
 }
 
-extension CaffeLayer {
+extension LayerCall {
   /// The only bottom.
   var onlyInput: CaffeTensor {
     get throws {

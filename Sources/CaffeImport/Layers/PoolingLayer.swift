@@ -17,7 +17,7 @@ enum PoolingLayer: CaffeLayerConverter {
       "a second top if windows overlap or have padding; STOCHASTIC on values that may be negative, "
       + "which are not probabilities")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let input = try layer.onlyInput
     try layer.requireImages(input)
     let image = network.images(input, for: layer.name)
@@ -26,7 +26,7 @@ enum PoolingLayer: CaffeLayerConverter {
     if layer.tops.count > 1 {
       try layer.require(
         windows.method == .max, "it has \(layer.tops.count) tops; only MAX pooling has a mask")
-      return try WindowMaxima.convert(layer, image, windows, &network)
+      return try PoolingIndices.convert(layer, image, windows, &network)
     }
     return [try network.pooled(image, windows, layer.name, to: layer.tops[0])]
   }
@@ -88,7 +88,7 @@ struct PoolingWindows: Sendable {
 
   init(
     _ method: Method, kernel: [Int], stride: [Int], padding: [Int], isGlobal: Bool = false,
-    roundsDown: Bool = false, extents: [Int], _ layer: CaffeLayer
+    roundsDown: Bool = false, extents: [Int], _ layer: LayerCall
   ) throws {
     self.method = method
     self.kernel = kernel
@@ -111,9 +111,9 @@ struct PoolingWindows: Sendable {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// Refuses a tensor that may contain negative values.
-  mutating func requirePositive(_ tensor: CaffeTensor, _ layer: CaffeLayer) throws {
+  mutating func requirePositive(_ tensor: CaffeTensor, _ layer: LayerCall) throws {
     try layer.require(
       isPositive(tensor.blob, depth: 0),
       unsupported:

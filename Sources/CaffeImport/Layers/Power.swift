@@ -7,7 +7,7 @@ enum Power: SingleInputConverter, ElementwiseConverter {
     "Power", becomes: "unary power; a linear activation if power · scale is 0",
     options: "`power`, `scale`, `shift`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let parameters = layer.parameters("power_param")
     let exponent = try parameters.float("power")
@@ -30,7 +30,7 @@ enum Exp: SingleInputConverter, ElementwiseConverter {
     "Exp", becomes: "unary exp; a linear activation if the result is constant",
     options: "`base`, `scale`, `shift`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let formula = try LogarithmicFormula(layer.parameters("exp_param"))
     let scale = Float(formula.logarithm * formula.scale)
@@ -49,7 +49,7 @@ enum Log: SingleInputConverter, ElementwiseConverter {
     becomes: "unary log, and a linear activation if there is a base; only the latter if scale is 0",
     options: "`base`, `scale`, `shift`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let formula = try LogarithmicFormula(layer.parameters("log_param"))
     if formula.scale == 0 {
@@ -84,10 +84,10 @@ private struct LogarithmicFormula {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// A tensor with the input's shape, filled with one number.
   fileprivate mutating func filled(
-    _ input: CaffeTensor, _ value: Float, _ layer: CaffeLayer
+    _ input: CaffeTensor, _ value: Float, _ layer: LayerCall
   ) -> CaffeTensor {
     input.with(affine(input.blob, 0, value, layer.name, to: layer.tops[0]))
   }

@@ -10,7 +10,7 @@ enum PriorBox: CaffeLayerConverter {
       "`min_size`, `max_size`, `aspect_ratio`, `flip`, `clip`, `variance`, `img_size`, `img_h`, "
       + "`img_w`, `step`, `step_h`, `step_w`, `offset`")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     try layer.require(
       layer.inputs.allSatisfy({ $0.shape.count == 4 }), "its bottoms must have four axes each")
@@ -81,7 +81,7 @@ private struct PriorBoxSettings {
   }
 
   /// xmin, ymin, xmax, ymax of every box as fractions of the image, followed by the variances.
-  func boxes(height: Int, width: Int, _ layer: CaffeLayer) throws -> [Float] {
+  func boxes(height: Int, width: Int, _ layer: LayerCall) throws -> [Float] {
     let each = ratios.count * minimum.count + maximum.count
     let count = try computedCount([height, width, each, 8], limit: Limits.computedElements)
     var values: [Float] = []

@@ -6,7 +6,7 @@ protocol RecurrentConverter: CaffeLayerConverter {}
 
 extension RecurrentConverter {
   /// Time and streams are Core ML's sequence and batch.
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) -> Int? {
     // (T, N, …), but a static bottom, the third, is (N, …).
     let isEach = layer.inputs.enumerated().allSatisfy { index, input in
       input.batch?.size == batch.size
@@ -15,7 +15,7 @@ extension RecurrentConverter {
     return isEach ? 1 : nil
   }
 
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
+  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? {
     switch shape.count {
     case 2 where index == 1 || index == 0: [0, 1]
     case 3: [0, 1, 2]
@@ -27,7 +27,7 @@ extension RecurrentConverter {
 /// The shared part of Caffe's recurrent layers: `cont[t, n]` is 0 where a sequence starts. Each
 /// step is unrolled, because Core ML's recurrent layers have no such input.
 struct Recurrence {
-  let layer: CaffeLayer
+  let layer: LayerCall
   let units: Int
   let steps: Int
   let streams: Int
@@ -40,7 +40,7 @@ struct Recurrence {
   let states: [CaffeTensor]
 
   /// - Parameter stateCount: the number of states that `expose_hidden` shows.
-  init(_ layer: CaffeLayer, stateCount: Int, gates: Int) throws {
+  init(_ layer: LayerCall, stateCount: Int, gates: Int) throws {
     self.layer = layer
     let inputs = layer.inputs
     let parameters = layer.parameters("recurrent_param")
@@ -82,8 +82,8 @@ struct Recurrence {
   ///   W · x + b + R · h, the previous states, its flag and a name. States and flag are nil if the
   ///   states are zeros.
   func tops(
-    _ network: inout CaffeNetwork,
-    compute: (inout CaffeNetwork, String, [String], String?, String) -> (String, [String])
+    _ network: inout CaffeWriter,
+    compute: (inout CaffeWriter, String, [String], String?, String) -> (String, [String])
   ) throws -> [CaffeTensor] {
     let products = try products(&network)
     let matrix = Weights(try layer.weight(matrix, "recurrent weight", shape: [sums, units]))
@@ -113,7 +113,7 @@ struct Recurrence {
 
   /// W · x + b for every step, plus the static bottom's part: a blob with `sums` channels for each
   /// step.
-  private func products(_ network: inout CaffeNetwork) throws -> [String] {
+  private func products(_ network: inout CaffeWriter) throws -> [String] {
     let inputs = try x.count(2..<x.shape.count)
     let vectors = try self.vectors(x, leading: 2, axes: [0, 1, 2], "x", &network)
     let matrix = try layer.weight(0, "weight", shape: [sums, inputs])
@@ -138,14 +138,14 @@ struct Recurrence {
   }
 
   /// `cont` for every step.
-  private func flags(_ network: inout CaffeNetwork) -> [String] {
+  private func flags(_ network: inout CaffeWriter) -> [String] {
     let flags = network.placed(
       network.five(cont, for: layer.name), axes: [4, 1], for: layer.part("cont"))
     return slices(flags.blob, "cont", &network)
   }
 
   /// The results of all steps, concatenated: the first top.
-  private func sequence(_ blobs: [String], _ network: inout CaffeNetwork) -> CaffeTensor {
+  private func sequence(_ blobs: [String], _ network: inout CaffeWriter) -> CaffeTensor {
     let blob =
       blobs.count == 1
       ? network.add(
@@ -155,7 +155,7 @@ struct Recurrence {
   }
 
   /// The states after the last step: the other tops.
-  private func finalStates(_ blobs: [String], _ network: inout CaffeNetwork) -> [CaffeTensor] {
+  private func finalStates(_ blobs: [String], _ network: inout CaffeWriter) -> [CaffeTensor] {
     zip(blobs, layer.tops.dropFirst()).enumerated().map { index, pair in
       CaffeTensor(
         network.add(
@@ -167,7 +167,7 @@ struct Recurrence {
 
   private func vectors(
     _ tensor: CaffeTensor, leading: Int, axes: [Int], _ name: String,
-    _ network: inout CaffeNetwork
+    _ network: inout CaffeWriter
   ) throws -> String {
     var input = network.five(tensor, for: layer.name)
     if input.shape.count != axes.count {
@@ -180,7 +180,7 @@ struct Recurrence {
   }
 
   private func slices(
-    _ blob: String, _ name: String, _ network: inout CaffeNetwork
+    _ blob: String, _ name: String, _ network: inout CaffeWriter
   ) -> [String] {
     if steps == 1 { return [blob] }
     return (0..<steps).map {

@@ -9,13 +9,13 @@ enum Reduction: CaffeLayerConverter {
     "Reduction", becomes: "reduce; a linear activation if there is a factor",
     options: "`operation`, `axis`, `coeff`")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     let axis = try layer.parameters("reduction_param").int("axis")
     let first = try layer.onlyInput.axis(axis, "reduction_param.axis", of: layer)
     return batch.axis < first ? batch.axis : nil
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("reduction_param")
     let name = try parameters.symbol("operation")
@@ -39,10 +39,10 @@ enum Reduction: CaffeLayerConverter {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// The tensor with the axes from `first` on placed so that one reduction covers them.
   fileprivate mutating func reducible(
-    _ input: CaffeTensor, from first: Int, _ layer: CaffeLayer
+    _ input: CaffeTensor, from first: Int, _ layer: LayerCall
   ) throws -> (CaffeTensor, Reduce.Axis, outer: Int) {
     let longer = input.shape.indices.filter { input.shape[$0] != 1 }
     let inner = Set(longer.filter { $0 >= first }.map { input.axes[$0] })
@@ -66,7 +66,7 @@ enum ArgMaxLayer: CaffeLayerConverter {
     options: "`axis`, `top_k`, `out_max_val`; for ties Core ML returns the first, Caffe the "
       + "last")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     let parameters = layer.parameters("argmax_param")
     guard parameters.has("axis") else { return batch.axis == 0 ? 0 : nil }
     return layer.batch(
@@ -74,7 +74,7 @@ enum ArgMaxLayer: CaffeLayerConverter {
       besides: try layer.onlyInput.axis(parameters.int("axis"), "argmax_param.axis", of: layer))
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let parameters = layer.parameters("argmax_param")
     let count = try parameters.int("top_k", atLeast: 1)
@@ -115,10 +115,10 @@ private enum Extremum {
   case values
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// The largest elements along an axis.
   fileprivate mutating func largest(
-    _ tensor: CaffeTensor, axis: Int, _ count: Int, _ wanted: [Extremum], _ layer: CaffeLayer,
+    _ tensor: CaffeTensor, axis: Int, _ count: Int, _ wanted: [Extremum], _ layer: LayerCall,
     outputs: [String?]
   ) throws -> [CaffeTensor] {
     var shape = tensor.shape

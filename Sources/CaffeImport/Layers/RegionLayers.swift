@@ -6,7 +6,7 @@ import TensorCore
 protocol RegionConverter: CaffeLayerConverter {}
 
 extension RegionConverter {
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? { nil }
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) -> Int? { nil }
 }
 
 /// The maximum of each window of each region (Fast R-CNN)
@@ -18,7 +18,7 @@ enum RegionPooling: RegionConverter {
   /// The types of layers that pool the regions of their second bottom.
   static let types: Set<String> = ["ROIPooling", "PSROIPooling", "ROIAlign"]
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let parameters = layer.parameters("roi_pooling_param")
     let rows = try parameters.int("pooled_h", atLeast: 1, atMost: 4096)
     let columns = try parameters.int("pooled_w", atLeast: 1, atMost: 4096)
@@ -37,7 +37,7 @@ enum PositionSensitivePooling: RegionConverter {
     "PSROIPooling", becomes: "custom layer PSROIPooling, a built-in class",
     options: "`output_dim`, `group_size`, `spatial_scale`", version: 4)
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let parameters = layer.parameters("psroi_pooling_param")
     let group = try parameters.int("group_size", atLeast: 1, atMost: 1024)
     let channels = try parameters.int("output_dim", atLeast: 1)
@@ -54,12 +54,12 @@ enum PositionSensitivePooling: RegionConverter {
   }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// Adds a pooling of the regions that are the second bottom.
   ///
   /// - Parameter item: C, H and W of each region's result.
   fileprivate mutating func addRegions(
-    _ custom: Custom, _ layer: CaffeLayer, _ item: [Int]
+    _ custom: Custom, _ layer: LayerCall, _ item: [Int]
   ) throws -> CaffeTensor {
     try layer.requireBottoms(2...2)
     let (image, regions) = (layer.inputs[0], layer.inputs[1])
@@ -73,7 +73,7 @@ extension CaffeNetwork {
         [images(image, for: layer.name).blob, placed(regions, for: layer.name).blob],
         to: layer.tops[0]),
       [regions.shape[0]] + item)
-    result.isGuess = image.isGuess || regions.isGuess
+    result.isShapeAssumed = image.isShapeAssumed || regions.isShapeAssumed
     return result
   }
 }
@@ -86,7 +86,7 @@ enum ProposalLayer: RegionConverter {
       + "`post_nms_topn`, `nms_thresh`; always `post_nms_topn` rows, those after the last region "
       + "−1, 0, 0, 0, 0", version: 4)
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let parameters = layer.parameters("proposal_param")
     var settings = RegionSettings()
     settings.stride = try parameters.int("feat_stride", atLeast: 1)
@@ -112,7 +112,7 @@ enum PythonLayer: RegionConverter {
       + "by at most 0.7", refused: "every other layer, because its code is in another file",
     version: 4)
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     if let error = refusal(of: layer) { throw error }
     var settings = RegionSettings()
     let text = try layer.parameters("python_param").string("param_str")
@@ -133,7 +133,7 @@ enum PythonLayer: RegionConverter {
 
 extension PythonLayer {
   /// The error of a layer whose code is not known; nil for py-faster-rcnn's.
-  static func refusal(of layer: CaffeLayer) -> ModelError? {
+  static func refusal(of layer: LayerCall) -> ModelError? {
     let parameters = layer.parameters("python_param")
     let module = (try? parameters.string("module")) ?? ""
     let name = (try? parameters.string("layer")) ?? ""
@@ -158,7 +158,7 @@ private struct RegionSettings {
   var overlap = 0.7
   var keepsSmall = false
 
-  func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(3...3)
     try layer.require(
       (1...2).contains(layer.tops.count),
@@ -171,7 +171,7 @@ private struct RegionSettings {
     for (input, factor) in zip(layer.inputs, [2, 4]) {
       try layer.requireImages(input)
       try layer.require(
-        input.isGuess || (input.shape[0] == 1 && input.shape[1] == factor * anchors),
+        input.isShapeAssumed || (input.shape[0] == 1 && input.shape[1] == factor * anchors),
         "its bottom \(input.shapeText) must have \(factor * anchors) channels: \(factor) for each of "
           + "\(counted(anchors, "anchor"))")
     }
@@ -196,7 +196,7 @@ private struct RegionSettings {
 /// The text that a Python layer gets: YAML with numbers and lists of numbers.
 private enum PythonSettings {
   /// - Throws: `.unsupported` if it is another kind of text.
-  static func parse(_ text: String, _ layer: CaffeLayer) throws -> [(String, [Double])] {
+  static func parse(_ text: String, _ layer: LayerCall) throws -> [(String, [Double])] {
     // Tags such as `!!python/tuple` change nothing about a list.
     let words = text.split(whereSeparator: { $0.isWhitespace || "{}'\"".contains($0) })
       .filter { !$0.hasPrefix("!!") }.joined()
@@ -221,7 +221,7 @@ private enum PythonSettings {
     return settings
   }
 
-  private static func fault(_ text: String, _ layer: CaffeLayer) -> ModelError {
+  private static func fault(_ text: String, _ layer: LayerCall) -> ModelError {
     layer.unsupported(
       "'\(text)' is not a list of settings with numeric values", field: "python_param.param_str")
   }

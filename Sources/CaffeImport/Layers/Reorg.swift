@@ -8,7 +8,7 @@ enum Reorg: SingleInputConverter {
   static let source = SourceLayer(
     "Reorg", becomes: "reshape, reorganizeData, reshape", options: "`stride`, `reverse`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     try layer.requireImages(input)
     let parameters = layer.parameters("reorg_param")

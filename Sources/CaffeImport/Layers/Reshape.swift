@@ -11,12 +11,12 @@ enum ReshapeLayer: SingleInputConverter {
     options: "`shape` with 0 and −1, `axis`, `num_axes`",
     refused: "more than five axes, which Core ML's blobs cannot have")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     let whole = layer.input.wholeShape
     return batch.axis(reshaping: whole, to: try shape(layer, of: whole))
   }
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     var shape = try shape(layer, of: input.wholeShape)
     if let batch = input.batch, let axis = batch.axis(reshaping: input.wholeShape, to: shape) {
@@ -25,7 +25,7 @@ enum ReshapeLayer: SingleInputConverter {
     return try network.reshaped(input, to: shape, layer, output: layer.tops[0])
   }
 
-  private static func shape(_ layer: CaffeLayer, of shape: [Int]) throws -> [Int] {
+  private static func shape(_ layer: LayerCall, of shape: [Int]) throws -> [Int] {
     let parameters = layer.parameters("reshape_param")
     let rank = shape.count
     let first = try parameters.int("axis", default: 0)
@@ -77,12 +77,12 @@ enum FlattenLayer: SingleInputConverter {
     "Flatten", becomes: "flatten; reshape for axes other than the last three",
     options: "`axis`, `end_axis`")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     let (first, last) = try axes(layer)
     return batch.axis < first ? batch.axis : batch.axis > last ? batch.axis - (last - first) : nil
   }
 
-  private static func axes(_ layer: CaffeLayer) throws -> (first: Int, last: Int) {
+  private static func axes(_ layer: LayerCall) throws -> (first: Int, last: Int) {
     let parameters = layer.parameters("flatten_param")
     let first = try layer.input.axis(parameters.int("axis"), "flatten_param.axis", of: layer)
     let last = try layer.input.axis(parameters.int("end_axis"), "flatten_param.end_axis", of: layer)
@@ -90,7 +90,7 @@ enum FlattenLayer: SingleInputConverter {
     return (first, last)
   }
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     let (first, last) = try axes(layer)
     let count = try input.count(first..<last + 1)
@@ -114,11 +114,11 @@ enum PermuteLayer: CaffeLayerConverter {
     "Permute", becomes: "permute; transpose if a batch larger than 1 moves",
     options: "`order`")
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     try order(layer).firstIndex(of: batch.axis)
   }
 
-  private static func order(_ layer: CaffeLayer) throws -> [Int] {
+  private static func order(_ layer: LayerCall) throws -> [Int] {
     let parameters = layer.parameters("permute_param")
     var order = try parameters.ints("order", atLeast: 0)
     let rank = layer.input.shape.count
@@ -130,7 +130,7 @@ enum PermuteLayer: CaffeLayerConverter {
     return order
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let input = network.five(try layer.onlyInput, for: layer.name)
     let order = try order(layer)
     let rank = order.count
@@ -143,7 +143,7 @@ enum PermuteLayer: CaffeLayerConverter {
     if let batch = target.firstIndex(of: Placement.batch), permuted.shape[batch] != 1,
       permuted.axes[batch] != Placement.batch
     {
-      target = CaffeNetwork.orderedAxes(permuted.shape)
+      target = CaffeWriter.orderedAxes(permuted.shape)
     }
     return [network.placed(permuted, axes: target, for: layer.name)]
   }

@@ -9,7 +9,7 @@ enum SPP: SingleInputConverter {
     "SPP", becomes: "pooling and flatten for each level, concat",
     options: "`pyramid_height`, `pool`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     try layer.requireImages(input)
     let parameters = layer.parameters("spp_param")

@@ -12,22 +12,22 @@ enum ScaleLayer: CaffeLayerConverter {
       + "with two bottoms multiply, bias",
     options: "`axis`, `num_axes`, `bias_term`; one or two bottoms")
 
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
-    CoveredAxes.inputAxes(layer.parameters("scale_param"), bottom: index, shape: shape)
+  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? {
+    BroadcastAxes.inputAxes(layer.parameters("scale_param"), bottom: index, shape: shape)
   }
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
-    try CoveredAxes.batchAxis(layer, layer.parameters("scale_param"))
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
+    try BroadcastAxes.batchAxis(layer, layer.parameters("scale_param"))
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     let parameters = layer.parameters("scale_param")
     let hasBias = try parameters.bool("bias_term")
     let input = network.five(layer.inputs[0], for: layer.name)
-    let covered = try CoveredAxes(parameters, input, layer.inputs.dropFirst().first)
+    let covered = try BroadcastAxes(parameters, input, layer.inputs.dropFirst().first)
     if layer.inputs.count == 2 {
-      let factor = try network.stretching(layer.inputs[1], covered, input, layer)
+      let factor = try network.broadcasting(layer.inputs[1], covered, input, layer)
       guard hasBias else {
         return [
           input.with(
@@ -55,21 +55,21 @@ enum BiasLayer: CaffeLayerConverter {
     "Bias", becomes: "bias; with two bottoms add", options: "`axis`, `num_axes`; one or two bottoms"
   )
 
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? {
-    CoveredAxes.inputAxes(layer.parameters("bias_param"), bottom: index, shape: shape)
+  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? {
+    BroadcastAxes.inputAxes(layer.parameters("bias_param"), bottom: index, shape: shape)
   }
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
-    try CoveredAxes.batchAxis(layer, layer.parameters("bias_param"))
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
+    try BroadcastAxes.batchAxis(layer, layer.parameters("bias_param"))
   }
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     let input = network.five(layer.inputs[0], for: layer.name)
-    let covered = try CoveredAxes(
+    let covered = try BroadcastAxes(
       layer.parameters("bias_param"), input, layer.inputs.dropFirst().first)
     if layer.inputs.count == 2 {
-      let bias = try network.stretching(layer.inputs[1], covered, input, layer)
+      let bias = try network.broadcasting(layer.inputs[1], covered, input, layer)
       return [
         input.with(
           network.sum([input.blob, bias], layer.name, to: layer.tops[0]))
@@ -83,7 +83,7 @@ enum BiasLayer: CaffeLayerConverter {
 }
 
 /// The axes along which a weight or a second bottom varies; it is broadcast along the others.
-struct CoveredAxes: Sendable {
+struct BroadcastAxes: Sendable {
   let range: Range<Int>
   let shape: [Int]
   /// The places in the blob of those axes that are longer than 1.
@@ -135,10 +135,10 @@ struct CoveredAxes: Sendable {
   }
 
   /// The batch of the first bottom, if what is broadcast has the same or none.
-  static func batchAxis(_ layer: CaffeLayer, _ parameters: CaffeParameters) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ parameters: CaffeParameters) throws -> Int? {
     guard let batch = layer.input.batch else { return nil }
     let second = layer.inputs.dropFirst().first
-    let range = try CoveredAxes(parameters, layer.input, second).range
+    let range = try BroadcastAxes(parameters, layer.input, second).range
     guard range.contains(batch.axis) else { return second?.batch == nil ? batch.axis : nil }
     let own = OmittedBatch(axis: batch.axis - range.lowerBound, size: batch.size)
     return second?.batch == own ? batch.axis : nil
@@ -148,24 +148,24 @@ struct CoveredAxes: Sendable {
   var isChannel: Bool { range.count == 1 && places.allSatisfy { $0 == Placement.channel } }
 }
 
-extension CaffeNetwork {
+extension CaffeWriter {
   /// The second bottom with its axes in the same places as in the first one.
-  fileprivate mutating func stretching(
-    _ second: CaffeTensor, _ covered: CoveredAxes, _ first: CaffeTensor, _ layer: CaffeLayer
+  fileprivate mutating func broadcasting(
+    _ second: CaffeTensor, _ covered: BroadcastAxes, _ first: CaffeTensor, _ layer: LayerCall
   ) throws -> String {
     blob(of: second, axes: Array(first.axes[covered.range]), layer)
   }
 
   /// scale · x + bias
   mutating func scaled(
-    _ input: CaffeTensor, _ covered: CoveredAxes, _ factors: FloatValues, _ bias: FloatValues?,
+    _ input: CaffeTensor, _ covered: BroadcastAxes, _ factors: FloatValues, _ bias: FloatValues?,
     _ name: String, to output: String? = nil
   ) throws -> CaffeTensor {
-    if let (shape, values) = try stretched(factors, covered, input) {
+    if let (shape, values) = try broadcast(factors, covered, input) {
       var scale = CoreMLModel.Scale()
       scale.shapeScale = shape
       scale.scale = Weights(values)
-      if let bias, let (shape, values) = try stretched(bias, covered, input) {
+      if let bias, let (shape, values) = try broadcast(bias, covered, input) {
         scale.hasBias = true
         scale.shapeBias = shape
         scale.bias = Weights(values)
@@ -182,10 +182,10 @@ extension CaffeNetwork {
 
   /// x + bias
   mutating func shifted(
-    _ input: CaffeTensor, _ covered: CoveredAxes, _ values: FloatValues, _ name: String,
+    _ input: CaffeTensor, _ covered: BroadcastAxes, _ values: FloatValues, _ name: String,
     to output: String? = nil
   ) throws -> CaffeTensor {
-    if let (shape, values) = try stretched(values, covered, input) {
+    if let (shape, values) = try broadcast(values, covered, input) {
       var bias = CoreMLModel.Bias()
       bias.shape = shape
       bias.bias = Weights(values)
@@ -198,8 +198,8 @@ extension CaffeNetwork {
 
   /// The values in one of the shapes that Core ML broadcasts: `[1]`, `[C]`, `[1, H, W]`, `[C, H,
   /// W]`. Nil if they vary along Seq or Batch.
-  private func stretched(
-    _ values: FloatValues, _ covered: CoveredAxes, _ input: CaffeTensor
+  private func broadcast(
+    _ values: FloatValues, _ covered: BroadcastAxes, _ input: CaffeTensor
   ) throws -> (shape: [Int], values: FloatValues)? {
     let places = covered.places
     if places.isEmpty { return ([1], values.shaped([values.count])) }
@@ -231,7 +231,7 @@ extension CaffeNetwork {
 
   /// A constant of exact rank that can be broadcast to the input's blob.
   private mutating func exactConstant(
-    _ values: FloatValues, _ covered: CoveredAxes, _ input: CaffeTensor, _ name: String
+    _ values: FloatValues, _ covered: BroadcastAxes, _ input: CaffeTensor, _ name: String
   ) -> String {
     let order = covered.range.map { input.axes[$0] }
     let sorted = order.indices.sorted { order[$0] < order[$1] }
@@ -246,7 +246,7 @@ extension CaffeNetwork {
   /// Makes the factors gamma and beta of the normalization that produced `input`; Caffe's layer has
   /// none.
   fileprivate mutating func joinBatchnorm(
-    _ input: CaffeTensor, _ covered: CoveredAxes, _ factors: FloatValues, _ bias: FloatValues?
+    _ input: CaffeTensor, _ covered: BroadcastAxes, _ factors: FloatValues, _ bias: FloatValues?
   ) -> Bool {
     guard input.readers <= 1, covered.isChannel, factors.count == input.blobShape[Placement.channel]
     else { return false }

@@ -7,7 +7,7 @@ enum ShuffleChannel: SingleInputConverter {
   static let source = SourceLayer(
     "ShuffleChannel", becomes: "reshape, permute, reshape", options: "`group`")
 
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor {
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor {
     let input = layer.input
     try layer.requireImages(input)
     let parameters = layer.parameters("shuffle_channel_param")
@@ -20,9 +20,10 @@ enum ShuffleChannel: SingleInputConverter {
     var split = Reshape()
     split.targetShape = [groups, channels / groups, area]
     let parts = network.add(layer.part("groups"), split, [image.blob])
-    let turned = network.add(layer.part("turned"), Permute().with(\.axis, [0, 2, 1, 3]), [parts])
+    let transposed = network.add(
+      layer.part("turned"), Permute().with(\.axis, [0, 2, 1, 3]), [parts])
     var join = Reshape()
     join.targetShape = Array(input.shape[1...])
-    return image.with(network.add(layer.name, join, [turned], to: layer.tops[0]))
+    return image.with(network.add(layer.name, join, [transposed], to: layer.tops[0]))
   }
 }

@@ -12,7 +12,7 @@ enum UpsampleLayer: CaffeLayerConverter {
     options: "`scale`, `scale_h`, `scale_w`, `upsample_h`, `upsample_w`, `pad_out_h`, `pad_out_w`",
     refused: "a mask that is not the second top of a pooling layer of the same size")
 
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...2)
     let input = layer.inputs[0]
     try layer.requireImages(input)
@@ -32,7 +32,7 @@ enum UpsampleLayer: CaffeLayerConverter {
     return [network.add(upsample, image, as: layer, shape: Array(image.shape.prefix(2)) + size)]
   }
 
-  private static func size(_ layer: CaffeLayer, _ image: CaffeTensor) throws -> [Int] {
+  private static func size(_ layer: LayerCall, _ image: CaffeTensor) throws -> [Int] {
     let parameters = layer.parameters(
       layer.type == "Unpooling" ? "unpooling_param" : "upsample_param")
     let extents = Array(image.shape.suffix(2))
@@ -49,8 +49,8 @@ enum UpsampleLayer: CaffeLayerConverter {
   }
 
   private static func unpooled(
-    _ layer: CaffeLayer, _ image: CaffeTensor, _ mask: CaffeTensor, _ size: [Int],
-    _ network: inout CaffeNetwork
+    _ layer: LayerCall, _ image: CaffeTensor, _ mask: CaffeTensor, _ size: [Int],
+    _ network: inout CaffeWriter
   ) throws -> CaffeTensor {
     guard let maxima = mask.maxima, maxima.extents == size, mask.shape == image.shape else {
       throw layer.unsupported(

@@ -6,7 +6,7 @@ import TensorCore
 /// version of the blob, which later layers read.
 struct CaffeGraph {
   struct Node {
-    var layer: CaffeLayer
+    var layer: LayerCall
     var role: LayerRole
     /// Indices in `versions`, one per bottom.
     var inputs: [Int] = []
@@ -42,8 +42,8 @@ struct CaffeGraph {
     guard values.count <= Limits.layers else {
       throw ModelError(.limitExceeded, "\(values.count) layers; the limit is \(Limits.layers)")
     }
-    var layers: [CaffeLayer] = []
-    var others: [CaffeLayer] = []
+    var layers: [LayerCall] = []
+    var others: [LayerCall] = []
     for (index, value) in values.enumerated() {
       guard let message = value.message else { continue }
       if state.includes(message) {
@@ -63,8 +63,8 @@ struct CaffeGraph {
 
   /// The data layers of the other phase, if layers of this one read what nothing gives them.
   private static func sources(
-    _ others: [CaffeLayer], missingIn layers: [CaffeLayer]
-  ) -> [CaffeLayer] {
+    _ others: [LayerCall], missingIn layers: [LayerCall]
+  ) -> [LayerCall] {
     var given = Set(layers.flatMap(\.tops))
     let missing = Set(
       layers.filter { LayerRole($0) != .measuring }.flatMap(\.bottoms).filter {
@@ -79,8 +79,8 @@ struct CaffeGraph {
     }
   }
 
-  private static func layers(_ message: CaffeMessage, _ index: Int) throws -> [CaffeLayer] {
-    var layer = CaffeLayer(
+  private static func layers(_ message: CaffeMessage, _ index: Int) throws -> [LayerCall] {
+    var layer = LayerCall(
       name: message.string("name") ?? "", type: message.string("type") ?? "",
       bottoms: message.strings("bottom"), tops: message.strings("top"), index: index,
       message: message, position: message.fields.compactMap(\.position).first)
@@ -97,7 +97,7 @@ struct CaffeGraph {
     if layer.type == "SoftmaxWithLoss", layer.tops.count == 2, let bottom = layer.bottoms.first {
       return [
         layer,
-        CaffeLayer(
+        LayerCall(
           name: layer.tops[1], type: "Softmax", bottoms: [bottom], tops: [layer.tops[1]],
           index: index, message: message, position: layer.position),
       ]
@@ -105,10 +105,10 @@ struct CaffeGraph {
     return [layer]
   }
 
-  private mutating func connect(_ layers: [CaffeLayer]) throws {
+  private mutating func connect(_ layers: [LayerCall]) throws {
     var newest: [String: Int] = [:]
     var problems: [ModelError] = []
-    var makers: [String: CaffeLayer] = [:]
+    var makers: [String: LayerCall] = [:]
     for layer in layers { for top in layer.tops where makers[top] == nil { makers[top] = layer } }
     for layer in layers {
       var node = Node(layer: layer, role: LayerRole(layer))
@@ -154,7 +154,7 @@ struct CaffeGraph {
   }
 
   private static func unknown(
-    _ bottom: String, of layer: CaffeLayer, maker: CaffeLayer?
+    _ bottom: String, of layer: LayerCall, maker: LayerCall?
   ) -> ModelError {
     guard let maker else {
       return layer.error(
@@ -227,13 +227,13 @@ struct CaffeGraph {
   }
 
   /// The layer that makes the version, and the index of its top.
-  func producer(of version: Int) -> (layer: CaffeLayer, top: Int) {
+  func producer(of version: Int) -> (layer: LayerCall, top: Int) {
     let node = nodes[versions[version].producer]
     return (node.layer, node.outputs.firstIndex(of: version) ?? 0)
   }
 
   /// The needed layers that read the version, each with the index of its bottom.
-  func readers(of version: Int) -> [(layer: CaffeLayer, bottom: Int)] {
+  func readers(of version: Int) -> [(layer: LayerCall, bottom: Int)] {
     nodes.filter(\.isNeeded).flatMap { node in
       node.inputs.enumerated().filter { $0.element == version }.map { (node.layer, $0.offset) }
     }

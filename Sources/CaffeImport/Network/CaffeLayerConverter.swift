@@ -7,22 +7,22 @@ protocol CaffeLayerConverter: Sendable {
   static var source: SourceLayer { get }
   /// The places in `[Seq, Batch, C, H, W]` for the axes of a network input that is bottom `index`;
   /// nil for the standard places.
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]?
+  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]?
   /// The axis of the tops' batch if the interface leaves out the batch of a bottom; nil if the
   /// layer does not compute each item by itself, so that the model has to take the whole batch.
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int?
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int?
   /// Adds Core ML layers to the network.
   ///
   /// - Returns: a tensor for each of the layer's tops. If possible, blobs are named after the tops:
   ///   `network.add(layer.name, …, to: layer.tops[0])`.
   /// - Throws: `layer.error(…)`, `layer.unsupported(…)`, or the errors of its parameters.
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor]
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor]
 }
 
 extension CaffeLayerConverter {
-  static func inputAxes(_ layer: CaffeLayer, bottom index: Int, shape: [Int]) -> [Int]? { nil }
+  static func inputAxes(_ layer: LayerCall, bottom index: Int, shape: [Int]) -> [Int]? { nil }
 
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) throws -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     layer.sharesBatch && batch.axis == 0 ? 0 : nil
   }
 }
@@ -30,11 +30,11 @@ extension CaffeLayerConverter {
 /// A layer with one bottom and one top.
 protocol SingleInputConverter: CaffeLayerConverter {
   /// Adds Core ML layers to the network, and returns the top.
-  static func top(of layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> CaffeTensor
+  static func top(of layer: LayerCall, _ network: inout CaffeWriter) throws -> CaffeTensor
 }
 
 extension SingleInputConverter {
-  static func convert(_ layer: CaffeLayer, _ network: inout CaffeNetwork) throws -> [CaffeTensor] {
+  static func convert(_ layer: LayerCall, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     try layer.requireBottoms(1...1)
     return [try top(of: layer, &network)]
   }

@@ -4,7 +4,7 @@ import TensorCore
 /// has the schema's default; a field that the schema lacks has the value `default`.
 struct CaffeParameters: Sendable {
   /// The layer, for errors.
-  let layer: CaffeLayer
+  let layer: LayerCall
   /// The path of the message in the layer, such as `prior_box_param`.
   let path: String
   let message: CaffeMessage

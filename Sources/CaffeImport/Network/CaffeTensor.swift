@@ -20,11 +20,11 @@ struct CaffeTensor: Sendable {
   /// The batch that the interface leaves out, if the tensor has one item of it.
   var batch: OmittedBatch?
   /// Whether the shape is only the assumed one of a custom layer.
-  var isGuess = false
+  var isShapeAssumed = false
   /// The values, if they do not depend on any input.
   var constant: FloatValues?
   /// For a pooling layer's second top, the positions of the windows' maxima.
-  var maxima: WindowMaxima?
+  var maxima: PoolingIndices?
 
   /// A blob `[Seq, Batch, C, H, W]`; by default with Caffe's axes in their standard places.
   init(_ blob: String, _ shape: [Int], axes: [Int]? = nil) {
@@ -57,7 +57,7 @@ struct CaffeTensor: Sendable {
   var isExact: Bool { rank == shape.count && axes == Array(shape.indices) }
 
   /// The index of a Caffe axis; negative ones count from the end, starting with −1.
-  func axis(_ index: Int, _ field: String, of layer: CaffeLayer) throws -> Int {
+  func axis(_ index: Int, _ field: String, of layer: LayerCall) throws -> Int {
     try layer.require(
       index >= -shape.count && index < shape.count,
       "axis \(index) does not exist: its bottom has \(shape.count) axes", field: field)

@@ -5,7 +5,7 @@ import TensorCore
 
 /// A layer that becomes a custom layer because of a rule or because all layers may.
 struct CustomCaffeLayer {
-  let layer: CaffeLayer
+  let layer: LayerCall
   /// Nil if the layer is only allowed by `--custom-layers allow`.
   let rule: CustomLayerRule?
 
@@ -16,7 +16,7 @@ struct CustomCaffeLayer {
   ]
 
   /// The error for an unknown type; the hint shows a rule to paste.
-  static func unknownType(_ layer: CaffeLayer) -> ModelError {
+  static func unknownType(_ layer: LayerCall) -> ModelError {
     let subject = CustomLayerSubject(layer: layer.name, layerClass: layer.type)
     return layer.unsupported(
       "this layer type is not supported"
@@ -26,13 +26,13 @@ struct CustomCaffeLayer {
   }
 
   /// Whether the type is misspelled.
-  static func question(_ layer: CaffeLayer) -> String {
+  static func question(_ layer: LayerCall) -> String {
     UnsupportedLayers.question(
       layer.type, CaffeLayerRegistry.types.flatMap { $0.source.names })
   }
 
   /// What a rule for the layer can use.
-  static func refusal(of layer: CaffeLayer, _ error: ModelError) -> LayerRefusal {
+  static func refusal(of layer: LayerCall, _ error: ModelError) -> LayerRefusal {
     var refusal = LayerRefusal(error)
     refusal.configuration = object(layer.message)
     refusal.weights = layer.blobs.indices.map(String.init)
@@ -40,7 +40,7 @@ struct CustomCaffeLayer {
   }
 
   func convert(
-    _ shapes: CustomLayerShapes, _ network: inout CaffeNetwork
+    _ shapes: CustomLayerShapes, _ network: inout CaffeWriter
   ) throws -> [CaffeTensor] {
     let inputs = layer.inputs
     let first = try inputs.first.orThrow(
@@ -59,17 +59,17 @@ struct CustomCaffeLayer {
     let custom = try builder.layer(rule, className: layer.type, leavingOut: Self.bookkeeping)
     let outputs = network.add(layer.name, custom, inputs.map(\.blob), outputs: layer.tops)
     let known = network.outputShapes(
-      of: custom, inputs.map { $0.isGuess ? nil : $0.blobShape }, shapes, for: layer.name)
+      of: custom, inputs.map { $0.isShapeAssumed ? nil : $0.blobShape }, shapes, for: layer.name)
     return outputs.enumerated().map { index, blob in
       if let known, index < known.count { return first.with(blob, blobShape: known[index]) }
       var tensor = first.with(blob)
-      tensor.isGuess = true
+      tensor.isShapeAssumed = true
       return tensor
     }
   }
 
   private func convert(
-    _ formula: LayerFormula, _ network: inout CaffeNetwork
+    _ formula: LayerFormula, _ network: inout CaffeWriter
   ) throws -> CaffeTensor {
     try layer.require(
       layer.tops.count == 1,
@@ -86,7 +86,7 @@ struct CustomCaffeLayer {
       layer.unsupported("the formula's result has more than five axes"))
     var tensor = CaffeTensor(
       result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
-    tensor.isGuess = layer.inputs.contains(where: \.isGuess)
+    tensor.isShapeAssumed = layer.inputs.contains(where: \.isShapeAssumed)
     return tensor
   }
 

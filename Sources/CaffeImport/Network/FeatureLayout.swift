@@ -12,7 +12,7 @@ enum FeatureLayout {
   /// The shape of an output: `(C)`, `(C, H, W)`, all five axes if the first ones matter, or that of
   /// a blob of exact rank. Empty if a custom layer leaves it open.
   static func shape(_ tensor: CaffeTensor) -> [Int] {
-    if tensor.isGuess { return [] }
+    if tensor.isShapeAssumed { return [] }
     if tensor.rank != 5 { return tensor.shape.isEmpty ? [1] : tensor.shape }
     var five = [1, 1, 1, 1, 1]
     for (axis, size) in zip(tensor.axes, tensor.shape) { five[axis] = size }

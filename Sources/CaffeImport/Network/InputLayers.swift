@@ -10,7 +10,7 @@ struct CaffeInput: Sendable {
   /// Places of Caffe's axes in `[Seq, Batch, C, H, W]`.
   var axes: [Int]
   /// The layer; its `transform_param` may specify preprocessing.
-  var layer: CaffeLayer
+  var layer: LayerCall
   /// Whether the interface has the whole batch.
   var keepsBatch = false
 
@@ -38,7 +38,7 @@ struct CaffeInput: Sendable {
 
 enum InputShapes {
   /// The shapes of a layer's tops; nil if the file does not state one.
-  static func shapes(_ layer: CaffeLayer) throws -> [[Int]?] {
+  static func shapes(_ layer: LayerCall) throws -> [[Int]?] {
     let field: String
     switch layer.type {
     case "Input": field = "input_param"
@@ -64,7 +64,7 @@ enum InputShapes {
   }
 
   /// The shape from a layer that reads images from files: the size to which it crops or scales them.
-  private static func images(_ layer: CaffeLayer) throws -> [[Int]?] {
+  private static func images(_ layer: LayerCall) throws -> [[Int]?] {
     let transformation = layer.parameters("transform_param")
     let reader = layer.parameters("image_data_param")
     let crop = try transformation.int("crop_size", default: 0, atLeast: 0)
@@ -86,7 +86,7 @@ enum InputShapes {
   ///
   /// - Parameter channels: the number that the weights of the first layer take.
   static func shape(
-    _ declared: [Int]?, requested: [Int?]?, channels: Int?, name: String, layer: CaffeLayer
+    _ declared: [Int]?, requested: [Int?]?, channels: Int?, name: String, layer: LayerCall
   ) throws -> [Int] {
     let hint =
       "set it with \(setting: "inputShape") \(name.shellWord)=1,\(channels ?? 3),224,224, in Caffe's order, batch first"
@@ -123,7 +123,7 @@ enum InputShapes {
   ///
   /// - Throws: if they certainly do.
   static func placeholderNote(
-    _ shape: [Int], name: String, layer: CaffeLayer
+    _ shape: [Int], name: String, layer: LayerCall
   ) throws -> String? {
     guard shape.count == 4, shape[2] == shape[3] else { return nil }
     let example = "\(setting: "inputShape") \(name.shellWord)=1,\(shape[1]),368,368"
@@ -137,7 +137,7 @@ enum InputShapes {
       + "is a placeholder for a size that is set later, set it with \(example)"
   }
 
-  private static func checked(_ shape: [Int], _ layer: CaffeLayer) throws -> [Int] {
+  private static func checked(_ shape: [Int], _ layer: LayerCall) throws -> [Int] {
     try layer.require(
       shape.count <= 5, "the input has \(shape.count) axes; Core ML has five", code: .unsupported)
     do {
@@ -162,7 +162,7 @@ extension CaffeParameters {
 
 /// What the layers that read an input say of it.
 struct InputReaders {
-  let readers: [(layer: CaffeLayer, bottom: Int)]
+  let readers: [(layer: LayerCall, bottom: Int)]
   let weights: CaffeWeights?
 
   /// The channels that the weights of a convolution take.

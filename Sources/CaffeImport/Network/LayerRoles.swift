@@ -29,7 +29,7 @@ enum LayerRole: Sendable {
 
   /// The role of a layer: one that takes nothing and has no conversion reads its data elsewhere, as
   /// Python's data layers do; one whose top counts as a loss is for training.
-  init(_ layer: CaffeLayer) {
+  init(_ layer: LayerCall) {
     self.init(layer.type)
     if layer.type == "Dropout", !Dropout.scales(layer) { self = .passing }
     guard case .computing = self,

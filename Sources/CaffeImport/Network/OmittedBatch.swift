@@ -11,7 +11,7 @@ struct OmittedBatch: Equatable, Sendable {
   }
 }
 
-extension CaffeLayer {
+extension LayerCall {
   /// Whether all bottoms have the same omitted batch.
   var sharesBatch: Bool { inputs.allSatisfy { $0.batch == inputs[0].batch } }
 
@@ -32,7 +32,7 @@ extension CaffeLayer {
 protocol ElementwiseConverter: CaffeLayerConverter {}
 
 extension ElementwiseConverter {
-  static func batchAxis(_ layer: CaffeLayer, _ batch: OmittedBatch) -> Int? {
+  static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) -> Int? {
     layer.sharesBatch ? batch.axis : nil
   }
 }

@@ -13,7 +13,7 @@ final class LayerUsage: @unchecked Sendable {
   func read(_ field: String) { fields.insert(field) }
 }
 
-extension CaffeLayer {
+extension LayerCall {
   /// Rejects settings of Caffe forks that nothing has read, unless they are known not to affect the
   /// result.
   func requireSettingsRead() throws { try requireRead(message, path: "") }

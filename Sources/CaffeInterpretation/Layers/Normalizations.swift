@@ -191,7 +191,7 @@ extension CaffeOperations {
     let shifts =
       try settings.bool("bias_term")
       ? try layer.weight(isTwo ? 0 : 1, shape: shape).values : nil
-    return stretched(layer.input, axis, shape) { $0 * factors[$1] + (shifts?[$1] ?? 0) }
+    return broadcast(layer.input, axis, shape) { $0 * factors[$1] + (shifts?[$1] ?? 0) }
   }
 
   /// bias_layer.cpp
@@ -199,7 +199,7 @@ extension CaffeOperations {
     let (axis, shape) = try coveredAxes(layer.settings("bias_param"), layer)
     let shifts =
       layer.bottoms.count == 2 ? layer.bottoms[1].values : try layer.weight(0, shape: shape).values
-    return stretched(layer.input, axis, shape) { $0 + shifts[$1] }
+    return broadcast(layer.input, axis, shape) { $0 + shifts[$1] }
   }
 
   /// The axes of the first bottom that the factors have: those of the second bottom from `axis` on,
@@ -226,7 +226,7 @@ extension CaffeOperations {
   }
 
   /// A function of each element and the index of its factor.
-  private static func stretched(
+  private static func broadcast(
     _ input: DoubleArray, _ axis: Int, _ shape: [Int], _ function: (Double, Int) -> Double
   ) -> DoubleArray {
     var result = input

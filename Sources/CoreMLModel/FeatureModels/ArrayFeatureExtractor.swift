@@ -7,7 +7,7 @@ package struct ArrayFeatureExtractor: FeatureModelParameters {
 
   package static let fields: Fields = [.ints("extractIndex", \.indices)]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireFeatures(description.input, "description.input", [.multiArray], count: 1)
     faults.requireFeatures(
       description.output, "description.output", [.double, .int64, .multiArray], count: 1)

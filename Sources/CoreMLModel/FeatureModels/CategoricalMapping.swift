@@ -71,7 +71,7 @@ package struct CategoricalMapping: FeatureModelParameters {
       ]),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     let fits: Bool
     switch mapping {
     case .stringToInt64?:

@@ -9,7 +9,7 @@ package struct DictVectorizer: FeatureModelParameters {
     .labels(\.keys, string: "stringToIndex", int64: "int64ToIndex")
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireFeatures(description.input, "description.input", [.dictionary], count: 1)
     faults.requireFeatures(
       description.output, "description.output", [.multiArray, .dictionary], count: 1)

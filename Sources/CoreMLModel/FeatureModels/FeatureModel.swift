@@ -11,7 +11,7 @@ package protocol FeatureModelParameters: SpecificationMessage {
   /// The labels of a classifier, in the order of its probabilities; nil for other models.
   var classLabels: ClassLabels? { get }
   /// Records faults in the parameters and in the interface.
-  func check(_ description: ModelDescription, _ faults: inout Faults)
+  func check(_ description: ModelDescription, _ faults: inout ValidationIssues)
   /// The parameters with other names of features.
   func renamingFeatures(_ rename: (String) -> String) -> Self
 }
@@ -28,7 +28,7 @@ extension FeatureModelParameters {
   package func renamingFeatures(_ rename: (String) -> String) -> Self { self }
   package var typeName: String { Self.typeName }
 
-  func checkModel(_ description: ModelDescription, _ faults: inout Faults) {
+  func checkModel(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     for input in description.input where input.type?.isOptional == true {
       faults.require(
         Self.allowsOptionalInputs, "description.input.\(input.name)",

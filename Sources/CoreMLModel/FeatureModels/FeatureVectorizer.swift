@@ -25,7 +25,7 @@ package struct FeatureVectorizer: FeatureModelParameters {
     return renamed
   }
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireNumbers(description)
     faults.requireFeatures(description.output, "description.output", [.multiArray], count: 1)
     let names = Set(description.input.map(\.name))

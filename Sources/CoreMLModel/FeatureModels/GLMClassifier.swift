@@ -31,7 +31,7 @@ package struct GLMClassifier: FeatureModelParameters {
     .classLabels(\.classLabels),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireNumbers(description)
     faults.requireClassifier(description, classLabels)
     faults.require(

@@ -20,7 +20,7 @@ package struct GLMRegressor: FeatureModelParameters {
     .value("postEvaluationTransform", \.transform),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireNumbers(description)
     faults.requireRegressor(description)
     faults.requireFeatures(description.output, "description.output", [.double, .multiArray])

@@ -8,5 +8,5 @@ package struct Identity: FeatureModelParameters {
 
   package static let fields: Fields = []
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {}
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {}
 }

@@ -107,7 +107,7 @@ package struct Imputer: FeatureModelParameters {
       ]),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireFeatures(
       description.input, "description.input", [.int64, .double, .multiArray, .string, .dictionary],
       count: 1)

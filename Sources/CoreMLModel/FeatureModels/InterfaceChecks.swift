@@ -18,7 +18,7 @@ extension FeatureType.Kind {
   }
 }
 
-extension Faults {
+extension ValidationIssues {
   /// Each of `features` must be of one of the sorts, and there must be `count` of them.
   mutating func requireFeatures(
     _ features: [FeatureDescription], _ place: String, _ sorts: Set<FeatureType.Kind.Sort>,

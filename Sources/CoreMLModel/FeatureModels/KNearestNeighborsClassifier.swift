@@ -60,7 +60,7 @@ package struct KNearestNeighborsClassifier: FeatureModelParameters {
     return labels?.withoutRepetition
   }
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireFeatures(description.input, "description.input", [.multiArray], count: 1)
     faults.requireClassifier(description, classLabels)
     guard let index else {

@@ -57,7 +57,7 @@ package struct NonMaximumSuppressionModel: FeatureModelParameters {
     return renamed
   }
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     func require(
       _ name: String, _ field: String, among features: [FeatureDescription],
       _ sort: FeatureType.Kind.Sort

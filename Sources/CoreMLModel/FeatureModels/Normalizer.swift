@@ -13,7 +13,7 @@ package struct Normalizer: FeatureModelParameters {
 
   package static let fields: Fields = [.value("normType", \.norm)]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireFeatures(description.input, "description.input", [.multiArray], count: 1)
     faults.requireFeatures(description.output, "description.output", [.multiArray], count: 1)
   }

@@ -17,7 +17,7 @@ package struct OneHotEncoder: FeatureModelParameters {
     .bool("outputSparse", \.isSparse), .value("handleUnknown", \.unknown),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireFeatures(description.input, "description.input", [.int64, .string], count: 1)
     faults.requireFeatures(
       description.output, "description.output", [isSparse ? .dictionary : .multiArray], count: 1)

@@ -10,7 +10,7 @@ package struct Scaler: FeatureModelParameters {
     .doubles("shiftValue", \.shift), .doubles("scaleValue", \.scale),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     let sorts: Set<FeatureType.Kind.Sort> = [.int64, .double, .multiArray]
     faults.requireFeatures(description.input, "description.input", sorts, count: 1)
     faults.requireFeatures(description.output, "description.output", sorts, count: 1)

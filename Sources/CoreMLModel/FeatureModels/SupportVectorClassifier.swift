@@ -23,7 +23,7 @@ package struct SupportVectorClassifier: FeatureModelParameters {
     .classLabels(\.classLabels),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireNumbers(description)
     faults.requireClassifier(description, classLabels)
     (kernel ?? KernelMessage()).check(&faults)

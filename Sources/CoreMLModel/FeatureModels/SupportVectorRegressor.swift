@@ -27,7 +27,7 @@ package struct SupportVectorRegressor: FeatureModelParameters {
     .double("rho", \.rho),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireNumbers(description)
     faults.requireRegressor(description)
     (kernel ?? KernelMessage()).check(&faults)

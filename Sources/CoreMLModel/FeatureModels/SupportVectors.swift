@@ -73,7 +73,7 @@ package struct KernelMessage: SpecificationMessage {
       ])
   ]
 
-  func check(_ faults: inout Faults) {
+  func check(_ faults: inout ValidationIssues) {
     switch kernel {
     case nil: faults.require(false, "kernel", "the kernel is missing")
     case .linear?: break
@@ -120,7 +120,7 @@ extension Field {
 }
 
 extension SupportVectors {
-  func check(_ faults: inout Faults) {
+  func check(_ faults: inout ValidationIssues) {
     switch self {
     case .dense(let vectors):
       if !vectors.isEmpty { faults.requireEqualRows(vectors, "denseSupportVectors") }

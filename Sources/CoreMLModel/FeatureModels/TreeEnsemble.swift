@@ -75,7 +75,7 @@ package struct TreeEnsemble: SpecificationMessage {
     .doubles("basePredictionValue", \.base),
   ]
 
-  func check(_ faults: inout Faults) {
+  func check(_ faults: inout ValidationIssues) {
     faults.require(
       (1...Limits.classLabels).contains(dimensions), "treeEnsemble.numPredictionDimensions",
       "\(dimensions) is invalid")

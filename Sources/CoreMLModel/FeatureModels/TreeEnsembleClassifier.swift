@@ -16,7 +16,7 @@ package struct TreeEnsembleClassifier: FeatureModelParameters {
     .classLabels(\.classLabels),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireNumbers(description)
     faults.requireClassifier(description, classLabels)
     let ensemble = ensemble ?? TreeEnsemble()

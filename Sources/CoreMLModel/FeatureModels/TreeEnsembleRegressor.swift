@@ -12,7 +12,7 @@ package struct TreeEnsembleRegressor: FeatureModelParameters {
     .message("treeEnsemble", \.ensemble), .value("postEvaluationTransform", \.transform),
   ]
 
-  package func check(_ description: ModelDescription, _ faults: inout Faults) {
+  package func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.requireNumbers(description)
     faults.requireRegressor(description)
     (ensemble ?? TreeEnsemble()).check(&faults)

@@ -82,7 +82,7 @@ package struct Activation: LayerParameters, ShapeKeepingLayer, SpecificationMess
     }
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(function != nil, "NonlinearityType", "the function is missing")
   }
 }

@@ -33,7 +33,7 @@ package struct Batchnorm: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(channels > 0, "channels", "0")
   }
 

@@ -45,7 +45,7 @@ package struct BiDirectionalLSTM: LayerParameters {
     }
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.requireRecurrent(activationsForwardLSTM, 3)
     faults.requireRecurrent(activationsBackwardLSTM, 3)
     faults.require(

@@ -49,7 +49,7 @@ package struct Split: LayerParameters {
     return Array(repeating: try shape.checked, count: nOutputs)
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(nOutputs > 0, "nOutputs", "0")
   }
 }
@@ -117,7 +117,7 @@ package struct ReorganizeData: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(blockSize > 1, "blockSize", "\(blockSize) is invalid; it must be at least 2")
   }
 }
@@ -182,7 +182,7 @@ package struct Slice: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     let haveOneSign = (startIndex < 0) == (endIndex < 0)
     faults.require(
       !haveOneSign || startIndex < endIndex, "endIndex",

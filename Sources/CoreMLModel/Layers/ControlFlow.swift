@@ -17,18 +17,18 @@ extension ControlLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] { [] }
 
   /// The faults of the layers inside, whose names come after the layer's own.
-  func checkNetworks(_ faults: inout Faults) {
+  func checkNetworks(_ faults: inout ValidationIssues) {
     for layer in networks.flatMap(\.layers) {
-      var own = Faults()
+      var own = ValidationIssues()
       layer.check(&own)
       faults.appendInside(own, layer)
     }
   }
 }
 
-extension Faults {
+extension ValidationIssues {
   /// Adds the findings of a layer of a network inside another layer.
-  mutating func appendInside(_ part: Faults, _ layer: NeuralNetworkLayer) {
+  mutating func appendInside(_ part: ValidationIssues, _ layer: NeuralNetworkLayer) {
     append(part) { error in
       var error = error.inLayer(layer.name, class: layer.parameters?.specificationTypeName)
       error.message = "in layer '\(layer.name)': \(error.message)"
@@ -66,7 +66,7 @@ package struct Branch: ControlLayer {
     }
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(ifBranch?.layers.isEmpty == false, "ifBranch", "the network has no layers")
     checkNetworks(&faults)
   }
@@ -100,7 +100,7 @@ package struct Loop: ControlLayer {
     }
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(bodyNetwork?.layers.isEmpty == false, "bodyNetwork", "the network has no layers")
     let hasCondition = conditionNetwork?.layers.isEmpty == false
     faults.require(

@@ -173,7 +173,7 @@ package struct Convolution: DynamicLayer {
     MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(outputChannels > 0, "outputChannels", "0")
     faults.require(kernelChannels > 0, "kernelChannels", "0")
     faults.catching { _ = try effectiveSizes() }

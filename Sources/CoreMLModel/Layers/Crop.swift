@@ -42,7 +42,7 @@ package struct Crop: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.catching { _ = try (cropAmounts ?? BorderAmounts()).resolved("cropAmounts") }
     faults.require(
       [0, 2].contains(offset.count), "offset", "\(offset) is invalid; two offsets are needed")

@@ -79,7 +79,7 @@ package struct Custom: LayerParameters {
     blobs.enumerated().map { NamedWeights("weights[\($0)]", [$1.storedCount], $1) }
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(
       !className.isEmpty, "className", "empty",
       hint: "name the class that implements the layer")

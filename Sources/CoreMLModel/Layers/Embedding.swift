@@ -28,7 +28,7 @@ package struct Embedding: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(inputDim > 0, "inputDim", "0")
     faults.require(outputChannels > 0, "outputChannels", "0")
   }

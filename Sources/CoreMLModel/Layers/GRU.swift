@@ -58,7 +58,7 @@ package struct GRU: GatedLayer {
     MultiplyAdds.recurrent(inputs, gates: 3, inputVectorSize, outputVectorSize)
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.requireRecurrent(activations, 2)
   }
 }

@@ -45,7 +45,7 @@ package struct InnerProduct: LayerParameters {
     MultiplyAdds.product(outputs.first, [inputChannels])
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(inputChannels > 0, "inputChannels", "0")
     faults.require(outputChannels > 0, "outputChannels", "0")
     if int8DynamicQuantize { faults.requireDynamicCodes(matrix) }

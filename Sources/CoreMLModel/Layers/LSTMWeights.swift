@@ -62,7 +62,7 @@ package struct LSTMWeights: SpecificationMessage {
     }
   }
 
-  func check(_ faults: inout Faults, _ path: String, _ params: LSTMParameters?) {
+  func check(_ faults: inout ValidationIssues, _ path: String, _ params: LSTMParameters?) {
     for part in Self.parts {
       let isNeeded =
         part.name.hasSuffix("BiasVector")

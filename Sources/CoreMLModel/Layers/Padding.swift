@@ -53,7 +53,7 @@ package struct Padding: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(kind != nil, "PaddingType", "the kind of padding is missing")
     faults.catching { _ = try explicitPadding() }
   }

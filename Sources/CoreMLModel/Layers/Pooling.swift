@@ -103,7 +103,7 @@ package struct Pooling: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     if !globalPooling {
       faults.catching { _ = try effectiveSizes() }
       faults.catching { _ = try explicitPadding([1, 1]) }

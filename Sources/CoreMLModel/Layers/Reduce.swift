@@ -50,7 +50,7 @@ package struct Reduce: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(
       mode != .argmax || ![.chw, .hw].contains(axis), "axis",
       "argmax needs one axis, C, H or W")

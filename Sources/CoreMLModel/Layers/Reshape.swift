@@ -40,7 +40,7 @@ package struct Reshape: LayerParameters {
     return [try BlobShape([sizes[0], shape.batch] + sizes.dropFirst()).checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(
       [3, 4].contains(targetShape.count), "targetShape",
       "\(targetShape) is invalid; three or four sizes are needed")
@@ -84,7 +84,7 @@ package struct Permute: LayerParameters {
     return [try BlobShape([moved[0], shape.batch] + moved.dropFirst()).checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(
       axis.sorted() == [0, 1, 2, 3], "axis",
       "\(axis) is not a permutation of the axes 0 to 3")

@@ -58,7 +58,7 @@ package struct Upsample: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.catching { _ = try effectiveFactors() }
     faults.require(
       scalingFactor.isEmpty || fractionalScalingFactor.isEmpty, "fractionalScalingFactor",
@@ -105,7 +105,7 @@ package struct ResizeBilinear: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.catching { _ = try sizePair(targetSize, 1, "targetSize") }
   }
 }
@@ -158,7 +158,7 @@ package struct CropResize: LayerParameters {
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.catching { _ = try sizePair(targetSize, 1, "targetSize") }
   }
 }

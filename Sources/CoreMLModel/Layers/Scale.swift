@@ -20,14 +20,14 @@ package struct Scale: LayerParameters {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
-    try shape.requireStretched(shapeScale, "shapeScale")
-    if hasBias { try shape.requireStretched(shapeBias, "shapeBias") }
+    try shape.requireBroadcast(shapeScale, "shapeScale")
+    if hasBias { try shape.requireBroadcast(shapeBias, "shapeBias") }
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
-    faults.requireStretchable(shapeScale, "shapeScale")
-    if hasBias { faults.requireStretchable(shapeBias, "shapeBias") }
+  package func check(_ faults: inout ValidationIssues) {
+    faults.requireBroadcastable(shapeScale, "shapeScale")
+    if hasBias { faults.requireBroadcastable(shapeBias, "shapeBias") }
   }
 }
 
@@ -42,12 +42,12 @@ package struct Bias: LayerParameters {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
-    try shape.requireStretched(self.shape, "shape")
+    try shape.requireBroadcast(self.shape, "shape")
     return [try shape.checked]
   }
 
-  package func check(_ faults: inout Faults) {
-    faults.requireStretchable(shape, "shape")
+  package func check(_ faults: inout ValidationIssues) {
+    faults.requireBroadcastable(shape, "shape")
   }
 }
 
@@ -68,14 +68,14 @@ package struct LoadConstant: LayerParameters {
     return [try BlobShape([1, 1] + shape).checked]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(shape.count == 3, "shape", "\(shape) is invalid; three sizes are needed")
   }
 }
 
 extension BlobShape {
   /// Throws unless a constant of `sizes` can be broadcast to C, H, W.
-  fileprivate func requireStretched(_ sizes: [Int], _ field: String) throws {
+  fileprivate func requireBroadcast(_ sizes: [Int], _ field: String) throws {
     let own = [channels, height, width]
     let fits =
       switch sizes.count {

@@ -40,7 +40,7 @@ package struct SimpleRecurrent: GatedLayer {
     MultiplyAdds.recurrent(inputs, gates: 1, inputVectorSize, outputVectorSize)
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.requireRecurrent(activation.map { [$0] } ?? [], 1)
   }
 }

@@ -38,7 +38,7 @@ package struct UniDirectionalLSTM: LayerParameters {
     weightParams?.named("weightParams", inputVectorSize, outputVectorSize) ?? []
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.requireRecurrent(activations, 3)
     faults.require(weightParams != nil, "weightParams", "the weights are missing")
     weightParams?.check(&faults, "weightParams", params)

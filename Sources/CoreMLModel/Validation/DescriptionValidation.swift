@@ -3,7 +3,7 @@ import TensorCore
 
 extension ModelDescription {
   /// - Parameter version: the version of the format; flexible sizes are valid from version 3 on.
-  func check(version: Int, _ faults: inout Faults) {
+  func check(version: Int, _ faults: inout ValidationIssues) {
     faults.require(!output.isEmpty, "description.output", "the model has no output")
     for (path, features) in [("description.input", input), ("description.output", output)] {
       let isInput = path == "description.input"
@@ -25,7 +25,7 @@ extension ModelDescription {
   }
 
   /// A network needs at least one required input.
-  func checkOptionalInputs(_ faults: inout Faults) {
+  func checkOptionalInputs(_ faults: inout ValidationIssues) {
     faults.require(
       input.isEmpty || input.contains { $0.type?.isOptional != true }, "description.input",
       input.count == 1
@@ -36,7 +36,7 @@ extension ModelDescription {
 
 extension FeatureDescription {
   fileprivate func check(
-    _ field: String, isInput: Bool, _ version: Int, _ faults: inout Faults
+    _ field: String, isInput: Bool, _ version: Int, _ faults: inout ValidationIssues
   ) {
     switch type?.kind {
     case nil: faults.require(false, field, "the feature has no type")
@@ -92,7 +92,7 @@ extension SizeRange {
 }
 
 extension ArrayFeatureType {
-  fileprivate func checkShapes(_ field: String, _ faults: inout Faults) {
+  fileprivate func checkShapes(_ field: String, _ faults: inout ValidationIssues) {
     switch flexibility {
     case .enumerated(let shapes)?:
       faults.require(!shapes.isEmpty, "\(field).enumeratedShapes", "there are none")
@@ -121,7 +121,7 @@ extension ArrayFeatureType {
   }
 
   fileprivate func checkDefault(
-    _ field: String, version: Int, isOptional: Bool, _ faults: inout Faults
+    _ field: String, version: Int, isOptional: Bool, _ faults: inout ValidationIssues
   ) {
     guard let defaultValue else { return }
     let fits =
@@ -138,7 +138,7 @@ extension ArrayFeatureType {
 }
 
 extension ImageFeatureType {
-  fileprivate func checkSizes(_ field: String, _ faults: inout Faults) {
+  fileprivate func checkSizes(_ field: String, _ faults: inout ValidationIssues) {
     let hasDefault = width > 0 && height > 0
     switch flexibility {
     case .enumerated(let sizes)?:

@@ -27,8 +27,8 @@ extension Model {
   /// Every reason why Core ML would reject the model, in file order; empty for a valid model.
   public func validate() -> [ModelError] { faults().errors }
 
-  func faults() -> Faults {
-    var faults = Faults()
+  func faults() -> ValidationIssues {
+    var faults = ValidationIssues()
     checkVersion(&faults)
     guard let description else {
       faults.require(false, "description", "the model has no description")
@@ -53,7 +53,7 @@ extension Model {
 
   /// Says what a file of kraken is, which has the form of a Core ML model but no network that runs:
   /// its layers store the weights of the network that `connectVGSLNetwork` builds.
-  private func checkStore(_ faults: inout Faults) -> Bool {
+  private func checkStore(_ faults: inout ValidationIssues) -> Bool {
     guard let specification = storedVGSLNetwork else { return false }
     faults.require(
       false, "description.metadata.vgsl",
@@ -65,7 +65,7 @@ extension Model {
     return true
   }
 
-  private func checkVersion(_ faults: inout Faults) {
+  private func checkVersion(_ faults: inout ValidationIssues) {
     let known = 1...SpecificationVersion.newest
     faults.require(
       known.contains(specificationVersion), "specificationVersion",
@@ -77,7 +77,7 @@ extension Model {
   }
 
   private func check(
-    _ network: NeuralNetwork, _ description: ModelDescription, _ faults: inout Faults
+    _ network: NeuralNetwork, _ description: ModelDescription, _ faults: inout ValidationIssues
   ) {
     var inputs: [String: [Int]] = [:]
     for feature in description.input {
@@ -105,12 +105,12 @@ extension Model {
     for feature in vectors { inputs[feature.name]?[0] = 65_537 }
     let long = vectors.isEmpty ? short : network.inferredShapes(inputs: inputs)
     let shapes = short.shapes.filter { $0.value.dropFirst() == long.shapes[$0.key]?.dropFirst() }
-    // Faults in parameters have already been reported.
+    // ValidationIssues in parameters have already been reported.
     let named = Set(faults.errors.compactMap(\.layer))
     let alsoLong = Set(long.errors.compactMap(\.layer))
     let layers = Dictionary(
       network.layers.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-    var own = Faults()
+    var own = ValidationIssues()
     own.append(
       short.errors.filter { error in
         guard let layer = layers[error.layer ?? ""], !named.contains(layer.name),
@@ -128,7 +128,7 @@ extension Model {
 
   private func checkOutputs(
     _ network: NeuralNetwork, _ description: ModelDescription, _ shapes: [String: [Int]],
-    _ faults: inout Faults
+    _ faults: inout ValidationIssues
   ) {
     var predicted: Set<String> = []
     switch type {
@@ -172,7 +172,7 @@ extension Model {
 
 extension NeuralNetworkClassifier {
   fileprivate func check(
-    _ description: ModelDescription, _ shapes: [String: [Int]], _ faults: inout Faults
+    _ description: ModelDescription, _ shapes: [String: [Int]], _ faults: inout ValidationIssues
   ) {
     let count: Int
     let isString: Bool

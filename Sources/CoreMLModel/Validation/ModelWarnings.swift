@@ -12,14 +12,14 @@ extension Model {
   }
 
   private func suspicions() -> [ModelError] {
-    var faults = Faults()
+    var faults = ValidationIssues()
     warnOfVersion(&faults)
     warnOfWeights(&faults)
     if let network = neuralNetwork {
       network.warnOfUnread(description, &faults)
       network.warnOfPreprocessing(&faults)
       for (index, layer) in network.layers.enumerated() {
-        var own = Faults()
+        var own = ValidationIssues()
         layer.warn(&own)
         faults.append(
           own.errors.map {
@@ -36,7 +36,7 @@ extension Model {
     return faults.errors
   }
 
-  private func warnOfVersion(_ faults: inout Faults) {
+  private func warnOfVersion(_ faults: inout ValidationIssues) {
     guard (1...SpecificationVersion.newest).contains(specificationVersion) else { return }
     let demands = demands(above: specificationVersion)
     for demand in demands {
@@ -51,7 +51,7 @@ extension Model {
       hint: SpecificationVersion.oldestSystem(needed).map { "with it \($0) load the model" })
   }
 
-  private func warnOfWeights(_ faults: inout Faults) {
+  private func warnOfWeights(_ faults: inout ValidationIssues) {
     guard neuralNetwork != nil else { return }
     for weights in nonFiniteWeights {
       let text = "\(weights.count) of \(weights.total) values are NaN or infinite"
@@ -66,7 +66,8 @@ extension Model {
 
 extension NeuralNetwork {
   /// Warns of blobs and inputs that nothing reads.
-  fileprivate func warnOfUnread(_ description: ModelDescription?, _ faults: inout Faults) {
+  fileprivate func warnOfUnread(_ description: ModelDescription?, _ faults: inout ValidationIssues)
+  {
     guard let description, namesAllBlobs else { return }
     let read = Set(layers.flatMap(\.input))
     let given = read.union(description.output.map(\.name))
@@ -84,7 +85,7 @@ extension NeuralNetwork {
     }
   }
 
-  fileprivate func warnOfPreprocessing(_ faults: inout Faults) {
+  fileprivate func warnOfPreprocessing(_ faults: inout ValidationIssues) {
     for (index, step) in preprocessing.enumerated() {
       guard case .scaler(let scaler)? = step.preprocessor else { continue }
       faults.require(
@@ -95,7 +96,7 @@ extension NeuralNetwork {
 }
 
 extension NeuralNetworkLayer {
-  fileprivate func warn(_ faults: inout Faults) {
+  fileprivate func warn(_ faults: inout ValidationIssues) {
     faults.require(!name.isEmpty, "name", "the layer has no name")
     switch parameters {
     case let layer as Convolution: faults.warnOfZeros(layer.kernel, "weights")
@@ -116,7 +117,7 @@ extension NeuralNetworkLayer {
 }
 
 extension NeuralNetworkClassifier {
-  fileprivate func warn(_ description: ModelDescription?, _ faults: inout Faults) {
+  fileprivate func warn(_ description: ModelDescription?, _ faults: inout ValidationIssues) {
     let labels: [String]
     let isString: Bool
     switch classLabels {
@@ -169,7 +170,7 @@ extension NeuralNetworkLayer {
   fileprivate var givesScores: Bool { parameters is InnerProduct || parameters is Convolution }
 }
 
-extension Faults {
+extension ValidationIssues {
   fileprivate mutating func warnOfZeros(_ weights: Weights?, _ field: String) {
     guard let values = weights?.floatValue, values.count > 0 else { return }
     require(values.contains { $0 != 0 }, field, "all \(values.count) values are 0")

@@ -7,7 +7,7 @@ extension NeuralNetwork {
   }
 
   /// Checks names, blobs and parameters of the layers.
-  func checkLayers(_ description: ModelDescription, _ faults: inout Faults) {
+  func checkLayers(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.require(!layers.isEmpty, "layers", "the network has no layers")
     faults.require(
       layers.count <= Limits.layers, "layers",
@@ -17,7 +17,7 @@ extension NeuralNetwork {
     var ranks = DeclaredRanks(self, description)
     let isComplete = namesAllBlobs
     for (index, layer) in layers.enumerated() {
-      var own = Faults()
+      var own = ValidationIssues()
       layer.check(&own)
       checkRanks(layer, &ranks, &own)
       if arrayInputShapeMapping == .rank5, description.hasArrayInput {
@@ -45,7 +45,7 @@ extension NeuralNetwork {
   }
 
   /// Checks that scaling and mean images belong to images.
-  func checkPreprocessing(_ inputs: [FeatureDescription], _ faults: inout Faults) {
+  func checkPreprocessing(_ inputs: [FeatureDescription], _ faults: inout ValidationIssues) {
     for (index, step) in preprocessing.enumerated() {
       let field = "preprocessing[\(index)]"
       let feature = inputs.first { feature in
@@ -80,7 +80,7 @@ extension NeuralNetwork {
 extension NeuralNetworkLayer {
   /// The blobs that the layer, and the layers of networks inside, read are among `produced` or
   /// written before them.
-  fileprivate func checkInputs(_ produced: Set<String>, _ faults: inout Faults) {
+  fileprivate func checkInputs(_ produced: Set<String>, _ faults: inout ValidationIssues) {
     for blob in input {
       faults.require(produced.contains(blob), "input", "no earlier layer produces '\(blob)'")
     }
@@ -90,7 +90,7 @@ extension NeuralNetworkLayer {
       // The body of a loop runs after its condition; of two branches one runs.
       if control is Branch { inside = produced }
       for layer in network.layers {
-        var own = Faults()
+        var own = ValidationIssues()
         layer.checkInputs(inside, &own)
         faults.appendInside(own, layer)
         inside.formUnion(layer.output)
@@ -99,7 +99,7 @@ extension NeuralNetworkLayer {
     }
   }
 
-  func check(_ faults: inout Faults) {
+  func check(_ faults: inout ValidationIssues) {
     faults.require(
       name.utf8.count <= Limits.nameBytes, "name", "longer than \(Limits.nameBytes) bytes")
     guard let parameters else {

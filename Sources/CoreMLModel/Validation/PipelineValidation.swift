@@ -3,7 +3,7 @@ import TensorCore
 extension Pipeline {
   /// Checks each model by itself, and that the pipeline's inputs and earlier models provide its
   /// inputs.
-  func check(_ description: ModelDescription, isUpdatable: Bool, _ faults: inout Faults) {
+  func check(_ description: ModelDescription, isUpdatable: Bool, _ faults: inout ValidationIssues) {
     faults.require(!models.isEmpty, "pipeline.models", "the pipeline is empty")
     var known = Dictionary(
       description.input.map { ($0.name, $0.type) }, uniquingKeysWith: { $1 })
@@ -33,7 +33,7 @@ extension Pipeline {
   }
 }
 
-extension Faults {
+extension ValidationIssues {
   fileprivate mutating func requireFeature(
     _ feature: FeatureDescription, among known: [String: FeatureType?], _ field: String
   ) {

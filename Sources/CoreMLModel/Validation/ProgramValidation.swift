@@ -4,7 +4,7 @@ extension MILProgram {
   /// Levels of blocks inside operations.
   private static let depth = 16
 
-  func check(_ description: ModelDescription, _ faults: inout Faults) {
+  func check(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     var names: Set<String> = []
     for entry in functions {
       faults.require(
@@ -16,7 +16,7 @@ extension MILProgram {
           "the function has no operations for '\(entry.value?.opset ?? "")'")
         continue
       }
-      var own = Faults()
+      var own = ValidationIssues()
       var known: [String: Bool] = [:]
       for input in function.inputs { own.define(input.name, &known) }
       body.check(&own, known, depth: Self.depth)
@@ -49,7 +49,7 @@ extension MILProgram {
   }
 }
 
-extension Faults {
+extension ValidationIssues {
   /// Records the name of a value, of which there is one in all blocks that see it.
   fileprivate mutating func define(_ name: String, _ known: inout [String: Bool]) {
     let isNew = !name.isEmpty && known.updateValue(true, forKey: name) == nil
@@ -63,14 +63,14 @@ extension Faults {
 }
 
 extension MILBlock {
-  fileprivate func check(_ faults: inout Faults, _ outer: [String: Bool], depth: Int) {
+  fileprivate func check(_ faults: inout ValidationIssues, _ outer: [String: Bool], depth: Int) {
     if depth == 0 {
       return faults.append([ModelError(.limitExceeded, "blocks are nested too deep")])
     }
     var known = outer
     for input in inputs { faults.define(input.name, &known) }
     for operation in operations {
-      var own = Faults()
+      var own = ValidationIssues()
       for argument in operation.inputs {
         for binding in argument.value?.arguments ?? [] {
           switch binding.content {

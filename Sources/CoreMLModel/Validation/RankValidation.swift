@@ -8,7 +8,7 @@ extension NeuralNetwork {
   }
 
   /// Checks the ranks of the arrays that a network takes.
-  func checkRanks(of description: ModelDescription, _ faults: inout Faults) {
+  func checkRanks(of description: ModelDescription, _ faults: inout ValidationIssues) {
     let areOwn = hasOwnRanks
     for feature in description.input {
       guard case .multiArray(let array)? = feature.type?.kind else { continue }
@@ -23,7 +23,7 @@ extension NeuralNetwork {
   }
 
   private func checkFiveAxes(
-    _ array: ArrayFeatureType, _ field: String, _ faults: inout Faults
+    _ array: ArrayFeatureType, _ field: String, _ faults: inout ValidationIssues
   ) {
     var ranks = [array.shape.count]
     switch array.flexibility {
@@ -40,7 +40,7 @@ extension NeuralNetwork {
   }
 
   /// With exact mapping of images, arrays also have their exact ranks.
-  func checkMapping(_ description: ModelDescription, _ faults: inout Faults) {
+  func checkMapping(_ description: ModelDescription, _ faults: inout ValidationIssues) {
     faults.require(
       imageInputShapeMapping == .rank5 || arrayInputShapeMapping != .rank5
         || !description.hasArrayInput,
@@ -49,7 +49,7 @@ extension NeuralNetwork {
 
   /// Checks the ranks that the description and the layers declare against the earlier ones.
   func checkRanks(
-    _ layer: NeuralNetworkLayer, _ declared: inout DeclaredRanks, _ faults: inout Faults
+    _ layer: NeuralNetworkLayer, _ declared: inout DeclaredRanks, _ faults: inout ValidationIssues
   ) {
     guard declared.isUsed else { return }
     for (field, tensors, blobs) in [

@@ -11,7 +11,7 @@ struct ActivationLayer: DarknetLayer {
     activation = ActivationFunction(section, default: "linear")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     try network.activate(activation, call.input, call)
   }
 }
@@ -23,7 +23,7 @@ struct LogisticLayer: DarknetLayer {
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     try network.activate(ActivationFunction("logistic"), call.input, call)
   }
 }

@@ -8,7 +8,7 @@ struct AveragePoolLayer: DarknetLayer {
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     var pooling = Pooling()
     pooling.type = .average

@@ -18,7 +18,7 @@ struct ConnectedLayer: DarknetLayer {
     activation = ActivationFunction(section, default: "logistic")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.input
     let weights = try ConnectedWeights(
       input.count, outputs, isNormalized: isNormalized, call.name, call, &network)
@@ -35,8 +35,8 @@ struct ConnectedWeights: Sendable {
 
   /// - Parameter name: of the layer that it becomes.
   init(
-    _ inputs: Int, _ outputs: Int, isNormalized: Bool, _ name: String, _ call: SectionCall,
-    _ network: inout DarknetNetwork
+    _ inputs: Int, _ outputs: Int, isNormalized: Bool, _ name: String, _ call: LayerCall,
+    _ network: inout DarknetWriter
   ) throws {
     let bias = try network.weights.take("biases", [outputs], layer: name)
     let isTransposed = network.weights.storesTransposedMatrices
@@ -56,7 +56,7 @@ struct ConnectedWeights: Sendable {
   }
 }
 
-extension DarknetNetwork {
+extension DarknetWriter {
   /// Adds the product of a matrix and a vector.
   mutating func add(_ weights: ConnectedWeights, _ input: String) -> String {
     let blob = add(weights.name, weights.product, [input])

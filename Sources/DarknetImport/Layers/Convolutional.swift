@@ -62,7 +62,7 @@ struct ConvolutionalLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     guard input.channels % groups == 0 else {
       throw call.error("\(input.channels) channels are not divisible into \(groups) groups")
@@ -93,7 +93,7 @@ struct ConvolutionalLayer: DarknetLayer {
   }
 
   private func shared(
-    _ index: Int, _ shape: [Int], _ call: SectionCall, _ network: DarknetNetwork
+    _ index: Int, _ shape: [Int], _ call: LayerCall, _ network: DarknetWriter
   ) throws -> ConvolutionWeights {
     let place = index < 0 ? call.index + index : index
     let weights = try network.convolutions[place].orThrow(
@@ -113,7 +113,7 @@ struct ConvolutionWeights: Sendable {
 
   init(
     filters: Int, kernel shape: [Int], isNormalized: Bool, isFlipped: Bool = false,
-    _ call: SectionCall, from network: inout DarknetNetwork
+    _ call: LayerCall, from network: inout DarknetWriter
   ) throws {
     bias = try network.weights.take("biases", [filters], layer: call.name)
     normalization = isNormalized ? try Normalization(filters, from: &network, call) : nil
@@ -151,7 +151,7 @@ extension ConvolutionWeights {
   }
 }
 
-extension DarknetNetwork {
+extension DarknetWriter {
   /// 1 for a positive number and −1 for any other.
   mutating func signs(_ blob: String, _ name: String) -> String {
     let isPositive = add(name + "__positive__", GreaterThan().with(\.alpha, 0), [blob])
@@ -160,7 +160,7 @@ extension DarknetNetwork {
 
   /// Adds a convolution, with its bias or followed by its normalization.
   mutating func add(
-    _ convolution: Convolution, _ weights: ConvolutionWeights, _ input: String, _ call: SectionCall
+    _ convolution: Convolution, _ weights: ConvolutionWeights, _ input: String, _ call: LayerCall
   ) -> String {
     var convolution = convolution
     convolution.kernel = Weights(weights.kernel)

@@ -38,7 +38,7 @@ private struct StateConvolutions: Sendable {
 
   /// Reads the weights of one of the convolutions.
   func weights(
-    _ inputs: Int, _ filters: Int, _ call: SectionCall, _ network: inout DarknetNetwork
+    _ inputs: Int, _ filters: Int, _ call: LayerCall, _ network: inout DarknetWriter
   ) throws -> ConvolutionWeights {
     try call.require(
       inputs % groups == 0 && filters % groups == 0,
@@ -50,8 +50,8 @@ private struct StateConvolutions: Sendable {
   }
 
   func apply(
-    _ weights: ConvolutionWeights, to blob: String, _ call: SectionCall,
-    _ network: inout DarknetNetwork
+    _ weights: ConvolutionWeights, to blob: String, _ call: LayerCall,
+    _ network: inout DarknetWriter
   ) -> String {
     let border = [size / 2 * dilation, size / 2 * dilation]
     let convolution = Convolution(
@@ -88,7 +88,7 @@ struct ConvolutionalRecurrentLayer: DarknetLayer {
     convolutions = try StateConvolutions(section) { $0 == 3 ? 1 : 0 }
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     let first = try convolutions.weights(input.channels, hidden, call, &network)
     let own = try convolutions.weights(hidden, hidden, call, &network)
@@ -150,7 +150,7 @@ struct ConvolutionalLongMemoryLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     try call.require(
       !hasBottleneck || input.channels == outputs,
@@ -213,7 +213,7 @@ struct ConvolutionalLongMemoryLayer: DarknetLayer {
 
   /// min(max(x, −limit), limit)
   private func limited(
-    _ blob: String, _ call: SectionCall, _ network: inout DarknetNetwork
+    _ blob: String, _ call: LayerCall, _ network: inout DarknetWriter
   ) -> String {
     guard limit > 0 else { return blob }
     let alpha = -Float(limit)

@@ -18,7 +18,7 @@ struct CropLayer: DarknetLayer {
     isAdjusted = try !section.bool("noadjust")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     guard height <= input.height, width <= input.width else {
       throw call.error("\(height) × \(width) cannot be cut from \(input.height) × \(input.width)")

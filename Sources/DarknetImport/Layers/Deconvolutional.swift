@@ -23,7 +23,7 @@ struct DeconvolutionalLayer: DarknetLayer {
     activation = ActivationFunction(section, default: "logistic")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     let size = window.size
     func length(_ extent: Int) throws -> Int {

@@ -23,7 +23,7 @@ struct DetectionLayer: DarknetLayer {
     side = try section.int("side", default: 7, in: 1...(1 << 14))
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     var output = try call.input
     let numbers = try checkedSum(
       [checkedProduct([coords + 1, count], limit: Limits.dimension), classes])

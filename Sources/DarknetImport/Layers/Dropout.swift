@@ -11,7 +11,7 @@ struct DropoutLayer: DarknetLayer {
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     call.previous
   }
 }
@@ -28,7 +28,7 @@ struct CostLayer: DarknetLayer {
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     call.previous
   }
 }

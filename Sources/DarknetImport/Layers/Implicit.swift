@@ -16,7 +16,7 @@ struct ImplicitLayer: DarknetLayer {
     atoms = try section.int("atoms", default: 1, in: 1...Limits.dimension)
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     var constant = LoadConstant()
     constant.shape = [filters, atoms, 1]
     let values = try network.weights.take("weights", constant.shape, layer: call.name)

@@ -7,7 +7,7 @@ struct L2NormLayer: DarknetLayer {
 
   init(_ section: ConfigurationSection) throws {}
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     let squares = network.reduced(.sumsquare, .c, input.blob, call.name + "__squares__")
     let factor = network.unary(.power, squares, call.name + "__factor__", alpha: -0.5)

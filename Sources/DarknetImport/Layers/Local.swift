@@ -32,7 +32,7 @@ struct LocalLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     guard input.height + 2 * border >= size, input.width + 2 * border >= size else {
       throw call.error("a window of \(size) does not fit its input's \(input.sizes)")
@@ -60,8 +60,8 @@ struct LocalLayer: DarknetLayer {
         border: [border, border], kernel: Weights(picks)), [input.blob])
     // One position after the other, as groups of one convolution.
     let rows = network.reshaped(windows, 1, window, places, call.name + "__rows__")
-    let turned = network.permuted(rows, [0, 3, 2, 1], call.name + "__places__")
-    let row = network.reshaped(turned, all, 1, 1, call.name + "__row__")
+    let transposed = network.permuted(rows, [0, 3, 2, 1], call.name + "__places__")
+    let row = network.reshaped(transposed, all, 1, 1, call.name + "__row__")
     let sums = network.add(
       call.name,
       Convolution([places * filters, window, 1, 1], groups: places, kernel: Weights(kernel)), [row])

@@ -10,7 +10,7 @@ struct LocalAveragePoolLayer: DarknetLayer {
 
   init(_ section: ConfigurationSection) throws { pool = try PoolOptions(section) }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     try pool.convert(.average, call.image, call, into: &network)
   }
 }

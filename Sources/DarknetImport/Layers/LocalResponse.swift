@@ -29,7 +29,7 @@ struct NormalizationLayer: DarknetLayer {
     kappa = try section.double("kappa", default: 1)
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     let count = input.channels
     guard count <= Self.channelLimit else {

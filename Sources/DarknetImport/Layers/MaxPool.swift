@@ -25,7 +25,7 @@ struct MaxPoolLayer: DarknetLayer {
     try section.refuse("maxpool_zero_nonmax", "it changes the output of the layer before")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     guard isAcrossChannels else {
       return try pool.convert(.max, input, call, into: &network)
@@ -67,8 +67,8 @@ struct PoolOptions: Sendable {
   }
 
   func convert(
-    _ type: Pooling.PoolingType, _ input: DarknetTensor, _ call: SectionCall,
-    into network: inout DarknetNetwork
+    _ type: Pooling.PoolingType, _ input: DarknetTensor, _ call: LayerCall,
+    into network: inout DarknetWriter
   ) throws -> DarknetTensor {
     var lengths: [Int] = []
     var behind: [Int] = []

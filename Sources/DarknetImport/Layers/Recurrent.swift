@@ -10,9 +10,9 @@ struct SectionState: Sendable {
   let tensor: DarknetTensor
 }
 
-extension DarknetNetwork {
+extension DarknetWriter {
   /// The blob of a state before the image.
-  mutating func state(_ call: SectionCall, _ name: String = "state") -> String {
+  mutating func state(_ call: LayerCall, _ name: String = "state") -> String {
     reserve("\(call.name)_\(name)_in")
   }
 
@@ -59,7 +59,7 @@ struct RecurrentLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.input
     func matrix(_ inputs: Int, _ outputs: Int, _ part: String) throws -> ConnectedWeights {
       try ConnectedWeights(
@@ -102,7 +102,7 @@ struct GatedLayer: DarknetLayer {
     isTanh = try section.bool("tanh")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.input
     func matrices(_ inputs: Int, _ part: String) throws -> [ConnectedWeights] {
       try ["z", "r", "h"].map {
@@ -158,7 +158,7 @@ struct LongMemoryLayer: DarknetLayer {
     isNormalized = try section.bool("batch_normalize")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.input
     let gates = network.weights.isOfBochkovskiy ? ["f", "i", "g", "o"] : ["i", "f", "o", "g"]
     func matrices(_ inputs: Int, _ part: String) throws -> [String: ConnectedWeights] {

@@ -25,7 +25,7 @@ struct RegionLayer: DarknetLayer {
     fault = try section.anchorFault(count)
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let grid = try call.grid(
       boxes: count, numbers: classes + coords + 1, "num · (classes + coords + 1)")
     if let fault { network.writer.notes.append(fault) }

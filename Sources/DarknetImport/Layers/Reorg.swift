@@ -32,7 +32,7 @@ struct ReorgLayer: DarknetLayer {
     }
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     if extra > 0 { return try lengthened(input, call, &network) }
     let (c, h, w) = (input.channels, input.height, input.width)
@@ -61,7 +61,7 @@ struct ReorgLayer: DarknetLayer {
 
   /// `extra`: the input as a vector, and zeros, which nothing overwrites.
   private func lengthened(
-    _ input: DarknetTensor, _ call: SectionCall, _ network: inout DarknetNetwork
+    _ input: DarknetTensor, _ call: LayerCall, _ network: inout DarknetWriter
   ) throws -> DarknetTensor {
     try network.addConstants([extra], call)
     var zeros = LoadConstant()
@@ -78,14 +78,14 @@ struct ReorgLayer: DarknetLayer {
   /// `flatten`: from the order channels, rows, columns to rows, columns, channels; with `reverse`
   /// back.
   private func reordered(
-    _ input: DarknetTensor, _ output: DarknetTensor, _ call: SectionCall,
-    _ network: inout DarknetNetwork
+    _ input: DarknetTensor, _ output: DarknetTensor, _ call: LayerCall,
+    _ network: inout DarknetWriter
   ) -> String {
     let area = input.height * input.width
     let rows = isReverse ? area : input.channels
     let columns = isReverse ? input.channels : area
     let matrix = network.reshaped(input.blob, 1, rows, columns, call.name + "__matrix__")
-    let turned = network.permuted(matrix, [0, 1, 3, 2], call.name + "__turned__")
-    return network.reshaped(turned, output.channels, output.height, output.width, call.name)
+    let transposed = network.permuted(matrix, [0, 1, 3, 2], call.name + "__turned__")
+    return network.reshaped(transposed, output.channels, output.height, output.width, call.name)
   }
 }

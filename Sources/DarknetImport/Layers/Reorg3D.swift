@@ -19,7 +19,7 @@ struct Reorg3DLayer: DarknetLayer {
     isReverse = try section.bool("reverse")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     let (c, h, w) = (input.channels, input.height, input.width)
     if stride == 1 { return input }

@@ -28,7 +28,7 @@ struct RouteLayer: DarknetLayer {
     )
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let parts = try layers.map { try call.output($0) }
     let first = parts[0]
     let isImage = parts.allSatisfy { $0.isImage && $0.hasSize(of: first) }

@@ -16,7 +16,7 @@ struct ScaleChannelsLayer: DarknetLayer {
     activation = ActivationFunction(section, default: "linear")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let factors = try call.image
     let source = try call.output(from)
     let fits =
@@ -42,7 +42,7 @@ struct SAMLayer: DarknetLayer {
     activation = ActivationFunction(section, default: "linear")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     let source = try call.output(from)
     try call.require(

@@ -58,7 +58,7 @@ struct ShortcutLayer: DarknetLayer {
       "line \(section.line): several layers together with alpha and beta")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     let sources = try from.map { try call.output($0) }
     if kind != .none { return try weighted(input, sources, call, &network) }
@@ -96,7 +96,7 @@ struct ShortcutLayer: DarknetLayer {
   }
 
   private func scaled(
-    _ blob: String, _ factor: Double, _ name: String, _ network: inout DarknetNetwork
+    _ blob: String, _ factor: Double, _ name: String, _ network: inout DarknetWriter
   ) -> String {
     factor == 1 ? blob : network.affine(blob, Float(factor), 0, name)
   }
@@ -104,8 +104,8 @@ struct ShortcutLayer: DarknetLayer {
   /// The part of `source` that is added to `input`, with the rows and columns of `input` and at
   /// most its channels.
   private func fitted(
-    _ source: DarknetTensor, to input: DarknetTensor, _ suffix: String, _ call: SectionCall,
-    _ network: inout DarknetNetwork
+    _ source: DarknetTensor, to input: DarknetTensor, _ suffix: String, _ call: LayerCall,
+    _ network: inout DarknetWriter
   ) throws -> DarknetTensor {
     let channels = min(source.channels, input.channels)
     var blob = source.blob
@@ -132,8 +132,8 @@ struct ShortcutLayer: DarknetLayer {
 
   /// Σ w · x, with the weights normalized over the layers.
   private func weighted(
-    _ input: DarknetTensor, _ sources: [DarknetTensor], _ call: SectionCall,
-    _ network: inout DarknetNetwork
+    _ input: DarknetTensor, _ sources: [DarknetTensor], _ call: LayerCall,
+    _ network: inout DarknetWriter
   ) throws -> DarknetTensor {
     for source in sources where source.shape != input.shape {
       throw call.unsupported(

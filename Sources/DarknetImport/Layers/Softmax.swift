@@ -27,7 +27,7 @@ struct SoftmaxLayer: DarknetLayer {
     tree = section.string("tree")
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.input
     var blob = input.blob
     if temperature != 1 {
@@ -42,8 +42,8 @@ struct SoftmaxLayer: DarknetLayer {
     // One row per group, with its numbers along the channels.
     let rows = network.reshaped(
       blob, 1, groups, input.count / groups, call.name + "__groups__")
-    let turned = network.permuted(rows, [0, 3, 2, 1], call.name + "__turned__")
-    let shares = network.add(call.name, Softmax(), [turned])
+    let transposed = network.permuted(rows, [0, 3, 2, 1], call.name + "__turned__")
+    let shares = network.add(call.name, Softmax(), [transposed])
     let back = network.permuted(shares, [0, 3, 2, 1], call.name + "__back__")
     return try .vector(
       network.reshaped(back, input.count, 1, 1, call.name + "__row__"), input.count)
@@ -51,7 +51,7 @@ struct SoftmaxLayer: DarknetLayer {
 
   /// The softmax of each group of a hierarchy's classes.
   private func shares(
-    _ name: String, _ input: DarknetTensor, _ call: SectionCall, _ network: inout DarknetNetwork
+    _ name: String, _ input: DarknetTensor, _ call: LayerCall, _ network: inout DarknetWriter
   ) throws -> DarknetTensor {
     let tree: ClassTree
     do {

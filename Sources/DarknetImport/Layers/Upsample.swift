@@ -18,7 +18,7 @@ struct UpsampleLayer: DarknetLayer {
     if stride == 0, let option = section["stride"] { throw section.error(option, "0") }
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
     var output: DarknetTensor
     var factor = scale

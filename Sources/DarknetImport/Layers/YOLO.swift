@@ -40,7 +40,7 @@ struct YOLOLayer: DarknetLayer {
     self.faults = faults
   }
 
-  func convert(_ call: SectionCall, into network: inout DarknetNetwork) throws -> DarknetTensor {
+  func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let isGaussian = call.section.kind == "gaussian_yolo"
     let grid = try call.grid(
       boxes: mask.count, numbers: classes + (isGaussian ? 9 : 5),

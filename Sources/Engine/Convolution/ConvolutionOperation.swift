@@ -27,11 +27,12 @@ struct ConvolutionOperation: NodeOperation {
     poolsMaximum ? output.resized(height: output.height * 2, width: output.width * 2) : output
   }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     let halo = window.halo(input: shapes.inputs[0], output: convolved(shapes.outputs[0]))
-    let block: LayoutWish.Block = readsPlanes(shapes) ? .planar : .blocked
-    let input = LayoutWish(block: block, halo: halo)
-    return LayoutWishes(inputs: hasResidual ? [input, .blocked] : [input], outputs: [.blocked])
+    let block: LayoutPreference.Block = readsPlanes(shapes) ? .planar : .blocked
+    let input = LayoutPreference(block: block, halo: halo)
+    return LayoutPreferences(
+      inputs: hasResidual ? [input, .blocked] : [input], outputs: [.blocked])
   }
 
   /// The method with its schedule. Planes with few channels are convolved directly.

@@ -9,11 +9,12 @@ struct PieceConvolutionOperation: NodeOperation {
 
   var kind: String { "convolution" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     let halo = window.halo(input: shapes.inputs[0], output: shapes.outputs[0])
     let isPlanar = weights.inputs <= 8 && shapes.producedBlocks[0] != .blocked
-    return LayoutWishes(
-      inputs: [LayoutWish(block: isPlanar ? .planar : .blocked, halo: halo)], outputs: [.blocked])
+    return LayoutPreferences(
+      inputs: [LayoutPreference(block: isPlanar ? .planar : .blocked, halo: halo)],
+      outputs: [.blocked])
   }
 
   func describe(_ context: StepContext) -> StepNote {

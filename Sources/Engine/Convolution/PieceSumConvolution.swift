@@ -13,9 +13,10 @@ struct PieceSumConvolutionOperation: NodeOperation {
 
   var kind: String { "convolution" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     let halo = window.halo(input: shapes.inputs[0], output: shapes.outputs[0])
-    return LayoutWishes(inputs: [LayoutWish(block: .blocked, halo: halo)], outputs: [.planar])
+    return LayoutPreferences(
+      inputs: [LayoutPreference(block: .blocked, halo: halo)], outputs: [.planar])
   }
 
   func describe(_ context: StepContext) -> StepNote {

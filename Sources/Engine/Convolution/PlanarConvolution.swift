@@ -17,8 +17,8 @@ struct PlanarConvolutionOperation: NodeOperation {
 
   var kind: String { "convolution" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    LayoutWishes(inputs: [.dense], outputs: [.planar])
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
+    LayoutPreferences(inputs: [.dense], outputs: [.planar])
   }
 
   var borrowableInputs: Int { 1 }

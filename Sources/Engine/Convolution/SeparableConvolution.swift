@@ -12,10 +12,10 @@ struct SeparableConvolutionOperation: NodeOperation {
 
   var kind: String { "separable convolution" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     let first = NodeShapes(
       inputs: [shapes.inputs[0]], outputs: [middle], producedBlocks: [shapes.producedBlocks[0]])
-    return LayoutWishes(
+    return LayoutPreferences(
       inputs: depthwise.layoutWishes(first).inputs + (pointwise.hasResidual ? [.blocked] : []),
       outputs: [.blocked])
   }

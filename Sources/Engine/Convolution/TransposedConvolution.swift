@@ -46,7 +46,7 @@ struct TransposedConvolutionOperation: NodeOperation {
     )
   }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     let input = shapes.inputs[0]
     let (rows, columns) = phases(shapes.outputs[0])
     func reach(_ phases: [Phase], _ size: Int) -> (Int, Int) {
@@ -59,7 +59,8 @@ struct TransposedConvolutionOperation: NodeOperation {
     let (top, bottom) = reach(rows, input.height)
     let (left, right) = reach(columns, input.width)
     let halo = Halo(top: top, bottom: bottom, left: left, right: right)
-    return LayoutWishes(inputs: [LayoutWish(block: .blocked, halo: halo)], outputs: [.blocked])
+    return LayoutPreferences(
+      inputs: [LayoutPreference(block: .blocked, halo: halo)], outputs: [.blocked])
   }
 
   func describe(_ context: StepContext) -> StepNote {

@@ -9,8 +9,8 @@ struct UpsampledConvolutionOperation: NodeOperation {
 
   var kind: String { "upsampled convolution" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    LayoutWishes(inputs: [.blocked], outputs: [.blocked])
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
+    LayoutPreferences(inputs: [.blocked], outputs: [.blocked])
   }
 
   func describe(_ context: StepContext) -> StepNote {

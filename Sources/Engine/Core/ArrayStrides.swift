@@ -4,7 +4,7 @@ import TensorCore
 enum ArrayStrides {
   /// The strides of `shape` along the axes of `target`, aligned at the last axis; 0 along repeated
   /// axes.
-  static func stretched(_ shape: [Int], to target: [Int]) -> [Int] {
+  static func broadcast(_ shape: [Int], to target: [Int]) -> [Int] {
     let own = Tensor.strides(shape)
     let added = target.count - shape.count
     return target.indices.map { axis in

@@ -7,14 +7,14 @@ import TensorCore
 struct LayoutAssignment {
   private struct Key: Hashable {
     var value: Graph.ValueID
-    var block: LayoutWish.Block
+    var block: LayoutPreference.Block
   }
 
   private let graph: Graph
   private let kernels: any KernelTable.Type
-  private var wishes: [LayoutWishes] = []
+  private var wishes: [LayoutPreferences] = []
   /// The block in which each value is produced; nil for inputs and constants, which can have any.
-  private var produced: [LayoutWish.Block?]
+  private var produced: [LayoutPreference.Block?]
   private var halos: [Key: Halo] = [:]
   /// The whole that each part belongs to, and the part's first channel there.
   private var wholes: [Key: (whole: Key, channel: Int)] = [:]
@@ -26,7 +26,7 @@ struct LayoutAssignment {
   init(_ graph: Graph, kernels: any KernelTable.Type) {
     self.graph = graph
     self.kernels = kernels
-    produced = [LayoutWish.Block?](repeating: nil, count: graph.values.count)
+    produced = [LayoutPreference.Block?](repeating: nil, count: graph.values.count)
   }
 
   mutating func assign() throws {
@@ -105,7 +105,9 @@ struct LayoutAssignment {
   }
 
   /// Planes without a halo are row-major, so the two count as one.
-  private func natural(_ block: LayoutWish.Block, of value: Graph.ValueID) -> LayoutWish.Block {
+  private func natural(_ block: LayoutPreference.Block, of value: Graph.ValueID)
+    -> LayoutPreference.Block
+  {
     if block == .planar, halo(Key(value: value, block: .planar)) == .none { return .dense }
     return block
   }
@@ -129,7 +131,7 @@ struct LayoutAssignment {
 
   /// The value in the requested block, converted now if necessary.
   private mutating func representation(
-    _ value: Graph.ValueID, _ wanted: LayoutWish.Block
+    _ value: Graph.ValueID, _ wanted: LayoutPreference.Block
   ) throws -> Plan.Representation.ID {
     let key = Key(value: value, block: natural(wanted, of: value))
     if let id = ids[key] { return id }

@@ -2,7 +2,7 @@ import Kernels
 import TensorCore
 
 /// The layout in which an operation wants one of its inputs.
-struct LayoutWish: Sendable {
+struct LayoutPreference: Sendable {
   enum Block: Sendable {
     /// `[C][H][W]`, with a halo if requested.
     case planar
@@ -15,33 +15,34 @@ struct LayoutWish: Sendable {
   var block: Block
   var halo = Halo.none
 
-  static let dense = LayoutWish(block: .dense)
-  static let blocked = LayoutWish(block: .blocked)
+  static let dense = LayoutPreference(block: .dense)
+  static let blocked = LayoutPreference(block: .blocked)
 }
 
 /// The layouts that an operation requests: a wish per input, a block per output.
-struct LayoutWishes: Sendable {
-  var inputs: [LayoutWish]
-  var outputs: [LayoutWish.Block]
+struct LayoutPreferences: Sendable {
+  var inputs: [LayoutPreference]
+  var outputs: [LayoutPreference.Block]
 }
 
 /// Shapes of a node's inputs and outputs, and the blocks in which its inputs are produced.
 struct NodeShapes: Sendable {
   var inputs: [Shape]
   var outputs: [Shape]
-  var producedBlocks: [LayoutWish.Block]
+  var producedBlocks: [LayoutPreference.Block]
 
   /// The wishes of an operation that works on planes with any block: the first input's block for
   /// all.
-  func followingFirstInput() -> LayoutWishes {
-    let block: LayoutWish.Block = producedBlocks.first == .blocked ? .blocked : .planar
-    return LayoutWishes(
-      inputs: inputs.map { _ in LayoutWish(block: block) }, outputs: outputs.map { _ in block })
+  func followingFirstInput() -> LayoutPreferences {
+    let block: LayoutPreference.Block = producedBlocks.first == .blocked ? .blocked : .planar
+    return LayoutPreferences(
+      inputs: inputs.map { _ in LayoutPreference(block: block) },
+      outputs: outputs.map { _ in block })
   }
 
   /// Row-major inputs and outputs.
-  func allDense() -> LayoutWishes {
-    LayoutWishes(inputs: inputs.map { _ in .dense }, outputs: outputs.map { _ in .dense })
+  func allDense() -> LayoutPreferences {
+    LayoutPreferences(inputs: inputs.map { _ in .dense }, outputs: outputs.map { _ in .dense })
   }
 }
 
@@ -50,7 +51,7 @@ protocol NodeOperation: Sendable {
   /// The name shown in lists of steps.
   var kind: String { get }
   /// The requested layouts; row-major inputs and outputs by default.
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences
   /// Whether the output may take the place of the first input if the layouts agree.
   var canRunInPlace: Bool { get }
   /// Whether the output is the first input with another shape, both row-major.
@@ -77,7 +78,7 @@ struct StepNote: Sendable {
 }
 
 extension NodeOperation {
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.allDense() }
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences { shapes.allDense() }
   var canRunInPlace: Bool { false }
   var isView: Bool { false }
   var joinsChannels: Bool { false }
@@ -170,7 +171,7 @@ struct RunContext {
   }
 
   /// The same, with the thread's number and all of its units at once.
-  func share(_ count: Int, writing output: Operand, _ body: (Int, SharedUnits) -> Void) {
+  func share(_ count: Int, writing output: Operand, _ body: (Int, WorkQueue) -> Void) {
     let buffer = pointer(output)
     pool.share(count) { thread, units in
       output.layout.clearHalos(ofThread: thread, pool.threadCount, in: buffer)

@@ -29,12 +29,12 @@ final class ThreadPool: Sendable {
   }
 
   /// Calls `body` once on every thread, with the thread's number and its share of `count` units.
-  func share(_ count: Int, _ body: (Int, SharedUnits) -> Void) {
-    if threadCount == 1 { return body(0, SharedUnits(count: count)) }
+  func share(_ count: Int, _ body: (Int, WorkQueue) -> Void) {
+    if threadCount == 1 { return body(0, WorkQueue(count: count)) }
     let shares = shared.shares
     let job = shared.nextJob()
     onEveryThread { thread, threads in
-      body(thread, SharedUnits(shares, job: job, count: count, of: thread, threads))
+      body(thread, WorkQueue(shares, job: job, count: count, of: thread, threads))
     }
   }
 

@@ -15,14 +15,14 @@ struct MatrixWalk: Sendable, Equatable {
 
   /// Row-major matrices, repeated along the axes of `batch` where they have a size of 1.
   init(_ sizes: [Int], broadcastTo batch: [Int], rows: Int, columns: Int) {
-    self.batch = ArrayStrides.stretched(sizes, to: batch).map { $0 * rows * columns }
+    self.batch = ArrayStrides.broadcast(sizes, to: batch).map { $0 * rows * columns }
     row = columns
     column = 1
   }
 
   /// An array repeated along the axes where it has a size of 1.
-  init(stretching shape: [Int], to target: [Int]) {
-    let strides = ArrayStrides.stretched(shape, to: target)
+  init(broadcasting shape: [Int], to target: [Int]) {
+    let strides = ArrayStrides.broadcast(shape, to: target)
     batch = Array(strides.dropLast(2))
     row = strides[strides.count - 2]
     column = strides[strides.count - 1]

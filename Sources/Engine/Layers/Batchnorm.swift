@@ -12,8 +12,8 @@ struct InstanceNormOperation: NodeOperation {
 
   var kind: String { isPerItem ? "instance normalization" : "normalization" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    LayoutWishes(inputs: [.blocked], outputs: [.blocked])
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
+    LayoutPreferences(inputs: [.blocked], outputs: [.blocked])
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

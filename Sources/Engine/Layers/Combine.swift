@@ -9,13 +9,13 @@ struct CombineOperation: NodeOperation {
   var kind: String { "\(function)" }
   var canRunInPlace: Bool { true }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     if shapes.inputs.allSatisfy({ $0.hasPlanes(of: shapes.outputs[0]) }),
       !shapes.producedBlocks.contains(.blocked)
     {
       return shapes.followingFirstInput()
     }
-    return LayoutWishes(inputs: shapes.inputs.map { _ in .blocked }, outputs: [.blocked])
+    return LayoutPreferences(inputs: shapes.inputs.map { _ in .blocked }, outputs: [.blocked])
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

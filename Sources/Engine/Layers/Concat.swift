@@ -7,10 +7,10 @@ struct ConcatOperation: NodeOperation {
   var kind: String { "concat" }
   var joinsChannels: Bool { true }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     // If nothing is blocked yet, row-major pieces are simply copied one after the other.
     if !shapes.producedBlocks.contains(.blocked) { return shapes.followingFirstInput() }
-    return LayoutWishes(inputs: shapes.inputs.map { _ in .blocked }, outputs: [.blocked])
+    return LayoutPreferences(inputs: shapes.inputs.map { _ in .blocked }, outputs: [.blocked])
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

@@ -9,7 +9,7 @@ struct ElementwiseOperation: NodeOperation {
   var kind: String { "\(function.function)" }
   var canRunInPlace: Bool { true }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.followingFirstInput() }
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences { shapes.followingFirstInput() }
 
   func describe(_ context: StepContext) -> StepNote { StepNote(kernel: kind) }
 

@@ -12,7 +12,7 @@ struct PlaneGatherOperation: NodeOperation {
   /// The border of zeros around the whole input that a convolution can take over as padding.
   var border: (top: Int, left: Int)? = nil
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.followingFirstInput() }
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences { shapes.followingFirstInput() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let from = context.inputs[0].layout

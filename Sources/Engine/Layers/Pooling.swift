@@ -33,8 +33,8 @@ struct PoolingOperation: NodeOperation {
 
   var kind: String { "\(function) pooling" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    LayoutWishes(inputs: [.blocked], outputs: [.blocked])
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
+    LayoutPreferences(inputs: [.blocked], outputs: [.blocked])
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

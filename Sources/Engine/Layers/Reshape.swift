@@ -11,7 +11,7 @@ struct ViewOperation: NodeOperation {
   var isView: Bool { !keepsPlanes }
   var canRunInPlace: Bool { keepsPlanes }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     keepsPlanes ? shapes.followingFirstInput() : shapes.allDense()
   }
 

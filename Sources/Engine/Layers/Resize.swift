@@ -25,7 +25,7 @@ struct ResampleOperation: NodeOperation {
 
   var kind: String { "bilinear" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes { shapes.followingFirstInput() }
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences { shapes.followingFirstInput() }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
     let (from, to) = (context.inputs[0].layout, context.outputs[0].layout)

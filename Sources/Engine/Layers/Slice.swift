@@ -8,7 +8,7 @@ struct ChannelRangeOperation: NodeOperation {
 
   var kind: String { "channels from \(start)" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     // Whole blocks can be copied unchanged, whatever their size.
     start % 16 == 0 ? shapes.followingFirstInput() : shapes.allDense()
   }

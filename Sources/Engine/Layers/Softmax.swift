@@ -7,8 +7,8 @@ struct SoftmaxOperation: NodeOperation {
   var kind: String { "softmax" }
   var canRunInPlace: Bool { true }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
-    LayoutWishes(inputs: [.blocked], outputs: [.blocked])
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
+    LayoutPreferences(inputs: [.blocked], outputs: [.blocked])
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {

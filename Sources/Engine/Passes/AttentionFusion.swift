@@ -36,7 +36,7 @@ enum AttentionFusion: Pass {
             sizes.count <= shape.count,
             zip(sizes.reversed(), shape.reversed()).allSatisfy({ $0 == 1 || $0 == $1 })
           else { continue }
-          mask = (other, MatrixWalk(stretching: sizes, to: shape))
+          mask = (other, MatrixWalk(broadcasting: sizes, to: shape))
           passed.insert(sum.index)
           value = scores
         }

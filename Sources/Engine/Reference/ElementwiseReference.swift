@@ -3,38 +3,38 @@ import TensorCore
 
 /// A reference implementation that is a function of the elements of all inputs at one position, to
 /// which they are broadcast.
-protocol CombinationTwin: ReferenceFormula {
-  func twin(_ values: [Double]) -> Double
+protocol CombinationReference: ReferenceFormula {
+  func reference(_ values: [Double]) -> Double
 }
 
-extension CombinationTwin {
+extension CombinationReference {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    try arrayOutput(inputs) { index in twin(inputs.map { $0.stretched(index) }) }
+    try arrayOutput(inputs) { index in reference(inputs.map { $0.broadcast(index) }) }
   }
 }
 
-extension Add: CombinationTwin {
-  func twin(_ values: [Double]) -> Double {
+extension Add: CombinationReference {
+  func reference(_ values: [Double]) -> Double {
     values.count == 1 ? values[0] + Double(alpha) : values.reduce(0, +)
   }
 }
 
-extension Multiply: CombinationTwin {
-  func twin(_ values: [Double]) -> Double {
+extension Multiply: CombinationReference {
+  func reference(_ values: [Double]) -> Double {
     values.count == 1 ? values[0] * Double(alpha) : values.reduce(1, *)
   }
 }
 
-extension Average: CombinationTwin {
-  func twin(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
+extension Average: CombinationReference {
+  func reference(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 }
 
-extension Max: CombinationTwin {
-  func twin(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.max) }
+extension Max: CombinationReference {
+  func reference(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.max) }
 }
 
-extension Min: CombinationTwin {
-  func twin(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.min) }
+extension Min: CombinationReference {
+  func reference(_ values: [Double]) -> Double { values.dropFirst().reduce(values[0], Swift.min) }
 }
 
 extension DotProduct: ReferenceFormula {

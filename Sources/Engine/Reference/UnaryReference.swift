@@ -1,8 +1,8 @@
 import CoreMLModel
 import LibC
 
-extension Unary: ElementTwin {
-  func twin(_ x: Double) -> Double {
+extension Unary: ElementReference {
+  func reference(_ x: Double) -> Double {
     let z = Double(effectiveScale) * x + Double(shift)
     let stabilizer = Double(effectiveEpsilon)
     return switch type {

@@ -16,7 +16,7 @@ struct ActivationLayer: KerasLayer {
     function = try ActivationFunction(configuration)
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     [try network.apply(function, call.input, name: call.name, call)]
   }
 }
@@ -52,7 +52,7 @@ struct RectifierLayer: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     return [input.with(network.add(call.name, Activation(function), [input.blob]))]
   }
@@ -75,7 +75,7 @@ struct SoftmaxLayer: KerasLayer {
     axes = try configuration.ints("axis") ?? [-1]
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     guard let given = call.tensor(0, "inputs") else { throw call.error("it has no inputs") }
     guard let mask = call.tensor(1, "mask") else {
       try call.require(
@@ -104,7 +104,7 @@ struct SoftmaxLayer: KerasLayer {
   }
 
   private func softmax(
-    _ input: KerasTensor, _ name: String, _ call: LayerCall, _ network: inout NetworkWriter
+    _ input: KerasTensor, _ name: String, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     var tensor = input
     let indices = try axes.map { try call.axis($0, of: tensor) }.sorted()

@@ -28,7 +28,7 @@ struct AdaptivePooling: KerasLayer {
     format = try configuration.dataFormat ?? .channelsLast
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var tensor = network.standard(try call.input, for: call.name)
     try call.require(
       tensor.rank == sizes.count + 2,
@@ -38,7 +38,7 @@ struct AdaptivePooling: KerasLayer {
     for (index, size) in sizes.enumerated() {
       let axis = index + (format == .channelsLast ? 1 : 2)
       let name = index == sizes.count - 1 ? call.name : "\(call.name)__axis_\(axis)__"
-      guard let length = tensor.shape[axis], !tensor.isGuess else {
+      guard let length = tensor.shape[axis], !tensor.isShapeAssumed else {
         throw call.unknownSize(of: tensor)
       }
       _ = try checkedProduct([size, length], limit: 1 << 24)
@@ -60,7 +60,7 @@ struct AdaptivePooling: KerasLayer {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   fileprivate mutating func largest(
     of parts: [Range<Int>], _ tensor: KerasTensor, _ axis: Int, _ name: String, _ call: LayerCall
   ) throws -> KerasTensor {

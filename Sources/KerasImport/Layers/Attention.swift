@@ -34,7 +34,7 @@ struct Attention: KerasLayer {
       + (isConcat && !isAdditive ? [WeightSlot("concat_score_weight")] : [])
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     guard let query = call.tensor(0, "query"), let value = call.tensor(1, "value") else {
       throw call.tooFewInputs("a query and a value")
     }
@@ -43,7 +43,7 @@ struct Attention: KerasLayer {
   }
 
   private func attended(
-    _ given: KerasTensor, _ values: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+    _ given: KerasTensor, _ values: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> (KerasTensor, KerasTensor) {
     let keys = call.tensor(2, "key") ?? values
     try call.require(
@@ -82,9 +82,11 @@ struct Attention: KerasLayer {
 
   /// Σ scale · tanh(query + key) for all pairs of steps.
   func sums(
-    _ query: KerasTensor, _ key: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+    _ query: KerasTensor, _ key: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
-    guard let size = query.channels, key.channels == size, !query.isGuess, !key.isGuess else {
+    guard let size = query.channels, key.channels == size, !query.isShapeAssumed,
+      !key.isShapeAssumed
+    else {
       throw call.error(
         "its inputs \(query.shapeText) and \(key.shapeText) do not match or have an unknown size",
         code: .mismatch, hint: "fix it with \(setting: "inputShape")")

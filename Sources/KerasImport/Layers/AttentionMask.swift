@@ -13,7 +13,7 @@ struct AttentionMask {
   var given: KerasTensor?
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// softmax(scores) · values, over the last axis of the scores.
   ///
   /// - Parameter dropsIgnored: whether masked pairs have weight 0 even if all keys of a query are

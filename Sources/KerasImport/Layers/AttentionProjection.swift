@@ -17,10 +17,10 @@ struct AttentionProjection {
 
   /// `[outer · heads, steps, size]`
   func heads(
-    _ input: KerasTensor, _ part: String, _ size: Int, _ network: inout NetworkWriter
+    _ input: KerasTensor, _ part: String, _ size: Int, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let stored = try call.weight(
-      part + "_kernel", [input.isGuess ? nil : input.channels, sharedHeads, size])
+      part + "_kernel", [input.isShapeAssumed ? nil : input.channels, sharedHeads, size])
     let inner = try checkedProduct([heads, size], limit: Limits.dimension)
     let inputs = stored.shape[0]
     let kernel = try repeated(stored.transposed([1, 0, 2]).array(), inputs * size)
@@ -46,7 +46,7 @@ struct AttentionProjection {
 
   /// `[outer, steps, heads · size]`, or without the outer axis, as `[outer · heads, steps, size]`.
   func split(
-    _ all: KerasTensor, _ size: Int, _ name: String, _ network: inout NetworkWriter
+    _ all: KerasTensor, _ size: Int, _ name: String, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     if all.rank == 4, let outer = all.shape[1], let steps = all.shape[2] {
       let split = try network.reshaped(
@@ -72,7 +72,7 @@ struct AttentionProjection {
 
   /// `[outer · heads, steps, size]` as `[outer, steps, heads · size]`, or without the outer axis.
   func merged(
-    _ attended: KerasTensor, _ size: Int, outer: Int?, _ network: inout NetworkWriter
+    _ attended: KerasTensor, _ size: Int, outer: Int?, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let name = call.name + "__merged__"
     if let outer, let steps = attended.shape[2] {
@@ -94,9 +94,9 @@ struct AttentionProjection {
       result.layout = TensorLayout(axes: [.height, .sequence])
       return network.relaid(result, to: .sequence, for: call.name + "_steps")
     }
-    let turned = network.relaid(
+    let transposed = network.relaid(
       attended.exchanging(1, 2), to: .imageChannelsFirst, for: call.name + "_merge")
     return try network.reshaped(
-      turned, to: [steps, heads * size], name: name, call)
+      transposed, to: [steps, heads * size], name: name, call)
   }
 }

@@ -18,7 +18,7 @@ struct AutoContrast: KerasLayer {
     format = try configuration.dataFormat ?? .channelsLast
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var image = network.relaid(try call.input, to: format.layout, for: call.name)
     guard image.rank == 4 else { throw call.error("its input \(image.shapeText) is not an image") }
     let name = call.name

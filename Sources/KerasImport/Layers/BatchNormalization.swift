@@ -51,10 +51,10 @@ struct BatchNormalization: KerasLayer {
       .map { WeightSlot($0, isTrainable: false) }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let tensor = try call.input
     let axis = try call.axis(axis, of: tensor)
-    let count: [Int?] = [tensor.isGuess ? nil : tensor.shape[axis]]
+    let count: [Int?] = [tensor.isShapeAssumed ? nil : tensor.shape[axis]]
     let mean = try call.weight("moving_mean", count).array()
     let variance = try call.weight("moving_variance", [mean.count]).array()
     let stored = try affine.values(call, [mean.count])

@@ -32,7 +32,7 @@ struct Bidirectional: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     switch kind {
     case .recurrent(let directions): try directions.convert(call, into: &network)
     case .convolutional(let directions): try directions.convert(call, into: &network)
@@ -119,7 +119,7 @@ extension LayerConfiguration {
 
 /// Convolutional LSTMs over images in both directions.
 extension Directions<ConvLSTM> {
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     guard call.inputs.count == 1 else {
       throw call.unsupported("initial states of a bidirectional ConvLSTM are not supported")
     }
@@ -148,7 +148,7 @@ extension Directions<ConvLSTM> {
 /// Core ML has a layer for two LSTMs. Other cells become two layers; if these return sequences, a
 /// recurrent layer that copies its input and runs backward reverses the second one's.
 extension Directions<RecurrentLayer> {
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let (input, initial) = try call.sequence(
       &network, states: forward.cell.states.count + backward.cell.states.count)
     let repeats = forward.path.returnsSequences && !forward.path.zeroesIgnored
@@ -158,7 +158,7 @@ extension Directions<RecurrentLayer> {
           + "TensorFlow before 2.1; the file does not say whether a later one wrote it, where they "
           + "are 0")
     }
-    let channels = input.isGuess ? nil : input.channels
+    let channels = input.isShapeAssumed ? nil : input.channels
     let weights = ["forward_", "backward_"].map {
       CellWeights(call: call, prefix: $0, inputs: channels)
     }
@@ -187,7 +187,7 @@ extension Directions<RecurrentLayer> {
   /// Core ML's bidirectional LSTM.
   private func native(
     _ input: KerasTensor, _ weights: [CellWeights], _ initial: [String]?,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> [KerasTensor]? {
     guard input.mask == nil, !forward.path.isReversed, let first = forward.cell as? LSTMCell,
       let second = backward.cell as? LSTMCell, first.units == second.units,
@@ -234,7 +234,7 @@ extension Directions<RecurrentLayer> {
   }
 
   private func merged(
-    _ halves: [KerasTensor], _ call: LayerCall, _ network: inout NetworkWriter
+    _ halves: [KerasTensor], _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
     guard let merge else { return halves }
     var output = halves[0]
@@ -257,7 +257,7 @@ extension Directions<RecurrentLayer> {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// Reverses the steps of a sequence, with a backward recurrent layer that has a unit matrix and
   /// no feedback.
   ///

@@ -41,7 +41,7 @@ private struct Borders: Sendable {
 
   /// - Parameter sign: the sign of the change in length.
   func apply(
-    _ call: LayerCall, sign: Int, _ network: inout NetworkWriter,
+    _ call: LayerCall, sign: Int, _ network: inout KerasWriter,
     _ layer: (BorderAmounts) -> some LayerParameters
   ) throws -> KerasTensor {
     let input = try axes.input(call, &network)
@@ -89,7 +89,7 @@ struct ZeroPadding: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     [try borders.apply(call, sign: 1, &network) { Padding(kind, $0) }]
   }
 }
@@ -106,7 +106,7 @@ struct Cropping: KerasLayer {
       configuration, "cropping", default: configuration.dimensions == 2 ? 0 : 1)
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     [try borders.apply(call, sign: -1, &network) { Crop($0) }]
   }
 }

@@ -31,7 +31,7 @@ struct ContextAttention: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     try call.require(input.rank == 3, "its input \(input.shapeText) is not a sequence")
     let channels = try call.known([input.channels], of: input)[0]

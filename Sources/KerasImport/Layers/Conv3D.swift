@@ -27,7 +27,7 @@ struct Conv3D: KerasLayer {
 
   var weights: [WeightSlot] { settings.slots("kernel") }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let axes = settings.axes
     let input = try axes.input(call, &network)
     let lengths = try call.known(axes.lengths(input), of: input)
@@ -76,14 +76,14 @@ struct Conv3D: KerasLayer {
     let size = settings.kernelSize
     return settings.isTheanoKernel
       ? try settings.theanoKernel(call, [filters, inner]).transposed([0, 2, 1, 3, 4])
-      : try settings.turned(call.weight("kernel", size + [inner, filters]))
+      : try settings.flipped(call.weight("kernel", size + [inner, filters]))
         .transposed([4, 0, 3, 1, 2])
   }
 
   /// For each depth position of the kernel, the slices under it, with depth along the height.
   private func gather(
     _ input: KerasTensor, length: Int, size: Int, _ call: LayerCall,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) -> [String] {
     let stride = settings.strides[0]
     var blob = settings.axes.slices(input, call, &network).blob
@@ -120,7 +120,7 @@ struct DepthwiseConv3D: KerasLayer {
 
   var weights: [WeightSlot] { settings.slots("depthwise_kernel") }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     let channels = try call.known(
       [settings.axes.format == .channelsLast ? input.channels : input.shape[1]], of: input)[0]
@@ -164,7 +164,7 @@ struct Conv3DTranspose: KerasLayer {
 
   var weights: [WeightSlot] { settings.convolution.slots("kernel") }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let convolution = settings.convolution
     let axes = convolution.axes
     let input = try axes.input(call, &network)
@@ -177,7 +177,7 @@ struct Conv3DTranspose: KerasLayer {
     let size = convolution.kernelSize
     let deep = try checkedProduct([size[0], filters], limit: Limits.dimension)
     // [d, h, w, out, in] to [in, d · out, h, w]
-    let kernel = try convolution.turned(call.weight("kernel", size + [filters, channels]))
+    let kernel = try convolution.flipped(call.weight("kernel", size + [filters, channels]))
       .transposed([4, 0, 3, 1, 2]).array()
     var flat = try settings.layer(
       FloatValues(kernel).shaped([channels, deep, size[1], size[2]]))

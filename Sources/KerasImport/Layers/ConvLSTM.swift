@@ -33,14 +33,14 @@ struct ConvLSTM: KerasLayer {
   /// One image of the sequence, and the sequence itself.
   private var imageAxes: [BlobAxis] { settings.axes.layout.axes }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     try convert(call, "", reversesOutput: false, into: &network)
   }
 
   /// - Parameter prefix: prefix of the weights' names, for a nested layer.
   func convert(
     _ call: LayerCall, _ prefix: String, reversesOutput: Bool,
-    into network: inout NetworkWriter
+    into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     guard let input = call.inputs.first else { throw call.error("it has no inputs") }
     let given = Array(call.inputs.dropFirst())
@@ -54,7 +54,7 @@ struct ConvLSTM: KerasLayer {
     network.fixesSequences = true
     var sequence = network.relaid(input, to: layout, for: call.name)
     guard let count = sequence.shape[1], let channels = sequence.size(of: .channel),
-      !input.isGuess
+      !input.isShapeAssumed
     else {
       throw call.unsupported(
         "it must be unrolled, and a size of its input \(input.shapeText) is "
@@ -71,10 +71,10 @@ struct ConvLSTM: KerasLayer {
     // After exchanging channels and sequence, a step is an element of the channels.
     var swapped = sequence
     if let index = sequence.index(of: .channel) { swapped.shape[index] = 4 * filters }
-    let turned = layout.axes.map { axis -> BlobAxis in
+    let flipped = layout.axes.map { axis -> BlobAxis in
       axis == .sequence ? .channel : axis == .channel ? .sequence : axis
     }
-    let rows = network.relaid(swapped, to: TensorLayout(axes: turned), for: call.name)
+    let rows = network.relaid(swapped, to: TensorLayout(axes: flipped), for: call.name)
     let states = given.map { state in
       network.relaid(state, to: TensorLayout(axes: imageAxes), for: call.name).blob
     }
@@ -97,7 +97,7 @@ struct ConvLSTM: KerasLayer {
 
   private func results(
     _ sequence: KerasTensor, _ outputs: [String], _ h: String, _ c: String, _ call: LayerCall,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
     var all = sequence
     if let index = all.index(of: .channel) { all.shape[index] = filters }
@@ -131,14 +131,14 @@ struct ConvLSTM: KerasLayer {
 
   /// `[outputs, inputs, height, width]`
   private func kernel(_ stored: FloatValues) throws -> FloatValues {
-    try settings.turned(stored)
+    try settings.flipped(stored)
       .shaped(settings.planar(settings.kernelSize) + stored.shape.suffix(2))
       .transposed([3, 2, 0, 1])
   }
 
   private func step(
     _ x: String, _ h: String?, _ c: String?, _ recurrent: Convolution, _ name: String,
-    _ call: LayerCall, _ network: inout NetworkWriter
+    _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> (String, String) {
     var sums = x
     if let h {

@@ -34,10 +34,10 @@ struct ConvTranspose: KerasLayer {
 
   var weights: [WeightSlot] { settings.convolution.slots("kernel") }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let convolution = settings.convolution
     let input = try convolution.axes.input(call, &network)
-    let channels = input.isGuess ? nil : input.size(of: .channel)
+    let channels = input.isShapeAssumed ? nil : input.size(of: .channel)
     var output = convolution.axes.resized(
       input, to: settings.lengths(convolution.axes.lengths(input)), channels: filters)
     if let statedShape, statedShape.count == output.rank {
@@ -69,7 +69,7 @@ struct ConvTranspose: KerasLayer {
       return try convolution.kernel(call, inputs: channels, outputs: filters)
         .transposed([1, 0, 2, 3])
     }
-    let stored = try convolution.turned(
+    let stored = try convolution.flipped(
       call.weight("kernel", convolution.kernelSize + [filters, channels]))
     return stored.shaped(
       convolution.planar(convolution.kernelSize) + stored.shape.suffix(2)

@@ -51,7 +51,7 @@ struct ConvolutionSettings: Sendable {
   /// Keras 1 stores kernel axes in Theano's order if `dim_ordering` is `th`.
   let isTheanoKernel: Bool
   /// Theano's convolution flips the kernel.
-  private let isTurned: Bool
+  private let isRotated: Bool
 
   /// Keras 1's names for the kernel's sizes.
   private static let kernelFields = [
@@ -81,7 +81,7 @@ struct ConvolutionSettings: Sendable {
     activation = try ActivationFunction(configuration)
     isTheanoKernel =
       count > 1 && configuration["dim_ordering"] != nil && axes.format == .channelsFirst
-    isTurned = configuration.version.backend == "theano"
+    isRotated = configuration.version.backend == "theano"
   }
 
   /// Extents of the dilated kernel.
@@ -101,13 +101,13 @@ struct ConvolutionSettings: Sendable {
       border.length(length, extent: extents[axis], stride: strides[axis])
     }
     try call.require(
-      !lengths.contains(0) || input.isGuess,
+      !lengths.contains(0) || input.isShapeAssumed,
       "its input \(input.shapeText) is smaller than its kernel of \(KerasTensor.product(extents))")
     return axes.resized(input, to: lengths, channels: filters)
   }
 
   /// The input blob, with the zeros of causal padding before it.
-  func padded(_ input: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter) -> String {
+  func padded(_ input: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter) -> String {
     guard border == .causal else { return input.blob }
     let amounts = BorderAmounts(top: 0, bottom: 0, left: extents[0] - 1, right: 0)
     return network.add(
@@ -138,14 +138,14 @@ struct ConvolutionSettings: Sendable {
     // Keras 1 has [k, 1, in, out] for sequences.
     let rank = call.weights.first { $0.name == "kernel" }?.shape.count
     let size: [Int?] = kernelSize + (axes.count == 1 && rank == 4 ? [1] : [])
-    let stored = try turned(call.weight("kernel", size + [inputs, outputs]))
+    let stored = try flipped(call.weight("kernel", size + [inputs, outputs]))
     return stored.shaped(planar(kernelSize) + stored.shape.suffix(2)).transposed([3, 2, 0, 1])
   }
 
   /// The kernel in Theano's order, `leading` + the sizes along the axes.
   func theanoKernel(_ call: LayerCall, _ leading: [Int?]) throws -> FloatValues {
     let stored = try call.weight("kernel", leading + kernelSize)
-    guard isTurned else { return stored }
+    guard isRotated else { return stored }
     let area = kernelSize.reduce(1, *)
     let source = try stored.array()
     return FloatValues(
@@ -155,8 +155,8 @@ struct ConvolutionSettings: Sendable {
 
   /// A stored kernel, of which the first axes are the convolution's, reversed along these if the
   /// framework that trained it flips kernels.
-  func turned(_ stored: FloatValues) throws -> FloatValues {
-    guard isTurned else { return stored }
+  func flipped(_ stored: FloatValues) throws -> FloatValues {
+    guard isRotated else { return stored }
     let area = kernelSize.reduce(1, *)
     let source = try stored.array()
     let inner = source.count / area
@@ -167,8 +167,8 @@ struct ConvolutionSettings: Sendable {
 
   /// A convolution of each channel with the weight `depthwise_kernel`, `[size…, C, multiplier]`.
   func depthwise(_ call: LayerCall, _ input: KerasTensor, multiplier: Int) throws -> Convolution {
-    let known = input.isGuess ? nil : input.size(of: .channel)
-    var stored = try turned(call.weight("depthwise_kernel", kernelSize + [known, multiplier]))
+    let known = input.isShapeAssumed ? nil : input.size(of: .channel)
+    var stored = try flipped(call.weight("depthwise_kernel", kernelSize + [known, multiplier]))
     stored = stored.shaped(planar(kernelSize) + stored.shape.suffix(2))
     let channels = stored.shape[2]
     let outputs = try checkedProduct([channels, multiplier], limit: Limits.dimension)
@@ -241,9 +241,9 @@ struct Conv: KerasLayer {
 
   var weights: [WeightSlot] { settings.slots("kernel") }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try settings.axes.input(call, &network)
-    let channels = input.isGuess ? nil : input.size(of: .channel)
+    let channels = input.isShapeAssumed ? nil : input.size(of: .channel)
     let kernel = try settings.kernel(call, inputs: channels.map { $0 / groups }, outputs: filters)
     var output = try settings.output(input, filters: filters, call)
     let convolution = settings.convolution(
@@ -272,7 +272,7 @@ struct DepthwiseConv: KerasLayer {
 
   var weights: [WeightSlot] { settings.slots("depthwise_kernel") }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try settings.axes.input(call, &network)
     var convolution = try settings.depthwise(call, input, multiplier: multiplier)
     convolution.hasBias = settings.hasBias
@@ -303,7 +303,7 @@ struct SeparableConv: KerasLayer {
 
   var weights: [WeightSlot] { settings.slots("depthwise_kernel", "pointwise_kernel") }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try settings.axes.input(call, &network)
     let depthwise = try settings.depthwise(call, input, multiplier: multiplier)
     let inner = depthwise.outputChannels

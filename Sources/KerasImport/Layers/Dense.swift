@@ -27,9 +27,9 @@ struct Dense: KerasLayer {
     WeightSlot.named("kernel", hasBias ? "bias" : nil)
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var input = network.standard(try call.input, for: call.name)
-    let channels = input.isGuess ? nil : input.channels
+    let channels = input.isShapeAssumed ? nil : input.channels
     let kernel = try call.weight("kernel", [channels, units])
     let bias = hasBias ? Weights(try call.weight("bias", [units])) : nil
     if input.layout.axes.last != .channel {
@@ -37,7 +37,7 @@ struct Dense: KerasLayer {
     }
     var output = input
     output.shape[input.rank - 1] = units
-    if input.rank == 2 { output.isGuess = false }
+    if input.rank == 2 { output.isShapeAssumed = false }
     if input.layout.axes.contains(.height) || input.layout.axes.contains(.width) {
       // Core ML's inner product would flatten the image; a 1 × 1 convolution does not.
       let convolution = Convolution.pointwise(

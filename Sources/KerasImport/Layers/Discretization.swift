@@ -17,7 +17,7 @@ private enum CategoryMode: String {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// 1 where a number equals one of the values and 0 elsewhere, along a new last axis. The inputs
   /// are whole numbers.
   mutating func categories(
@@ -75,7 +75,7 @@ struct Discretization: KerasLayer {
     )
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     var above: [String] = []
     for (index, boundary) in boundaries.enumerated() {
@@ -110,7 +110,7 @@ struct CategoryEncoding: KerasLayer {
     mode = try CategoryMode(configuration, default: .multiHot)
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     guard call.inputs.count == 1, call.arguments.keywords["count_weights"] == nil else {
       throw call.unsupported("count_weights are not supported")
     }
@@ -165,7 +165,7 @@ struct IntegerLookup: KerasLayer {
   }
 
   /// u + Σ (index − u) · [x = word], where u is the index of unknown values
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     var (words, indices) = (vocabulary, vocabulary.indices.map { Float(first + $0) })
     let unknown: Float = mask == nil ? 0 : 1

@@ -16,12 +16,12 @@ struct DotLayer: KerasLayer {
     isNormalized = try configuration.bool("normalize", default: false)
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     [try network.dot(axes: axes, isNormalized: isNormalized, call)]
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   mutating func dot(
     axes: [Int], isNormalized: Bool, _ call: LayerCall
   ) throws -> KerasTensor {
@@ -87,7 +87,7 @@ extension NetworkWriter {
       let axis = try call.axis(axes[position], of: tensor)
       let others = (1..<tensor.rank).filter { $0 != axis }
       let known = tensor.shape.dropFirst().compactMap { $0 }
-      guard known.count == tensor.rank - 1, !tensor.isGuess else {
+      guard known.count == tensor.rank - 1, !tensor.isShapeAssumed else {
         throw call.unknownSize(of: tensor)
       }
       let made = others.map { known[$0 - 1] }

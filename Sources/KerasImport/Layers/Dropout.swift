@@ -39,7 +39,7 @@ struct Dropout: KerasLayer {
     if kind == "DropConnect" { _ = try configuration.double("drop_connect_rate") }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     [try call.input]
   }
 }

@@ -28,7 +28,7 @@ struct EinsumDense: KerasLayer {
     [WeightSlot("kernel")] + (biasAxes.isEmpty ? [] : [WeightSlot("bias")])
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let given = try call.input
     let (source, target) = Einsum.expanding(
       equation.terms[0], equation.target, rank: given.rank)
@@ -44,7 +44,7 @@ struct EinsumDense: KerasLayer {
         "equation '\(equation.text)' is not supported for the input \(given.shapeText): only sums over axes of "
         + "the input that the kernel also has are supported")
     let shape = factors.map { letter in
-      source.firstIndex(of: letter).flatMap { given.isGuess ? nil : given.shape[$0] }
+      source.firstIndex(of: letter).flatMap { given.isShapeAssumed ? nil : given.shape[$0] }
     }
     let stored = try call.weight("kernel", shape)
     func size(_ letter: Character) -> Int {
@@ -100,7 +100,7 @@ struct EinsumDense: KerasLayer {
 
   private func biased(
     _ tensor: KerasTensor, _ target: [Character], _ call: LayerCall,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let letters = Array(biasAxes)
     let indices = letters.compactMap { target.firstIndex(of: $0) }.sorted()
@@ -119,7 +119,7 @@ struct EinsumDense: KerasLayer {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// matrix · x over the last axis, wherever it is; the matrix is `[outputs, inputs]`.
   mutating func channelProduct(
     _ tensor: KerasTensor, _ matrix: Weights, inputs: Int, outputs: Int, bias: Weights? = nil,

@@ -25,13 +25,13 @@ struct EmbeddingLayer: KerasLayer {
 
   var weights: [WeightSlot] { [WeightSlot("embeddings")] }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     let table = try call.weight("embeddings", [indices, size])
     var output = input
     if input.rank > 2 {
       // All indices as one sequence.
-      guard let count = input.itemCount, !input.isGuess else {
+      guard let count = input.itemCount, !input.isShapeAssumed else {
         throw call.unknownSize(of: input)
       }
       output = try network.reshaped(

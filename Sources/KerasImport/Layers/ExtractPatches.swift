@@ -16,7 +16,7 @@ struct ExtractPatches: Sendable {
   ///
   /// Strided slices of the columns become channels, and then those of the rows.
   func patches(
-    of given: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+    of given: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     var image = network.relaid(given, to: .image, for: call.name)
     guard image.rank == 4 else { throw call.error("its input \(image.shapeText) is not an image") }
@@ -83,7 +83,7 @@ struct CompatibleExtractPatches: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var image = try call.input
     if padding > 0 {
       image = try call.part(
@@ -95,7 +95,7 @@ struct CompatibleExtractPatches: KerasLayer {
 
 extension OperationCall {
   /// `tf.image.extract_patches` and Keras 3's operation of this name.
-  func extractedPatches(into network: inout NetworkWriter) throws -> KerasTensor {
+  func extractedPatches(into network: inout KerasWriter) throws -> KerasTensor {
     let image = network.relaid(try input, to: .image, for: name)
     try layer.require(image.rank == 4, "its input \(image.shapeText) is not an image")
     func pair(_ position: Int, _ names: String...) throws -> [Int]? {

@@ -13,7 +13,7 @@ struct FlattenLayer: KerasLayer {
     swapsChannels = try configuration.dataFormat == .channelsFirst
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let given = try call.input
     if given.rank == 1, let vector = given.inserting(at: 1) {
       return [network.relaid(vector, to: .vector, for: call.name)]

@@ -48,7 +48,7 @@ struct GRUCell: RecurrentCell {
   }
 
   func native(
-    _ weights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+    _ weights: CellWeights, _ path: RecurrentPath, _ network: KerasWriter
   ) throws -> (any LayerParameters)? {
     guard !resetsAfter || network.resetsAfter, let activation = settings.nativeActivation,
       let gateActivation = nativeGate.activation

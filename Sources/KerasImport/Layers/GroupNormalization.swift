@@ -33,7 +33,7 @@ struct GroupNormalization: KerasLayer {
 
   var weights: [WeightSlot] { affine.weights }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     let axis = try call.axis(axis, of: input)
     if isContributed, axis != 1 { return [try contributed(input, axis, call, &network)] }
@@ -41,7 +41,7 @@ struct GroupNormalization: KerasLayer {
     // A volume as an image; all positions count equally.
     let sizes = input.shape.dropFirst().compactMap { $0 }
     try call.require(
-      axis == 4 && sizes.count == 4 && !input.isGuess,
+      axis == 4 && sizes.count == 4 && !input.isShapeAssumed,
       unsupported:
         "its input \(input.shapeText) has the channels first or an unknown size, which is not supported"
     )
@@ -59,7 +59,7 @@ struct GroupNormalization: KerasLayer {
   }
 
   private func normalized(
-    _ input: KerasTensor, _ axis: Int, _ call: LayerCall, _ network: inout NetworkWriter
+    _ input: KerasTensor, _ axis: Int, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     var tensor = input
     let layout = tensor.layout
@@ -68,7 +68,8 @@ struct GroupNormalization: KerasLayer {
     let sizes = [BlobAxis.channel, .height, .width].map { place in
       tensor.index(of: place).map { tensor.shape[$0] } ?? 1
     }
-    guard let channels = sizes[0], let height = sizes[1], let width = sizes[2], !tensor.isGuess
+    guard let channels = sizes[0], let height = sizes[1], let width = sizes[2],
+      !tensor.isShapeAssumed
     else {
       throw call.unknownSize(of: tensor)
     }
@@ -107,10 +108,10 @@ struct GroupNormalization: KerasLayer {
   }
 
   private func contributed(
-    _ input: KerasTensor, _ axis: Int, _ call: LayerCall, _ network: inout NetworkWriter
+    _ input: KerasTensor, _ axis: Int, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let sizes = input.shape.dropFirst().compactMap { $0 }
-    guard sizes.count == input.rank - 1, !input.isGuess, let channels = sizes.last else {
+    guard sizes.count == input.rank - 1, !input.isShapeAssumed, let channels = sizes.last else {
       throw call.unknownSize(of: input)
     }
     try call.require(
@@ -185,7 +186,7 @@ struct InstanceNormalization: KerasLayer {
 
   var weights: [WeightSlot] { affine.weights }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     if let grouped { return try grouped.convert(call, into: &network) }
     var tensor = network.standard(try call.input, for: call.name)
     let layout = tensor.layout
@@ -194,7 +195,7 @@ struct InstanceNormalization: KerasLayer {
       tensor, to: try TensorLayout(channel: channel, rank: tensor.rank, call), for: call.name)
     tensor.blob = network.normalizedByDeviation(
       tensor.blob, acrossChannels: axis == nil, epsilon: Float(max(epsilon, 1e-30)), call.name)
-    let count = [axis == nil ? 1 : tensor.isGuess ? nil : tensor.shape[channel]]
+    let count = [axis == nil ? 1 : tensor.isShapeAssumed ? nil : tensor.shape[channel]]
     let (gamma, beta) = try affine.values(call, count)
     let axes = try ReducibleAxes([channel], of: tensor, call)
     tensor.blob = network.scaled(

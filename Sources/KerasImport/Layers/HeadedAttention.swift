@@ -18,7 +18,7 @@ struct HeadedAttention {
   /// - Returns: the heads side by side, with the query's shape.
   func attended(
     _ query: KerasTensor, _ key: KerasTensor, _ value: KerasTensor, _ call: LayerCall,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let projection = AttentionProjection(heads: heads, hasBias: false, call: call)
     func split(_ tensor: KerasTensor, _ part: String) throws -> (KerasTensor, size: Int) {

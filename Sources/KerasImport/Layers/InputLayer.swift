@@ -8,7 +8,7 @@ struct InputLayer: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {}
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     [try call.input]
   }
 }

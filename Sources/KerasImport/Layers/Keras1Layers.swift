@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-extension NetworkWriter {
+extension KerasWriter {
   /// A constant per element of an item, in the form that `Scale` and `Bias` take, and the tensor in
   /// a matching layout. The constant has the shape of an item, with 1 along shared axes.
   mutating func itemConstant(
@@ -29,9 +29,9 @@ struct ParametricSoftplus: KerasLayer {
 
   var weights: [WeightSlot] { [WeightSlot("alphas"), WeightSlot("betas")] }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
-    let shape: [Int?] = (1..<input.rank).map { input.isGuess ? nil : input.shape[$0] }
+    let shape: [Int?] = (1..<input.rank).map { input.isShapeAssumed ? nil : input.shape[$0] }
     let alphas = try call.weight("alphas", shape)
     let betas = try call.weight("betas", shape)
     var result = input
@@ -71,10 +71,10 @@ struct Highway: KerasLayer {
     (["W", "W_carry"] + (hasBias ? ["b", "b_carry"] : [])).map { WeightSlot($0) }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = network.relaid(try call.input, to: .vector, for: call.name)
     guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is not a vector") }
-    let size = input.isGuess ? nil : input.channels
+    let size = input.isShapeAssumed ? nil : input.channels
     func product(_ suffix: String, _ name: String) throws -> KerasTensor {
       let matrix = try call.weight("W" + suffix, [size, size])
       let count = matrix.shape[0]
@@ -111,10 +111,11 @@ struct MaxoutDense: KerasLayer {
 
   var weights: [WeightSlot] { WeightSlot.named("W", hasBias ? "b" : nil) }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = network.relaid(try call.input, to: .vector, for: call.name)
     guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is not a vector") }
-    let stored = try call.weight("W", [features, input.isGuess ? nil : input.channels, outputs])
+    let stored = try call.weight(
+      "W", [features, input.isShapeAssumed ? nil : input.channels, outputs])
     let inputs = stored.shape[1]
     let rows = try checkedProduct([features, outputs], limit: Limits.dimension)
     let bias = hasBias ? Weights(try call.weight("b", [features, outputs])) : nil
@@ -149,7 +150,7 @@ struct SReLU: KerasLayer {
 
   /// y = t_right + a_right · (x − t_right) above t_right, t_left + a_left · (x − t_left) below
   /// t_left and x in between; t_right is stored as its distance from t_left.
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     func weight(_ name: String) throws -> FloatValues {
       try call.elementWeight(name, of: input, sharedAxes: sharedAxes)

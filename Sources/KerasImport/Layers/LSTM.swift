@@ -80,7 +80,7 @@ struct LSTMCell: RecurrentCell {
   }
 
   func native(
-    _ cellWeights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+    _ cellWeights: CellWeights, _ path: RecurrentPath, _ network: KerasWriter
   ) throws -> (any LayerParameters)? {
     guard let activations = nativeActivations else { return nil }
     let (weights, inputSize) = try nativeWeights(cellWeights)

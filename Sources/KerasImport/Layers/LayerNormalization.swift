@@ -43,7 +43,7 @@ struct ReducibleAxes {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// gamma · x + beta, with one of each for each place along the axes `indices`.
   mutating func scaled(
     _ x: KerasTensor, along indices: [Int], gamma: FloatValues, beta: FloatValues? = nil,
@@ -106,13 +106,14 @@ struct LayerNormalization: KerasLayer {
 
   var weights: [WeightSlot] { affine.weights }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     let indices = try Set(axes.map { try call.axis($0, of: input) }).sorted()
     guard indices.count > 3 else { return [try normalized(input, indices, call, &network)] }
     // All elements of an item as a vector.
     let sizes = input.shape.dropFirst().compactMap { $0 }
-    guard indices.count == input.rank - 1, sizes.count == indices.count, !input.isGuess else {
+    guard indices.count == input.rank - 1, sizes.count == indices.count, !input.isShapeAssumed
+    else {
       throw call.unsupported("the axes \(indices) do not exist in \(input.shapeText)")
     }
     let vector = try network.reshaped(
@@ -129,14 +130,14 @@ struct LayerNormalization: KerasLayer {
   /// - Parameter sizes: sizes of the weights, if they have other axes than the tensor.
   private func normalized(
     _ input: KerasTensor, _ indices: [Int], weights sizes: [Int]? = nil, _ call: LayerCall,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
     var tensor = input
     let layout = tensor.layout
     let axes = try ReducibleAxes(indices, of: tensor, call)
     let shape =
       sizes.map { $0.map { Int?($0) } }
-      ?? indices.map { tensor.isGuess ? nil : tensor.shape[$0] }
+      ?? indices.map { tensor.isShapeAssumed ? nil : tensor.shape[$0] }
     var (gamma, beta) = try affine.values(call, shape)
     if sizes != nil {
       gamma = gamma.map { $0.shaped([$0.shape.reduce(1, *)]) }
@@ -172,7 +173,7 @@ struct UnitNormalization: KerasLayer {
     axes = try configuration.ints("axis") ?? [-1]
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var tensor = network.standard(try call.input, for: call.name)
     let layout = tensor.layout
     let axes = try ReducibleAxes(
@@ -183,7 +184,7 @@ struct UnitNormalization: KerasLayer {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// x / √(max(Σ x², 1e-12))
   mutating func unitNormalized(_ blob: String, _ axis: Reduce.Axis, _ name: String) -> String {
     let sum = reduced(.sumsquare, axis, blob, name + "__sum__")

@@ -9,7 +9,7 @@ struct LayerScale: KerasLayer {
 
   var weights: [WeightSlot] { [WeightSlot("gamma")] }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     let gamma = try call.weight("gamma", [input.channels])
     return [

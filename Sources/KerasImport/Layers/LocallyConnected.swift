@@ -67,7 +67,7 @@ struct LocallyConnected: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let axes = settings.axes
     let input = try axes.input(call, &network)
     guard let channels = input.size(of: .channel) else { throw call.unknownSize(of: input) }
@@ -97,9 +97,10 @@ struct LocallyConnected: KerasLayer {
     gather.padding = .valid(geometry.padding)
     let windows = network.add(call.name + "__windows__", gather, [input.blob])
     // Transposes C, H, W to H, W, C, so that the elements of one window are adjacent.
-    let turned = network.add(
+    let transposed = network.add(
       call.name + "__places__", Permute().with(\.axis, [0, 2, 3, 1]), [windows])
-    let flat = network.add(call.name + "__flat__", Flatten().with(\.mode, .channelFirst), [turned])
+    let flat = network.add(
+      call.name + "__flat__", Flatten().with(\.mode, .channelFirst), [transposed])
     let places = axes.count == 1 ? [geometry.output[1]] : geometry.output
     let bias = settings.hasBias ? Weights(try bias(call, places)) : nil
     var product = Convolution.pointwise(

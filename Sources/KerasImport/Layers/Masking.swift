@@ -20,7 +20,7 @@ struct MaskingLayer: KerasLayer {
     values = Set(list).count == 1 ? [Float(list[0])] : list.map { Float($0) }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = network.standard(try call.input, for: call.name)
     try call.require(
       input.rank == 3 || input.rank == 4,

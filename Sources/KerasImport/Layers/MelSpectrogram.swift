@@ -87,7 +87,7 @@ struct MelSpectrogram: KerasLayer {
     ).shaped([size, 1, size / 2 + 1])
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     try call.require(input.rank == 2, unsupported: "\(input.shapeText) is not a batch of signals")
     let border = JSONValue.array([.int(size / 2), .int(size / 2)])

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-extension NetworkWriter {
+extension KerasWriter {
   /// The inputs in one layout, with the shape of their element-wise combination. Tensors with fewer
   /// axes get the missing ones after the batch, as in Keras.
   mutating func merged(_ call: LayerCall) throws -> (inputs: [KerasTensor], result: KerasTensor) {
@@ -19,10 +19,10 @@ extension NetworkWriter {
     }
     var result = widest
     // Known shapes replace guessed ones.
-    if let first = inputs.first(where: { !$0.isGuess && $0.rank == widest.rank }) {
+    if let first = inputs.first(where: { !$0.isShapeAssumed && $0.rank == widest.rank }) {
       result.shape = first.shape
-      result.isGuess = false
-      for input in inputs where !input.isGuess {
+      result.isShapeAssumed = false
+      for input in inputs where !input.isShapeAssumed {
         for (axis, b) in zip(widest.rank - input.rank + 1..<widest.rank, input.shape.dropFirst()) {
           let a = result.shape[axis]
           try call.require(
@@ -70,9 +70,9 @@ extension NetworkWriter {
         "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) have different ranks")
       inputs.append(relaid(input, to: first.layout, for: call.name))
     }
-    var shape = inputs.first(where: { !$0.isGuess })?.shape ?? first.shape
+    var shape = inputs.first(where: { !$0.isShapeAssumed })?.shape ?? first.shape
     for other in 1..<first.rank where other != axis {
-      let sizes = Set(inputs.filter { !$0.isGuess }.compactMap { $0.shape[other] })
+      let sizes = Set(inputs.filter { !$0.isShapeAssumed }.compactMap { $0.shape[other] })
       try call.require(
         sizes.count <= 1,
         "its inputs \(call.inputs.map(\.shapeText).joined(separator: ", ")) differ in axis "
@@ -83,11 +83,11 @@ extension NetworkWriter {
     shape[axis] =
       try parts.contains(nil)
       ? nil : checkedSum(parts.compactMap { $0 }, limit: Limits.dimension)
-    let isGuess = inputs.contains(where: \.isGuess)
-    func joined(_ network: inout NetworkWriter, _ tensors: [KerasTensor]) -> KerasTensor {
+    let isShapeAssumed = inputs.contains(where: \.isShapeAssumed)
+    func joined(_ network: inout KerasWriter, _ tensors: [KerasTensor]) -> KerasTensor {
       var result = tensors[0]
       result.shape = shape
-      result.isGuess = isGuess
+      result.isShapeAssumed = isShapeAssumed
       var concat = Concat()
       concat.sequenceConcat = tensors[0].layout.axes[axis - 1] == .sequence
       result.blob = network.add(call.name, concat, tensors.map(\.blob))
@@ -130,7 +130,7 @@ struct ElementwiseMergeLayer: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     try network.elementwise(layer, call)
   }
 }
@@ -144,7 +144,7 @@ struct SubtractLayer: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {}
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let (inputs, result) = try network.merged(call)
     try call.require(inputs.count == 2, "it takes two inputs but gets \(inputs.count)")
     return [result.with(network.difference(inputs[0].blob, inputs[1].blob, call.name))]
@@ -165,7 +165,7 @@ struct ConcatenateLayer: KerasLayer {
     axis = try configuration.ints("axis")?.first ?? -1
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var results = try network.concatenated(axis: axis, call)
     results[0].mask = try mask(call)
     return results
@@ -219,7 +219,7 @@ struct MergeLayer: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     switch mode {
     case .sum: try network.elementwise(Add(), call)
     case .mul: try network.elementwise(Multiply(), call)

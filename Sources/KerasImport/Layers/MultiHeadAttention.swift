@@ -79,7 +79,7 @@ struct MultiHeadAttention: KerasLayer {
     }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     if let other { return [try other.convert(call, &network)] }
     guard let query = call.tensor(0, "query"), let value = call.tensor(1, "value") else {
       throw call.tooFewInputs("a query and a value")
@@ -134,7 +134,7 @@ struct MultiHeadAttention: KerasLayer {
   }
 
   private func output(
-    _ merged: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+    _ merged: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let inner = heads * valueSize
     let channels = call.missingWeights == nil ? nil : call.inputs.first?.shape.last ?? nil
@@ -184,7 +184,7 @@ private struct AttentionFolding {
   }
 
   func folded(
-    _ tensor: KerasTensor, _ name: String, _ call: LayerCall, _ network: inout NetworkWriter
+    _ tensor: KerasTensor, _ name: String, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     try call.require(tensor.rank == query.rank, "inputs \(query.shapeText) and \(tensor.shapeText)")
     let moved = tensor.reordered(outer + steps + [tensor.rank - 1])
@@ -196,7 +196,7 @@ private struct AttentionFolding {
   }
 
   func unfolded(
-    _ tensor: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+    _ tensor: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     guard let channels = tensor.channels else { return tensor }
     let order = outer + steps + [query.rank - 1]

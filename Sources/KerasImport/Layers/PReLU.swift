@@ -22,7 +22,7 @@ struct PReLU: KerasLayer {
 
   var weights: [WeightSlot] { [WeightSlot("alpha")] }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let tensor = try call.input
     let alpha = try call.elementWeight("alpha", of: tensor, sharedAxes: sharedAxes)
     let channel = try tensor.index(of: .channel).orThrow(
@@ -40,7 +40,7 @@ struct PReLU: KerasLayer {
   /// max(0, x) − alpha · max(0, −x), for an alpha that differs within a channel.
   private func elementwise(
     _ tensor: KerasTensor, _ alpha: FloatValues, _ call: LayerCall,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
     var input = tensor
     if let sequence = tensor.layout.axes.firstIndex(of: .sequence), alpha.shape[sequence] != 1 {

@@ -17,7 +17,7 @@ struct PermuteLayer: KerasLayer {
     self.axes = axes
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let given = try call.input
     if given.leading != nil, given.fullShape.count == axes.count + 1 {
       return [try network.transposed(leading: given, [0] + axes, call)]
@@ -43,7 +43,7 @@ struct RepeatVector: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws { count = try configuration.int("n") }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     guard input.rank == 2 else { throw call.error("its input \(input.shapeText) is not a vector") }
     var output = network.relaid(input, to: .vector, for: call.name)

@@ -95,7 +95,7 @@ struct PhasedCell {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// Runs a cell with several phases over a sequence.
   ///
   /// - Returns: the blobs of the output and the states.

@@ -38,14 +38,14 @@ struct PoolingLayer: KerasLayer {
     border = try configuration.border()
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try axes.input(call, &network)
     if axes.count == 3 { _ = try call.known(axes.lengths(input), of: input) }
     let lengths = axes.lengths(input).enumerated().map { axis, length in
       border.length(length, extent: size[axis], stride: strides[axis])
     }
     try call.require(
-      !lengths.contains(0) || input.isGuess,
+      !lengths.contains(0) || input.isShapeAssumed,
       "its input \(input.shapeText) is smaller than its window of \(KerasTensor.product(size))")
     return [
       axes.apply(input, to: lengths, call, &network) { plane in
@@ -80,13 +80,13 @@ struct GlobalPooling: KerasLayer {
     keepsAxes = try configuration.bool("keepdims", default: false)
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     if axes.count == 1, type == .average, let mask = try call.input.mask {
       return [try average(of: mask, call, &network)]
     }
     let input = try axes.input(call, &network)
     var pooling = Pooling.global(type)
-    if axes.count == 1, let length = input.size(of: .width), !input.isGuess {
+    if axes.count == 1, let length = input.size(of: .width), !input.isShapeAssumed {
       pooling.kernelSize = [1, length]
       pooling.stride = [1, length]
       pooling.globalPooling = false
@@ -110,7 +110,7 @@ struct GlobalPooling: KerasLayer {
 
   /// Σ over the steps that count, divided by their number.
   private func average(
-    of mask: StepMask, _ call: LayerCall, _ network: inout NetworkWriter
+    of mask: StepMask, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     var result = network.relaid(try call.input, to: .steps, for: call.name)
     let counts = network.relaid(network.steps(of: mask), to: .steps, for: call.name).blob

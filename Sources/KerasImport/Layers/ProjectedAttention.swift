@@ -21,7 +21,7 @@ struct ProjectedAttention: Sendable {
     WeightSlot.matrices("query", "key", "value", "output", hasBias: hasBias)
   }
 
-  func convert(_ call: LayerCall, _ network: inout NetworkWriter) throws -> KerasTensor {
+  func convert(_ call: LayerCall, _ network: inout KerasWriter) throws -> KerasTensor {
     try call.require(
       call.inputs.count == 1 || call.inputs.count == 3, "it takes one input or three")
     let inputs = call.inputs.count == 3 ? call.inputs : Array(repeating: call.inputs[0], count: 3)

@@ -97,7 +97,7 @@ struct QuantizedLayer: KerasLayer {
     factor = Float(try configuration.double("lora_alpha", default: Double(rank)) / Double(rank))
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     if call.missingWeights != nil { return try inner.convert(call, into: &network) }
     let values = try named(call)
     let main = isTable ? "embeddings" : "kernel"
@@ -318,7 +318,7 @@ struct QuantizedLayer: KerasLayer {
   /// round(s · x) / s with s = 127 / (max |x| + ε), over the axes that the product sums; for float8
   /// the nearest of its numbers to x / s, times the stored s.
   private func rounded(
-    _ call: LayerCall, _ values: [String: FloatValues], _ network: inout NetworkWriter
+    _ call: LayerCall, _ values: [String: FloatValues], _ network: inout KerasWriter
   ) throws -> KerasTensor {
     guard let given = call.inputs.first else { throw call.error("it has no inputs") }
     let input = network.standard(given, for: call.name)

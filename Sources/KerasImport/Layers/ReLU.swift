@@ -24,7 +24,7 @@ struct ReLU: KerasLayer {
       atLeast: configuration.version.isAtLeast(2, 4) ? 0 : -.infinity)
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var tensor = try call.input
     let x = tensor.blob
     if slope != 0, maximum == nil, threshold == 0 {

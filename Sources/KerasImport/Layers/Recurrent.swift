@@ -44,7 +44,7 @@ struct RecurrentPath: Sendable {
       returnsSequences
       ? [input.shape[0], input.shape[1], units] : [input.shape[0], units]
     output.layout = returnsSequences ? .sequence : .vector
-    output.isGuess = false
+    output.isShapeAssumed = false
     if !returnsSequences { output.mask = nil }
     return output
   }

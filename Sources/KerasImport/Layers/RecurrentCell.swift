@@ -15,7 +15,7 @@ protocol RecurrentCell: Sendable {
   var units: Int { get }
   /// Core ML's layer for this cell; nil if none computes the same.
   func native(
-    _ weights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+    _ weights: CellWeights, _ path: RecurrentPath, _ network: KerasWriter
   ) throws -> (any LayerParameters)?
   /// Whether Core ML's layer is equivalent only while the arguments of its functions, and thus the
   /// states, stay between −50 and 50.
@@ -50,15 +50,15 @@ struct CellWeights {
 /// A cell with its weights, as layers that run one step after the other.
 struct RecurrentSteps {
   /// Returns the states after a step, given the prepared input, the previous states and a name.
-  typealias Step = (String, [String], String, inout NetworkWriter) throws -> [String]
+  typealias Step = (String, [String], String, inout KerasWriter) throws -> [String]
 
   /// Computes everything that does not depend on the states, given a sequence or one step and a
   /// name.
-  let prepare: (String, String, inout NetworkWriter) throws -> String
+  let prepare: (String, String, inout KerasWriter) throws -> String
   let step: Step
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// A function in a step of a recurrent layer.
   mutating func activate(
     _ function: ActivationFunction, _ blob: String, _ name: String, _ call: LayerCall

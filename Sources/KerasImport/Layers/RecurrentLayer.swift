@@ -39,9 +39,9 @@ struct RecurrentLayer: KerasLayer {
 
   var weights: [WeightSlot] { cell.weights }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let (input, initial) = try call.sequence(&network, states: cell.states.count)
-    let weights = CellWeights(call: call, inputs: input.isGuess ? nil : input.channels)
+    let weights = CellWeights(call: call, inputs: input.isShapeAssumed ? nil : input.channels)
     let (output, states, _) = try add(
       input, weights, Names(layer: call.name, states: network.stateName(call.name)),
       initial: initial, to: &network)
@@ -62,7 +62,7 @@ struct RecurrentLayer: KerasLayer {
   ///   model, as in coremltools.
   func add(
     _ input: KerasTensor, _ weights: CellWeights, _ names: Names, initial: [String]?,
-    to network: inout NetworkWriter
+    to network: inout KerasWriter
   ) throws -> (output: KerasTensor, states: [KerasTensor], initial: [String]) {
     let call = weights.call
     let initialStates =
@@ -120,7 +120,7 @@ struct RecurrentLayer: KerasLayer {
   }
 
   /// Says that Core ML's layer clips the states, if it does.
-  func noteClip(_ call: LayerCall, _ network: inout NetworkWriter) {
+  func noteClip(_ call: LayerCall, _ network: inout KerasWriter) {
     guard cell.isClipped else { return }
     network.notes.append(
       "layer '\(call.name)' (\(call.className)): Core ML clips its states to ±50, "
@@ -130,7 +130,9 @@ struct RecurrentLayer: KerasLayer {
 
   /// Whether the steps can be unrolled in a file of reasonable size.
   private static func canUnroll(_ input: KerasTensor, _ call: LayerCall) -> Bool {
-    guard let count = input.shape[1], !input.isGuess, count <= stepLimit else { return false }
+    guard let count = input.shape[1], !input.isShapeAssumed, count <= stepLimit else {
+      return false
+    }
     let stored = call.weights.reduce(0) { $0 + $1.shape.reduce(1, *) }
     return stored <= weightLimit / count
   }
@@ -138,9 +140,9 @@ struct RecurrentLayer: KerasLayer {
   /// Writes each step as separate layers, one after the other.
   private func unrolled(
     _ input: KerasTensor, _ weights: CellWeights, _ names: Names, _ initial: [String],
-    isInitialGiven: Bool, _ call: LayerCall, _ network: inout NetworkWriter
+    isInitialGiven: Bool, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> (output: String, states: [String]) {
-    guard let count = input.shape[1], !input.isGuess else {
+    guard let count = input.shape[1], !input.isShapeAssumed else {
       throw call.unsupported(
         "Core ML has no layer for it, so it must be unrolled, but the number of steps is "
           + "unknown, \(input.shapeText)", hint: "fix it with \(setting: "inputShape")")
@@ -204,7 +206,7 @@ struct RecurrentLayer: KerasLayer {
 extension LayerCall {
   /// The sequence for a recurrent layer, and its initial states if given.
   func sequence(
-    _ network: inout NetworkWriter, states: Int
+    _ network: inout KerasWriter, states: Int
   ) throws -> (input: KerasTensor, initial: [String]?) {
     guard let input = inputs.first else { throw error("it has no inputs") }
     guard input.rank == 3 else { throw error("its input \(input.shapeText) is not a sequence") }

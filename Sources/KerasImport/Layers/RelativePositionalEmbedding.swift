@@ -28,7 +28,7 @@ struct RelativePositionalEmbedding: KerasLayer {
 
   var weights: [WeightSlot] { WeightSlot.named("rows", "columns") }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     try call.require(
       input.rank == 5, "its input \(input.shapeText) is not the image of several heads")
@@ -36,8 +36,8 @@ struct RelativePositionalEmbedding: KerasLayer {
     let (heads, height, width) = (sizes[0], sizes[1], sizes[2])
     let ends = [max(positions[0], height), max(positions[1], width)]
     let columns = try scores(input, along: width, ends[1], "columns", call, &network)
-    let turned = network.settled(input.exchanging(2, 3), for: call.name)
-    let rows = try scores(turned, along: height, ends[0], "rows", call, &network)
+    let transposed = network.settled(input.exchanging(2, 3), for: call.name)
+    let rows = try scores(transposed, along: height, ends[0], "rows", call, &network)
     // [heads · height, width, 1, columns] + [heads · height, width, rows, 1]
     let count = try checkedProduct([heads, height], limit: Limits.dimension)
     let right = try network.reshaped(
@@ -53,7 +53,7 @@ struct RelativePositionalEmbedding: KerasLayer {
   /// The scores along the second-to-last axis, which has `length` places: `[…, length, ends]`.
   private func scores(
     _ input: KerasTensor, along length: Int, _ ends: Int, _ part: String, _ call: LayerCall,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let sizes = try call.known(input.shape.dropFirst(), of: input)
     let distances = isAbsolute ? ends : try checkedSum([checkedProduct([2, ends]), -1])
@@ -81,7 +81,7 @@ struct RelativePositionalEmbedding: KerasLayer {
   /// A range of the last axis.
   private func last(
     _ tensor: KerasTensor, from start: Int, count: Int, _ name: String, _ call: LayerCall,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> KerasTensor {
     try OperationCall(call.with(name: name, inputs: [tensor]), fields: .init()).slice(
       tensor, tensor.rank - 1, start..<start + count, "", into: &network)

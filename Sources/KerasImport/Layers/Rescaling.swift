@@ -23,7 +23,7 @@ extension LayerConfiguration {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// scale · x + offset, with one number for all elements or one per position along the last axis.
   mutating func rescaled(
     _ tensor: KerasTensor, scale: [Double], offset: [Double], _ call: LayerCall
@@ -66,7 +66,7 @@ struct Rescaling: KerasLayer {
     guard !scale.isEmpty, !offset.isEmpty else { throw configuration.missing(["scale"]) }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     [try network.rescaled(call.input, scale: scale, offset: offset, call)]
   }
 }
@@ -97,11 +97,11 @@ struct NormalizationLayer: KerasLayer {
     return ["mean", "variance", "count"].map { WeightSlot($0, isTrainable: false) }
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var tensor = network.standard(try call.input, for: call.name)
     let layout = tensor.layout
     let indices = try axes.map { try call.axis($0, of: tensor) }.sorted()
-    let shape = indices.map { tensor.isGuess ? nil : tensor.shape[$0] }
+    let shape = indices.map { tensor.isShapeAssumed ? nil : tensor.shape[$0] }
     let means = try mean ?? call.weight("mean", shape).array().map(Double.init)
     let variances = try variance ?? call.weight("variance", shape).array().map(Double.init)
     guard means.count == variances.count || means.count == 1 || variances.count == 1,

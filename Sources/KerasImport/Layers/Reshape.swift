@@ -16,7 +16,7 @@ extension TensorLayout {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// The same elements in Keras's order with other sizes, without the batch; −1 for an unknown
   /// size.
   ///
@@ -105,9 +105,10 @@ struct ReshapeLayer: KerasLayer {
     self.target = target
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
-    if !input.isGuess, let count = input.itemCount, input.leading != nil || target.count > 4 {
+    if !input.isShapeAssumed, let count = input.itemCount, input.leading != nil || target.count > 4
+    {
       let windows = input.leading?.windows ?? 1
       let sizes = try resolved(count / windows, call)
       return [try network.regrouped(input, windows: windows, sizes, call.name, call)]
@@ -119,7 +120,9 @@ struct ReshapeLayer: KerasLayer {
   }
 
   private func resolved(_ input: KerasTensor, _ call: LayerCall) throws -> [Int] {
-    guard let count = input.itemCount, !input.isGuess || target.contains(-1) else { return target }
+    guard let count = input.itemCount, !input.isShapeAssumed || target.contains(-1) else {
+      return target
+    }
     return try resolved(count, call)
   }
 

@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 import TensorCore
 
-extension NetworkWriter {
+extension KerasWriter {
   /// Maximum number of elements in the matrices of a resize.
   private static let matrixLimit = 1 << 26
 
@@ -14,7 +14,8 @@ extension NetworkWriter {
     var result = image
     let layout = image.layout
     for (place, size) in zip([BlobAxis.height, .width], sizes) {
-      guard let index = image.index(of: place), let length = image.shape[index], !image.isGuess
+      guard let index = image.index(of: place), let length = image.shape[index],
+        !image.isShapeAssumed
       else {
         throw call.unknownSize(of: image)
       }
@@ -60,7 +61,7 @@ extension LayerCall {
     let sizes = [BlobAxis.height, .width].compactMap { place in
       image.index(of: place).flatMap { image.shape[$0] }
     }
-    guard sizes.count == 2, !image.isGuess else {
+    guard sizes.count == 2, !image.isShapeAssumed else {
       throw unknownSize(of: image)
     }
     return sizes
@@ -113,7 +114,7 @@ struct Resizing: KerasLayer {
       !pads || mode == "constant", "fill_mode", unsupported: "'\(mode)' is not supported")
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var image = try network.image(call.input, format, call)
     let sizes = try call.sizes(image)
     if crops {
@@ -165,7 +166,7 @@ struct CenterCrop: KerasLayer {
     isRandom = configuration.className.contains("RandomCrop")
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     if isRandom, call.version.isAtLeast(3, 0) { return [try call.input] }
     var image = try network.image(call.input, format, call)
     let sizes = try call.sizes(image)

@@ -35,7 +35,7 @@ struct ReversibleEmbedding: KerasLayer {
     return call.flag("reverse")
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     guard Self.isReversed(call) else { return try embedding.convert(call, into: &network) }
     guard let input = call.inputs.first else { throw call.error("it has no inputs") }
     let matrix =

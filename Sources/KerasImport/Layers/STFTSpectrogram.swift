@@ -34,7 +34,7 @@ struct STFTSpectrogram: KerasLayer {
       mode == "imag" ? nil : "real_kernel", mode == "real" ? nil : "imag_kernel")
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var input = try call.input
     try call.require(input.rank == 3, "its input \(input.shapeText) is not a sequence of channels")
     if isChannelsFirst { input = input.exchanging(1, 2) }

@@ -29,7 +29,7 @@ struct SimpleRNNCell: RecurrentCell {
   }
 
   func native(
-    _ weights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+    _ weights: CellWeights, _ path: RecurrentPath, _ network: KerasWriter
   ) throws -> (any LayerParameters)? {
     guard let activation = settings.nativeActivation else { return nil }
     let gates = try gates(weights)

@@ -28,7 +28,7 @@ struct SpatialAxes: Sendable {
     TensorLayout(axes: format == .channelsLast ? places + [.channel] : [.channel] + places)
   }
 
-  func input(_ call: LayerCall, _ network: inout NetworkWriter) throws -> KerasTensor {
+  func input(_ call: LayerCall, _ network: inout KerasWriter) throws -> KerasTensor {
     let input = try call.input
     if count == 2 { return try network.image(input, format, call) }
     try call.require(
@@ -40,7 +40,7 @@ struct SpatialAxes: Sendable {
 
   /// A volume with its depth along the height.
   func slices(
-    _ tensor: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+    _ tensor: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) -> KerasTensor {
     network.relaid(tensor, to: layout([.height, .sequence, .width]), for: call.name + "_depth")
   }
@@ -73,7 +73,7 @@ struct SpatialAxes: Sendable {
   /// Passes the tensor through a layer that treats its axes separately; a volume passes through
   /// two.
   func apply(
-    _ input: KerasTensor, to lengths: [Int?], _ call: LayerCall, _ network: inout NetworkWriter,
+    _ input: KerasTensor, to lengths: [Int?], _ call: LayerCall, _ network: inout KerasWriter,
     _ layer: (Plane) -> some LayerParameters
   ) -> KerasTensor {
     var tensor = input
@@ -96,7 +96,7 @@ extension KerasTensor {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// The tensor as an image in the layout of a layer's data format.
   mutating func image(
     _ tensor: KerasTensor, _ format: LayerConfiguration.DataFormat, _ call: LayerCall

@@ -16,7 +16,7 @@ struct SpectralNormalization: KerasLayer {
 
   var weights: [WeightSlot] { inner.weights }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let ofInner = call.weights.filter { $0.storedName.hasPrefix("layer/") }
     let stored = ofInner.isEmpty ? call.weights : ofInner
     try call.require(

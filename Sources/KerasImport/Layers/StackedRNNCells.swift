@@ -35,7 +35,7 @@ struct StackedRNNCells: RecurrentCell {
 
   /// Core ML has no layer with several cells.
   func native(
-    _ weights: CellWeights, _ path: RecurrentPath, _ network: NetworkWriter
+    _ weights: CellWeights, _ path: RecurrentPath, _ network: KerasWriter
   ) -> (any LayerParameters)? { nil }
 
   func steps(_ weights: CellWeights) throws -> RecurrentSteps {

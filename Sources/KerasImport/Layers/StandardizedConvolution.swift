@@ -21,7 +21,7 @@ struct StandardizedConvolution: KerasLayer {
 
   var weights: [WeightSlot] { layer.weights + [WeightSlot("gain")] }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     guard call.missingWeights == nil else { return try layer.convert(call, into: &network) }
     let place = try call.weights.firstIndex(where: { $0.name == "kernel" }).orThrow(
       call.error("weight 'kernel' is missing from the file"))

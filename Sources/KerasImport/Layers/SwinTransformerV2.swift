@@ -40,7 +40,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
   }
   var leadingAxes: LeadingAxesPolicy { .keeps }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     try call.require(
       input.rank >= 4, "its input \(input.shapeText) is not the scores of several heads")
@@ -141,7 +141,7 @@ struct WindowAttentionMask: KerasLayer {
 
   var leadingAxes: LeadingAxesPolicy { .decides }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try call.input
     let count = (sizes[0] / windows[0]) * (sizes[1] / windows[1])
     let places = try checkedProduct(windows, limit: Limits.dimension)
@@ -158,7 +158,7 @@ struct WindowAttentionMask: KerasLayer {
   }
 
   private func masked(
-    _ input: KerasTensor, _ shape: [Int], _ call: LayerCall, _ network: inout NetworkWriter
+    _ input: KerasTensor, _ shape: [Int], _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let count = try computedCount(shape)
     var values: [Float] = []
@@ -198,7 +198,7 @@ extension LayerCall {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// Adds a constant `[heads, queries, keys]` to the scores of an attention.
   fileprivate mutating func adding(
     scores table: FloatValues, to input: KerasTensor, _ call: LayerCall

@@ -23,7 +23,7 @@ struct TableEmbedding: KerasLayer {
 
   var weights: [WeightSlot] { embedding.weights }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var table = KerasTensor(blob: call.name + "_table", shape: shape, layout: .vector)
     table.table = try call.weight("embeddings", shape.map { $0 })
     return try embedding.convert(call, into: &network) + [table]
@@ -48,7 +48,7 @@ struct EmbeddingSimilarity: KerasLayer {
 
   var weights: [WeightSlot] { hasBias ? [WeightSlot("bias")] : [] }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     guard call.inputs.count == 2, let table = call.inputs[1].table else {
       throw call.unsupported("it takes a sequence and the table of an embedding")
     }

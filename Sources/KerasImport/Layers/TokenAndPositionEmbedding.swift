@@ -35,7 +35,7 @@ struct TokenAndPositionEmbedding: KerasLayer {
       + WeightSlot.inside("tokens", "embeddings", isTied ? nil : "reverse_embeddings")
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     try call.requireNoPositions()
     var call = call
     if isExample, let first = call.weights.first, !first.storedName.contains("vars/") {

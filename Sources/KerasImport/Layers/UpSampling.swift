@@ -33,7 +33,7 @@ struct UpSampling: KerasLayer {
       axes.count == 2 ? try configuration.interpolation(default: "nearest") : .nearest
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let axes =
       isUndeclared ? SpatialAxes(declaredAxes.count, call.preferredImage) : declaredAxes
     let input = try axes.input(call, &network)

@@ -42,7 +42,7 @@ struct TimeDistributed: KerasLayer {
     ElementwiseMergeLayer.classNames + SubtractLayer.classNames + ConcatenateLayer.classNames
   private static let stepLimit = 1024
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     let outputs = try type(of: inner).maskPolicy.applied(
       to: converted(call, into: &network), of: call.inputs, call.version)
     let given = call.inputs.first?.mask
@@ -63,7 +63,7 @@ struct TimeDistributed: KerasLayer {
   }
 
   private func converted(
-    _ call: LayerCall, into network: inout NetworkWriter
+    _ call: LayerCall, into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     // Each element is looked up or masked, whatever the axes.
     if (EmbeddingLayer.classNames + MaskingLayer.classNames).contains(innerClass) {
@@ -78,7 +78,7 @@ struct TimeDistributed: KerasLayer {
       if input.layout.axes[0] != .sequence, Self.elementwise.contains(innerClass) {
         return try inner.convert(call, into: &network)
       }
-      if let reshape = inner as? ReshapeLayer, let steps = input.shape[1], !input.isGuess {
+      if let reshape = inner as? ReshapeLayer, let steps = input.shape[1], !input.isShapeAssumed {
         let sizes = try reshape.sizes(ofEach: input.without([1]), call)
         return [
           try network.reshaped(
@@ -103,9 +103,9 @@ struct TimeDistributed: KerasLayer {
 
   /// Applies the layer separately to each step of a sequence of sequences.
   private func unrolled(
-    _ input: KerasTensor, _ call: LayerCall, _ network: inout NetworkWriter
+    _ input: KerasTensor, _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
-    guard let count = input.shape[1], count <= Self.stepLimit, !input.isGuess else {
+    guard let count = input.shape[1], count <= Self.stepLimit, !input.isShapeAssumed else {
       throw call.unsupported(
         "TimeDistributed(\(innerClass)) on \(input.shapeText): each step needs a separate "
           + "layer, and the number of steps is unknown or too large",

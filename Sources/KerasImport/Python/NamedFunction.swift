@@ -85,9 +85,9 @@ struct NamedFunction {
       let split = try machine.call(
         .library("tf.reshape"),
         [x, sizes([shape[1], shape[2], .int(groups), .int(channels / groups)])], [])
-      let turned = try machine.call(
+      let transposed = try machine.call(
         .library("tf.transpose"), [split, .tuple([0, 1, 2, 4, 3].map { .int($0) })], [])
-      return try machine.call(.library("tf.reshape"), [turned, sizes(Array(shape[1...]))], [])
+      return try machine.call(.library("tf.reshape"), [transposed, sizes(Array(shape[1...]))], [])
     },
   ]
 }

@@ -116,11 +116,11 @@ extension PythonMachine {
   ) throws -> PythonSymbol {
     if axis > 0 {
       let others = table.shape.indices.filter { $0 != axis }
-      let turned = try rows(of: table.transposed([axis] + others), at: indices).array
+      let transposed = try rows(of: table.transposed([axis] + others), at: indices).array
       let count = indices.shape.count
-      guard let turned, turned.shape.count <= Limits.rank else { throw Self.malformed }
+      guard let transposed, transposed.shape.count <= Limits.rank else { throw Self.malformed }
       return .array(
-        turned.transposed(
+        transposed.transposed(
           (0..<axis).map { $0 + count } + (0..<count)
             + (axis..<others.count).map { $0 + count }))
     }

@@ -83,12 +83,12 @@ extension PythonMachine {
       return .array(array.shaped(sizes))
     case "meshgrid":
       let vectors = arguments.compactMap(\.array)
-      let isTurned = keywords.first?.value.string == "ij"
+      let isRotated = keywords.first?.value.string == "ij"
       guard vectors.count == 2, arguments.count == 2,
-        isTurned || keywords.allSatisfy({ $0.value.string == "xy" })
+        isRotated || keywords.allSatisfy({ $0.value.string == "xy" })
       else { return nil }
-      let grids = try grids(vectors[isTurned ? 1 : 0], vectors[isTurned ? 0 : 1])
-      return .list(PythonList(isTurned ? grids.reversed() : grids))
+      let grids = try grids(vectors[isRotated ? 1 : 0], vectors[isRotated ? 0 : 1])
+      return .list(PythonList(isRotated ? grids.reversed() : grids))
     case "broadcast_to", "tile":
       guard let array = first?.array,
         let given = argument(1, "shape", "multiples", "reps", "repeats")?.elements

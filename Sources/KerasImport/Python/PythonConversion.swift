@@ -59,7 +59,7 @@ struct PythonConversion {
 
   /// The tensors that the function returns, and its steps as text.
   func convert(
-    _ call: LayerCall, into network: inout NetworkWriter
+    _ call: LayerCall, into network: inout KerasWriter
   ) throws -> (outputs: [KerasTensor], text: String) {
     try call.require(
       !hasMaskFunction, unsupported: "mask: a function for the mask is not supported",
@@ -110,7 +110,7 @@ struct PythonConversion {
 
   private func follow(
     _ function: PythonFunction, _ program: PythonProgram, _ call: LayerCall,
-    _ network: NetworkWriter, last: Int?
+    _ network: KerasWriter, last: Int?
   ) throws -> (outputs: [KerasTensor], tensors: PythonTensors) {
     let machine = PythonMachine()
     let (names, symbols) = try machine.inputs(of: function.code, call.inputs.count)
@@ -121,7 +121,7 @@ struct PythonConversion {
   }
 
   private func follow(
-    _ function: NamedFunction, _ call: LayerCall, _ network: NetworkWriter, last: Int?
+    _ function: NamedFunction, _ call: LayerCall, _ network: KerasWriter, last: Int?
   ) throws -> (outputs: [KerasTensor], tensors: PythonTensors) {
     let machine = PythonMachine()
     let names = LayerFormula.inputNames(call.inputs.count)

@@ -138,7 +138,7 @@ extension PythonMachine {
   func sizes(of expression: Expression, _ name: String) throws -> [SymbolicSize] {
     guard let tensors else { throw Self.unsupported("it uses '.\(name)' of a tensor") }
     let tensor = try tensors.tensor(expression, self)
-    guard tensor.sizes == nil, !tensor.isGuess else {
+    guard tensor.sizes == nil, !tensor.isShapeAssumed else {
       throw Self.unsupported("it needs the shape of a tensor whose shape is unknown")
     }
     return tensor.symbolicShape

@@ -194,7 +194,7 @@ extension PythonMachine {
       try frame.push(.slice(bounds[0], bounds[1], count == 3 ? bounds[2] : .none))
     case .unpack(let count):
       let value = try frame.pop()
-      if case .turned(let expression, let axes) = value, let axis = axes.first,
+      if case .transposed(let expression, let axes) = value, let axis = axes.first,
         try sizes(of: expression, "shape")[axis].known == count
       {
         for index in (0..<count).reversed() { try frame.push(element(.int(index), of: value)) }

@@ -230,7 +230,7 @@ extension PythonMachine {
       }
       return value
     }
-    if case .turned(let expression, let axes) = value {
+    if case .transposed(let expression, let axes) = value {
       // One of the parts has the batch first, or is turned as well.
       guard let place = index.int, let axis = axes.first, axis > 0 else {
         throw Self.unsupported("it moves the batch")

@@ -23,7 +23,7 @@ indirect enum PythonSymbol {
   /// Numbers that are known at once.
   case array(FormulaArray)
   /// A tensor whose axes are in another order, with that of the batch behind others.
-  case turned(Expression, [Int])
+  case transposed(Expression, [Int])
   case slice(PythonSymbol, PythonSymbol, PythonSymbol)
   /// A module or a function of one, by its path.
   case library(String)

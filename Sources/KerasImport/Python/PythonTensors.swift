@@ -6,7 +6,7 @@ import TensorCore
 
 /// The tensors that a Python function computes, as layers of the network.
 final class PythonTensors {
-  var network: NetworkWriter
+  var network: KerasWriter
   let call: LayerCall
   /// By the names that expressions have for them.
   private(set) var tensors: [String: KerasTensor] = [:]
@@ -21,7 +21,7 @@ final class PythonTensors {
   /// Of the tensors among the arguments that are being read.
   private var names: [String] = []
 
-  init(_ network: NetworkWriter, _ call: LayerCall, _ names: [String], last: Int?) {
+  init(_ network: KerasWriter, _ call: LayerCall, _ names: [String], last: Int?) {
     self.network = network
     self.call = call
     self.last = last

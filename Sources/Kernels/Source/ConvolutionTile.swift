@@ -129,7 +129,7 @@ struct TileOutput {
 /// Prefetches what the end of a tile adds and overwrites.
 @inline(__always)
 private func fetchTargets<let rows: Int, let columns: Int>(
-  _: Count<columns>, _ places: TilePlaces<rows>, output: UnsafeMutablePointer<Float>,
+  _: Count<columns>, _ places: TileOffsets<rows>, output: UnsafeMutablePointer<Float>,
   target: TileOutput, residual: UnsafePointer<Float>?
 ) {
   // Narrower vectors are stored slowly enough without it.
@@ -169,7 +169,7 @@ struct TileTask {
 /// Computes one tile: start, sum, epilogue, store.
 @inline(__always)
 func computeTile<let rows: Int, let columns: Int, let steps: Int>(
-  _ count: Count<columns>, _ steps: Count<steps>, _ task: TileTask, _ places: TilePlaces<rows>,
+  _ count: Count<columns>, _ steps: Count<steps>, _ task: TileTask, _ places: TileOffsets<rows>,
   ahead: TileAhead
 ) {
   let source = task.source

@@ -45,15 +45,15 @@ struct TileWalk {
 
   /// Returns the locations of a tile's pixels and advances past them.
   @inline(__always)
-  mutating func next<let rows: Int>(_: Count<rows>) -> TilePlaces<rows> {
+  mutating func next<let rows: Int>(_: Count<rows>) -> TileOffsets<rows> {
     #if KERNELS_AVX512
-      let places = TilePlaces<rows>(self)
+      let places = TileOffsets<rows>(self)
       input &+= rows &* pixels.input.column
       output &+= rows &* pixels.output.column
       residual &+= rows &* pixels.residual.column
       return places
     #else
-      var places = TilePlaces<rows>(step: pixels.input.column)
+      var places = TileOffsets<rows>(step: pixels.input.column)
       for r in 0..<rows {
         places.inputs[r] = input
         places.outputs[r] = output
@@ -79,7 +79,7 @@ struct TileWalk {
 }
 
 /// The locations of a tile's pixels, as offsets in floats from the first pixel of all.
-struct TilePlaces<let rows: Int> {
+struct TileOffsets<let rows: Int> {
   #if KERNELS_AVX512
     private let first: TileWalk
 
@@ -125,7 +125,7 @@ struct TileInputs<let rows: Int> {
   #endif
 
   @inline(__always)
-  init(_ input: UnsafePointer<Float>, _ places: TilePlaces<rows>) {
+  init(_ input: UnsafePointer<Float>, _ places: TileOffsets<rows>) {
     step = places.step
     #if KERNELS_AVX512
       first = input + places.input(0)

@@ -44,8 +44,8 @@ struct ChannelNormalization {
   /// The number of channels of an image and of a group.
   private(set) var kernelNumbers: [Int] = []
   var kernelEpsilon: [SIMD4<Float>] { [SIMD4(repeating: epsilon)] }
-  var kernelWeights: [StretchedWeight] {
-    [StretchedWeight(gamma.isEmpty ? [1] : gamma), StretchedWeight(beta.isEmpty ? [0] : beta)]
+  var kernelWeights: [BroadcastWeight] {
+    [BroadcastWeight(gamma.isEmpty ? [1] : gamma), BroadcastWeight(beta.isEmpty ? [0] : beta)]
   }
 
   func normalize(_ input: MLMultiArray, to output: MLMultiArray) throws {

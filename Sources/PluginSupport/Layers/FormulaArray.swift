@@ -42,7 +42,7 @@ struct FormulaArray {
 
   // MARK: Stretching
 
-  private static func stretched(_ shapes: [[Int]]) throws -> [Int] {
+  private static func broadcast(_ shapes: [[Int]]) throws -> [Int] {
     var result = [Int](repeating: 1, count: shapes.map { $0.count }.max() ?? 0)
     for shape in shapes {
       for (axis, size) in zip(result.indices.suffix(shape.count), shape) where size != 1 {
@@ -82,7 +82,7 @@ struct FormulaArray {
     return steps
   }
 
-  private func stretched(to target: [Int]) -> [Float] {
+  private func broadcast(to target: [Int]) -> [Float] {
     if shape == target { return elements }
     let own = zip(shape, steps).map { $0 == 1 ? 0 : $1 }
     return gathered(target, [Int](repeating: 0, count: target.count - own.count) + own)
@@ -112,8 +112,8 @@ struct FormulaArray {
       UnsafeMutablePointer<Float>, vDSP_Stride, vDSP_Length
     ) -> Void
   ) throws -> FormulaArray {
-    let shape = try stretched([x.shape, y.shape])
-    let (a, b) = (x.stretched(to: shape), y.stretched(to: shape))
+    let shape = try broadcast([x.shape, y.shape])
+    let (a, b) = (x.broadcast(to: shape), y.broadcast(to: shape))
     var result = [Float](repeating: 0, count: a.count)
     body(a, 1, b, 1, &result, 1, vDSP_Length(a.count))
     return FormulaArray(shape, result)
@@ -122,9 +122,9 @@ struct FormulaArray {
   private static func each(
     _ x: FormulaArray, _ y: FormulaArray, _ body: (Float, Float) -> Float
   ) throws -> FormulaArray {
-    let shape = try stretched([x.shape, y.shape])
+    let shape = try broadcast([x.shape, y.shape])
     return FormulaArray(
-      shape, zip(x.stretched(to: shape), y.stretched(to: shape)).map { body($0, $1) })
+      shape, zip(x.broadcast(to: shape), y.broadcast(to: shape)).map { body($0, $1) })
   }
 
   static func add(_ x: Self, _ y: Self) throws -> Self { try pair(x, y, vDSP_vadd) }
@@ -146,9 +146,9 @@ struct FormulaArray {
       var exponent = y.elements[0]
       return x.vector { vvpowsf($0, &exponent, $1, $2) }
     }
-    let shape = try stretched([x.shape, y.shape])
-    let exponents = y.stretched(to: shape)
-    return FormulaArray(shape, x.stretched(to: shape)).vector { vvpowf($0, exponents, $1, $2) }
+    let shape = try broadcast([x.shape, y.shape])
+    let exponents = y.broadcast(to: shape)
+    return FormulaArray(shape, x.broadcast(to: shape)).vector { vvpowf($0, exponents, $1, $2) }
   }
   static func minimum(_ x: Self, _ y: Self) throws -> Self {
     try each(x, y) { $0.isNaN || $1.isNaN ? .nan : Swift.min($0, $1) }
@@ -235,11 +235,11 @@ struct FormulaArray {
     try minimum(maximum(x, low), high)
   }
   static func choose(_ condition: Self, _ x: Self, _ y: Self) throws -> Self {
-    let shape = try stretched([condition.shape, x.shape, y.shape])
-    let (a, b) = (x.stretched(to: shape), y.stretched(to: shape))
+    let shape = try broadcast([condition.shape, x.shape, y.shape])
+    let (a, b) = (x.broadcast(to: shape), y.broadcast(to: shape))
     return FormulaArray(
       shape,
-      condition.stretched(to: shape).enumerated().map { $1 != 0 ? a[$0] : b[$0] })
+      condition.broadcast(to: shape).enumerated().map { $1 != 0 ? a[$0] : b[$0] })
   }
 
   // MARK: Reductions and parts

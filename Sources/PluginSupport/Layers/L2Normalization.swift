@@ -76,13 +76,13 @@ final class L2Normalization: NSObject, MLCustomLayer {
     func encode(
       commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
     ) throws {
-      guard let place = AxisPlace(shape, along: axis), place.axis < 3 || gamma.count < 2 else {
+      guard let place = TextureAxis(shape, along: axis), place.axis < 3 || gamma.count < 2 else {
         throw LayerFault.shape([shape])
       }
       let ones = [Int](repeating: 1, count: place.axis)
       let weight =
         gamma.isEmpty
-        ? StretchedWeight([1]) : StretchedWeight(gamma, shape: [gamma.count] + ones)
+        ? BroadcastWeight([1]) : BroadcastWeight(gamma, shape: [gamma.count] + ones)
       try kernel.encode(
         commandBuffer, inputs, outputs,
         weights: [weight],

@@ -22,7 +22,7 @@
     ///     pixel.
     func encode(
       _ commandBuffer: any MTLCommandBuffer, _ inputs: [any MTLTexture],
-      _ outputs: [any MTLTexture], weights: [StretchedWeight] = [],
+      _ outputs: [any MTLTexture], weights: [BroadcastWeight] = [],
       tables: [[SIMD4<Float>]] = [], numbers: [Int] = [], groupsOfThreads: Bool = false
     ) throws {
       let (output, device) = (outputs[0], commandBuffer.device)

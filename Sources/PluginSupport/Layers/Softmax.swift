@@ -84,7 +84,7 @@ final class Softmax: NSObject, MLCustomLayer {
     func encode(
       commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
     ) throws {
-      guard let place = AxisPlace(shape, along: axis) else { throw LayerFault.shape([shape]) }
+      guard let place = TextureAxis(shape, along: axis) else { throw LayerFault.shape([shape]) }
       try kernel.encode(
         commandBuffer, inputs, outputs,
         numbers: place.numbers)

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension Activation: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     guard let row = function?.row else { throw ModelError(.malformed, "no function is set") }
     let names = ["alpha", "beta"]
     if row.weights.isEmpty {
@@ -18,7 +18,7 @@ extension Activation: OperationLayer {
 
   /// One value per channel; a single value applies to all channels.
   private func perChannel(
-    _ weights: Weights?, _ channels: Int, _ field: String, _ layer: LayerConversion
+    _ weights: Weights?, _ channels: Int, _ field: String, _ layer: LayerCall
   ) throws -> Variable {
     if channels != 1, weights?.storedCount == 1 {
       let value = try layer.values(weights, [1], field)[0]
@@ -30,7 +30,7 @@ extension Activation: OperationLayer {
 }
 
 extension Unary: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     var z = try layer.number()
     if effectiveScale != 1 || shift != 0, type != .abs || shift != 0 || effectiveScale != 1 {
       z = try layer.add(

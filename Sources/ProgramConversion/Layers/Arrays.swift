@@ -5,7 +5,7 @@ import TensorCore
 protocol ElementOperationLayer: OneResultLayer {}
 
 extension ElementOperationLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.add(Self.typeName, layer.number())
   }
 }
@@ -29,7 +29,7 @@ extension Erf: ElementOperationLayer {}
 
 extension Asinh: OneResultLayer {
   /// sign(x) · log(|x| + √(x² + 1))
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.number()
     let size = try layer.add("abs", x)
     let root = try layer.add("sqrt", layer.combine("add", layer.add("square", x), 1))
@@ -40,7 +40,7 @@ extension Asinh: OneResultLayer {
 
 extension Acosh: OneResultLayer {
   /// log(x + √(x² − 1))
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.number()
     let root = try layer.add("sqrt", layer.combine("sub", layer.add("square", x), 1))
     return try layer.add("log", layer.combine("add", x, root), [("epsilon", .number(0))])
@@ -48,21 +48,21 @@ extension Acosh: OneResultLayer {
 }
 
 extension Clip: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.add(
       "clip", layer.number(), [("alpha", .number(minVal)), ("beta", .number(maxVal))])
   }
 }
 
 extension ClampedReLU: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.add(
       "clamped_relu", layer.number(), [("alpha", .number(alpha)), ("beta", .number(beta))])
   }
 }
 
 extension Gelu: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let name =
       switch mode {
       case .exact: "EXACT"
@@ -81,7 +81,7 @@ protocol PairOperationLayer: OneResultLayer {
 }
 
 extension PairOperationLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.combine(operation, layer.array(0), layer.array(1))
   }
 }
@@ -102,7 +102,7 @@ protocol ComparisonOperationLayer: OneResultLayer, ComparisonLayer {
 }
 
 extension ComparisonOperationLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     layer.inputs.count == 1
       ? try layer.combine(operation, layer.array(), alpha, type: .bool)
       : try layer.combine(operation, layer.array(0), layer.array(1), type: .bool)
@@ -122,7 +122,7 @@ protocol FlagOperationLayer: OneResultLayer {
 }
 
 extension FlagOperationLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.flags(0)
     return layer.inputs.count == 1
       ? try layer.add(operation, x) : try layer.combine(operation, x, layer.flags(1))
@@ -135,7 +135,7 @@ extension LogicalAnd: FlagOperationLayer { var operation: String { "logical_and"
 extension LogicalNot: FlagOperationLayer { var operation: String { "logical_not" } }
 
 extension WhereBroadcastable: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let shape = layer.outputShapes[0]
     return try layer.select(
       layer.broadcast(layer.flags(0), to: shape), layer.broadcast(layer.array(1), to: shape),

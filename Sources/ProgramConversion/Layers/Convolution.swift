@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension Convolution: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
     let (_, strides, dilations) = try effectiveSizes()
     let size = Array(x.shape[2...])
@@ -16,7 +16,7 @@ extension Convolution: OneResultLayer {
     let offsets = hasBias ? try layer.weight(bias, [outputChannels], "bias") : nil
     var same: SamePadding?
     if case .same(let stated)? = padding { same = stated }
-    let output = try LayerConversion.merged(layer.fiveOutput())
+    let output = try LayerCall.merged(layer.fiveOutput())
     return try layer.convolution(
       x, weight, offsets, strides: strides, padding: amounts, dilations: dilations,
       groups: effectiveGroups, isTransposed: isDeconvolution,
@@ -24,7 +24,7 @@ extension Convolution: OneResultLayer {
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   /// Padding of unknown sizes, whose amounts depend on the sizes if windows move by more than 1.
   func openPadding(_ same: SamePadding?, _ strides: [Int]) -> [(String, Argument)]? {
     builder.hasOpenSizes && strides.contains { $0 > 1 } && same?.asymmetryMode == .bottomRightHeavy
@@ -33,7 +33,7 @@ extension LayerConversion {
 }
 
 extension Convolution3D: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let windows = try windows(Array(x.shape[2...]))
     let weight = try layer.weight(
@@ -46,7 +46,7 @@ extension Convolution3D: OneResultLayer {
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   /// A convolution of `[N, C, …]` with a result of this shape, or its transpose.
   fileprivate func convolution(
     _ x: Variable, _ weight: Variable, _ bias: Variable?, strides: [Int], padding: [Int],
@@ -88,7 +88,7 @@ extension LayerConversion {
 }
 
 extension InnerProduct: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let five = try layer.five()
     let rows = five[0] * five[1]
     let x = try layer.reshape(layer.number(), to: [rows, inputChannels])
@@ -98,7 +98,7 @@ extension InnerProduct: OneResultLayer {
 }
 
 extension BatchedMatMul: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     if layer.inputs.count == 1 {
       return try layer.linear(
         layer.array(), matrix, inputs: weightMatrixFirstDimension,
@@ -118,7 +118,7 @@ extension BatchedMatMul: OneResultLayer {
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   /// x · weightᵀ + bias
   fileprivate func linear(
     _ x: Variable, _ matrix: Weights?, inputs: Int, outputs: Int, _ bias: Weights?
@@ -131,7 +131,7 @@ extension LayerConversion {
 }
 
 extension Embedding: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let five = try layer.five()
     return try layer.embedding(
       layer.reshape(layer.builder.cast(layer.input(0), to: .int32), to: [five[0] * five[1]]),
@@ -140,7 +140,7 @@ extension Embedding: OneResultLayer {
 }
 
 extension EmbeddingND: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let indices = try layer.integers(0)
     return try layer.embedding(
       layer.reshape(indices, to: Array(indices.shape.dropLast())), matrix, entries: vocabSize,
@@ -148,7 +148,7 @@ extension EmbeddingND: OneResultLayer {
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   /// The columns of the matrix at the indices, plus the bias.
   fileprivate func embedding(
     _ indices: Variable, _ matrix: Weights?, entries: Int, size: Int, _ bias: Weights?

@@ -6,7 +6,7 @@ import TensorCore
 
 extension Custom: OneResultLayer {
   /// The operations of the layer's formula.
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let implementation = try layer.options.customLayers.layerWithFormula(self)
     if let implementation = implementation as? any CustomLayerWithChannelGroups,
       try implementation.formula(forInputShapes: layer.inputShapes) == nil
@@ -26,7 +26,7 @@ extension Custom: OneResultLayer {
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   /// The mean of a group is that of its channels' means.
   fileprivate func normalized(_ norm: ChannelGroups) throws -> Variable {
     let x = try planes()
@@ -80,12 +80,12 @@ private struct FormulaOperations {
     var shape: [Int] { if case .variable(let variable) = self { variable.shape } else { [] } }
   }
 
-  private let layer: LayerConversion
+  private let layer: LayerCall
   private let formula: CustomLayerFormula
   /// Results computed so far.
   private var known: [Expression: Value] = [:]
 
-  init(_ layer: LayerConversion, _ formula: CustomLayerFormula) {
+  init(_ layer: LayerCall, _ formula: CustomLayerFormula) {
     (self.layer, self.formula) = (layer, formula)
   }
 

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension NonMaximumSuppression: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let (boxes, scores) = (try layer.array(0), try layer.array(1))
     let shapes = layer.outputShapes
     var arguments: [(String, Argument)] = [("iou_threshold", .number(iouThreshold))]
@@ -58,7 +58,7 @@ extension NonMaximumSuppression: OperationLayer {
 }
 
 extension CropResize: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
     let roi = try layer.five(1)
     let output = try layer.fiveOutput()

@@ -1,7 +1,7 @@
 import CoreMLModel
 import TensorCore
 
-extension LayerConversion {
+extension LayerCall {
   /// All inputs, in broadcastable shapes.
   fileprivate func operands() throws -> [Variable] {
     let numbers = try inputs.indices.map { try number($0) }
@@ -25,21 +25,21 @@ extension LayerConversion {
 }
 
 extension Add: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.inputs.count == 1
       ? layer.combine("add", layer.number(), alpha) : layer.fold("add")
   }
 }
 
 extension Multiply: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.inputs.count == 1
       ? layer.combine("mul", layer.number(), alpha) : layer.fold("mul")
   }
 }
 
 extension Average: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let sum = try layer.fold("add")
     if layer.inputs.count == 1 { return sum }
     return try layer.combine("mul", sum, 1 / Float(layer.inputs.count))
@@ -47,15 +47,15 @@ extension Average: OneResultLayer {
 }
 
 extension Max: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable { try layer.fold("maximum") }
+  func operation(_ layer: LayerCall) throws -> Variable { try layer.fold("maximum") }
 }
 
 extension Min: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable { try layer.fold("minimum") }
+  func operation(_ layer: LayerCall) throws -> Variable { try layer.fold("minimum") }
 }
 
 extension DotProduct: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes(0)
     let y = try layer.planes(1)
     func product(_ x: Variable, _ y: Variable) throws -> Variable {
@@ -71,7 +71,7 @@ extension DotProduct: OneResultLayer {
 }
 
 extension Reduce: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     var x = try layer.planes()
     var axes =
       switch axis {
@@ -105,7 +105,7 @@ extension Reduce: OneResultLayer {
 }
 
 extension Concat: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let values: [Variable]
     if sequenceConcat {
       values = try layer.inputs.indices.map { try layer.planes($0) }
@@ -119,7 +119,7 @@ extension Concat: OneResultLayer {
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   func concat(_ values: [Variable], _ axis: Int, interleave: Bool = false) throws -> Variable {
     if values.count == 1 { return values[0] }
     var shape = values[0].shape
@@ -161,7 +161,7 @@ extension LayerConversion {
 }
 
 extension Split: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let x = try layer.channels()
     let size = x.shape[1] / max(1, nOutputs)
     return try layer.split(x, 1, [Int](repeating: size, count: nOutputs))
@@ -169,7 +169,7 @@ extension Split: OperationLayer {
 }
 
 extension SequenceRepeat: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
     return try layer.add(
       "tile", x, [("reps", .ints([effectiveRepetitions, 1, 1, 1]))],
@@ -178,9 +178,9 @@ extension SequenceRepeat: OneResultLayer {
 }
 
 extension ReorganizeData: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
-    let output = try LayerConversion.merged(layer.fiveOutput())
+    let output = try LayerCall.merged(layer.fiveOutput())
     let (operation, argument) =
       switch mode {
       case .spaceToDepth: ("space_to_depth", "block_size")
@@ -192,9 +192,9 @@ extension ReorganizeData: OneResultLayer {
 }
 
 extension Slice: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
-    let output = try LayerConversion.merged(layer.fiveOutput())
+    let output = try LayerCall.merged(layer.fiveOutput())
     let place = axis.rawValue + 1
     let start = startIndex < 0 ? startIndex + x.shape[place] : startIndex
     var (begin, end, stride) = ([0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1])

@@ -5,7 +5,7 @@ import TensorCore
 protocol MatrixBandOperationLayer: OneResultLayer, MatrixBandLayer {}
 
 extension MatrixBandOperationLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let (lowest, highest) = diagonals
     if (lowest ?? 0) <= 0 && (highest ?? 0) >= 0 {
@@ -38,7 +38,7 @@ extension MatrixBandPart: MatrixBandOperationLayer {}
 extension LowerTriangular: MatrixBandOperationLayer {}
 extension UpperTriangular: MatrixBandOperationLayer {}
 
-extension LayerConversion {
+extension LayerCall {
   /// Selects elements of `a` where the condition holds, otherwise of `b`; all have the same shape.
   func select(_ condition: Variable, _ a: Variable, _ b: Variable) throws -> Variable {
     try builder.add(

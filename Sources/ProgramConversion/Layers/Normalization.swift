@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension Batchnorm: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
     let gamma = try layer.weight(self.gamma, [channels], "gamma")
     let beta = try layer.weight(self.beta, [channels], "beta")
@@ -32,7 +32,7 @@ extension Batchnorm: OneResultLayer {
 
 extension MeanVarianceNormalize: OneResultLayer {
   /// (x − mean) / (√variance + ε)
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
     let axes = acrossChannels ? [1, 2, 3] : [2, 3]
     let centered = try layer.combine("sub", x, layer.reduce("reduce_mean", x, axes))
@@ -44,25 +44,25 @@ extension MeanVarianceNormalize: OneResultLayer {
 }
 
 extension L2Normalize: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.add("l2_norm", layer.planes(), [("epsilon", .number(effectiveEpsilon))])
   }
 }
 
 extension Softmax: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.add("softmax", layer.channels(), [("axis", .int(1))])
   }
 }
 
 extension SoftmaxND: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.add("softmax", layer.array(), [("axis", .int(axis))])
   }
 }
 
 extension LRN: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.add(
       "local_response_norm", layer.planes(),
       [
@@ -73,7 +73,7 @@ extension LRN: OneResultLayer {
 }
 
 extension LayerNormalization: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let count = normalizedShape.count
     return try layer.add(
@@ -88,7 +88,7 @@ extension LayerNormalization: OneResultLayer {
 }
 
 extension Scale: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
     let factor = try layer.planeConstant(scale, shapeScale, "scale")
     let product = try layer.combine("mul", x, factor)
@@ -98,12 +98,12 @@ extension Scale: OneResultLayer {
 }
 
 extension Bias: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.combine("add", layer.planes(), layer.planeConstant(bias, shape, "bias"))
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   /// A weight of shape `[1]`, `[C]`, `[1, H, W]` or `[C, H, W]` as `[1, C, H, W]`.
   fileprivate func planeConstant(
     _ weights: Weights?, _ shape: [Int], _ field: String

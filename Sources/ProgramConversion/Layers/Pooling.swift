@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension Pooling: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let x = try layer.planes()
     if globalPooling {
       let operation =
@@ -14,7 +14,7 @@ extension Pooling: OperationLayer {
       return [try layer.reduce(operation, x, [2, 3])]
     }
     let (kernel, strides) = try effectiveSizes()
-    let output = try LayerConversion.merged(layer.fiveOutput())
+    let output = try LayerCall.merged(layer.fiveOutput())
     let border = try explicitPadding(Array(x.shape[2...]))
     let before = [border.top, border.left]
     // The padding after the image is as large as the last window needs.
@@ -59,7 +59,7 @@ extension Pooling: OperationLayer {
 }
 
 extension Pooling3D: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let windows = try windows(Array(x.shape[2...]))
     var arguments: [(String, Argument)] = [
@@ -76,14 +76,14 @@ extension Pooling3D: OneResultLayer {
 }
 
 extension GlobalPooling3D: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let operation = type == .average ? "reduce_mean" : "reduce_max"
     return try layer.reduce(operation, layer.array(), [2, 3, 4])
   }
 }
 
 extension Padding: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
     let border = try explicitPadding()
     let output = [
@@ -107,9 +107,9 @@ extension Padding: OneResultLayer {
 }
 
 extension Crop: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
-    let output = try LayerConversion.merged(layer.fiveOutput())
+    let output = try LayerCall.merged(layer.fiveOutput())
     let top = layer.inputs.count == 1 ? cropAmounts?.top ?? 0 : offset.first ?? 0
     let left = layer.inputs.count == 1 ? cropAmounts?.left ?? 0 : offset.last ?? 0
     return try layer.add(
@@ -124,9 +124,9 @@ extension Crop: OneResultLayer {
 }
 
 extension Upsample: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
-    let output = try LayerConversion.merged(layer.fiveOutput())
+    let output = try LayerCall.merged(layer.fiveOutput())
     let factors = try effectiveFactors()
     let scales: [(String, Argument)] = zip(["height", "width"], factors).map { axis, factor in
       (
@@ -147,9 +147,9 @@ extension Upsample: OneResultLayer {
 }
 
 extension ResizeBilinear: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.resizeBilinear(
-      layer.planes(), LayerConversion.merged(layer.fiveOutput()), effectiveMode.operationName)
+      layer.planes(), LayerCall.merged(layer.fiveOutput()), effectiveMode.operationName)
   }
 }
 
@@ -165,7 +165,7 @@ extension SamplingMethod {
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   fileprivate func resizeBilinear(
     _ x: Variable, _ shape: [Int], _ mode: String
   ) throws -> Variable {

@@ -2,20 +2,20 @@ import CoreMLModel
 import TensorCore
 
 extension RandomLike: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.random(parameters.distribution, seed)
   }
 }
 
 extension RandomStatic: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.random(parameters.distribution, seed)
   }
 }
 
 extension CategoricalDistribution: OneResultLayer {
   /// The logits of probabilities p are log(p + eps) / temperature.
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     var x = try layer.array()
     if !isLogits { x = try layer.add("log", x, [("epsilon", .number(effectiveEps))]) }
     if effectiveTemperature != 1 { x = try layer.combine("real_div", x, effectiveTemperature) }
@@ -26,7 +26,7 @@ extension CategoricalDistribution: OneResultLayer {
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   fileprivate func random(_ distribution: RandomDistribution, _ seed: Int) throws -> Variable {
     let shape = outputShapes[0]
     let (operation, parameters): (String, [(String, Argument)]) =

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension SimpleRecurrent: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let layer = layer.recurrent
     return try layer.recurrence(
       "rnn", size: outputVectorSize, sequenceOutput,
@@ -19,7 +19,7 @@ extension SimpleRecurrent: OperationLayer {
 
 extension GRU: OperationLayer {
   /// The gates are stacked: reset, output, update.
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let layer = layer.recurrent
     let gates = [resetGate, outputGate, updateGate]
     let bias = gates.map { hasBiasVectors ? $0.bias : nil }
@@ -46,7 +46,7 @@ extension GRU: OperationLayer {
 }
 
 extension UniDirectionalLSTM: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let layer = layer.recurrent
     let parameters = params ?? LSTMParameters()
     let arguments =
@@ -60,7 +60,7 @@ extension UniDirectionalLSTM: OperationLayer {
 }
 
 extension BiDirectionalLSTM: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let layer = layer.recurrent
     let parameters = params ?? LSTMParameters()
     let functions = try activationsForwardLSTM.map { try functionName($0, "lstm") }
@@ -101,9 +101,9 @@ private func functionName(_ activation: Activation?, _ operation: String) throws
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   /// The layer in the compute type of recurrent operations: before iOS17, only single precision.
-  fileprivate var recurrent: LayerConversion {
+  fileprivate var recurrent: LayerCall {
     var layer = self
     if target < .iOS17 { layer.type = .float32 }
     return layer

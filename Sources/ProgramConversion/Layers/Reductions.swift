@@ -7,7 +7,7 @@ protocol ReductionOperationLayer: OneResultLayer, AxesReductionLayer {
 }
 
 extension ReductionOperationLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let all = reduceAll || axes.isEmpty
     let places =
@@ -37,7 +37,7 @@ protocol ExtremumOperationLayer: OneResultLayer, ExtremumLayer {
 }
 
 extension ExtremumOperationLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     let result = try layer.extremum(operation, x, place, keepDims: !removeDim)
@@ -49,7 +49,7 @@ extension ArgMax: ExtremumOperationLayer { var operation: String { "reduce_argma
 extension ArgMin: ExtremumOperationLayer { var operation: String { "reduce_argmin" } }
 
 extension TopK: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     let shape = layer.outputShapes[0]
@@ -63,7 +63,7 @@ extension TopK: OperationLayer {
 }
 
 extension ArgSort: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.add(
@@ -72,7 +72,7 @@ extension ArgSort: OneResultLayer {
 }
 
 extension CumSum: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.add(
@@ -84,7 +84,7 @@ extension CumSum: OneResultLayer {
 }
 
 extension Gather: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.anyArray(0)
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     let indices = try layer.integers(1)
@@ -97,7 +97,7 @@ extension Gather: OneResultLayer {
 }
 
 extension GatherAlongAxis: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.anyArray(0)
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.add(
@@ -108,7 +108,7 @@ extension GatherAlongAxis: OneResultLayer {
 }
 
 extension GatherND: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.add(
       "gather_nd", layer.anyArray(0), [("indices", .variable(try layer.integers(1)))],
       shape: layer.outputShapes[0])
@@ -116,7 +116,7 @@ extension GatherND: OneResultLayer {
 }
 
 extension OneHot: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let indices = try layer.integers(0)
     let shape = layer.outputShapes[0]
     let place = try ArrayShape.axis(axis, rank: shape.count, "axis")
@@ -130,7 +130,7 @@ extension OneHot: OneResultLayer {
 }
 
 extension FillStatic: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.make(
       "fill", [("shape", .ints(layer.outputShapes[0])), ("value", .number(value))],
       shape: layer.outputShapes[0])
@@ -138,7 +138,7 @@ extension FillStatic: OneResultLayer {
 }
 
 extension FillLike: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.make(
       "fill_like", [("ref_tensor", .variable(try layer.array())), ("value", .number(value))],
       shape: layer.outputShapes[0])
@@ -146,7 +146,7 @@ extension FillLike: OneResultLayer {
 }
 
 extension RangeStatic: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.make(
       "range_1d",
       [
@@ -157,7 +157,7 @@ extension RangeStatic: OneResultLayer {
 }
 
 extension GetShape: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.add("shape", layer.anyArray(), shape: [layer.inputShapes[0].count], type: .int32)
   }
 }

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension Reshape: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let (from, to) = (try layer.five(), try layer.fiveOutput())
     return try layer.reordered(
       from, to, fromLast: mode == .channelLast, toLast: mode == .channelLast)
@@ -10,13 +10,13 @@ extension Reshape: OneResultLayer {
 }
 
 extension Flatten: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let (from, to) = (try layer.five(), try layer.fiveOutput())
     return try layer.reordered(from, to, fromLast: mode == .channelLast, toLast: false)
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   /// The elements of each batch item, in the order [Seq, C, H, W] or [Seq, H, W, C] before and after.
   fileprivate func reordered(
     _ from: [Int], _ to: [Int], fromLast: Bool, toLast: Bool
@@ -38,7 +38,7 @@ extension LayerConversion {
 
 extension Permute: OneResultLayer {
   /// Of [Seq, C, H, W].
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let five = try layer.five()
     let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
     if axes[0] == 0 || five[1] == 1 {
@@ -52,24 +52,24 @@ extension Permute: OneResultLayer {
 }
 
 extension LoadConstant: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let five = try layer.fiveOutput()
-    return try layer.weight(data, Array(five[2...]), "data", newShape: LayerConversion.merged(five))
+    return try layer.weight(data, Array(five[2...]), "data", newShape: LayerCall.merged(five))
   }
 }
 
 extension LoadConstantND: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.weight(data, shape, "data")
   }
 }
 
 extension Copy: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable { try layer.input(0) }
+  func operation(_ layer: LayerCall) throws -> Variable { try layer.input(0) }
 }
 
 extension Transpose: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.anyArray()
     return try layer.transpose(x, permutation(of: x.shape))
   }
@@ -79,7 +79,7 @@ extension Transpose: OneResultLayer {
 protocol ReshapingLayer: OneResultLayer {}
 
 extension ReshapingLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.reshape(layer.anyArray(), to: layer.outputShapes[0])
   }
 }
@@ -96,7 +96,7 @@ extension RankPreservingReshape: ReshapingLayer {}
 protocol BroadcastingToLayer: OneResultLayer {}
 
 extension BroadcastingToLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     try layer.broadcast(layer.array(), to: layer.outputShapes[0])
   }
 }
@@ -106,7 +106,7 @@ extension BroadcastToStatic: BroadcastingToLayer {}
 extension BroadcastToDynamic: BroadcastingToLayer {}
 
 extension ConcatND: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let values = try layer.inputs.indices.map { try layer.array($0) }
     let axis = try ArrayShape.axis(axis, rank: values[0].rank, "axis")
     return try layer.concat(values, axis, interleave: interleave)
@@ -114,7 +114,7 @@ extension ConcatND: OneResultLayer {
 }
 
 extension Stack: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let values = try layer.inputs.indices.map { try layer.array($0) }
     let shape = layer.outputShapes[0]
     // Numbers of rank 0 have an axis here.
@@ -126,7 +126,7 @@ extension Stack: OneResultLayer {
 }
 
 extension SplitND: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let x = try layer.anyArray()
     let axis = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.split(x, axis, layer.outputShapes.map { $0[axis] })
@@ -134,7 +134,7 @@ extension SplitND: OperationLayer {
 }
 
 extension Tile: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let (x, shape) = (try layer.array(), layer.outputShapes[0])
     let full = try layer.reshape(
       x, to: [Int](repeating: 1, count: max(0, shape.count - x.rank)) + x.shape)
@@ -144,7 +144,7 @@ extension Tile: OneResultLayer {
 }
 
 extension Reverse: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let axes = reverseDim.indices.filter { reverseDim[$0] }
     if axes.isEmpty { return x }
@@ -153,7 +153,7 @@ extension Reverse: OneResultLayer {
 }
 
 extension SliceStatic: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.anyArray()
     func mask(_ flags: [Bool]) -> Argument {
       .flags(flags + [Bool](repeating: false, count: max(0, x.rank - flags.count)))
@@ -172,7 +172,7 @@ extension SliceStatic: OneResultLayer {
 }
 
 extension ConstantPad: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let (x, shape) = (try layer.array(), layer.outputShapes[0])
     try require(
       padAmounts.count == 2 * x.rank, .unsupported,
@@ -195,7 +195,7 @@ extension ConstantPad: OneResultLayer {
 }
 
 extension SliceBySize: OperationLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] {
+  func operations(_ layer: LayerCall) throws -> [Variable] {
     let (x, shape) = (try layer.anyArray(), layer.outputShapes[0])
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     func zeros(_ count: Int, _ side: String) throws -> [Variable] {
@@ -220,7 +220,7 @@ extension SliceBySize: OperationLayer {
 }
 
 extension SlidingWindows: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.add(
@@ -231,7 +231,7 @@ extension SlidingWindows: OneResultLayer {
 }
 
 extension ReverseSeq: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
     return try layer.add(
       "reverse_sequence", x,

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 extension Scatter: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let data = try layer.array()
     let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
     var updates = data.shape
@@ -12,7 +12,7 @@ extension Scatter: OneResultLayer {
 }
 
 extension ScatterND: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let (data, places) = (try layer.array(), layer.inputShapes[1])
     return try layer.scatter(
       "scatter_nd", data, mode,
@@ -21,7 +21,7 @@ extension ScatterND: OneResultLayer {
 }
 
 extension ScatterAlongAxis: OneResultLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable {
+  func operation(_ layer: LayerCall) throws -> Variable {
     let data = try layer.array()
     let place = try ArrayShape.axis(axis, rank: data.rank, "axis")
     return try layer.scatter(
@@ -29,7 +29,7 @@ extension ScatterAlongAxis: OneResultLayer {
   }
 }
 
-extension LayerConversion {
+extension LayerCall {
   /// The data with the third input, of shape `updates`, scattered to the positions in the second
   /// input.
   fileprivate func scatter(

@@ -52,7 +52,7 @@ let blockRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func image() throws -> ProgramValue {
     let x = try value("x")
     try require(x.rank == 4, "the input has rank \(x.rank), not 4", field: "x")

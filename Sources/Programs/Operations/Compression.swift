@@ -11,7 +11,7 @@ let compressionRules: [OperationRule] = [
     let scale = try call.weightArgument("scale")
     let axis = try call.axis("axis", rank: data.shape.count, 0)
     var shape = [Int](repeating: 1, count: data.shape.count)
-    func stretched(_ elements: MILElements, _ name: String) throws -> [Int] {
+    func broadcast(_ elements: MILElements, _ name: String) throws -> [Int] {
       try require(
         elements.count == 1 || elements.count == data.shape[axis],
         "\(elements.count) values for \(data.shape[axis]) channels", field: name)
@@ -22,7 +22,7 @@ let compressionRules: [OperationRule] = [
     return [
       ProgramValue(
         try call.scaled(
-          data, scale, stretched(scale, "scale"), offset, stretched(offset, "zero_point")))
+          data, scale, broadcast(scale, "scale"), offset, broadcast(offset, "zero_point")))
     ]
   },
   OperationRule(
@@ -88,7 +88,7 @@ let compressionRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func weightArgument(_ name: String) throws -> MILElements {
     guard let elements = try elements(name) else {
       throw ModelError(.malformed, "the argument is missing", field: name)

@@ -11,7 +11,7 @@ let controlRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   private func blocks() throws -> (MILBlock, MILBlock) {
     try require(operation.blocks.count == 2, "\(operation.blocks.count) blocks; two are needed")
     return (operation.blocks[0], operation.blocks[1])
@@ -194,7 +194,7 @@ let stateRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func state() throws -> (name: String, value: ProgramValue) {
     guard case .state(let name) = try value("input").content, let current = lowering.states[name]
     else { throw ModelError(.malformed, "not a state", field: "input") }

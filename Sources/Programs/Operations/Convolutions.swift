@@ -21,7 +21,7 @@ struct Windows {
   /// Before and after each axis.
   var pad: [(before: Int, after: Int)]
 
-  init(_ call: MILOperationCall, kernel: [Int]) throws {
+  init(_ call: OperationCall, kernel: [Int]) throws {
     let count = kernel.count
     self.kernel = kernel
     func list(_ name: String) throws -> [Int] {
@@ -88,7 +88,7 @@ struct Windows {
   }
 }
 
-extension MILOperationCall {
+extension OperationCall {
   /// - Parameter weight: the weights, if they are not an argument.
   func convolution(isTransposed: Bool, weight: MILElements? = nil) throws -> [ProgramValue] {
     let x = try value("x")

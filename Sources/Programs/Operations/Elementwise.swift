@@ -81,7 +81,7 @@ private func function(
   OperationRule(name, "x", summary) { try $0.activation(function) }
 }
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func activation(_ function: Activation.Function) throws -> [ProgramValue] {
     [try add(Activation(function), value("x"))]
   }
@@ -217,7 +217,7 @@ private func binary(_ name: String, _ summary: String, _ layer: some LayerParame
   }
 }
 
-extension MILOperationCall {
+extension OperationCall {
   /// Two arrays of one type.
   fileprivate func pair() throws -> (x: ProgramValue, y: ProgramValue) {
     let (x, y) = (try value("x"), try value("y"))

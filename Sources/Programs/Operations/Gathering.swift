@@ -83,7 +83,7 @@ let gatherRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   /// Refuses indices that are negative or too large if the operation requests it; the program then
   /// becomes a network for the values of its inputs. Inside loops, the indices are unknown.
   ///

@@ -34,7 +34,7 @@ let listRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func list(_ name: String) throws -> ProgramValue {
     let list = try value(name)
     try require(list.isList, "not a list", field: name)

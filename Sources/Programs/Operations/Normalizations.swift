@@ -83,7 +83,7 @@ let normalizationRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func repeated(_ value: Float, _ shape: [Int]) throws -> Weights {
     _ = try checkedProduct(shape, limit: Limits.tensorElements)
     return Weights(FloatValues(repeating: value, shape: shape))
@@ -157,7 +157,7 @@ let linearRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func product(
     _ x: ProgramValue, _ y: ProgramValue, transposeX: Bool = false, transposeY: Bool = false
   ) throws -> ProgramValue {

@@ -38,7 +38,7 @@ let quantizationRules: [OperationRule] = [
   ) { try $0.quantizedConvolution() },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   /// A scalar, or one value per element of an axis of x, in a shape that broadcasts with x.
   fileprivate func along(_ name: String, _ x: ProgramValue) throws -> ProgramValue {
     let numbers = try value(name)

@@ -42,7 +42,7 @@ let randomRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   /// - Parameter typed: the argument that determines the type of the numbers.
   fileprivate func random<Parameters>(
     _ layer: RandomStatic<Parameters>, _ typed: String

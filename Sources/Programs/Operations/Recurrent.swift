@@ -21,7 +21,7 @@ let recurrentRules: [OperationRule] = [
   ) { try $0.simpleRecurrent() },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func lstm() throws -> [ProgramValue] {
     let x = try value("x")
     try require(x.rank == 3, "the input has rank \(x.rank), not 3", field: "x")

@@ -77,7 +77,7 @@ let resizeRules: [OperationRule] = [
   ) { try $0.reorganized(.depthToSpace, "block_size") },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   /// Pixel i of `size` is pixel ⌊i · old / size⌋ of the old ones.
   fileprivate func repeated(_ x: ProgramValue, _ sizes: [Int]) throws -> ProgramValue {
     let pairs = zip(sizes, x.shape.suffix(2))

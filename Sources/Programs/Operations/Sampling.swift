@@ -32,7 +32,7 @@ private enum Outside {
   case border
 }
 
-extension MILOperationCall {
+extension OperationCall {
   // MARK: - Arithmetic
 
   func plus(_ a: ProgramValue, _ b: ProgramValue) throws -> ProgramValue {

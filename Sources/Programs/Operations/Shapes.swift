@@ -153,7 +153,7 @@ let shapeRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func reshapedLike() throws -> [ProgramValue] {
     let (x, references) = (try value("x"), try values("ref_tensors"))
     func numbers(_ name: String) throws -> [Int] {

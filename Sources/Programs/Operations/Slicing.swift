@@ -61,7 +61,7 @@ let slicingRules: [OperationRule] = [
   },
 ]
 
-extension MILOperationCall {
+extension OperationCall {
   fileprivate func slice(of x: ProgramValue) throws -> SliceStatic {
     var layer = SliceStatic()
     layer.beginIds = try ints("begin") ?? []

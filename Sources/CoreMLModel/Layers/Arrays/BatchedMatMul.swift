@@ -77,7 +77,7 @@ package struct BatchedMatMul: ArrayLayer {
     return MultiplyAdds.product(outputs.first, [depth ?? 0])
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     guard hasMatrix else { return }
     if int8DynamicQuantize { faults.requireDynamicCodes(matrix) }
     faults.require(weightMatrixFirstDimension > 0, "weightMatrixFirstDimension", "0")

@@ -9,7 +9,7 @@ package struct Clip: ElementFunctionLayer {
 
   package static let fields: Fields = [.float("minVal", \.minVal), .float("maxVal", \.maxVal)]
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(minVal <= maxVal, "minVal", "\(minVal) is greater than maxVal, \(maxVal)")
   }
 }

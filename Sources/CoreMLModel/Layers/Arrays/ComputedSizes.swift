@@ -161,7 +161,9 @@ package struct SliceBySize: ArrayLayer {
     return [try ArrayShape.checked(shape)]
   }
 
-  package func check(_ faults: inout Faults) { faults.require(size > 0, "size", "\(size)") }
+  package func check(_ faults: inout ValidationIssues) {
+    faults.require(size > 0, "size", "\(size)")
+  }
 }
 
 /// The places of the elements that are not 0, one a row, in row-major order.

@@ -21,7 +21,7 @@ package struct LoadConstantND: ArrayLayer {
     return [try ArrayShape.checked(shape, "shape")]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.catching { _ = try ArrayShape.checked(shape, "shape") }
   }
 }
@@ -45,7 +45,7 @@ package struct FillStatic: ArrayLayer {
     return [try ArrayShape.checked(targetShape, "targetShape")]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.catching { _ = try ArrayShape.checked(targetShape, "targetShape") }
   }
 }

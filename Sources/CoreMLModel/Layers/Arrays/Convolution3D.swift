@@ -46,7 +46,7 @@ package struct VolumeWindow: Sendable, Equatable {
       isSame: paddingType == .same, size: size, isTransposed: isTransposed, output: output)
   }
 
-  func check(_ what: String, _ faults: inout Faults) {
+  func check(_ what: String, _ faults: inout ValidationIssues) {
     faults.require(
       kernel.allSatisfy { $0 > 0 }, "kernelDepth",
       "\(what) of \(kernel[0]) × \(kernel[1]) × \(kernel[2])")
@@ -131,7 +131,7 @@ package struct Convolution3D: ArrayLayer {
     MultiplyAdds.product(isDeconvolution ? inputs.first : outputs.first, kernelShape.dropFirst())
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(outputChannels > 0, "outputChannels", "\(outputChannels)")
     faults.require(inputChannels > 0, "inputChannels", "\(inputChannels)")
     faults.require(nGroups >= 0, "nGroups", "\(nGroups)")

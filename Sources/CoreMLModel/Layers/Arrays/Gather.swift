@@ -89,7 +89,7 @@ package struct EmbeddingND: ArrayLayer {
     return [try ArrayShape.checked(shape.dropLast() + [embeddingSize])]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(vocabSize > 0, "vocabSize", "0")
     faults.require(embeddingSize > 0, "embeddingSize", "0")
   }
@@ -130,7 +130,7 @@ package struct OneHot: ArrayLayer, DynamicLayer {
     return [try ArrayShape.checked(shape)]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(oneHotVectorSize >= 0, "oneHotVectorSize", "\(oneHotVectorSize)")
   }
 }

@@ -26,7 +26,7 @@ package struct LayerNormalization: ArrayLayer {
     return [shape]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(!normalizedShape.isEmpty, "normalizedShape", "no axes")
   }
 }

@@ -54,7 +54,7 @@ package struct NonMaximumSuppression: ArrayLayer, DynamicLayer {
     ]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(maxBoxes > 0, "maxBoxes", "\(maxBoxes)")
   }
 }

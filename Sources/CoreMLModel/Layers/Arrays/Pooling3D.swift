@@ -44,7 +44,7 @@ package struct Pooling3D: ArrayLayer {
     ]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     window.check("windows", &faults)
   }
 }

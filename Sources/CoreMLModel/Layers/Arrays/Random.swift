@@ -102,7 +102,7 @@ package struct RandomStatic<Parameters: RandomParameters>: RandomLayer {
     return [try ArrayShape.checked(outputShape, "outputShape")]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.catching { _ = try ArrayShape.checked(outputShape, "outputShape") }
   }
 }
@@ -162,7 +162,7 @@ package struct CategoricalDistribution: ArrayLayer {
     return [try ArrayShape.checked(shape.dropLast() + [numSamples], "numSamples")]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(numSamples > 0, "numSamples", "\(numSamples)")
   }
 }

@@ -9,7 +9,7 @@ package struct BroadcastToStatic: ArrayLayer {
   package static let fields: Fields = [.ints("targetShape", \.targetShape)]
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    [try ArrayShape.stretched(try arrayInput(inputs), to: targetShape, "targetShape")]
+    [try ArrayShape.broadcast(try arrayInput(inputs), to: targetShape, "targetShape")]
   }
 }
 
@@ -20,7 +20,7 @@ package struct BroadcastToLike: ArrayLayer, ParameterlessLayer {
   package init() {}
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
-    [try ArrayShape.stretched(try arrayInput(inputs), to: inputs[1], "input")]
+    [try ArrayShape.broadcast(try arrayInput(inputs), to: inputs[1], "input")]
   }
 }
 
@@ -106,7 +106,7 @@ package struct ConstantPad: ArrayLayer {
 
 extension ArrayShape {
   /// `target`, after a check that `shape` can be broadcast to it.
-  static func stretched(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
+  static func broadcast(_ shape: [Int], to target: [Int], _ field: String) throws -> [Int] {
     try require(
       broadcast([shape, target]) == target, "\(shape) cannot be broadcast to \(target)",
       field: field)

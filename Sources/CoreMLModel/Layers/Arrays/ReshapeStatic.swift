@@ -113,7 +113,7 @@ package struct Squeeze: ArrayLayer {
     return [try checkedShape(kept)]
   }
 
-  package func check(_ faults: inout Faults) {
+  package func check(_ faults: inout ValidationIssues) {
     faults.require(squeezeAll || !axes.isEmpty, "axes", "there are none")
   }
 }

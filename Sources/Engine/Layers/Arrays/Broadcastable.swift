@@ -13,7 +13,7 @@ struct BroadcastOperation: NodeOperation {
 
   var kind: String { "\(function)" }
 
-  func layoutWishes(_ shapes: NodeShapes) -> LayoutWishes {
+  func layoutWishes(_ shapes: NodeShapes) -> LayoutPreferences {
     guard fitsPlanes, shapes.producedBlocks.contains(.blocked) else { return shapes.allDense() }
     return CombineOperation(function: function).layoutWishes(shapes)
   }
@@ -113,7 +113,7 @@ extension LayerLowering {
     let operands = try values.map { try padded($0, rank: shape.rank) }
     let fits = operands.allSatisfy { graph.shape($0).hasPlanes(repeatedTo: shape) }
     let strides = operands.map {
-      ArrayStrides.stretched(graph.shape($0).dimensions, to: shape.dimensions)
+      ArrayStrides.broadcast(graph.shape($0).dimensions, to: shape.dimensions)
     }
     let walk = ArrayStrides.merged(shape.dimensions, strides)
     let operation = BroadcastOperation(
@@ -131,8 +131,8 @@ extension LayerLowering {
     for (index, input) in inputs.enumerated().dropFirst() {
       let isLast = index == inputs.count - 1
       let shapes = [graph.shape(result).dimensions, graph.shape(input).dimensions]
-      let stretched = isLast ? shape : try Shape(try ArrayShape.broadcast(shapes))
-      result = try broadcast(function, [result, input], stretched)
+      let joined = isLast ? shape : try Shape(try ArrayShape.broadcast(shapes))
+      result = try broadcast(function, [result, input], joined)
     }
     return result
   }

@@ -2,22 +2,22 @@ import CoreMLModel
 import TensorCore
 
 /// A layer that repeats its first input along axes of length 1.
-protocol StretchingLayer: EngineLayer {}
+protocol BroadcastLayer: EngineLayer {}
 
-extension StretchingLayer {
+extension BroadcastLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()
     let input = layer.inputShapes[0]
     if input == shape { return [layer.inputs[0]] }
     let operation = StridedCopyOperation.merged(
       "repeat", sizes: shape.dimensions,
-      strides: ArrayStrides.stretched(input.dimensions, to: shape.dimensions))
+      strides: ArrayStrides.broadcast(input.dimensions, to: shape.dimensions))
     return [layer.add(operation, [layer.inputs[0]], shape)]
   }
 }
 
-extension BroadcastToStatic: StretchingLayer {}
-extension BroadcastToLike: StretchingLayer {}
+extension BroadcastToStatic: BroadcastLayer {}
+extension BroadcastToLike: BroadcastLayer {}
 
 extension Tile: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {

@@ -3,11 +3,11 @@ import LibC
 import TensorCore
 
 /// A reference implementation that is a function of the elements along the reduced axes.
-protocol ReductionTwin: ReferenceLayer, AxesReductionLayer {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double
+protocol ReductionReference: ReferenceLayer, AxesReductionLayer {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double
 }
 
-extension ReductionTwin {
+extension ReductionReference {
   /// Groups the elements of the input, in order, by their position along the other axes.
   func referenceOutputs(
     _ inputs: [ReferenceTensor], _ settings: ReferenceSettings
@@ -24,69 +24,71 @@ extension ReductionTwin {
       return 0
     }
     let kept = zip(input.shape, isReduced).map { $1 ? 1 : $0 }
-    let result = ReferenceTensor.indexed(kept) { twin(groups[$0] ?? [], settings) }
+    let result = ReferenceTensor.indexed(kept) { reference(groups[$0] ?? [], settings) }
     return [result.reshaped(try outputShape(inputs))]
   }
 }
 
-extension ReduceL1: ReductionTwin {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+extension ReduceL1: ReductionReference {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     values.reduce(0) { $0 + abs($1) }
   }
 }
 
-extension ReduceL2: ReductionTwin {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+extension ReduceL2: ReductionReference {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     values.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }
 }
 
-extension ReduceMax: ReductionTwin {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+extension ReduceMax: ReductionReference {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     values.dropFirst().reduce(values[0], Swift.max)
   }
 }
 
-extension ReduceMin: ReductionTwin {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+extension ReduceMin: ReductionReference {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     values.dropFirst().reduce(values[0], Swift.min)
   }
 }
 
-extension ReduceSum: ReductionTwin, HalfSumLayer {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+extension ReduceSum: ReductionReference, HalfSumLayer {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     var sum = ReferenceSum(settings)
     sum.add(values)
     return sum.value
   }
 }
 
-extension ReduceProd: ReductionTwin {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double { values.reduce(1, *) }
+extension ReduceProd: ReductionReference {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+    values.reduce(1, *)
+  }
 }
 
-extension ReduceMean: ReductionTwin, HalfSumLayer {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+extension ReduceMean: ReductionReference, HalfSumLayer {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     var sum = ReferenceSum(settings)
     sum.add(values)
     return sum.value / Double(values.count)
   }
 }
 
-extension ReduceLogSum: ReductionTwin {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+extension ReduceLogSum: ReductionReference {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     log(values.reduce(0, +))
   }
 }
 
-extension ReduceSumSquare: ReductionTwin {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+extension ReduceSumSquare: ReductionReference {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     values.reduce(0) { $0 + $1 * $1 }
   }
 }
 
-extension ReduceLogSumExp: ReductionTwin {
-  func twin(_ values: [Double], _ settings: ReferenceSettings) -> Double {
+extension ReduceLogSumExp: ReductionReference {
+  func reference(_ values: [Double], _ settings: ReferenceSettings) -> Double {
     let largest = values.max() ?? 0
     return largest + log(values.reduce(0) { $0 + exp($1 - largest) })
   }
@@ -163,7 +165,7 @@ extension BatchedMatMul: HalfSumLayer {
       for k in 0..<depth {
         let left = isRow ? [k] : transposeA ? [k, row] : [row, k]
         let right = isColumn ? [k] : transposeB ? [column, k] : [k, column]
-        sum.add(a.stretched(matrix: left, batch) * b.stretched(matrix: right, batch))
+        sum.add(a.broadcast(matrix: left, batch) * b.broadcast(matrix: right, batch))
       }
       return sum.value
     }
@@ -173,7 +175,7 @@ extension BatchedMatMul: HalfSumLayer {
 
 extension ReferenceTensor {
   /// An element of one of the matrices, which are repeated along axes of length 1.
-  fileprivate func stretched(matrix: [Int], _ batch: [Int]) -> Double {
+  fileprivate func broadcast(matrix: [Int], _ batch: [Int]) -> Double {
     let axes = shape.dropLast(matrix.count)
     let place = zip(batch.suffix(axes.count), axes).map { $1 == 1 ? 0 : $0 }
     return self[index: place + matrix]

@@ -24,7 +24,7 @@ extension ReferenceTensor {
   subscript(index index: [Int]) -> Double { elements[offset(index)] }
 
   /// The element at `index` after this array is broadcast to the index's rank.
-  func stretched(_ index: [Int]) -> Double {
+  func broadcast(_ index: [Int]) -> Double {
     self[index: zip(index.suffix(shape.count), shape).map { $1 == 1 ? 0 : $0 }]
   }
 }

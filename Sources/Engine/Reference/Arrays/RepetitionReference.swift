@@ -2,16 +2,16 @@ import CoreMLModel
 import TensorCore
 
 /// A reference implementation that stretches its first input.
-protocol StretchTwin: ReferenceFormula {}
+protocol BroadcastReference: ReferenceFormula {}
 
-extension StretchTwin {
+extension BroadcastReference {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {
-    try arrayOutput(inputs) { inputs[0].stretched($0) }
+    try arrayOutput(inputs) { inputs[0].broadcast($0) }
   }
 }
 
-extension BroadcastToStatic: StretchTwin {}
-extension BroadcastToLike: StretchTwin {}
+extension BroadcastToStatic: BroadcastReference {}
+extension BroadcastToLike: BroadcastReference {}
 
 extension Tile: ReferenceFormula {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {

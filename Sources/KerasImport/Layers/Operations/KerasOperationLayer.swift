@@ -34,7 +34,7 @@ struct KerasOperationLayer: KerasLayer {
       ? .keeps : .refuses
   }
 
-  func convert(_ call: LayerCall, into network: inout NetworkWriter) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var call = call
     if let node { call.arguments = try node.arguments(call) }
     let operationCall = OperationCall(
@@ -51,9 +51,9 @@ struct Operation: Sendable {
   /// Whether each element of the result depends on one element of the input only.
   var isElementwise = false
 
-  typealias Convert = @Sendable (OperationCall, inout NetworkWriter) throws -> [KerasTensor]
+  typealias Convert = @Sendable (OperationCall, inout KerasWriter) throws -> [KerasTensor]
   typealias ConvertElements =
-    @Sendable (OperationCall, String, inout NetworkWriter) throws -> String
+    @Sendable (OperationCall, String, inout KerasWriter) throws -> String
 
   init(_ names: String..., convert: @escaping Convert) {
     self.init(names: names, convert: convert)
@@ -63,7 +63,7 @@ struct Operation: Sendable {
   init(
     _ names: String...,
     convert:
-      @escaping @Sendable (OperationCall, KerasTensor, inout NetworkWriter) throws ->
+      @escaping @Sendable (OperationCall, KerasTensor, inout KerasWriter) throws ->
       [KerasTensor]
   ) {
     self.init(names: names) { call, network in try convert(call, call.input, &network) }
@@ -102,7 +102,7 @@ enum OperationTable {
   /// Applies the operation with this name to a call's inputs.
   static func convert(
     _ name: String, _ call: LayerCall, _ fields: KeyValuePairs<String, JSONValue>,
-    into network: inout NetworkWriter
+    into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     guard let operation = operation(named: name) else {
       throw call.unsupported("operation '\(name)' is not supported")

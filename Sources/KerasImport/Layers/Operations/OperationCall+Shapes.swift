@@ -10,7 +10,7 @@ extension OperationCall {
   /// and so does a multiple of a batch whose size is declared; a first size of −1 must be shown to
   /// be the batch's.
   func reshaped(
-    _ input: KerasTensor, _ shape: [SymbolicSize], into network: inout NetworkWriter
+    _ input: KerasTensor, _ shape: [SymbolicSize], into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     guard let first = shape.first, shape.count > 1 else {
       throw layer.unsupported("reshaping the batch is not supported")
@@ -27,7 +27,7 @@ extension OperationCall {
     if open.count > 1 {
       throw layer.unsupported("reshaping to \(Self.text(shape)) leaves more than one size unknown")
     }
-    let count = input.isGuess ? nil : input.itemCount
+    let count = input.isShapeAssumed ? nil : input.itemCount
     // How many items each item of the batch becomes; nil for what the other sizes leave.
     var items: Int?
     switch first {
@@ -69,7 +69,7 @@ extension OperationCall {
     }
     let sizes = input.shape.dropFirst()
     let product = try checkedProduct(sizes.compactMap { $0 }, limit: Limits.tensorElements)
-    guard !input.isGuess, input.leading == nil, product == known,
+    guard !input.isShapeAssumed, input.leading == nil, product == known,
       factors == sizes.count(where: { $0 == nil })
     else { throw batchError(input, shape) }
   }
@@ -108,7 +108,7 @@ extension OperationCall {
   ///   - known: the product of the positive sizes.
   private func regrouped(
     _ input: KerasTensor, _ shape: [SymbolicSize], items: Int?, _ target: [Int], _ count: Int,
-    _ known: Int, into network: inout NetworkWriter
+    _ known: Int, into network: inout KerasWriter
   ) throws -> KerasTensor {
     let open = target.firstIndex { $0 <= 0 }
     let items = items ?? count / known
@@ -125,7 +125,7 @@ extension OperationCall {
 
   /// The tensor with its axes of size 1 repeated.
   func broadcast(
-    _ input: KerasTensor, into network: inout NetworkWriter
+    _ input: KerasTensor, into network: inout KerasWriter
   ) throws -> KerasTensor {
     guard let shape = try shape(1, "shape"), shape.count == input.rank, input.leading == nil else {
       throw layer.unsupported("its shape and \(input.shapeText) have different ranks")

@@ -69,7 +69,7 @@ struct OperationCall: Sendable {
   }
 
   /// The first argument, which must be a list of tensors and constants of the same number of axes.
-  func inputs(_ network: inout NetworkWriter) throws -> [KerasTensor] {
+  func inputs(_ network: inout KerasWriter) throws -> [KerasTensor] {
     guard case .list(let elements)? = argument(0, "values", "xs", "inputs", "x") else {
       return [try input]
     }
@@ -185,7 +185,7 @@ struct OperationCall: Sendable {
   /// Applies Keras's layer `className` with the given configuration to the tensors.
   func convert(
     _ inputs: [KerasTensor], as className: String, _ fields: KeyValuePairs<String, JSONValue>,
-    weights: [(String, FloatValues)] = [], into network: inout NetworkWriter
+    weights: [(String, FloatValues)] = [], into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     var object = JSONObject()
     for (name, value) in fields { object[name] = value }
@@ -194,7 +194,7 @@ struct OperationCall: Sendable {
 
   func convert(
     _ inputs: [KerasTensor], as className: String, _ object: JSONObject,
-    weights: [(String, FloatValues)] = [], into network: inout NetworkWriter
+    weights: [(String, FloatValues)] = [], into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     let type = try KerasLayerRegistry.type(named: className).orThrow(
       layer.unsupported("layer class '\(className)' is not supported"))
@@ -212,7 +212,7 @@ struct OperationCall: Sendable {
   func axis(_ axis: Int, of tensor: KerasTensor) throws -> Int { try layer.axis(axis, of: tensor) }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// The tensor in one of the layouts that layers expect for their inputs.
   mutating func settled(_ tensor: KerasTensor, for name: String) -> KerasTensor {
     switch tensor.rank {

@@ -5,7 +5,7 @@ import TensorCore
 extension OperationCall {
   /// A constant array as a tensor that broadcasts to `like`, aligned at the last axis.
   func tensor(
-    _ operand: Operand, like tensor: KerasTensor, _ network: inout NetworkWriter,
+    _ operand: Operand, like tensor: KerasTensor, _ network: inout KerasWriter,
     _ suffix: String = "__constant__"
   ) throws -> KerasTensor {
     if case .tensor(let tensor) = operand, tensor.sizes == nil { return tensor }

@@ -20,16 +20,16 @@ extension OperationTable {
       guard try call.operand(1, "y", "x2").scalar == nil else {
         return try call.combine(.power, &network)
       }
-      return try call.stretched(PowBroadcastable(), &network)
+      return try call.broadcast(PowBroadcastable(), &network)
     },
     Operation("maximum") { try $0.combine(.maximum, &$1) },
     Operation("minimum") { try $0.combine(.minimum, &$1) },
     Operation("floordiv", "floordivide", "rfloordiv") { call, network in
       if let sizes = try call.sizeQuotient() { return [sizes] }
-      return try call.stretched(FloorDivBroadcastable(), &network)
+      return try call.broadcast(FloorDivBroadcastable(), &network)
     },
     Operation("mod", "floormod", "remainder", "rmod") {
-      try $0.stretched(ModBroadcastable(), &$1)
+      try $0.broadcast(ModBroadcastable(), &$1)
     },
   ]
 }
@@ -54,7 +54,7 @@ private enum Combination {
 
 extension OperationCall {
   fileprivate func combine(
-    _ combination: Combination, _ network: inout NetworkWriter, _ suffix: String = ""
+    _ combination: Combination, _ network: inout KerasWriter, _ suffix: String = ""
   ) throws -> [KerasTensor] {
     var a = try operand(0, "x", "x1", "value", "a")
     var b = try operand(1, "y", "x2", "bias", "b")
@@ -81,7 +81,7 @@ extension OperationCall {
   }
 
   fileprivate func combineAll(
-    _ combination: Combination, _ network: inout NetworkWriter
+    _ combination: Combination, _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
     let tensors = try inputs(&network)
     guard combination == .sum, tensors.count > 1 else { return tensors }
@@ -129,7 +129,7 @@ extension OperationCall {
 
   private func combine(
     _ combination: Combination, _ a: KerasTensor, _ b: KerasTensor,
-    _ network: inout NetworkWriter, _ name: String
+    _ network: inout KerasWriter, _ name: String
   ) throws -> [KerasTensor] {
     func elementwise(_ parameters: some LayerParameters, _ b: KerasTensor) throws -> [KerasTensor] {
       var call = call([a, b])
@@ -160,7 +160,7 @@ extension OperationCall {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// A tensor followed by a number.
   fileprivate mutating func combine(
     _ combination: Combination, _ blob: String, with number: Double, _ name: String

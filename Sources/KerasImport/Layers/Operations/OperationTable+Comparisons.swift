@@ -10,9 +10,9 @@ extension OperationTable {
     comparison(LessEqual.self, GreaterEqual.self, "lessequal", "le"),
     comparison(Equal.self, Equal.self, "equal", "eq", "tensorequals"),
     comparison(NotEqual.self, NotEqual.self, "notequal", "ne", "tensornotequals"),
-    Operation("logicaland", "and", "rand") { try $0.stretched(LogicalAnd(), &$1) },
-    Operation("logicalor", "or", "ror") { try $0.stretched(LogicalOr(), &$1) },
-    Operation("logicalxor", "xor", "rxor") { try $0.stretched(LogicalXor(), &$1) },
+    Operation("logicaland", "and", "rand") { try $0.broadcast(LogicalAnd(), &$1) },
+    Operation("logicalor", "or", "ror") { try $0.broadcast(LogicalOr(), &$1) },
+    Operation("logicalxor", "xor", "rxor") { try $0.broadcast(LogicalXor(), &$1) },
     .elements("logicalnot", "invert", "not") { call, blob, network in
       network.add(call.name, LogicalNot(), [blob])
     },
@@ -24,7 +24,7 @@ extension OperationTable {
         try call.operand(0, "condition", "cond"), try call.operand(1, "x", "x1", "t"),
         try call.operand(2, "y", "x2", "e"),
       ]
-      let (inputs, result) = try call.stretched(operands, &network)
+      let (inputs, result) = try call.broadcast(operands, &network)
       return [result.with(network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))]
     },
     Operation("threshold") { call, input, network in
@@ -32,7 +32,7 @@ extension OperationTable {
       above.alpha = Float(try call.double(1, "threshold", default: 0))
       let value = try call.operand(2, "default_value", "value")
       let condition = input.with(network.add(call.name + "__above__", above, [input.blob]))
-      let (inputs, result) = try call.stretched(
+      let (inputs, result) = try call.broadcast(
         [.tensor(condition), .tensor(input), value], &network)
       return [result.with(network.add(call.name, WhereBroadcastable(), inputs.map(\.blob)))]
     },
@@ -57,15 +57,15 @@ extension OperationTable {
             network.add(call.name, Backward().with(\.alpha, Float(number)), [tensor.blob]))
         ]
       }
-      return try call.stretched(Forward(), &network)
+      return try call.broadcast(Forward(), &network)
     }
   }
 }
 
 extension OperationCall {
   /// A layer of two blobs that are broadcast to each other.
-  func stretched(
-    _ parameters: some LayerParameters, _ network: inout NetworkWriter
+  func broadcast(
+    _ parameters: some LayerParameters, _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
     let (inputs, result) = try operands(&network)
     return [result.with(network.add(name, parameters, inputs.map(\.blob)))]
@@ -73,17 +73,17 @@ extension OperationCall {
 
   /// The two operands in layouts that broadcast, and the shape of the result.
   func operands(
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> (inputs: [KerasTensor], result: KerasTensor) {
-    try stretched(
+    try broadcast(
       [
         try operand(0, "x", "x1", "a", "self", "value"),
         try operand(1, "y", "x2", "b", "other"),
       ], &network)
   }
 
-  func stretched(
-    _ operands: [Operand], _ network: inout NetworkWriter
+  func broadcast(
+    _ operands: [Operand], _ network: inout KerasWriter
   ) throws -> (inputs: [KerasTensor], result: KerasTensor) {
     var widest: KerasTensor?
     for case .tensor(let tensor) in operands where tensor.sizes == nil {

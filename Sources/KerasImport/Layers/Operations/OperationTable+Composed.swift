@@ -113,9 +113,9 @@ extension OperationTable {
         try call.layer.require(
           axes[0] != axes[1] && count > 0 && sizes[0] * sizes[1] <= 1 << 22,
           unsupported: "this diagonal of \(input.shapeText) is not supported")
-        let turned = try call.transposed(input, order, into: &network)
-        let places = try ReducibleAxes([rank - 2, rank - 1], of: turned, call.layer)
-        let moved = network.relaid(turned, to: places.layout, for: call.name)
+        let transposed = try call.transposed(input, order, into: &network)
+        let places = try ReducibleAxes([rank - 2, rank - 1], of: transposed, call.layer)
+        let moved = network.relaid(transposed, to: places.layout, for: call.name)
         let constant = LoadConstant(
           Weights(
             (0..<sizes[0]).flatMap { row in
@@ -289,7 +289,7 @@ extension OperationCall {
     return nil
   }
 
-  fileprivate func paddedImages(_ network: inout NetworkWriter) throws -> [KerasTensor] {
+  fileprivate func paddedImages(_ network: inout KerasWriter) throws -> [KerasTensor] {
     let input = try self.input
     let sizes = try layer.known(input.shape.dropFirst(), of: input)
     let format = try string(nil, "data_format", default: "channels_last")
@@ -316,13 +316,13 @@ extension OperationCall {
 
   /// A function of each element of the arguments.
   fileprivate func formula(
-    _ text: String, _ parameters: [String], into network: inout NetworkWriter
+    _ text: String, _ parameters: [String], into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     let names = parameters.map { $0.split(separator: ",").map(String.init) }
     let operands = try names.enumerated().map { index, names in
       try operand(index, names[0], names.count > 1 ? names[1] : names[0])
     }
-    var (inputs, result) = try stretched(operands, &network)
+    var (inputs, result) = try broadcast(operands, &network)
     for index in inputs.indices {
       while inputs[index].rank < result.rank, let raised = inputs[index].inserting(at: 1) {
         inputs[index] = raised

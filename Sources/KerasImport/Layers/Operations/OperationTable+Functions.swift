@@ -207,7 +207,7 @@ extension OperationTable {
   ]
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// A number rounded toward 0 to a whole number, or converted to 1 if it is not 0.
   fileprivate mutating func converted(_ blob: String, to type: String, _ name: String) -> String {
     if type.contains("bool") { return add(name, NotEqual(), [blob]) }

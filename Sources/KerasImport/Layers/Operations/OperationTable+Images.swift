@@ -147,7 +147,7 @@ extension OperationTable {
 extension OperationCall {
   fileprivate func padded(
     _ tensor: KerasTensor, _ borders: [[Int]], _ mode: String, _ value: Float,
-    _ suffix: String = "", into network: inout NetworkWriter
+    _ suffix: String = "", into network: inout KerasWriter
   ) throws -> KerasTensor {
     let axes = borders.indices.filter { borders[$0] != [0, 0] }
     guard borders.allSatisfy({ $0.allSatisfy { (0...Limits.dimension).contains($0) } }) else {
@@ -204,7 +204,7 @@ extension OperationCall {
 
   /// The tensor between mirror images of its first and last elements, which repeat them.
   private func mirrored(
-    _ tensor: KerasTensor, _ borders: [[Int]], into network: inout NetworkWriter
+    _ tensor: KerasTensor, _ borders: [[Int]], into network: inout KerasWriter
   ) throws -> KerasTensor {
     var result = tensor
     for (axis, border) in borders.enumerated() where border != [0, 0] {
@@ -216,8 +216,8 @@ extension OperationCall {
         let suffix = "__\(axis)_\(end)__"
         let range = end == 0 ? 0..<count : length - count..<length
         let part = try slice(result, axis, range, suffix, into: &network)
-        let turned = try reversed(part, [axis], suffix + "turned__", into: &network)
-        parts.insert(turned, at: end == 0 ? 0 : parts.count)
+        let flipped = try reversed(part, [axis], suffix + "turned__", into: &network)
+        parts.insert(flipped, at: end == 0 ? 0 : parts.count)
       }
       result = try network.concatenated(
         axis: axis, call(parts, axis == borders.lastIndex { $0 != [0, 0] } ? "" : "__\(axis)__"))[0]
@@ -227,7 +227,7 @@ extension OperationCall {
 
   /// As TensorFlow 1 resizes: from the corners of the pixels, and corner to corner if so wished.
   fileprivate func resizedAsVersion1(
-    _ method: String, into network: inout NetworkWriter
+    _ method: String, into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     if try bool(nil, "half_pixel_centers", default: false) {
       return try resized(method, into: &network)
@@ -247,7 +247,7 @@ extension OperationCall {
   }
 
   fileprivate func resized(
-    _ method: String, into network: inout NetworkWriter
+    _ method: String, into network: inout KerasWriter
   ) throws -> [KerasTensor] {
     let input = try self.input
     guard let size = try ints(1, "size"), size.count == 2 else {

@@ -85,7 +85,7 @@ extension BlobAxis {
 
 extension OperationCall {
   fileprivate func extremum(
-    isLargest: Bool, _ network: inout NetworkWriter
+    isLargest: Bool, _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
     var input = try self.input
     let named = try (ints(1, "axis", "dimension")?.first).orThrow(
@@ -104,7 +104,7 @@ extension OperationCall {
   /// The `count` largest or smallest elements along an axis in order, and their indices.
   fileprivate func ordered(
     _ input: KerasTensor, _ axis: Int, count: Int, smallest: Bool,
-    _ network: inout NetworkWriter
+    _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
     var order = TopK()
     order.axis = input.layout.axes[axis - 1].blobIndex

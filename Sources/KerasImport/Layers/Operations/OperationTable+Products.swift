@@ -41,7 +41,7 @@ extension OperationTable {
 extension OperationCall {
   /// x · a constant matrix; nil if the constant is not a suitable matrix.
   fileprivate func product(
-    _ tensor: KerasTensor, _ json: JSONValue, _ network: inout NetworkWriter
+    _ tensor: KerasTensor, _ json: JSONValue, _ network: inout KerasWriter
   ) throws -> KerasTensor? {
     var (values, shape) = try numbers(json)
     guard shape.count == 2, try !bool(nil, "transpose_a", "adj_x", default: false) else {
@@ -60,7 +60,7 @@ extension OperationCall {
   }
 
   /// Σ over the letters missing from the output, of one tensor or the product of two.
-  fileprivate func einsum(_ network: inout NetworkWriter) throws -> [KerasTensor] {
+  fileprivate func einsum(_ network: inout KerasWriter) throws -> [KerasTensor] {
     // Keras 3 stores the equation separately from the tensors.
     let stored = try constant(nil, "subscripts")
     let first = stored == nil ? 1 : 0
@@ -90,7 +90,7 @@ extension OperationCall {
     var sizes: [Character: Int] = [:]
     for (term, tensor) in zip(terms, tensors) {
       for (letter, size) in zip(term, tensor.shape).dropFirst() {
-        guard let size, !tensor.isGuess else {
+        guard let size, !tensor.isShapeAssumed else {
           throw layer.unsupported("equation '\(equation)' does not support unknown sizes")
         }
         sizes[letter] = size

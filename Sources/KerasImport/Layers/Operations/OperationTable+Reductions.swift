@@ -88,7 +88,7 @@ extension OperationTable {
 extension OperationCall {
   /// The sum, mean or extremum of a list of tensors, element by element; nil for a single tensor.
   fileprivate func mergedList(
-    _ mode: Reduce.Operation, _ network: inout NetworkWriter
+    _ mode: Reduce.Operation, _ network: inout KerasWriter
   ) throws -> [KerasTensor]? {
     let classes: [Reduce.Operation: String] = [
       .sum: "Add", .avg: "Average", .max: "Maximum", .min: "Minimum", .prod: "Multiply",
@@ -108,7 +108,7 @@ extension OperationCall {
 
   /// A reduced tensor, with or without the reduced axes.
   fileprivate func kept(
-    _ tensor: KerasTensor, _ axes: Set<Int>, position: Int = 2, _ network: inout NetworkWriter
+    _ tensor: KerasTensor, _ axes: Set<Int>, position: Int = 2, _ network: inout KerasWriter
   ) throws -> KerasTensor {
     let keepsAxes = try bool(position, "keepdims", "keep_dims", default: false)
     return network.settled(keepsAxes ? tensor : tensor.without(axes), for: name)
@@ -117,7 +117,7 @@ extension OperationCall {
   /// x − mean, and the mean of its squares.
   func moments(
     _ tensor: KerasTensor, _ axes: Set<Int>, _ target: String? = nil,
-    into network: inout NetworkWriter
+    into network: inout KerasWriter
   ) throws -> (centered: KerasTensor, variance: KerasTensor) {
     let name = target ?? self.name
     var mean = try network.reduced(.avg, tensor, axes, name + "__mean__", layer)
@@ -131,7 +131,7 @@ extension OperationCall {
   }
 }
 
-extension NetworkWriter {
+extension KerasWriter {
   /// The tensor reduced over some axes, which keep one element.
   mutating func reduced(
     _ mode: Reduce.Operation, _ tensor: KerasTensor, _ axes: Set<Int>, _ name: String,

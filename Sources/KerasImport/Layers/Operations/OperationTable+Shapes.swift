@@ -114,7 +114,7 @@ extension OperationTable {
     Operation("expanddims") { call, input, network in
       let axis = try call.int(1, "axis", default: -1)
       let index = axis < 0 ? input.fullShape.count + 1 + axis : axis
-      if input.leading != nil || input.rank == 5, !input.isGuess {
+      if input.leading != nil || input.rank == 5, !input.isShapeAssumed {
         var sizes = try call.layer.known(input.fullShape.dropFirst(), of: input)
         try call.layer.require((1...sizes.count + 1).contains(index), "it has no axis \(axis)")
         sizes.insert(1, at: index - 1)
@@ -180,7 +180,7 @@ extension OperationTable {
 extension OperationCall {
   /// Each item of the batch several times.
   fileprivate func repeatedItems(
-    _ input: KerasTensor, _ count: Int, into network: inout NetworkWriter
+    _ input: KerasTensor, _ count: Int, into network: inout KerasWriter
   ) throws -> KerasTensor {
     let sizes = try layer.known(input.fullShape.dropFirst(), of: input)
     let windows = try checkedProduct(
@@ -194,7 +194,7 @@ extension OperationCall {
 
   /// The tensor repeated along each axis.
   func tiled(
-    _ input: KerasTensor, _ counts: [Int], into network: inout NetworkWriter
+    _ input: KerasTensor, _ counts: [Int], into network: inout KerasWriter
   ) throws -> KerasTensor {
     var output = input
     for (axis, count) in counts.enumerated() where count != 1 {
@@ -210,7 +210,7 @@ extension OperationCall {
 
   /// Reverses the elements along some axes.
   func reversed(
-    _ input: KerasTensor, _ axes: [Int], _ suffix: String = "", into network: inout NetworkWriter
+    _ input: KerasTensor, _ axes: [Int], _ suffix: String = "", into network: inout KerasWriter
   ) throws -> KerasTensor {
     var reverse = Reverse()
     reverse.reverseDim = [Bool](repeating: false, count: 5)
@@ -221,7 +221,7 @@ extension OperationCall {
   }
 
   func transposed(
-    _ input: KerasTensor, _ order: [Int], into network: inout NetworkWriter
+    _ input: KerasTensor, _ order: [Int], into network: inout KerasWriter
   ) throws -> KerasTensor {
     guard order.sorted() == Array(0..<input.fullShape.count) else {
       throw layer.error("\(order) is not a permutation of the axes of \(input.shapeText)")

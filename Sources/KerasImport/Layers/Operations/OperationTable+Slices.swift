@@ -89,7 +89,7 @@ extension OperationCall {
   /// A range along one axis.
   func slice(
     _ input: KerasTensor, _ axis: Int, _ range: Range<Int>, by stride: Int = 1, _ suffix: String,
-    into network: inout NetworkWriter
+    into network: inout KerasWriter
   ) throws -> KerasTensor {
     guard !range.isEmpty else { throw layer.error("axis \(axis) becomes empty") }
     var output = input
@@ -121,7 +121,7 @@ extension OperationCall {
   /// A range along an axis from its end toward its start.
   private func downward(
     _ input: KerasTensor, _ axis: Int, _ bounds: (Int?, Int?, Int?), _ length: Int,
-    _ suffix: String, into network: inout NetworkWriter
+    _ suffix: String, into network: inout KerasWriter
   ) throws -> KerasTensor {
     let step = -(bounds.2 ?? -1)
     guard step > 0, step <= Limits.dimension else { throw layer.error("its step is 0") }
@@ -132,15 +132,15 @@ extension OperationCall {
     var reverse = Reverse()
     reverse.reverseDim = [Bool](repeating: false, count: 5)
     reverse.reverseDim[input.layout.axes[axis - 1].blobIndex] = true
-    var turned = input
-    turned.blob = network.add(name + suffix + "__reverse__", reverse, [input.blob])
+    var flipped = input
+    flipped.blob = network.add(name + suffix + "__reverse__", reverse, [input.blob])
     return try slice(
-      turned, axis, length - 1 - first..<length - 1 - last, by: step, suffix, into: &network)
+      flipped, axis, length - 1 - first..<length - 1 - last, by: step, suffix, into: &network)
   }
 
   /// Rows of a constant table at the indices in a tensor.
   fileprivate func rows(
-    of table: JSONValue, into network: inout NetworkWriter
+    of table: JSONValue, into network: inout KerasWriter
   ) throws -> KerasTensor {
     let (values, shape) = try numbers(table)
     guard case .tensor(let indices) = try operand(1, "indices", "ids"), shape.count == 2,
@@ -163,7 +163,7 @@ extension OperationCall {
   /// A range along an axis of unknown size, at its start or end.
   private func openSlice(
     _ input: KerasTensor, _ axis: Int, from start: Int?, to end: Int?, by step: Int,
-    _ suffix: String, into network: inout NetworkWriter
+    _ suffix: String, into network: inout KerasWriter
   ) -> KerasTensor {
     let slice = SliceStatic(
       rank: 5, axis: input.layout.axes[axis - 1].blobIndex, from: start, to: end, by: step)
@@ -171,7 +171,7 @@ extension OperationCall {
   }
 
   /// Python's x[…]: slices, whole numbers, new axes and an ellipsis, one per axis.
-  fileprivate func item(into network: inout NetworkWriter) throws -> [KerasTensor] {
+  fileprivate func item(into network: inout KerasWriter) throws -> [KerasTensor] {
     guard case .tensor(let tensor) = try operand(0, "x", "tensor", "input") else {
       throw layer.unsupported("indexing a constant is not supported")
     }

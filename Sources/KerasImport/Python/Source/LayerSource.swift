@@ -55,7 +55,7 @@ struct LayerSource: Sendable {
   typealias Result = (outputs: [KerasTensor], tensors: PythonTensors)
 
   /// What the layer's `call` gives. Its structure is followed first, which says where its weights are.
-  func convert(_ call: LayerCall, into network: NetworkWriter) throws -> Result {
+  func convert(_ call: LayerCall, into network: KerasWriter) throws -> Result {
     try call.require(
       !call.arguments.isTraining, unsupported: "it is called with training=True")
     var planned = call
@@ -72,7 +72,7 @@ struct LayerSource: Sendable {
   }
 
   private func follow(
-    _ call: LayerCall, _ network: NetworkWriter, last: Int?,
+    _ call: LayerCall, _ network: KerasWriter, last: Int?,
     stored: (weights: [Int: StoredWeight], layers: [Int: [StoredWeight]])?
   ) throws -> (result: Result, object: PythonObject) {
     let machine = machine(stored)

@@ -31,7 +31,7 @@ struct ModelFunction {
       name: "model", className: "Model", inputs: [], version: version, weights: [],
       preferredImage: .channelsLast)
     call.missingWeights = .zeros
-    let network = NetworkWriter(version: version, rules: CustomLayerRules(), onVisit: nil)
+    let network = KerasWriter(version: version, rules: CustomLayerRules(), onVisit: nil)
     machine.tensors = PythonTensors(network, call, [], last: nil)
     let (function, arguments) = try parsed(machine.scopes[0])
     do {

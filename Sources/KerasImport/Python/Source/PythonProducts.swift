@@ -8,7 +8,7 @@ struct ProductLetters {
   var result: [Character]
 
   /// The same product with the operands the other way round.
-  var turned: ProductLetters { ProductLetters(x: y, y: x, result: result) }
+  var transposed: ProductLetters { ProductLetters(x: y, y: x, result: result) }
 
   private init(x: [Character], y: [Character], result: [Character]) {
     (self.x, self.y, self.result) = (x, y, result)
@@ -19,7 +19,7 @@ struct ProductLetters {
   /// - Parameter function: `matmul`, `dot` or `tensordot` where there is no equation.
   init?(
     _ equation: String?, _ function: String, _ first: Int, _ second: Int, axes: PythonSymbol?,
-    isTurned: Bool
+    isRotated: Bool
   ) throws {
     guard first + second <= 16 else { return nil }
     let names = Array("abcdefghijklmnop")
@@ -47,7 +47,7 @@ struct ProductLetters {
     var text = equation
     if function == "matmul" || function == "dot" {
       guard first > 1 else { return nil }
-      switch (second, function, isTurned) {
+      switch (second, function, isRotated) {
       case (1, _, false): text = "...k,k->..."
       case (2..., "matmul", false): text = "...ik,...km->...im"
       case (2..., "matmul", true): text = "...ik,...mk->...im"
@@ -135,9 +135,10 @@ extension PythonTensors {
       // Each element with each, then sums.
       let order = result + contracted
       func spread(_ symbol: PythonSymbol, _ own: [Character]) throws -> PythonSymbol {
-        let turned = try transposed(symbol, own, order.filter(own.contains))
+        let transposed = try transposed(symbol, own, order.filter(own.contains))
         return try machine.element(
-          .tuple(order.map { own.contains($0) ? .slice(.none, .none, .none) : .none }), of: turned)
+          .tuple(order.map { own.contains($0) ? .slice(.none, .none, .none) : .none }),
+          of: transposed)
       }
       let product = try machine.binary(
         .function(.multiply), spread(x, left), spread(.array(array), right))

@@ -98,10 +98,10 @@ extension PythonTensors {
         let (matrix, isFirst) = array(a).map({ ($0, true) }) ?? array(b).map({ ($0, false) }),
         let letters = try ProductLetters(
           isNamed ? positional.first?.string : nil, name, first, second,
-          axes: value(2, "axes"), isTurned: value(9, "transpose_b").map(machine.truth) ?? false)
+          axes: value(2, "axes"), isRotated: value(9, "transpose_b").map(machine.truth) ?? false)
       else { return nil }
       return try product(
-        isFirst ? b : a, matrix, isFirst ? letters.turned : letters, machine, dense)
+        isFirst ? b : a, matrix, isFirst ? letters.transposed : letters, machine, dense)
     case "conv1d", "conv2d", "conv", "depthwise_conv2d":
       guard let x = value(0, "x", "input", "inputs"), case .expression = x,
         let kernel = array(value(1, "kernel", "filter", "filters", "depthwise_kernel")),
@@ -192,26 +192,26 @@ extension PythonMachine {
       let whole = try call(.library("tf.stack"), [first, .int(1)], [])
       guard let stacked = whole.expression else { throw Self.malformed }
       let rank = try sizes(of: stacked, path).count
-      let turned = PythonSymbol.turned(stacked, [1, 0] + (2..<max(2, rank)))
-      if ["convert_to_tensor", "cast", "stack"].contains(name) { return turned }
+      let transposed = PythonSymbol.transposed(stacked, [1, 0] + (2..<max(2, rank)))
+      if ["convert_to_tensor", "cast", "stack"].contains(name) { return transposed }
       return try call(
-        .library(path), [turned] + positional.dropFirst(),
+        .library(path), [transposed] + positional.dropFirst(),
         positional.isEmpty ? Array(keywords.dropFirst()) : keywords)
     }
     if name == "concat" || name == "concatenate", let place = axis?.int,
-      case .turned(_, let axes)? = first?.elements?.first, axes.indices.contains(place)
+      case .transposed(_, let axes)? = first?.elements?.first, axes.indices.contains(place)
     {
       let parts = (first?.elements ?? []).compactMap { part -> PythonSymbol? in
-        if case .turned(let x, axes) = part { .expression(x) } else { nil }
+        if case .transposed(let x, axes) = part { .expression(x) } else { nil }
       }
       let list = PythonSymbol.list(PythonList(parts))
       if parts.count == first?.elements?.count,
         let whole = try call(.library(path), [list, .int(axes[place])], []).expression
       {
-        return .turned(whole, axes)
+        return .transposed(whole, axes)
       }
     }
-    if case .turned(let x, let axes)? = first {
+    if case .transposed(let x, let axes)? = first {
       if name == "transpose" || name == "permute_dimensions",
         let order = (axis ?? keywords.last?.value)?.elements?.compactMap(\.int),
         order.sorted() == Array(axes.indices)
@@ -234,7 +234,7 @@ extension PythonMachine {
         \.int),
       let batch = axes.first, batch != 0, try axes.sorted() == Array(0..<sizes(of: x, path).count)
     {
-      return .turned(x, axes)
+      return .transposed(x, axes)
     }
     if name == "broadcast_to", case .expression(let x)? = first,
       let shape = (positional.dropFirst().first ?? keywords.last?.value)?.elements
@@ -246,7 +246,8 @@ extension PythonMachine {
         "the environment variable \(variable), which a source reads, is assumed not to be set")
       return positional.dropFirst().first ?? .none
     }
-    if ["tf.unstack", "keras.ops.unstack"].contains(path), case .turned(let x, let axes)? = first,
+    if ["tf.unstack", "keras.ops.unstack"].contains(path),
+      case .transposed(let x, let axes)? = first,
       let count = try sizes(of: x, path)[axes[0]].known
     {
       return .list(PythonList(try (0..<count).map { try element(.int($0), of: positional[0]) }))
@@ -356,7 +357,7 @@ extension PythonMachine {
     let tiled = try call(
       .library("tf.tile"), [wide, .tuple([.int(1)] + times.map { .int($0) })], [])
     guard more > 0, let tiled = tiled.expression else { return tiled }
-    return .turned(tiled, Array(1...more) + [0] + (more + 1..<shape.count))
+    return .transposed(tiled, Array(1...more) + [0] + (more + 1..<shape.count))
   }
 
   /// Functions whose first argument is one tensor.

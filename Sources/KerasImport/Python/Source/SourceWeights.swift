@@ -37,7 +37,7 @@ struct SourceWeights {
     let layer = try type.init(
       LayerConfiguration(
         name: call.name, className: className, fields: object.fields, version: call.version))
-    return LayerHandler.known(layer).slots(object.fields, call.version) ?? layer.weights
+    return NodeConversion.known(layer).slots(object.fields, call.version) ?? layer.weights
   }
 
   /// The weight's values have its shape.

@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// What converts a node.
-enum LayerHandler {
+enum NodeConversion {
   case known(any KerasLayer)
   case custom(CustomConversion)
   case python(PythonConversion)
@@ -48,7 +48,7 @@ extension KerasTensor {
   /// The tensor with the shape that it is taken to have, so that layers behind it can be planned.
   var assumed: KerasTensor {
     var tensor = self
-    tensor.isGuess = false
+    tensor.isShapeAssumed = false
     return tensor
   }
 }

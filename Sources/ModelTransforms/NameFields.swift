@@ -4,17 +4,17 @@ import TensorCore
 
 /// Where a message that is copied without parsing contains names of blobs and features: its fields
 /// by their numbers in the specification.
-indirect enum NamePlaces {
+indirect enum NameFields {
   case name
-  case message([UInt32: NamePlaces])
+  case message([UInt32: NameFields])
   /// `NeuralNetwork`, whose layers may contain networks.
   case network
 
-  private static let branch = NamePlaces.message([1: .network, 2: .network])
-  private static let loop = NamePlaces.message([2: .name, 3: .network, 4: .network])
-  private static let loss = NamePlaces.message([1: .name, 2: .name])
+  private static let branch = NameFields.message([1: .network, 2: .network])
+  private static let loop = NameFields.message([2: .name, 3: .network, 4: .network])
+  private static let loss = NameFields.message([1: .name, 2: .name])
 
-  private var fields: [UInt32: NamePlaces] {
+  private var fields: [UInt32: NameFields] {
     switch self {
     case .name: [:]
     case .message(let fields): fields
@@ -23,7 +23,7 @@ indirect enum NamePlaces {
   }
 
   /// The places in a layer with that field number; nil if it contains no names.
-  static func layer(_ field: UInt32) -> NamePlaces? {
+  static func layer(_ field: UInt32) -> NameFields? {
     switch field {
     case 605: branch
     case 615: loop
@@ -32,10 +32,10 @@ indirect enum NamePlaces {
   }
 
   /// `NetworkUpdateParameters`: the losses name a blob and a target.
-  static let updateParameters = NamePlaces.message([1: .message([10: loss, 11: loss])])
+  static let updateParameters = NameFields.message([1: .message([10: loss, 11: loss])])
 
   /// The places in a model with that field number; nil if it contains no names.
-  static func model(_ field: UInt32) -> NamePlaces? {
+  static func model(_ field: UInt32) -> NameFields? {
     switch field {
     case 304: names([10, 11, 12, 13, 20, 21, 22, 23])  // bayesianProbitRegressor
     case 501: names([10, 11, 12, 13, 20, 21])  // itemSimilarityRecommender
@@ -47,12 +47,12 @@ indirect enum NamePlaces {
   /// Models that name features in code: mlProgram, customModel, linkedModel, serializedModel.
   static let unreadableModels: Set<UInt32> = [502, 555, 556, 3000]
 
-  private static func names(_ fields: [UInt32]) -> NamePlaces {
+  private static func names(_ fields: [UInt32]) -> NameFields {
     .message(Dictionary(uniqueKeysWithValues: fields.map { ($0, .name) }))
   }
 }
 
-extension NamePlaces {
+extension NameFields {
   /// The message with `rename` applied to every name.
   func rewriting(_ payload: Bytes, _ rename: (String) -> String) throws -> Bytes {
     Bytes(try payload.withUnsafeBytes { try rewritten($0, depth: 0, rename) })

@@ -1,5 +1,5 @@
 /// The location of an axis in the textures of Metal kernels.
-struct AxisPlace {
+struct TextureAxis {
   /// 0 columns, 1 rows, 2 channels, 3 images.
   let axis: Int
   /// The axis, its length (for channels, in slices of four), and the number of channels.

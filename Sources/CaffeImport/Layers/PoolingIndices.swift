@@ -3,7 +3,7 @@ import TensorCore
 
 /// The position of the maximum in each window of a pooling layer, as ones and zeros: one plane per
 /// position in the window, stacked as channels. The first of equal maxima counts, as in Caffe.
-struct WindowMaxima: Sendable {
+struct PoolingIndices: Sendable {
   /// `[kh · kw · C, H, W]`, with the positions of a window before the channels.
   let blob: String
   let kernel: [Int]
@@ -12,8 +12,8 @@ struct WindowMaxima: Sendable {
 
   /// The maxima of non-overlapping windows, and their positions.
   static func convert(
-    _ layer: CaffeLayer, _ image: CaffeTensor, _ windows: PoolingWindows,
-    _ network: inout CaffeNetwork
+    _ layer: LayerCall, _ image: CaffeTensor, _ windows: PoolingWindows,
+    _ network: inout CaffeWriter
   ) throws -> [CaffeTensor] {
     try layer.require(
       windows.kernel == windows.stride && windows.padding == [0, 0],
@@ -62,7 +62,7 @@ struct WindowMaxima: Sendable {
     }
     var mask = maxima.with(
       network.joined(planes, alongSequence: false, layer.part("maxima")))
-    mask.maxima = WindowMaxima(blob: mask.blob, kernel: windows.kernel, extents: extents)
+    mask.maxima = PoolingIndices(blob: mask.blob, kernel: windows.kernel, extents: extents)
     guard layer.needsMaskValues else { return [maxima, mask] }
     mask.blob = try indices(layer, planes, maxima, windows, width: extents[1], &network)
     return [maxima, mask]
@@ -70,8 +70,8 @@ struct WindowMaxima: Sendable {
 
   /// Caffe's mask: y · width + x of each maximum.
   private static func indices(
-    _ layer: CaffeLayer, _ planes: [String], _ maxima: CaffeTensor, _ windows: PoolingWindows,
-    width: Int, _ network: inout CaffeNetwork
+    _ layer: LayerCall, _ planes: [String], _ maxima: CaffeTensor, _ windows: PoolingWindows,
+    width: Int, _ network: inout CaffeWriter
   ) throws -> String {
     let terms = try planes.enumerated().map { place, plane in
       let (row, column) = (place / windows.kernel[1], place % windows.kernel[1])
@@ -94,7 +94,7 @@ struct WindowMaxima: Sendable {
   }
 }
 
-extension CaffeLayer {
+extension LayerCall {
   /// Whether a layer other than an unpooling layer reads the mask.
   fileprivate var needsMaskValues: Bool {
     guard topReaders.count > 1, !topReaders[1].isEmpty else { return true }

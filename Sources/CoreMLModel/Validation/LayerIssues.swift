@@ -3,7 +3,7 @@ import TensorCore
 extension LayerParameters {
   /// All faults in the parameters that are independent of the network.
   var parameterFaults: [ModelError] {
-    var faults = Faults()
+    var faults = ValidationIssues()
     check(&faults)
     for weight in Self.fields.compactMap(\.weight) where weight.isNeeded(self) {
       faults.require(self[keyPath: weight.path] != nil, weight.name, "the values are missing")
@@ -17,7 +17,7 @@ extension LayerParameters {
 }
 
 /// Errors that are collected rather than thrown.
-package struct Faults {
+package struct ValidationIssues {
   private(set) var errors: [ModelError] = []
   /// Findings that Core ML accepts but that are probably mistakes.
   private(set) var doubts: [ModelError] = []
@@ -46,14 +46,14 @@ package struct Faults {
   mutating func append(_ errors: [ModelError]) { self.errors += errors }
 
   /// The same findings, which Core ML accepts.
-  var asDoubts: Faults {
-    var faults = Faults()
+  var asDoubts: ValidationIssues {
+    var faults = ValidationIssues()
     faults.doubts = errors + doubts
     return faults
   }
 
   /// Adds the findings from a part of the model, after `place` adds the part's location to each.
-  mutating func append(_ part: Faults, _ place: (ModelError) -> ModelError) {
+  mutating func append(_ part: ValidationIssues, _ place: (ModelError) -> ModelError) {
     errors += part.errors.map(place)
     doubts += part.doubts.map(place)
     contradictions += part.contradictions.map(place)
@@ -72,7 +72,7 @@ package struct Faults {
     }
   }
 
-  mutating func requireStretchable(_ shape: [Int], _ field: String) {
+  mutating func requireBroadcastable(_ shape: [Int], _ field: String) {
     require(
       [1, 3].contains(shape.count), field, "\(shape) is invalid; one or three sizes are needed",
       hint: "it can be [1], [C], [1, H, W] or [C, H, W]")

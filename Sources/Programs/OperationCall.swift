@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// An operation being converted: its arguments, and the layers that it becomes.
-struct MILOperationCall {
+struct OperationCall {
   let operation: MILOperation
   let lowering: ProgramLowering
 

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// A layer of a Caffe network.
-struct CaffeLayer: Sendable {
+struct LayerCall: Sendable {
   var name: String
   /// For example `Convolution`.
   let type: String

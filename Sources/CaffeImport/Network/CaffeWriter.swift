@@ -3,7 +3,7 @@ import Formulas
 import ImportSupport
 
 /// Collects the Core ML layers of the converted Caffe layers.
-struct CaffeNetwork: LayerWriting {
+struct CaffeWriter: LayerWriting {
   var writer: LayerWriter
   /// Whether inputs have the batch that the file declares.
   var keepsBatch = false
@@ -20,7 +20,7 @@ struct CaffeNetwork: LayerWriting {
 
   /// Notes the blobs with a layer's results. A blob that only passes through it remains that of the
   /// layer before; a Scale that a BatchNorm has taken in has the BatchNorm's.
-  mutating func noteBlobs(of layer: CaffeLayer, _ outputs: [CaffeTensor]) {
+  mutating func noteBlobs(of layer: LayerCall, _ outputs: [CaffeTensor]) {
     for (index, tensor) in outputs.enumerated() {
       let isBottom = layer.inputs.contains { $0.blob == tensor.blob }
       // The blob of a pooling layer's positions has them as planes of zeros and ones.
@@ -33,7 +33,7 @@ struct CaffeNetwork: LayerWriting {
     }
   }
 
-  mutating func noteBlob(_ blob: String, top index: Int, of layer: CaffeLayer) {
+  mutating func noteBlob(_ blob: String, top index: Int, of layer: LayerCall) {
     let top = index == 0 ? layer.name : "\(layer.name):\(index)"
     sourceBlobs[top] = blob
     sourceTops[blob, default: []].append(top)
@@ -41,7 +41,7 @@ struct CaffeNetwork: LayerWriting {
 
   /// Adds the layer that computes the top of `layer` from `input`.
   mutating func add(
-    _ parameters: some LayerParameters, _ input: CaffeTensor, as layer: CaffeLayer,
+    _ parameters: some LayerParameters, _ input: CaffeTensor, as layer: LayerCall,
     shape: [Int]? = nil
   ) -> CaffeTensor {
     input.with(add(layer.name, parameters, [input.blob], to: layer.tops[0]), shape: shape)

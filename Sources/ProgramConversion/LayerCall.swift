@@ -5,16 +5,16 @@ import TensorCore
 protocol OperationLayer: LayerParameters {
   /// Adds the operations and returns their results, one for each output of the layer. A result has
   /// the elements of the blob in the same order; unit axes of its shape may differ.
-  func operations(_ layer: LayerConversion) throws -> [Variable]
+  func operations(_ layer: LayerCall) throws -> [Variable]
 }
 
 /// A layer with one output.
 protocol OneResultLayer: OperationLayer {
-  func operation(_ layer: LayerConversion) throws -> Variable
+  func operation(_ layer: LayerCall) throws -> Variable
 }
 
 extension OneResultLayer {
-  func operations(_ layer: LayerConversion) throws -> [Variable] { [try operation(layer)] }
+  func operations(_ layer: LayerCall) throws -> [Variable] { [try operation(layer)] }
 }
 
 /// A layer during its conversion to operations.
@@ -22,7 +22,7 @@ extension OneResultLayer {
 /// A variable has the elements of its blob in row-major order, but not always the blob's shape: of
 /// `[Seq, Batch, C, H, W]`, it keeps only the axes that operations use. Each layer requests the
 /// shape that it needs, and a reshape is written only if shapes differ.
-struct LayerConversion {
+struct LayerCall {
   let name: String
   let builder: ProgramBuilder
   /// The variables and blob shapes of the inputs.

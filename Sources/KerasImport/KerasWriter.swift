@@ -2,7 +2,7 @@ import CoreMLModel
 import ImportSupport
 
 /// Collects the Core ML layers of the converted Keras layers.
-struct NetworkWriter: LayerWriting {
+struct KerasWriter: LayerWriting {
   var writer: LayerWriter
   /// States that recurrent layers exchange with the model's user, with their sizes.
   private(set) var stateInputs: [(blob: String, units: Int)] = []
@@ -127,7 +127,7 @@ struct NetworkWriter: LayerWriting {
     let sizes = BlobAxis.allCases.map { axis in
       tensor.index(of: axis).map { tensor.shape[$0] } ?? 1
     }
-    if !tensor.isGuess, moving.allSatisfy({ sizes[$0] == 1 }) { return result }
+    if !tensor.isShapeAssumed, moving.allSatisfy({ sizes[$0] == 1 }) { return result }
     result.blob = moved(tensor.blob, axes) {
       let origin = tensor.blob.hasSuffix("_output") ? tensor.blob.dropLast(7) : tensor.blob[...]
       return $0.permuted(tensor.blob, axes, "\(origin)_permute_\(name)")
@@ -148,7 +148,7 @@ struct NetworkWriter: LayerWriting {
   /// afterward.
   mutating func withChannelAxis(
     _ axis: Int, of inputs: [KerasTensor], for name: String,
-    _ body: (inout NetworkWriter, [KerasTensor]) throws -> KerasTensor
+    _ body: (inout KerasWriter, [KerasTensor]) throws -> KerasTensor
   ) rethrows -> KerasTensor {
     let layout = inputs[0].layout
     let place = layout.axes[axis - 1]

@@ -2,7 +2,7 @@ import CoreMLModel
 import TensorCore
 
 /// A feature in the description of a model, with that model's network.
-struct FeaturePlace {
+struct FeaturePath {
   var feature: FeatureDescription
   /// Nil in the description of a pipeline.
   var network: NeuralNetwork?
@@ -15,7 +15,7 @@ extension Model {
   ///
   /// - Throws: `.mismatch` if there is no such feature.
   func editingFeature(
-    _ name: String, _ body: (inout FeaturePlace) throws -> Void
+    _ name: String, _ body: (inout FeaturePath) throws -> Void
   ) throws -> Model {
     try require(
       featureNames.contains(name), .mismatch, "the model has no feature '\(name)'",
@@ -24,7 +24,7 @@ extension Model {
   }
 
   private func visiting(
-    _ name: String, _ body: (inout FeaturePlace) throws -> Void
+    _ name: String, _ body: (inout FeaturePath) throws -> Void
   ) throws -> Model {
     var model = self
     for (path, isInput) in [
@@ -33,7 +33,7 @@ extension Model {
       guard var description = model.description else { continue }
       for index in description[keyPath: path].indices
       where description[keyPath: path][index].name == name {
-        var place = FeaturePlace(
+        var place = FeaturePath(
           feature: description[keyPath: path][index], network: model.neuralNetwork,
           isInput: isInput)
         do { try body(&place) } catch let error as ModelError { throw error.inside(name) }

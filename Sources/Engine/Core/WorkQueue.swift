@@ -57,7 +57,7 @@ struct UnitShares: @unchecked Sendable {
 }
 
 /// The units of one thread: its share in order, then units that others have not started.
-struct SharedUnits: Sequence, IteratorProtocol {
+struct WorkQueue: Sequence, IteratorProtocol {
   private let shares: UnitShares?
   private let job: Int
   private let count: Int

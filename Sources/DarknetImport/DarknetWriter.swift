@@ -3,7 +3,7 @@ import ImportSupport
 import TensorCore
 
 /// Collects the Core ML layers for the sections.
-struct DarknetNetwork: LayerWriting {
+struct DarknetWriter: LayerWriting {
   var writer: LayerWriter
   var weights: WeightReader
   let rules: CustomLayerRules
@@ -32,7 +32,7 @@ struct DarknetNetwork: LayerWriting {
   }
 
   /// Counts constants that are not in a file.
-  mutating func addConstants(_ sizes: [Int], _ call: SectionCall) throws {
+  mutating func addConstants(_ sizes: [Int], _ call: LayerCall) throws {
     constantCount = try checkedSum([constantCount, computedCount(sizes)])
     try call.require(
       constantCount <= Self.constantLimit,

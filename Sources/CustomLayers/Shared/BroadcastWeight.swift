@@ -1,6 +1,6 @@
 /// A weight with at most the axes C, H and W, which broadcasts to an image, as the buffer of a
 /// Metal kernel: four channels side by side, as in a pixel of Core ML's textures.
-struct StretchedWeight {
+struct BroadcastWeight {
   /// Slices of four channels, of rows.
   let values: [SIMD4<Float>]
   /// Columns, rows and slices; an axis of length 1 broadcasts.

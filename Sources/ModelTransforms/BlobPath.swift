@@ -1,7 +1,7 @@
 import CoreMLModel
 
 /// A blob of a network, or of a network inside a pipeline.
-package struct BlobPlace: Sendable, Hashable {
+package struct BlobPath: Sendable, Hashable {
   /// The indices of the models that lead to the network, from the outermost pipeline inward; empty
   /// if the network is not in a pipeline.
   package var models: [Int]
@@ -13,7 +13,7 @@ package struct BlobPlace: Sendable, Hashable {
   }
 
   /// The same blob as the model at `models[0]` sees it.
-  var inside: BlobPlace { BlobPlace(blob, models: Array(models.dropFirst())) }
+  var inside: BlobPath { BlobPath(blob, models: Array(models.dropFirst())) }
 }
 
 extension Model {
