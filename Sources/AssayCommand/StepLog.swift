@@ -44,16 +44,16 @@ struct StepTable {
   init(records: [StepRecord], peak: Double? = nil) {
     self.peak = peak
     var rows: [Row] = []
-    var places: [String: [Int]] = [:]
+    var indices: [String: [Int]] = [:]
     for record in records {
-      let known = places[record.step.name]?.first { rows[$0].step == record.step }
-      let place = known ?? rows.count
+      let known = indices[record.step.name]?.first { rows[$0].step == record.step }
+      let index = known ?? rows.count
       if known == nil {
         rows.append(Row(step: record.step))
-        places[record.step.name, default: []].append(place)
+        indices[record.step.name, default: []].append(index)
       }
-      rows[place].count += 1
-      rows[place].seconds += record.seconds
+      rows[index].count += 1
+      rows[index].seconds += record.seconds
     }
     self.rows = rows
   }

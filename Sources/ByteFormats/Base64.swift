@@ -8,9 +8,9 @@ package enum Base64 {
       let group = (start..<(start + 3)).reduce(0) {
         $0 << 8 | ($1 < bytes.count ? Int(bytes[$1]) : 0)
       }
-      for place in 0..<4 {
-        let isPadding = start + place > bytes.count
-        text.append(isPadding ? UInt8(ascii: "=") : digits[group >> (18 - 6 * place) & 63])
+      for index in 0..<4 {
+        let isPadding = start + index > bytes.count
+        text.append(isPadding ? UInt8(ascii: "=") : digits[group >> (18 - 6 * index) & 63])
       }
     }
     return String(decoding: text, as: UTF8.self)

@@ -114,8 +114,8 @@ struct CaffeLayerList {
         || (!message.has("bottom") && !CaffeOperations.byType.keys.contains(type))
       if isSource {
         let known = try Self.shapes(message, type)
-        for (place, top) in message.strings("top").enumerated() where shapes[top] == nil {
-          shapes[top] = known.isEmpty ? [] : known[min(place, known.count - 1)]
+        for (position, top) in message.strings("top").enumerated() where shapes[top] == nil {
+          shapes[top] = known.isEmpty ? [] : known[min(position, known.count - 1)]
         }
         continue
       }
@@ -131,12 +131,12 @@ struct CaffeLayerList {
         if type == "Silence" { silent.formUnion(layer.bottoms) }
         continue
       }
-      for (place, parameter) in message.messages("param").enumerated() {
+      for (position, parameter) in message.messages("param").enumerated() {
         guard let shared = parameter.string("name"), !shared.isEmpty else { continue }
         if let owner = owners[shared] {
-          layer.shared[place] = owner
+          layer.shared[position] = owner
         } else {
-          owners[shared] = CopiedWeights.Place(layer: layer.name, index: place)
+          owners[shared] = CopiedWeights.Place(layer: layer.name, index: position)
         }
       }
       layers.append(layer)
@@ -155,9 +155,9 @@ struct CaffeLayerList {
     var read: Set<String> = []
     for index in layers.indices.reversed() {
       let layer = layers[index]
-      for (place, top) in layer.tops.enumerated() {
+      for (position, top) in layer.tops.enumerated() {
         if read.contains(top) {
-          layers[index].keptTops.insert(place)
+          layers[index].keptTops.insert(position)
         } else if !silent.contains(top) {
           outputs.insert(top)
         }

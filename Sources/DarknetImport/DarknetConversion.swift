@@ -296,8 +296,8 @@ package struct DarknetConversion: SourceConversion {
     var metadata: [String: String] = [:]
     let names = outputNames
     for head in network.heads {
-      guard let place = names.firstIndex(of: head.layer) else { continue }
-      metadata.merge(head.metadata(output: options.outputNames[place])) { first, _ in first }
+      guard let position = names.firstIndex(of: head.layer) else { continue }
+      metadata.merge(head.metadata(output: options.outputNames[position])) { first, _ in first }
     }
     if !network.heads.isEmpty, let value = input.section.string("letter_box") {
       metadata[DetectionHead.prefix + "letter_box"] = value

@@ -54,16 +54,16 @@ struct LayerCall: Sendable {
 
   /// The output of layer `index`, counted back from this one if negative.
   func output(_ index: Int) throws -> DarknetTensor {
-    let place = index < 0 ? self.index.addingReportingOverflow(index).partialValue : index
-    guard place >= 0, place < self.index else {
+    let position = index < 0 ? self.index.addingReportingOverflow(index).partialValue : index
+    guard position >= 0, position < self.index else {
       throw error(
         "it refers to layer \(index), which is not before it",
         hint: "layers count from 0; this one is \(self.index), and −1 is the one before it")
     }
-    guard !outputs[place].isGrid else {
-      throw unsupported("it reads the output of layer \(place), a detection head")
+    guard !outputs[position].isGrid else {
+      throw unsupported("it reads the output of layer \(position), a detection head")
     }
-    return outputs[place]
+    return outputs[position]
   }
 
   func error(_ message: String, code: ModelError.Code = .malformed, hint: String? = nil)

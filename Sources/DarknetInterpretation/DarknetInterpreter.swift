@@ -90,8 +90,8 @@ package struct DarknetInterpreter: SourceInterpreter {
       if outputs.contains(index) {
         named[section.name] = try previous.reshaped([1] + previous.shape)
       }
-      for place in results.keys where lastReader[place] <= index && place < index {
-        results[place] = nil
+      for position in results.keys where lastReader[position] <= index && position < index {
+        results[position] = nil
       }
     }
     return named

@@ -81,10 +81,10 @@ package struct COCOEvaluation: Sendable {
     self.categories = Array(Set(categories)).sorted()
     let truths = Dictionary(grouping: truth) { Place(category: $0.category, image: $0.image) }
     let founds = Dictionary(grouping: found) { Place(category: $0.category, image: $0.image) }
-    let places = Dictionary(grouping: Set(truths.keys).union(founds.keys), by: \.category)
+    let positions = Dictionary(grouping: Set(truths.keys).union(founds.keys), by: \.category)
     for category in self.categories {
-      let images = (places[category] ?? []).sorted { $0.image < $1.image }.map { place in
-        MatchedImage(truth: truths[place] ?? [], found: founds[place] ?? [])
+      let images = (positions[category] ?? []).sorted { $0.image < $1.image }.map { position in
+        MatchedImage(truth: truths[position] ?? [], found: founds[position] ?? [])
       }
       for size in Size.allCases {
         let matches = images.map { $0.matches(size) }
@@ -178,10 +178,10 @@ package struct COCOEvaluation: Sendable {
         points[index].precision = max(points[index].precision, points[index + 1].precision)
       }
       var sum = 0.0
-      var place = 0
+      var position = 0
       for recall in recalls {
-        while place < points.count, points[place].recall < recall { place += 1 }
-        if place < points.count { sum += points[place].precision }
+        while position < points.count, points[position].recall < recall { position += 1 }
+        if position < points.count { sum += points[position].precision }
       }
       curve.precision.append(sum / Double(recalls.count))
       curve.recall.append(points.last?.recall ?? 0)

@@ -37,13 +37,13 @@ struct BlockReader {
       var rest = begin + done
       let column = rest % shape[last]
       rest /= shape[last]
-      var place = offset + column * strides[last]
+      var position = offset + column * strides[last]
       for axis in shape.indices.dropLast().reversed() {
-        place += rest % shape[axis] * strides[axis]
+        position += rest % shape[axis] * strides[axis]
         rest /= shape[axis]
       }
       let length = min(shape[last] - column, count - done)
-      let (from, to) = (source + place, target + done)
+      let (from, to) = (source + position, target + done)
       switch strides[last] {
       case 0: to.update(repeating: from[0], count: length)
       case 1: to.update(from: from, count: length)
@@ -65,20 +65,20 @@ extension Expression.Reduction {
     let step = inner.last.map { strides[$0] } ?? 0
     let rows = inner.dropLast()
     let rowCount = rows.reduce(1) { $0 * shape[$1] }
-    func place(_ index: Int, _ axes: some BidirectionalCollection<Int>) -> Int {
-      var (rest, place) = (index, 0)
+    func position(_ index: Int, _ axes: some BidirectionalCollection<Int>) -> Int {
+      var (rest, position) = (index, 0)
       for axis in axes.reversed() {
-        place += rest % shape[axis] * strides[axis]
+        position += rest % shape[axis] * strides[axis]
         rest /= shape[axis]
       }
-      return place
+      return position
     }
     for index in 0..<outerCount {
-      let base = source + place(index, outer)
+      let base = source + position(index, outer)
       var sum = self == .product ? 1.0 : 0
       var extreme = self == .max ? -Float.infinity : Float.infinity
       for row in 0..<rowCount {
-        let start = base + place(row, rows)
+        let start = base + position(row, rows)
         for column in 0..<length {
           let value = start[column * step]
           switch self {

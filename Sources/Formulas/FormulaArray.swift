@@ -29,14 +29,14 @@ package struct FormulaArray: Sendable, Equatable {
     let count = shape.reduce(1, *)
     result.reserveCapacity(count)
     var index = [Int](repeating: 0, count: shape.count)
-    var place = offset
+    var position = offset
     for _ in 0..<count {
-      result.append(elements[place])
+      result.append(elements[position])
       for axis in shape.indices.reversed() {
         index[axis] += 1
-        place += strides[axis]
+        position += strides[axis]
         if index[axis] < shape[axis] { break }
-        place -= strides[axis] * shape[axis]
+        position -= strides[axis] * shape[axis]
         index[axis] = 0
       }
     }

@@ -131,10 +131,10 @@ package enum Orientation: Int, CaseIterable, Sendable {
     }
     guard let directory = number(4, 4), let count = number(directory, 2) else { return nil }
     for entry in 0..<count {
-      let place = directory + 2 + 12 * entry
-      guard let tag = number(place, 2) else { return nil }
+      let index = directory + 2 + 12 * entry
+      guard let tag = number(index, 2) else { return nil }
       if tag == 0x0112 {
-        guard number(place + 2, 2) == 3, let value = number(place + 8, 2) else { return nil }
+        guard number(index + 2, 2) == 3, let value = number(index + 8, 2) else { return nil }
         self.init(rawValue: value)
         return
       }

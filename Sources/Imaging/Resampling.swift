@@ -68,13 +68,13 @@ extension Image {
               if channelCount == 3 {
                 // All channels with one pass over the weights.
                 var (first, second, third) = (half, half, half)
-                var place = from
+                var position = from
                 for index in window.weights {
                   let weight = weights[index]
-                  first &+= Int32(source[place]) &* weight
-                  second &+= Int32(source[place &+ 1]) &* weight
-                  third &+= Int32(source[place &+ 2]) &* weight
-                  place &+= 3
+                  first &+= Int32(source[position]) &* weight
+                  second &+= Int32(source[position &+ 1]) &* weight
+                  third &+= Int32(source[position &+ 2]) &* weight
+                  position &+= 3
                 }
                 target[to] = UInt8(clamping: first >> weightBits)
                 target[to &+ 1] = UInt8(clamping: second >> weightBits)
@@ -82,10 +82,10 @@ extension Image {
               } else {
                 for channel in 0..<channelCount {
                   var total = half
-                  var place = from &+ channel
+                  var position = from &+ channel
                   for index in window.weights {
-                    total &+= Int32(source[place]) &* weights[index]
-                    place &+= channelCount
+                    total &+= Int32(source[position]) &* weights[index]
+                    position &+= channelCount
                   }
                   target[to &+ channel] = UInt8(clamping: total >> weightBits)
                 }
@@ -110,18 +110,18 @@ extension Image {
 
   /// Takes the sample that contains the center of each new one. The steps are summed as in Pillow.
   private func nearest(width: Int, height: Int, of region: Box) throws -> Image {
-    func places(_ start: Double, _ end: Double, of count: Int, limit: Int) -> [Int] {
+    func positions(_ start: Double, _ end: Double, of count: Int, limit: Int) -> [Int] {
       let step = (end - start) / Double(count)
-      var place = start + step * 0.5
+      var position = start + step * 0.5
       return (0..<count).map { _ in
-        defer { place += step }
-        return min(max(Int(place), 0), limit - 1)
+        defer { position += step }
+        return min(max(Int(position), 0), limit - 1)
       }
     }
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
     let target = buffer.bytes
-    let columns = places(region.left, region.right, of: width, limit: self.width)
-    let rows = places(region.top, region.bottom, of: height, limit: self.height)
+    let columns = positions(region.left, region.right, of: width, limit: self.width)
+    let rows = positions(region.top, region.bottom, of: height, limit: self.height)
     samples.withUnsafeBytes { source in
       var to = 0
       for row in rows {

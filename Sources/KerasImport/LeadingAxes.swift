@@ -93,14 +93,14 @@ extension KerasWriter {
     var present = blocks.sorted { $0.lowerBound < $1.lowerBound }
     var result = tensor.gathered
     for (target, block) in blocks.enumerated() {
-      guard let place = present.firstIndex(of: block), place > target else { continue }
-      let parts = [present[..<target], present[target..<place], [block], present[(place + 1)...]]
+      guard let index = present.firstIndex(of: block), index > target else { continue }
+      let parts = [present[..<target], present[target..<index], [block], present[(index + 1)...]]
       let name = "\(call.name)__move_\(target)__"
       let split = try reshaped(
         result, to: parts.map { try count($0.joined()) }, name: name + "split__", call)
       result = relaid(
         split.reordered([1, 3, 2, 4]), to: .imageSequenceChannelsFirst, for: name)
-      present.remove(at: place)
+      present.remove(at: index)
       present.insert(block, at: target)
     }
     return try regrouped(

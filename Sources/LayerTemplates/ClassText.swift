@@ -156,8 +156,8 @@ extension ClassText {
   private var halves: String {
     var sizes: [Int: Set<Int>] = [:]
     for layer in layerClass.layers {
-      for (place, weights) in layer.custom.blobs.enumerated() where weights.float16Value.count > 0 {
-        sizes[place, default: []].insert(weights.float16Value.count)
+      for (index, weights) in layer.custom.blobs.enumerated() where weights.float16Value.count > 0 {
+        sizes[index, default: []].insert(weights.float16Value.count)
       }
     }
     let texts = sizes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.sorted())" }

@@ -212,14 +212,14 @@ extension MILBlock {
     for index in inputs.indices { inputs[index].rename(names) }
     outputs = outputs.map { names[$0] ?? $0 }
     for index in operations.indices {
-      for place in operations[index].outputs.indices {
-        operations[index].outputs[place].rename(names)
+      for position in operations[index].outputs.indices {
+        operations[index].outputs[position].rename(names)
       }
-      for place in operations[index].inputs.indices {
-        operations[index].inputs[place].rename(names)
+      for position in operations[index].inputs.indices {
+        operations[index].inputs[position].rename(names)
       }
-      for place in operations[index].blocks.indices {
-        operations[index].blocks[place].renameValues(names)
+      for position in operations[index].blocks.indices {
+        operations[index].blocks[position].renameValues(names)
       }
     }
   }

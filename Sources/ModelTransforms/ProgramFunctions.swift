@@ -32,15 +32,16 @@ extension Model {
       return index
     }
     for (old, new) in edit.renames.sorted(by: { $0.key < $1.key }) {
-      let place = try index(old)
+      let position = try index(old)
       try MILProgram.requireIdentifier(new)
       try require(
         !program.functions.contains { $0.key == new }, .mismatch,
         "the program has a function '\(new)' already")
       if description.programFunction == old { description.defaultFunctionName = new }
-      program.functions[place].key = new
-      for place in description.functions.indices where description.functions[place].name == old {
-        description.functions[place].name = new
+      program.functions[position].key = new
+      for position in description.functions.indices
+      where description.functions[position].name == old {
+        description.functions[position].name = new
       }
     }
     if let name = edit.standard {
@@ -59,12 +60,12 @@ extension Model {
       removed += program.functions.map(\.key).filter { $0 != name }
     }
     for name in removed {
-      let place = try index(name)
+      let position = try index(name)
       try require(
         name != description.programFunction, .mismatch,
         "'\(name)' is the function that runs by default",
         hint: "make another one the default with \(setting: "defaultFunction")")
-      program.functions.remove(at: place)
+      program.functions.remove(at: position)
       description.functions.removeAll { $0.name == name }
     }
     if !removed.isEmpty { program = try program.withoutUnusedWeights() }
@@ -78,7 +79,9 @@ extension Model {
   /// a program is `main` and has no interface of its own.
   package func storingFunctionInterface() throws -> Model {
     guard case .mlProgram(var program)? = type, var description,
-      let place = description.functions.firstIndex(where: { $0.name == description.programFunction }
+      let position = description.functions.firstIndex(where: {
+        $0.name == description.programFunction
+      }
       )
     else { return self }
     if program.functions.count == 1 {
@@ -86,11 +89,11 @@ extension Model {
       description.functions = []
       description.defaultFunctionName = ""
     } else {
-      description.functions[place].input = description.input
-      description.functions[place].output = description.output
-      description.functions[place].state = description.state
-      description.functions[place].predictedFeatureName = description.predictedFeatureName
-      description.functions[place].predictedProbabilitiesName =
+      description.functions[position].input = description.input
+      description.functions[position].output = description.output
+      description.functions[position].state = description.state
+      description.functions[position].predictedFeatureName = description.predictedFeatureName
+      description.functions[position].predictedProbabilitiesName =
         description.predictedProbabilitiesName
     }
     var model = self
@@ -170,8 +173,8 @@ extension MILBlock {
   mutating func editOperations(_ edit: (inout MILOperation) throws -> Void) rethrows {
     for index in operations.indices {
       try edit(&operations[index])
-      for place in operations[index].blocks.indices {
-        try operations[index].blocks[place].editOperations(edit)
+      for position in operations[index].blocks.indices {
+        try operations[index].blocks[position].editOperations(edit)
       }
     }
   }

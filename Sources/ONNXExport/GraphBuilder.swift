@@ -71,11 +71,11 @@ final class GraphBuilder {
 
   /// Renames a value that the nodes since `mark` give; false if none of them does.
   func rename(_ name: String, to new: String, since mark: Int) -> Bool {
-    guard let place = nodes[mark...].lastIndex(where: { $0.outputs.contains(name) }) else {
+    guard let position = nodes[mark...].lastIndex(where: { $0.outputs.contains(name) }) else {
       return false
     }
-    nodes[place].outputs = nodes[place].outputs.map { $0 == name ? new : $0 }
-    for index in nodes.indices[place...] {
+    nodes[position].outputs = nodes[position].outputs.map { $0 == name ? new : $0 }
+    for index in nodes.indices[position...] {
       nodes[index].inputs = nodes[index].inputs.map { $0 == name ? new : $0 }
     }
     names.remove(name)

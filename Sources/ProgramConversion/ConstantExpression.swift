@@ -118,16 +118,17 @@ struct ConstantExpression {
     if !equal.isEmpty {
       // Without a scale there is no offset: equal values are the scale times the code 1.
       for block in equal { (scales[block], biases[block]) = (biases[block], 0) }
-      let places = Set(equal)
-      for index in codes.indices where places.contains(count == 1 ? 0 : block(of: index, blocks)) {
+      let positions = Set(equal)
+      for index in codes.indices where positions.contains(count == 1 ? 0 : block(of: index, blocks))
+      {
         codes[index] = 1
       }
     }
     let offsets = zip(biases, scales).map { $1 == 0 ? 0 : -$0 / $1 }
     if type == .float16, zip(scales, offsets).contains(where: { !Self.isHalf($0, $1) }) {
       let values = codes.enumerated().map { index, code in
-        let place = count == 1 ? 0 : block(of: index, blocks)
-        return scales[place] * Float(code) + biases[place]
+        let position = count == 1 ? 0 : block(of: index, blocks)
+        return scales[position] * Float(code) + biases[position]
       }
       return try builder.constant(FloatValues(values), shape, type, name: name)
     }
@@ -178,13 +179,13 @@ struct ConstantExpression {
 
   /// The block of an element, if there are `blocks` along each axis.
   private func block(of index: Int, _ blocks: [Int]) -> Int {
-    var (rest, place, step) = (index, 0, 1)
+    var (rest, position, step) = (index, 0, 1)
     for axis in shape.indices.reversed() {
-      place += rest % shape[axis] / (shape[axis] / blocks[axis]) * step
+      position += rest % shape[axis] / (shape[axis] / blocks[axis]) * step
       rest /= shape[axis]
       step *= blocks[axis]
     }
-    return place
+    return position
   }
 
   /// The operation that expands the constant. In the older operation sets, its arguments are

@@ -73,12 +73,12 @@ final class ProgramBuilder {
     names.remove(variable.name)
     let name = uniqueName(name)
     for index in operations.indices[mark...] {
-      for place in operations[index].outputs.indices
-      where operations[index].outputs[place].name == variable.name {
-        operations[index].outputs[place].name = name
+      for position in operations[index].outputs.indices
+      where operations[index].outputs[position].name == variable.name {
+        operations[index].outputs[position].name = name
       }
-      for place in operations[index].inputs.indices {
-        operations[index].inputs[place].rename([variable.name: name])
+      for position in operations[index].inputs.indices {
+        operations[index].inputs[position].rename([variable.name: name])
       }
     }
     var renamed = variable
@@ -301,17 +301,17 @@ private struct ShapeChange {
   private static func addedAxes(from old: [Int], to new: [Int]) -> [Int]? {
     guard new.count > old.count else { return nil }
     var axes: [Int] = []
-    var place = 0
+    var position = 0
     for (axis, size) in new.enumerated() {
       // If several axes qualify, the last ones are the new ones.
-      if place < old.count, old[place] == size {
-        place += 1
+      if position < old.count, old[position] == size {
+        position += 1
       } else if size == 1 {
         axes.append(axis)
       } else {
         return nil
       }
     }
-    return place == old.count ? axes : nil
+    return position == old.count ? axes : nil
   }
 }

@@ -101,11 +101,11 @@ private struct ProgramCompression {
     for index in result.functions.indices {
       guard var function = result.functions[index].value else { continue }
       function.opset = target.opset
-      for place in function.specializations.indices {
-        guard let block = function.specializations[place].value else { continue }
-        function.specializations[place].key = target.opset
+      for position in function.specializations.indices {
+        guard let block = function.specializations[position].value else { continue }
+        function.specializations[position].key = target.opset
         builder.reserve(block)
-        function.specializations[place].value = try compressed(block, &entries, onProgress)
+        function.specializations[position].value = try compressed(block, &entries, onProgress)
       }
       result.functions[index].value = function
     }
@@ -137,8 +137,8 @@ private struct ProgramCompression {
           if entry.isChanged { continue }
         }
         var kept = operation
-        for place in kept.blocks.indices {
-          kept.blocks[place] = try compressed(kept.blocks[place], &entries) { _, _ in }
+        for position in kept.blocks.indices {
+          kept.blocks[position] = try compressed(kept.blocks[position], &entries) { _, _ in }
         }
         try kept.mapValues { try moved($0) }
         try builder.append(kept)

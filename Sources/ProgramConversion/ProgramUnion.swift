@@ -36,12 +36,13 @@ struct ProgramUnion {
       guard block.operations.indices.contains(index), other.operations.indices.contains(index),
         Self.isSame(block.operations[index], other.operations[index])
       else {
-        let places = block.operations.indices
-        throw Self.error(places.contains(index) ? block.operations[index] : block.operations.last)
+        let positions = block.operations.indices
+        throw Self.error(
+          positions.contains(index) ? block.operations[index] : block.operations.last)
       }
-      for place in block.operations[index].blocks.indices {
+      for position in block.operations[index].blocks.indices {
         try unite(
-          &block.operations[index].blocks[place], other.operations[index].blocks[place])
+          &block.operations[index].blocks[position], other.operations[index].blocks[position])
       }
       try unite(&block.operations, index, other.operations[index])
     }
@@ -97,9 +98,9 @@ struct ProgramUnion {
     }
     operations[index].outputs = try zip(operation.outputs, other.outputs).map { try union($0, $1) }
     for input in operation.inputs {
-      guard let name = input.name, let (place, values) = differing[name] else { continue }
+      guard let name = input.name, let (position, values) = differing[name] else { continue }
       let numbers = try resolved(input.key, operation, values).orThrow(Self.error(operation))
-      operations[place].setWholeNumbers(numbers)
+      operations[position].setWholeNumbers(numbers)
       differing[name] = nil
     }
   }
@@ -109,20 +110,20 @@ struct ProgramUnion {
     _ argument: String, _ operation: MILOperation, _ values: ([Int], [Int])
   ) -> [Int]? {
     var numbers = values.0
-    let places = numbers.indices.filter { values.0[$0] != values.1[$0] }
+    let positions = numbers.indices.filter { values.0[$0] != values.1[$0] }
     switch (operation.type, argument) {
     case ("reshape", "shape"):
-      guard places.count == 1 else { return nil }
-      numbers[places[0]] = -1
+      guard positions.count == 1 else { return nil }
+      numbers[positions[0]] = -1
       return numbers
     case ("slice_by_index", "end"):
       // The distance from the end of the axis.
       guard let x = operation.inputs.first(where: { $0.key == "x" })?.name, let sizes = own[x]
       else { return nil }
-      for place in places {
-        let distance = values.0[place] - sizes.0[place]
-        guard distance < 0, distance == values.1[place] - sizes.1[place] else { return nil }
-        numbers[place] = distance
+      for position in positions {
+        let distance = values.0[position] - sizes.0[position]
+        guard distance < 0, distance == values.1[position] - sizes.1[position] else { return nil }
+        numbers[position] = distance
       }
       return numbers
     default: return nil
@@ -159,9 +160,9 @@ extension MILOperation {
   }
 
   fileprivate mutating func setWholeNumbers(_ numbers: [Int]) {
-    guard let place = attributes.firstIndex(where: { $0.key == "val" }),
-      let type = attributes[place].value?.type, case .tensor(let tensor)? = type.kind
+    guard let position = attributes.firstIndex(where: { $0.key == "val" }),
+      let type = attributes[position].value?.type, case .tensor(let tensor)? = type.kind
     else { return }
-    attributes[place].value = MILValue(ints: numbers, tensor.rank == 0 ? [] : [numbers.count])
+    attributes[position].value = MILValue(ints: numbers, tensor.rank == 0 ? [] : [numbers.count])
   }
 }

@@ -15,11 +15,12 @@ extension [CompressedLayer] {
     let names = Set(filter(\.isChanged).map(\.name))
     var constants: [String: [MILElements]] = [:]
     try old.forEachConstant(named: names) { constants[$0, default: []].append($1) }
-    var places = Dictionary(grouping: indices) { self[$0].name }
+    var positions = Dictionary(grouping: indices) { self[$0].name }
     try new.forEachConstant(named: names) { name, elements in
-      guard let place = places[name]?.removeFirst(), let before = constants[name]?.removeFirst()
+      guard let position = positions[name]?.removeFirst(),
+        let before = constants[name]?.removeFirst()
       else { return }
-      result[place].error = try CompressionError(
+      result[position].error = try CompressionError(
         FloatValues(before.floats()), FloatValues(elements.floats()))
     }
     return result
@@ -33,8 +34,8 @@ extension [CompressedLayer] {
         .filter { $0.parameters?.weights.isEmpty == false }
     }
     var result = self
-    for (place, (before, after)) in zip(layers(original), layers(written)).enumerated()
-    where indices.contains(place) && self[place].isChanged {
+    for (position, (before, after)) in zip(layers(original), layers(written)).enumerated()
+    where indices.contains(position) && self[position].isChanged {
       var error = CompressionError()
       let pairs = zip(before.parameters?.weights ?? [], after.parameters?.weights ?? [])
       for (old, new) in pairs where new.values.floatValue.count == 0 {
@@ -44,7 +45,7 @@ extension [CompressedLayer] {
         }
         error.add(try CompressionError(values(old, in: before), values(new, in: after)))
       }
-      result[place].error = error
+      result[position].error = error
     }
     return result
   }

@@ -47,7 +47,7 @@ extension OperationCall {
     else { return nil }
     var source = value
     source.content = .blob(input)
-    for (axis, place) in order.enumerated() { source.shape[place] = value.shape[axis] }
+    for (axis, index) in order.enumerated() { source.shape[index] = value.shape[axis] }
     return source
   }
 
@@ -85,8 +85,8 @@ extension SliceStatic {
   fileprivate mutating func move(_ order: [Int]) {
     func moved<Value>(_ values: [Value]) -> [Value] {
       var result = values
-      for (axis, place) in order.enumerated() where values.indices.contains(axis) {
-        result[place] = values[axis]
+      for (axis, index) in order.enumerated() where values.indices.contains(axis) {
+        result[index] = values[axis]
       }
       return result
     }

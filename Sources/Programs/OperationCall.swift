@@ -96,10 +96,10 @@ struct OperationCall {
     if given.contains(where: { $0.contains(0) }) {
       switch try parameters.result(ofEmpty: given) {
       case .empty(let shapes): return zip(types, shapes).map { constant([], $1, $0) }
-      case .input(let place): return [inputs[place].with(type: types[0])]
-      case .inputs(let places) where places.count == 1: return [inputs[places[0]]]
-      case .inputs(let places):
-        return try addAll(parameters, places.map { inputs[$0] }, types: types)
+      case .input(let index): return [inputs[index].with(type: types[0])]
+      case .inputs(let indices) where indices.count == 1: return [inputs[indices[0]]]
+      case .inputs(let indices):
+        return try addAll(parameters, indices.map { inputs[$0] }, types: types)
       case .elements(let shape, let values): return [constant(values, shape, types[0])]
       }
     }
@@ -150,7 +150,7 @@ struct OperationCall {
     if let blob = value.blob, let (inner, input) = lowering.transpose(giving: blob) {
       axes = axes.map { inner[$0] }
       source.content = .blob(input)
-      for (axis, place) in inner.enumerated() { source.shape[place] = value.shape[axis] }
+      for (axis, index) in inner.enumerated() { source.shape[index] = value.shape[axis] }
     }
     if axes == Array(0..<value.rank) { return source }
     var layer = Transpose()

@@ -84,10 +84,10 @@ struct LayeredLayout {
       order(by: below, rows.indices.reversed())
     }
     for _ in 0..<max(6, min(40, 60_000 / (widths.count + 1))) {
-      place(by: above, rows.indices)
-      place(by: below, rows.indices.reversed())
+      position(by: above, rows.indices)
+      position(by: below, rows.indices.reversed())
     }
-    place(by: above, rows.indices)
+    position(by: above, rows.indices)
   }
 
   /// The longest path from a node without predecessors; such a node is placed just above its first
@@ -126,8 +126,8 @@ struct LayeredLayout {
   private mutating func order(by neighbors: [[Int]], _ order: some Sequence<Int>) {
     for index in order {
       let keys = rows[index].map { mean(neighbors[$0]) ?? centers[$0].x }
-      let places = rows[index].indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
-      rows[index] = places.map { rows[index][$0] }
+      let positions = rows[index].indices.sorted { (keys[$0], $0) < (keys[$1], $1) }
+      rows[index] = positions.map { rows[index][$0] }
       pack(index)
     }
   }
@@ -135,13 +135,15 @@ struct LayeredLayout {
   /// Moves each row's nodes to the mean position of their neighbors, as closely as their order and
   /// widths allow: least squares under these constraints, solved by pooling adjacent violators. The
   /// first segment of a long edge gives way to nodes and to the rest of long edges.
-  private mutating func place(by neighbors: [[Int]], _ order: some Sequence<Int>) {
+  private mutating func position(by neighbors: [[Int]], _ order: some Sequence<Int>) {
     for index in order {
       var offset = 0.0
       var offsets: [Double] = []
       var blocks: [(sum: Double, weight: Double, count: Int)] = []
-      for (place, node) in rows[index].enumerated() {
-        if place > 0 { offset += (widths[rows[index][place - 1]] + widths[node]) / 2 + Self.gap }
+      for (position, node) in rows[index].enumerated() {
+        if position > 0 {
+          offset += (widths[rows[index][position - 1]] + widths[node]) / 2 + Self.gap
+        }
         offsets.append(offset)
         let isLoose = node >= nodeCount && (above[node] + below[node]).contains { $0 < nodeCount }
         let weight = isLoose ? 1.0 : 8.0
@@ -156,11 +158,11 @@ struct LayeredLayout {
           blocks[blocks.count - 1].count += last.count
         }
       }
-      var place = 0
+      var position = 0
       for block in blocks {
         for _ in 0..<block.count {
-          centers[rows[index][place]].x = block.sum / block.weight + offsets[place]
-          place += 1
+          centers[rows[index][position]].x = block.sum / block.weight + offsets[position]
+          position += 1
         }
       }
     }

@@ -28,18 +28,18 @@ package struct SimilarityPairing: Sendable {
         let score =
           expected[i].hasAxes(of: actual[j].shape) && expected[i].count > 1
           ? Self.cosine(samples.0[i], samples.1[j]) : 0
-        let place = (i + 1) * width + j + 1
-        scores[place] = score >= Self.leastCosine ? score : 0
-        best[place] = max(
-          best[place - 1], best[place - width], best[place - width - 1] + scores[place])
+        let index = (i + 1) * width + j + 1
+        scores[index] = score >= Self.leastCosine ? score : 0
+        best[index] = max(
+          best[index - 1], best[index - width], best[index - width - 1] + scores[index])
       }
     }
     var (i, j) = (expected.count, actual.count)
     while i > 0, j > 0 {
-      let place = i * width + j
-      if best[place] == best[place - 1] {
+      let index = i * width + j
+      if best[index] == best[index - 1] {
         j -= 1
-      } else if best[place] == best[place - width] {
+      } else if best[index] == best[index - width] {
         i -= 1
       } else {
         pairs.append((i - 1, j - 1))

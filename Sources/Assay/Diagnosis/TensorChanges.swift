@@ -18,12 +18,12 @@ extension Tensor {
   /// With the last three axes of more than one element in another order; arrays with fewer such axes
   /// stay.
   func withLastAxes(_ axes: [Int]) -> Tensor {
-    let places = Array(shape.indices.filter { shape[$0] > 1 }.suffix(3))
-    guard places.count == 3 else { return self }
-    let sizes = places.map { shape[$0] }
+    let positions = Array(shape.indices.filter { shape[$0] > 1 }.suffix(3))
+    guard positions.count == 3 else { return self }
+    let sizes = positions.map { shape[$0] }
     var newShape = shape
-    for (place, axis) in zip(places, axes) { newShape[place] = sizes[axis] }
-    let outer = shape[..<places[0]].reduce(1, *)
+    for (position, axis) in zip(positions, axes) { newShape[position] = sizes[axis] }
+    let outer = shape[..<positions[0]].reduce(1, *)
     return reshaped([outer] + sizes).transposed([0] + axes.map { $0 + 1 }).reshaped(newShape)
   }
 

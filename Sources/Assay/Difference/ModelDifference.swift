@@ -162,8 +162,8 @@ package struct ModelDifference: Sendable {
     for index in pairing.removed {
       entries.append(Entry(change: .removed, part: part(a.layers[index])))
     }
-    for (index, place) in pairing.layers {
-      let (x, y) = (a.layers[index], b.layers[place])
+    for (index, position) in pairing.layers {
+      let (x, y) = (a.layers[index], b.layers[position])
       if x == y { continue }
       let part = part(x)
       note(part, "name", x.name, y.name)

@@ -42,11 +42,11 @@ package struct LayerDifference: Sendable {
     }
     var worst: Int?
     actual.withUnsafeElements { a in
-      for (place, value) in expected.values.enumerated() {
+      for (position, value) in expected.values.enumerated() {
         if value.isFinite { scale = max(scale, abs(value)) }
-        if mayOverflow && !a[place].isFinite || isOpen(place) { continue }
-        let difference = Self.difference(Double(a[place]), value)
-        if difference > largest { (largest, worst) = (difference, place) }
+        if mayOverflow && !a[position].isFinite || isOpen(position) { continue }
+        let difference = Self.difference(Double(a[position]), value)
+        if difference > largest { (largest, worst) = (difference, position) }
       }
       guard let worst else { return }
       (self.actual, self.expected) = (Double(a[worst]), expected.values[worst])

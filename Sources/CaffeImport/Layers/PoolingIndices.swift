@@ -73,8 +73,8 @@ struct PoolingIndices: Sendable {
     _ layer: LayerCall, _ planes: [String], _ maxima: CaffeTensor, _ windows: PoolingWindows,
     width: Int, _ network: inout CaffeWriter
   ) throws -> String {
-    let terms = try planes.enumerated().map { place, plane in
-      let (row, column) = (place / windows.kernel[1], place % windows.kernel[1])
+    let terms = try planes.enumerated().map { position, plane in
+      let (row, column) = (position / windows.kernel[1], position % windows.kernel[1])
       var values: [Float] = []
       values.reserveCapacity(
         try checkedProduct(windows.size, limit: Limits.computedElements / planes.count))
@@ -88,7 +88,7 @@ struct PoolingIndices: Sendable {
       var scale = CoreMLModel.Scale()
       scale.shapeScale = [1] + windows.size
       scale.scale = Weights(values)
-      return network.add(layer.part("index\(place)"), scale, [plane])
+      return network.add(layer.part("index\(position)"), scale, [plane])
     }
     return network.sum(terms, layer.part("mask"), to: layer.tops[1])
   }

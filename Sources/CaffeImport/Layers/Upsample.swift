@@ -61,10 +61,10 @@ enum UpsampleLayer: CaffeLayerConverter {
       throw layer.unsupported("windows of \(maxima.kernel) are not supported", field: "bottom")
     }
     let channels = image.shape[1]
-    let parts = (0..<maxima.kernel[0] * maxima.kernel[1]).map { place in
+    let parts = (0..<maxima.kernel[0] * maxima.kernel[1]).map { index in
       let plane = network.slice(
-        maxima.blob, place * channels..<(place + 1) * channels, layer.part("plane\(place)"))
-      return network.product(image.blob, plane, layer.part("placed\(place)"))
+        maxima.blob, index * channels..<(index + 1) * channels, layer.part("plane\(index)"))
+      return network.product(image.blob, plane, layer.part("placed\(index)"))
     }
     let stack = network.joined(parts, alongSequence: false, layer.part("planes"))
     var reorganize = ReorganizeData()

@@ -31,8 +31,8 @@ extension CaffeOperations {
     case "SUM":
       for index in result.values.indices {
         var sum = 0.0
-        for (place, bottom) in layer.bottoms.enumerated() {
-          sum += bottom.values[index] * (coefficients.isEmpty ? 1 : coefficients[place])
+        for (position, bottom) in layer.bottoms.enumerated() {
+          sum += bottom.values[index] * (coefficients.isEmpty ? 1 : coefficients[position])
         }
         result.values[index] = sum
       }

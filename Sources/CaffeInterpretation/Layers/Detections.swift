@@ -58,10 +58,10 @@ extension CaffeOperations {
     for row in 0..<height {
       for column in 0..<width {
         let (x, y) = ((Double(column) + offset) * step[1], (Double(row) + offset) * step[0])
-        for (place, size) in least.enumerated() {
+        for (position, size) in least.enumerated() {
           add(x, y, size, size)
           if !most.isEmpty {
-            let both = (size * most[place]).squareRoot()
+            let both = (size * most[position]).squareRoot()
             add(x, y, both, both)
           }
           for ratio in ratios where abs(ratio - 1) >= 1e-6 {

@@ -39,12 +39,12 @@ extension CaffeOperations {
       for channel in 0..<channels {
         let first = max(0, channel - half)
         let last = min(channels - 1, channel - half + size - 1)
-        for place in 0..<plane {
+        for position in 0..<plane {
           var sum = 0.0
           for other in first...max(first, last) {
-            sum += squares.values[(item * channels + other) * plane + place]
+            sum += squares.values[(item * channels + other) * plane + position]
           }
-          result.values[(item * channels + channel) * plane + place] *=
+          result.values[(item * channels + channel) * plane + position] *=
             pow(k + alpha / Double(size) * sum, -beta)
         }
       }

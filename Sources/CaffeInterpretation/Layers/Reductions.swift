@@ -14,8 +14,8 @@ extension CaffeOperations {
     let axis = try layer.axis(layer.settings("softmax_param").int("axis"), of: result)
     let (outer, size, inner) = result.split(at: axis)
     for block in 0..<outer {
-      for place in 0..<inner {
-        let line = (0..<size).map { (block * size + $0) * inner + place }
+      for position in 0..<inner {
+        let line = (0..<size).map { (block * size + $0) * inner + position }
         let largest = line.map { result.values[$0] }.max() ?? 0
         var sum = 0.0
         for index in line {
@@ -74,12 +74,12 @@ extension CaffeOperations {
     }
     var result = try DoubleArray(shape: shape)
     for block in 0..<outer {
-      for place in 0..<inner {
-        let line = (0..<size).map { input.values[(block * size + $0) * inner + place] }
+      for position in 0..<inner {
+        let line = (0..<size).map { input.values[(block * size + $0) * inner + position] }
         let best = line.indices.sorted { (line[$0], $0) > (line[$1], $1) }.prefix(count)
         for (rank, index) in best.enumerated() {
           if hasAxis {
-            result.values[(block * count + rank) * inner + place] =
+            result.values[(block * count + rank) * inner + position] =
               returnsValues ? line[index] : Double(index)
           } else if returnsValues {
             result.values[2 * block * count + rank] = Double(index)

@@ -101,8 +101,8 @@ extension CaffeOperations {
             var best = -Double(Float.greatestFiniteMagnitude)
             for y in down {
               for x in across {
-                let place = ((image * channels + channel) * height + y) * width + x
-                best = max(best, layer.input.values[place])
+                let position = ((image * channels + channel) * height + y) * width + x
+                best = max(best, layer.input.values[position])
               }
             }
             result.values[((index * channels + channel) * rows + row) * columns + column] = best
@@ -194,15 +194,15 @@ private struct RegionProposals {
       "\(number) anchors for bottoms \(scores.shape), \(offsets.shape) and \(info.shape)")
     let plane = height * width
     var boxes: [(score: Double, box: [Double])] = []
-    for place in 0..<plane {
-      let (x, y) = (Double(place % width) * stride, Double(place / width) * stride)
+    for position in 0..<plane {
+      let (x, y) = (Double(position % width) * stride, Double(position / width) * stride)
       for (index, anchor) in anchors.enumerated() {
         let box = zip(anchor, [x, y, x, y]).map(+)
         let size = [box[2] - box[0] + 1, box[3] - box[1] + 1]
         var moved = box
         for axis in 0..<2 {
-          let offset = offsets.values[(4 * index + axis) * plane + place]
-          let growth = offsets.values[(4 * index + axis + 2) * plane + place]
+          let offset = offsets.values[(4 * index + axis) * plane + position]
+          let growth = offsets.values[(4 * index + axis + 2) * plane + position]
           let center = offset * size[axis] + box[axis] + size[axis] / 2
           let half = exp(growth) * size[axis] / 2
           let last = info.values[1 - axis] - 1
@@ -211,7 +211,7 @@ private struct RegionProposals {
         }
         let isLarge =
           min(moved[2] - moved[0], moved[3] - moved[1]) + 1 >= least * info.values[2]
-        let score = scores.values[(number + index) * plane + place]
+        let score = scores.values[(number + index) * plane + position]
         if isLarge || keepsSmall { boxes.append((isLarge ? score : 0, moved)) }
       }
     }
@@ -225,8 +225,8 @@ private struct RegionProposals {
     }
     var rows: [Double] = []
     var values: [Double] = []
-    for place in 0..<count {
-      let found = kept.indices.contains(place) ? boxes[kept[place]] : nil
+    for position in 0..<count {
+      let found = kept.indices.contains(position) ? boxes[kept[position]] : nil
       rows += found.map { [0] + $0.box } ?? [-1, 0, 0, 0, 0]
       values.append(found?.score ?? 0)
     }

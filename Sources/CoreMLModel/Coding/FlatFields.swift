@@ -20,14 +20,14 @@ extension Model {
     }
     guard let text else { throw ModelError(.malformed, "the model cannot be printed") }
     var fields: [FlatField] = []
-    var places: [String: Int] = [:]
+    var positions: [String: Int] = [:]
     var path: [Substring] = []
     func add(_ name: String, _ value: String?) {
-      if let place = places[name] {
-        if let value { fields[place].values.append(value) }
+      if let position = positions[name] {
+        if let value { fields[position].values.append(value) }
         return
       }
-      places[name] = fields.count
+      positions[name] = fields.count
       fields.append(FlatField(path: name, values: value.map { [$0] } ?? []))
     }
     for line in text.split(separator: "\n") {

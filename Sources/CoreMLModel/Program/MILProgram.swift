@@ -121,9 +121,9 @@ package struct MILOperation: SpecificationMessage {
     }
     for index in inputs.indices {
       guard var argument = inputs[index].value else { continue }
-      for place in argument.arguments.indices {
-        guard case .value(let value)? = argument.arguments[place].content else { continue }
-        argument.arguments[place].content = .value(try change(value))
+      for position in argument.arguments.indices {
+        guard case .value(let value)? = argument.arguments[position].content else { continue }
+        argument.arguments[position].content = .value(try change(value))
       }
       inputs[index].value = argument
     }

@@ -143,11 +143,11 @@ package struct MILTensorType: SpecificationMessage {
     func match(_ sizes: ArraySlice<Int?>, _ shape: ArraySlice<Int>) -> Bool {
       sizes.count == shape.count && zip(sizes, shape).allSatisfy { $0 == nil || $0 == $1 }
     }
-    guard let place = dimensions.firstIndex(where: { $0.kind == .unknown(isVariadic: true) }) else {
+    guard let index = dimensions.firstIndex(where: { $0.kind == .unknown(isVariadic: true) }) else {
       return match(sizes[...], shape[...])
     }
-    let rest = dimensions.count - place - 1
-    return shape.count >= place + rest && match(sizes[..<place], shape[..<place])
+    let rest = dimensions.count - index - 1
+    return shape.count >= index + rest && match(sizes[..<index], shape[..<index])
       && match(sizes.suffix(rest), shape.suffix(rest))
   }
 }

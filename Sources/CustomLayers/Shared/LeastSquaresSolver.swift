@@ -52,7 +52,7 @@ enum LeastSquaresSolver {
       let left = isWide ? factor[index] : rotated[index]
       let target = isWide ? rotated[index] : factor[index]
       let share = zip(left, right).reduce(0) { $0 + $1.0 * $1.1 } / square
-      for place in solution.indices { solution[place] += share * target[place] }
+      for position in solution.indices { solution[position] += share * target[position] }
     }
     return (solution, kept.count, order.map { lengths[$0] })
   }

@@ -95,12 +95,12 @@ struct ConvolutionalLayer: DarknetLayer {
   private func shared(
     _ index: Int, _ shape: [Int], _ call: LayerCall, _ network: DarknetWriter
   ) throws -> ConvolutionWeights {
-    let place = index < 0 ? call.index + index : index
-    let weights = try network.convolutions[place].orThrow(
+    let position = index < 0 ? call.index + index : index
+    let weights = try network.convolutions[position].orThrow(
       call.error("share_index \(index) is not an earlier convolution"))
     try call.require(
       weights.kernel.shape == shape && (weights.normalization != nil) == isNormalized,
-      "it shares the weights of layer \(place), \(weights.kernel.shape), but needs \(shape)")
+      "it shares the weights of layer \(position), \(weights.kernel.shape), but needs \(shape)")
     return weights
   }
 }

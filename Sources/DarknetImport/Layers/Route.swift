@@ -34,14 +34,14 @@ struct RouteLayer: DarknetLayer {
     let isImage = parts.allSatisfy { $0.isImage && $0.hasSize(of: first) }
     var blobs: [String] = []
     var channels: [Int] = []
-    for (place, part) in parts.enumerated() {
+    for (index, part) in parts.enumerated() {
       let count = isImage ? part.channels : part.count
       guard count % groups == 0 else {
         throw call.unsupported(
-          "the \(count) channels of layer \(layers[place]) are not divisible into \(groups) groups")
+          "the \(count) channels of layer \(layers[index]) are not divisible into \(groups) groups")
       }
       let own = count / groups
-      let suffix = parts.count == 1 ? "" : "_\(place)"
+      let suffix = parts.count == 1 ? "" : "_\(index)"
       var blob =
         isImage ? part.blob : network.flattened(part, for: "\(call.name)\(suffix)")
       if groups > 1 {

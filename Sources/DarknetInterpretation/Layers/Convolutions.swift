@@ -103,25 +103,25 @@ extension DarknetOperations {
     let out = [rows, columns].map { ($0 - (pad != 0 ? 1 : size)) / stride + 1 }
     try maker.require(
       pad >= 0 && min(rows, columns) >= (pad != 0 ? 1 : size), "a window of \(size)")
-    let places = out[0] * out[1]
+    let positions = out[0] * out[1]
     let taps = try checkedProduct([channels, size, size], limit: Limits.dimension)
     let biases = try plan.weights.numbers(
-      checkedProduct([filters, places], limit: Limits.tensorElements))
-    let kernel = try plan.weights.take([places, filters, taps]).array()
+      checkedProduct([filters, positions], limit: Limits.tensorElements))
+    let kernel = try plan.weights.take([positions, filters, taps]).array()
     let activation = try maker.activation("logistic")
     return try maker.made([filters] + out) { call in
       var result = DoubleArray(shape: [filters] + out, biases)
-      for place in 0..<places {
-        let (top, left) = (place / out[1] * stride - pad, place % out[1] * stride - pad)
+      for position in 0..<positions {
+        let (top, left) = (position / out[1] * stride - pad, position % out[1] * stride - pad)
         for filter in 0..<filters {
           var sum = 0.0
           for tap in 0..<taps {
             let (y, x) = (top + tap / size % size, left + tap % size)
             guard (0..<rows).contains(y), (0..<columns).contains(x) else { continue }
             let value = call.input.values[(tap / (size * size) * rows + y) * columns + x]
-            sum += value * Double(kernel[(place * filters + filter) * taps + tap])
+            sum += value * Double(kernel[(position * filters + filter) * taps + tap])
           }
-          result.values[filter * places + place] += sum
+          result.values[filter * positions + position] += sum
         }
       }
       return try activation(result)

@@ -42,8 +42,8 @@ extension DarknetOperations {
       var result = try DoubleArray(
         shape: [outputs] + call.input.shape[1...], repeating: -.infinity)
       for index in 0..<channels * area {
-        let place = index / area % outputs * area + index % area
-        result.values[place] = max(result.values[place], call.input.values[index])
+        let position = index / area % outputs * area + index % area
+        result.values[position] = max(result.values[position], call.input.values[index])
       }
       return result
     }
@@ -67,12 +67,12 @@ extension DarknetOperations {
       let (large, small) = stride > 0 ? (shape, maker.input) : (maker.input, shape)
       for index in 0..<large.reduce(1, *) {
         let (x, y) = (index % large[2], index / large[2] % large[1])
-        let place =
+        let position =
           (index / (large[1] * large[2]) * small[1] + y / step) * small[2] + x / step
         if stride > 0 {
-          result.values[index] = scale * call.input.values[place]
+          result.values[index] = scale * call.input.values[position]
         } else {
-          result.values[place] += scale * call.input.values[index]
+          result.values[position] += scale * call.input.values[index]
         }
       }
       return result

@@ -60,8 +60,8 @@ struct ConnectedProduct {
     for output in 0..<outputs {
       var sum = 0.0
       for index in 0..<inputs {
-        let place = isTransposed ? index * outputs + output : output * inputs + index
-        sum += input.values[index] * Double(matrix[place])
+        let position = isTransposed ? index * outputs + output : output * inputs + index
+        sum += input.values[index] * Double(matrix[position])
       }
       result.values[output] = sum
     }

@@ -32,7 +32,7 @@ extension Reduce: EngineLayer {
       }
       withUnsafeTemporaryAllocation(of: Float.self, capacity: length) { copy in
         guard let values = copy.baseAddress else { return }
-        for place in 0..<length { values[place] = start[place &* step] }
+        for position in 0..<length { values[position] = start[position &* step] }
         buffers.output[index] = mode.value(values, length, epsilon, buffers.kernels)
       }
     }

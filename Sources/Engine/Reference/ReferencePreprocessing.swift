@@ -28,8 +28,8 @@ extension NeuralNetworkPreprocessing {
         mean.meanImage.count == size,
         "the mean image has \(mean.meanImage.count) values, the image \(size)", field: featureName)
       return ReferenceTensor(shape: image.shape) { p in
-        let place = (p.channel * image.height + p.y) * image.width + p.x
-        return image[p] - Double(mean.meanImage[place])
+        let index = (p.channel * image.height + p.y) * image.width + p.x
+        return image[p] - Double(mean.meanImage[index])
       }
     }
   }

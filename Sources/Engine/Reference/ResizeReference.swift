@@ -76,9 +76,9 @@ extension CropResize: ReferenceFormula {
   private func grid(_ box: [Double], isWidth: Bool, _ size: Int, _ count: Int) -> [Double] {
     let isWidthFirst = [.cornersWidthFirst, .centerSizeWidthFirst].contains(effectiveBoxMode)
     let isCentered = [.centerSizeHeightFirst, .centerSizeWidthFirst].contains(effectiveBoxMode)
-    let place = isWidth == isWidthFirst ? 0 : 1
+    let position = isWidth == isWidthFirst ? 0 : 1
     let unit = Double(effectiveSpatialScale) * (normalizedCoordinates ? Double(size - 1) : 1)
-    let (first, second) = (box[place] * unit, box[place + 2] * unit)
+    let (first, second) = (box[position] * unit, box[position + 2] * unit)
     let (start, extent) = isCentered ? (first - second / 2, second) : (first, second - first)
     return effectiveMode.gridPoints(x: extent + 1, n: count).map { start + $0 }
   }

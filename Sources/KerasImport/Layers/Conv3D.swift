@@ -56,14 +56,14 @@ struct Conv3D: KerasLayer {
     }
     let elements = try kernel.transposed([1, 0, 2, 3, 4]).array()
     let count = elements.count / max(size[0], 1)
-    let parts = gathered.enumerated().map { place, blob in
-      let own = FloatValues(Array(elements[place * count..<(place + 1) * count]))
+    let parts = gathered.enumerated().map { index, blob in
+      let own = FloatValues(Array(elements[index * count..<(index + 1) * count]))
       image.blob = blob
       return network.add(
-        "\(call.name)__part_\(place)__",
+        "\(call.name)__part_\(index)__",
         settings.convolution(
           own.shaped([filters, channels / groups, size[1], size[2]]), groups: groups,
-          bias: place == 0 ? bias : nil),
+          bias: index == 0 ? bias : nil),
         [network.relaid(image, to: axes.layout, for: call.name).blob])
     }
     output.blob = parts.count == 1 ? parts[0] : network.sum(parts, call.name)
@@ -92,11 +92,11 @@ struct Conv3D: KerasLayer {
       let amounts = BorderAmounts(top: total / 2, bottom: total - total / 2, left: 0, right: 0)
       blob = network.add(call.name + "__pad__", Padding(.constant(value: 0), amounts), [blob])
     }
-    return (0..<settings.kernelSize[0]).map { place in
-      let start = place * settings.dilation[0]
+    return (0..<settings.kernelSize[0]).map { index in
+      let start = index * settings.dilation[0]
       return network.slice(
         blob, start..<start + (length - 1) * stride + 1, of: .height, stride: stride,
-        "\(call.name)__depth_\(place)__")
+        "\(call.name)__depth_\(index)__")
     }
   }
 }
@@ -199,10 +199,10 @@ struct Conv3DTranspose: KerasLayer {
     let extent = settings.extents[0]
     var kernel = [Float](
       repeating: 0, count: try checkedProduct([deep, filters, extent], limit: 1 << 28))
-    for place in 0..<settings.kernelSize[0] {
+    for index in 0..<settings.kernelSize[0] {
       for filter in 0..<filters {
-        let row = (place * filters + filter) * filters + filter
-        kernel[row * extent + place * settings.dilation[0]] = 1
+        let row = (index * filters + filter) * filters + filter
+        kernel[row * extent + index * settings.dilation[0]] = 1
       }
     }
     var convolution = Convolution(

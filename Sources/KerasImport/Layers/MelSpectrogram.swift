@@ -48,9 +48,10 @@ struct MelSpectrogram: KerasLayer {
           ends[0] + (ends[1] - ends[0]) * Double($0) / Double(count + 1)
         }
         return (0..<bins).map { bin in
-          let place = Self.mel(rate / 2 * Double(bin) / Double(bins - 1))
+          let position = Self.mel(rate / 2 * Double(bin) / Double(bins - 1))
           let sides = [
-            (place - edges[0]) / (edges[1] - edges[0]), (edges[2] - place) / (edges[2] - edges[1]),
+            (position - edges[0]) / (edges[1] - edges[0]),
+            (edges[2] - position) / (edges[2] - edges[1]),
           ]
           return bin == 0 ? 0 : Float(max(0, min(sides[0], sides[1])))
         }
@@ -77,10 +78,10 @@ struct MelSpectrogram: KerasLayer {
     let start = (size - length) / 2
     return FloatValues(
       (0..<size).flatMap { row in
-        let place = row - start
-        let share = base - (1 - base) * cos(turn * Double(place) / period)
+        let position = row - start
+        let share = base - (1 - base) * cos(turn * Double(position) / period)
         return (0...size / 2).map {
-          (0..<length).contains(place)
+          (0..<length).contains(position)
             ? Float(share * wave(turn * Double(row * $0 % size) / Double(size))) : 0
         }
       }

@@ -204,9 +204,9 @@ private struct AttentionFolding {
       tensor, to: sizes(outer + steps, query, call) + [channels], name: call.name + "__unfold", call
     )
     var result = flat
-    for (place, axis) in order.enumerated() {
-      result.shape[axis] = flat.shape[place + 1]
-      result.layout.axes[axis - 1] = flat.layout.axes[place]
+    for (index, axis) in order.enumerated() {
+      result.shape[axis] = flat.shape[index + 1]
+      result.layout.axes[axis - 1] = flat.layout.axes[index]
     }
     return network.settled(result, for: call.name + "_unfold")
   }

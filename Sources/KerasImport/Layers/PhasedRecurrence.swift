@@ -111,12 +111,12 @@ extension KerasWriter {
     }
     // A 1 for each step becomes a 1 at the position of each phase.
     let ones = affine(slice(rows.blob, 0..<1, name + "__first__"), 0, 1, name + "__ones__")
-    var places = [Float](repeating: 0, count: phases * phases)
+    var positions = [Float](repeating: 0, count: phases * phases)
     for phase in 0..<phases {
-      let place = path.isReversed ? phases - 1 - phase : phase
-      places[phase * phases + place] = 1
+      let position = path.isReversed ? phases - 1 - phase : phase
+      positions[phase * phases + position] = 1
     }
-    var spread = Convolution(Weights(places), inputs: 1, outputs: phases, size: [1, phases])
+    var spread = Convolution(Weights(positions), inputs: 1, outputs: phases, size: [1, phases])
     spread.isDeconvolution = true
     spread.stride = [1, phases]
     let indicators = add(name + "__phases__", spread, [ones])

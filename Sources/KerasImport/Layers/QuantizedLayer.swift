@@ -206,18 +206,18 @@ struct QuantizedLayer: KerasLayer {
         "the shapes of its scales and groups do not match")
       for index in codes.indices {
         let (row, column) = (index / columns, index % columns)
-        let place =
+        let position =
           isTable ? row * count + Int(groups[column]) : Int(groups[row]) * columns + column
-        codes[index] = (codes[index] - zeros[place]) * scales[place]
+        codes[index] = (codes[index] - zeros[position]) * scales[position]
       }
       return FloatValues(codes).shaped(try kernelShape(shape, call))
     }
-    let places =
+    let positions =
       try isTable || mode == "int4"
       ? codes.indices.map { isTable ? $0 / columns : $0 % columns } : outputs(shape, call)
     try call.require(
-      places.allSatisfy(scales.indices.contains), "the shape of its scales does not match")
-    for index in codes.indices { codes[index] /= scales[places[index]] }
+      positions.allSatisfy(scales.indices.contains), "the shape of its scales does not match")
+    for index in codes.indices { codes[index] /= scales[positions[index]] }
     return FloatValues(codes).shaped(try kernelShape(shape, call))
   }
 
@@ -233,10 +233,11 @@ struct QuantizedLayer: KerasLayer {
     var shape = stored
     shape[axis] = size
     let codes = (0..<shape[0] * shape[1]).map { index -> Float in
-      let place = [index / shape[1], index % shape[1]]
-      let (row, column) = axis == 0 ? (place[0] / 2, place[1]) : (place[0], place[1] / 2)
+      let position = [index / shape[1], index % shape[1]]
+      let (row, column) =
+        axis == 0 ? (position[0] / 2, position[1]) : (position[0], position[1] / 2)
       let byte = Int8(exactly: bytes[row * stored[1] + column]) ?? 0
-      return Float(place[axis] % 2 == 0 ? (byte << 4) >> 4 : byte >> 4)
+      return Float(position[axis] % 2 == 0 ? (byte << 4) >> 4 : byte >> 4)
     }
     return (codes, shape)
   }
@@ -275,12 +276,12 @@ struct QuantizedLayer: KerasLayer {
       stride *= shape[axis]
     }
     return (0..<count).map { index in
-      var (rest, place) = (index, 0)
+      var (rest, position) = (index, 0)
       for axis in shape.indices.reversed() {
-        place += rest % shape[axis] * strides[axis]
+        position += rest % shape[axis] * strides[axis]
         rest /= shape[axis]
       }
-      return place
+      return position
     }
   }
 

@@ -23,9 +23,9 @@ struct StandardizedConvolution: KerasLayer {
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     guard call.missingWeights == nil else { return try layer.convert(call, into: &network) }
-    let place = try call.weights.firstIndex(where: { $0.name == "kernel" }).orThrow(
+    let position = try call.weights.firstIndex(where: { $0.name == "kernel" }).orThrow(
       call.error("weight 'kernel' is missing from the file"))
-    let kernel = try call.weights[place].values()
+    let kernel = try call.weights[position].values()
     guard kernel.shape.count == 4, kernel.count > 0 else {
       throw call.error("its kernel has the shape \(KerasTensor.text(kernel.shape))")
     }
@@ -48,7 +48,7 @@ struct StandardizedConvolution: KerasLayer {
     }
     let standardized = FloatValues(values).shaped(kernel.shape)
     var weights = call.weights
-    weights[place].values = { standardized }
+    weights[position].values = { standardized }
     return try layer.convert(
       call.with(name: call.name, inputs: call.inputs, weights: weights), into: &network)
   }

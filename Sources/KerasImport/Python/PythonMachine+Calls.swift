@@ -159,21 +159,23 @@ extension PythonMachine {
       list.elements = try bounded(list.elements + elements(arguments[0]))
       return .none
     case (.list(let list), "insert", 2):
-      guard let place = arguments[0].int, (0...list.elements.count).contains(place) else { break }
+      guard let position = arguments[0].int, (0...list.elements.count).contains(position) else {
+        break
+      }
       list.elements = try bounded(list.elements)
-      list.elements.insert(arguments[1], at: place)
+      list.elements.insert(arguments[1], at: position)
       return .none
     case (.list(let list), "pop", 0...1):
-      let place = arguments.isEmpty ? -1 : arguments[0].int ?? Int.max
-      guard (-list.elements.count..<list.elements.count).contains(place) else { break }
-      return list.elements.remove(at: place < 0 ? place + list.elements.count : place)
+      let position = arguments.isEmpty ? -1 : arguments[0].int ?? Int.max
+      guard (-list.elements.count..<list.elements.count).contains(position) else { break }
+      return list.elements.remove(at: position < 0 ? position + list.elements.count : position)
     case (.list(let list), "reverse", 0):
       list.elements.reverse()
       return .none
     case (.tuple, "index", 1), (.list, "index", 1):
-      let place = (symbol.elements ?? []).firstIndex { $0.equals(arguments[0]) == true }
-      guard let place else { break }
-      return .int(place)
+      let position = (symbol.elements ?? []).firstIndex { $0.equals(arguments[0]) == true }
+      guard let position else { break }
+      return .int(position)
     case (.dictionary(let members), "get", 1...2):
       return members[try PythonDictionary.key(arguments[0])]
         ?? (arguments.count > 1 ? arguments[1] : .none)

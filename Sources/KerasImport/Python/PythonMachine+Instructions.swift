@@ -11,15 +11,15 @@ extension PythonMachine {
       let top = try frame.pop()
       guard count <= frame.stack.count else { throw Self.malformed }
       frame.stack.insert(top, at: frame.stack.count - count)
-    case .copy(let place):
-      guard place > 0, place <= frame.stack.count else { throw Self.malformed }
-      try frame.push(frame.stack[frame.stack.count - place])
+    case .copy(let position):
+      guard position > 0, position <= frame.stack.count else { throw Self.malformed }
+      try frame.push(frame.stack[frame.stack.count - position])
     case .copies(let count):
       let top = try frame.pop(count)
       for symbol in top + top { try frame.push(symbol) }
-    case .swap(let place):
-      guard place > 1, place <= frame.stack.count else { throw Self.malformed }
-      frame.stack.swapAt(frame.stack.count - 1, frame.stack.count - place)
+    case .swap(let position):
+      guard position > 1, position <= frame.stack.count else { throw Self.malformed }
+      frame.stack.swapAt(frame.stack.count - 1, frame.stack.count - position)
     case .null: try frame.push(.null)
     case .constant(let index): try frame.push(frame.constant(index))
     case .local(let index):
@@ -147,13 +147,13 @@ extension PythonMachine {
     case .tuple(let count): try frame.push(.tuple(frame.pop(count)))
     case .list(let count): try frame.push(.list(PythonList(frame.pop(count))))
     case .listToTuple: try frame.push(.tuple(elements(frame.pop())))
-    case .append(let place):
+    case .append(let position):
       let value = try frame.pop()
-      let list = try frame.list(place)
+      let list = try frame.list(position)
       list.elements = try bounded(list.elements + [value])
-    case .extend(let place):
+    case .extend(let position):
       let more = try elements(frame.pop())
-      let list = try frame.list(place)
+      let list = try frame.list(position)
       list.elements = try bounded(list.elements + more)
     case .dictionary(let count):
       let parts = try frame.pop(2 * count)
@@ -179,9 +179,10 @@ extension PythonMachine {
       }
       members[try PythonDictionary.key(key)] = value
       try frame.push(whole)
-    case .merge(let place):
-      guard case .dictionary(let more) = try frame.pop(), place > 0, place <= frame.stack.count,
-        case .dictionary(let members) = frame.stack[frame.stack.count - place],
+    case .merge(let position):
+      guard case .dictionary(let more) = try frame.pop(), position > 0,
+        position <= frame.stack.count,
+        case .dictionary(let members) = frame.stack[frame.stack.count - position],
         members.members.count + more.members.count <= Self.listLimit
       else { throw Self.malformed }
       for (key, value) in more.members { members[key] = value }

@@ -47,10 +47,10 @@ extension PythonMachine {
         members[try PythonDictionary.key(index)] = try frame.pop()
         return
       }
-      guard case .list(let list) = whole, let place = index.int,
-        (-list.elements.count..<list.elements.count).contains(place)
+      guard case .list(let list) = whole, let position = index.int,
+        (-list.elements.count..<list.elements.count).contains(position)
       else { throw Self.unsupported("it changes an element of a tensor") }
-      list.elements[place < 0 ? place + list.elements.count : place] = try frame.pop()
+      list.elements[position < 0 ? position + list.elements.count : position] = try frame.pop()
     case .sliced:
       let bounds = try frame.pop(2)
       try frame.push(element(.slice(bounds[0], bounds[1], .none), of: frame.pop()))
@@ -232,12 +232,12 @@ extension PythonMachine {
     }
     if case .transposed(let expression, let axes) = value {
       // One of the parts has the batch first, or is turned as well.
-      guard let place = index.int, let axis = axes.first, axis > 0 else {
+      guard let position = index.int, let axis = axes.first, axis > 0 else {
         throw Self.unsupported("it moves the batch")
       }
       let whole = PythonSymbol.slice(.none, .none, .none)
       let part = try element(
-        .tuple([PythonSymbol](repeating: whole, count: axis) + [.int(place)]),
+        .tuple([PythonSymbol](repeating: whole, count: axis) + [.int(position)]),
         of: .expression(expression))
       let rest = axes.dropFirst().map { PythonSymbol.int($0 > axis ? $0 - 1 : $0) }
       return try call(.library("tf.transpose"), [part, .tuple(rest)], [])
@@ -251,11 +251,11 @@ extension PythonMachine {
       return try part(.tuple(list.elements), of: value)
     }
     guard let elements = value.elements else { return try part(index, of: value) }
-    if let place = index.int {
-      guard (-elements.count..<elements.count).contains(place) else {
-        throw Self.unsupported("it reads element \(place) of \(elements.count)")
+    if let position = index.int {
+      guard (-elements.count..<elements.count).contains(position) else {
+        throw Self.unsupported("it reads element \(position) of \(elements.count)")
       }
-      return elements[place < 0 ? place + elements.count : place]
+      return elements[position < 0 ? position + elements.count : position]
     }
     guard case .slice(let start, let end, let step) = index,
       [start, end, step].allSatisfy({ $0.isNone || $0.int != nil })
@@ -263,25 +263,25 @@ extension PythonMachine {
     let stride = step.int ?? 1
     guard stride != 0, stride != Int.min else { throw Self.unsupported("it slices a list") }
     let count = elements.count
-    func place(_ symbol: PythonSymbol, _ standard: Int, _ bounds: ClosedRange<Int>) -> Int {
+    func position(_ symbol: PythonSymbol, _ standard: Int, _ bounds: ClosedRange<Int>) -> Int {
       guard let value = symbol.int else { return standard }
       return min(max(value < 0 ? value &+ count : value, bounds.lowerBound), bounds.upperBound)
     }
-    let places =
+    let positions =
       stride > 0
       ? Array(
         Swift.stride(
-          from: place(start, 0, 0...count), to: place(end, count, 0...count), by: stride))
+          from: position(start, 0, 0...count), to: position(end, count, 0...count), by: stride))
       : Array(
         Swift.stride(
-          from: place(start, count - 1, -1...count - 1), to: place(end, -1, -1...count - 1),
+          from: position(start, count - 1, -1...count - 1), to: position(end, -1, -1...count - 1),
           by: stride))
-    let parts = places.map { elements[$0] }
+    let parts = positions.map { elements[$0] }
     switch value {
     case .list: return .list(PythonList(parts))
-    case .sizes(let sizes): return .sizes(places.map { sizes[$0] })
+    case .sizes(let sizes): return .sizes(positions.map { sizes[$0] })
     case .array(let array):
-      return .array(FormulaArray([parts.count], places.map { array.elements[$0] }))
+      return .array(FormulaArray([parts.count], positions.map { array.elements[$0] }))
     default: return .tuple(parts)
     }
   }

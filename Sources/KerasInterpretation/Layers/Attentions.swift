@@ -70,12 +70,12 @@ enum Attentions {
     func projected(
       _ x: DoubleArray, _ index: Int, _ from: String, _ to: String
     ) throws -> DoubleArray {
-      let place = hasBias ? 2 * index : index
+      let position = hasBias ? 2 * index : index
       let kernel = index == 3 ? "nhd" : "dnh"
       let result = try Einsums.sum(
-        x, Array(from), run.weight(place, rank: 3), Array(kernel), to: Array(to))
+        x, Array(from), run.weight(position, rank: 3), Array(kernel), to: Array(to))
       guard hasBias else { return result }
-      let bias = try run.weight(place + 1)
+      let bias = try run.weight(position + 1)
       let shape = [Int](repeating: 1, count: result.rank - min(result.rank, bias.rank)) + bias.shape
       return try Merges.broadcast(result, bias.reshaped(shape), +)
     }

@@ -14,17 +14,17 @@ enum QuantizedWeights {
       "quantized weights are not interpreted")
     // A kernel, a bias, scales, zeros and the group of each row
     let hasBias = !isTable && run.bool("use_bias", default: true)
-    let place = hasBias ? 2 : 1
+    let position = hasBias ? 2 : 1
     let stored = try run.weight(0, rank: 2)
-    let scale = try run.weight(place)
+    let scale = try run.weight(position)
     let width =
       isByte
       ? stored.shape[1] : isTable ? run.field("output_dim")?.int ?? 0 : scale.shape.last ?? 0
     var table = try DoubleArray(shape: [stored.shape[0], width])
     try run.require(stored.shape[1] == (isByte ? width : (width + 1) / 2), "codes of another width")
-    let isGrouped = run.weights.count > place + 2
-    let zeros = isGrouped ? try run.weight(place + 1).values : []
-    let groups = isGrouped ? try run.weight(place + 2).values.map { Int(exactly: $0) ?? -1 } : []
+    let isGrouped = run.weights.count > position + 2
+    let zeros = isGrouped ? try run.weight(position + 1).values : []
+    let groups = isGrouped ? try run.weight(position + 2).values.map { Int(exactly: $0) ?? -1 } : []
     let count = isTable ? scale.shape.last ?? 1 : width
     for index in table.values.indices {
       let (row, column) = (index / max(width, 1), index % max(width, 1))
@@ -34,18 +34,18 @@ enum QuantizedWeights {
         code = column % 2 == 1 ? (code / 16).rounded(.down) : low < 8 ? low : low - 16
       }
       guard isGrouped else {
-        let place = isTable ? row : column
-        try run.require(scale.values.indices.contains(place), "\(scale.count) scales")
-        table.values[index] = code / scale.values[place]
+        let position = isTable ? row : column
+        try run.require(scale.values.indices.contains(position), "\(scale.count) scales")
+        table.values[index] = code / scale.values[position]
         continue
       }
       let key = isTable ? column : row
       try run.require(groups.indices.contains(key), "\(groups.count) groups")
-      let place = isTable ? row * count + groups[key] : groups[key] * count + column
+      let position = isTable ? row * count + groups[key] : groups[key] * count + column
       try run.require(
-        scale.values.indices.contains(place) && zeros.indices.contains(place),
+        scale.values.indices.contains(position) && zeros.indices.contains(position),
         "\(scale.count) scales")
-      table.values[index] = (code - zeros[place]) * scale.values[place]
+      table.values[index] = (code - zeros[position]) * scale.values[position]
     }
     var result = run
     result.weights = [table] + (hasBias ? [try run.weight(1)] : [])

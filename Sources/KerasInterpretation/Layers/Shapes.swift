@@ -110,10 +110,10 @@ enum Shapes {
           if mode == "bilinear" {
             // TensorFlow 1 aligns the first corners, TensorFlow 2 the centers.
             let shift = run.generation.hasHalfPixelCenters ? 0.5 : 0
-            let place = max(0, (Double(step) + shift) / Double(factor) - shift)
-            low = min(size - 1, Int(place))
+            let position = max(0, (Double(step) + shift) / Double(factor) - shift)
+            low = min(size - 1, Int(position))
             high = min(size - 1, low + 1)
-            share = place - Double(low)
+            share = position - Double(low)
           }
           for column in 0..<inner {
             let a = array.values[(block * size + low) * inner + column]

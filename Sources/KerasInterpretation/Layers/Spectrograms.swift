@@ -19,8 +19,8 @@ enum Spectrograms {
     let before = isSame ? max((count - 1) * step + length - steps, 0) / 2 : 0
     var frames = try DoubleArray(shape: [x.shape[0], x.shape[1], count, length])
     for index in frames.values.indices {
-      let (row, place) = (index / (count * length), index % (count * length))
-      let sample = place / length * step + place % length - before
+      let (row, position) = (index / (count * length), index % (count * length))
+      let sample = position / length * step + position % length - before
       if (0..<steps).contains(sample) { frames.values[index] = x.values[row * steps + sample] }
     }
     let parts = try run.weights.indices.map { index in
@@ -90,20 +90,20 @@ enum Spectrograms {
       for frame in 0..<frames {
         for bin in 1...border {
           var (real, imaginary) = (0.0, 0.0)
-          for place in 0..<length {
-            var sample = abs(frame * step + (total - length) / 2 + place - border)
+          for position in 0..<length {
+            var sample = abs(frame * step + (total - length) / 2 + position - border)
             if sample >= samples { sample = 2 * samples - 2 - sample }
-            let share = Double(place) / Double(max(1, length - length % 2))
+            let share = Double(position) / Double(max(1, length - length % 2))
             let value =
               run.input.values[item * samples + sample]
               * (1 - swing - swing * cos(2 * .pi * share))
-            let angle = 2 * .pi * Double(bin * place % total) / Double(total)
+            let angle = 2 * .pi * Double(bin * position % total) / Double(total)
             (real, imaginary) = (real + value * cos(angle), imaginary + value * sin(angle))
           }
           let power = pow(hypot(real, imaginary), exponent)
-          let place = (scale(rate * Double(bin) / Double(total / 2 * 2)) - low) / width
+          let position = (scale(rate * Double(bin) / Double(total / 2 * 2)) - low) / width
           for row in 0..<count {
-            let share = max(0, 1 - abs(place - Double(row + 1)))
+            let share = max(0, 1 - abs(position - Double(row + 1)))
             result.values[(item * count + row) * frames + frame] += share * power
           }
         }

@@ -28,15 +28,15 @@ extension KNearestNeighborsClassifier: DirectFeatureModel {
     }.prefix(count)
     var weights: [FeatureKey: Double] = [:]
     let exact = nearest.contains { distances[$0] == 0 }
-    for place in nearest {
+    for position in nearest {
       let weight: Double
       switch weighting {
       case .inverseDistance?:
         // A sample in the very place outweighs all others.
-        weight = exact ? (distances[place] == 0 ? 1 : 0) : 1 / distances[place].squareRoot()
+        weight = exact ? (distances[position] == 0 ? 1 : 0) : 1 / distances[position].squareRoot()
       default: weight = 1
       }
-      weights[sampleKeys[place], default: 0] += weight
+      weights[sampleKeys[position], default: 0] += weight
     }
     let sum = weights.values.reduce(0, +)
     return inputs.classification(labels.map { (weights[$0] ?? 0) / sum }, of: labels)

@@ -65,11 +65,11 @@ extension SupportVectorClassifier: DirectFeatureModel {
     for first in 0..<count {
       for second in (first + 1)..<max(count, first + 1) {
         var decision = -rho[pair]
-        for place in starts[first]..<starts[first + 1] {
-          decision += coefficients[second - 1][place] * values[place]
+        for position in starts[first]..<starts[first + 1] {
+          decision += coefficients[second - 1][position] * values[position]
         }
-        for place in starts[second]..<starts[second + 1] {
-          decision += coefficients[first][place] * values[place]
+        for position in starts[second]..<starts[second + 1] {
+          decision += coefficients[first][position] * values[position]
         }
         votes[decision > 0 ? first : second] += 1
         if !probA.isEmpty {

@@ -31,13 +31,13 @@ struct TreeComputation: FeatureModelComputation {
       "the trees need \(featureCount) numbers, and the inputs have \(vector.count)")
     var sums = base
     for root in roots {
-      var place = root
-      while nodes[place].behavior != .leaf {
-        let node = nodes[place]
+      var position = root
+      while nodes[position].behavior != .leaf {
+        let node = nodes[position]
         let isTrue = node.isTrue(for: vector[node.featureIndex])
-        place = isTrue ? children[place].0 : children[place].1
+        position = isTrue ? children[position].0 : children[position].1
       }
-      for evaluation in nodes[place].evaluations { sums[evaluation.index] += evaluation.value }
+      for evaluation in nodes[position].evaluations { sums[evaluation.index] += evaluation.value }
     }
     return results(inputs, sums)
   }

@@ -28,9 +28,9 @@ extension ExportedOperation {
     let isOfClass = try bool("per_class_suppression")
     if isOfClass {
       // A box counts in the class of its best score alone.
-      let place = try add(
+      let position = try add(
         "ArgMax", [scores], [("axis", .int(2)), ("keepdims", .int(1))], type: .int64)
-      let isBest = try add("Equal", [place, list(Array(0..<classes))], type: .bool)
+      let isBest = try add("Equal", [position, list(Array(0..<classes))], type: .bool)
       rivals = try add(
         "Where", [isBest, cast(scores, to: .float32), scalar(lowest, .float32)], type: .float32,
         shape: scores.shape)
@@ -59,16 +59,16 @@ extension ExportedOperation {
         let count = try add("Shape", [index], type: .int64)
         index = try add("Gather", [index, addAll("TopK", [values, count], outputs: 2)[1]])
       }
-      let places = try part(concat([index, list([Int](repeating: -1, count: limit))]), 0, limit)
+      let positions = try part(concat([index, list([Int](repeating: -1, count: limit))]), 0, limit)
       // The last row, at -1, has zeros.
       func chosen(_ x: GraphValue, _ width: Int) throws -> GraphValue {
         let zeros = try array([Float](repeating: 0, count: width), [1, width], x.type)
         let rows = try concat([reshape(part(x, item, item + 1), [-1, width]), zeros])
-        return try unsqueeze(add("Gather", [rows, places]), [0])
+        return try unsqueeze(add("Gather", [rows, positions]), [0])
       }
       results[0].append(try chosen(boxes, 4))
       results[1].append(try chosen(scores, classes))
-      results[2].append(try unsqueeze(places, [0]))
+      results[2].append(try unsqueeze(positions, [0]))
       results[3].append(
         try add("Min", [add("Shape", [index], type: .int64), list([limit])], type: .int64))
     }

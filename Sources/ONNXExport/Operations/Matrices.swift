@@ -49,8 +49,8 @@ let matrixRules: [String: ONNXRule] = [
     }
     let (lower, upper) = (try call.int("lower", -1), try call.int("upper", -1))
     let count = try checkedProduct([rows, columns], limit: 1 << 24)
-    let mask = (0..<count).map { place -> Float in
-      let distance = place % columns - place / columns
+    let mask = (0..<count).map { index -> Float in
+      let distance = index % columns - index / columns
       return (lower < 0 || -distance <= lower) && (upper < 0 || distance <= upper) ? 1 : 0
     }
     return [try call.binary("Mul", x, call.array(mask, [rows, columns], x.type))]

@@ -28,13 +28,13 @@ private func reduction(_ type: String) -> ONNXRule {
 private func extremum(_ type: String) -> ONNXRule {
   { call in
     let x = try call.value("x")
-    let place = try call.add(
+    let index = try call.add(
       type, [x],
       [
         ("axis", .int(call.axis("axis", of: x, -1))),
         ("keepdims", .int(call.bool("keep_dims") ? 1 : 0)),
       ], type: .int64)
-    return [try call.cast(place, to: call.declared().type)]
+    return [try call.cast(index, to: call.declared().type)]
   }
 }
 

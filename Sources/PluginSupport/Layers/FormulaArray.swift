@@ -59,16 +59,16 @@ struct FormulaArray {
     guard count > 0 else { return [] }
     var result: [Float] = []
     result.reserveCapacity(count)
-    var place = [Int](repeating: 0, count: shape.count)
+    var position = [Int](repeating: 0, count: shape.count)
     var source = offset
     for _ in 0..<count {
       result.append(elements[source])
       for axis in shape.indices.reversed() {
-        place[axis] += 1
+        position[axis] += 1
         source += steps[axis]
-        if place[axis] < shape[axis] { break }
+        if position[axis] < shape[axis] { break }
         source -= steps[axis] * shape[axis]
-        place[axis] = 0
+        position[axis] = 0
       }
     }
     return result
@@ -303,18 +303,18 @@ struct FormulaArray {
         strides.append(0)
         continue
       case .index(let index):
-        let place = index < 0 ? index + shape[axis] : index
-        guard (0..<shape[axis]).contains(place) else { throw LayerFault.shape([shape]) }
-        offset += place * steps[axis]
+        let position = index < 0 ? index + shape[axis] : index
+        guard (0..<shape[axis]).contains(position) else { throw LayerFault.shape([shape]) }
+        offset += position * steps[axis]
       case .range(let start, let end, let step):
         let length = shape[axis]
         let bounds = step > 0 ? 0...length : -1...length - 1
-        func place(_ value: Int) -> Int {
+        func position(_ value: Int) -> Int {
           Swift.min(
             Swift.max(value < 0 ? value + length : value, bounds.lowerBound), bounds.upperBound)
         }
-        let first = start.map(place) ?? (step > 0 ? 0 : length - 1)
-        let last = end.map(place) ?? (step > 0 ? length : -1)
+        let first = start.map(position) ?? (step > 0 ? 0 : length - 1)
+        let last = end.map(position) ?? (step > 0 ? length : -1)
         let distance = step > 0 ? last - first : first - last
         guard distance > 0 else { throw LayerFault.shape([shape]) }
         offset += first * steps[axis]

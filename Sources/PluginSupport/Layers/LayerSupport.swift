@@ -68,8 +68,8 @@ enum LayerWeights {
     _ weights: [Data], _ counts: ClosedRange<Int>, halfPrecision: [Int: Set<Int>]
   ) throws -> [[Float]] {
     guard counts.contains(weights.count) else { throw LayerFault.weights("\(weights.count)") }
-    return weights.enumerated().map { place, data in
-      halfPrecision[place]?.contains(data.count) ?? false
+    return weights.enumerated().map { position, data in
+      halfPrecision[position]?.contains(data.count) ?? false
         ? values(data, 0 as UInt16).map { Float(Float16(bitPattern: $0)) } : values(data, 0)
     }
   }

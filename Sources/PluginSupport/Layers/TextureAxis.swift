@@ -13,10 +13,10 @@ struct TextureAxis {
     guard shape.indices.contains(index) else { return nil }
     let planes = PlaneShape(shape)
     // Shapes of one or two axes have a single row and column.
-    let place = shape.count - 1 - index + (shape.count < 3 ? 2 : 0)
-    guard place < 3 || shape[index] == planes.images else { return nil }
-    self.axis = min(place, 3)
-    let length = place == 2 ? (planes.channels + 3) / 4 : shape[index]
+    let position = shape.count - 1 - index + (shape.count < 3 ? 2 : 0)
+    guard position < 3 || shape[index] == planes.images else { return nil }
+    self.axis = min(position, 3)
+    let length = position == 2 ? (planes.channels + 3) / 4 : shape[index]
     numbers = [self.axis, length, planes.channels]
   }
 }

@@ -195,14 +195,14 @@ extension Slice: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.planes()
     let output = try LayerCall.merged(layer.fiveOutput())
-    let place = axis.rawValue + 1
-    let start = startIndex < 0 ? startIndex + x.shape[place] : startIndex
+    let index = axis.rawValue + 1
+    let start = startIndex < 0 ? startIndex + x.shape[index] : startIndex
     var (begin, end, stride) = ([0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1])
     var mask = [true, true, true, true]
-    begin[place] = start
-    end[place] = start + (output[place] - 1) * effectiveStride + 1
-    stride[place] = effectiveStride
-    mask[place] = false
+    begin[index] = start
+    end[index] = start + (output[index] - 1) * effectiveStride + 1
+    stride[index] = effectiveStride
+    mask[index] = false
     return try layer.add(
       "slice_by_index", x,
       [

@@ -45,9 +45,9 @@ extension Permute: OneResultLayer {
       return try layer.transpose(layer.planes(), axes)
     }
     let x = try layer.reshape(layer.number(), to: five)
-    func place(_ axis: Int) -> Int { axis == 0 ? 0 : axis + 1 }
+    func index(_ axis: Int) -> Int { axis == 0 ? 0 : axis + 1 }
     return try layer.transpose(
-      x, [place(axes[0]), 1, place(axes[1]), place(axes[2]), place(axes[3])])
+      x, [index(axes[0]), 1, index(axes[1]), index(axes[2]), index(axes[3])])
   }
 }
 
@@ -197,7 +197,7 @@ extension ConstantPad: OneResultLayer {
 extension SliceBySize: OperationLayer {
   func operations(_ layer: LayerCall) throws -> [Variable] {
     let (x, shape) = (try layer.anyArray(), layer.outputShapes[0])
-    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let index = try ArrayShape.axis(axis, rank: x.rank, "axis")
     func zeros(_ count: Int, _ side: String) throws -> [Variable] {
       if count == 0 { return [] }
       let value = MILValue(ints: [Int](repeating: 0, count: count), [count])
@@ -206,12 +206,12 @@ extension SliceBySize: OperationLayer {
     }
     // A part that would extend beyond the end is taken from the end.
     let last = try layer.builder.constant(
-      MILValue(ints: [x.shape[place] - size], [1]), name: "\(layer.name)_last")
+      MILValue(ints: [x.shape[index] - size], [1]), name: "\(layer.name)_last")
     let start = try layer.combine(
       "minimum", layer.reshape(layer.integers(1), to: [1]),
       Variable(name: last, type: .int32, shape: [1]))
     let begin = try layer.concat(
-      zeros(place, "before") + [start] + zeros(x.rank - place - 1, "after"), 0)
+      zeros(index, "before") + [start] + zeros(x.rank - index - 1, "after"), 0)
     return [
       try layer.add(
         "slice_by_size", x, [("begin", .variable(begin)), ("size", .ints(shape))], shape: shape)
@@ -222,10 +222,10 @@ extension SliceBySize: OperationLayer {
 extension SlidingWindows: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let x = try layer.array()
-    let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
+    let index = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.add(
       "sliding_windows", x,
-      [("axis", .int(place)), ("size", .int(windowSize)), ("stride", .int(step))],
+      [("axis", .int(index)), ("size", .int(windowSize)), ("stride", .int(step))],
       shape: layer.outputShapes[0])
   }
 }

@@ -72,9 +72,9 @@ struct AxisChain {
     let axes = first.indices.filter { !first[$0].isEmpty }
     /// Where lists of parts are in another list, if each is together there.
     func order(_ parts: [[Int]], in list: [Int]) -> [Int]? {
-      let places = parts.map { list.firstIndex(of: $0[0]) ?? 0 }
-      let isTogether = zip(parts, places).allSatisfy { list[$1...].starts(with: $0) }
-      return isTogether ? parts.indices.sorted { places[$0] < places[$1] } : nil
+      let indices = parts.map { list.firstIndex(of: $0[0]) ?? 0 }
+      let isTogether = zip(parts, indices).allSatisfy { list[$1...].starts(with: $0) }
+      return isTogether ? parts.indices.sorted { indices[$0] < indices[$1] } : nil
     }
     if let order = order(axes.map { first[$0] }, in: new) {
       // Whole axes move; those of length 1 go where the result has them.
@@ -102,8 +102,8 @@ struct AxisChain {
     // Parts that stay together are an axis meanwhile.
     var runs: [[Int]] = []
     for part in new {
-      if let end = runs.last?.last, let place = old.firstIndex(of: end), place + 1 < old.count,
-        old[place + 1] == part
+      if let end = runs.last?.last, let index = old.firstIndex(of: end), index + 1 < old.count,
+        old[index + 1] == part
       {
         runs[runs.count - 1].append(part)
       } else {

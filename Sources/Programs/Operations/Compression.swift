@@ -130,13 +130,13 @@ extension OperationCall {
       "the shape \(shape) cannot be divided into blocks \(blocks)")
     let count = shape.reduce(1, *)
     for index in 0..<count {
-      var (rest, place, step) = (index, 0, 1)
+      var (rest, position, step) = (index, 0, 1)
       for axis in shape.indices.reversed() {
-        place += rest % shape[axis] / (shape[axis] / blocks[axis]) * step
+        position += rest % shape[axis] / (shape[axis] / blocks[axis]) * step
         rest /= shape[axis]
         step *= blocks[axis]
       }
-      body(index, place)
+      body(index, position)
     }
   }
 
@@ -181,9 +181,9 @@ extension OperationCall {
     let shape = try spreadShape(indices.shape, length)
     _ = try checkedCount(shape)
     let inner = try spreadInner(indices.shape, length)
-    let places = try spread(first, indices.shape, length)
+    let positions = try spread(first, indices.shape, length)
     return MILElements(
-      places.indices.map { values[places[$0] + $0 / inner % length] }, shape, table.type)
+      positions.indices.map { values[positions[$0] + $0 / inner % length] }, shape, table.type)
   }
 
   /// The shape with each element repeated along the vector axis.

@@ -154,13 +154,13 @@ extension OperationCall {
       field: "dilations")
     var result = [Float](repeating: 0, count: total)
     for (index, value) in try weight.floats().enumerated() {
-      var (rest, place, size) = (index % each, 0, 1)
+      var (rest, position, size) = (index % each, 0, 1)
       for axis in small.indices.reversed() {
-        place += rest % small[axis] * steps[axis] * size
+        position += rest % small[axis] * steps[axis] * size
         rest /= small[axis]
         size *= large[axis]
       }
-      result[index / each * room + place] = value
+      result[index / each * room + position] = value
     }
     return MILElements(result, Array(weight.shape[..<2]) + large, weight.type)
   }

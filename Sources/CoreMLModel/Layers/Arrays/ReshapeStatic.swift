@@ -56,11 +56,11 @@ package struct FlattenTo2D: ArrayLayer {
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try arrayInput(inputs)
     // The position after the last axis is valid, too.
-    let place =
+    let index =
       axis == shape.count ? axis : try ArrayShape.axis(axis, rank: shape.count)
     return [
       try ArrayShape.checked([
-        try checkedProduct(shape[..<place]), try checkedProduct(shape[place...]),
+        try checkedProduct(shape[..<index]), try checkedProduct(shape[index...]),
       ])
     ]
   }
@@ -83,10 +83,10 @@ package struct ExpandDims: ArrayLayer {
     try require(
       rank <= Limits.rank, "the result would have rank \(rank); the limit is \(Limits.rank)",
       field: "axes")
-    let places = try ArrayShape.axes(axes, rank: rank)
+    let indices = try ArrayShape.axes(axes, rank: rank)
     var sizes = shape.makeIterator()
     return [
-      try ArrayShape.checked((0..<rank).map { places.contains($0) ? 1 : sizes.next() ?? 1 })
+      try ArrayShape.checked((0..<rank).map { indices.contains($0) ? 1 : sizes.next() ?? 1 })
     ]
   }
 }

@@ -17,9 +17,9 @@ extension NonMaximumSuppression: ReferenceFormula {
         let best = left.max(by: { $0.1 < $1.1 || $0.1 == $1.1 && $0.0 > $1.0 }),
         kept == 0 || best.1 >= Double(scoreThreshold)
       {
-        for place in 0..<4 {
-          outputs[0].elements[outputs[0].offset([item, kept, place])] =
-            boxes[index: [item, best.0, place]]
+        for position in 0..<4 {
+          outputs[0].elements[outputs[0].offset([item, kept, position])] =
+            boxes[index: [item, best.0, position]]
         }
         for type in 0..<classes {
           outputs[1].elements[outputs[1].offset([item, kept, type])] = rows[best.0][type]

@@ -24,7 +24,7 @@ extension Transpose: ReferenceFormula {
     let permutation = permutation(of: inputs[0].shape)
     return try arrayOutput(inputs) { index in
       var source = index
-      for (place, axis) in permutation.enumerated() { source[axis] = index[place] }
+      for (position, axis) in permutation.enumerated() { source[axis] = index[position] }
       return inputs[0][index: source]
     }
   }

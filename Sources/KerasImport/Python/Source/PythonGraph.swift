@@ -103,7 +103,7 @@ final class PythonGraph {
   func layers(
     from inputs: [String], to outputs: [String]
   ) throws -> [[Node]] {
-    var places: [ObjectIdentifier: Int] = [:]
+    var positions: [ObjectIdentifier: Int] = [:]
     var done: Set<ObjectIdentifier> = []
     var order: [Node] = []
     var stack: [(tensor: String, isReady: Bool)] = []
@@ -116,7 +116,7 @@ final class PythonGraph {
           continue
         }
         guard !done.contains(ObjectIdentifier(node)) else { continue }
-        if places[node.operation] == nil { places[node.operation] = places.count }
+        if positions[node.operation] == nil { positions[node.operation] = positions.count }
         stack.append((tensor, true))
         guard !inputs.contains(tensor) else { continue }
         guard !node.inputs.isEmpty else {
@@ -141,11 +141,11 @@ final class PythonGraph {
       guard let node = producers[input] else { throw PythonMachine.malformed }
       if layers[node.operation] == nil {
         layers[node.operation] = (0, [node])
-        places[node.operation] = -1
+        positions[node.operation] = -1
       }
     }
     return layers.sorted { a, b in
-      (-a.value.depth, places[a.key] ?? 0) < (-b.value.depth, places[b.key] ?? 0)
+      (-a.value.depth, positions[a.key] ?? 0) < (-b.value.depth, positions[b.key] ?? 0)
     }.map(\.value.nodes)
   }
 
@@ -156,17 +156,18 @@ final class PythonGraph {
     try machine.realize(model)
     guard let (inputs, outputs) = model.model else { throw PythonMachine.malformed }
     var parts: [(step: Step, calls: [Step])] = []
-    var places: [ObjectIdentifier: Int] = [:]
+    var positions: [ObjectIdentifier: Int] = [:]
     var references: [String: ModelDefinition.Reference] = [:]
     for step in try layers(from: inputs, to: outputs).joined().flatMap(\.steps) {
-      var place = parts.count
-      if let object = step.object { place = places[ObjectIdentifier(object)] ?? place }
-      if place == parts.count { parts.append((step, [])) }
-      if let object = step.object { places[ObjectIdentifier(object)] = place }
+      var position = parts.count
+      if let object = step.object { position = positions[ObjectIdentifier(object)] ?? position }
+      if position == parts.count { parts.append((step, [])) }
+      if let object = step.object { positions[ObjectIdentifier(object)] = position }
       for (index, output) in step.outputs.enumerated() {
-        references[output] = .init(layer: place, call: parts[place].calls.count, tensor: index)
+        references[output] = .init(
+          layer: position, call: parts[position].calls.count, tensor: index)
       }
-      parts[place].calls.append(step)
+      parts[position].calls.append(step)
     }
     func reference(_ tensor: String) throws -> ModelDefinition.Reference {
       guard let found = references[tensor] else {
