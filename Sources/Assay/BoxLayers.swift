@@ -32,7 +32,7 @@ struct BoxLayers {
   }
 
   private mutating func add(
-    _ parameters: some LayerParameters, _ inputs: String..., output: String? = nil
+    _ parameters: any LayerParameters, _ inputs: String..., output: String? = nil
   ) -> String {
     let name = output ?? names.take("boxes_\(type(of: parameters).typeName)")
     layers.append(NeuralNetworkLayer(name, parameters, input: inputs, output: [name]))

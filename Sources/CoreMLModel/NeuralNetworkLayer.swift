@@ -14,7 +14,7 @@ package struct NeuralNetworkLayer: SpecificationMessage {
   package init() {}
 
   package init(
-    _ name: String, _ parameters: some LayerParameters, input: [String], output: [String]
+    _ name: String, _ parameters: any LayerParameters, input: [String], output: [String]
   ) {
     self.name = name
     self.parameters = parameters

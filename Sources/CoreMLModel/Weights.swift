@@ -5,15 +5,67 @@ import TensorCore
 /// Exactly one of the four storages holds values in a valid file. Their count is not stored: the
 /// layer's sizes imply it.
 package struct Weights: SpecificationMessage {
-  package var floatValue = FloatValues(bytes: Bytes())
+  package var floatValue: FloatValues {
+    get { storage.content.floatValue }
+    set { own.content.floatValue = newValue }
+  }
   /// Little-endian half floats.
-  package var float16Value = Bytes()
+  package var float16Value: Bytes {
+    get { storage.content.float16Value }
+    set { own.content.float16Value = newValue }
+  }
   /// Codes of `quantization.numberOfBits` bits, most significant bit first.
-  package var rawValue = Bytes()
-  package var int8RawValue = Bytes()
-  package var quantization: Quantization?
-  package var isUpdatable = false
-  package var unknownFields = UnknownFields()
+  package var rawValue: Bytes {
+    get { storage.content.rawValue }
+    set { own.content.rawValue = newValue }
+  }
+  package var int8RawValue: Bytes {
+    get { storage.content.int8RawValue }
+    set { own.content.int8RawValue = newValue }
+  }
+  package var quantization: Quantization? {
+    get { storage.content.quantization }
+    set { own.content.quantization = newValue }
+  }
+  package var isUpdatable: Bool {
+    get { storage.content.isUpdatable }
+    set { own.content.isUpdatable = newValue }
+  }
+  package var unknownFields: UnknownFields {
+    get { storage.content.unknownFields }
+    set { own.content.unknownFields = newValue }
+  }
+
+  private struct Content: Sendable, Equatable {
+    var floatValue = FloatValues(bytes: Bytes())
+    var float16Value = Bytes()
+    var rawValue = Bytes()
+    var int8RawValue = Bytes()
+    var quantization: Quantization?
+    var isUpdatable = false
+    var unknownFields = UnknownFields()
+  }
+
+  /// Recurrent layers have up to 34 weights: with one reference each, they are cheap to copy.
+  private final class Storage: @unchecked Sendable {
+    // `@unchecked`: written only by its only owner.
+    var content: Content
+    init(_ content: Content) { self.content = content }
+    static let empty = Storage(Content())
+  }
+
+  private var storage = Storage.empty
+
+  private var own: Storage {
+    mutating get {
+      if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.content) }
+      return storage
+    }
+  }
+
+  package static func == (a: Weights, b: Weights) -> Bool {
+    a.storage === b.storage || a.storage.content == b.storage.content
+  }
 
   package init() {}
 

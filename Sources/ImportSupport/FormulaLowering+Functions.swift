@@ -96,7 +96,7 @@ extension FormulaLowering {
   }
 
   mutating func extreme(
-    _ parameters: some LayerParameters, _ kind: String, _ lines: [Line], _ constant: Value?
+    _ parameters: any LayerParameters, _ kind: String, _ lines: [Line], _ constant: Value?
   ) throws -> Value {
     var blobs = lines.map { settled($0) }
     if let constant { blobs.append(try blob(constant)) }
@@ -205,7 +205,7 @@ extension FormulaLowering {
   }
 
   private mutating func layer(
-    _ parameters: some LayerParameters, _ kind: String, _ operands: [Value]
+    _ parameters: any LayerParameters, _ kind: String, _ operands: [Value]
   ) throws -> Value {
     var blobs: [Int] = []
     for operand in operands { blobs.append(try blob(operand)) }

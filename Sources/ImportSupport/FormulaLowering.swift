@@ -86,7 +86,7 @@ struct FormulaLowering {
   // MARK: Parts
 
   mutating func add(
-    _ kind: String, _ parameters: some LayerParameters, _ inputs: [Int], _ shape: [Int?]
+    _ kind: String, _ parameters: any LayerParameters, _ inputs: [Int], _ shape: [Int?]
   ) -> Int {
     steps.append(Step(kind: kind, parameters: parameters, inputs: inputs))
     shapes.append(shape)

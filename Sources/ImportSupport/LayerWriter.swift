@@ -123,7 +123,7 @@ extension LayerWriting {
   /// Adds a layer with one output, and returns the output's blob.
   @discardableResult
   package mutating func add(
-    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], to output: String? = nil
+    _ name: String, _ parameters: any LayerParameters, _ inputs: [String], to output: String? = nil
   ) -> String {
     let output = writer.unique(output ?? name + "_output")
     writer.append(NeuralNetworkLayer(name, parameters, input: inputs, output: [output]))
@@ -132,7 +132,7 @@ extension LayerWriting {
 
   /// Adds a layer with several outputs, and returns their blobs.
   package mutating func add(
-    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], outputs: [String]
+    _ name: String, _ parameters: any LayerParameters, _ inputs: [String], outputs: [String]
   ) -> [String] {
     let outputs = outputs.map { writer.unique($0) }
     writer.append(NeuralNetworkLayer(name, parameters, input: inputs, output: outputs))

@@ -85,7 +85,7 @@ struct KerasWriter: LayerWriting {
 
   /// Adds a recurrent layer with its output, and its states as outputs of the model.
   mutating func add(
-    _ name: String, _ parameters: some LayerParameters, _ inputs: [String], states: [String],
+    _ name: String, _ parameters: any LayerParameters, _ inputs: [String], states: [String],
     units: Int
   ) -> [String] {
     let outputs = add(name, parameters, inputs, outputs: [name + "_output"] + states)
@@ -137,7 +137,7 @@ struct KerasWriter: LayerWriting {
 
   /// Adds a layer that works along the channels, for which `axis` takes their place.
   mutating func add(
-    _ name: String, _ layer: some LayerParameters, to tensor: KerasTensor, along axis: Int
+    _ name: String, _ layer: any LayerParameters, to tensor: KerasTensor, along axis: Int
   ) -> KerasTensor {
     withChannelAxis(axis, of: [tensor], for: name) { network, tensors in
       tensors[0].with(network.add(name, layer, [tensors[0].blob]))

@@ -80,7 +80,7 @@ struct LayerScope {
   /// - Parameter suffix: a suffix for the names of the layer and its blob, unless it is the last
   ///   one.
   func add(
-    _ parameters: some LayerParameters, _ inputs: [WrittenTensor], suffix: String? = nil,
+    _ parameters: any LayerParameters, _ inputs: [WrittenTensor], suffix: String? = nil,
     isLast: Bool = true
   ) throws -> WrittenTensor {
     let shapes = try inputs.map { try $0.knownShape() }
@@ -97,7 +97,7 @@ struct LayerScope {
 
   /// Adds a layer to the document whose result has the shape `shape`.
   func append(
-    _ parameters: some LayerParameters, _ inputs: [WrittenTensor], shape: TensorShape,
+    _ parameters: any LayerParameters, _ inputs: [WrittenTensor], shape: TensorShape,
     suffix: String? = nil, isLast: Bool = true, output: Int = 0, of outputs: Int = 1
   ) -> WrittenTensor {
     let own = suffix.map { document.unique("\(name)_\($0)") } ?? name

@@ -8,7 +8,7 @@ extension OperationCall {
   /// The result of a layer whose inputs have just got their channels last, computed from the arrays
   /// before that; nil if the layer or an input is not such a one.
   func beforeChannelsMove(
-    _ parameters: some LayerParameters, _ inputs: [ProgramValue], _ type: MILDataType
+    _ parameters: any LayerParameters, _ inputs: [ProgramValue], _ type: MILDataType
   ) throws -> ProgramValue? {
     guard let rank = inputs.map(\.rank).max(), rank >= 4 else { return nil }
     let order = [0] + Array(2..<rank) + [1]

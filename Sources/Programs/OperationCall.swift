@@ -90,7 +90,7 @@ struct OperationCall {
 
   /// Adds a layer and returns its results; the layer determines their shapes.
   func addAll(
-    _ parameters: some LayerParameters, _ inputs: [ProgramValue], types: [MILDataType]
+    _ parameters: any LayerParameters, _ inputs: [ProgramValue], types: [MILDataType]
   ) throws -> [ProgramValue] {
     let given = inputs.map(\.blobShape)
     if given.contains(where: { $0.contains(0) }) {
@@ -117,7 +117,7 @@ struct OperationCall {
   /// Adds a layer with one result, which has the type of the first input unless another is
   /// specified.
   func add(
-    _ parameters: some LayerParameters, _ inputs: ProgramValue..., type: MILDataType? = nil
+    _ parameters: any LayerParameters, _ inputs: ProgramValue..., type: MILDataType? = nil
   ) throws -> ProgramValue {
     try addAll(parameters, inputs, types: [type ?? inputs[0].type])[0]
   }

@@ -107,7 +107,7 @@ final class ProgramLowering {
 
   /// Adds a layer; its outputs are new blobs.
   func append(
-    _ parameters: some LayerParameters, _ inputs: [String], outputs: Int = 1, name: String
+    _ parameters: any LayerParameters, _ inputs: [String], outputs: Int = 1, name: String
   ) throws -> [String] {
     count += 1
     try require(

@@ -41,7 +41,7 @@ struct CaffeWriter: LayerWriting {
 
   /// Adds the layer that computes the top of `layer` from `input`.
   mutating func add(
-    _ parameters: some LayerParameters, _ input: CaffeTensor, as layer: LayerCall,
+    _ parameters: any LayerParameters, _ input: CaffeTensor, as layer: LayerCall,
     shape: [Int]? = nil
   ) -> CaffeTensor {
     input.with(add(layer.name, parameters, [input.blob], to: layer.tops[0]), shape: shape)

@@ -230,7 +230,7 @@ private struct VGSLNetworkBuilder {
 
   /// Adds a layer behind the last blob, with outputs of its own name.
   private mutating func append(
-    _ name: String, _ parameters: some LayerParameters, outputs: Int = 1
+    _ name: String, _ parameters: any LayerParameters, outputs: Int = 1
   ) {
     let name = unused(name)
     names.insert(name)

@@ -38,7 +38,7 @@ extension KerasWriter {
   /// Passes the inputs through one layer. Sums and products broadcast their inputs; for other
   /// layers, adding zeros broadcasts them first.
   mutating func elementwise(
-    _ parameters: some LayerParameters, _ call: LayerCall
+    _ parameters: any LayerParameters, _ call: LayerCall
   ) throws -> [KerasTensor] {
     var (inputs, result) = try merged(call)
     if !(parameters is Add), !(parameters is Multiply),

@@ -184,7 +184,7 @@ let unaryRules: [OperationRule] = [
   OperationRule("identity", "x", "x") { [try $0.value("x")] },
 ]
 
-private func element(_ name: String, _ summary: String, _ layer: some LayerParameters)
+private func element(_ name: String, _ summary: String, _ layer: any LayerParameters)
   -> OperationRule
 {
   OperationRule(name, "x", summary) { [try $0.add(layer, $0.value("x"))] }
@@ -208,7 +208,7 @@ let binaryRules: [OperationRule] = [
   binary("logical_xor", "1 if exactly one is nonzero, else 0", LogicalXor()),
 ]
 
-private func binary(_ name: String, _ summary: String, _ layer: some LayerParameters)
+private func binary(_ name: String, _ summary: String, _ layer: any LayerParameters)
   -> OperationRule
 {
   OperationRule(name, "x y", summary) { call in
@@ -237,7 +237,7 @@ let comparisonRules: [OperationRule] = [
   },
 ]
 
-private func comparison(_ name: String, _ summary: String, _ layer: some LayerParameters)
+private func comparison(_ name: String, _ summary: String, _ layer: any LayerParameters)
   -> OperationRule
 {
   OperationRule(name, "x y", "1 if \(summary), else 0") { call in

@@ -90,7 +90,7 @@ extension OperationCall {
   }
 
   /// The output and the state of a layer with one state, as [S or 1, B, H] and [B, H].
-  private func recurrent(_ layer: some LayerParameters, _ size: Int) throws -> [ProgramValue] {
+  private func recurrent(_ layer: any LayerParameters, _ size: Int) throws -> [ProgramValue] {
     let x = try value("x")
     let state = try states("initial_h", count: 1, x.shape[1], size)
     let results = try addAll(

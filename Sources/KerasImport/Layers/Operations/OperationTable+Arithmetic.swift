@@ -131,7 +131,7 @@ extension OperationCall {
     _ combination: Combination, _ a: KerasTensor, _ b: KerasTensor,
     _ network: inout KerasWriter, _ name: String
   ) throws -> [KerasTensor] {
-    func elementwise(_ parameters: some LayerParameters, _ b: KerasTensor) throws -> [KerasTensor] {
+    func elementwise(_ parameters: any LayerParameters, _ b: KerasTensor) throws -> [KerasTensor] {
       var call = call([a, b])
       call = LayerCall(
         name: name, className: call.className, inputs: call.inputs, version: call.version,

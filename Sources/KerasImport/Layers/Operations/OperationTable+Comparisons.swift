@@ -65,7 +65,7 @@ extension OperationTable {
 extension OperationCall {
   /// A layer of two blobs that are broadcast to each other.
   func broadcast(
-    _ parameters: some LayerParameters, _ network: inout KerasWriter
+    _ parameters: any LayerParameters, _ network: inout KerasWriter
   ) throws -> [KerasTensor] {
     let (inputs, result) = try operands(&network)
     return [result.with(network.add(name, parameters, inputs.map(\.blob)))]
