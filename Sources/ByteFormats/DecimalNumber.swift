@@ -57,9 +57,7 @@ enum DecimalNumber {
       }
     }
     let length = position - text.startIndex
-    if let value = product(mantissa, exponent) {
-      return (isNegative ? -value : value, length)
-    }
+    if let value = product(mantissa, exponent) { return (isNegative ? -value : value, length) }
     let written = String(decoding: text[text.startIndex..<position], as: UTF8.self)
     return Float(written).map { ($0, length) }
   }
@@ -77,8 +75,7 @@ enum DecimalNumber {
     if mantissa == 0 { return 0 }
     guard abs(exponent) < powers.count else { return nil }
     let product =
-      exponent < 0
-      ? Double(mantissa) / powers[-exponent] : Double(mantissa) * powers[exponent]
+      exponent < 0 ? Double(mantissa) / powers[-exponent] : Double(mantissa) * powers[exponent]
     let middle = Int64(product.bitPattern & 0x1FFF_FFFF) - 0x1000_0000
     guard product >= Double(Float.leastNormalMagnitude), product < 0x1p127, abs(middle) > 8 else {
       return nil

@@ -4,9 +4,7 @@ import TensorCore
 /// Deflate streams and the checksum of zip archives, based on zlib.
 package enum Deflate {
   /// CRC-32 of ISO 3309, as used by zip and PNG.
-  static func crc32(_ bytes: Bytes) -> UInt32 {
-    bytes.withUnsafeBytes { crc32($0) }
-  }
+  static func crc32(_ bytes: Bytes) -> UInt32 { bytes.withUnsafeBytes { crc32($0) } }
 
   static func crc32(_ bytes: UnsafeRawBufferPointer, after crc: UInt32 = 0) -> UInt32 {
     guard let base = bytes.baseAddress else { return crc }
@@ -42,8 +40,7 @@ package enum Deflate {
           stream.avail_in = uInt(input)
           let room = min(byteCount - written, Self.piece)
           stream.next_out =
-            room > 0
-            ? target.pointer.assumingMemoryBound(to: UInt8.self) + written : surplus
+            room > 0 ? target.pointer.assumingMemoryBound(to: UInt8.self) + written : surplus
           stream.avail_out = uInt(max(room, 1))
           let status = inflate(&stream, Z_NO_FLUSH)
           let taken = input - Int(stream.avail_in)

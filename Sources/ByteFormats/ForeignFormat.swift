@@ -8,13 +8,11 @@ package struct ForeignFormat: Sendable, Equatable {
   package let remedy: String
 
   private static let source = "convert the Keras or Caffe file that it was made from"
-  private static let keras =
-    "load it in Keras and save it with model.save(\"NAME.keras\")"
+  private static let keras = "load it in Keras and save it with model.save(\"NAME.keras\")"
 
   package static let onnx = ForeignFormat(
     name: "an ONNX model", remedy: source + ", or use coremltools 5 or earlier")
-  package static let tensorFlowLite = ForeignFormat(
-    name: "a TensorFlow Lite model", remedy: source)
+  package static let tensorFlowLite = ForeignFormat(name: "a TensorFlow Lite model", remedy: source)
   package static let savedModel = ForeignFormat(
     name: "a SavedModel (no Keras architecture)", remedy: keras)
   package static let frozenGraph = ForeignFormat(
@@ -25,8 +23,7 @@ package struct ForeignFormat: Sendable, Equatable {
       "it contains weights but no architecture: build the network in Keras, set its weights and "
       + "save it with model.save(\"NAME.keras\")")
   package static let pickle = ForeignFormat(
-    name: "a Python pickle",
-    remedy: "pickles are never read: save the model with model.save()")
+    name: "a Python pickle", remedy: "pickles are never read: save the model with model.save()")
   package static let tensors = ForeignFormat(
     name: "a file of tensors without a network", remedy: pyTorch.remedy)
   package static let compiledModel = ForeignFormat(
@@ -83,9 +80,7 @@ package struct ForeignFormat: Sendable, Equatable {
 
   /// The format that the names of a zip archive's members indicate; nil if unknown.
   package init?(members names: [String]) {
-    func has(_ name: String) -> Bool {
-      names.contains { $0 == name || $0.hasSuffix("/" + name) }
-    }
+    func has(_ name: String) -> Bool { names.contains { $0 == name || $0.hasSuffix("/" + name) } }
     if has("saved_model.pb") {
       self = .savedModel
     } else if has("data.pkl") {

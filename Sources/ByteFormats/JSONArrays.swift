@@ -96,9 +96,7 @@ extension JSONReader {
     return array
   }
 
-  private mutating func elements(
-    depth: Int, _ shape: inout Shape, _ values: inout [Float]
-  ) throws {
+  private mutating func elements(depth: Int, _ shape: inout Shape, _ values: inout [Float]) throws {
     guard next() == UInt8(ascii: "[") else {
       guard shape.rank ?? depth == depth, shape.lengths.count <= depth else {
         throw error("a number is mixed with arrays")

@@ -175,9 +175,7 @@ private struct Walker {
       hint: "the file contains far more structure than a network needs")
   }
 
-  private func checkWireType(
-    _ field: ProtobufWire.Field, _ known: ProtobufSchema.Field
-  ) throws {
+  private func checkWireType(_ field: ProtobufWire.Field, _ known: ProtobufSchema.Field) throws {
     let expected: UInt8
     var elementByteCount: Int?
     switch known.kind {
@@ -204,8 +202,7 @@ private struct Walker {
     _ field: ProtobufWire.Field, _ known: ProtobufSchema.Field, _ index: Int, _ seen: inout Seen
   ) throws {
     if let choice = known.choice, !seen.choices.insert(choice).inserted {
-      throw ProtobufWire.malformed(
-        field.range.lowerBound, "more than one value for a choice")
+      throw ProtobufWire.malformed(field.range.lowerBound, "more than one value for a choice")
     }
     if seen.fields.insert(index).inserted { return }
     let isWhole: Bool
@@ -214,8 +211,7 @@ private struct Walker {
     case .fixed32:
       isWhole =
         seen.leftOut.contains(index)
-        || known.isRepeated
-          && field.value.count >= ProtobufSkeleton.payloadByteCount
+        || known.isRepeated && field.value.count >= ProtobufSkeleton.payloadByteCount
     default: isWhole = false
     }
     if isWhole {
@@ -249,8 +245,7 @@ private struct Walker {
   }
 
   private mutating func leaveOut(_ field: ProtobufWire.Field) {
-    ProtobufWire.append(
-      key: ProtobufSkeleton.placeholder, ProtobufWire.varint, to: &output)
+    ProtobufWire.append(key: ProtobufSkeleton.placeholder, ProtobufWire.varint, to: &output)
     ProtobufWire.append(varint: UInt64(payloads.count), to: &output)
     payloads.append(
       ProtobufSkeleton.Payload(
@@ -261,8 +256,7 @@ private struct Walker {
     var position = field.value.lowerBound
     var count = 0
     while position < field.value.upperBound {
-      _ = try ProtobufWire.varint(
-        input, at: &position, end: field.value.upperBound, longest: 10)
+      _ = try ProtobufWire.varint(input, at: &position, end: field.value.upperBound, longest: 10)
       count += 1
     }
     return count

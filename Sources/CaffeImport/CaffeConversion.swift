@@ -107,8 +107,7 @@ package struct CaffeConversion: SourceConversion {
     if let batchLayer { try keepBatches(for: batchLayer) }
     return inputs.indices.map { index in
       let input = inputs[index]
-      var tensor = CaffeTensor(
-        network.reserve(input.blob), input.itemShape, axes: input.axes)
+      var tensor = CaffeTensor(network.reserve(input.blob), input.itemShape, axes: input.axes)
       tensor.readers = graph.versions[input.version].readers
       tensor.batch = input.shape.indices.first { input.itemShape[$0] != input.shape[$0] }
         .map { OmittedBatch(axis: $0, size: input.shape[$0]) }
@@ -237,8 +236,7 @@ package struct CaffeConversion: SourceConversion {
     layer.blobs = blobs[index]
     layer.topReaders = node.outputs.map { graph.versions[$0].readerTypes }
     layer.weightsPath = options.isPlan ? nil : source.weights?.path
-    layer.missingWeights =
-      source.weights == nil || options.isPlan ? options.missingWeights : nil
+    layer.missingWeights = source.weights == nil || options.isPlan ? options.missingWeights : nil
     network.visit(layer.name, layer.type)
     let position = network.layers.count
     do {
@@ -367,8 +365,7 @@ package struct CaffeConversion: SourceConversion {
   }
 
   private mutating func addOutputs() throws -> [ImportedFeature] {
-    try require(
-      !graph.outputs.isEmpty, "the network has no outputs: a layer consumes every blob")
+    try require(!graph.outputs.isEmpty, "the network has no outputs: a layer consumes every blob")
     var taken = Set(inputs.compactMap { tensors[$0.version]?.blob })
     return try graph.outputs.map { version in
       let blob = graph.versions[version].blob

@@ -33,7 +33,6 @@ extension MeanImage {
     try require(
       shape.count == 3, "a mean image has the shape (C, H, W), not \(shape)", file: path,
       hint: shape.count == 1 ? "for one mean per channel use \(setting: "imageMean") R,G,B" : nil)
-    try self.init(
-      name: path, channels: shape[0], height: shape[1], width: shape[2], values: values)
+    try self.init(name: path, channels: shape[0], height: shape[1], width: shape[2], values: values)
   }
 }

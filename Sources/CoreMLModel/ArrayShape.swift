@@ -8,8 +8,7 @@ package enum ArrayShape {
   package static func axis(_ axis: Int, rank: Int, _ field: String = "axis") throws -> Int {
     try require(
       (-rank..<rank).contains(axis), "axis \(axis) does not exist in a tensor of rank \(rank)",
-      field: field,
-      hint: "valid axes are \(-rank) to \(rank - 1)")
+      field: field, hint: "valid axes are \(-rank) to \(rank - 1)")
     return axis < 0 ? axis + rank : axis
   }
 
@@ -18,8 +17,7 @@ package enum ArrayShape {
   /// - Throws: `ModelError` if an axis does not exist or is listed twice.
   package static func axes(_ axes: [Int], rank: Int, _ field: String = "axes") throws -> [Int] {
     let resolved = try axes.map { try axis($0, rank: rank, field) }.sorted()
-    try require(
-      Set(resolved).count == resolved.count, "\(axes) lists an axis twice", field: field)
+    try require(Set(resolved).count == resolved.count, "\(axes) lists an axis twice", field: field)
     return resolved
   }
 
@@ -45,8 +43,7 @@ package enum ArrayShape {
   static func checked(_ shape: [Int], _ field: String? = nil) throws -> [Int] {
     try require(
       (1...Limits.rank).contains(shape.count),
-      "\(shape) has rank \(shape.count); valid ranks are 1 to \(Limits.rank)",
-      field: field)
+      "\(shape) has rank \(shape.count); valid ranks are 1 to \(Limits.rank)", field: field)
     do { return try checkedShape(shape) } catch var error as ModelError {
       error.field = field
       throw error

@@ -120,9 +120,7 @@ extension Sequence {
   /// The first value that is not nil. Unlike a lazy map's `first` it evaluates each element once,
   /// so models in models cost no more than there are.
   package func firstValue<Value>(_ value: (Element) throws -> Value?) rethrows -> Value? {
-    for element in self {
-      if let found = try value(element) { return found }
-    }
+    for element in self { if let found = try value(element) { return found } }
     return nil
   }
 }

@@ -159,9 +159,7 @@ extension LayerParameters {
   package var typeName: String { Self.typeName }
 
   /// The number of values in the weights; nil if the sizes in a file are impossible.
-  package var parameterCount: Int? {
-    try? checkedSum(weights.map { try checkedProduct($0.shape) })
-  }
+  package var parameterCount: Int? { try? checkedSum(weights.map { try checkedProduct($0.shape) }) }
 
   func isEqual(to other: any LayerParameters) -> Bool { (other as? Self) == self }
 }

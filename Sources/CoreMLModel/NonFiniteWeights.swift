@@ -61,9 +61,7 @@ extension Weights {
     ]
     switch quantization?.kind {
     case .linear(let scale, let bias):
-      parts += [
-        part("linearQuantization.scale", scale), part("linearQuantization.bias", bias),
-      ]
+      parts += [part("linearQuantization.scale", scale), part("linearQuantization.bias", bias)]
     case .lookupTable(let table): parts.append(part("lookupTableQuantization", table))
     case nil: break
     }

@@ -66,8 +66,7 @@ extension NeuralNetwork {
       try layers[index].editWeights { field, weights in
         guard weights.storedCount == 0, let weight = wanted[field] else { return }
         let outputs =
-          weight.shape.indices.contains(weight.channelAxis)
-          ? weight.shape[weight.channelAxis] : 1
+          weight.shape.indices.contains(weight.channelAxis) ? weight.shape[weight.channelAxis] : 1
         let count = try checkedProduct(weight.shape, limit: Limits.tensorElements)
         weights = Weights(
           try random.values(

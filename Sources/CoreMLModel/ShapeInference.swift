@@ -100,9 +100,7 @@ extension ControlLayer {
     _ shapes: [String: [Int]], written: Set<String>, depth: Int,
     _ custom: ((Custom, [[Int]]) throws -> [[Int]])?
   ) -> [InferredShapes] {
-    guard self is Loop else {
-      return networks.map { $0.shapesOfAnyRank(shapes, depth, custom) }
-    }
+    guard self is Loop else { return networks.map { $0.shapesOfAnyRank(shapes, depth, custom) } }
     func run(_ start: [String: [Int]]) -> [InferredShapes] {
       var shapes = start
       return networks.map { network in
@@ -182,7 +180,5 @@ extension FeatureType {
 
 extension LayerParameters {
   /// The type's name in the specification; for unread layers, the name in the file.
-  package var specificationTypeName: String {
-    (self as? OpaqueLayer)?.message?.name ?? typeName
-  }
+  package var specificationTypeName: String { (self as? OpaqueLayer)?.message?.name ?? typeName }
 }

@@ -39,8 +39,7 @@ extension Model {
     ] {
       for feature in features {
         need(
-          "\(kind) '\(feature.name)'", feature.minimumSpecificationVersion,
-          feature.versionReason)
+          "\(kind) '\(feature.name)'", feature.minimumSpecificationVersion, feature.versionReason)
       }
     }
     if isUpdatable || !(description?.trainingInput.isEmpty ?? true) {
@@ -61,9 +60,7 @@ extension Model {
         }
       }
     }
-    if case .mlProgram? = type {
-      need("the model", specificationVersion, "is an ML Program")
-    }
+    if case .mlProgram? = type { need("the model", specificationVersion, "is an ML Program") }
     if case .opaque(let message)? = type {
       need(
         "the model", specificationVersion,

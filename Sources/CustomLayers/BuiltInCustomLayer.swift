@@ -1,7 +1,5 @@
 /// A custom layer that needs no registration.
-package protocol BuiltInCustomLayer: CustomLayer {
-  static var notes: CustomLayerNotes { get }
-}
+package protocol BuiltInCustomLayer: CustomLayer { static var notes: CustomLayerNotes { get } }
 
 /// What `docs/layers.md` says of a built-in custom layer.
 package struct CustomLayerNotes: Sendable {

@@ -43,8 +43,7 @@ final class DeformableConvolution: BuiltInCustomLayer {
   func setWeights(_ weights: [CustomLayerWeight]) throws {
     try require(
       (1...2).contains(weights.count),
-      "it has \(weights.count) weights; a kernel and a bias are needed",
-      field: "weights")
+      "it has \(weights.count) weights; a kernel and a bias are needed", field: "weights")
     kernel = try weights[0].floats()
     bias = weights.count > 1 ? try weights[1].floats() : []
   }

@@ -25,8 +25,7 @@ final class KrakenReshape: BuiltInCustomLayer {
 
   private func plan(_ shape: [Int]) throws -> AxisSplit.Plan {
     try require(
-      shape.count >= 4, "an input has the shape \(shape); N, C, H and W are needed",
-      field: "input")
+      shape.count >= 4, "an input has the shape \(shape); N, C, H and W are needed", field: "input")
     try require(
       shape.dropLast(4).allSatisfy({ $0 == 1 }), .unsupported, "a sequence, \(shape)",
       field: "input")

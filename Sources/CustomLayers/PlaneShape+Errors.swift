@@ -4,8 +4,7 @@ extension PlaneShape {
   /// - Throws: if `shape` has no axes for C, H and W.
   init(planes shape: [Int]) throws {
     try require(
-      shape.count >= 3, "an input has the shape \(shape); C, H and W are needed",
-      field: "input")
+      shape.count >= 3, "an input has the shape \(shape); C, H and W are needed", field: "input")
     self.init(shape)
   }
 }

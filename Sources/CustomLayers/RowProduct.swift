@@ -3,8 +3,7 @@ import TensorCore
 /// The product of a row and a matrix, that of DeformConv2d-Metal.
 final class RowProduct: BuiltInCustomLayer {
   static let className = "dneprDroid_addmm"
-  static let notes = CustomLayerNotes(
-    "y[…, 1, n] = Σ a[…, 1, k] · b[…, k, n]; inputs a and b")
+  static let notes = CustomLayerNotes("y[…, 1, n] = Σ a[…, 1, k] · b[…, k, n]; inputs a and b")
 
   private let kernels: LayerKernels
 
@@ -16,8 +15,7 @@ final class RowProduct: BuiltInCustomLayer {
     try require(
       a.count >= 2 && b.count >= 2 && a[a.count - 2] == 1 && a[a.count - 1] == b[b.count - 2]
         && a.dropLast(2) == b.dropLast(2),
-      "a row of shape \(a) cannot be multiplied with a matrix of shape \(b)",
-      field: "input")
+      "a row of shape \(a) cannot be multiplied with a matrix of shape \(b)", field: "input")
     return [b.dropLast(2) + [1, b[b.count - 1]]]
   }
 

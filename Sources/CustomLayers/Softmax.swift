@@ -6,8 +6,7 @@ import TensorCore
 final class Softmax: BuiltInCustomLayer, CustomLayerWithFormula {
   static let className = "Softmax"
   static let notes = CustomLayerNotes(
-    "exp(x) / Σ exp(x) along an axis",
-    parameters: ["`axis` of Core ML's shape (the channel axis)"])
+    "exp(x) / Σ exp(x) along an axis", parameters: ["`axis` of Core ML's shape (the channel axis)"])
 
   private let axis: Int?
   private let kernels: LayerKernels

@@ -36,8 +36,7 @@ package struct DarknetConversion: SourceConversion {
     network = DarknetWriter(
       weights: WeightReader(try Self.weights(source, options, reading)),
       rules: options.customLayers, storesBatchnormBiases: reading.storesBatchnormBiases,
-      trees: source.trees,
-      onVisit: options.onVisit)
+      trees: source.trees, onVisit: options.onVisit)
     network.writer.notes = notes + source.configuration.notes
   }
 
@@ -45,8 +44,7 @@ package struct DarknetConversion: SourceConversion {
     _ source: DarknetSource, _ options: ConversionOptions, _ reading: Reading
   ) throws -> WeightReader.Source {
     if !options.isPlan, let bytes = source.weightBytes, let weights = source.weights {
-      return .file(
-        try WeightsFile(bytes, path: weights.path, takesOther: reading.takesOtherHeader))
+      return .file(try WeightsFile(bytes, path: weights.path, takesOther: reading.takesOtherHeader))
     }
     return options.missingWeights.map { .missing($0) } ?? .none
   }
@@ -127,9 +125,7 @@ package struct DarknetConversion: SourceConversion {
       if case .known(let layer) = self { type(of: layer).vanishes } else { false }
     }
 
-    func convert(
-      _ call: LayerCall, _ network: inout DarknetWriter
-    ) throws -> DarknetTensor {
+    func convert(_ call: LayerCall, _ network: inout DarknetWriter) throws -> DarknetTensor {
       switch self {
       case .known(let layer): try layer.convert(call, into: &network)
       case .custom(let section): try section.convert(call, into: &network)
@@ -140,8 +136,7 @@ package struct DarknetConversion: SourceConversion {
 
   /// Reads every section's options, so that all errors are reported at once.
   private mutating func makeLayers() throws -> [Handler] {
-    noteUnknown(
-      input.section, NetworkOptions.options + NetworkOptions.trainingOptions)
+    noteUnknown(input.section, NetworkOptions.options + NetworkOptions.trainingOptions)
     var handlers: [Handler] = []
     var problems: [ModelError] = []
     for (index, section) in source.configuration.sections.dropFirst().enumerated() {
@@ -178,8 +173,7 @@ package struct DarknetConversion: SourceConversion {
       throw ModelError(
         .unsupported,
         "line \(section.line): "
-          + (reason
-            ?? "this section is not supported"
+          + (reason ?? "this section is not supported"
             + UnsupportedLayers.question(
               section.kind, LayerCatalog.entries.flatMap { $0.layer.names })),
         hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
@@ -266,8 +260,7 @@ package struct DarknetConversion: SourceConversion {
       let tensor = outputs[index]
       var blob = tensor.blob
       if !taken.insert(blob).inserted {
-        blob = network.add(
-          name(index) + "__copy__", Activation(.linear(alpha: 1, beta: 0)), [blob])
+        blob = network.add(name(index) + "__copy__", Activation(.linear(alpha: 1, beta: 0)), [blob])
         taken.insert(blob)
       }
       imported.outputs.append(Self.feature(blob, tensor))

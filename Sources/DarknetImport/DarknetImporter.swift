@@ -54,9 +54,7 @@ package enum DarknetImporter {
   }
 
   /// Darknet divides pixel values by 255 and expects red first.
-  private static func addPreprocessing(
-    to options: inout ConversionOptions, notes: inout [String]
-  ) {
+  private static func addPreprocessing(to options: inout ConversionOptions, notes: inout [String]) {
     guard let name = options.imageInputs.first, !options.preprocessing.isPrepared(name) else {
       return
     }

@@ -12,16 +12,12 @@ struct DetectionHead: Sendable {
   ///   - kind: the name of the section.
   ///   - defaults: options required for decoding boxes, with Darknet's defaults.
   ///   - others: options that are recorded if the section has them.
-  init(
-    _ call: LayerCall, kind: String, defaults: [(String, String)], others: [String]
-  ) {
+  init(_ call: LayerCall, kind: String, defaults: [(String, String)], others: [String]) {
     layer = call.name
     index = call.index
     var values = [("type", kind)]
     for (key, value) in defaults { values.append((key, call.section.string(key) ?? value)) }
-    for key in others {
-      if let value = call.section.string(key) { values.append((key, value)) }
-    }
+    for key in others { if let value = call.section.string(key) { values.append((key, value)) } }
     self.values = values
   }
 

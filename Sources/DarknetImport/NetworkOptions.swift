@@ -24,8 +24,7 @@ struct NetworkOptions: Sendable {
   init(_ file: ConfigurationFile) throws {
     guard let first = file.sections.first, Self.sections.contains(first.kind) else {
       let name = file.sections.first.map { "line \($0.line): [\($0.name)]" } ?? "nothing"
-      throw ModelError(
-        .malformed, "\(name) comes first; expected [net] or [network]")
+      throw ModelError(.malformed, "\(name) comes first; expected [net] or [network]")
     }
     section = first
     let sizes = try ["channels", "height", "width"].map { try first.int($0, default: 0) }

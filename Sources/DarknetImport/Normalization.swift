@@ -29,8 +29,7 @@ struct Normalization: Sendable {
         file: network.weights.path, layer: call.name,
         hint: "use the weights that belong to this .cfg")
     }
-    variance =
-      values.contains { $0 < 0 } ? FloatValues(values.map { max(0, $0) }) : stored
+    variance = values.contains { $0 < 0 } ? FloatValues(values.map { max(0, $0) }) : stored
   }
 
   func layer(bias: FloatValues) -> Batchnorm {

@@ -24,8 +24,7 @@ package struct WeightsFile: Sendable {
     let words = bytes[0..<min(bytes.count, 20)].array(of: UInt32.self)
     try require(
       words.count >= 4,
-      "\(bytes.count) bytes are too few for Darknet weights, whose header alone has 16",
-      file: path)
+      "\(bytes.count) bytes are too few for Darknet weights, whose header alone has 16", file: path)
     let major = Int(Int32(bitPattern: words[0]))
     let minor = Int(Int32(bitPattern: words[1]))
     version = (major, minor, Int(Int32(bitPattern: words[2])))

@@ -14,9 +14,7 @@ struct DarknetPlan {
   /// Sizes of the class groups in the trees of sections.
   let trees: [String: [Int]]
 
-  init(
-    _ source: DarknetSource, _ weights: WeightCursor, storesBatchnormBiases: Bool
-  ) throws {
+  init(_ source: DarknetSource, _ weights: WeightCursor, storesBatchnormBiases: Bool) throws {
     self.weights = weights
     self.storesBatchnormBiases = storesBatchnormBiases
     trees = source.trees.compactMapValues { try? $0.get().groups }
@@ -35,8 +33,7 @@ struct DarknetPlan {
           input: sections.last?.shape ?? inputShape, shapes: sections.map(\.shape))
         guard let operation = DarknetOperations.byKind[kind] else {
           // Its size and weights are unknown.
-          sections.append(
-            DarknetSection(name: name, kind: kind, shape: maker.input, forward: nil))
+          sections.append(DarknetSection(name: name, kind: kind, shape: maker.input, forward: nil))
           return
         }
         sections.append(try operation(maker, &self))

@@ -16,9 +16,7 @@ extension Box {
   package var height: Double { bottom - top }
   package var area: Double { width * height }
 
-  var isFinite: Bool {
-    left.isFinite && top.isFinite && right.isFinite && bottom.isFinite
-  }
+  var isFinite: Bool { left.isFinite && top.isFinite && right.isFinite && bottom.isFinite }
 
   /// Intersection over union: |A ∩ B| / |A ∪ B|, 0 where both are empty; |A ∩ B| / |A| where `other`
   /// is a crowd's.

@@ -84,8 +84,7 @@ package struct SuppressedBoxes: Sendable {
       let place = places[4 * index..<4 * index + 4].map { $0 }
       let box = Box(centerX: place[0], centerY: place[1], width: place[2], height: place[3])
       guard box.isFinite else { return nil }
-      return DetectedObject(
-        box: box, classIndex: best - own.startIndex, score: Double(own[best]))
+      return DetectedObject(box: box, classIndex: best - own.startIndex, score: Double(own[best]))
     }
   }
 }

@@ -5,9 +5,7 @@ extension Canvas {
   ///
   /// Lines are a 200th of the image's shorter side thick, at least one pixel; letters are eight
   /// times half that, rounded, plus one high. A label that has no room above its box is inside.
-  package mutating func draw(
-    _ objects: [DetectedObject], label: (DetectedObject) -> String
-  ) {
+  package mutating func draw(_ objects: [DetectedObject], label: (DetectedObject) -> String) {
     let side = min(width, height)
     let thickness = max(1, (side + 100) / 200)
     let scale = max(1, (side + 125) / 250)

@@ -192,9 +192,7 @@ package struct COCOEvaluation: Sendable {
 
 /// How the detections of one class in an image match its objects of a size.
 private struct SizedMatches {
-  enum Outcome {
-    case right, wrong, ignored
-  }
+  enum Outcome { case right, wrong, ignored }
 
   struct Detection {
     var score: Double
@@ -251,7 +249,6 @@ private struct MatchedImage {
         }
       }
     }
-    return SizedMatches(
-      detections: detections, wanted: isIgnored.reduce(0) { $0 + ($1 ? 0 : 1) })
+    return SizedMatches(detections: detections, wanted: isIgnored.reduce(0) { $0 + ($1 ? 0 : 1) })
   }
 }

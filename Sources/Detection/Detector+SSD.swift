@@ -126,8 +126,7 @@ extension Detector {
       priors.variances = [try variances() ?? [Double](repeating: 0.2, count: 4)]
       try require(
         priors.boxes.count == count, .mismatch,
-        "\(counted(priors.boxes.count, "anchor")) for \(count) boxes",
-        field: boxes.name)
+        "\(counted(priors.boxes.count, "anchor")) for \(count) boxes", field: boxes.name)
     } else {
       priors.coding = .sides
       let sides = [width, height, width, height].map { 1 / Double($0) }

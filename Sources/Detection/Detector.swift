@@ -41,8 +41,7 @@ package struct Detector: Sendable {
     let isRegions = mode == .fasterRCNN || mode == .auto && settings.text("type") == "faster-rcnn"
     overlap = try settings.number("iou") ?? (isRegions ? Self.overlapOfRegions : Self.usualOverlap)
     self.labels =
-      labels
-      ?? settings.text("labels")?.split(separator: ",").map { String($0.trimmed) }
+      labels ?? settings.text("labels")?.split(separator: ",").map { String($0.trimmed) }
       ?? (mode == .tinyYOLOVOC ? TinyYOLOVOC.labels : nil)
     if let first = self.labels?.first?.lowercased(), Self.backgrounds.contains(first) {
       self.labels?.removeFirst()
@@ -112,12 +111,10 @@ package struct Detector: Sendable {
             + "\(decoder.classes) classes need \(decoder.channels) channels", field: output.name,
           hint: "channels = boxes · (classes + 5)")
       }
-      return best(
-        try decoder.objects(in: grid, width: width, height: height, threshold: threshold))
+      return best(try decoder.objects(in: grid, width: width, height: height, threshold: threshold))
     case .offsets(let locations, let scores, let decoder):
       return best(
-        try decoder.objects(
-          locations: locations.value, scores: scores.value, threshold: threshold))
+        try decoder.objects(locations: locations.value, scores: scores.value, threshold: threshold))
     case .rows(let output, let rows):
       do { return try rows.objects(in: output.value, threshold: threshold) } catch let error
         as ModelError
@@ -224,8 +221,7 @@ extension Detector {
   ) throws -> [(width: Double, height: Double)] {
     guard !numbers.isEmpty, numbers.count % 2 == 0, numbers.allSatisfy({ $0 > 0 }) else {
       throw settings.fault(
-        "anchors", output,
-        "\(numbers.count) numbers; each anchor needs a width and a height")
+        "anchors", output, "\(numbers.count) numbers; each anchor needs a width and a height")
     }
     return stride(from: 0, to: numbers.count, by: 2).map { (numbers[$0], numbers[$0 + 1]) }
   }
@@ -254,9 +250,7 @@ extension Detector {
     } else if let builtIn {
       groups = [builtIn]
     } else {
-      throw ModelError(
-        .mismatch, "the anchors are missing",
-        hint: Self.anchorHint)
+      throw ModelError(.mismatch, "the anchors are missing", hint: Self.anchorHint)
     }
     if groups.count == 1, outputs.count > 1 {
       let all = groups[0]

@@ -69,9 +69,7 @@ package struct DetectorSettings: Sendable {
     return value
   }
 
-  func integer(
-    _ key: String, of output: String? = nil, in range: ClosedRange<Int>
-  ) throws -> Int? {
+  func integer(_ key: String, of output: String? = nil, in range: ClosedRange<Int>) throws -> Int? {
     guard let text = text(key, of: output) else { return nil }
     guard let value = Int(text[...].trimmed), range.contains(value) else {
       throw fault(
@@ -95,8 +93,7 @@ package struct DetectorSettings: Sendable {
   }
 
   func fault(_ key: String, _ output: String?, _ message: String) -> ModelError {
-    ModelError(
-      .mismatch, message, field: Self.prefix + (output.map { $0 + "." } ?? "") + key)
+    ModelError(.mismatch, message, field: Self.prefix + (output.map { $0 + "." } ?? "") + key)
   }
 }
 

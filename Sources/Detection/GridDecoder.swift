@@ -70,8 +70,7 @@ package struct GridDecoder: Sendable, Equatable {
     try require(
       grid.shape.count == 3 && grid.shape[0] == channels && channels > 0, .mismatch,
       "a grid of shape \(grid.shape): \(anchors.count) boxes of \(classes) classes need "
-        + "\(channels) channels",
-      hint: "check the anchors: channels = boxes · (classes + 5)")
+        + "\(channels) channels", hint: "check the anchors: channels = boxes · (classes + 5)")
     let (rows, columns) = (grid.shape[1], grid.shape[2])
     let plane = rows * columns
     var objects: [DetectedObject] = []

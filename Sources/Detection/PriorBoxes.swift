@@ -69,9 +69,7 @@ package struct PriorBoxes: Sendable, Equatable {
       }
       let sizes = try parts[1].split(separator: ",").map { try Self.pair($0) }
       let count = try checkedProduct([columns, rows, sizes.count], limit: Self.most)
-      guard count > 0, boxes.count + count <= Self.most else {
-        throw Self.fault(String(grid))
-      }
+      guard count > 0, boxes.count + count <= Self.most else { throw Self.fault(String(grid)) }
       for row in 0..<rows {
         for column in 0..<columns {
           for size in sizes {

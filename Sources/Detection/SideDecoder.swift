@@ -42,8 +42,7 @@ package struct SideDecoder: Sendable {
           width: isRoot ? width * width : width, height: isRoot ? height * height : height)
         guard place.isFinite else { continue }
         for (label, share) in shares.enumerated() where confidence * share > threshold {
-          objects.append(
-            DetectedObject(box: place, classIndex: label, score: confidence * share))
+          objects.append(DetectedObject(box: place, classIndex: label, score: confidence * share))
         }
       }
     }

@@ -14,9 +14,7 @@ package enum Suppression {
       ($0.element.score, $1.offset) > ($1.element.score, $0.offset)
     }.map(\.element)
     var classes: [Int: [DetectedObject]] = [:]
-    for object in ranked {
-      classes[object.classIndex, default: []].append(object)
-    }
+    for object in ranked { classes[object.classIndex, default: []].append(object) }
     return ranked.isEmpty
       ? []
       : classes.keys.sorted().flatMap { key in

@@ -75,9 +75,7 @@ package struct ValueFinding: Sendable {
   /// Its field is the input or output, if it is about one.
   package var error: ModelError
 
-  package init(
-    _ kind: Kind, _ message: String, field: String? = nil, file: String? = nil
-  ) {
+  package init(_ kind: Kind, _ message: String, field: String? = nil, file: String? = nil) {
     self.kind = kind
     error = ModelError(.malformed, message, file: file, field: field)
   }

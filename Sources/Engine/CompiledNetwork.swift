@@ -63,8 +63,7 @@ package final class CompiledNetwork: Sendable {
     if pass != Passes.lowering { try Passes.check([pass]) }
     let compilation = try Compilation(model, options)
     var graph = compilation.builder.graph
-    try Passes.run(
-      &graph, compilation.compiler.context, without: options.withoutPasses, upTo: pass)
+    try Passes.run(&graph, compilation.compiler.context, without: options.withoutPasses, upTo: pass)
     return graph.descriptions
   }
 
@@ -195,8 +194,6 @@ private struct Compilation {
   }
 
   mutating func firstPlan() throws -> RunPlan {
-    isFixed
-      ? try compiler.fixedPlan(builder.graph)
-      : try compiler.firstPlan(&builder, run, waiting)
+    isFixed ? try compiler.fixedPlan(builder.graph) : try compiler.firstPlan(&builder, run, waiting)
   }
 }

@@ -23,8 +23,7 @@ package enum AtomicFile {
     to path: String, in folder: String? = nil, byteCount: Int? = nil,
     verify: ((Bytes) throws -> Void)? = nil, _ body: (OutputHandle) throws -> Result
   ) throws -> Result {
-    try write(
-      to: path, in: folder, byteCount: byteCount, mayBeNameless: true, verify: verify, body)
+    try write(to: path, in: folder, byteCount: byteCount, mayBeNameless: true, verify: verify, body)
   }
 
   /// - Parameter mayBeNameless: false if the file system does not support unnamed files.
@@ -232,8 +231,7 @@ private final class PendingFile {
     let pending = try PendingItem.make(in: destination.folder, for: destination.name)
     self.pending = pending
     let code = InterruptCleanup.exclusively { _ in
-      linkat(
-        AT_FDCWD, source, pending.folder.descriptor, PendingItem.item, AT_SYMLINK_FOLLOW) == 0
+      linkat(AT_FDCWD, source, pending.folder.descriptor, PendingItem.item, AT_SYMLINK_FOLLOW) == 0
         ? 0 : errno
     }
     guard code == 0 else { throw AtomicFile.cannotCreate(code) }

@@ -31,9 +31,7 @@ package enum AtomicFolder {
       guard let name = pathNames(path).last, name != ".." else {
         throw AtomicFile.cannotCreate(EEXIST)
       }
-      guard let parent = OpenFolder(parentPath(path)) else {
-        throw AtomicFile.cannotCreate(errno)
-      }
+      guard let parent = OpenFolder(parentPath(path)) else { throw AtomicFile.cannotCreate(errno) }
       try requireReplaceable(name, in: parent, existing)
       return try pending(in: parent, for: name, path, body) { pending, _ in
         try InterruptCleanup.exclusively { items in
@@ -174,9 +172,7 @@ package enum AtomicFolder {
           }
         } catch {
           for file in moved { _ = rename(file.name, from: file.to, to: file.from, replacing: true) }
-          for (folder, name) in made.reversed() {
-            unlinkat(folder.descriptor, name, AT_REMOVEDIR)
-          }
+          for (folder, name) in made.reversed() { unlinkat(folder.descriptor, name, AT_REMOVEDIR) }
           throw error
         }
       }

@@ -128,8 +128,7 @@ package enum MappedFile {
 
   private static func isPipe(_ descriptor: Int32) -> Bool {
     var status = stat()
-    return descriptor != 0 && fstat(descriptor, &status) == 0
-      && status.st_mode & S_IFMT == S_IFIFO
+    return descriptor != 0 && fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
   }
 
   /// Waits until there are bytes, or the writer is gone; a negative time has no end.

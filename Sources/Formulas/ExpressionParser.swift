@@ -75,8 +75,7 @@ private struct ExpressionParser {
           }
         }
         guard let value = Double(String(characters[start..<index]).completed) else {
-          throw Self.error(
-            start + 1, "'\(String(characters[start..<index]))' is not a number")
+          throw Self.error(start + 1, "'\(String(characters[start..<index]))' is not a number")
         }
         tokens.append((.number(value), start + 1))
       } else if isNamePart(character) {
@@ -134,15 +133,11 @@ private struct ExpressionParser {
 
   mutating func whole() throws -> Expression {
     let expression = try condition()
-    guard token == .end else {
-      throw Self.error(column, "unexpected \(token.text)")
-    }
+    guard token == .end else { throw Self.error(column, "unexpected \(token.text)") }
     return expression
   }
 
-  private mutating func nested<Value>(
-    _ body: (inout Self) throws -> Value
-  ) throws -> Value {
+  private mutating func nested<Value>(_ body: (inout Self) throws -> Value) throws -> Value {
     depth += 1
     defer { depth -= 1 }
     try require(
@@ -172,8 +167,7 @@ private struct ExpressionParser {
     advance()
     let right = try sum()
     if case .symbol(let next) = token, Self.comparisons[next] != nil {
-      throw Self.error(
-        column, "comparisons do not chain", hint: "write (a < b) & (b < c)")
+      throw Self.error(column, "comparisons do not chain", hint: "write (a < b) & (b < c)")
     }
     return try located(place) { try .apply(function, left, right) }
   }

@@ -117,9 +117,7 @@ extension Expression {
 
   /// The shape of the whole expression for names with the given shapes.
   package func shape(_ names: [String: [Int?]]) throws -> [Int?] {
-    if case .name(let name) = node {
-      return try names.value(named: name)
-    }
+    if case .name(let name) = node { return try names.value(named: name) }
     return try resultShape(operands.map { try $0.shape(names) })
   }
 }
@@ -127,9 +125,7 @@ extension Expression {
 extension Dictionary where Key == String {
   /// The value of a name in a formula.
   func value(named name: String) throws -> Value {
-    guard let value = self[name] else {
-      throw ModelError(.mismatch, "unknown name '\(name)'")
-    }
+    guard let value = self[name] else { throw ModelError(.mismatch, "unknown name '\(name)'") }
     return value
   }
 }

@@ -94,8 +94,7 @@ extension FormulaArray {
     if target == shape { return self }
     let missing = target.count - shape.count
     let steps = zip(shape, strides).map { $0 == 1 ? 0 : $1 }
-    return gathered(
-      target, offset: 0, strides: [Int](repeating: 0, count: missing) + steps)
+    return gathered(target, offset: 0, strides: [Int](repeating: 0, count: missing) + steps)
   }
 
   fileprivate func reduced(_ reduction: Expression.Reduction, _ axes: [Int]) -> FormulaArray {

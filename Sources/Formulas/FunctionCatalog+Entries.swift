@@ -34,8 +34,7 @@ extension FunctionCatalog {
 
   private static func reduced(_ reduction: Expression.Reduction) -> Entry {
     Entry(parameters: reductionParameters) { arguments in
-      try reduce(
-        reduction, arguments["x"], arguments.axes(), keepsAxes: arguments.flag("keepdims"))
+      try reduce(reduction, arguments["x"], arguments.axes(), keepsAxes: arguments.flag("keepdims"))
     }
   }
 
@@ -55,9 +54,7 @@ extension FunctionCatalog {
     }
     add(
       "relu",
-      [
-        .optional("negative_slope", "alpha"), .optional("max_value"), .optional("threshold"),
-      ]
+      [.optional("negative_slope", "alpha"), .optional("max_value"), .optional("threshold")]
     ) { x, arguments in
       let slope = try arguments.number("negative_slope", default: 0)
       let threshold = try arguments.number("threshold", default: 0)
@@ -96,8 +93,7 @@ extension FunctionCatalog {
   private static func leaky(_ x: Expression, _ slope: Double) throws -> Expression {
     let scaled = try Expression.apply(.multiply, .number(slope), x)
     return try (0...1).contains(slope)
-      ? .apply(.maximum, x, scaled)
-      : .apply(.choose, .apply(.greater, x, .number(0)), x, scaled)
+      ? .apply(.maximum, x, scaled) : .apply(.choose, .apply(.greater, x, .number(0)), x, scaled)
   }
 
   private static let others: [String: Entry] = {
@@ -155,9 +151,7 @@ extension FunctionCatalog {
         return takesRoot ? try .apply(.sqrt, variance) : variance
       }
     }
-    add(
-      ["l2_normalize"], [x, .optional("axis", "dim"), .optional("epsilon")]
-    ) { arguments in
+    add(["l2_normalize"], [x, .optional("axis", "dim"), .optional("epsilon")]) { arguments in
       let x = try arguments["x"]
       let sum = try reduce(.sum, .apply(.square, x), arguments.axes())
       let epsilon = Expression.number(try arguments.number("epsilon", default: 1e-12))

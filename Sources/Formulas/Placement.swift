@@ -92,8 +92,7 @@ extension Expression {
     case .apply(let function, let operands):
       let placed = try operands.map { try $0.placed(names) }
       return (
-        try .apply(function, placed.map(\.expression)),
-        try Self.joined(placed.map(\.placement))
+        try .apply(function, placed.map(\.expression)), try Self.joined(placed.map(\.placement))
       )
     case .reduce(let reduction, let operand, let axes, let keepsAxes):
       let (input, placement) = try operand.placed(names)
@@ -110,9 +109,7 @@ extension Expression {
         result = Placement(kept.map { placement.shape[$0] }, kept.map { placement.places[$0] })
       }
       if places.isEmpty { return (input, result) }
-      return (
-        try Expression(.reduce(reduction, input, axes: places, keepsAxes: true)), result
-      )
+      return (try Expression(.reduce(reduction, input, axes: places, keepsAxes: true)), result)
     case .slice(let operand, let items):
       let (input, placement) = try operand.placed(names)
       return try Self.sliced(input, placement, items)

@@ -99,8 +99,7 @@ package final class VectorProgram {
         for begin in stride(from: 0, to: count, by: Self.block) {
           let length = min(Self.block, count - begin)
           for (register, reader) in loads {
-            reader.copy(
-              source(reader.array), begin, length, to: self.register(register))
+            reader.copy(source(reader.array), begin, length, to: self.register(register))
           }
           for instruction in instructions { run(instruction, length) }
           (target + begin).update(from: register(result), count: length)

@@ -16,9 +16,7 @@ package struct LibraryBackend: HDF5Backend {
   package func describe(_ input: HDF5Input) throws -> [UInt8] {
     let frames = Collector()
     try Self.library.withLock { _ in
-      try TreeWriter.describe(descriptor: input.descriptor, size: input.size) {
-        frames.bytes += $0
-      }
+      try TreeWriter.describe(descriptor: input.descriptor, size: input.size) { frames.bytes += $0 }
     }
     return frames.bytes
   }
@@ -38,6 +36,4 @@ package struct LibraryBackend: HDF5Backend {
   }
 }
 
-private final class Collector {
-  var bytes: [UInt8] = []
-}
+private final class Collector { var bytes: [UInt8] = [] }

@@ -23,8 +23,7 @@ enum Strings {
     let padding = H5Tget_strpad(type.id)
     let total = try checkedProduct([count, size], limit: HDF5Limits.attributeBytes)
     var bytes = [UInt8](repeating: 0, count: total)
-    try LibraryError.check(
-      H5Aread(attribute.id, type.id, &bytes), "its strings cannot be read")
+    try LibraryError.check(H5Aread(attribute.id, type.id, &bytes), "its strings cannot be read")
     return (0..<count).map { index in
       let field = bytes[index * size..<(index + 1) * size]
       switch padding {

@@ -75,9 +75,7 @@ struct TreeWriter: ~Copyable {
     names.append(name)
     defer { names.removeLast() }
     try frames.frame(.beginGroup) { $0.text(name) }
-    for attribute in listing.attributes {
-      try Attributes.write(attribute, of: group, to: &frames)
-    }
+    for attribute in listing.attributes { try Attributes.write(attribute, of: group, to: &frames) }
     for link in listing.links {
       objects += 1
       guard objects <= HDF5Limits.objects else {
@@ -133,9 +131,7 @@ struct TreeWriter: ~Copyable {
   }
 
   private func refusal(of link: Link) -> ModelError? {
-    if !link.isUTF8 {
-      return ModelError(.unsupported, "its name is not UTF-8")
-    }
+    if !link.isUTF8 { return ModelError(.unsupported, "its name is not UTF-8") }
     switch link.type {
     case 0: return nil
     case 1: return ModelError(.unsupported, "a soft link is not followed")

@@ -79,8 +79,7 @@ struct FrameReader {
 
   mutating func name() throws -> String {
     let name = try text(limit: Limits.nameBytes)
-    guard !name.isEmpty, name != ".", !name.utf8.contains(UInt8(ascii: "/")),
-      !name.utf8.contains(0)
+    guard !name.isEmpty, name != ".", !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(0)
     else { throw Self.garbled("the name '\(name)'") }
     return name
   }

@@ -39,9 +39,7 @@ package enum FrameFormat {
   static let reasons: [ModelError.Code] = [.malformed, .unsupported, .limitExceeded, .outOfMemory]
 
   /// The codes that an error about the file may have; any other becomes `.malformed`.
-  static func byte(for code: ModelError.Code) -> UInt8 {
-    UInt8(reasons.firstIndex(of: code) ?? 0)
-  }
+  static func byte(for code: ModelError.Code) -> UInt8 { UInt8(reasons.firstIndex(of: code) ?? 0) }
 }
 
 /// Builds frames and passes them on in large pieces.
@@ -72,9 +70,7 @@ package struct FrameWriter: ~Copyable {
       throw error
     }
     let length = buffer.count - start - 5
-    for byte in 0..<4 {
-      buffer[start + 1 + byte] = UInt8(truncatingIfNeeded: length >> (8 * byte))
-    }
+    for byte in 0..<4 { buffer[start + 1 + byte] = UInt8(truncatingIfNeeded: length >> (8 * byte)) }
     if buffer.count >= flushThreshold { try flush() }
   }
 

@@ -81,7 +81,5 @@ final class HDF5Contents: Sendable {
     }
   }
 
-  private func isOptimizerState(_ path: String) -> Bool {
-    path.hasPrefix("/optimizer_weights/")
-  }
+  private func isOptimizerState(_ path: String) -> Bool { path.hasPrefix("/optimizer_weights/") }
 }

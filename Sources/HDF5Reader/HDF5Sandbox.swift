@@ -18,7 +18,5 @@ package enum HDF5Sandbox {
     state.withLock { $0 = State(isRequired: isRequired, report: report) }
   }
 
-  static func report(_ text: String) {
-    state.withLock { $0.report.take() }?(text)
-  }
+  static func report(_ text: String) { state.withLock { $0.report.take() }?(text) }
 }

@@ -23,9 +23,7 @@ struct WorkerProcess {
   let executable: String
   let timeout: Double
 
-  func run(
-    verb: String, file: Int32, region: Int32?
-  ) throws -> (frames: [UInt8], end: End) {
+  func run(verb: String, file: Int32, region: Int32?) throws -> (frames: [UInt8], end: End) {
     let pipe = try Pipe()
     let process = try spawn(verb: verb, file: file, frames: pipe.writeEnd, region: region)
     pipe.closeWriteEnd()
@@ -92,9 +90,7 @@ struct WorkerProcess {
     return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
   }
 
-  private func spawn(
-    verb: String, file: Int32, frames: Int32, region: Int32?
-  ) throws -> pid_t {
+  private func spawn(verb: String, file: Int32, frames: Int32, region: Int32?) throws -> pid_t {
     #if os(Linux)
       var actions = posix_spawn_file_actions_t()
       var attributes = posix_spawnattr_t()

@@ -107,9 +107,7 @@ package struct Canvas: Sendable {
   /// font pixel.
   package static func textSize(_ text: String, scale: Int) -> (width: Int, height: Int) {
     let count = text.unicodeScalars.count
-    return (
-      scale * (count * BitmapFont.advance + 1), scale * (BitmapFont.height + 2)
-    )
+    return (scale * (count * BitmapFont.advance + 1), scale * (BitmapFont.height + 2))
   }
 
   /// A line of text with a background; its upper left corner is at (`x`, `y`).

@@ -20,9 +20,7 @@ package enum ContactSheet {
   ///   - columns: of images, if there are as many.
   ///   - side: of the square into which each image is brought, in its proportions.
   /// - Throws: `.limitExceeded` if the sheet is too large.
-  package static func image(
-    of tiles: [Tile], columns: Int = 5, side: Int = 300
-  ) throws -> Image {
+  package static func image(of tiles: [Tile], columns: Int = 5, side: Int = 300) throws -> Image {
     let columns = max(1, min(columns, tiles.count))
     let rows = max(1, (tiles.count + columns - 1) / columns)
     let lineHeight = Canvas.textSize("", scale: scale).height

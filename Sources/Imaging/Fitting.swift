@@ -28,9 +28,7 @@ struct ImagePlacement: Equatable {
   ///   - size: size of the image.
   ///   - width: width of the model's input.
   /// - Throws: `.mismatch` with both sizes if they differ and `fitting` is `exact`.
-  init(
-    of size: (width: Int, height: Int), width: Int, height: Int, _ fitting: Fitting
-  ) throws {
+  init(of size: (width: Int, height: Int), width: Int, height: Int, _ fitting: Fitting) throws {
     let (across, down) = (Double(size.width), Double(size.height))
     let whole = Box(left: 0, top: 0, right: across, bottom: down)
     switch fitting {
@@ -48,8 +46,7 @@ struct ImagePlacement: Equatable {
       let left = (across - partAcross) / 2
       let top = (down - partDown) / 2
       self.init(
-        source: Box(
-          left: left, top: top, right: left + partAcross, bottom: top + partDown),
+        source: Box(left: left, top: top, right: left + partAcross, bottom: top + partDown),
         left: 0, top: 0, width: width, height: height)
     case .fit:
       let scale = min(Double(width) / across, Double(height) / down)
@@ -100,7 +97,6 @@ extension Image {
         for x in 0..<count { target[to &+ x] = source[y &* count &+ x] }
       }
     }
-    return Image(
-      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 }

@@ -68,8 +68,7 @@ public struct Image: Sendable, Equatable {
   ) throws -> Image {
     let buffer = try SampleBuffer(width: width, height: height, channelCount: channelCount)
     samples.withUnsafeBytes { body($0.assumingMemoryBound(to: UInt8.self), buffer.bytes) }
-    return Image(
-      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 }
 

@@ -56,9 +56,7 @@ package struct ImageMapping: Sendable, Equatable {
   package func rotatedPoint(_ u: Double, _ v: Double) -> (x: Double, y: Double) {
     let across = (source.right - source.left) / (target.right - target.left)
     let down = (source.bottom - source.top) / (target.bottom - target.top)
-    return (
-      source.left + (u - target.left) * across, source.top + (v - target.top) * down
-    )
+    return (source.left + (u - target.left) * across, source.top + (v - target.top) * down)
   }
 
   /// The point of the image file for the point (`x`, `y`) of the turned image, from the table of

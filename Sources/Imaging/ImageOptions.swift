@@ -53,9 +53,7 @@ extension ImageOptions: CustomStringConvertible {
   /// All options on one line.
   public var description: String {
     var text = "resize \(fitting.rawValue)"
-    if let firstSide {
-      text += " to \(firstSide)×\(firstSide), then the center"
-    }
+    if let firstSide { text += " to \(firstSide)×\(firstSide), then the center" }
     return text + "; interpolation \(interpolation.rawValue)"
       + "; exif \(appliesOrientation ? "apply" : "ignore")"
   }

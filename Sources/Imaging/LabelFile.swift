@@ -80,9 +80,7 @@ package enum LabelFile: Sendable, Equatable {
       try require(!line.isEmpty, "line \(index + 1) of the label file is blank")
       guard let label = String(validating: line, as: UTF8.self), !label.contains("\0"),
         line.count <= Limits.nameBytes
-      else {
-        throw ModelError(.malformed, "line \(index + 1) of the label file is not UTF-8")
-      }
+      else { throw ModelError(.malformed, "line \(index + 1) of the label file is not UTF-8") }
       return label
     }
   }

@@ -36,9 +36,7 @@ enum LabelLines {
     var labels: [String] = []
     for line in lines {
       guard line.count > 2, let quote = line.first, quotes.contains(quote), line.last == quote
-      else {
-        return nil
-      }
+      else { return nil }
       labels.append(String(line.dropFirst().dropLast()))
     }
     return labels

@@ -50,8 +50,7 @@ package enum Orientation: Int, CaseIterable, Sendable {
       case 0x7445_5874:  // tEXt
         profile = content(of: chunk, after: profileKey + "\0") ?? profile
       case 0x7A54_5874:  // zTXt
-        profile =
-          content(of: chunk, after: profileKey + "\0\0").flatMap { inflated($0) } ?? profile
+        profile = content(of: chunk, after: profileKey + "\0\0").flatMap { inflated($0) } ?? profile
       case 0x6954_5874:  // iTXt; assumes an empty language and translated key
         found.xmp =
           content(of: chunk, after: xmpKey + "\0\0\0\0\0")
@@ -183,7 +182,6 @@ extension Image {
         }
       }
     }
-    return Image(
-      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 }

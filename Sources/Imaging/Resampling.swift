@@ -13,9 +13,7 @@ extension Image {
     try resized(width: width, height: height, interpolation, of: whole)
   }
 
-  var whole: Box {
-    Box(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height))
-  }
+  var whole: Box { Box(left: 0, top: 0, right: Double(self.width), bottom: Double(self.height)) }
 
   /// A part of the image resized, like Pillow's `resize` with a `box`.
   ///
@@ -46,9 +44,7 @@ extension Image {
       .reduce(self) { try $0.resampled(along: $1.0, $1.1) }
   }
 
-  private enum Axis {
-    case rows, columns
-  }
+  private enum Axis { case rows, columns }
 
   private func resampled(along axis: Axis, _ resampled: ResampledAxis) throws -> Image {
     let (width, height) =
@@ -104,8 +100,7 @@ extension Image {
         }
       }
     }
-    return Image(
-      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 
   /// Takes the sample that contains the center of each new one. The steps are summed as in Pillow.
@@ -132,8 +127,7 @@ extension Image {
         }
       }
     }
-    return Image(
-      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 }
 
@@ -170,8 +164,7 @@ private struct ResampledAxis {
       }
       let total = window.reduce(0, +)
       if total != 0 { window = window.map { $0 / total } }
-      windows.append(
-        Window(first: first, weights: weights.count..<weights.count + window.count))
+      windows.append(Window(first: first, weights: weights.count..<weights.count + window.count))
       weights += window.map { Self.fixed($0) }
     }
   }

@@ -48,8 +48,7 @@ extension Image {
       resizeWithoutFilter(placement, width: width, into: $0)
     }
     for index in target.indices { target[index] = UInt8(rounding: values[index]) }
-    return Image(
-      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 
   /// The two samples around a point, and the weight of the second one.
@@ -102,8 +101,7 @@ extension Image {
         }
       }
     }
-    return Image(
-      width: width, height: height, channelCount: channelCount, samples: buffer.finished)
+    return Image(width: width, height: height, channelCount: channelCount, samples: buffer.finished)
   }
 
   private struct FixedNeighbors {

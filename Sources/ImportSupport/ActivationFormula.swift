@@ -271,9 +271,7 @@ package struct ActivationNames {
     self.output = output
   }
 
-  func callAsFunction(_ part: String) -> String {
-    part.isEmpty ? name : prefix + part + suffix
-  }
+  func callAsFunction(_ part: String) -> String { part.isEmpty ? name : prefix + part + suffix }
 }
 
 extension LayerWriting {

@@ -23,8 +23,7 @@ struct ClassifierBuilder {
         throw ModelError(
           .mismatch,
           "the model has no output or blob '\(name)' for \(setting: "predictedProbabilitiesOutput")",
-          hint: "its outputs are "
-            + network.outputs.map { "'\($0.name)'" }.joined(separator: ", "))
+          hint: "its outputs are " + network.outputs.map { "'\($0.name)'" }.joined(separator: ", "))
       }
       blob = name
     }
@@ -57,8 +56,7 @@ struct ClassifierBuilder {
     let isString = if case .string = options.labels { true } else { false }
     description.output[output].type?.kind = .dictionary(isString ? .string : .int64)
     description.output.append(
-      FeatureDescription(
-        name: options.predictedFeatureName, kind: isString ? .string : .int64))
+      FeatureDescription(name: options.predictedFeatureName, kind: isString ? .string : .int64))
     description.predictedFeatureName = options.predictedFeatureName
     description.predictedProbabilitiesName = description.output[output].name
     var classifier = NeuralNetworkClassifier()

@@ -106,9 +106,7 @@ public struct ImagePreprocessing: Sendable {
   public init() {}
 
   /// Whether an option other than the color order sets the preprocessing of an input.
-  public func isPrepared(_ name: String) -> Bool {
-    scalesOrShifts(name) || meanImage[name] != nil
-  }
+  public func isPrepared(_ name: String) -> Bool { scalesOrShifts(name) || meanImage[name] != nil }
 
   func scalesOrShifts(_ name: String) -> Bool {
     preset != nil || scale[name] != nil || redBias[name] != nil || greenBias[name] != nil

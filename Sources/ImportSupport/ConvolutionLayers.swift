@@ -25,8 +25,7 @@ extension Convolution {
 extension ValidPadding {
   package static func around(_ rows: Int, _ columns: Int) -> ValidPadding {
     var padding = ValidPadding()
-    padding.paddingAmounts = BorderAmounts(
-      top: rows, bottom: rows, left: columns, right: columns)
+    padding.paddingAmounts = BorderAmounts(top: rows, bottom: rows, left: columns, right: columns)
     return padding
   }
 

@@ -149,9 +149,7 @@ package struct CustomLayerRule: Sendable {
 }
 
 extension CustomLayerRule {
-  private static func parameters(
-    _ json: JSONValue
-  ) throws -> [(name: String, value: Parameter)] {
+  private static func parameters(_ json: JSONValue) throws -> [(name: String, value: Parameter)] {
     if json.isNull { return [] }
     let object = try json.object.orThrow(ModelError(.malformed, "'parameters' is not an object"))
     return try object.members.map { ($0.name, try parameter($0.value, name: $0.name)) }

@@ -31,8 +31,7 @@ extension ImportedNetwork {
         source = ordered
       }
       leading.append(
-        Self.layer(
-          names.take(name + "_expand"), Self.expansion(places), source, expanded))
+        Self.layer(names.take(name + "_expand"), Self.expansion(places), source, expanded))
       inputs[index].useOwnAxes(batch: keepsBatch ? nil : 1)
     }
     layers.insert(contentsOf: leading, at: 0)
@@ -51,8 +50,7 @@ extension ImportedNetwork {
       let isOrdered = order == Array(order.indices)
       let squeezed = isOrdered ? name : blobs.take(name + "_squeezed")
       layers.append(
-        Self.layer(
-          names.take(name + "_squeeze"), Self.squeezing(places), five, squeezed))
+        Self.layer(names.take(name + "_squeeze"), Self.squeezing(places), five, squeezed))
       if !isOrdered {
         var transpose = Transpose()
         transpose.axes = order

@@ -58,13 +58,9 @@ extension ConversionOptions {
     options.replacedNames = zip(replacedNames, [inputs, outputs]).map { $0.isEmpty ? $1 : $0 }
     options.inputNames = names(inputs, inputNames, .input)
     options.outputNames = names(outputs, outputNames, .output)
-    if !changes.isEmpty {
-      notes.append("names of features are unique: \(firstNames(changes))")
-    }
+    if !changes.isEmpty { notes.append("names of features are unique: \(firstNames(changes))") }
     let (ins, outs) = (options.inputNames, options.outputNames)
-    func input(_ name: String) -> String {
-      FeatureNames.input.meant(by: name, among: ins) ?? name
-    }
+    func input(_ name: String) -> String { FeatureNames.input.meant(by: name, among: ins) ?? name }
     func output(_ name: String) -> String {
       FeatureNames.output.meant(by: name, among: outs) ?? name
     }

@@ -52,9 +52,7 @@ extension FormulaLowering {
       own[place] = part.count
       blob = add("slice", slice, [blob], own)
     }
-    if isCropped {
-      blob = add("crop", Crop().with(\.cropAmounts, borders), [blob], shape)
-    }
+    if isCropped { blob = add("crop", Crop().with(\.cropAmounts, borders), [blob], shape) }
     return .line(Line(blob: blob, scale: line.scale, shift: line.shift))
   }
 
@@ -94,8 +92,7 @@ extension FormulaLowering {
     for (axis, gone) in Reduce.Axis.steps(over: places) {
       var shape = shapes[blob]
       for place in gone { shape[place] = 1 }
-      blob = add(
-        reduction.rawValue, Reduce().with(\.mode, mode).with(\.axis, axis), [blob], shape)
+      blob = add(reduction.rawValue, Reduce().with(\.mode, mode).with(\.axis, axis), [blob], shape)
     }
     if let moved, shapes[blob][0] != 1 { blob = exchanged(blob, moved) }
     return .line(Line(blob: blob))

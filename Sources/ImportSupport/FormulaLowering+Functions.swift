@@ -27,8 +27,7 @@ extension FormulaLowering {
     let blob = settled(Line(blob: result.blob, scale: result.scale))
     guard case .constant(let array) = constant, let shape = scaleShape(array, shapes[blob]) else {
       let blobs = [blob, try self.blob(constant)]
-      return .line(
-        Line(blob: add("sum", Add(), blobs, try broadcast(blobs)), shift: result.shift))
+      return .line(Line(blob: add("sum", Add(), blobs, try broadcast(blobs)), shift: result.shift))
     }
     var bias = Bias()
     bias.shape = shape

@@ -207,8 +207,7 @@ struct FormulaLowering {
     case .minimum:
       // min(a, b) = −max(−a, −b), if that takes no additional layer.
       if lines.count == 1, let number = constant?.number {
-        return try negated(
-          greatest([lines[0].times(-1)], .constant(FormulaArray(-number))))
+        return try negated(greatest([lines[0].times(-1)], .constant(FormulaArray(-number))))
       }
       return try extreme(Min(), "min", lines, constant)
     default: return try sum(lines, constant)
@@ -221,8 +220,7 @@ struct FormulaLowering {
   ) -> [(Expression, isNegative: Bool)] {
     guard case .apply(let own, let operands) = expression.node,
       own == function || function == .add && own == .subtract,
-      !isNested || function != .add
-        || !operands.contains(where: { Line.isLarge($0.number ?? 0) })
+      !isNested || function != .add || !operands.contains(where: { Line.isLarge($0.number ?? 0) })
     else { return [(expression, isNegative)] }
     return operands.enumerated().flatMap { index, operand in
       Self.operands(
@@ -250,9 +248,7 @@ struct FormulaLowering {
     else { return nil }
     let input = settled(line)
     return .line(
-      Line(
-        blob: add(
-          "leaky", Activation(.leakyReLU(alpha: Float(slope))), [input], shapes[input])))
+      Line(blob: add("leaky", Activation(.leakyReLU(alpha: Float(slope))), [input], shapes[input])))
   }
 }
 

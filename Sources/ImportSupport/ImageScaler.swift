@@ -91,8 +91,7 @@ package struct ImageScaler {
   ) throws -> [Double] {
     if isGray, Set(values).count == 1 { return [values[0]] }
     if isGray, values.count == 3 {
-      throw ModelError(
-        .mismatch, "\(option): '\(name)' is gray and takes one value, not \(values)")
+      throw ModelError(.mismatch, "\(option): '\(name)' is gray and takes one value, not \(values)")
     }
     switch values.count {
     case 1: return [values[0], values[0], values[0]]

@@ -32,8 +32,7 @@ package enum InterfaceBuilder {
         name: feature.name,
         kind: images.contains(feature.name)
           ? .image(try image(feature, options))
-          : .multiArray(array(feature, declaresBlobs, options)),
-        isOptional: feature.isOptional)
+          : .multiArray(array(feature, declaresBlobs, options)), isOptional: feature.isOptional)
       declared.shortDescription = options.metadata.descriptions[feature.name] ?? ""
       return declared
     }

@@ -82,9 +82,7 @@ package struct LayerWriter: Sendable {
 }
 
 /// What an importer provides to the conversions of its layers.
-package protocol LayerWriting {
-  var writer: LayerWriter { get set }
-}
+package protocol LayerWriting { var writer: LayerWriter { get set } }
 
 extension LayerWriting {
   package var layers: [NeuralNetworkLayer] { writer.layers }
@@ -102,9 +100,7 @@ extension LayerWriting {
   ) rethrows { try writer.edit(from: start, body) }
 
   /// Reports a layer of the source.
-  package mutating func visit(_ name: String, _ className: String) {
-    writer.visit(name, className)
-  }
+  package mutating func visit(_ name: String, _ className: String) { writer.visit(name, className) }
 
   /// Records in the plan the layers added since the last entry, and returns the entry.
   @discardableResult

@@ -30,8 +30,7 @@ extension [SourceLayer] {
     _ names: String..., becomes: String, options: String = "", refused: String = "",
     version: Int = 1
   ) {
-    var layer = SourceLayer(
-      becomes: becomes, options: options, refused: refused, version: version)
+    var layer = SourceLayer(becomes: becomes, options: options, refused: refused, version: version)
     layer.names = names
     self = [layer]
   }

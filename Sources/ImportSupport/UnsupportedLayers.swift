@@ -39,8 +39,7 @@ package enum UnsupportedLayers {
   /// The hint for a layer that is a formula.
   package static let formulaHint = "convert the formula with \(setting: "lambda") auto"
 
-  private static let formulasHint =
-    "convert formulas with \(setting: "lambda") auto"
+  private static let formulasHint = "convert formulas with \(setting: "lambda") auto"
 
   /// The rule that a hint shows, to be pasted between brackets.
   private static func ruleText(in hint: String) -> String? {
@@ -62,9 +61,7 @@ package enum UnsupportedLayers {
 
   /// The rule that the hint of a layer's error shows.
   package static func rule(in error: ModelError) -> JSONObject? {
-    error.hint.flatMap(ruleText).flatMap {
-      try? JSONValue(parsing: Array($0.utf8)).object
-    }
+    error.hint.flatMap(ruleText).flatMap { try? JSONValue(parsing: Array($0.utf8)).object }
   }
 
   /// Hints that show rules become one that shows them all.
@@ -77,11 +74,7 @@ package enum UnsupportedLayers {
       }
       let sources = sourceHint.replacing("its", with: "their")
       if hint.hasPrefix(sourceHint), !others.contains(sources) { others.append(sources) }
-      if let rule = ruleText(in: hint) {
-        rules.append(rule)
-      } else {
-        others.append(hint)
-      }
+      if let rule = ruleText(in: hint) { rules.append(rule) } else { others.append(hint) }
     }
     if !rules.isEmpty {
       others.append(

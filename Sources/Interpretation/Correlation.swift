@@ -74,8 +74,7 @@ package struct Correlation: Sendable {
                     for (dz, oz) in z.range.enumerated() {
                       for (dy, oy) in v.range.enumerated() {
                         let source =
-                          from
-                          + ((z.first + dz * stride[0]) * size[1] + v.first + dy * stride[1])
+                          from + ((z.first + dz * stride[0]) * size[1] + v.first + dy * stride[1])
                           * size[2] + h.first
                         let row =
                           (item * outputs + output) * target + (oz * out[1] + oy) * out[2]

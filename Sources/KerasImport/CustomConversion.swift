@@ -23,9 +23,7 @@ struct CustomConversion {
   ) throws -> [KerasTensor] {
     guard !call.inputs.isEmpty else { throw call.error("it has no inputs") }
     var inputs: [KerasTensor] = []
-    for input in call.inputs {
-      inputs.append(network.standard(input, for: call.name))
-    }
+    for input in call.inputs { inputs.append(network.standard(input, for: call.name)) }
     let builder = CustomLayerBuilder(
       configuration: layer.fields,
       weights: try call.weights.map {
@@ -107,9 +105,7 @@ extension KerasTensor {
     guard blobShape.count == 5, blobShape[1] == 1 else { return self }
     let layouts = [layout, .vector, .sequence, .image, .imageSequence]
     let fitting = layouts.first { layout in
-      BlobAxis.allCases.allSatisfy {
-        layout.axes.contains($0) || blobShape[$0.blobIndex] == 1
-      }
+      BlobAxis.allCases.allSatisfy { layout.axes.contains($0) || blobShape[$0.blobIndex] == 1 }
     }
     guard let fitting else { return self }
     var tensor = self

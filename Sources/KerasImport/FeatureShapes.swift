@@ -101,7 +101,6 @@ enum FeatureShape {
   private static func places(_ tensor: KerasTensor) -> [BlobAxis] {
     let axes = tensor.layout.axes
     return axes.contains(.height)
-      ? [.channel, .height, .width]
-      : axes.contains(.channel) ? [.channel] : []
+      ? [.channel, .height, .width] : axes.contains(.channel) ? [.channel] : []
   }
 }

@@ -8,9 +8,7 @@ struct FormulaConversion {
   /// The formula as shown in the plan.
   var text: String { formula.expression.description }
 
-  func convert(
-    _ call: LayerCall, into network: inout KerasWriter
-  ) throws -> [KerasTensor] {
+  func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     // Each element of the result depends on the elements in its place.
     let leading = call.inputs.lazy.compactMap(\.leading).first
     if let leading,

@@ -16,8 +16,7 @@ struct KerasArchive {
     self.archive = archive
     self.path = path
     let member = try archive["config.json"].orThrow(Self.stranger(archive))
-    configuration = try Self.withVocabularies(
-      Self.json(member, in: archive), "assets", archive)
+    configuration = try Self.withVocabularies(Self.json(member, in: archive), "assets", archive)
     version = try archive["metadata.json"].flatMap {
       try Self.json($0, in: archive)["keras_version"]?.string
     }

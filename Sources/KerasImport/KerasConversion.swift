@@ -142,8 +142,7 @@ package struct KerasConversion: SourceConversion {
         return .python(python)
       }
     } else if options.readsFormulas, let rule = try FormulaClasses.rule(for: subject, layer) {
-      return .custom(
-        CustomConversion(layer: layer, subject: subject, rule: rule, isAssumed: true))
+      return .custom(CustomConversion(layer: layer, subject: subject, rule: rule, isAssumed: true))
     }
     guard options.customLayers.allowsAll else {
       throw UnsupportedLayers.error(

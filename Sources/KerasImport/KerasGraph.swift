@@ -161,9 +161,7 @@ struct KerasGraph: Sendable {
       for (index, layer) in model.layers.enumerated() {
         // A model may contain layers that it never calls.
         if layer.calls.isEmpty, !layer.isInput, !ends.contains(index) { continue }
-        for call in 0..<max(layer.calls.count, 1) {
-          try visit(Call(layer: index, call: call))
-        }
+        for call in 0..<max(layer.calls.count, 1) { try visit(Call(layer: index, call: call)) }
       }
       if arguments == nil {
         graph.inputs = try model.inputs.map { input in
@@ -235,8 +233,7 @@ struct KerasGraph: Sendable {
           emitted[key, default: []].append(call.call)
           if layer.calls.contains(where: { $0 != layer.calls[0] }) { name += "_\(call.call)" }
         }
-        var arguments =
-          layer.calls.isEmpty ? CallArguments() : layer.calls[call.call].arguments
+        var arguments = layer.calls.isEmpty ? CallArguments() : layer.calls[call.call].arguments
         let training = arguments.keywords["training"]?.constant
         arguments.isTraining = training?.bool ?? training?.int.map { $0 != 0 } ?? isTraining
         if let nested = layer.nested {
@@ -264,8 +261,7 @@ struct KerasGraph: Sendable {
         graph.layers.append(layer)
       }
       graph.nodes.append(
-        Node(
-          name: unique, layer: layer, layerIndex: index, inputs: inputs, arguments: arguments))
+        Node(name: unique, layer: layer, layerIndex: index, inputs: inputs, arguments: arguments))
       return graph.nodes.count - 1
     }
   }

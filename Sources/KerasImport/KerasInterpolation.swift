@@ -105,8 +105,7 @@ enum KerasInterpolation: String, Sendable {
       return exp(-x * x / (2 * sigma * sigma))
     case .mitchellcubic:
       return x > 1
-        ? ((-7.0 / 18 * x + 2) * x - 10.0 / 3) * x + 16.0 / 9
-        : (7.0 / 6 * x - 2) * x * x + 8.0 / 9
+        ? ((-7.0 / 18 * x + 2) * x - 10.0 / 3) * x + 16.0 / 9 : (7.0 / 6 * x - 2) * x * x + 8.0 / 9
     default:
       if x <= 1e-3 { return 1 }
       return radius * sin(.pi * x) * sin(.pi * x / radius) / (.pi * .pi * x * x)

@@ -31,8 +31,7 @@ extension SourceLayer {
   static let dataFormat =
     "`data_format` (Keras 1 `dim_ordering`): wrapped in permutes if it differs"
   static let unrolled = "unrolled steps"
-  static let matrices =
-    "batchedMatmul; before specification 4 repeated, multiplied and summed"
+  static let matrices = "batchedMatmul; before specification 4 repeated, multiplied and summed"
 }
 
 struct WeightSlot: Sendable, Equatable {

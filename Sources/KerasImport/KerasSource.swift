@@ -79,8 +79,7 @@ extension KerasImporter {
           configuration: configuration),
         configuration: configuration,
         weights: try other.map { other in try inFile(other.path) { try other.weights } }
-          ?? file.weights,
-        weightsPath: weightsPath, training: file.training)
+          ?? file.weights, weightsPath: weightsPath, training: file.training)
     }
   }
 

@@ -60,13 +60,9 @@ struct KerasVersion: Sendable {
     if config["batch_input_shape"] != nil { traits.insert(.batchInputShape) }
     if config["ragged"] != nil || config["groups"] != nil { traits.insert(.tensorFlow2) }
     for field in ["use_bias", "kernel_size", "pool_size", "rate", "filters", "units"]
-    where config[field] != nil {
-      traits.insert(.keras2)
-    }
+    where config[field] != nil { traits.insert(.keras2) }
     for field in ["nb_filter", "output_dim", "border_mode", "dim_ordering", "subsample", "p"]
-    where config[field] != nil {
-      traits.insert(.keras1)
-    }
+    where config[field] != nil { traits.insert(.keras1) }
     for layer in config["layers"]?.array ?? config.array ?? [] {
       if layer["inbound_nodes"]?.array?.first?["args"] != nil { traits.insert(.keras3) }
       traits.formUnion(Self.traits(layer, depth: depth + 1))

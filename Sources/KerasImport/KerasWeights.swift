@@ -98,8 +98,7 @@ struct WeightAssignment: Sendable {
     _ message: String, _ layer: ModelDefinition.Layer? = nil, hint: String? = nil
   ) {
     problems.append(
-      ModelError(
-        .mismatch, message, layer: layer?.name, layerClass: layer?.className, hint: hint))
+      ModelError(.mismatch, message, layer: layer?.name, layerClass: layer?.className, hint: hint))
   }
 
   /// - Parameter leftOver: weights that belong to no layer.

@@ -48,9 +48,7 @@ struct KerasWriter: LayerWriting {
     for layer in finish(name, className) where isTrainable {
       let weights =
         (layer.parameters as? Convolution)?.kernel ?? (layer.parameters as? InnerProduct)?.matrix
-      if let weights, weights.quantization == nil {
-        trainableLayers.insert(layer.name)
-      }
+      if let weights, weights.quantization == nil { trainableLayers.insert(layer.name) }
     }
   }
 

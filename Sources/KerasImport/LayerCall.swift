@@ -20,9 +20,7 @@ struct LayerCall: Sendable {
   var arguments = CallArguments()
 
   /// The call with another name and other inputs, for a part of the layer.
-  func with(
-    name: String, inputs: [KerasTensor], weights: [StoredWeight]? = nil
-  ) -> LayerCall {
+  func with(name: String, inputs: [KerasTensor], weights: [StoredWeight]? = nil) -> LayerCall {
     LayerCall(
       name: name, className: className, inputs: inputs, version: version,
       weights: weights ?? self.weights, preferredImage: preferredImage,
@@ -32,9 +30,7 @@ struct LayerCall: Sendable {
   /// The only input.
   var input: KerasTensor {
     get throws {
-      guard inputs.count == 1 else {
-        throw error("it takes one input but gets \(inputs.count)")
-      }
+      guard inputs.count == 1 else { throw error("it takes one input but gets \(inputs.count)") }
       return inputs[0]
     }
   }

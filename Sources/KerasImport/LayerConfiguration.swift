@@ -47,9 +47,7 @@ struct LayerConfiguration: Sendable {
 
   func field(_ names: [String]) -> (name: String, value: JSONValue)? {
     reads.names.formUnion(names)
-    for name in names {
-      if let value = fields[name], !value.isNull { return (name, value) }
-    }
+    for name in names { if let value = fields[name], !value.isNull { return (name, value) } }
     return nil
   }
 
@@ -159,9 +157,7 @@ struct LayerConfiguration: Sendable {
   }
 
   /// `padding` or Keras 1's `border_mode`.
-  enum Border: String, Sendable {
-    case valid, same, full, causal
-  }
+  enum Border: String, Sendable { case valid, same, full, causal }
 
   func border(allowing allowed: [Border] = [.valid, .same]) throws -> Border {
     guard let (name, value) = field("padding", "border_mode") else { return .valid }
@@ -194,7 +190,6 @@ struct LayerConfiguration: Sendable {
   private func error(
     _ code: ModelError.Code, field: String?, _ message: String, hint: String? = nil
   ) -> ModelError {
-    ModelError(
-      code, message, layer: name, layerClass: className, field: field, hint: hint)
+    ModelError(code, message, layer: name, layerClass: className, field: field, hint: hint)
   }
 }

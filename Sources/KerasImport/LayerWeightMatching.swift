@@ -116,8 +116,7 @@ struct LayerWeightMatching {
     }
     guard order.count == stored.count else {
       return assignment.refuse(
-        "its layers need \(order.count) weights, but the file has "
-          + "\(stored.count)", model)
+        "its layers need \(order.count) weights, but the file has " + "\(stored.count)", model)
     }
     var sorted = leaves.map { _ in [(slot: Int, weight: StoredWeight)]() }
     for ((leaf, slot), weight) in zip(order, stored) { sorted[leaf].append((slot, weight)) }

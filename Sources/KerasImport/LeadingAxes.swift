@@ -86,8 +86,7 @@ extension KerasWriter {
       }
     }
     func count(_ axes: some Sequence<Int>) throws -> Int {
-      try checkedProduct(
-        axes.map { $0 == 0 ? windows : sizes[$0 - 1] }, limit: Limits.dimension)
+      try checkedProduct(axes.map { $0 == 0 ? windows : sizes[$0 - 1] }, limit: Limits.dimension)
     }
     // The blocks where they are, and where the next one has to go.
     var present = blocks.sorted { $0.lowerBound < $1.lowerBound }
@@ -98,8 +97,7 @@ extension KerasWriter {
       let name = "\(call.name)__move_\(target)__"
       let split = try reshaped(
         result, to: parts.map { try count($0.joined()) }, name: name + "split__", call)
-      result = relaid(
-        split.reordered([1, 3, 2, 4]), to: .imageSequenceChannelsFirst, for: name)
+      result = relaid(split.reordered([1, 3, 2, 4]), to: .imageSequenceChannelsFirst, for: name)
       present.remove(at: index)
       present.insert(block, at: target)
     }
@@ -193,9 +191,7 @@ extension LayerCall {
 
 extension KerasWriter {
   /// Converts a layer without the sequence axis, which comes first in the layout of its inputs.
-  mutating func stepwise(
-    _ layer: any KerasLayer, _ call: LayerCall
-  ) throws -> [KerasTensor] {
+  mutating func stepwise(_ layer: any KerasLayer, _ call: LayerCall) throws -> [KerasTensor] {
     let steps = call.inputs.lazy.compactMap { $0.shape[1] }.first
     let inputs = call.inputs.map { tensor in
       var input = tensor

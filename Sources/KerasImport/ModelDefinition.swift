@@ -161,8 +161,7 @@ struct ModelDefinitionParser {
     input["batch_shape"] = .array([.null] + sizes.dropFirst().map { $0.map { .int($0) } ?? .null })
     let reference = ModelDefinition.Reference(layer: 0, call: 0, tensor: 0)
     definition.layers = [
-      ModelDefinition.Layer(
-        name: "input", className: "InputLayer", fields: input, calls: []),
+      ModelDefinition.Layer(name: "input", className: "InputLayer", fields: input, calls: []),
       try layer(json, calls: [.init([reference])], nested: nil),
     ]
     definition.inputs = [reference]
@@ -224,8 +223,7 @@ struct ModelDefinitionParser {
     }
     for (index, element) in elements.enumerated() {
       definition.layers.append(
-        try layer(
-          element, calls: try inbound[index].map(adjusted), nested: nested[index]))
+        try layer(element, calls: try inbound[index].map(adjusted), nested: nested[index]))
     }
     definition.inputs = try inputs.map { try adjusted($0, isOutput: true) }
     definition.outputs = try outputs.map { try adjusted($0, isOutput: true) }
@@ -333,8 +331,7 @@ struct ModelDefinitionParser {
     let nested = try model(json)
     let arguments = nested.inputs.map { input in
       let inner = nested.layers[input.layer]
-      return definition.addInput(
-        named: "\(nested.name)_\(inner.name)", shape: inner.declaredShape)
+      return definition.addInput(named: "\(nested.name)_\(inner.name)", shape: inner.declaredShape)
     }
     return definition.add(
       ModelDefinition.Layer(

@@ -25,8 +25,7 @@ struct TensorLayout: Equatable, Sendable {
   static let image = TensorLayout(axes: [.height, .width, .channel])
   static let imageChannelsFirst = TensorLayout(axes: [.channel, .height, .width])
   static let imageSequence = TensorLayout(axes: [.sequence, .height, .width, .channel])
-  static let imageSequenceChannelsFirst = TensorLayout(
-    axes: [.sequence, .channel, .height, .width])
+  static let imageSequenceChannelsFirst = TensorLayout(axes: [.sequence, .channel, .height, .width])
 
   /// The permutation in Core ML's terms (axis `i` of the output is axis `result[i]` of the input)
   /// that converts this layout to `other`, which has as many axes; axes that neither uses stay in

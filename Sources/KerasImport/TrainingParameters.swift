@@ -109,9 +109,7 @@ struct TrainingParameters {
     let batch = Self.parameter(16, among: [1, 16, 32])
     switch optimizer {
     case .sgd(let rate, let momentum):
-      return [
-        10: .message([1: Self.parameter(rate), 2: batch, 3: Self.parameter(momentum)])
-      ]
+      return [10: .message([1: Self.parameter(rate), 2: batch, 3: Self.parameter(momentum)])]
     case .adam(let rate, let beta1, let beta2, let epsilon):
       return [
         11: .message([
@@ -128,9 +126,7 @@ struct TrainingParameters {
     return .message(value == 0 ? [10: range] : [1: .number(value), 10: range])
   }
 
-  private static func parameter(
-    _ value: UInt64, among values: [UInt64]
-  ) -> WireMessage.Value {
+  private static func parameter(_ value: UInt64, among values: [UInt64]) -> WireMessage.Value {
     .message([1: .varint(value), 11: .message([1: .packed(values)])])
   }
 }

@@ -140,8 +140,7 @@ struct KerasModel: Sendable {
             name: (config["name"]?.string ?? "sequential") + "_input", className: "InputLayer",
             fields: .object(fields), calls: [], nested: nil))
       }
-      try add(
-        json, isInput ? [] : [[Reference(layer: layers.count - 1, call: 0, tensor: 0)]])
+      try add(json, isInput ? [] : [[Reference(layer: layers.count - 1, call: 0, tensor: 0)]])
     }
     guard !layers.isEmpty else { throw ModelError(.malformed, "the model has no layers") }
     self.layers = layers

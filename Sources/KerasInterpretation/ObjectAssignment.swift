@@ -8,9 +8,7 @@ import TensorCore
 struct ObjectAssignment {
   private(set) var arrays: [ObjectIdentifier: [DoubleArray]] = [:]
 
-  init(_ root: KerasFile.StoredObject, to model: KerasModel) throws {
-    try assign(root, model)
-  }
+  init(_ root: KerasFile.StoredObject, to model: KerasModel) throws { try assign(root, model) }
 
   private static let lists = [
     "layers", "_layer_checkpoint_dependencies", "_layers", "_self_tracked_trackables",

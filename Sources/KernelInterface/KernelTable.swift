@@ -45,8 +45,7 @@ package protocol KernelTable: Sendable {
   ///
   /// - Parameter channels: the channels to compute. In the last block, lanes beyond the last
   ///   channel are not written.
-  static func generalConvolution(
-    _ a: ConvolutionArguments, groupOutputs: Int, channels: Range<Int>)
+  static func generalConvolution(_ a: ConvolutionArguments, groupOutputs: Int, channels: Range<Int>)
 
   /// Stride 1, from planes to planes, for few output channels; of the epilogue, only the bias is
   /// added.
@@ -123,8 +122,7 @@ package protocol KernelTable: Sendable {
   ///   - extent: size of the output from that pixel on; nothing beyond is written.
   static func pieceOutput(
     products: UnsafePointer<Float>, pointStride: Int, blockStride: Int, tiles: Int,
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
-    epilogue: Epilogue)
+    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent, epilogue: Epilogue)
 
   /// For few output channels, the products of all pieces are computed next to each other and then
   /// added here. For one point and one row of pieces:
@@ -167,8 +165,7 @@ package protocol KernelTable: Sendable {
   ///   - epilogue: the epilogue for this block.
   static func upsampledOutput(
     _ tiles: UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>,
-    pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int,
-    epilogue: Epilogue)
+    pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int, epilogue: Epilogue)
 
   // MARK: Matrices
 

@@ -240,9 +240,7 @@ extension ClassText {
 
   /// The method that computes the formula of the layer's parameters.
   private func answer(_ all: [ClassExpression]) -> [String] {
-    var lines = [
-      "  private func answer(_ inputs: [FormulaArray]) throws -> FormulaArray {"
-    ]
+    var lines = ["  private func answer(_ inputs: [FormulaArray]) throws -> FormulaArray {"]
     for formula in all {
       let statements =
         ["guard inputs.count == \(formula.inputs.count) else { throw Fault.shape([]) }"]

@@ -9,9 +9,7 @@ package struct LayerClass: Sendable {
     package var inputShapes: [[Int]?]
     package var outputShapes: [[Int]?]
 
-    package init(
-      name: String, custom: Custom, inputShapes: [[Int]?], outputShapes: [[Int]?]
-    ) {
+    package init(name: String, custom: Custom, inputShapes: [[Int]?], outputShapes: [[Int]?]) {
       self.name = name
       self.custom = custom
       self.inputShapes = inputShapes
@@ -50,9 +48,7 @@ package struct LayerClass: Sendable {
 extension LayerClass {
   /// A parameter as a property of the class.
   struct Parameter {
-    enum Kind: Equatable {
-      case float, integer, bool, string
-    }
+    enum Kind: Equatable { case float, integer, bool, string }
 
     let key: String
     let property: String

@@ -47,8 +47,7 @@ struct MetalText {
     }
     lines += statements
     lines.append("output.write(half4(\(value)), uint2(gid.xy), gid.z);")
-    return "kernel void \(name)(\n    " + arguments.joined(separator: ",\n    ")
-      + ") {\n  "
+    return "kernel void \(name)(\n    " + arguments.joined(separator: ",\n    ") + ") {\n  "
       + lines.joined(separator: "\n  ") + "\n}\n"
   }
 

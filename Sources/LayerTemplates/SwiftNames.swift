@@ -10,8 +10,7 @@ package struct SwiftNames {
   /// `name` with every character that an identifier cannot have as `_`, and a number behind it where
   /// the result is a word of the language or has been given before.
   package mutating func unique(_ name: String, else empty: String) -> String {
-    var text = String(
-      name.unicodeScalars.prefix(60).map { Self.isPart($0) ? Character($0) : "_" })
+    var text = String(name.unicodeScalars.prefix(60).map { Self.isPart($0) ? Character($0) : "_" })
     if text.allSatisfy({ $0 == "_" }) { text = empty }
     if let first = text.unicodeScalars.first, ("0"..."9").contains(first) {
       text = empty + "_" + text
@@ -48,9 +47,7 @@ package struct SwiftNames {
   package static func comment(_ text: String) -> String { escaped(text) { _ in false } }
 
   /// Characters outside printable ASCII, and `special` ones, by their numbers.
-  private static func escaped(
-    _ text: String, _ special: (Unicode.Scalar) -> Bool
-  ) -> String {
+  private static func escaped(_ text: String, _ special: (Unicode.Scalar) -> Bool) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(2000))).escaping {
       special($0) || $0.value < 0x20 || $0.value > 0x7e ? $0.escape : nil
     }

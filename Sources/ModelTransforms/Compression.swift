@@ -267,7 +267,5 @@ extension Weights {
 
 extension Convolution {
   /// The axis along which the scales of codes may vary; beyond the last one if they may not.
-  package var scaleAxis: Int {
-    isDeconvolution ? (effectiveGroups > 1 ? kernelShape.count : 1) : 0
-  }
+  package var scaleAxis: Int { isDeconvolution ? (effectiveGroups > 1 ? kernelShape.count : 1) : 0 }
 }

@@ -14,9 +14,7 @@ extension Model {
   /// in those of a pipeline's models.
   ///
   /// - Throws: `.mismatch` if there is no such feature.
-  func editingFeature(
-    _ name: String, _ body: (inout FeaturePath) throws -> Void
-  ) throws -> Model {
+  func editingFeature(_ name: String, _ body: (inout FeaturePath) throws -> Void) throws -> Model {
     try require(
       featureNames.contains(name), .mismatch, "the model has no feature '\(name)'",
       hint: "its features are " + featureNames.map { "'\($0)'" }.joined(separator: ", "))

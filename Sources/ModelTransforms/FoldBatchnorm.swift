@@ -116,9 +116,7 @@ extension NeuralNetwork {
 
   /// Inserts a scale layer after each layer in `places`, with the given name and the given input
   /// blob.
-  private mutating func separateScales(
-    _ places: [String: (layer: String, blob: String)]
-  ) throws {
+  private mutating func separateScales(_ places: [String: (layer: String, blob: String)]) throws {
     var index = 0
     while index < layers.count {
       if let place = places[layers[index].name],

@@ -55,8 +55,7 @@ extension Model {
       image.flexibility = .enumerated(
         shapes.filter { $0.count >= 2 }.map { ImageSize($0[$0.count - 1], $0[$0.count - 2]) })
     case .range(let ranges)? where ranges.count >= 2:
-      image.flexibility = .range(
-        width: ranges[ranges.count - 1], height: ranges[ranges.count - 2])
+      image.flexibility = .range(width: ranges[ranges.count - 1], height: ranges[ranges.count - 2])
     default: break
     }
     return image

@@ -114,9 +114,7 @@ struct LinearCodes {
   }
 
   /// Sums over the values and their codes, accumulated in blocks in single-precision vectors.
-  private func sums(
-    _ values: UnsafeBufferPointer<Float>, bits: Int, middle: Double?
-  ) -> Sums {
+  private func sums(_ values: UnsafeBufferPointer<Float>, bits: Int, middle: Double?) -> Sums {
     typealias Lanes = SIMD8<Float>
     let inverses = Lanes(repeating: scale == 0 ? 0 : 1 / scale)
     let scales = Lanes(repeating: scale)

@@ -154,9 +154,7 @@ extension Metadata {
   fileprivate mutating func add(_ other: Metadata?) {
     guard let other else { return }
     for path in [\Metadata.shortDescription, \.versionString, \.author, \.license]
-    where self[keyPath: path].isEmpty {
-      self[keyPath: path] = other[keyPath: path]
-    }
+    where self[keyPath: path].isEmpty { self[keyPath: path] = other[keyPath: path] }
     userDefined.merge(other.userDefined) { own, _ in own }
   }
 }
@@ -190,8 +188,7 @@ extension FeatureDescription {
 extension MILProgram {
   /// Names the weight files anew, so that those of several programs differ.
   fileprivate mutating func moveWeights(to prefix: String) throws {
-    weightFiles = Dictionary(
-      uniqueKeysWithValues: weightFiles.map { ($0.key + prefix, $0.value) })
+    weightFiles = Dictionary(uniqueKeysWithValues: weightFiles.map { ($0.key + prefix, $0.value) })
     for index in functions.indices {
       try functions[index].value?.editBodies { body in
         body.editOperations { operation in

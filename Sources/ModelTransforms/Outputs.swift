@@ -17,8 +17,7 @@ extension Model {
     )
     try require(!featureNames.contains(blob), .mismatch, "'\(blob)' is already a feature")
     var model = self
-    model.description?.output.append(
-      network.arrayFeature(blob, shape: shape, dataType: dataType))
+    model.description?.output.append(network.arrayFeature(blob, shape: shape, dataType: dataType))
     return model
   }
 

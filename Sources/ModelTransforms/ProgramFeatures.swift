@@ -3,9 +3,7 @@ import TensorCore
 
 extension Model {
   /// The program, and in it the function whose interface the model has.
-  private func editingFunction(
-    _ edit: (inout MILFunction) throws -> Void
-  ) throws -> Model {
+  private func editingFunction(_ edit: (inout MILFunction) throws -> Void) throws -> Model {
     guard case .mlProgram(var program)? = type else { return self }
     let name = description?.programFunction ?? "main"
     for index in program.functions.indices where program.functions[index].key == name {
@@ -30,9 +28,7 @@ extension Model {
       var all = names
       // Other values that have one of the new names make way.
       for name in names.values.sorted()
-      where names[name] == nil && function.valueNames.contains(name) {
-        all[name] = pool.take(name)
-      }
+      where names[name] == nil && function.valueNames.contains(name) { all[name] = pool.take(name) }
       function.renameValues(all)
     }
   }
@@ -57,9 +53,7 @@ extension Model {
         }
         guard let tensor = given.outputs.first(where: { $0.name == name })?.type?.tensor,
           tensor.dataType != .string
-        else {
-          throw ModelError(.unsupported, "'\(name)' is not an array of numbers")
-        }
+        else { throw ModelError(.unsupported, "'\(name)' is not an array of numbers") }
         // A size that is known only when the program runs leaves the shape open.
         array.shape = tensor.shape ?? []
         array.dataType = outputType(of: tensor.dataType)

@@ -153,9 +153,7 @@ extension NeuralNetwork {
 
 extension NeuralNetworkLayer {
   /// The names of all blobs that the layer and any networks inside it use.
-  var blobNames: Set<String> {
-    get throws { Set(input + output).union(try innerBlobNames) }
-  }
+  var blobNames: Set<String> { get throws { Set(input + output).union(try innerBlobNames) } }
 
   /// The names of the blobs that networks inside the layer use.
   var innerBlobNames: Set<String> {

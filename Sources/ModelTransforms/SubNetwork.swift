@@ -14,18 +14,14 @@ extension Model {
     from inputs: [String], to outputs: [String], shapes: [String: [Int]],
     dataType: ArrayFeatureType.DataType
   ) throws -> Model {
-    guard var network = neuralNetwork, var description else {
-      throw Self.noNetwork("can be cut")
-    }
+    guard var network = neuralNetwork, var description else { throw Self.noNetwork("can be cut") }
     guard !isUpdatable, network.updateParams == nil else { throw Self.updatableCut }
     let isClassifier = outputs.contains {
       $0 == description.predictedProbabilitiesName || $0 == description.predictedFeatureName
     }
     let wanted = try targets(outputs, network, description)
     let features = Set(description.input.map(\.name))
-    for name in inputs where !features.contains(name) {
-      try network.requireBlob(name)
-    }
+    for name in inputs where !features.contains(name) { try network.requireBlob(name) }
     let kept = try network.layers(computing: Set(wanted), from: Set(inputs))
     for name in inputs where !kept.read.contains(name) {
       throw ModelError(.mismatch, "'\(name)' is not connected to the part")

@@ -12,9 +12,7 @@ package struct CompressionError: Sendable, Equatable {
   package init() {}
 
   /// Σ w² / Σ (w' − w)², not in decibels; infinite if nothing was lost.
-  package var signalToNoise: Double {
-    squaredError == 0 ? .infinity : squaredValues / squaredError
-  }
+  package var signalToNoise: Double { squaredError == 0 ? .infinity : squaredValues / squaredError }
 
   package mutating func add(_ other: CompressionError) {
     squaredError += other.squaredError
@@ -82,8 +80,7 @@ extension Weights {
     case .codes(let bits, let mode):
       try require((1...8).contains(bits), .usage, "\(bits) bits; 1 to 8 are supported")
       if case .table(let table) = mode, table.count != 1 << bits {
-        throw ModelError(
-          .usage, "a table of \(table.count) values; \(1 << bits) are needed")
+        throw ModelError(.usage, "a table of \(table.count) values; \(1 << bits) are needed")
       }
       (result.rawValue, result.quantization) = try values.contiguous()
         .withUnsafeBytes { bytes in
@@ -147,9 +144,7 @@ extension Weights {
     var gathered = [Float](repeating: 0, count: runs > 1 ? runs * run : 0)
     var gatheredCodes = [UInt8](repeating: 0, count: gathered.count)
     for channel in 0..<channels {
-      func encode(
-        _ values: UnsafeBufferPointer<Float>, _ codes: UnsafeMutablePointer<UInt8>
-      ) {
+      func encode(_ values: UnsafeBufferPointer<Float>, _ codes: UnsafeMutablePointer<UInt8>) {
         let linear = LinearCodes(
           values, bits: bits, isSymmetric: isSymmetric, choice: choice, isHalf: isHalf)
         linear.write(values, bits: bits, to: codes)
@@ -162,9 +157,7 @@ extension Weights {
         continue
       }
       for position in gathered.indices {
-        gathered[position] =
-          values[
-            (position / run * channels + channel) * run + position % run]
+        gathered[position] = values[(position / run * channels + channel) * run + position % run]
       }
       gathered.withUnsafeBufferPointer { values in
         gatheredCodes.withUnsafeMutableBufferPointer { codes in
@@ -188,9 +181,7 @@ private func alignedFloats(
     return (UnsafeBufferPointer(start: nil, count: 0), nil)
   }
   if Int(bitPattern: base) % MemoryLayout<Float>.alignment == 0 {
-    return (
-      UnsafeBufferPointer(start: base.assumingMemoryBound(to: Float.self), count: count), nil
-    )
+    return (UnsafeBufferPointer(start: base.assumingMemoryBound(to: Float.self), count: count), nil)
   }
   let copy = try AlignedBuffer(checkedByteCount: count * 4)
   copy.pointer.copyMemory(from: base, byteCount: count * 4)

@@ -33,9 +33,7 @@ public final class CompiledModel: Sendable {
   public var memoryBytes: Int { network.packedWeightBytes + network.arenaBytes }
 
   /// Runs a network that has one input on an image.
-  public func predict(_ image: Image) throws -> NetworkPrediction {
-    try predict(.image(image))
-  }
+  public func predict(_ image: Image) throws -> NetworkPrediction { try predict(.image(image)) }
 
   /// Runs a network that has one input on numbers `[height, width, channels]`.
   public func predict(_ floats: [Float]) throws -> NetworkPrediction {

@@ -32,9 +32,7 @@ struct BoundInput: Sendable {
   }
 
   /// `[1, 1, C, H, W]`.
-  func blob(
-    _ value: InputValue, crop: Resize.Crop?, _ interface: ModelInterface
-  ) throws -> Tensor {
+  func blob(_ value: InputValue, crop: Resize.Crop?, _ interface: ModelInterface) throws -> Tensor {
     do {
       switch (kind, value) {
       case (.array(let shape), .floats(let floats)):

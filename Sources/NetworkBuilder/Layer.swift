@@ -116,16 +116,12 @@ struct LayerScope {
   /// - Parameters:
   ///   - shape: the axes in the order in which the values are given.
   ///   - fanIn: inputs per output.
-  func weights(
-    _ kind: WeightKind, _ shape: [Int], fanIn: Int
-  ) throws -> FloatValues {
+  func weights(_ kind: WeightKind, _ shape: [Int], fanIn: Int) throws -> FloatValues {
     try document.weights(weightName, kind, shape, fanIn: fanIn)
   }
 
   /// Adds the activation, if there is one.
-  func activate(
-    _ activation: Activation, _ input: WrittenTensor
-  ) throws -> WrittenTensor {
+  func activate(_ activation: Activation, _ input: WrittenTensor) throws -> WrittenTensor {
     guard let (parameters, suffix) = activation.parameters else { return input }
     return append(parameters, [input], shape: input.shape, suffix: suffix)
   }

@@ -28,9 +28,7 @@ public struct Network: Sendable {
   private var kept: [NetworkTensor] = []
 
   /// A network with one input and one output.
-  public init(input: Input, output: NetworkTensor) {
-    self.init(inputs: [input], outputs: [output])
-  }
+  public init(input: Input, output: NetworkTensor) { self.init(inputs: [input], outputs: [output]) }
 
   /// A network with several inputs or outputs.
   ///
@@ -61,9 +59,7 @@ public struct Network: Sendable {
   /// - Parameter customLayers: implementations that compute the output shape of a ``Custom`` layer.
   /// - Throws: `ModelError` with the layer, if a size is unknown, shapes do not fit, or weights
   ///   have the wrong length.
-  public func model(
-    weights: WeightSource, customLayers: [CustomLayerType] = []
-  ) throws -> Model {
+  public func model(weights: WeightSource, customLayers: [CustomLayerType] = []) throws -> Model {
     try written(weights, Self.registry(customLayers)).model
   }
 

@@ -36,9 +36,7 @@ public class NetworkTensor: @unchecked Sendable {
 public final class Input: NetworkTensor, @unchecked Sendable {
   /// - Parameter name: the name of the input in the model; the default is `input` if it is the only
   ///   one.
-  public init(
-    width: Int? = nil, height: Int? = nil, channels: Int? = nil, name: String? = nil
-  ) {
+  public init(width: Int? = nil, height: Int? = nil, channels: Int? = nil, name: String? = nil) {
     super.init(.input(name: name, TensorShape(height: height, width: width, channels: channels)))
   }
 }

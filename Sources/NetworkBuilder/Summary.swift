@@ -6,10 +6,7 @@ extension WrittenNetwork {
     let cells =
       [["layer", "type", "output", "parameters"]]
       + rows.map {
-        [
-          $0.name, $0.type, $0.shape.description,
-          $0.parameterCount.map(Self.grouped) ?? "(shared)",
-        ]
+        [$0.name, $0.type, $0.shape.description, $0.parameterCount.map(Self.grouped) ?? "(shared)"]
       }
     let widths = (0..<4).map { column in cells.map { $0[column].count }.max() ?? 0 }
     let lines = cells.map { row in

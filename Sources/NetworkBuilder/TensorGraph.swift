@@ -87,9 +87,7 @@ struct TensorGraph {
 }
 
 extension NetworkTensor {
-  var parents: [NetworkTensor] {
-    if case .layer(_, let tensors) = source { tensors } else { [] }
-  }
+  var parents: [NetworkTensor] { if case .layer(_, let tensors) = source { tensors } else { [] } }
 
   /// The name given to an input.
   fileprivate var ownName: String? {

@@ -95,9 +95,7 @@ struct WrittenNetwork {
   }
 
   /// How each input is used: directly by layers, and by resizes.
-  private static func featureCounts(
-    _ graph: TensorGraph
-  ) -> [Int: (isDirect: Bool, resizes: Int)] {
+  private static func featureCounts(_ graph: TensorGraph) -> [Int: (isDirect: Bool, resizes: Int)] {
     var counts: [Int: (isDirect: Bool, resizes: Int)] = [:]
     for tensor in graph.tensors {
       for parent in tensor.parents where parent.isInput {

@@ -157,9 +157,7 @@ struct ExportedOperation {
   }
 
   /// A list of integers as an input.
-  func list(_ values: [Int]) throws -> GraphValue {
-    try integers(values, [values.count])
-  }
+  func list(_ values: [Int]) throws -> GraphValue { try integers(values, [values.count]) }
 
   func integers(_ values: [Int], _ shape: [Int]) throws -> GraphValue {
     try program.initializer(MILElements(values, shape, .int64), name: "\(name)_list")

@@ -66,9 +66,7 @@ private struct ONNXExport {
     var graph = ONNXGraph()
     graph.name = "main"
     var defaults: Set<String> = []
-    for input in function.inputs {
-      graph.inputs.append(try self.input(input, writer, &defaults))
-    }
+    for input in function.inputs { graph.inputs.append(try self.input(input, writer, &defaults)) }
     try writer.write(block)
     for output in block.outputs {
       guard let value = writer.find(output) ?? (try? writer.value(output)) else { continue }

@@ -178,9 +178,7 @@ package struct ONNXType: SpecificationMessage {
 
   package init() {}
 
-  package static let fields: Fields = [
-    .choice(\.tensor, [.message("tensor_type", { $0 }, { $0 })])
-  ]
+  package static let fields: Fields = [.choice(\.tensor, [.message("tensor_type", { $0 }, { $0 })])]
 }
 
 package struct ONNXTensorType: SpecificationMessage {

@@ -75,8 +75,7 @@ final class ProgramWriter {
     case .int4, .uint4:
       var codes = try elements.ints().map { UInt8(truncatingIfNeeded: $0) & 15 }
       if codes.count % 2 == 1 { codes.append(0) }
-      data = Bytes(
-        stride(from: 0, to: codes.count, by: 2).map { codes[$0] | codes[$0 + 1] << 4 })
+      data = Bytes(stride(from: 0, to: codes.count, by: 2).map { codes[$0] | codes[$0 + 1] << 4 })
     }
     return GraphValue(
       name: try graph.initializer(data, type, elements.shape, name: name), type: elements.type,

@@ -161,8 +161,7 @@ struct ConstantExpression {
     let blockShape = count > 1 ? blocks : [Int](repeating: 1, count: shape.count)
     let type: MILDataType = isSigned ? .int8 : bits <= 4 ? .uint4 : .uint8
     let bytes =
-      type == .uint4
-      ? Self.packed(codes, bits: 4) : codes.map { UInt8(truncatingIfNeeded: $0) }
+      type == .uint4 ? Self.packed(codes, bits: 4) : codes.map { UInt8(truncatingIfNeeded: $0) }
     return try expand(
       "constexpr_blockwise_shift_scale",
       [

@@ -45,8 +45,7 @@ extension NetworkLowering {
         let results = try names.map { name in
           // Blobs that only the other network writes are zeros.
           let other = inside.first { $0.shapes[name] != nil } ?? inferred
-          return try inner.blobs[name] == nil
-            ? zeros(name, label, other) : result(name, inner)
+          return try inner.blobs[name] == nil ? zeros(name, label, other) : result(name, inner)
         }
         outputs.append(results.map { ($0.type, $0.shape) })
         return results
@@ -89,8 +88,7 @@ extension NetworkLowering {
     }
     let initial = try names.map { name in
       // Blobs that only the loop writes start as zeros.
-      try scope.blobs[name] == nil
-        ? zeros(name, label, bodyShapes) : result(name, scope)
+      try scope.blobs[name] == nil ? zeros(name, label, bodyShapes) : result(name, scope)
     }
 
     /// A block with its own variables, starting with the iteration count.

@@ -9,9 +9,7 @@ protocol OperationLayer: LayerParameters {
 }
 
 /// A layer with one output.
-protocol OneResultLayer: OperationLayer {
-  func operation(_ layer: LayerCall) throws -> Variable
-}
+protocol OneResultLayer: OperationLayer { func operation(_ layer: LayerCall) throws -> Variable }
 
 extension OneResultLayer {
   func operations(_ layer: LayerCall) throws -> [Variable] { [try operation(layer)] }
@@ -40,9 +38,7 @@ struct LayerCall {
   // MARK: - Inputs
 
   /// The input's elements as numbers of the layer's type.
-  func number(_ index: Int = 0) throws -> Variable {
-    try builder.cast(input(index), to: type)
-  }
+  func number(_ index: Int = 0) throws -> Variable { try builder.cast(input(index), to: type) }
 
   /// The unchanged input.
   func input(_ index: Int) throws -> Variable {
@@ -173,9 +169,7 @@ struct LayerCall {
     _ weights: Weights?, _ shape: [Int], _ field: String, channelAxis: Int = 0,
     transposed axes: [Int]? = nil, newShape: [Int]? = nil
   ) throws -> Variable {
-    guard let weights else {
-      throw ModelError(.malformed, "the weights are missing", field: field)
-    }
+    guard let weights else { throw ModelError(.malformed, "the weights are missing", field: field) }
     return try inField(field) {
       try WeightConstant(
         weights: weights, shape: shape, channelAxis: channelAxis, axes: axes, newShape: newShape
@@ -185,9 +179,7 @@ struct LayerCall {
 
   /// The values of a weight.
   func values(_ weights: Weights?, _ shape: [Int], _ field: String) throws -> [Float] {
-    guard let weights else {
-      throw ModelError(.malformed, "the weights are missing", field: field)
-    }
+    guard let weights else { throw ModelError(.malformed, "the weights are missing", field: field) }
     return try inField(field) { try weights.values(shape: shape).array() }
   }
 

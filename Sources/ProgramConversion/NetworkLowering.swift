@@ -26,9 +26,7 @@ struct NetworkLowering {
   let options: ProgramOptions
 
   /// Adds the operations of all layers, and records the layers that have none.
-  func lower(
-    _ network: NeuralNetwork, _ scope: inout Scope, _ failures: inout [Failure]
-  ) throws {
+  func lower(_ network: NeuralNetwork, _ scope: inout Scope, _ failures: inout [Failure]) throws {
     let layers = network.layers
     for (index, layer) in layers.enumerated() {
       let type = layer.parameters?.specificationTypeName ?? ""

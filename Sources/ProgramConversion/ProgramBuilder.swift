@@ -227,9 +227,7 @@ final class ProgramBuilder {
   }
 
   /// The elements as stored in the weight file.
-  func stored(
-    _ bytes: Bytes, _ type: MILDataType, _ shape: [Int], count: Int
-  ) throws -> MILValue {
+  func stored(_ bytes: Bytes, _ type: MILDataType, _ shape: [Int], count: Int) throws -> MILValue {
     let offset = try weights.append(bytes, type, count: count)
     return MILValue(type, shape, file: weightFile, offset: offset)
   }

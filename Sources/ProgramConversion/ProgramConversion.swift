@@ -42,9 +42,7 @@ extension Model {
   /// - Throws: `.unsupported` with all layers that no operation can express; `.mismatch` for models
   ///   that are not networks.
   package func mlProgram(_ options: ProgramOptions = ProgramOptions()) throws -> Model {
-    if case .mlProgram? = type {
-      throw ModelError(.mismatch, "the model is an ML Program already")
-    }
+    if case .mlProgram? = type { throw ModelError(.mismatch, "the model is an ML Program already") }
     let names = namesInProgram
     if !names.isEmpty { return try renamingFeatures(names).mlProgram(options) }
     if var pipeline = type?.pipeline {
@@ -124,9 +122,7 @@ extension Model {
 }
 
 /// Thrown if no target was requested and an operation needs a newer one.
-struct NewerTargetNeeded: Error {
-  var target: ProgramTarget
-}
+struct NewerTargetNeeded: Error { var target: ProgramTarget }
 
 /// The conversion of one network.
 private struct ProgramConversion {
@@ -150,8 +146,7 @@ private struct ProgramConversion {
 
   func program() throws -> (model: Model, hasAnyLength: Bool) {
     try checkCustomLayers()
-    var interface = try ProgramInterface(
-      model, network, builder, probe, options)
+    var interface = try ProgramInterface(model, network, builder, probe, options)
     let blobs = try interface.inputs(network.preprocessing)
     let inferred = network.inferredShapes(
       inputs: interface.inputShapes, custom: options.customLayers.outputShapes(of:_:))

@@ -185,9 +185,7 @@ struct ProgramInterface {
   }
 
   private static func anyLength(_ input: String, _ hint: String) -> ModelError {
-    ModelError(
-      .unsupported, "a sequence of any length", field: "input '\(input)'",
-      hint: hint)
+    ModelError(.unsupported, "a sequence of any length", field: "input '\(input)'", hint: hint)
   }
 
   private func recorded(_ prefix: String, _ feature: String) -> String? {
@@ -291,9 +289,7 @@ struct ProgramInterface {
     let mark = builder.operations.count
     var result = try make()
     if result.name == name { return name }
-    if !builder.wrote(result, since: mark) {
-      result = try builder.copy(result, name)
-    }
+    if !builder.wrote(result, since: mark) { result = try builder.copy(result, name) }
     release(name, &blobs)
     return builder.rename(result, to: name).name
   }
@@ -310,9 +306,7 @@ struct ProgramInterface {
     _ classifier: NeuralNetworkClassifier, _ blobs: inout [String: Variable]
   ) throws -> [String] {
     let outputs = [description.predictedFeatureName, description.predictedProbabilitiesName]
-    for name in outputs where !name.isEmpty {
-      release(name, &blobs)
-    }
+    for name in outputs where !name.isEmpty { release(name, &blobs) }
     guard let blob = classifier.probabilitiesBlob, let variable = blobs[blob] else {
       throw ModelError(.malformed, "no layer produces the probabilities")
     }

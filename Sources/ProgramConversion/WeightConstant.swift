@@ -68,9 +68,7 @@ struct WeightConstant {
       return ConstantExpression(shape: stack, storage: .half(values.map(Half.bits)), type: type)
     }
     guard tables.count == parts.count || scales.count == rows * parts.count else { return nil }
-    for part in parts {
-      all += part.codes(bits: form.bits, count: count, isSigned: form.isSigned)
-    }
+    for part in parts { all += part.codes(bits: form.bits, count: count, isSigned: form.isSigned) }
     let entries = parts.count << form.bits
     if !tables.isEmpty, builder.target < .iOS18, entries <= 256 {
       // Older systems have one table for a weight, in which those of the parts follow one another.

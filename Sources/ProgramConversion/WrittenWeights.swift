@@ -26,9 +26,7 @@ extension [CompressedLayer] {
     return result
   }
 
-  private func measuredLayers(
-    _ written: Model, _ original: Model
-  ) throws -> [CompressedLayer] {
+  private func measuredLayers(_ written: Model, _ original: Model) throws -> [CompressedLayer] {
     func layers(_ model: Model) -> [NeuralNetworkLayer] {
       model.networks.flatMap { $0.model.neuralNetwork?.layers ?? [] }
         .filter { $0.parameters?.weights.isEmpty == false }

@@ -157,9 +157,7 @@ package struct ProgramText {
   }
 
   /// The type of a constant, and the location of its elements.
-  private func long(_ value: MILValue) -> String {
-    "\(Self.type(value.type))(\(place(value)))"
-  }
+  private func long(_ value: MILValue) -> String { "\(Self.type(value.type))(\(place(value)))" }
 
   private func place(_ value: MILValue) -> String {
     guard case .file(let place)? = value.content else { return "…" }

@@ -75,9 +75,7 @@ extension OperationCall {
   }
 
   /// Resizes the last axes.
-  func resized(
-    _ x: ProgramValue, _ sizes: [Int], _ grid: SamplingGrid
-  ) throws -> ProgramValue {
+  func resized(_ x: ProgramValue, _ sizes: [Int], _ grid: SamplingGrid) throws -> ProgramValue {
     try requireSizes(sizes, x)
     if x.rank >= 3, sizes.count == 2, let method = grid.method {
       var layer = ResizeBilinear()

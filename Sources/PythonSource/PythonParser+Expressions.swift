@@ -235,8 +235,7 @@ extension PythonParser {
       guard let index = bounds[0] else { throw unexpected("an index") }
       return index
     }
-    return try node(
-      .slice(bounds[0], bounds[1], bounds[2]), position, bounds.compactMap { $0 })
+    return try node(.slice(bounds[0], bounds[1], bounds[2]), position, bounds.compactMap { $0 })
   }
 
   // MARK: Values
@@ -315,8 +314,7 @@ extension PythonParser {
     try expect("}")
     guard elements.isEmpty || members.isEmpty else { throw unexpected("a key and a value") }
     return elements.isEmpty
-      ? try node(
-        .dictionary(members), position, members.map(\.value) + members.compactMap(\.key))
+      ? try node(.dictionary(members), position, members.map(\.value) + members.compactMap(\.key))
       : try node(.set(elements), position, elements)
   }
 
@@ -356,8 +354,7 @@ extension PythonParser {
       value = nil
     }
     guard let value else {
-      throw ModelError(
-        .malformed, "\(word.position): '\(word.text.prefix(40))' is not a number")
+      throw ModelError(.malformed, "\(word.position): '\(word.text.prefix(40))' is not a number")
     }
     return .int(value)
   }

@@ -139,14 +139,12 @@ struct PythonParser {
       return .branch(branches, otherwise: try takes("else") ? block() : [])
     }
     if takes("while") {
-      return .whileLoop(
-        try assignable(), try block(), otherwise: try takes("else") ? block() : [])
+      return .whileLoop(try assignable(), try block(), otherwise: try takes("else") ? block() : [])
     }
     if takes("for") {
       let target = try targets()
       try expect("in")
-      return .forLoop(
-        target, try list(), try block(), otherwise: try takes("else") ? block() : [])
+      return .forLoop(target, try list(), try block(), otherwise: try takes("else") ? block() : [])
     }
     if takes("try") { return try attempt() }
     if takes("with") { return try with() }
@@ -201,9 +199,7 @@ struct PythonParser {
         parameters.append(PythonParameter(form: .members, name: try name()))
       } else if takes("*") {
         form = .keywordOnly
-        if !sees(",") {
-          parameters.append(PythonParameter(form: .elements, name: try name()))
-        }
+        if !sees(",") { parameters.append(PythonParameter(form: .elements, name: try name())) }
       } else {
         parameters.append(PythonParameter(form: form, name: try name()))
       }
@@ -345,9 +341,7 @@ struct PythonParser {
 
   private mutating func names() throws -> [String] { try commaSeparated { try $0.name() } }
 
-  private mutating func commaSeparated<Part>(
-    _ part: (inout Self) throws -> Part
-  ) throws -> [Part] {
+  private mutating func commaSeparated<Part>(_ part: (inout Self) throws -> Part) throws -> [Part] {
     var parts = [try part(&self)]
     while takes(","), !endsStatement, !sees(")") { parts.append(try part(&self)) }
     return parts

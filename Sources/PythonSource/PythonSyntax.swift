@@ -156,8 +156,7 @@ package struct PythonModule: Sendable {
 
   /// - Throws: an error with line and column for what is not Python 2.7 or 3.
   package init(parsing text: [UInt8]) throws {
-    try require(
-      text.count <= PythonTokens.byteLimit, .limitExceeded, "it has \(text.count) bytes")
+    try require(text.count <= PythonTokens.byteLimit, .limitExceeded, "it has \(text.count) bytes")
     var parser = PythonParser(try PythonTokens(text, at: .init(line: 1, column: 1)).tokens)
     statements = try parser.file()
     dividesWhole = parser.isPython2 && !parser.dividesExactly

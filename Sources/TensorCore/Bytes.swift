@@ -33,8 +33,7 @@ public struct Bytes: @unchecked Sendable {
   /// The bytes of `range`, sharing the owner. Precondition: `range` is within bounds.
   public subscript(range: Range<Int>) -> Bytes {
     precondition(range.lowerBound >= 0 && range.upperBound <= count)
-    return Bytes(
-      base: base.map { $0 + range.lowerBound }, count: range.count, owner: owner)
+    return Bytes(base: base.map { $0 + range.lowerBound }, count: range.count, owner: owner)
   }
 
   /// Calls `body` with the bytes, which are valid only during the call.
@@ -63,7 +62,6 @@ public struct Bytes: @unchecked Sendable {
 extension Bytes: Equatable {
   /// Whether both hold the same bytes, regardless of their owners.
   public static func == (a: Bytes, b: Bytes) -> Bool {
-    a.count == b.count
-      && a.withUnsafeBytes { x in b.withUnsafeBytes { y in x.elementsEqual(y) } }
+    a.count == b.count && a.withUnsafeBytes { x in b.withUnsafeBytes { y in x.elementsEqual(y) } }
   }
 }

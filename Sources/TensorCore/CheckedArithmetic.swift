@@ -5,8 +5,7 @@ package func checkedProduct(_ sizes: some Sequence<Int>, limit: Int = Int.max) t
     guard size >= 0 else { throw ModelError(.malformed, "negative size \(size)") }
     let (next, overflow) = product.multipliedReportingOverflow(by: size)
     guard !overflow, next <= limit else {
-      throw ModelError(
-        .limitExceeded, "the size \(Array(sizes)) exceeds the limit of \(limit)")
+      throw ModelError(.limitExceeded, "the size \(Array(sizes)) exceeds the limit of \(limit)")
     }
     product = next
   }
@@ -19,8 +18,7 @@ package func checkedSum(_ sizes: some Sequence<Int>, limit: Int = Int.max) throw
   for size in sizes {
     let (next, overflow) = sum.addingReportingOverflow(size)
     guard !overflow, next <= limit else {
-      throw ModelError(
-        .limitExceeded, "the total of \(Array(sizes)) exceeds the limit of \(limit)")
+      throw ModelError(.limitExceeded, "the total of \(Array(sizes)) exceeds the limit of \(limit)")
     }
     sum = next
   }

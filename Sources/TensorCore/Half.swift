@@ -45,9 +45,7 @@ package enum Half {
       // The last bit of the sum is worth 2⁻²⁴, as that of a subnormal half.
       return value + 0x1.8p28 - 0x1.8p28
     }
-    guard magnitude < 65520 else {
-      return value.isNaN ? value : value < 0 ? -.infinity : .infinity
-    }
+    guard magnitude < 65520 else { return value.isNaN ? value : value < 0 ? -.infinity : .infinity }
     let isOdd = (value.bitPattern >> 42) & 1
     return Double(bitPattern: (value.bitPattern &+ (1 << 41 - 1) &+ isOdd) & ~(1 << 42 - 1))
   }

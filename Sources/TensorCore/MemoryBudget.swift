@@ -25,9 +25,7 @@ package enum MemoryBudget {
   }
 
   /// Counts the bytes of an input.
-  package static func addInput(_ byteCount: Int) {
-    inputs.add(byteCount, ordering: .relaxed)
-  }
+  package static func addInput(_ byteCount: Int) { inputs.add(byteCount, ordering: .relaxed) }
 
   /// Bytes that all buffers hold.
   static let used = Atomic<Int>(0)
@@ -72,8 +70,7 @@ package enum MemoryBudget {
   /// The error for what needs more than `limit`.
   package static func refusal(_ need: String, limit: Int) -> ModelError {
     let reason =
-      limit == inputLimit
-      ? " for inputs of \(inputs.load(ordering: .relaxed)) bytes" : ""
+      limit == inputLimit ? " for inputs of \(inputs.load(ordering: .relaxed)) bytes" : ""
     return ModelError(
       .outOfMemory, "\(need), but \(limit) are allowed\(reason)",
       hint: "\(setting: "maxMemory") allows more")

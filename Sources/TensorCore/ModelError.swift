@@ -113,8 +113,7 @@ extension ModelError: CustomStringConvertible {
   /// subject of a message that begins with `is`.
   public var description: String {
     let layerText = layer.map {
-      "layer '\($0.escapingControls())'"
-        + (layerClass.map { " (\($0.escapingControls()))" } ?? "")
+      "layer '\($0.escapingControls())'" + (layerClass.map { " (\($0.escapingControls()))" } ?? "")
     }
     let subject = [file?.escapingControls(), layerText, field?.escapingControls()]
       .compactMap { $0 }.joined(separator: ": ")

@@ -60,8 +60,7 @@ struct StridedReader {
       if position < firstWhole * size { part(upTo: firstWhole * size) }
       if axis == nearAxis, stride == 1 {
         slabs(
-          axis, firstWhole..<lastWhole, offset: offset,
-          to: target + (position - range.lowerBound))
+          axis, firstWhole..<lastWhole, offset: offset, to: target + (position - range.lowerBound))
         position = lastWhole * size
       } else {
         while position < lastWhole * size { part(upTo: position + size) }
@@ -163,8 +162,7 @@ private struct Tile {
       let to = target + index &* targetStride
       if rowCount == Self.side {
         UnsafeMutableRawPointer(to).storeBytes(
-          of: UnsafeRawPointer(from).loadUnaligned(as: SIMD16<Float>.self),
-          as: SIMD16<Float>.self)
+          of: UnsafeRawPointer(from).loadUnaligned(as: SIMD16<Float>.self), as: SIMD16<Float>.self)
       } else {
         to.update(from: from, count: rowCount)
       }

@@ -31,11 +31,11 @@ import Testing
       do {
         let file = try MappedFile.read(path)
         let image = try Image(decoding: file)
-        let turned = try image.turned(Orientation(of: file))
-        let (rgb, grey, seen) = try (image.rgb(), image.grayscale(), turned.rgb())
+        let rotated = try image.rotated(Orientation(of: file))
+        let (rgb, grey, seen) = try (image.rgb(), image.grayscale(), rotated.rgb())
         let found = [
-          "\(image.width)", "\(image.height)", sum(rgb), sum(grey), "\(turned.width)",
-          "\(turned.height)", sum(seen),
+          "\(image.width)", "\(image.height)", sum(rgb), sum(grey), "\(rotated.width)",
+          "\(rotated.height)", sum(seen),
         ]
         #expect(found == Array(fields[1...]), "\(line)")
       } catch {

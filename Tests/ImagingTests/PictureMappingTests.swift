@@ -10,14 +10,14 @@ import Testing
     let (width, height, column, row) = (5, 3, 3, 0)
     var samples = [UInt8](repeating: 0, count: width * height)
     samples[row * width + column] = 255
-    let turned = try Image(
+    let rotated = try Image(
       width: width, height: height, channelCount: 1, samples: Bytes(samples)
-    ).turned(orientation)
-    let place = try #require(turned.samples.array(of: UInt8.self).firstIndex(of: 255))
+    ).rotated(orientation)
+    let place = try #require(rotated.samples.array(of: UInt8.self).firstIndex(of: 255))
     let mapping = try ImageMapping(
-      of: (turned.width, turned.height), width: turned.width, height: turned.height,
+      of: (rotated.width, rotated.height), width: rotated.width, height: rotated.height,
       ImageOptions(), orientation: orientation)
-    let (x, y) = (place % turned.width, place / turned.width)
+    let (x, y) = (place % rotated.width, place / rotated.width)
     let point = mapping.rotatedPoint(Double(x) + 0.5, Double(y) + 0.5)
     let stored = mapping.storedPoint(point.x, point.y)
     #expect(stored == (Double(column) + 0.5, Double(row) + 0.5))

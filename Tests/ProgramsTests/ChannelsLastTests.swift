@@ -25,7 +25,7 @@ struct ChannelsLastTests {
       return entry
     }
     let rule = try #require(operationRulesByName[operation])
-    return try rule.lower(MILOperationCall(operation: call, lowering: lowering))[0]
+    return try rule.lower(OperationCall(operation: call, lowering: lowering))[0]
   }
 
   /// The layers between the input and a value, each of which has one input.

@@ -27,7 +27,7 @@ struct EmptyArrayTests {
       return entry
     }
     let rule = try #require(operationRulesByName[operation])
-    let value = try rule.lower(MILOperationCall(operation: call, lowering: lowering))[0]
+    let value = try rule.lower(OperationCall(operation: call, lowering: lowering))[0]
     return (value.shape, try #require(try lowering.elements(value)).floats())
   }
 

@@ -40,9 +40,7 @@ extension CaffeWriter {
     return add(name, ConcatND().with(\.axis, axis), blobs)
   }
 
-  mutating func gathered(
-    _ blob: String, _ places: String, axis: Int, _ name: String
-  ) -> String {
+  mutating func gathered(_ blob: String, _ places: String, axis: Int, _ name: String) -> String {
     return add(name, Gather().with(\.axis, axis), [blob, places])
   }
 

@@ -138,8 +138,7 @@ extension LayerCall {
   fileprivate func joinedAxis(_ settings: String, legacy: String = "axis") throws -> Int {
     let parameters = self.parameters(settings)
     let field = parameters.has(legacy) ? legacy : "axis"
-    return try input.axis(
-      parameters.int(field), "\(parameters.path).\(field)", of: self)
+    return try input.axis(parameters.int(field), "\(parameters.path).\(field)", of: self)
   }
 }
 

@@ -101,8 +101,7 @@ extension ConvolutionSettings {
     if padding[0] > 0 {
       let zeros = try network.constant(
         [channels * padding[0], height, width], value: 0, layer.part("zeros"))
-      stack = network.joined(
-        [zeros, stack, zeros], alongSequence: false, layer.part("padded"))
+      stack = network.joined([zeros, stack, zeros], alongSequence: false, layer.part("padded"))
       padded += 2 * padding[0]
     }
     let windows = (0..<planes).map { step in
@@ -114,8 +113,7 @@ extension ConvolutionSettings {
           ? stack : network.slice(stack, range, layer.part("window\(step)"))
       }
       let slices = parts.map {
-        network.slice(
-          stack, $0 * channels..<($0 + 1) * channels, layer.part("window\(step)_\($0)"))
+        network.slice(stack, $0 * channels..<($0 + 1) * channels, layer.part("window\(step)_\($0)"))
       }
       return network.joined(slices, alongSequence: false, layer.part("window\(step)"))
     }
@@ -126,8 +124,7 @@ extension ConvolutionSettings {
     convolution.kernelChannels = try checkedProduct([channels, kernel[0]], limit: Limits.dimension)
     convolution.nGroups = 1
     // [outputs, C, D, H, W] to [outputs, D · C, H, W]
-    convolution.kernel = Weights(
-      try denseWeights().transposed([0, 2, 1, 3, 4]))
+    convolution.kernel = Weights(try denseWeights().transposed([0, 2, 1, 3, 4]))
     convolution.bias = try bias()
     let result = network.add(name, convolution, [items], to: top)
     let leading = CaffeTensor.leadingAxes(channelAxis)

@@ -40,9 +40,7 @@ struct ConvolutionSettings: Sendable {
     func sizes(_ field: String, _ name: String, default standard: Int?, atLeast minimum: Int)
       throws -> [Int]
     {
-      if count == 2 {
-        return try parameters.pair(field, name, default: standard, atLeast: minimum)
-      }
+      if count == 2 { return try parameters.pair(field, name, default: standard, atLeast: minimum) }
       let values = try parameters.ints(field, atLeast: minimum)
       if values.count == count { return values }
       if let value = values.first ?? standard, values.count <= 1 {
@@ -100,8 +98,7 @@ struct ConvolutionSettings: Sendable {
       count: try computedCount([outputs, channels, area], limit: Limits.computedElements))
     for output in 0..<outputs {
       let start = output * channels * area + output / own * run
-      result.replaceSubrange(
-        start..<start + run, with: source[output * run..<(output + 1) * run])
+      result.replaceSubrange(start..<start + run, with: source[output * run..<(output + 1) * run])
     }
     return FloatValues(result).shaped([outputs, channels] + kernel)
   }

@@ -25,9 +25,7 @@ enum CropLayer: CaffeLayerConverter {
       "its bottoms \(input.shapeText) and \(layer.inputs[1].shapeText) have different ranks")
     let axis = try input.axis(parameters.int("axis"), "crop_param.axis", of: layer)
     var offsets = try parameters.ints("offset", atLeast: 0)
-    if offsets.count < 2 {
-      offsets = [Int](repeating: offsets.first ?? 0, count: rank - axis)
-    }
+    if offsets.count < 2 { offsets = [Int](repeating: offsets.first ?? 0, count: rank - axis) }
     try parameters.require(
       offsets.count == rank - axis, "offset", "\(offsets.count) offsets for \(rank - axis) axes")
     let ranges = try zip(axis..<rank, offsets).map { axis, offset in
@@ -53,8 +51,7 @@ enum CropLayer: CaffeLayerConverter {
     }
     var result = input
     for (index, range) in ranges.enumerated() {
-      result = network.sliced(
-        result, axis: axis + index, range, layer.part("\(axis + index)"))
+      result = network.sliced(result, axis: axis + index, range, layer.part("\(axis + index)"))
     }
     return [result]
   }

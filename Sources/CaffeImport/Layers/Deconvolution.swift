@@ -18,9 +18,7 @@ enum Deconvolution: SingleInputConverter {
     let input = layer.input
     let settings = try ConvolutionSettings(layer, input)
     let shape = try settings.outputShape(input, isDeconvolution: true)
-    if settings.dimensions == 3 {
-      return try settings.volume(input, shape, &network)
-    }
+    if settings.dimensions == 3 { return try settings.volume(input, shape, &network) }
     let image = try settings.placed(input, &network)
     let ones = settings.kernel.map { _ in 1 }
     var convolution = settings.convolution(

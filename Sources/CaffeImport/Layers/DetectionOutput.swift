@@ -113,8 +113,7 @@ private struct DetectionSettings {
     _ locationsBottom: CaffeTensor, _ priors: [Float], _ network: inout CaffeWriter
   ) throws -> String {
     let ordered = try network.inOrder(locationsBottom, layer)
-    var offsets = network.reshapedArray(
-      ordered, [boxes, locations, 4], layer.part("locations"))
+    var offsets = network.reshapedArray(ordered, [boxes, locations, 4], layer.part("locations"))
     offsets = network.transposed(offsets, [1, 0, 2], layer.part("by_location"))
     var (factors, shifts, sizes) = ([Float](), [Float](), [Float]())
     for box in 0..<boxes {
@@ -186,9 +185,7 @@ private struct DetectionSettings {
   }
 
   /// Boxes `[labels, kept, 4]`, scores `[labels, kept, 1]` and indices `[labels, kept]`.
-  func suppressed(
-    boxes decoded: String, scores: String, _ network: inout CaffeWriter
-  ) -> [String] {
+  func suppressed(boxes decoded: String, scores: String, _ network: inout CaffeWriter) -> [String] {
     var scores = scores
     var own: String
     let count = labels.count
@@ -287,13 +284,9 @@ private struct DetectionSettings {
 
 extension CaffeWriter {
   /// A blob with the elements in Caffe's row-major order.
-  fileprivate mutating func inOrder(
-    _ tensor: CaffeTensor, _ layer: LayerCall
-  ) throws -> String {
+  fileprivate mutating func inOrder(_ tensor: CaffeTensor, _ layer: LayerCall) throws -> String {
     let input = five(tensor, for: layer.name)
     if input.isInOrder { return input.blob }
-    return try reshaped(
-      input, to: [input.count()], layer, name: layer.part("ordered")
-    ).blob
+    return try reshaped(input, to: [input.count()], layer, name: layer.part("ordered")).blob
   }
 }

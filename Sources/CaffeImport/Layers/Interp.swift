@@ -55,9 +55,7 @@ enum Interp: CaffeLayerConverter {
     if !hasFactor || parameters.has("zoom_factor") == parameters.has("shrink_factor"),
       parameters.has("height"), parameters.has("width")
     {
-      return [
-        try parameters.int("height", atLeast: 1), try parameters.int("width", atLeast: 1),
-      ]
+      return [try parameters.int("height", atLeast: 1), try parameters.int("width", atLeast: 1)]
     }
     try parameters.require(hasFactor, "height", "it has neither a size nor a factor")
     return try extents.map { extent in

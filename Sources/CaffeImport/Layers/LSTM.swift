@@ -85,8 +85,7 @@ extension CaffeWriter {
     let block = add(
       name + "_g", Activation(.tanh), [slice(sums, 3 * units..<4 * units, name + "_block")])
     let isFresh = cell == nil
-    var c = add(
-      name + "_new", Multiply(), [gates[0], block], to: isFresh ? outputs?.c : nil)
+    var c = add(name + "_new", Multiply(), [gates[0], block], to: isFresh ? outputs?.c : nil)
     if let cell {
       var kept = product(gates[1], cell, name + "_kept")
       if let cont { kept = product(kept, cont, name + "_continued") }

@@ -18,8 +18,7 @@ enum LRNLayer: SingleInputConverter {
     let alpha = try parameters.float("alpha")
     let beta = try parameters.float("beta")
     if try parameters.symbol("norm_region") == "WITHIN_CHANNEL" {
-      return image.with(
-        network.normalizedWithin(image.blob, size, alpha: alpha, beta: beta, layer))
+      return image.with(network.normalizedWithin(image.blob, size, alpha: alpha, beta: beta, layer))
     }
     var lrn = LRN()
     lrn.alpha = alpha
@@ -50,8 +49,7 @@ extension CaffeWriter {
     _ blob: String, _ size: Int, alpha: Float, beta: Float, _ layer: LayerCall
   ) -> String {
     if alpha == 0 {
-      return add(
-        layer.name, Activation(.linear(alpha: 1, beta: 0)), [blob], to: layer.tops[0])
+      return add(layer.name, Activation(.linear(alpha: 1, beta: 0)), [blob], to: layer.tops[0])
     }
     let squares = product(blob, blob, layer.part("squares"))
     var pooling = Pooling()

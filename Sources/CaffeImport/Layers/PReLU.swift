@@ -13,8 +13,7 @@ enum PReLU: SingleInputConverter {
     let alpha = Weights(
       try layer.vector(0, "alpha", count: isShared ? 1 : input.shape[1]))
     return network.withChannels(input, 1, layer) { network, moved, output in
-      network.add(
-        layer.name, Activation(.prelu(alpha: alpha)), [moved.blob], to: output)
+      network.add(layer.name, Activation(.prelu(alpha: alpha)), [moved.blob], to: output)
     }
   }
 }

@@ -148,8 +148,7 @@ extension CaffeWriter {
   /// The tensor copied to an output with the name of the layer's top.
   mutating func copied(_ tensor: CaffeTensor, _ layer: LayerCall) -> CaffeTensor {
     tensor.with(
-      add(
-        layer.name, Activation(.linear(alpha: 1, beta: 0)), [tensor.blob], to: layer.tops.first))
+      add(layer.name, Activation(.linear(alpha: 1, beta: 0)), [tensor.blob], to: layer.tops.first))
   }
 }
 

@@ -60,8 +60,7 @@ struct PoolingIndices: Sendable {
         planes.append(plane)
       }
     }
-    var mask = maxima.with(
-      network.joined(planes, alongSequence: false, layer.part("maxima")))
+    var mask = maxima.with(network.joined(planes, alongSequence: false, layer.part("maxima")))
     mask.maxima = PoolingIndices(blob: mask.blob, kernel: windows.kernel, extents: extents)
     guard layer.needsMaskValues else { return [maxima, mask] }
     mask.blob = try indices(layer, planes, maxima, windows, width: extents[1], &network)
@@ -81,8 +80,7 @@ struct PoolingIndices: Sendable {
       for y in 0..<windows.size[0] {
         for x in 0..<windows.size[1] {
           values.append(
-            Float(
-              (y * windows.kernel[0] + row) * width + x * windows.kernel[1] + column))
+            Float((y * windows.kernel[0] + row) * width + x * windows.kernel[1] + column))
         }
       }
       var scale = CoreMLModel.Scale()

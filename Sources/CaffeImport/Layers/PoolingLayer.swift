@@ -82,8 +82,7 @@ struct PoolingWindows: Sendable {
     }
     try self.init(
       method, kernel: kernel, stride: stride, padding: padding, isGlobal: isGlobal,
-      roundsDown: roundsDown || !parameters.bool("ceil_mode"), extents: extents,
-      parameters.layer)
+      roundsDown: roundsDown || !parameters.bool("ceil_mode"), extents: extents, parameters.layer)
   }
 
   init(
@@ -134,8 +133,7 @@ extension CaffeWriter {
       default: false
       }
     }
-    return isPositive
-      ?? layer.input.allSatisfy { self.isPositive($0, depth: depth + 1) }
+    return isPositive ?? layer.input.allSatisfy { self.isPositive($0, depth: depth + 1) }
   }
 
   /// - Parameter input: a tensor with its spatial axes in H and W.

@@ -104,8 +104,7 @@ struct Recurrence {
         sums = network.sum([sums, product], name + "_sums")
       }
       let result: String
-      (result, states) = compute(
-        &network, sums, states, states.isEmpty ? nil : flags[step], name)
+      (result, states) = compute(&network, sums, states, states.isEmpty ? nil : flags[step], name)
       results.append(result)
     }
     return [sequence(results, &network)] + finalStates(states, &network)
@@ -148,8 +147,7 @@ struct Recurrence {
   private func sequence(_ blobs: [String], _ network: inout CaffeWriter) -> CaffeTensor {
     let blob =
       blobs.count == 1
-      ? network.add(
-        layer.name, Activation(.linear(alpha: 1, beta: 0)), blobs, to: layer.tops[0])
+      ? network.add(layer.name, Activation(.linear(alpha: 1, beta: 0)), blobs, to: layer.tops[0])
       : network.joined(blobs, alongSequence: true, layer.name, to: layer.tops[0])
     return CaffeTensor(blob, [steps, streams, units], axes: [0, 1, 2])
   }
@@ -179,9 +177,7 @@ struct Recurrence {
     return network.placed(input, axes: axes, for: layer.part(name)).blob
   }
 
-  private func slices(
-    _ blob: String, _ name: String, _ network: inout CaffeWriter
-  ) -> [String] {
+  private func slices(_ blob: String, _ name: String, _ network: inout CaffeWriter) -> [String] {
     if steps == 1 { return [blob] }
     return (0..<steps).map {
       network.slice(blob, $0..<$0 + 1, of: .width, layer.part("\(name)\($0)"))

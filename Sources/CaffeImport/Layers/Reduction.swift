@@ -100,8 +100,7 @@ enum ArgMaxLayer: CaffeLayerConverter {
     let flat = try network.vectors(input, from: 1, layer)
     let wanted: [Extremum] = givesValues ? [.places, .values] : [.places]
     let results = try network.largest(
-      flat, axis: 1, count, wanted, layer,
-      outputs: givesValues ? [nil, nil] : [layer.tops[0]])
+      flat, axis: 1, count, wanted, layer, outputs: givesValues ? [nil, nil] : [layer.tops[0]])
     if results.count == 1 {
       return [try network.reshaped(results[0], to: shape, layer, name: layer.part("shape"))]
     }

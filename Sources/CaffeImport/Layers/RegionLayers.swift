@@ -123,8 +123,7 @@ enum PythonLayer: RegionConverter {
       case ("ratios", 1...): settings.ratios = numbers
       default:
         throw layer.unsupported(
-          "py-faster-rcnn's ProposalLayer has no setting '\(key)'",
-          field: "python_param.param_str")
+          "py-faster-rcnn's ProposalLayer has no setting '\(key)'", field: "python_param.param_str")
       }
     }
     return try settings.convert(layer, &network)
@@ -162,8 +161,7 @@ private struct RegionSettings {
     try layer.requireBottoms(3...3)
     try layer.require(
       (1...2).contains(layer.tops.count),
-      "it has \(counted(layer.tops.count, "top")); 1 or 2 are needed",
-      field: "top")
+      "it has \(counted(layer.tops.count, "top")); 1 or 2 are needed", field: "top")
     let anchors = ratios.count * scales.count
     try layer.require(
       (ratios + scales).allSatisfy({ $0 > 0 }) && ratios.count <= 64 && scales.count <= 64,

@@ -111,8 +111,7 @@ enum FlattenLayer: SingleInputConverter {
 /// The axes in another order (SSD)
 enum PermuteLayer: CaffeLayerConverter {
   static let source = SourceLayer(
-    "Permute", becomes: "permute; transpose if a batch larger than 1 moves",
-    options: "`order`")
+    "Permute", becomes: "permute; transpose if a batch larger than 1 moves", options: "`order`")
 
   static func batchAxis(_ layer: LayerCall, _ batch: OmittedBatch) throws -> Int? {
     try order(layer).firstIndex(of: batch.axis)

@@ -29,8 +29,7 @@ enum SPP: SingleInputConverter {
       let windows = try PoolingWindows(
         method, kernel: kernel, stride: kernel, padding: padding, extents: extents, layer)
       let pooled = try network.pooled(image, windows, layer.part("level\(level)"))
-      parts.append(
-        network.add(layer.part("flatten\(level)"), Flatten(), [pooled.blob]))
+      parts.append(network.add(layer.part("flatten\(level)"), Flatten(), [pooled.blob]))
       count += try checkedProduct(Array(pooled.shape[1...]))
     }
     let top = layer.tops[0]

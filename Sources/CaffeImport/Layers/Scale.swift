@@ -29,23 +29,16 @@ enum ScaleLayer: CaffeLayerConverter {
     if layer.inputs.count == 2 {
       let factor = try network.broadcasting(layer.inputs[1], covered, input, layer)
       guard hasBias else {
-        return [
-          input.with(
-            network.product(input.blob, factor, layer.name, to: layer.tops[0]))
-        ]
+        return [input.with(network.product(input.blob, factor, layer.name, to: layer.tops[0]))]
       }
       let product = input.with(network.product(input.blob, factor, layer.part("Mul")))
       let bias = try layer.weight(0, "bias", shape: covered.shape)
-      return [
-        try network.shifted(product, covered, bias, layer.part("Bias"), to: layer.tops[0])
-      ]
+      return [try network.shifted(product, covered, bias, layer.part("Bias"), to: layer.tops[0])]
     }
     let factors = try layer.weight(0, "scale", shape: covered.shape)
     let bias = hasBias ? try layer.weight(1, "bias", shape: covered.shape) : nil
     if network.joinBatchnorm(input, covered, factors, bias) { return [input] }
-    return [
-      try network.scaled(input, covered, factors, bias, layer.name, to: layer.tops[0])
-    ]
+    return [try network.scaled(input, covered, factors, bias, layer.name, to: layer.tops[0])]
   }
 }
 
@@ -70,15 +63,10 @@ enum BiasLayer: CaffeLayerConverter {
       layer.parameters("bias_param"), input, layer.inputs.dropFirst().first)
     if layer.inputs.count == 2 {
       let bias = try network.broadcasting(layer.inputs[1], covered, input, layer)
-      return [
-        input.with(
-          network.sum([input.blob, bias], layer.name, to: layer.tops[0]))
-      ]
+      return [input.with(network.sum([input.blob, bias], layer.name, to: layer.tops[0]))]
     }
     let bias = try layer.weight(0, "bias", shape: covered.shape)
-    return [
-      try network.shifted(input, covered, bias, layer.name, to: layer.tops[0])
-    ]
+    return [try network.shifted(input, covered, bias, layer.name, to: layer.tops[0])]
   }
 }
 
@@ -89,9 +77,7 @@ struct BroadcastAxes: Sendable {
   /// The places in the blob of those axes that are longer than 1.
   let places: [Int]
 
-  init(
-    _ parameters: CaffeParameters, _ input: CaffeTensor, _ second: CaffeTensor?
-  ) throws {
+  init(_ parameters: CaffeParameters, _ input: CaffeTensor, _ second: CaffeTensor?) throws {
     let rank = input.shape.count
     let count: Int
     if let second {
@@ -103,8 +89,7 @@ struct BroadcastAxes: Sendable {
     let isScalar = count == 0
     let first =
       isScalar
-      ? 0
-      : try input.axis(parameters.int("axis"), parameters.path + ".axis", of: parameters.layer)
+      ? 0 : try input.axis(parameters.int("axis"), parameters.path + ".axis", of: parameters.layer)
     let end = count == -1 ? rank : first + count
     try parameters.require(
       end <= rank, "num_axes",
@@ -125,9 +110,7 @@ struct BroadcastAxes: Sendable {
   }
 
   /// The places of a second bottom that is an input, if the first one is an image.
-  static func inputAxes(
-    _ parameters: CaffeParameters, bottom index: Int, shape: [Int]
-  ) -> [Int]? {
+  static func inputAxes(_ parameters: CaffeParameters, bottom index: Int, shape: [Int]) -> [Int]? {
     guard index == 1, let axis = try? parameters.int("axis") else { return nil }
     let first = axis < 0 ? axis + 4 : axis
     guard first >= 0, first + shape.count <= 4 else { return nil }
@@ -192,8 +175,7 @@ extension CaffeWriter {
       return input.with(add(name, bias, [input.blob], to: output))
     }
     let constant = exactConstant(values, covered, input, name + "_bias")
-    return input.with(
-      add(name, AddBroadcastable(), [input.blob, constant], to: output))
+    return input.with(add(name, AddBroadcastable(), [input.blob, constant], to: output))
   }
 
   /// The values in one of the shapes that Core ML broadcasts: `[1]`, `[C]`, `[1, H, W]`, `[C, H,

@@ -80,7 +80,6 @@ enum UpsampleLayer: CaffeLayerConverter {
     var crop = Crop()
     crop.cropAmounts = BorderAmounts(
       top: 0, bottom: whole[0] - size[0], left: 0, right: whole[1] - size[1])
-    return image.with(
-      network.add(layer.name, crop, [spread], to: layer.tops[0]), shape: shape)
+    return image.with(network.add(layer.name, crop, [spread], to: layer.tops[0]), shape: shape)
   }
 }

@@ -92,9 +92,7 @@ struct BinaryReader {
   }
 
   /// A field in wire format.
-  private func unknown(
-    _ bytes: UnsafeRawBufferPointer, _ field: ProtobufWire.Field
-  ) -> CaffeValue {
+  private func unknown(_ bytes: UnsafeRawBufferPointer, _ field: ProtobufWire.Field) -> CaffeValue {
     switch field.wireType {
     case ProtobufWire.varint: .integer(Self.integer(bytes, field.value))
     case ProtobufWire.fixed32:

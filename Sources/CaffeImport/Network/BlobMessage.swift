@@ -49,8 +49,7 @@ extension CaffeBlob {
     case let type:
       throw ModelError(
         .unsupported, "values of type \(type ?? "?") are not supported",
-        field: "blobs.raw_data_type",
-        hint: "FLOAT16, FLOAT and DOUBLE are supported")
+        field: "blobs.raw_data_type", hint: "FLOAT16, FLOAT and DOUBLE are supported")
     }
   }
 

@@ -26,8 +26,7 @@ struct BlobNames {
   ///
   /// - Parameter layers: all layers of the network, whose other blobs keep their names.
   func renamings(_ layers: [NeuralNetworkLayer]) -> [String: String] {
-    var taken = NamePool(
-      Set(layers.flatMap(\.output)).union(inputs).subtracting(names.keys))
+    var taken = NamePool(Set(layers.flatMap(\.output)).union(inputs).subtracting(names.keys))
     let current = Set(newest.values)
     var result: [String: String] = [:]
     for (blob, name) in names.sorted(by: {

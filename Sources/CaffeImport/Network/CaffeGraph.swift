@@ -62,9 +62,7 @@ struct CaffeGraph {
   }
 
   /// The data layers of the other phase, if layers of this one read what nothing gives them.
-  private static func sources(
-    _ others: [LayerCall], missingIn layers: [LayerCall]
-  ) -> [LayerCall] {
+  private static func sources(_ others: [LayerCall], missingIn layers: [LayerCall]) -> [LayerCall] {
     var given = Set(layers.flatMap(\.tops))
     let missing = Set(
       layers.filter { LayerRole($0) != .measuring }.flatMap(\.bottoms).filter {
@@ -88,9 +86,7 @@ struct CaffeGraph {
     where name.utf8.count > Limits.nameBytes {
       throw layer.error("a name has \(name.utf8.count) bytes", code: .limitExceeded)
     }
-    if layer.name.isEmpty {
-      layer.name = "layer\(index)"
-    }
+    if layer.name.isEmpty { layer.name = "layer\(index)" }
     try layer.require(
       !layer.type.isEmpty, "it has no type", field: "type", hint: "such as type: \"Convolution\"")
     // The probabilities next to a loss are a softmax.
@@ -141,8 +137,7 @@ struct CaffeGraph {
       }
       nodes.append(node)
     }
-    if let error = UnsupportedLayers.error(
-      problems, "\(problems.count) blobs cannot be connected")
+    if let error = UnsupportedLayers.error(problems, "\(problems.count) blobs cannot be connected")
     {
       throw error
     }

@@ -26,9 +26,7 @@ struct CaffeWriter: LayerWriting {
       // The blob of a pooling layer's positions has them as planes of zeros and ones.
       if isBottom && layer.type != "Scale" || tensor.maxima != nil { continue }
       for other in sourceTops.removeValue(forKey: tensor.blob) ?? []
-      where sourceBlobs[other] == tensor.blob {
-        sourceBlobs[other] = nil
-      }
+      where sourceBlobs[other] == tensor.blob { sourceBlobs[other] = nil }
       noteBlob(tensor.blob, top: index, of: layer)
     }
   }

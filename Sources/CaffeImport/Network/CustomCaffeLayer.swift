@@ -27,8 +27,7 @@ struct CustomCaffeLayer {
 
   /// Whether the type is misspelled.
   static func question(_ layer: LayerCall) -> String {
-    UnsupportedLayers.question(
-      layer.type, CaffeLayerRegistry.types.flatMap { $0.source.names })
+    UnsupportedLayers.question(layer.type, CaffeLayerRegistry.types.flatMap { $0.source.names })
   }
 
   /// What a rule for the layer can use.
@@ -39,9 +38,7 @@ struct CustomCaffeLayer {
     return refusal
   }
 
-  func convert(
-    _ shapes: CustomLayerShapes, _ network: inout CaffeWriter
-  ) throws -> [CaffeTensor] {
+  func convert(_ shapes: CustomLayerShapes, _ network: inout CaffeWriter) throws -> [CaffeTensor] {
     let inputs = layer.inputs
     let first = try inputs.first.orThrow(
       layer.unsupported("it has no bottoms, but a custom layer needs an input"))
@@ -84,8 +81,7 @@ struct CustomCaffeLayer {
     // Axes of length 1 go wherever there is room, the last ones first.
     let axes = try result.placement.filled([4, 3, 2, 1, 0]).orThrow(
       layer.unsupported("the formula's result has more than five axes"))
-    var tensor = CaffeTensor(
-      result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
+    var tensor = CaffeTensor(result.blob, result.placement.shape.map { $0 ?? 1 }, axes: axes)
     tensor.isShapeAssumed = layer.inputs.contains(where: \.isShapeAssumed)
     return tensor
   }

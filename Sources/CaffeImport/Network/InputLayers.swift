@@ -97,8 +97,7 @@ enum InputShapes {
         throw layer.error(
           "the file does not state the shape of input '\(name)'"
             + (channels.map { ", whose weights take \(counted($0, "channel"))" } ?? ""),
-          code: .mismatch,
-          hint: hint)
+          code: .mismatch, hint: hint)
       }
       try layer.require(
         !declared.contains(0) && !declared.isEmpty && declared.count <= Limits.rank,
@@ -122,9 +121,7 @@ enum InputShapes {
   /// What to say of declared sizes that may stand for some that are set when the network runs.
   ///
   /// - Throws: if they certainly do.
-  static func placeholderNote(
-    _ shape: [Int], name: String, layer: LayerCall
-  ) throws -> String? {
+  static func placeholderNote(_ shape: [Int], name: String, layer: LayerCall) throws -> String? {
     guard shape.count == 4, shape[2] == shape[3] else { return nil }
     let example = "\(setting: "inputShape") \(name.shellWord)=1,\(shape[1]),368,368"
     try layer.require(

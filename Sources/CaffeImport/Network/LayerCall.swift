@@ -43,9 +43,7 @@ struct LayerCall: Sendable {
   ///     (`RandomWeights`).
   ///   - fanIn: inputs per output; by default the product of all sizes except the first.
   /// - Throws: `ModelError` if the file lacks it or stores another shape.
-  func weight(
-    _ index: Int, _ name: String, shape: [Int], fanIn: Int? = nil
-  ) throws -> FloatValues {
+  func weight(_ index: Int, _ name: String, shape: [Int], fanIn: Int? = nil) throws -> FloatValues {
     usage.use(index)
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
     if let missingWeights {
@@ -88,9 +86,7 @@ struct LayerCall: Sendable {
   }
 
   /// Weight `index` with the shape stored in the file; random weights have `shape`.
-  func weight(
-    _ index: Int, _ name: String, randomShape shape: [Int]
-  ) throws -> FloatValues {
+  func weight(_ index: Int, _ name: String, randomShape shape: [Int]) throws -> FloatValues {
     if missingWeights == nil, blobs.indices.contains(index) {
       return try weight(index, name, shape: blobs[index].shape)
     }

@@ -168,9 +168,7 @@ enum NetworkUpgrade {
     layer.set("blobs", old.values("blobs"))
     func move(_ names: KeyValuePairs<String, String>, to field: String) {
       var parameters = settings(field, of: layer)
-      for (from, to) in names {
-        if let values = old[from]?.values { parameters.set(to, values) }
-      }
+      for (from, to) in names { if let values = old[from]?.values { parameters.set(to, values) } }
       if !parameters.fields.isEmpty { layer.set(field, [.message(parameters)]) }
     }
     if let (field, names) = settingsOfV0[type] { move(names, to: field) }

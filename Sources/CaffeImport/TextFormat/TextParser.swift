@@ -80,8 +80,7 @@ struct TextParser {
     if scanner.next == .symbol(UInt8(ascii: "[")) {
       try list(name, type, into: &message, inner, depth: depth, start)
     } else if !hasColon, !isMessageStart {
-      throw scanner.error(
-        "found \(scanner.found); expected ':' or a message after '\(name)'")
+      throw scanner.error("found \(scanner.found); expected ':' or a message after '\(name)'")
     } else {
       message.add(try value(type, inner, depth: depth), to: name, type: type, at: start)
     }
@@ -159,8 +158,7 @@ struct TextParser {
       let start = scanner.position
       let closing: Character = try scanner.accept("{") ? "}" : ">"
       if closing == ">" { try scanner.take() }
-      return .message(
-        try fields(inner, until: (closing, start), path: path, depth: depth - 1))
+      return .message(try fields(inner, until: (closing, start), path: path, depth: depth - 1))
     }
     if let type { return try known(type) }
     return try unknown()

@@ -42,8 +42,7 @@ private struct Windows {
     size = filler + input.shape[(channelAxis + 1)...]
     kernel =
       filler
-      + (try settings.sizes(
-        "kernel_size", named: "kernel", count: count, default: nil, atLeast: 1))
+      + (try settings.sizes("kernel_size", named: "kernel", count: count, default: nil, atLeast: 1))
     stride = filler + (try settings.sizes("stride", count: count, default: 1, atLeast: 1))
     pad = filler.map { _ in 0 } + (try settings.sizes("pad", count: count, default: 0))
     // DeepLab's name for the dilation.

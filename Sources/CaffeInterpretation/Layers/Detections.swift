@@ -127,8 +127,7 @@ private struct DetectionRows {
     let x = Array(locations[start..<start + 4])
     let p = Array(priors[box * 4..<box * 4 + 4])
     let v =
-      isVarianceInTarget
-      ? [1, 1, 1, 1] : Array(priors[(boxes + box) * 4..<(boxes + box) * 4 + 4])
+      isVarianceInTarget ? [1, 1, 1, 1] : Array(priors[(boxes + box) * 4..<(boxes + box) * 4 + 4])
     let size = [p[2] - p[0], p[3] - p[1]]
     let moves = zip(v, x).map { $0 * $1 }
     switch code {

@@ -91,8 +91,7 @@ extension CaffeOperations {
       }
       for index in 0..<channels * plane {
         result.values[item * channels * plane + index] *=
-          factors[isShared ? 0 : index / plane]
-          / sums[isAcross ? 0 : index % plane].squareRoot()
+          factors[isShared ? 0 : index / plane] / sums[isAcross ? 0 : index % plane].squareRoot()
       }
     }
     return result
@@ -189,8 +188,7 @@ extension CaffeOperations {
     let isTwo = layer.bottoms.count == 2
     let factors = isTwo ? layer.bottoms[1].values : try layer.weight(0, shape: shape).values
     let shifts =
-      try settings.bool("bias_term")
-      ? try layer.weight(isTwo ? 0 : 1, shape: shape).values : nil
+      try settings.bool("bias_term") ? try layer.weight(isTwo ? 0 : 1, shape: shape).values : nil
     return broadcast(layer.input, axis, shape) { $0 * factors[$1] + (shifts?[$1] ?? 0) }
   }
 

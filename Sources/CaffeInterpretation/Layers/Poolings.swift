@@ -83,8 +83,7 @@ extension CaffeOperations {
     for index in result.values.indices {
       let (row, column) = (index % target / size[1], index % size[1])
       result.values[index] =
-        layer.input.values[
-          index / target * source + row / factors[0] * width + column / factors[1]]
+        layer.input.values[index / target * source + row / factors[0] * width + column / factors[1]]
     }
     return result
   }

@@ -69,8 +69,7 @@ private struct Recurrence {
     states =
       showsStates
       ? layer.bottoms.suffix(shown).map(\.values)
-      : [[Double]](
-        repeating: [Double](repeating: 0, count: streams * units), count: stateCount)
+      : [[Double]](repeating: [Double](repeating: 0, count: streams * units), count: stateCount)
     try layer.require(
       states.allSatisfy { $0.count == streams * units }, "its states have other sizes")
     let bias = try layer.weight(1, shape: [sums]).values

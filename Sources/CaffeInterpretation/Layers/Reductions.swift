@@ -60,8 +60,7 @@ extension CaffeOperations {
     let hasAxis = settings.has("axis")
     let axis = hasAxis ? try layer.axis(settings.int("axis"), of: input) : 1
     let (outer, size, inner) =
-      hasAxis
-      ? input.split(at: axis) : (input.shape[0], input.count(1..<input.rank), 1)
+      hasAxis ? input.split(at: axis) : (input.shape[0], input.count(1..<input.rank), 1)
     try layer.require(count <= size, "top_k is \(count) of \(size)")
     var shape = [Int](repeating: 1, count: max(3, input.rank))
     if hasAxis {

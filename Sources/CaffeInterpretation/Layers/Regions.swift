@@ -230,9 +230,7 @@ private struct RegionProposals {
       rows += found.map { [0] + $0.box } ?? [-1, 0, 0, 0, 0]
       values.append(found?.score ?? 0)
     }
-    return [
-      DoubleArray(shape: [count, 5], rows), DoubleArray(shape: [count, 1, 1, 1], values),
-    ]
+    return [DoubleArray(shape: [count, 5], rows), DoubleArray(shape: [count, 1, 1, 1], values)]
   }
 
   private static func overlap(_ a: [Double], _ b: [Double]) -> Double {

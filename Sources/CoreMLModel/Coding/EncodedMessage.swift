@@ -8,8 +8,7 @@ package protocol EncodedMessage: Sendable, Equatable {
   /// Every field that Assay reads. Fields missing from the table are carried through.
   static var fields: [Field<Self>] { get }
   /// Passes every weight, with the path of its field, to `body`, except weights in activations.
-  mutating func editWeights(
-    _ path: String, _ body: (String, inout Weights) throws -> Void) throws
+  mutating func editWeights(_ path: String, _ body: (String, inout Weights) throws -> Void) throws
 }
 
 /// A message that keeps the fields missing from its table; other messages leave them to their

@@ -14,18 +14,14 @@ package final class MessageReader {
   private let place: Int
 
   /// Fields that the skeleton left out of a message and of the messages flattened into it.
-  private final class Collector {
-    var leftOut: [[UnknownFields.Field]] = []
-  }
+  private final class Collector { var leftOut: [[UnknownFields.Field]] = [] }
 
   private var leftOut: [UnknownFields.Field] {
     get { collector.leftOut[place] }
     set { collector.leftOut[place] = newValue }
   }
 
-  convenience init(
-    _ message: UnsafeRawPointer, payloads: [ProtobufSkeleton.Payload]
-  ) throws {
+  convenience init(_ message: UnsafeRawPointer, payloads: [ProtobufSkeleton.Payload]) throws {
     try self.init(message, payloads: payloads, path: [], collector: Collector())
   }
 
@@ -113,8 +109,7 @@ package final class MessageReader {
     let field = field(name)
     let count = count(field)
     guard count > 0, let base = address(field).load(as: UnsafeRawPointer?.self) else { return [] }
-    return Array(
-      UnsafeBufferPointer(start: base.assumingMemoryBound(to: type), count: count))
+    return Array(UnsafeBufferPointer(start: base.assumingMemoryBound(to: type), count: count))
   }
 
   /// Whether the message holds this member of a choice.

@@ -168,8 +168,7 @@ package final class MessageWriter {
     } else {
       let data = context.arena.copy(value.array(of: UInt8.self))
       address(field).storeBytes(
-        of: ProtobufCBinaryData(
-          len: value.count, data: data.assumingMemoryBound(to: UInt8.self)),
+        of: ProtobufCBinaryData(len: value.count, data: data.assumingMemoryBound(to: UInt8.self)),
         as: ProtobufCBinaryData.self)
     }
   }
@@ -184,8 +183,7 @@ package final class MessageWriter {
   func set(_ name: String, _ values: [String]) throws {
     if values.isEmpty { return }
     let pointers = try values.map { try copy($0, name) }
-    setElements(
-      descriptor.field(name), context.arena.copy(pointers), count: values.count)
+    setElements(descriptor.field(name), context.arena.copy(pointers), count: values.count)
   }
 
   private func copy(_ value: String, _ name: String) throws -> UnsafeMutableRawPointer {
@@ -229,9 +227,7 @@ package final class MessageWriter {
     return writer
   }
 
-  func nestedArray(
-    _ name: String, count: Int, _ body: (Int, MessageWriter) throws -> Void
-  ) throws {
+  func nestedArray(_ name: String, count: Int, _ body: (Int, MessageWriter) throws -> Void) throws {
     if count == 0 { return }
     let field = descriptor.field(name)
     let pointers = try (0..<count).map { index in
@@ -252,8 +248,7 @@ package final class MessageWriter {
       field.path.removeFirst()
       return field
     }
-    return try MessageWriter(
-      Self.messageType(field), context, unknown: inner, depth: depth - 1)
+    return try MessageWriter(Self.messageType(field), context, unknown: inner, depth: depth - 1)
   }
 
   private static func messageType(
@@ -293,9 +288,7 @@ final class Arena {
   func copy<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeMutableRawPointer {
     let address = allocate(elements.count * MemoryLayout<Element>.stride)
     elements.withUnsafeBytes { source in
-      if let base = source.baseAddress {
-        address.copyMemory(from: base, byteCount: source.count)
-      }
+      if let base = source.baseAddress { address.copyMemory(from: base, byteCount: source.count) }
     }
     return address
   }

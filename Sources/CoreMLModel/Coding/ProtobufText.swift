@@ -71,9 +71,7 @@ struct ProtobufText {
     let name = String(cString: field.pointee.name)
     if field.pointee.type == PROTOBUF_C_TYPE_MESSAGE {
       text += "\(margin)\(name) {\n"
-      if let inner = address.load(as: UnsafeRawPointer?.self) {
-        append(inner, indent: indent + 1)
-      }
+      if let inner = address.load(as: UnsafeRawPointer?.self) { append(inner, indent: indent + 1) }
       text += "\(margin)}\n"
     } else {
       text += "\(margin)\(name): \(Self.scalar(field, at: address))\n"
@@ -97,9 +95,7 @@ struct ProtobufText {
     case PROTOBUF_C_TYPE_ENUM:
       let value = address.load(as: Int32.self)
       let type = field.pointee.descriptor.assumingMemoryBound(to: ProtobufCEnumDescriptor.self)
-      guard let known = protobuf_c_enum_descriptor_get_value(type, value) else {
-        return "\(value)"
-      }
+      guard let known = protobuf_c_enum_descriptor_get_value(type, value) else { return "\(value)" }
       return String(cString: known.pointee.name)
     default: return "\(address.load(as: Int32.self))"
     }
@@ -139,9 +135,7 @@ struct ProtobufText {
     result.append(0x22)
     return String(decoding: result, as: UTF8.self).unicodeScalars.reduce(into: "") { text, scalar in
       guard scalar.isControl else { return text.unicodeScalars.append(scalar) }
-      for byte in String(scalar).utf8 {
-        text += "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)"
-      }
+      for byte in String(scalar).utf8 { text += "\\\(byte >> 6)\(byte >> 3 & 7)\(byte & 7)" }
     }
   }
 }

@@ -36,8 +36,7 @@ package struct GLMClassifier: FeatureModelParameters {
     faults.requireClassifier(description, classLabels)
     faults.require(
       weights.count == offset.count, "offset", "\(offset.count) numbers for \(weights.count) rows")
-    faults.require(
-      weights.first?.isEmpty == false, "weights", "a classifier needs weights")
+    faults.require(weights.first?.isEmpty == false, "weights", "a classifier needs weights")
     if !weights.isEmpty { faults.requireEqualRows(weights, "weights") }
     guard let count = classLabels?.count else { return }
     let needed = encoding == .oneVsRest && count > 2 ? count : max(1, count - 1)

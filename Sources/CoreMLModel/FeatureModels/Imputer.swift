@@ -113,9 +113,7 @@ package struct Imputer: FeatureModelParameters {
       count: 1)
     guard let input = description.input.first?.type?.kind else { return }
     faults.requireFeatures(description.output, "description.output", [input.sort], count: 1)
-    guard let imputed else {
-      return faults.require(false, "imputedValue", "the value is missing")
-    }
+    guard let imputed else { return faults.require(false, "imputedValue", "the value is missing") }
     let fits: Bool
     let replaces: Bool
     switch imputed {

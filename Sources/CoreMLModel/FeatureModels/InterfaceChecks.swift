@@ -1,8 +1,6 @@
 extension FeatureType.Kind {
   /// What kind of value it is, without the parameters.
-  enum Sort: String {
-    case int64, double, string, image, multiArray, dictionary, state, sequence
-  }
+  enum Sort: String { case int64, double, string, image, multiArray, dictionary, state, sequence }
 
   var sort: Sort {
     switch self {
@@ -68,7 +66,6 @@ extension ValidationIssues {
 
   /// Every row has as many numbers as the first.
   mutating func requireEqualRows(_ rows: [[Double]], _ field: String) {
-    require(
-      rows.allSatisfy { $0.count == rows[0].count }, field, "the rows have different lengths")
+    require(rows.allSatisfy { $0.count == rows[0].count }, field, "the rows have different lengths")
   }
 }

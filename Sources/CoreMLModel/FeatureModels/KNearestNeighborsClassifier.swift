@@ -42,9 +42,7 @@ package struct KNearestNeighborsClassifier: FeatureModelParameters {
       ]),
     .choice(
       \.weighting,
-      [
-        .empty("uniformWeighting", .uniform), .empty("inverseDistanceWeighting", .inverseDistance),
-      ]),
+      [.empty("uniformWeighting", .uniform), .empty("inverseDistanceWeighting", .inverseDistance)]),
   ]
 
   /// The samples' labels and the default one, each once, in the order in which they occur.
@@ -93,9 +91,7 @@ package struct NearestNeighborsIndex: SpecificationMessage {
     case tree(leafSize: Int)
   }
 
-  package enum Distance: Sendable, Equatable {
-    case squaredEuclidean
-  }
+  package enum Distance: Sendable, Equatable { case squaredEuclidean }
 
   package var dimensions = 0
   package var samples: [[Float]] = []

@@ -3,9 +3,7 @@ package struct NonMaximumSuppressionModel: FeatureModelParameters {
   package static let typeName = "nonMaximumSuppression"
   package static let specificationVersion = 3
 
-  package enum Method: Sendable, Equatable {
-    case pickTop(perClass: Bool)
-  }
+  package enum Method: Sendable, Equatable { case pickTop(perClass: Bool) }
 
   package var method: Method?
   /// The names of the confidences' columns.

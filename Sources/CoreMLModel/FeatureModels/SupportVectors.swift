@@ -47,8 +47,7 @@ package struct KernelMessage: SpecificationMessage {
         .flat(
           "polyKernel",
           read: {
-            .polynomial(
-              degree: try $0.int("degree"), c: $0.double("c"), gamma: $0.double("gamma"))
+            .polynomial(degree: try $0.int("degree"), c: $0.double("c"), gamma: $0.double("gamma"))
           },
           {
             if case .polynomial(let degree, let c, let gamma) = $0 {

@@ -49,8 +49,7 @@ package struct BiDirectionalLSTM: LayerParameters {
     faults.requireRecurrent(activationsForwardLSTM, 3)
     faults.requireRecurrent(activationsBackwardLSTM, 3)
     faults.require(
-      weightParams.count == 2, "weightParams",
-      "\(weightParams.count) directions; two are needed")
+      weightParams.count == 2, "weightParams", "\(weightParams.count) directions; two are needed")
     for (index, weights) in weightParams.enumerated() {
       weights.check(&faults, "weightParams[\(index)]", params)
     }

@@ -23,8 +23,7 @@ package struct Concat: LayerParameters {
       }
       try require(
         next.array == result.array,
-        "shapes \(inputs) differ in axes other than the concatenated one",
-        field: "input")
+        "shapes \(inputs) differ in axes other than the concatenated one", field: "input")
     }
     return [try result.checked]
   }
@@ -89,9 +88,7 @@ package struct ReorganizeData: LayerParameters {
 
   package static let fields: Fields = [.value("mode", \.mode), .int("blockSize", \.blockSize)]
 
-  package var requiredSpecificationVersion: Int {
-    mode == .pixelShuffle ? 5 : 1
-  }
+  package var requiredSpecificationVersion: Int { mode == .pixelShuffle ? 5 : 1 }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)
@@ -185,8 +182,7 @@ package struct Slice: LayerParameters {
   package func check(_ faults: inout ValidationIssues) {
     let haveOneSign = (startIndex < 0) == (endIndex < 0)
     faults.require(
-      !haveOneSign || startIndex < endIndex, "endIndex",
-      "\(startIndex) to \(endIndex) is empty")
+      !haveOneSign || startIndex < endIndex, "endIndex", "\(startIndex) to \(endIndex) is empty")
     faults.require(stride > 0, "stride", "\(stride) is not a valid stride")
   }
 }

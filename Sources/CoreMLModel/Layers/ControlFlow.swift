@@ -1,9 +1,7 @@
 import TensorCore
 
 /// A layer that holds networks. These read and write the blobs of the network around them.
-package protocol ControlLayer: LayerParameters {
-  var networks: [NeuralNetwork] { get set }
-}
+package protocol ControlLayer: LayerParameters { var networks: [NeuralNetwork] { get set } }
 
 extension ControlLayer {
   package static var specificationVersion: Int { 4 }

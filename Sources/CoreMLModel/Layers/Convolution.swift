@@ -132,9 +132,7 @@ package struct Convolution: DynamicLayer {
       ])
       return reach - (isDeconvolution ? output : size)[axis]
     }
-    if case .same(let same) = padding {
-      return try same.split(height: total(0), width: total(1))
-    }
+    if case .same(let same) = padding { return try same.split(height: total(0), width: total(1)) }
     if isDeconvolution, !outputShape.isEmpty {
       return try SamePadding().split(height: total(0), width: total(1))
     }
@@ -178,8 +176,7 @@ package struct Convolution: DynamicLayer {
     faults.require(kernelChannels > 0, "kernelChannels", "0")
     faults.catching { _ = try effectiveSizes() }
     faults.require(
-      padding != nil, "ConvolutionPaddingType",
-      "the padding is neither valid nor same")
+      padding != nil, "ConvolutionPaddingType", "the padding is neither valid nor same")
     if case .valid(let valid) = padding, let amounts = valid.paddingAmounts {
       faults.catching { _ = try amounts.resolved("valid.paddingAmounts") }
     }

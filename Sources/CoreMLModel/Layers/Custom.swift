@@ -81,7 +81,6 @@ package struct Custom: LayerParameters {
 
   package func check(_ faults: inout ValidationIssues) {
     faults.require(
-      !className.isEmpty, "className", "empty",
-      hint: "name the class that implements the layer")
+      !className.isEmpty, "className", "empty", hint: "name the class that implements the layer")
   }
 }

@@ -58,7 +58,5 @@ package struct GRU: GatedLayer {
     MultiplyAdds.recurrent(inputs, gates: 3, inputVectorSize, outputVectorSize)
   }
 
-  package func check(_ faults: inout ValidationIssues) {
-    faults.requireRecurrent(activations, 2)
-  }
+  package func check(_ faults: inout ValidationIssues) { faults.requireRecurrent(activations, 2) }
 }

@@ -24,9 +24,7 @@ package struct InnerProduct: LayerParameters {
     .bool("int8DynamicQuantize", \.int8DynamicQuantize),
   ]
 
-  package var requiredSpecificationVersion: Int {
-    int8DynamicQuantize ? 5 : 1
-  }
+  package var requiredSpecificationVersion: Int { int8DynamicQuantize ? 5 : 1 }
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     var shape = try input(inputs)

@@ -56,8 +56,7 @@ package struct LSTMWeights: SpecificationMessage {
   func named(_ path: String, _ inputs: Int, _ outputs: Int) -> [NamedWeights] {
     Self.parts.compactMap { part in
       self[keyPath: part.path].map {
-        NamedWeights(
-          "\(path).\(part.name)", recurrentWeightShape(part.name, inputs, outputs), $0)
+        NamedWeights("\(path).\(part.name)", recurrentWeightShape(part.name, inputs, outputs), $0)
       }
     }
   }
@@ -67,8 +66,7 @@ package struct LSTMWeights: SpecificationMessage {
       let isNeeded =
         part.name.hasSuffix("BiasVector")
         ? params?.hasBiasVectors
-        : part.name.hasSuffix("PeepholeVector")
-          ? params?.hasPeepholeVectors : true
+        : part.name.hasSuffix("PeepholeVector") ? params?.hasPeepholeVectors : true
       faults.require(
         isNeeded != true || self[keyPath: part.path] != nil, "\(path).\(part.name)",
         "the values are missing")

@@ -52,7 +52,6 @@ package struct Reduce: LayerParameters {
 
   package func check(_ faults: inout ValidationIssues) {
     faults.require(
-      mode != .argmax || ![.chw, .hw].contains(axis), "axis",
-      "argmax needs one axis, C, H or W")
+      mode != .argmax || ![.chw, .hw].contains(axis), "axis", "argmax needs one axis, C, H or W")
   }
 }

@@ -15,17 +15,13 @@ package struct Reshape: LayerParameters {
 
   package init() {}
 
-  package static let fields: Fields = [
-    .ints("targetShape", \.targetShape),
-    .value("mode", \.mode),
-  ]
+  package static let fields: Fields = [.ints("targetShape", \.targetShape), .value("mode", \.mode)]
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
     try require(
       [3, 4].contains(targetShape.count),
-      "\(targetShape) is invalid; three or four sizes are needed",
-      field: "targetShape")
+      "\(targetShape) is invalid; three or four sizes are needed", field: "targetShape")
     var sizes = (targetShape.count == 3 ? [shape.sequence] : []) + targetShape
     let count = try checkedProduct([shape.sequence, shape.itemCount], limit: Limits.tensorElements)
     if let open = sizes.firstIndex(of: -1) {
@@ -59,9 +55,7 @@ package struct Flatten: LayerParameters {
 
   package func outputShapes(_ inputs: [[Int]]) throws -> [[Int]] {
     let shape = try input(inputs)
-    return [
-      try BlobShape([shape.sequence, shape.batch, try shape.itemCount, 1, 1]).checked
-    ]
+    return [try BlobShape([shape.sequence, shape.batch, try shape.itemCount, 1, 1]).checked]
   }
 }
 
@@ -86,7 +80,6 @@ package struct Permute: LayerParameters {
 
   package func check(_ faults: inout ValidationIssues) {
     faults.require(
-      axis.sorted() == [0, 1, 2, 3], "axis",
-      "\(axis) is not a permutation of the axes 0 to 3")
+      axis.sorted() == [0, 1, 2, 3], "axis", "\(axis) is not a permutation of the axes 0 to 3")
   }
 }

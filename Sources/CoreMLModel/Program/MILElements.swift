@@ -75,9 +75,7 @@ package struct MILElements: Sendable, Equatable {
   /// The text of a string.
   package var string: String? { strings?.first }
 
-  package var strings: [String]? {
-    if case .strings(let values) = content { values } else { nil }
-  }
+  package var strings: [String]? { if case .strings(let values) = content { values } else { nil } }
 
   /// The elements as integers; a flag is 0 or 1.
   ///
@@ -168,7 +166,5 @@ package struct MILElements: Sendable, Equatable {
   }
 
   /// The bytes of elements that are stored as such.
-  package var bytes: Bytes? {
-    if case .bytes(let bytes) = content { bytes } else { nil }
-  }
+  package var bytes: Bytes? { if case .bytes(let bytes) = content { bytes } else { nil } }
 }

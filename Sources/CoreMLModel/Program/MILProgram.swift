@@ -129,9 +129,7 @@ package struct MILOperation: SpecificationMessage {
     }
   }
 
-  package func attribute(_ name: String) -> MILValue? {
-    attributes.first { $0.key == name }?.value
-  }
+  package func attribute(_ name: String) -> MILValue? { attributes.first { $0.key == name }?.value }
 
   /// The name to report: the attribute `name`, else that of the first output.
   package var label: String {

@@ -23,8 +23,7 @@ package struct MILValue: SpecificationMessage {
         .message(
           "immediateValue", { .immediate($0) },
           { if case .immediate(let value) = $0 { value } else { nil } }),
-        .message(
-          "blobFileValue", { .file($0) }, { if case .file(let v) = $0 { v } else { nil } }),
+        .message("blobFileValue", { .file($0) }, { if case .file(let v) = $0 { v } else { nil } }),
       ]),
   ]
 }

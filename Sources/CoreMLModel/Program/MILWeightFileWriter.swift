@@ -31,9 +31,7 @@ package struct MILWeightFileWriter {
   package mutating func append(_ bytes: Bytes, _ type: MILDataType, count: Int) throws -> Int {
     try append(type, byteCount: bytes.count, count: count) { target in
       bytes.withUnsafeBytes { source in
-        if let base = source.baseAddress {
-          target.copyMemory(from: base, byteCount: source.count)
-        }
+        if let base = source.baseAddress { target.copyMemory(from: base, byteCount: source.count) }
       }
     }
   }

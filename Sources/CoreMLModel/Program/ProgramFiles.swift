@@ -66,9 +66,7 @@ extension Model {
       try program.readWeightFiles(package)
       type = .mlProgram(program)
     } else if var pipeline = type?.pipeline {
-      for index in pipeline.models.indices {
-        try pipeline.models[index].readWeightFiles(package)
-      }
+      for index in pipeline.models.indices { try pipeline.models[index].readWeightFiles(package) }
       type?.pipeline = pipeline
     }
   }

@@ -2,9 +2,7 @@ import TensorCore
 
 extension ModelDescription {
   /// The name of the program's function that this interface is of.
-  package var programFunction: String {
-    defaultFunctionName.isEmpty ? "main" : defaultFunctionName
-  }
+  package var programFunction: String { defaultFunctionName.isEmpty ? "main" : defaultFunctionName }
 }
 
 extension Model {

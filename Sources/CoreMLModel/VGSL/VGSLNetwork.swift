@@ -126,9 +126,7 @@ private struct VGSLNetworkBuilder {
 
   /// As PyTorch: `dilation · (kernel − 1) / 2` zeros on both sides, which differs from the padding
   /// that the store declares where a stride is not 1.
-  private mutating func add(
-    _ block: VGSLConvolution, of source: VGSLSpecification.Block
-  ) throws {
+  private mutating func add(_ block: VGSLConvolution, of source: VGSLSpecification.Block) throws {
     var convolution = try stored("\(source.name)_conv", Convolution.self, source)
     try check(convolution.outputChannels, block.channels, source)
     let padding = zip(block.dilation, block.kernel).map { $0 * ($1 - 1) / 2 }
@@ -148,9 +146,7 @@ private struct VGSLNetworkBuilder {
 
   /// Core ML's LSTM runs along the first axis of `[sequence, batch, C, 1, 1]`: the axis of the LSTM
   /// moves there, the other one becomes the batch.
-  private mutating func add(
-    _ block: VGSLRecurrence, of source: VGSLSpecification.Block
-  ) throws {
+  private mutating func add(_ block: VGSLRecurrence, of source: VGSLSpecification.Block) throws {
     let name = source.name
     let stored = store["\(name)_transposed"] ?? store[name]
     var transpose = Transpose()
@@ -198,8 +194,7 @@ private struct VGSLNetworkBuilder {
   }
 
   private func missing(_ name: String, _ block: VGSLSpecification.Block) -> ModelError {
-    ModelError(
-      .malformed, "block '\(block.text.prefix(80))': no layer '\(name)' has its weights")
+    ModelError(.malformed, "block '\(block.text.prefix(80))': no layer '\(name)' has its weights")
   }
 
   private func check(_ stored: Int, _ count: Int, _ block: VGSLSpecification.Block) throws {
@@ -235,8 +230,7 @@ private struct VGSLNetworkBuilder {
     let name = unused(name)
     names.insert(name)
     let states = (1..<outputs).map { "\(name)_state\($0)" }
-    layers.append(
-      NeuralNetworkLayer(name, parameters, input: [blob], output: [name] + states))
+    layers.append(NeuralNetworkLayer(name, parameters, input: [blob], output: [name] + states))
     blob = name
   }
 }

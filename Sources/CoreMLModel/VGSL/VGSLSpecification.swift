@@ -144,8 +144,7 @@ extension VGSLSpecification.Block {
     name = try rest.name()
     let kernel = try rest.sizes(2)
     try rest.expect(",")
-    var convolution = VGSLConvolution(
-      nonlinearity, kernel: kernel, channels: try rest.sizes(1)[0])
+    var convolution = VGSLConvolution(nonlinearity, kernel: kernel, channels: try rest.sizes(1)[0])
     if rest.skip(",") { convolution.stride = try rest.sizes(2) }
     if rest.skip(",") { convolution.dilation = try rest.sizes(2) }
     return .convolution(convolution)
@@ -201,17 +200,13 @@ private struct BlockText {
     return true
   }
 
-  mutating func skipAll(where isSkipped: (Character) -> Bool) {
-    rest = rest.drop(while: isSkipped)
-  }
+  mutating func skipAll(where isSkipped: (Character) -> Bool) { rest = rest.drop(while: isSkipped) }
 
   mutating func expect(_ prefix: String) throws {
     if !skip(prefix) { throw malformed("'\(prefix)' is missing before '\(rest.prefix(20))'") }
   }
 
-  func end() throws {
-    if !rest.isEmpty { throw malformed("'\(rest.prefix(20))' is left") }
-  }
+  func end() throws { if !rest.isEmpty { throw malformed("'\(rest.prefix(20))' is left") } }
 
   mutating func name() throws -> String {
     guard skip("{") else { return "" }

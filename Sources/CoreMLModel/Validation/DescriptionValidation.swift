@@ -58,8 +58,7 @@ extension FeatureDescription {
     case .multiArray(let array):
       faults.require(array.dataType != .invalid, field, "the data type is missing")
       let isFlexible = array.flexibility != nil && version >= 3
-      faults.require(
-        !isInput || !array.shape.isEmpty || isFlexible, field, "the shape is missing")
+      faults.require(!isInput || !array.shape.isEmpty || isFlexible, field, "the shape is missing")
       // Some converters write 0 for an open size.
       faults.require(
         array.shape.allSatisfy { $0 >= 0 && $0 <= Limits.dimension }, field,
@@ -96,8 +95,7 @@ extension ArrayFeatureType {
     switch flexibility {
     case .enumerated(let shapes)?:
       faults.require(!shapes.isEmpty, "\(field).enumeratedShapes", "there are none")
-      faults.require(
-        !shapes.contains([]), "\(field).enumeratedShapes", "a shape has no dimensions")
+      faults.require(!shapes.contains([]), "\(field).enumeratedShapes", "a shape has no dimensions")
       faults.require(
         shape.isEmpty || shapes.isEmpty || shapes.contains(shape), "\(field).enumeratedShapes",
         "the shape \(shape) is not one of them")
@@ -144,8 +142,7 @@ extension ImageFeatureType {
     case .enumerated(let sizes)?:
       faults.require(!sizes.isEmpty, "\(field).enumeratedSizes", "there are none")
       faults.require(
-        sizes.isEmpty || !hasDefault
-          || sizes.contains { $0.width == width && $0.height == height },
+        sizes.isEmpty || !hasDefault || sizes.contains { $0.width == width && $0.height == height },
         "\(field).enumeratedSizes", "\(width) × \(height) is not one of them")
       if let first = sizes.first, !hasDefault {
         faults.require(

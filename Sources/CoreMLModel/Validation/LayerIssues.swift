@@ -29,11 +29,9 @@ package struct ValidationIssues {
   mutating func contradict(
     _ output: FeatureDescription, _ shape: [Int]?, isRank5: Bool = false, by producer: String
   ) {
-    guard let shape,
-      let text = output.type?.contradiction(shape, isRank5: isRank5, of: producer)
+    guard let shape, let text = output.type?.contradiction(shape, isRank5: isRank5, of: producer)
     else { return }
-    contradictions.append(
-      ModelError(.malformed, text, field: "description.output.\(output.name)"))
+    contradictions.append(ModelError(.malformed, text, field: "description.output.\(output.name)"))
   }
 
   /// Records a doubt unless the condition holds.

@@ -3,9 +3,7 @@ import TensorCore
 
 extension Model {
   /// - Throws: everything that `validate` finds, at once.
-  public func requireValid() throws {
-    if let error = ModelError(validate()) { throw error }
-  }
+  public func requireValid() throws { if let error = ModelError(validate()) { throw error } }
 
   /// - Throws: every reason not to write the model, at once: the findings of `validate`, and parts
   ///   that Core ML accepts but that make no sense.
@@ -148,8 +146,7 @@ extension Model {
         case .image, .multiArray, nil: break
         default:
           faults.require(
-            false, "description.output.\(output.name)",
-            "a network produces only images and arrays")
+            false, "description.output.\(output.name)", "a network produces only images and arrays")
         }
       }
     }
@@ -160,8 +157,7 @@ extension Model {
     let isFlexible = description.hasFlexibleInput
     for output in description.output where !predicted.contains(output.name) {
       faults.require(
-        blobs.contains(output.name), "description.output.\(output.name)",
-        "no layer produces it")
+        blobs.contains(output.name), "description.output.\(output.name)", "no layer produces it")
       if isFlexible { continue }
       faults.contradict(
         output, shapes[output.name], isRank5: network.arrayInputShapeMapping == .rank5,

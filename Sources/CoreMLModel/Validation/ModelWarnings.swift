@@ -6,8 +6,7 @@ extension Model {
   package func findings() -> (errors: [ModelError], warnings: [ModelError]) {
     let faults = faults()
     return (
-      faults.errors,
-      faults.doubts + unknownFieldFindings + faults.contradictions + suspicions()
+      faults.errors, faults.doubts + unknownFieldFindings + faults.contradictions + suspicions()
     )
   }
 

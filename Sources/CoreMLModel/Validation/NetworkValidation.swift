@@ -2,9 +2,7 @@ import TensorCore
 
 extension NeuralNetwork {
   /// Whether no layer holds a network, which may produce blobs.
-  var namesAllBlobs: Bool {
-    !layers.contains { $0.parameters is any ControlLayer }
-  }
+  var namesAllBlobs: Bool { !layers.contains { $0.parameters is any ControlLayer } }
 
   /// Checks names, blobs and parameters of the layers.
   func checkLayers(_ description: ModelDescription, _ faults: inout ValidationIssues) {
@@ -38,9 +36,7 @@ extension NeuralNetwork {
       }
       produced.formUnion(layer.blobsWrittenInside)
       let name = layer.label(at: index)
-      faults.append(own) {
-        $0.inLayer(name, class: layer.parameters?.specificationTypeName)
-      }
+      faults.append(own) { $0.inLayer(name, class: layer.parameters?.specificationTypeName) }
     }
   }
 

@@ -5,8 +5,7 @@ extension Pipeline {
   /// inputs.
   func check(_ description: ModelDescription, isUpdatable: Bool, _ faults: inout ValidationIssues) {
     faults.require(!models.isEmpty, "pipeline.models", "the pipeline is empty")
-    var known = Dictionary(
-      description.input.map { ($0.name, $0.type) }, uniquingKeysWith: { $1 })
+    var known = Dictionary(description.input.map { ($0.name, $0.type) }, uniquingKeysWith: { $1 })
     for (index, model) in models.enumerated() {
       let field = "pipeline.models[\(index)]"
       for input in model.description?.input ?? [] {

@@ -82,8 +82,7 @@ extension NeuralNetwork {
           + (most == least ? "" : most == .max ? " or more" : " to \(most)"))
     }
     if rule.keepsRank, let input, let output {
-      faults.require(
-        input == output, "output", "a rank of \(output), but the input's is \(input)")
+      faults.require(input == output, "output", "a rank of \(output), but the input's is \(input)")
     }
     if rule.hasEqualInputs {
       let ranks = Set(layer.input.compactMap { declared.ranks[$0] })

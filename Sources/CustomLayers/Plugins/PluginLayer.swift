@@ -39,8 +39,7 @@ final class PluginLayer: CustomLayerImplementation {
       }
       try weights[index].withUnsafeBytes { bytes in
         try open(
-          index + 1,
-          opened + [assay_weight(bytes: bytes.baseAddress, byte_count: bytes.count)])
+          index + 1, opened + [assay_weight(bytes: bytes.baseAddress, byte_count: bytes.count)])
       }
     }
     try open(0, [])
@@ -53,8 +52,7 @@ final class PluginLayer: CustomLayerImplementation {
       var shapes = [assay_shape](repeating: assay_shape([]), count: capacity)
       var count = capacity
       try Self.call("outputShapes(forInputShapes:)") { error in
-        plugin.pointee.output_shapes?(
-          handle, inputs, inputs.count, &shapes, &count, error) ?? 1
+        plugin.pointee.output_shapes?(handle, inputs, inputs.count, &shapes, &count, error) ?? 1
       }
       try require(count <= Limits.layers, "the plug-in returned \(count) output shapes")
       guard count > capacity else { return try shapes.prefix(count).map { try $0.dimensions() } }
@@ -70,8 +68,7 @@ final class PluginLayer: CustomLayerImplementation {
       assay_array(shape: $0.shape, UnsafeMutableRawPointer($0.elements.baseAddress))
     }
     try Self.call("evaluate") { error in
-      plugin.pointee.evaluate?(
-        handle, arrays, arrays.count, results, results.count, error) ?? 1
+      plugin.pointee.evaluate?(handle, arrays, arrays.count, results, results.count, error) ?? 1
     }
   }
 

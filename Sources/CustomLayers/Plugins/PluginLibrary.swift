@@ -53,9 +53,7 @@ extension PluginLibrary {
   private static var mode: Int32 { RTLD_NOW | RTLD_LOCAL | assay_deep_binding() }
 
   /// Without a slash the loader would look for the file elsewhere.
-  private static func place(_ path: String) -> String {
-    path.contains("/") ? path : "./" + path
-  }
+  private static func place(_ path: String) -> String { path.contains("/") ? path : "./" + path }
 
   private static func load(_ path: String) throws -> UnsafePointer<assay_plugin> {
     guard let handle = dlopen(place(path), mode) else {
@@ -93,9 +91,7 @@ extension PluginLibrary {
   private static func classNames(of plugin: assay_plugin) throws -> [String] {
     guard plugin.create != nil, plugin.output_shapes != nil, plugin.evaluate != nil,
       let names = plugin.class_names, plugin.class_count > 0
-    else {
-      throw ModelError(.unsupported, "the plug-in has no classes, or lacks a function")
-    }
+    else { throw ModelError(.unsupported, "the plug-in has no classes, or lacks a function") }
     try require(
       plugin.class_count <= Limits.layers, .unsupported,
       "the plug-in declares \(plugin.class_count) classes")
@@ -120,12 +116,10 @@ extension PluginLibrary {
         decoding: output.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self
       ).split(separator: "\n").first.map { ": \($0)" } ?? ""
     if status == -1 || signal == 0 {
-      throw ModelError(
-        .unsupported, "the plug-in ended the process while it was loaded" + said)
+      throw ModelError(.unsupported, "the plug-in ended the process while it was loaded" + said)
     }
     if signal == SIGALRM {
-      throw ModelError(
-        .unsupported, "the plug-in was not loaded after \(patience) seconds" + said)
+      throw ModelError(.unsupported, "the plug-in was not loaded after \(patience) seconds" + said)
     }
     throw ModelError(
       .unsupported,

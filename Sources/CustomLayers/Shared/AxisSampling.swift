@@ -37,9 +37,7 @@ struct AxisSampling {
   /// The arguments of a Metal kernel: for each position, the source positions, then their weights.
   func table(of length: Int, in count: Int) -> [SIMD4<Float>] {
     places(of: length, in: count).flatMap {
-      [
-        SIMD4(Float($0.first), Float($0.second), 0, 0), SIMD4(1 - $0.weight, $0.weight, 0, 0),
-      ]
+      [SIMD4(Float($0.first), Float($0.second), 0, 0), SIMD4(1 - $0.weight, $0.weight, 0, 0)]
     }
   }
 

@@ -19,9 +19,7 @@ struct BlockArrangement {
 
   /// Passes the start of a row of the deep image, the start of its positions in the wide image, and
   /// its length.
-  func forEachRow(
-    of wide: PlaneShape, _ body: (_ deep: Int, _ wide: Int, _ count: Int) -> Void
-  ) {
+  func forEachRow(of wide: PlaneShape, _ body: (_ deep: Int, _ wide: Int, _ count: Int) -> Void) {
     let (rows, columns) = (wide.height / size, wide.width / size)
     for image in 0..<wide.images {
       for channel in 0..<wide.channels {

@@ -1,8 +1,6 @@
 /// Samples images at positions of a grid, x before y, each from −1 to 1 between the edges.
 struct GridSampling {
-  enum Padding: String {
-    case zeros, border, reflection
-  }
+  enum Padding: String { case zeros, border, reflection }
 
   let isNearest: Bool
   let padding: Padding
@@ -34,8 +32,7 @@ struct GridSampling {
   private func place(_ coordinate: Float, _ size: Int) -> Float {
     let length = Float(size)
     let place =
-      alignsCorners
-      ? (coordinate + 1) / 2 * (length - 1) : ((coordinate + 1) * length - 1) / 2
+      alignsCorners ? (coordinate + 1) / 2 * (length - 1) : ((coordinate + 1) * length - 1) / 2
     switch padding {
     case .zeros: return place
     case .border: return clipped(place, length)

@@ -14,7 +14,6 @@ struct AveragePoolLayer: DarknetLayer {
     pooling.type = .average
     pooling.globalPooling = true
     pooling.padding = .valid(.around(0))
-    return try DarknetTensor(
-      network.add(call.name, pooling, [input.blob]), input.channels, 1, 1)
+    return try DarknetTensor(network.add(call.name, pooling, [input.blob]), input.channels, 1, 1)
   }
 }

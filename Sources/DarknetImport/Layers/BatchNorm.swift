@@ -16,7 +16,6 @@ struct BatchNormLayer: DarknetLayer {
       ? try network.weights.take("biases", [channels], layer: call.name)
       : FloatValues(repeating: 0, shape: [channels])
     let normalization = try Normalization(channels, from: &network, call)
-    return input.with(
-      network.add(call.name, normalization.layer(bias: bias), [input.blob]))
+    return input.with(network.add(call.name, normalization.layer(bias: bias), [input.blob]))
   }
 }

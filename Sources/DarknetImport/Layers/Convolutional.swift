@@ -88,8 +88,7 @@ struct ConvolutionalLayer: DarknetLayer {
     let blob = try network.add(
       convolution, hasSigns ? weights.ofSigns() : weights,
       takesSigns ? network.signs(input.blob, call.name) : input.blob, call)
-    return try network.activate(
-      activation, DarknetTensor(blob, filters, height, width), call)
+    return try network.activate(activation, DarknetTensor(blob, filters, height, width), call)
   }
 
   private func shared(
@@ -170,7 +169,6 @@ extension DarknetWriter {
       return add(call.name, convolution, [input])
     }
     let blob = add(call.name, convolution, [input])
-    return add(
-      call.name + "__batch_normalize__", normalization.layer(bias: weights.bias), [blob])
+    return add(call.name + "__batch_normalize__", normalization.layer(bias: weights.bias), [blob])
   }
 }

@@ -69,8 +69,7 @@ struct ConvolutionalRecurrentLayer: DarknetLayer {
     becomes:
       "three convolutions with batchnorm and activation, a sum; the state is an input and an "
       + "output", refused: "windows that change the size")
-  static let options =
-    ["output", "hidden", "activation", "shortcut"] + StateConvolutions.options
+  static let options = ["output", "hidden", "activation", "shortcut"] + StateConvolutions.options
 
   private let outputs: Int
   private let hidden: Int
@@ -178,9 +177,7 @@ struct ConvolutionalLongMemoryLayer: DarknetLayer {
     if hasBottleneck, let weights = ofState["f"] {
       let both = network.joined(
         [tensor.blob, input.blob], alongSequence: false, call.name + "__both__")
-      source = try network.activate(
-        ownActivation, tensor.with(convolved(weights, both)), call
-      ).blob
+      source = try network.activate(ownActivation, tensor.with(convolved(weights, both)), call).blob
     }
     var next = cell
     func gate(_ gate: String) throws -> String {

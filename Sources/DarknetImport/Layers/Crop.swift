@@ -32,9 +32,7 @@ struct CropLayer: DarknetLayer {
         right: input.width - width - left)
       output.blob = network.add(call.name, crop, [input.blob])
     }
-    if isAdjusted {
-      output.blob = network.affine(output.blob, 2, -1, call.name + "__adjust__")
-    }
+    if isAdjusted { output.blob = network.affine(output.blob, 2, -1, call.name + "__adjust__") }
     return output
   }
 }

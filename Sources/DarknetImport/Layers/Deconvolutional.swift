@@ -5,8 +5,7 @@ import TensorCore
 /// The transpose of a convolution: out = (in − 1) · stride + size − 2 · padding.
 struct DeconvolutionalLayer: DarknetLayer {
   static let source = SourceLayer(
-    "deconvolutional", "deconv",
-    becomes: "convolution with isDeconvolution, batchnorm, activation")
+    "deconvolutional", "deconv", becomes: "convolution with isDeconvolution, batchnorm, activation")
   static let options = [
     "filters", "size", "stride", "pad", "padding", "batch_normalize", "activation",
   ]

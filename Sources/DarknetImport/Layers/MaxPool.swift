@@ -27,9 +27,7 @@ struct MaxPoolLayer: DarknetLayer {
 
   func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.image
-    guard isAcrossChannels else {
-      return try pool.convert(.max, input, call, into: &network)
-    }
+    guard isAcrossChannels else { return try pool.convert(.max, input, call, into: &network) }
     // Channel g of the output is the maximum of channels g, g + channels, g + 2 · channels, …
     if channels == 1 {
       let blob = network.reduced(.max, .c, input.blob, call.name)

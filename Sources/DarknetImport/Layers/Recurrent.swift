@@ -17,9 +17,7 @@ extension DarknetWriter {
   }
 
   /// Makes a blob the state after the image.
-  mutating func keep(
-    _ blob: String, as input: String, _ tensor: DarknetTensor
-  ) {
+  mutating func keep(_ blob: String, as input: String, _ tensor: DarknetTensor) {
     // The state may also be the section's output, whose name the user can choose.
     let name = String(input.dropLast(3)) + "_out"
     let output = affine(blob, 1, 0, name, to: name)

@@ -37,8 +37,7 @@ struct Reorg3DLayer: DarknetLayer {
     let taken = network.reshaped(
       input.blob, output.channels, output.height, output.width, call.name + "__memory__")
     let moved = network.reorganized(taken, .depthToSpace, stride, call.name + "__blocks__")
-    output.blob = network.reshaped(
-      moved, output.channels, output.height, output.width, call.name)
+    output.blob = network.reshaped(moved, output.channels, output.height, output.width, call.name)
     return output
   }
 }

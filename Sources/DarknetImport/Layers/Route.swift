@@ -42,8 +42,7 @@ struct RouteLayer: DarknetLayer {
       }
       let own = count / groups
       let suffix = parts.count == 1 ? "" : "_\(index)"
-      var blob =
-        isImage ? part.blob : network.flattened(part, for: "\(call.name)\(suffix)")
+      var blob = isImage ? part.blob : network.flattened(part, for: "\(call.name)\(suffix)")
       if groups > 1 {
         let name = parts.count == 1 ? call.name : "\(call.name)__group\(suffix)__"
         blob = network.slice(blob, group * own..<(group + 1) * own, name)

@@ -72,8 +72,7 @@ struct SoftmaxLayer: DarknetLayer {
       let range = start..<start + group
       start = range.upperBound
       let part =
-        tree.groups.count == 1
-        ? blob : network.slice(blob, range, "\(call.name)__group_\(index)__")
+        tree.groups.count == 1 ? blob : network.slice(blob, range, "\(call.name)__group_\(index)__")
       parts.append(network.add("\(call.name)__share_\(index)__", Softmax(), [part]))
     }
     return try .vector(network.joined(parts, alongSequence: false, call.name), total)

@@ -67,8 +67,7 @@ extension DarknetOperations {
     let isImage = shapes.allSatisfy { $0[1...] == shapes[0][1...] }
     let shape =
       isImage
-      ? [shapes.reduce(0) { $0 + $1[0] / groups }] + shapes[0][1...]
-      : [counts.reduce(0, +), 1, 1]
+      ? [shapes.reduce(0) { $0 + $1[0] / groups }] + shapes[0][1...] : [counts.reduce(0, +), 1, 1]
     return try maker.made(shape, reads: sources) { call in
       var values: [Double] = []
       for (source, count) in zip(sources, counts) {
@@ -134,9 +133,7 @@ extension DarknetOperations {
   }
 
   /// Weights of each column, normalized over the rows.
-  private static func normalized(
-    _ weights: [Double], columns: Int, _ kind: String
-  ) -> [Double] {
+  private static func normalized(_ weights: [Double], columns: Int, _ kind: String) -> [Double] {
     var result = weights
     for column in 0..<columns where kind != "none" {
       let line = stride(from: column, to: weights.count, by: columns).map { $0 }

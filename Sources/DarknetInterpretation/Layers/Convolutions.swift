@@ -202,8 +202,7 @@ struct ChannelAffine {
       var value = array.values[index]
       if let (scales, means, variances) = normalization {
         value =
-          scales[channel] * (value - means[channel])
-          / (variances[channel] + 1e-5).squareRoot()
+          scales[channel] * (value - means[channel]) / (variances[channel] + 1e-5).squareRoot()
       }
       array.values[index] = value + biases[channel]
     }

@@ -39,8 +39,7 @@ extension DarknetOperations {
     let (channels, area) = (maker.input[0], maker.input[1] * maker.input[2])
     try maker.require(outputs <= channels, "out_channels is \(outputs)")
     return try maker.made([outputs, maker.input[1], maker.input[2]]) { call in
-      var result = try DoubleArray(
-        shape: [outputs] + call.input.shape[1...], repeating: -.infinity)
+      var result = try DoubleArray(shape: [outputs] + call.input.shape[1...], repeating: -.infinity)
       for index in 0..<channels * area {
         let position = index / area % outputs * area + index % area
         result.values[position] = max(result.values[position], call.input.values[index])

@@ -41,9 +41,7 @@ struct ConnectedProduct {
   private let matrix: [Float]
   private let affine: ChannelAffine
 
-  init(
-    _ inputs: Int, _ outputs: Int, isNormalized: Bool, _ plan: inout DarknetPlan
-  ) throws {
+  init(_ inputs: Int, _ outputs: Int, isNormalized: Bool, _ plan: inout DarknetPlan) throws {
     self.inputs = inputs
     self.outputs = outputs
     let biases = try plan.weights.numbers(outputs)

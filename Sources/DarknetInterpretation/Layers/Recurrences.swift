@@ -69,8 +69,7 @@ extension DarknetOperations {
       let forgotten = DoubleArray(shape: state.shape, zip(r, state.values).map(*))
       let h = try sum(2, forgotten).map { isTanh ? tanh($0) : DarknetActivations.logistic($0) }
       let next = DoubleArray(
-        shape: state.shape,
-        z.indices.map { z[$0] * state.values[$0] + (1 - z[$0]) * h[$0] })
+        shape: state.shape, z.indices.map { z[$0] * state.values[$0] + (1 - z[$0]) * h[$0] })
       call.states["state"] = next
       return next
     }

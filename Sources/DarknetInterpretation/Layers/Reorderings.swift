@@ -38,8 +38,7 @@ extension DarknetOperations {
       "a stride of \(stride) of \(maker.input)")
     let area = stride * stride
     try maker.require(!isReversed || c % area == 0, "a stride of \(stride) of \(maker.input)")
-    return isReversed
-      ? [c / area, h * stride, w * stride] : [c * area, h / stride, w / stride]
+    return isReversed ? [c / area, h * stride, w * stride] : [c * area, h / stride, w / stride]
   }
 
   /// blas.c, reorg_cpu, with its loops over `[c, h, w]`.
@@ -75,9 +74,7 @@ extension DarknetOperations {
       // The rest of the result remains zero, as allocated.
       let count = maker.count + extra
       return try maker.made([count, 1, 1]) { call in
-        DoubleArray(
-          shape: [count, 1, 1],
-          call.input.values + [Double](repeating: 0, count: extra))
+        DoubleArray(shape: [count, 1, 1], call.input.values + [Double](repeating: 0, count: extra))
       }
     }
     let shape = try reorganized(maker, stride, isReversed)

@@ -41,9 +41,7 @@ extension Convolution: EngineLayer {
 
   /// The kernel of a dilated deconvolution with zeros between its rows and columns, which is the same
   /// without dilation.
-  private func spread(
-    _ kernel: FloatValues, _ window: inout WindowGeometry
-  ) throws -> FloatValues {
+  private func spread(_ kernel: FloatValues, _ window: inout WindowGeometry) throws -> FloatValues {
     let (height, width) = (window.extent(0), window.extent(1))
     let shape = kernelShape.dropLast(2) + [height, width]
     var result = try [Float](zeros: checkedProduct(shape, limit: Limits.tensorElements))

@@ -12,9 +12,7 @@ extension Convolution3D: EngineLayer {
     let depth = windows[0]
     let steps = output.dimensions[2]
     let stacked = try layer.checked([
-      [
-        input[0], steps, depth.kernel * input[1], input[3], input[4],
-      ]
+      [input[0], steps, depth.kernel * input[1], input[3], input[4]]
     ])[0]
     let planes = layer.add(
       depthWindows(input, depth, steps), [layer.inputs[0]], stacked)
@@ -24,9 +22,7 @@ extension Convolution3D: EngineLayer {
   }
 
   /// Orders channels by group, then by position in the window, then by channel within the group.
-  private func depthWindows(
-    _ input: [Int], _ window: AxisWindow, _ steps: Int
-  ) -> ArrayOperation {
+  private func depthWindows(_ input: [Int], _ window: AxisWindow, _ steps: Int) -> ArrayOperation {
     let (channels, depth, area) = (input[1], input[2], input[3] * input[4])
     let groupChannels = channels / groups
     let isTransposed = isDeconvolution
@@ -69,8 +65,7 @@ extension Convolution3D: EngineLayer {
           let to =
             isDeconvolution
             ? (((first / groupInputs * depth + place) * groupInputs + first % groupInputs)
-              * shape[1] + second) * area
-            : ((first * depth + place) * shape[1] + second) * area
+              * shape[1] + second) * area : ((first * depth + place) * shape[1] + second) * area
           for index in 0..<area { ordered[to + index] = values[from + index] }
         }
       }

@@ -75,8 +75,7 @@ struct ConvolutionOperation: NodeOperation {
     let path = weights.path(block: context.channelBlock)
     let floats = DirectPlan.packedFloats(
       weights.view(window, Bytes()), path: path, groups: weights.groups,
-      block: context.channelBlock,
-      blockChannels: inputBlock)
+      block: context.channelBlock, blockChannels: inputBlock)
     return StepNote(
       kernel: "\(path) \(window.kernel[0])×\(window.kernel[1])" + fusedLabel,
       weightBytes: floats * 4)

@@ -253,9 +253,7 @@ extension DirectPlan {
     scale.withUnsafeBufferPointer { factors in
       let used = min(width, factors.count - firstChannel)
       for row in 0..<rows {
-        for column in 0..<used {
-          values[row &* width &+ column] *= factors[firstChannel &+ column]
-        }
+        for column in 0..<used { values[row &* width &+ column] *= factors[firstChannel &+ column] }
       }
     }
   }

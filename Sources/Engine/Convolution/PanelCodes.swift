@@ -21,9 +21,7 @@ struct PanelCodes: Sendable {
   private let panelChannels: Int
 
   /// The size of the buffer for the codes.
-  static func byteCount(
-    _ geometry: ConvolutionGeometry, _ form: WinogradForm, inputs: Int
-  ) -> Int {
+  static func byteCount(_ geometry: ConvolutionGeometry, _ form: WinogradForm, inputs: Int) -> Int {
     form.taps * inputs * geometry.outputs
   }
 

@@ -78,8 +78,7 @@ struct PieceConvolutionOperation: NodeOperation {
               rows: to.shape.height + kernel[0] - 1 - y,
               width: to.shape.width + kernel[1] - 1 - x,
               InputTransformArguments(
-                input: source + unit.image * from.imageStride + y * from.rowStride
-                  + x * from.block,
+                input: source + unit.image * from.imageStride + y * from.rowStride + x * from.block,
                 inputStrides: from.strides, blocks: 0..<from.channelBlocks,
                 transformed: transformed + row * schedule.rowStride,
                 transformedStrides: PointStrides(tile: channels, point: schedule.pointStride)))

@@ -147,8 +147,7 @@ private struct PieceSumSchedule: Sendable {
     var units = PieceUnits(to.shape)
     let channels = from.channelBlocks * from.block
     let outputs = operation.weights.outputs
-    columns =
-      (grid.count * outputs + Pieces.sumChannels - outputs + block - 1) / block * block
+    columns = (grid.count * outputs + Pieces.sumChannels - outputs + block - 1) / block * block
     let widest = max(8, Self.transformedBytes / (Pieces.points * channels * 4) - grid.across + 1)
     let width = units.cutStrips(widest: widest)
     units.bands = max(1, min(context.threadCount, units.tileRows / (4 * grid.down)))

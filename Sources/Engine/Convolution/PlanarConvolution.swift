@@ -26,8 +26,7 @@ struct PlanarConvolutionOperation: NodeOperation {
   func describe(_ context: StepContext) -> StepNote {
     StepNote(
       kernel: "planar \(window.kernel[0])×\(window.kernel[1])" + RowFunctions.label(functions)
-        + (isAveraged ? " + average" : ""),
-      weightBytes: planarRows(context).weightFloats * 4)
+        + (isAveraged ? " + average" : ""), weightBytes: planarRows(context).weightFloats * 4)
   }
 
   /// Rows to sum before adding to the total: the same for any number of threads.
@@ -99,8 +98,7 @@ struct PlanarConvolutionOperation: NodeOperation {
               for line in 0..<count {
                 let row = result + line * rowStride
                 if isAveraged {
-                  functions.add(
-                    row, to: sums + unit * rowFloats, count: width, channels: outputs)
+                  functions.add(row, to: sums + unit * rowFloats, count: width, channels: outputs)
                 } else {
                   functions.apply(row, count: width, channels: outputs, planeStride: planeStride)
                 }

@@ -70,8 +70,7 @@ struct TransposedConvolutionOperation: NodeOperation {
       blockChannels: context.channelBlock)
     return StepNote(
       kernel: "\(path) transposed \(window.kernel[0])×\(window.kernel[1])"
-        + weights.activation.label,
-      weightBytes: floats * 4)
+        + weights.activation.label, weightBytes: floats * 4)
   }
 
   /// Room for the largest phase of all images.

@@ -45,9 +45,7 @@ struct UpsampledConvolutionOperation: NodeOperation {
         for input in 0..<inputs {
           var g = InlineArray<9, Double>(repeating: 0)
           for y in 0..<3 {
-            for x in 0..<3 {
-              g[3 * y + x] = Double(view.value(base, output, input, y, x)) * factor
-            }
+            for x in 0..<3 { g[3 * y + x] = Double(view.value(base, output, input, y, x)) * factor }
           }
           for phase in 0..<UpsampledTiles.phases {
             // The taps that meet the first and the second row and column of the phase.
@@ -188,8 +186,7 @@ private struct UpsampledSchedule: Sendable {
     let panel = context.kernels.panelBlocks
     blocksAtOnce = max(1, Self.productBytes / (pointBytes * width * block) / panel) * panel
     transformedStride = spreadStride(width * tileStride)
-    productStride = spreadStride(
-      min(blocksAtOnce, 4 * phaseOutputs / block) * width * block)
+    productStride = spreadStride(min(blocksAtOnce, 4 * phaseOutputs / block) * width * block)
   }
 
   /// Floats of packed weights per point.

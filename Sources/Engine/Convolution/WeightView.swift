@@ -53,9 +53,7 @@ struct WeightView: Sendable {
       for o in 0..<layout.outputChannels {
         for i in 0..<layout.inputChannels {
           for y in 0..<layout.kernelHeight {
-            for x in 0..<layout.kernelWidth {
-              values.append(value(base, o, i, y, x))
-            }
+            for x in 0..<layout.kernelWidth { values.append(value(base, o, i, y, x)) }
           }
         }
       }

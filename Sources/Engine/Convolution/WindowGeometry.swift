@@ -22,8 +22,7 @@ struct WindowGeometry: Sendable, Equatable {
   func halo(input: Shape, output: Shape) -> Halo {
     let rows = reach(0, input: input.height, output: output.height)
     let columns = reach(1, input: input.width, output: output.width)
-    return Halo(
-      top: rows.before, bottom: rows.after, left: columns.before, right: columns.after)
+    return Halo(top: rows.before, bottom: rows.after, left: columns.before, right: columns.after)
   }
 
   /// Floats from the start of a buffer to the first window.

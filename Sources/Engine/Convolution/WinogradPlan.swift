@@ -93,8 +93,7 @@ struct WinogradPlan: Sendable {
         for batch in units {
           let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
           transformInput(tiles, blocks: 0..<from.channelBlocks, buffers, transformed)
-          computeOutput(
-            tiles, panels: 0..<schedule.panels, thread, buffers, transformed, products)
+          computeOutput(tiles, panels: 0..<schedule.panels, thread, buffers, transformed, products)
         }
       }
       return
@@ -131,8 +130,7 @@ struct WinogradPlan: Sendable {
   private func tiles(_ range: Range<Int>) -> WinogradTiles {
     WinogradTiles(
       form: schedule.form, rows: schedule.geometry.rows, width: schedule.geometry.width,
-      first: range.lowerBound,
-      count: range.count)
+      first: range.lowerBound, count: range.count)
   }
 
   private func transformInput(
@@ -162,8 +160,7 @@ struct WinogradPlan: Sendable {
         let slot = schedule.threads > schedule.panels ? panel : thread
         let expanded =
           products + schedule.threads * schedule.productFloats + slot * schedule.expandedFloats
-        codes.expand(
-          panel: panel, to: expanded, pointStride: schedule.expandedPointStride, kernels)
+        codes.expand(panel: panel, to: expanded, pointStride: schedule.expandedPointStride, kernels)
         computeOutput(
           range, panels: panel..<panel + 1, expanded - panel * schedule.panelWeightFloats,
           schedule.expandedPointStride, buffers, transformed, own)

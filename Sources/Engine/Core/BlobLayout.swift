@@ -130,9 +130,7 @@ struct BlobLayout: Equatable, Sendable {
   }
 
   /// Zeros the halos of thread `thread`'s share of the planes.
-  func clearHalos(
-    ofThread thread: Int, _ threads: Int, in buffer: UnsafeMutablePointer<Float>
-  ) {
+  func clearHalos(ofThread thread: Int, _ threads: Int, in buffer: UnsafeMutablePointer<Float>) {
     if halo == .none { return }
     for plane in ThreadPool.share(of: planes, thread, threads) {
       clearHalo(ofPlane: plane, in: buffer)

@@ -48,9 +48,7 @@ final class Executor: @unchecked Sendable {
   var isRepeatable: Bool { plan.graph.nodes.allSatisfy(\.operation.isRepeatable) }
 
   /// The same steps with the same weights, in another arena.
-  func copy(pool: ThreadPool) throws -> Executor {
-    try Executor(plan, pool: pool, hooks: hooks)
-  }
+  func copy(pool: ThreadPool) throws -> Executor { try Executor(plan, pool: pool, hooks: hooks) }
 
   init(_ plan: Plan, pool: ThreadPool, hooks: EngineHooks) throws {
     self.plan = plan
@@ -175,9 +173,7 @@ final class Executor: @unchecked Sendable {
     }
   }
 
-  private func store(
-    _ transfer: Transfer, _ context: RunContext, _ result: inout Tensor?
-  ) throws {
+  private func store(_ transfer: Transfer, _ context: RunContext, _ result: inout Tensor?) throws {
     func fill(_ elements: UnsafeMutableBufferPointer<Float>) {
       guard let target = elements.baseAddress else { return }
       let source = context.pointer(transfer.blob)

@@ -29,9 +29,7 @@ struct LayoutConverter: Sendable {
     isCopy ? (to.floatCount + Self.pieceFloats - 1) / Self.pieceFloats : wide.planes
   }
 
-  func run(
-    _ unit: Int, _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>
-  ) {
+  func run(_ unit: Int, _ source: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>) {
     if isCopy {
       let first = unit * Self.pieceFloats
       let count = min(Self.pieceFloats, to.floatCount - first)

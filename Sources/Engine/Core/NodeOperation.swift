@@ -103,9 +103,7 @@ struct Operand: Sendable {
   var layout: BlobLayout
 
   /// Whether it is the caller's tensor, which is slower to reach than what a step has just written.
-  var isBorrowed: Bool {
-    if case .input = place { true } else { false }
-  }
+  var isBorrowed: Bool { if case .input = place { true } else { false } }
 }
 
 /// The context in which an operation makes its step.

@@ -16,9 +16,7 @@ struct RowCodes: Sendable {
 
   /// Writes the bytes of eight rows, `target[k · stride + row]`. Past the end, repeats the last
   /// row.
-  func transpose(
-    from first: Int, count: Int, to target: UnsafeMutablePointer<UInt8>, stride: Int
-  ) {
+  func transpose(from first: Int, count: Int, to target: UnsafeMutablePointer<UInt8>, stride: Int) {
     source.withUnsafeBytes { bytes in
       var k = 0
       while k < count {
@@ -47,9 +45,7 @@ struct RowCodes: Sendable {
     if count == 8 && (first * bits) & 7 == 0 {
       let start = first * bits / 8
       var word: UInt64 = 0
-      for index in 0..<bits {
-        word = word << 8 | UInt64(bytes[start + index])
-      }
+      for index in 0..<bits { word = word << 8 | UInt64(bytes[start + index]) }
       let mask: UInt64 = (1 << UInt64(bits)) - 1
       for index in 0..<8 {
         let code = (word >> UInt64(bits * (7 - index))) & mask

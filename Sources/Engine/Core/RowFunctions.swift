@@ -11,9 +11,7 @@ struct RowFunctions: Sendable {
   }
 
   /// Applies the functions to one row of each of `channels`, `planeStride` floats apart.
-  func apply(
-    _ row: UnsafeMutablePointer<Float>, count: Int, channels: Int, planeStride: Int
-  ) {
+  func apply(_ row: UnsafeMutablePointer<Float>, count: Int, channels: Int, planeStride: Int) {
     for function in functions {
       var arguments = UnaryArguments(
         function: function.function, input: row, output: row, count: count,

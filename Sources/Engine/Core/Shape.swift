@@ -36,9 +36,7 @@ struct Shape: Hashable, Sendable {
   }
 
   /// The same elements as `[Seq, Batch, C, H, W]`.
-  var planes: Shape {
-    get throws { try Shape([sequence, batch, channels, height, width]) }
-  }
+  var planes: Shape { get throws { try Shape([sequence, batch, channels, height, width]) } }
 
   /// Whether both have the same sizes as `[Seq, Batch, C, H, W]`.
   func hasPlanes(of other: Shape) -> Bool {

@@ -64,9 +64,7 @@ final class ThreadPool: Sendable {
 
 /// How often this process and its ancestors have forked: a child has none of its parent's threads.
 private let forks = Atomic<Int>(0)
-private let countsForks: Void = {
-  pthread_atfork(nil, nil) { forks.add(1, ordering: .relaxed) }
-}()
+private let countsForks: Void = { pthread_atfork(nil, nil) { forks.add(1, ordering: .relaxed) } }()
 
 /// A number that threads poll, in cache lines of its own: two, because lines are fetched in pairs.
 private struct PolledNumber {

@@ -70,9 +70,7 @@ struct AttentionOperation: NodeOperation {
 
   /// For a few queries, packing keys and values would take longer than the products. Then they may
   /// be in several parts.
-  var readsInPlace: Bool {
-    rows < 4 && (keys + values).allSatisfy { $0.walk.column == 1 }
-  }
+  var readsInPlace: Bool { rows < 4 && (keys + values).allSatisfy { $0.walk.column == 1 } }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
     context.threadCount * (readsInPlace ? length : Sizes(self, context.kernels).floats)
@@ -97,9 +95,7 @@ struct AttentionOperation: NodeOperation {
           let matrix = unit / bands
           let operands = Operands(places, matrix, sources, target)
           if inPlace {
-            for row in 0..<operation.rows {
-              operation.computeInPlace(row, operands, near, kernels)
-            }
+            for row in 0..<operation.rows { operation.computeInPlace(row, operands, near, kernels) }
             continue
           }
           if matrix != packed { operation.pack(operands, sizes, to: near) }
@@ -149,12 +145,9 @@ struct AttentionOperation: NodeOperation {
     }
   }
 
-  private func pack(
-    _ operands: Operands, _ sizes: Sizes, to memory: UnsafeMutablePointer<Float>
-  ) {
+  private func pack(_ operands: Operands, _ sizes: Sizes, to memory: UnsafeMutablePointer<Float>) {
     let (key, value) = (keys[0].walk, values[0].walk)
-    sizes.keys.pack(
-      operands.keys[0], row: key.column, column: key.row, scale: scale, to: memory)
+    sizes.keys.pack(operands.keys[0], row: key.column, column: key.row, scale: scale, to: memory)
     sizes.values.pack(
       operands.values[0], row: value.row, column: value.column, scale: outputScale,
       to: memory + sizes.keys.floats)
@@ -224,7 +217,6 @@ struct AttentionOperation: NodeOperation {
   ) {
     if factor == 1 { return }
     kernels.unary(
-      UnaryArguments(
-        function: .linear, input: values, output: values, count: count, alpha: factor))
+      UnaryArguments(function: .linear, input: values, output: values, count: count, alpha: factor))
   }
 }

@@ -130,8 +130,7 @@ final class FixedRowMatrix: Sendable {
     _ body: (Range<Int>, WeightRows) -> Void
   ) {
     guard let scratch else {
-      return forEachPart(
-        of: range, packed: packed.pointer, scales.pointer, firstRow: 0, body)
+      return forEachPart(of: range, packed: packed.pointer, scales.pointer, firstRow: 0, body)
     }
     let memory = scratch + Self.scaleFloats
     for first in stride(from: range.lowerBound, to: range.upperBound, by: Self.rowsAtOnce) {

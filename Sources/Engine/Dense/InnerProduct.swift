@@ -190,8 +190,7 @@ extension InnerProduct: EngineLayer {
     let shape = try isExact ? Shape(exact.dimensions + [1, 1]) : exact
     try require(
       input.itemCount == inputChannels,
-      "\(inputChannels), but an input item has \(input.itemCount) values",
-      field: "inputChannels")
+      "\(inputChannels), but an input item has \(input.itemCount) values", field: "inputChannels")
     try require(
       shape.itemCount == outputChannels,
       "\(outputChannels), but the output has \(shape.itemCount)", field: "outputChannels")

@@ -86,9 +86,7 @@ extension StridedCopyOperation {
   var inverse: StridedCopyOperation? {
     guard offset == 0 else { return nil }
     let order = sizes.indices.filter { sizes[$0] > 1 }.sorted { strides[$0] > strides[$1] }
-    guard order.map({ strides[$0] }) == Tensor.strides(order.map { sizes[$0] }) else {
-      return nil
-    }
+    guard order.map({ strides[$0] }) == Tensor.strides(order.map { sizes[$0] }) else { return nil }
     let steps = Tensor.strides(sizes)
     return StridedCopyOperation(
       kind: kind, sizes: order.map { sizes[$0] }, strides: order.map { steps[$0] })

@@ -37,8 +37,7 @@ struct PanelFactor: Sendable {
       blockChannels: run, panelBlocks: kernels.panelBlocks)
     if scale == 1 { return }
     kernels.unary(
-      UnaryArguments(
-        function: .linear, input: packed, output: packed, count: floats, alpha: scale))
+      UnaryArguments(function: .linear, input: packed, output: packed, count: floats, alpha: scale))
   }
 
   /// Writes `width` columns of `rows · factor`.
@@ -76,8 +75,7 @@ extension KernelTable {
   /// How many of `depth` terms a tile sums in one loop: many, but few enough for short parts of
   /// sums, and whole blocks if possible.
   static func runLength(of depth: Int) -> Int {
-    (1...128 / channelBlock).reversed().map { $0 * channelBlock }
-      .first { depth % $0 == 0 } ?? depth
+    (1...128 / channelBlock).reversed().map { $0 * channelBlock }.first { depth % $0 == 0 } ?? depth
   }
 
   /// Rows of a product to compute at a time: full tiles, but a result that stays in the cache.

@@ -28,8 +28,7 @@ struct PlacedLayer: Sendable {
         case let loop as Loop: [loop.conditionNetwork, loop.bodyNetwork]
         default: []
         }
-      return PlacedLayer(
-        layer: layer, place: place, networks: inner.map { layers(of: $0, &count) })
+      return PlacedLayer(layer: layer, place: place, networks: inner.map { layers(of: $0, &count) })
     }
   }
 

@@ -9,9 +9,7 @@ extension Activation: EngineLayer {
     return [layer.add(ElementwiseOperation(function: function), layer.inputs, shape)]
   }
 
-  private func elementFunction(
-    _ layer: LayerLowering, channels: Int
-  ) throws -> ScaledFunction {
+  private func elementFunction(_ layer: LayerLowering, channels: Int) throws -> ScaledFunction {
     guard let row = function?.row, let kernel = UnaryFunction(rawValue: row.kernel) else {
       throw ModelError(.malformed, "no function is set", field: "NonlinearityType")
     }

@@ -81,9 +81,7 @@ struct LaneStatistics {
         for lane in 0..<block { totals[lane] += Double(sums[lane]) }
       }
       for plane in planes {
-        for row in 0..<layout.shape.height {
-          add(plane + row * layout.rowStride, .sum, to: &means)
-        }
+        for row in 0..<layout.shape.height { add(plane + row * layout.rowStride, .sum, to: &means) }
       }
       for lane in 0..<block { means[lane] /= count }
       let centers = means.map { Float(-$0) }

@@ -27,8 +27,7 @@ struct CombineOperation: NodeOperation {
       layout.hasContiguousPlanes && inputs.allSatisfy { $0.layout == layout }
     // In lanes without a channel, 0 / 0 would spoil sums over channels.
     let clearsLanes =
-      layout.hasEmptyLanes
-      && (!function.keepsZero || readers.contains { $0.repeatsChannels })
+      layout.hasEmptyLanes && (!function.keepsZero || readers.contains { $0.repeatsChannels })
     let rows = isWhole ? 1 : layout.shape.height
     let count = layout.shape.width * layout.block * (isWhole ? layout.shape.height : 1)
     let combine = context.kernels.combine

@@ -86,8 +86,7 @@ extension Custom: EngineLayer {
     var values = parameters.compactMapValues { $0 }
     values["engineName"] = .string(className)
     func report(_ method: CustomLayerCall.Method) {
-      hooks.onCustomLayerCall?(
-        CustomLayerCall(layer: layer, className: className, method: method))
+      hooks.onCustomLayerCall?(CustomLayerCall(layer: layer, className: className, method: method))
     }
     report(.initialize(parameters: values))
     let implementation = try make(values)
@@ -124,8 +123,7 @@ extension Custom: EngineLayer {
     }
     let operation = CustomOperation(
       instance: instance, inputShapes: inputs, outputShapes: shapes.map(\.dimensions),
-      layer: layer.layer.name, className: className,
-      hooks: layer.hooks)
+      layer: layer.layer.name, className: className, hooks: layer.hooks)
     return layer.add(operation, layer.inputs, shapes)
   }
 }
@@ -158,16 +156,13 @@ extension CustomLayerEquivalent {
 extension Weights {
   /// The stored bytes, as a custom layer receives them.
   package func customLayerWeight() throws -> CustomLayerWeight {
-    if floatValue.count > 0 {
-      return try CustomLayerWeight(floatValue.contiguous(), .float32)
-    }
+    if floatValue.count > 0 { return try CustomLayerWeight(floatValue.contiguous(), .float32) }
     if float16Value.count > 0 { return CustomLayerWeight(float16Value, .float16) }
     if let quantization {
       throw ModelError(
         .unsupported,
         "\(quantization.numberOfBits)-bit quantized weights; a custom layer needs floats",
-        field: "weights",
-        hint: "skip custom layers when compressing the model")
+        field: "weights", hint: "skip custom layers when compressing the model")
     }
     return CustomLayerWeight(rawValue.count > 0 ? rawValue : int8RawValue, .raw)
   }

@@ -15,8 +15,7 @@ extension DotProduct: EngineLayer {
       let fits = zip(shape.dimensions, output.dimensions).enumerated().allSatisfy {
         $0.offset == 2 || $0.element.0 == 1 || $0.element.0 == $0.element.1
       }
-      try require(
-        fits, "\(shape.dimensions) does not fit \(output.dimensions)", field: "input")
+      try require(fits, "\(shape.dimensions) does not fit \(output.dimensions)", field: "input")
     }
     let readers = shapes.map { PixelReader($0, output) }
     let (channels, isCosine) = (shapes[0].channels, cosineSimilarity)

@@ -44,9 +44,7 @@ struct EmbeddingOperation: NodeOperation {
   }
 
   /// Expands only the weights that are looked up.
-  private func makeExpandingStep(
-    _ weights: CompressedWeights, _ context: StepContext
-  ) -> StepBody {
+  private func makeExpandingStep(_ weights: CompressedWeights, _ context: StepContext) -> StepBody {
     let input = context.inputs[0]
     let output = context.outputs[0]
     let channels = output.layout.shape.channels

@@ -22,9 +22,7 @@ struct PoolingOperation: NodeOperation {
       function: function, rows: whole(input.height), columns: whole(input.width), isGlobal: true)
   }
 
-  init(
-    function: PoolingFunction, rows: PoolingAxis, columns: PoolingAxis, isGlobal: Bool = false
-  ) {
+  init(function: PoolingFunction, rows: PoolingAxis, columns: PoolingAxis, isGlobal: Bool = false) {
     self.function = function
     self.rows = rows
     self.columns = columns
@@ -49,8 +47,7 @@ struct PoolingOperation: NodeOperation {
         PoolingArguments(
           function: function, rows: rows[band.rows], columns: columns[0..<to.shape.width],
           input: band.source, inputRowStride: from.rowStride,
-          output: band.target + band.rows.lowerBound * to.rowStride,
-          outputRowStride: to.rowStride))
+          output: band.target + band.rows.lowerBound * to.rowStride, outputRowStride: to.rowStride))
       for patch in patches where band.rows.contains(patch.row) {
         (band.target + patch.row * to.rowStride + patch.column * to.block)
           .update(repeating: patch.value, count: to.block)

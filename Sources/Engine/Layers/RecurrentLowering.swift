@@ -17,8 +17,7 @@ extension SimpleRecurrent: EngineLayer {
 
 extension GRU: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
-    try require(
-      activations.count == 2, "\(activations.count), not 2", field: "activations")
+    try require(activations.count == 2, "\(activations.count), not 2", field: "activations")
     var gates = try [
       ("updateGate", updateGate), ("resetGate", resetGate), ("outputGate", outputGate),
     ].map {
@@ -52,8 +51,7 @@ extension UniDirectionalLSTM: EngineLayer {
 extension BiDirectionalLSTM: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let parameters = params ?? LSTMParameters()
-    try require(
-      weightParams.count == 2, "\(weightParams.count), not 2", field: "weightParams")
+    try require(weightParams.count == 2, "\(weightParams.count), not 2", field: "weightParams")
     let cells = try zip([activationsForwardLSTM, activationsBackwardLSTM], weightParams).map {
       try layer.cell(parameters, $1, $0, inputVectorSize, outputVectorSize)
     }
@@ -107,8 +105,7 @@ extension LayerLowering {
     guard let weights else {
       throw ModelError(.malformed, "no weights are set", field: "weightParams")
     }
-    try require(
-      activations.count == 3, "\(activations.count), not 3", field: "activations")
+    try require(activations.count == 3, "\(activations.count), not 3", field: "activations")
     let named = [
       ("inputGate", weights.inputGate), ("forgetGate", weights.forgetGate),
       ("outputGate", weights.outputGate), ("blockInput", weights.blockInput),

@@ -79,8 +79,7 @@ extension LayerLowering {
         kind: "from channels last", sizes: [s, b, c, h, w],
         strides: [c * h * w, s * c * h * w, 1, w * c, c])
       : StridedCopyOperation(
-        kind: "sequence first", sizes: [s, b, c * h * w],
-        strides: [c * h * w, s * c * h * w, 1])
+        kind: "sequence first", sizes: [s, b, c * h * w], strides: [c * h * w, s * c * h * w, 1])
     return add(operation, [value], shape)
   }
 

@@ -19,8 +19,7 @@ extension LayerLowering {
     let fits = zip(item, [shape.channels, shape.height, shape.width]).allSatisfy {
       $0 == 1 || $0 == $1
     }
-    try require(
-      fits, "\(sizes) does not fit a blob of shape \(shape.dimensions)", field: field)
+    try require(fits, "\(sizes) does not fit a blob of shape \(shape.dimensions)", field: field)
     return (try values(weights, item, field).array(), result)
   }
 

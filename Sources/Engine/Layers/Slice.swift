@@ -75,15 +75,12 @@ extension Slice: EngineLayer {
     let operation: any NodeOperation
     switch axis {
     case .channel:
-      if step == 1 {
-        return layer.add(ChannelRangeOperation(start: start), [value], output)
-      }
+      if step == 1 { return layer.add(ChannelRangeOperation(start: start), [value], output) }
       operation = StridedCopyOperation(
         kind: "slice", sizes: [input.images, count, input.area],
         strides: [input.itemCount, step * input.area, 1], offset: start * input.area)
     case .height:
-      operation = PlaneGatherOperation(
-        kind: "slice", rows: picked, columns: Array(0..<input.width))
+      operation = PlaneGatherOperation(kind: "slice", rows: picked, columns: Array(0..<input.width))
     case .width:
       operation = PlaneGatherOperation(
         kind: "slice", rows: Array(0..<input.height), columns: picked)

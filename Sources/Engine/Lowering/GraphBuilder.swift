@@ -102,9 +102,7 @@ struct GraphBuilder: Sendable {
     }
     try Self.check(layer.input.count, in: type(of: parameters).inputCount, "inputs")
     try Self.check(layer.output.count, in: type(of: parameters).outputCount, "outputs")
-    if layer.input.contains(where: { empty[$0] != nil }) {
-      return try addEmpty(placed, context)
-    }
+    if layer.input.contains(where: { empty[$0] != nil }) { return try addEmpty(placed, context) }
     var inputs = try layer.input.map { name in
       guard let value = blobs[name] else {
         throw ModelError(
@@ -131,9 +129,7 @@ struct GraphBuilder: Sendable {
   }
 
   /// The elements of values that do not depend on inputs; nil if one does.
-  mutating func values(
-    _ values: [Graph.ValueID], _ context: PassContext
-  ) throws -> [[Float]]? {
+  mutating func values(_ values: [Graph.ValueID], _ context: PassContext) throws -> [[Float]]? {
     if values.contains(where: { graph.values[$0].constant == nil }) {
       _ = try ConstantFolding.run(&graph, context)
     }
@@ -141,9 +137,7 @@ struct GraphBuilder: Sendable {
     return constants.count == values.count ? constants : nil
   }
 
-  mutating func add(
-    _ layer: NeuralNetworkLayer, _ place: Int, _ inputs: [Graph.ValueID]
-  ) throws {
+  mutating func add(_ layer: NeuralNetworkLayer, _ place: Int, _ inputs: [Graph.ValueID]) throws {
     guard let parameters = layer.parameters as? any EngineLayer & LayerParameters else { return }
     let firstNode = graph.nodes.count
     // Moves the graph into the lowering and back, so that it is never copied.
@@ -235,8 +229,7 @@ extension GraphBuilder {
           name: feature.name, value: value,
           preprocessing: try resolved.preprocessing(network, in: description)))
       interface.inputs.append(
-        NetworkFeature(
-          name: feature.name, kind: resolved.kind, shape: resolved.shape.dimensions))
+        NetworkFeature(name: feature.name, kind: resolved.kind, shape: resolved.shape.dimensions))
     }
   }
 
@@ -268,8 +261,7 @@ extension GraphBuilder {
       default: break
       }
       try require(
-        known.contains(blob), "no layer provides the output '\(blob)'",
-        field: "description.output")
+        known.contains(blob), "no layer provides the output '\(blob)'", field: "description.output")
       interface.outputs.append(NetworkFeature(name: feature.name, kind: kind, shape: []))
       interface.blobs.append(blob)
     }

@@ -82,12 +82,9 @@ struct InputFeature {
     case 3: item = declared
     case 5: item = Array(declared[2...])
     default:
-      throw ModelError(
-        .malformed, "an array of shape \(declared); [C] or [C, H, W] is needed")
+      throw ModelError(.malformed, "an array of shape \(declared); [C] or [C, H, W] is needed")
     }
-    guard let override else {
-      return try Shape(declared.count == 5 ? declared : [1, 1] + item)
-    }
+    guard let override else { return try Shape(declared.count == 5 ? declared : [1, 1] + item) }
     let wanted = try Shape(override)
     let wantedItem = [wanted.channels, wanted.height, wanted.width]
     try require(
@@ -108,8 +105,7 @@ struct InputFeature {
     }
     guard let preprocessor = own.first?.preprocessor else { return nil }
     guard case .image(let space) = kind else {
-      throw ModelError(
-        .malformed, "the input '\(name)' is not an image", field: "preprocessing")
+      throw ModelError(.malformed, "the input '\(name)' is not an image", field: "preprocessing")
     }
     switch preprocessor {
     case .scaler(let scaler):

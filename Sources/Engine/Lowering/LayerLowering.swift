@@ -60,9 +60,7 @@ struct LayerLowering {
     let (input, output) = (inputs[0], try outputShape())
     guard output.rank < 3 else { return try body(&self, input, output) }
     let planes = try checked(
-      [inputShapes[0], output].map {
-        [Int](repeating: 1, count: 5 - $0.rank) + $0.dimensions
-      })
+      [inputShapes[0], output].map { [Int](repeating: 1, count: 5 - $0.rank) + $0.dimensions })
     let result = try body(&self, add(ViewOperation(), [input], planes[0]), planes[1])
     return add(ViewOperation(), [result], output)
   }

@@ -127,7 +127,6 @@ extension PlaneGatherOperation {
     guard let row = step(rows), let column = step(columns) else { return nil }
     return StridedCopyOperation(
       kind: kind, sizes: [input.images * input.channels, rows.count, columns.count],
-      strides: [input.area, row * input.width, column],
-      offset: rows[0] * input.width + columns[0])
+      strides: [input.area, row * input.width, column], offset: rows[0] * input.width + columns[0])
   }
 }

@@ -28,9 +28,7 @@ extension PoolingOperation {
   fileprivate var halvesMaximum: Bool {
     function == .maximum
       && [rows, columns].allSatisfy { axis in
-        axis.starts.indices.allSatisfy {
-          axis.starts[$0] == 2 * $0 && axis.ends[$0] == 2 * $0 + 2
-        }
+        axis.starts.indices.allSatisfy { axis.starts[$0] == 2 * $0 && axis.ends[$0] == 2 * $0 + 2 }
       }
   }
 }

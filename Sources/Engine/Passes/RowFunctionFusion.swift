@@ -33,7 +33,5 @@ enum RowFunctionFusion: Pass {
 
 extension PoolingOperation {
   /// Whether each plane is reduced to its average.
-  var isGlobalAverage: Bool {
-    function == .average && isGlobal
-  }
+  var isGlobalAverage: Bool { function == .average && isGlobal }
 }

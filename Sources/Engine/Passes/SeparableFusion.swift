@@ -15,8 +15,7 @@ enum SeparableFusion: Pass {
         let depthwise = graph.nodes[producer].operation as? ConvolutionOperation,
         depthwise.weights.path(block: context.channelBlock) == .depthwise, !depthwise.hasResidual,
         context.tiles == .none
-          || !pointwise.fitsTiles(
-            graph.shape(node.outputs[0]), inputBlock: context.channelBlock)
+          || !pointwise.fitsTiles(graph.shape(node.outputs[0]), inputBlock: context.channelBlock)
       else { continue }
       let middle = graph.shape(node.inputs[0])
       let bands = SeparableBands(

@@ -22,7 +22,5 @@ enum UpsampledSelection: Pass {
 
 extension [Int] {
   /// Whether the indices are 0, 0, 1, 1, 2, 2, …
-  fileprivate var areDoubled: Bool {
-    count % 2 == 0 && indices.allSatisfy { self[$0] == $0 / 2 }
-  }
+  fileprivate var areDoubled: Bool { count % 2 == 0 && indices.allSatisfy { self[$0] == $0 / 2 } }
 }

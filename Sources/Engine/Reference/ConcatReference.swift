@@ -49,8 +49,7 @@ extension ReorganizeData: ReferenceFormula {
       switch mode {
       case .spaceToDepth:
         let (block, channel) = p.channel.quotientAndRemainder(dividingBy: input.channels)
-        return input[
-          p.sequence, p.batch, channel, p.y * r + block / r, p.x * r + block % r]
+        return input[p.sequence, p.batch, channel, p.y * r + block / r, p.x * r + block % r]
       case .depthToSpace:
         let block = p.y % r * r + p.x % r
         return input[p.sequence, p.batch, block * shape[2] + p.channel, p.y / r, p.x / r]

@@ -3,9 +3,7 @@ import TensorCore
 
 /// A reference implementation that is a function of the elements of all inputs at one position, to
 /// which they are broadcast.
-protocol CombinationReference: ReferenceFormula {
-  func reference(_ values: [Double]) -> Double
-}
+protocol CombinationReference: ReferenceFormula { func reference(_ values: [Double]) -> Double }
 
 extension CombinationReference {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {

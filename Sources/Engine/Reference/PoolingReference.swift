@@ -12,9 +12,7 @@ extension Pooling: HalfSumLayer {
     let output = ReferenceTensor(shape: shape) { p in
       var values: [Double] = []
       for y in rows[p.y].real {
-        for x in columns[p.x].real {
-          values.append(input[p.sequence, p.batch, p.channel, y, x])
-        }
+        for x in columns[p.x].real { values.append(input[p.sequence, p.batch, p.channel, y, x]) }
       }
       switch type {
       // Padding never wins; a window that holds only padding gives Caffe's lowest float.
@@ -66,8 +64,7 @@ extension Pooling: HalfSumLayer {
       let start = index * step - leading
       let end = min(start + size, input + trailing)
       let first = min(max(start, 0), input)
-      return Window(
-        real: first..<max(first, min(end, input)), padded: start..<max(start, end))
+      return Window(real: first..<max(first, min(end, input)), padded: start..<max(start, end))
     }
   }
 }

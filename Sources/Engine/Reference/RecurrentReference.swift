@@ -68,8 +68,7 @@ func runRecurrence(
   _ input: ReferenceTensor, reversed: Bool, hidden: [[Double]], cell: [[Double]]?,
   _ step: (_ x: [Double], _ h: [Double], _ c: [Double]) -> (h: [Double], c: [Double])
 ) -> RecurrentRun {
-  var run = RecurrentRun(
-    steps: [], hidden: hidden, cell: cell ?? hidden.map { _ in [] })
+  var run = RecurrentRun(steps: [], hidden: hidden, cell: cell ?? hidden.map { _ in [] })
   let times = Array(0..<input.sequence)
   for time in reversed ? times.reversed() : times {
     for batch in 0..<input.batch {
@@ -118,8 +117,7 @@ struct RecurrentGate {
     recursion = try gate.recursion.values([outputs, outputs], name + "RecursionMatrix")
     bias =
       hasBias && gate.bias != nil
-      ? try gate.bias.values([outputs], name + "BiasVector")
-      : [Float](repeating: 0, count: outputs)
+      ? try gate.bias.values([outputs], name + "BiasVector") : [Float](repeating: 0, count: outputs)
   }
 
   func sum(_ x: [Double], _ h: [Double]) -> [Double] {
@@ -137,9 +135,7 @@ func clip(_ value: Double, to limit: Double = 50) -> Double { min(max(value, -li
 
 /// The function of a gate. The reference converter leaves the parameters of `sigmoidHard`,
 /// `scaledTanh` and `linear` unset; inside recurrent layers they mean 0.2x + 0.5, tanh(x) and x.
-func recurrentFunction(
-  _ activation: Activation?, _ field: String
-) throws -> (Double) -> Double {
+func recurrentFunction(_ activation: Activation?, _ field: String) throws -> (Double) -> Double {
   switch activation?.function {
   case nil: throw ModelError(.malformed, "no function is set", field: field)
   case .sigmoidHard(alpha: 0, beta: 0):

@@ -42,9 +42,7 @@ package struct ReferenceTensor: Sendable, Equatable {
   }
 
   /// The same elements with another shape. Precondition: the counts agree.
-  func reshaped(_ newShape: [Int]) -> ReferenceTensor {
-    ReferenceTensor(shape: newShape, elements)
-  }
+  func reshaped(_ newShape: [Int]) -> ReferenceTensor { ReferenceTensor(shape: newShape, elements) }
 
   /// Precondition: the product of `shape` has been checked.
   package init(shape: [Int], repeating value: Double = 0) {

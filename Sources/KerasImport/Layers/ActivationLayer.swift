@@ -40,8 +40,7 @@ struct RectifierLayer: KerasLayer {
     switch configuration.kind {
     case "LeakyReLU":
       let alpha = try configuration.double(
-        "alpha", "negative_slope", default: 0.3,
-        atLeast: version.isAtLeast(3, 0) ? 0 : -.infinity)
+        "alpha", "negative_slope", default: 0.3, atLeast: version.isAtLeast(3, 0) ? 0 : -.infinity)
       function = .leakyReLU(alpha: Float(alpha))
     case "ELU": function = .elu(alpha: Float(try configuration.double("alpha", default: 1)))
     default:
@@ -63,17 +62,14 @@ struct SoftmaxLayer: KerasLayer {
   static let classes = [SourceLayer](
     "Softmax",
     becomes: "softmax, wrapped in permutes; over several axes max, exp, sum and a product",
-    options: "any `axis`; a `mask` argument",
-    refused: "a mask propagated by its input")
+    options: "any `axis`; a `mask` argument", refused: "a mask propagated by its input")
   static let maskPolicy = MaskPolicy.passes
 
   private let axes: [Int]
 
   var leadingAxes: LeadingAxesPolicy { .keeps }
 
-  init(_ configuration: LayerConfiguration) throws {
-    axes = try configuration.ints("axis") ?? [-1]
-  }
+  init(_ configuration: LayerConfiguration) throws { axes = try configuration.ints("axis") ?? [-1] }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     guard let given = call.tensor(0, "inputs") else { throw call.error("it has no inputs") }

@@ -68,8 +68,7 @@ extension KerasWriter {
       var result = tensors[0]
       let blobs = parts.enumerated().map { index, part in
         let slice = network.slice(result.blob, part, "\(name)__part_\(index)__")
-        return part.count == 1
-          ? slice : network.reduced(.max, .c, slice, "\(name)__max_\(index)__")
+        return part.count == 1 ? slice : network.reduced(.max, .c, slice, "\(name)__max_\(index)__")
       }
       result.blob = network.joined(blobs, alongSequence: false, name)
       result.shape[axis] = parts.count

@@ -66,14 +66,12 @@ struct Attention: KerasLayer {
       }
     }
     let mask = AttentionMask(
-      isCausal: isCausal || call.flag("use_causal_mask"),
-      keys: values.mask.map { [$0] } ?? [])
+      isCausal: isCausal || call.flag("use_causal_mask"), keys: values.mask.map { [$0] } ?? [])
     var (result, weights) = try network.attended(scores, value, mask, call.name, call)
     if let mask = given.mask {
       let counts = network.relaid(
         network.steps(of: mask), to: TensorLayout(axes: [.height, .channel]), for: call.name)
-      result = network.relaid(
-        result, to: TensorLayout(axes: [.height, .width]), for: call.name)
+      result = network.relaid(result, to: TensorLayout(axes: [.height, .width]), for: call.name)
       result.blob = network.product(result.blob, counts.blob, call.name + "__counted__")
       result.mask = mask
     }

@@ -27,8 +27,7 @@ struct AttentionProjection {
     let matrix = try FloatValues(kernel).shaped([heads, inputs, size]).transposed([0, 2, 1]).array()
     let bias =
       hasBias
-      ? Weights(
-        repeated(try call.weight(part + "_bias", [sharedHeads, size]).array(), size)) : nil
+      ? Weights(repeated(try call.weight(part + "_bias", [sharedHeads, size]).array(), size)) : nil
     let name = "\(call.name)__\(part)__"
     let all = network.channelProduct(
       input, Weights(matrix), inputs: inputs, outputs: inner, bias: bias, name)
@@ -96,7 +95,6 @@ struct AttentionProjection {
     }
     let transposed = network.relaid(
       attended.exchanging(1, 2), to: .imageChannelsFirst, for: call.name + "_merge")
-    return try network.reshaped(
-      transposed, to: [steps, heads * size], name: name, call)
+    return try network.reshaped(transposed, to: [steps, heads * size], name: name, call)
   }
 }

@@ -41,9 +41,7 @@ struct Bidirectional: KerasLayer {
 }
 
 /// A layer that runs in one direction along a sequence.
-private protocol DirectedLayer: KerasLayer {
-  var path: RecurrentPath { get set }
-}
+private protocol DirectedLayer: KerasLayer { var path: RecurrentPath { get set } }
 
 extension RecurrentLayer: DirectedLayer {}
 extension ConvLSTM: DirectedLayer {}
@@ -166,8 +164,7 @@ extension Directions<RecurrentLayer> {
     let count = forward.cell.states.count
     let (first, firstStates, _) = try forward.add(
       input, weights[0],
-      RecurrentLayer.Names(
-        layer: call.name + "_forward", states: network.stateName(call.name)),
+      RecurrentLayer.Names(layer: call.name + "_forward", states: network.stateName(call.name)),
       initial: initial.map { Array($0.prefix(count)) }, to: &network)
     var (second, secondStates, secondInitial) = try backward.add(
       input, weights[1],
@@ -279,8 +276,7 @@ extension KerasWriter {
     layer.weightMatrix = Weights(matrix)
     layer.recursionMatrix = Weights(try [Float](zeros: channels * channels))
     let part =
-      state.units == channels
-      ? state.blob : slice(state.blob, 0..<channels, name + "_slice")
+      state.units == channels ? state.blob : slice(state.blob, 0..<channels, name + "_slice")
     let zeros = affine(part, 0, 0, name + "_zero")
     let outputs = add(
       name, layer, [blob, zeros], outputs: [name + "_output", name + "_state"])

@@ -102,8 +102,7 @@ struct Cropping: KerasLayer {
   private let borders: Borders
 
   init(_ configuration: LayerConfiguration) throws {
-    borders = try Borders(
-      configuration, "cropping", default: configuration.dimensions == 2 ? 0 : 1)
+    borders = try Borders(configuration, "cropping", default: configuration.dimensions == 2 ? 0 : 1)
   }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {

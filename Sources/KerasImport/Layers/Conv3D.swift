@@ -179,8 +179,7 @@ struct Conv3DTranspose: KerasLayer {
     // [d, h, w, out, in] to [in, d · out, h, w]
     let kernel = try convolution.flipped(call.weight("kernel", size + [filters, channels]))
       .transposed([4, 0, 3, 1, 2]).array()
-    var flat = try settings.layer(
-      FloatValues(kernel).shaped([channels, deep, size[1], size[2]]))
+    var flat = try settings.layer(FloatValues(kernel).shaped([channels, deep, size[1], size[2]]))
     flat.outputShape = [lengths[1], lengths[2]]
     var wide = axes.resized(input, to: [sizes[0], lengths[1], lengths[2]], channels: deep)
     wide.blob = network.add(call.name + "__images__", flat, [input.blob])

@@ -108,10 +108,7 @@ struct ConvLSTM: KerasLayer {
     result.blob =
       path.returnsSequences ? network.joined(outputs, alongSequence: true, call.name) : h
     guard path.returnsState else { return [result] }
-    return [result]
-      + [h, c].map { blob in
-        return image.with(blob)
-      }
+    return [result] + [h, c].map { blob in return image.with(blob) }
   }
 
   private func inputs(_ call: LayerCall, _ prefix: String, _ channels: Int) throws -> Convolution {
@@ -141,9 +138,7 @@ struct ConvLSTM: KerasLayer {
     _ call: LayerCall, _ network: inout KerasWriter
   ) throws -> (String, String) {
     var sums = x
-    if let h {
-      sums = network.sum([x, network.add(name + "h", recurrent, [h])], name + "sums")
-    }
+    if let h { sums = network.sum([x, network.add(name + "h", recurrent, [h])], name + "sums") }
     let gates = network.split(sums, into: 4, name + "split")
     func gate(_ index: Int, _ letter: String) throws -> String {
       try network.activate(gateActivation, gates[index], name + letter, call)

@@ -89,8 +89,7 @@ struct TransposedSettings: Sendable {
     convolution = try ConvolutionSettings(configuration)
     outputPadding =
       configuration.field("output_padding") == nil
-      ? nil
-      : try configuration.sizes("output_padding", count: convolution.axes.count, atLeast: 0)
+      ? nil : try configuration.sizes("output_padding", count: convolution.axes.count, atLeast: 0)
   }
 
   func lengths(_ lengths: [Int?]) -> [Int?] {

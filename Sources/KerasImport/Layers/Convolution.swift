@@ -69,8 +69,7 @@ struct ConvolutionSettings: Sendable {
     let ones = [Int](repeating: 1, count: count)
     strides = try configuration.sizes(
       "strides", "subsample_length", "subsample", count: count, default: ones)
-    dilation = try configuration.sizes(
-      "dilation_rate", "atrous_rate", count: count, default: ones)
+    dilation = try configuration.sizes("dilation_rate", "atrous_rate", count: count, default: ones)
     try configuration.require(
       strides.max() == 1 || dilation.max() == 1 || !configuration.kind.hasPrefix("Conv")
         || !configuration.version.isAtLeast(3, 0),

@@ -23,9 +23,7 @@ struct Dense: KerasLayer {
     activation = try ActivationFunction(configuration)
   }
 
-  var weights: [WeightSlot] {
-    WeightSlot.named("kernel", hasBias ? "bias" : nil)
-  }
+  var weights: [WeightSlot] { WeightSlot.named("kernel", hasBias ? "bias" : nil) }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var input = network.standard(try call.input, for: call.name)

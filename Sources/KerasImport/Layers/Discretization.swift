@@ -82,9 +82,7 @@ struct Discretization: KerasLayer {
       let name = "\(call.name)__boundary_\(index)__"
       // 1 where the element is below the boundary, however little.
       let distance = network.affine(input.blob, -1, Float(boundary), name + "distance")
-      above.append(
-        network.add(
-          name, Activation(.sigmoidHard(alpha: 1e30, beta: 0)), [distance]))
+      above.append(network.add(name, Activation(.sigmoidHard(alpha: 1e30, beta: 0)), [distance]))
     }
     let sum = above.count == 1 ? above[0] : network.sum(above, call.name + "__sum__")
     var bins = input
@@ -123,8 +121,7 @@ struct CategoryEncoding: KerasLayer {
 struct IntegerLookup: KerasLayer {
   static let classes = [SourceLayer](
     "IntegerLookup", becomes: "innerProduct, abs, relu, innerProduct",
-    options: "`vocabulary`, `output_mode`",
-    refused: "`invert`, several `num_oov_indices`, words")
+    options: "`vocabulary`, `output_mode`", refused: "`invert`, several `num_oov_indices`, words")
 
   private let vocabulary: [Float]
   /// The index of the first word.

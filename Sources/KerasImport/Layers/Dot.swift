@@ -22,9 +22,7 @@ struct DotLayer: KerasLayer {
 }
 
 extension KerasWriter {
-  mutating func dot(
-    axes: [Int], isNormalized: Bool, _ call: LayerCall
-  ) throws -> KerasTensor {
+  mutating func dot(axes: [Int], isNormalized: Bool, _ call: LayerCall) throws -> KerasTensor {
     guard call.inputs.count == 2, let first = axes.first, let last = axes.last, axes.count <= 2
     else { throw call.error("it takes two inputs but gets \(call.inputs.count)") }
     var (a, b) = (call.inputs[0], call.inputs[1])
@@ -42,9 +40,7 @@ extension KerasWriter {
       return try outerDot(a, b, [first, last], isNormalized: isNormalized, call)
     }
     var summed: [Int] = []
-    for (tensor, axis) in [(a, first), (b, last)] {
-      summed.append(try call.axis(axis, of: tensor))
-    }
+    for (tensor, axis) in [(a, first), (b, last)] { summed.append(try call.axis(axis, of: tensor)) }
     var matrices: [KerasTensor] = []
     for (position, var tensor) in [a, b].enumerated() {
       var axis = summed[position]

@@ -54,8 +54,7 @@ struct EinsumDense: KerasLayer {
     let inputs = try checkedProduct(summed.map(size), limit: Limits.dimension)
     let outputs = try checkedProduct(made.map(size), limit: Limits.dimension)
     let matrix = stored.transposed((own + made + summed).compactMap { factors.firstIndex(of: $0) })
-    var tensor = rearranged(
-      network.standard(given, for: call.name), source, kept + own + summed)
+    var tensor = rearranged(network.standard(given, for: call.name), source, kept + own + summed)
     let outer = kept.dropFirst().map { letter in
       source.firstIndex(of: letter).flatMap { given.shape[$0] }
     }

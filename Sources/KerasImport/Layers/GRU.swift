@@ -36,9 +36,7 @@ struct GRUCell: RecurrentCell {
   }
 
   var units: Int { settings.units }
-  var isClipped: Bool {
-    settings.isUnbounded || nativeGate.activation?.isUnbounded == true
-  }
+  var isClipped: Bool { settings.isUnbounded || nativeGate.activation?.isUnbounded == true }
   var states: [RecurrentStateSize] { [RecurrentStateSize(name: "h", units: units)] }
 
   private func gates(_ weights: CellWeights) throws -> GateWeights {
@@ -149,9 +147,7 @@ struct GRUCell: RecurrentCell {
         network.sum([network.slice(x, 2 * units..<3 * units, name + "xh"), kept], name + "sum"),
         name + "act", weights.call)
       let change = network.difference(h, candidate, name + "difference")
-      return [
-        network.sum([candidate, network.product(z, change, name + "kept")], name + "out")
-      ]
+      return [network.sum([candidate, network.product(z, change, name + "kept")], name + "out")]
     }
   }
 }

@@ -53,8 +53,7 @@ struct GroupNormalization: KerasLayer {
     let result = try normalized(image, 3, call, &network)
     return [
       try network.reshaped(
-        result, to: sizes, preferred: call.preferredImage,
-        name: call.name + "__volume__", call)
+        result, to: sizes, preferred: call.preferredImage, name: call.name + "__volume__", call)
     ]
   }
 
@@ -70,9 +69,7 @@ struct GroupNormalization: KerasLayer {
     }
     guard let channels = sizes[0], let height = sizes[1], let width = sizes[2],
       !tensor.isShapeAssumed
-    else {
-      throw call.unknownSize(of: tensor)
-    }
+    else { throw call.unknownSize(of: tensor) }
     let groups = groups ?? channels
     try call.require(
       channels % groups == 0, "\(channels) channels are not divisible by \(groups) groups")
@@ -125,14 +122,12 @@ struct GroupNormalization: KerasLayer {
     let places = try checkedProduct(sizes.dropLast(), limit: Limits.dimension)
     var tensor = try network.reshaped(
       input, to: [groups, places, each], name: call.name + "__groups__", call)
-    tensor = network.relaid(
-      tensor, to: try TensorLayout(channel: 1, rank: 4, call), for: call.name)
+    tensor = network.relaid(tensor, to: try TensorLayout(channel: 1, rank: 4, call), for: call.name)
     tensor.blob = network.add(call.name, standardization(groups), [tensor.blob])
     let (gamma, beta) = try affine.values(call, [channels])
     if gamma != nil || beta != nil {
       tensor = try network.reshaped(
-        tensor.reordered([1, 3, 2]), to: [channels, places], name: call.name + "__channels__",
-        call)
+        tensor.reordered([1, 3, 2]), to: [channels, places], name: call.name + "__channels__", call)
       let axes = try ReducibleAxes([1], of: tensor, call)
       tensor = network.relaid(tensor, to: axes.layout, for: call.name + "__scale__")
       tensor.blob = network.scaled(

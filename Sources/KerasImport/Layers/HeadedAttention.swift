@@ -27,15 +27,12 @@ struct HeadedAttention {
       }
       let size = channels / heads
       let settled = network.settled(tensor, for: call.name)
-      return (
-        try projection.split(settled, size, "\(call.name)__\(part)_heads__", &network), size
-      )
+      return (try projection.split(settled, size, "\(call.name)__\(part)_heads__", &network), size)
     }
     let (q, size) = try split(query, "query")
     let (k, _) = try split(key, "key")
     let (v, valueSize) = try split(value, "value")
-    var scores = try network.matrixProduct(
-      q, network.transposed(k), call.name + "__scores__", call)
+    var scores = try network.matrixProduct(q, network.transposed(k), call.name + "__scores__", call)
     scores.blob = network.affine(
       scores.blob, scale ?? 1 / Float(size).squareRoot(), 0, call.name + "__scale__")
     if let terms {

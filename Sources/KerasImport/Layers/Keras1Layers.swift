@@ -88,8 +88,7 @@ struct Highway: KerasLayer {
     let change = network.difference(made.blob, input.blob, call.name + "__change__")
     return [
       input.with(
-        network.sum(
-          [input.blob, network.product(gate, change, call.name + "__kept__")], call.name))
+        network.sum([input.blob, network.product(gate, change, call.name + "__kept__")], call.name))
     ]
   }
 }
@@ -144,9 +143,7 @@ struct SReLU: KerasLayer {
     sharedAxes = try configuration.ints("shared_axes") ?? []
   }
 
-  var weights: [WeightSlot] {
-    ["t_left", "a_left", "t_right", "a_right"].map { WeightSlot($0) }
-  }
+  var weights: [WeightSlot] { ["t_left", "a_left", "t_right", "a_right"].map { WeightSlot($0) } }
 
   /// y = t_right + a_right · (x − t_right) above t_right, t_left + a_left · (x − t_left) below
   /// t_left and x in between; t_right is stored as its distance from t_left.

@@ -30,13 +30,10 @@ struct LSTMCell: RecurrentCell {
       "recurrent_activation", "inner_activation",
       default: storage == .cuDNN ? "sigmoid" : "hard_sigmoid")
     nativeGate = GateFunction(gateActivation, configuration.version)
-    weights = GateWeights.slots(
-      configuration, gates: Self.storedGates, hasBias: settings.hasBias)
+    weights = GateWeights.slots(configuration, gates: Self.storedGates, hasBias: settings.hasBias)
   }
 
-  var isClipped: Bool {
-    settings.isUnbounded || nativeGate.activation?.isUnbounded == true
-  }
+  var isClipped: Bool { settings.isUnbounded || nativeGate.activation?.isUnbounded == true }
 
   var units: Int { settings.units }
   var states: [RecurrentStateSize] {

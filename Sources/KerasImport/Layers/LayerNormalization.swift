@@ -113,17 +113,14 @@ struct LayerNormalization: KerasLayer {
     // All elements of an item as a vector.
     let sizes = input.shape.dropFirst().compactMap { $0 }
     guard indices.count == input.rank - 1, sizes.count == indices.count, !input.isShapeAssumed
-    else {
-      throw call.unsupported("the axes \(indices) do not exist in \(input.shapeText)")
-    }
+    else { throw call.unsupported("the axes \(indices) do not exist in \(input.shapeText)") }
     let vector = try network.reshaped(
       input, to: [try checkedProduct(sizes, limit: Limits.tensorElements)],
       name: call.name + "__vector__", call)
     let result = try normalized(vector, [1], weights: sizes, call, &network)
     return [
       try network.reshaped(
-        result, to: sizes, preferred: call.preferredImage,
-        name: call.name + "__volume__", call)
+        result, to: sizes, preferred: call.preferredImage, name: call.name + "__volume__", call)
     ]
   }
 
@@ -169,9 +166,7 @@ struct UnitNormalization: KerasLayer {
 
   private let axes: [Int]
 
-  init(_ configuration: LayerConfiguration) throws {
-    axes = try configuration.ints("axis") ?? [-1]
-  }
+  init(_ configuration: LayerConfiguration) throws { axes = try configuration.ints("axis") ?? [-1] }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
     var tensor = network.standard(try call.input, for: call.name)

@@ -33,9 +33,7 @@ enum KerasLayerRegistry {
   ]
 
   /// Classes of Keras's published examples, which many projects copy.
-  static let exampleNames: Set<String> = [
-    "DepthToSpace", "Normalize", "PatchEncoder", "Patches",
-  ]
+  static let exampleNames: Set<String> = ["DepthToSpace", "Normalize", "PatchEncoder", "Patches"]
 
   /// Names that packages gave to classes like Keras's.
   private static let packageNames: Set<String> = [

@@ -13,8 +13,7 @@ struct LayerScale: KerasLayer {
     let input = try call.input
     let gamma = try call.weight("gamma", [input.channels])
     return [
-      network.add(
-        call.name, Scale(Weights(gamma), gamma.shape), to: input, along: input.rank - 1)
+      network.add(call.name, Scale(Weights(gamma), gamma.shape), to: input, along: input.rank - 1)
     ]
   }
 }

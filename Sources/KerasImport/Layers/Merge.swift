@@ -81,8 +81,7 @@ extension KerasWriter {
     }
     let parts = inputs.map { $0.shape[axis] }
     shape[axis] =
-      try parts.contains(nil)
-      ? nil : checkedSum(parts.compactMap { $0 }, limit: Limits.dimension)
+      try parts.contains(nil) ? nil : checkedSum(parts.compactMap { $0 }, limit: Limits.dimension)
     let isShapeAssumed = inputs.contains(where: \.isShapeAssumed)
     func joined(_ network: inout KerasWriter, _ tensors: [KerasTensor]) -> KerasTensor {
       var result = tensors[0]
@@ -194,9 +193,7 @@ struct MergeLayer: KerasLayer {
   )
   static let maskPolicy = MaskPolicy.merges
 
-  private enum Mode: String {
-    case sum, mul, ave, max, concat, cos, dot
-  }
+  private enum Mode: String { case sum, mul, ave, max, concat, cos, dot }
 
   private let mode: Mode
   private let axis: Int

@@ -111,8 +111,7 @@ struct MultiHeadAttention: KerasLayer {
     projection.sharedHeads = sharedHeads
     let k = try projection.heads(try part(key, "key"), "key", keySize, &network)
     let v = try projection.heads(try part(value, "value"), "value", valueSize, &network)
-    var scores = try network.matrixProduct(
-      q, network.transposed(k), call.name + "__scores__", call)
+    var scores = try network.matrixProduct(q, network.transposed(k), call.name + "__scores__", call)
     scores.blob = network.affine(
       scores.blob, 1 / Float(keySize).squareRoot(), 0, call.name + "__scale__")
     var (attended, weights) = try network.attended(

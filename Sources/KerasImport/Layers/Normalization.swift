@@ -17,9 +17,7 @@ struct ScaleAndCenter: Sendable {
     self.hasCenter = hasCenter
   }
 
-  var weights: [WeightSlot] {
-    WeightSlot.named(hasScale ? "gamma" : nil, hasCenter ? "beta" : nil)
-  }
+  var weights: [WeightSlot] { WeightSlot.named(hasScale ? "gamma" : nil, hasCenter ? "beta" : nil) }
 
   func values(
     _ call: LayerCall, _ shape: [Int?]

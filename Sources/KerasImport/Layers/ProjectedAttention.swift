@@ -29,8 +29,7 @@ struct ProjectedAttention: Sendable {
     var parts: [KerasTensor] = []
     for (input, path) in zip(inputs, ["query", "key", "value"]) {
       parts.append(
-        try call.dense(
-          input, path, channels, hasBias: hasBias, activation: activation, &network))
+        try call.dense(input, path, channels, hasBias: hasBias, activation: activation, &network))
     }
     var attention = HeadedAttention(heads: heads)
     attention.mask = AttentionMask(isCausal: isCausal, keys: inputs[1].mask.map { [$0] } ?? [])

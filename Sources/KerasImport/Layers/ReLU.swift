@@ -20,8 +20,7 @@ struct ReLU: KerasLayer {
       ? nil : try configuration.double("max_value", atLeast: 0)
     slope = try configuration.double("negative_slope", default: 0, atLeast: 0)
     threshold = try configuration.double(
-      "threshold", default: 0,
-      atLeast: configuration.version.isAtLeast(2, 4) ? 0 : -.infinity)
+      "threshold", default: 0, atLeast: configuration.version.isAtLeast(2, 4) ? 0 : -.infinity)
   }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {
@@ -36,9 +35,7 @@ struct ReLU: KerasLayer {
     let isLast = maximum == nil && slope == 0
     var positive = network.add(
       call.name, rectifier, [x], to: call.name + (isLast ? "_output" : "_output_relu"))
-    if let maximum {
-      positive = network.addUpperLimit(Float(maximum), positive, name: call.name)
-    }
+    if let maximum { positive = network.addUpperLimit(Float(maximum), positive, name: call.name) }
     if slope != 0 {
       // max_value applies only to the part above the threshold.
       let below = network.add(

@@ -41,8 +41,7 @@ struct RecurrentPath: Sendable {
   func output(_ input: KerasTensor, units: Int) -> KerasTensor {
     var output = input
     output.shape =
-      returnsSequences
-      ? [input.shape[0], input.shape[1], units] : [input.shape[0], units]
+      returnsSequences ? [input.shape[0], input.shape[1], units] : [input.shape[0], units]
     output.layout = returnsSequences ? .sequence : .vector
     output.isShapeAssumed = false
     if !returnsSequences { output.mask = nil }
@@ -154,9 +153,7 @@ struct GateWeights {
     inputSize = kernel.shape[0]
     guard hasBias else { return }
     func parts(_ values: ArraySlice<Float>) -> [FloatValues] {
-      (0..<names.count).map {
-        FloatValues(Array(values.dropFirst($0 * units).prefix(units)))
-      }
+      (0..<names.count).map { FloatValues(Array(values.dropFirst($0 * units).prefix(units))) }
     }
     switch storage {
     case .keras: bias = parts(try call.weight(prefix + "bias", [width]).array()[...])
@@ -197,8 +194,7 @@ struct GateWeights {
     guard factor != 1 else { return self }
     func scaled(_ values: [FloatValues]) throws -> [FloatValues] {
       try values.enumerated().map { index, value in
-        gates.contains(index)
-          ? try value.map { factor * $0 } : value
+        gates.contains(index) ? try value.map { factor * $0 } : value
       }
     }
     var result = self

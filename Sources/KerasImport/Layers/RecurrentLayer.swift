@@ -73,8 +73,7 @@ struct RecurrentLayer: KerasLayer {
     let stateNames = cell.states.map { "\(names.states)_\($0.name)_out\(names.stateSuffix)" }
     var output = path.output(input, units: cell.units)
     var states: [String]
-    if input.mask == nil, !unclips(input, call),
-      let layer = try cell.native(weights, path, network)
+    if input.mask == nil, !unclips(input, call), let layer = try cell.native(weights, path, network)
     {
       noteClip(call, &network)
       let blobs = network.add(
@@ -166,8 +165,7 @@ struct RecurrentLayer: KerasLayer {
       let time = path.isReversed ? count - 1 - position : position
       let name = "\(names.layer)__step_\(position)__"
       func row(_ blob: String, _ suffix: String) -> String {
-        count == 1
-          ? blob : network.slice(blob, time..<time + 1, of: .width, name + suffix)
+        count == 1 ? blob : network.slice(blob, time..<time + 1, of: .width, name + suffix)
       }
       var next = try steps.step(row(rows, "x"), states, name, &network)
       var output = next[cell.outputState]
@@ -197,8 +195,7 @@ struct RecurrentLayer: KerasLayer {
     let result =
       path.returnsSequences
       ? network.joined(outputs, alongSequence: true, names.layer)
-      : network.add(
-        names.layer, Activation(.linear(alpha: 1, beta: 0)), [outputs[count - 1]])
+      : network.add(names.layer, Activation(.linear(alpha: 1, beta: 0)), [outputs[count - 1]])
     return (result, states)
   }
 }
@@ -215,9 +212,7 @@ extension LayerCall {
       throw error("it takes \(states) initial states but gets \(given)")
     }
     let initial =
-      given == 0
-      ? nil
-      : inputs.dropFirst().map { network.relaid($0, to: .vector, for: name).blob }
+      given == 0 ? nil : inputs.dropFirst().map { network.relaid($0, to: .vector, for: name).blob }
     return (network.standard(input, for: name), initial)
   }
 }

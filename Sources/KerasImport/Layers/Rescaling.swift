@@ -86,9 +86,7 @@ struct NormalizationLayer: KerasLayer {
     mean = try configuration.numbers("mean")
     variance = try configuration.numbers("variance")
     axes =
-      try configuration["axis"].map {
-        $0.isNull ? [] : try configuration.ints("axis", $0)
-      } ?? [-1]
+      try configuration["axis"].map { $0.isNull ? [] : try configuration.ints("axis", $0) } ?? [-1]
     isInverse = try configuration.bool("invert", default: false)
   }
 

@@ -60,8 +60,7 @@ extension KerasWriter {
     case 2: reshape.targetShape = [sizes[0], sizes[1], 1, 1]
     default:
       output.layout = isTargetFirst ? .imageChannelsFirst : .image
-      reshape.targetShape =
-        isTargetFirst ? [1] + sizes : [1, sizes[2], sizes[0], sizes[1]]
+      reshape.targetShape = isTargetFirst ? [1] + sizes : [1, sizes[2], sizes[0], sizes[1]]
     }
     // The channel-last mode reads and writes H, W, C. If only one side is in that order, the other
     // must have a layout for which both orders agree.
@@ -71,9 +70,7 @@ extension KerasWriter {
     let wantsLast = input.layout == .image || output.layout == .image
     if wantsLast {
       reshape.mode = .channelLast
-      if input.layout == .imageChannelsFirst {
-        input = relaid(input, to: .image, for: name)
-      }
+      if input.layout == .imageChannelsFirst { input = relaid(input, to: .image, for: name) }
       if output.layout == .imageChannelsFirst {
         output.layout = .image
         reshape.targetShape = [1, sizes[2], sizes[0], sizes[1]]
@@ -114,9 +111,7 @@ struct ReshapeLayer: KerasLayer {
       return [try network.regrouped(input, windows: windows, sizes, call.name, call)]
     }
     let sizes = try resolved(input, call)
-    return [
-      try network.reshaped(input, to: sizes, preferred: call.preferredImage, call)
-    ]
+    return [try network.reshaped(input, to: sizes, preferred: call.preferredImage, call)]
   }
 
   private func resolved(_ input: KerasTensor, _ call: LayerCall) throws -> [Int] {

@@ -16,9 +16,7 @@ extension KerasWriter {
     for (place, size) in zip([BlobAxis.height, .width], sizes) {
       guard let index = image.index(of: place), let length = image.shape[index],
         !image.isShapeAssumed
-      else {
-        throw call.unknownSize(of: image)
-      }
+      else { throw call.unknownSize(of: image) }
       if length == size { continue }
       var matrix: [Float] = []
       matrix.reserveCapacity(try computedCount([length, size], limit: Self.matrixLimit))
@@ -61,9 +59,7 @@ extension LayerCall {
     let sizes = [BlobAxis.height, .width].compactMap { place in
       image.index(of: place).flatMap { image.shape[$0] }
     }
-    guard sizes.count == 2, !image.isShapeAssumed else {
-      throw unknownSize(of: image)
-    }
+    guard sizes.count == 2, !image.isShapeAssumed else { throw unknownSize(of: image) }
     return sizes
   }
 
@@ -79,9 +75,7 @@ extension LayerCall {
       height > 0 && width > 0,
       "an image of \(sizes[0]) × \(sizes[1]) has no part with the aspect ratio "
         + "\(target[0]) × \(target[1])")
-    return (
-      [height, width], Int(Float(sizes[0] - height) / 2), Int(Float(sizes[1] - width) / 2)
-    )
+    return ([height, width], Int(Float(sizes[0] - height) / 2), Int(Float(sizes[1] - width) / 2))
   }
 }
 
@@ -134,9 +128,7 @@ struct Resizing: KerasLayer {
         if let index = image.index(of: place) { image.shape[index]? += 2 * border }
       }
     }
-    return [
-      try network.resampled(image, to: size, interpolation, isSmoothed: isSmoothed, call)
-    ]
+    return [try network.resampled(image, to: size, interpolation, isSmoothed: isSmoothed, call)]
   }
 }
 
@@ -173,8 +165,7 @@ struct CenterCrop: KerasLayer {
     if !isRandom, sizes[0] >= size[0], sizes[1] >= size[1] {
       return [
         network.cropped(
-          image, top: (sizes[0] - size[0]) / 2, left: (sizes[1] - size[1]) / 2, to: size,
-          call.name)
+          image, top: (sizes[0] - size[0]) / 2, left: (sizes[1] - size[1]) / 2, to: size, call.name)
       ]
     }
     let part = try call.centralPart(sizes, like: size)

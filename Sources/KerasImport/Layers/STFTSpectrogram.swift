@@ -30,8 +30,7 @@ struct STFTSpectrogram: KerasLayer {
   }
 
   var weights: [WeightSlot] {
-    WeightSlot.named(
-      mode == "imag" ? nil : "real_kernel", mode == "real" ? nil : "imag_kernel")
+    WeightSlot.named(mode == "imag" ? nil : "real_kernel", mode == "real" ? nil : "imag_kernel")
   }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {

@@ -91,9 +91,7 @@ struct SpatialAxes: Sendable {
 
 extension KerasTensor {
   /// The sizes as shown in messages, such as `3 × 3`.
-  static func product(_ sizes: [Int]) -> String {
-    sizes.map(String.init).joined(separator: " × ")
-  }
+  static func product(_ sizes: [Int]) -> String { sizes.map(String.init).joined(separator: " × ") }
 }
 
 extension KerasWriter {

@@ -10,9 +10,7 @@ struct SpectralNormalization: KerasLayer {
 
   private let inner: any KerasLayer
 
-  init(_ configuration: LayerConfiguration) throws {
-    (inner, _) = try configuration.wrappedLayer()
-  }
+  init(_ configuration: LayerConfiguration) throws { (inner, _) = try configuration.wrappedLayer() }
 
   var weights: [WeightSlot] { inner.weights }
 

@@ -42,8 +42,7 @@ struct StackedRNNCells: RecurrentCell {
     var inputs = weights.inputs
     let steps = try cells.enumerated().map { index, cell in
       let steps = try cell.steps(
-        CellWeights(
-          call: weights.call, prefix: weights.prefix + "cell_\(index)_", inputs: inputs))
+        CellWeights(call: weights.call, prefix: weights.prefix + "cell_\(index)_", inputs: inputs))
       inputs = cell.units
       return steps
     }

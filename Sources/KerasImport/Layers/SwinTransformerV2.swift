@@ -22,9 +22,7 @@ struct PairwisePositionalEmbedding: KerasLayer {
 
   init(_ configuration: LayerConfiguration) throws {
     hidden = try configuration.int("hidden_dim", default: 512)
-    (height, width) = (
-      try configuration.size("attn_height"), try configuration.size("attn_width")
-    )
+    (height, width) = (try configuration.size("attn_height"), try configuration.size("attn_width"))
     let scales = try configuration.sizes("pos_scale", count: 2, default: [-1, -1], atLeast: -1)
     scale = scales[0] == -1 ? nil : scales
     isDeployed = try configuration.bool("is_deploy_mode", default: false)

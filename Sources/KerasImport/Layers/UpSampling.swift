@@ -29,8 +29,7 @@ struct UpSampling: KerasLayer {
     isUndeclared = try configuration.version.isKeras1 && configuration.dataFormat == nil
     size = try configuration.sizes(
       "size", "length", count: axes.count, default: [Int](repeating: 2, count: axes.count))
-    interpolation =
-      axes.count == 2 ? try configuration.interpolation(default: "nearest") : .nearest
+    interpolation = axes.count == 2 ? try configuration.interpolation(default: "nearest") : .nearest
   }
 
   func convert(_ call: LayerCall, into network: inout KerasWriter) throws -> [KerasTensor] {

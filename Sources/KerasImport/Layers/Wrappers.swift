@@ -81,8 +81,7 @@ struct TimeDistributed: KerasLayer {
       if let reshape = inner as? ReshapeLayer, let steps = input.shape[1], !input.isShapeAssumed {
         let sizes = try reshape.sizes(ofEach: input.without([1]), call)
         return [
-          try network.reshaped(
-            input, to: [steps] + sizes, preferred: call.preferredImage, call)
+          try network.reshaped(input, to: [steps] + sizes, preferred: call.preferredImage, call)
         ]
       }
       let isMasked = call.version.masksSteps && input.mask?.isNested == true
@@ -117,8 +116,7 @@ struct TimeDistributed: KerasLayer {
     for step in 0..<count {
       var row = rows
       let name = "\(call.name)_\(step)"
-      row.blob = network.slice(
-        rows.blob, step..<step + 1, of: .height, "\(name)__slice__")
+      row.blob = network.slice(rows.blob, step..<step + 1, of: .height, "\(name)__slice__")
       row.shape.remove(at: 1)
       row.layout = .sequence
       row.mask = mask.map { .step($0, step) }

@@ -36,9 +36,7 @@ package enum LambdaFunction {
     switch json {
     case .array(let elements): return elements.first.flatMap { name($0, depth: depth + 1) }
     case .object(let object):
-      if object["class_name"]?.string == "function" {
-        return object["config"]?.string
-      }
+      if object["class_name"]?.string == "function" { return object["config"]?.string }
       for field in ["items", "config", "code"] {
         if let inner = object[field], !inner.isNull { return name(inner, depth: depth + 1) }
       }
@@ -60,9 +58,7 @@ package enum LambdaFunction {
     return PythonProgram(stored.code, surroundings)
   }
 
-  static func reading(
-    of fields: JSONObject, inputCount: Int
-  ) -> Result<PythonFormula, ModelError> {
+  static func reading(of fields: JSONObject, inputCount: Int) -> Result<PythonFormula, ModelError> {
     guard let program = program(in: fields, inputCount: inputCount) else {
       let hasCode =
         fields["function_type"]?.string == "lambda"

@@ -26,9 +26,7 @@ struct NamedFunction {
     if let known = Self.known[name], let result = try known(input, arguments, machine) {
       return result
     }
-    guard let path else {
-      throw PythonMachine.unsupported("it is called with unknown arguments")
-    }
+    guard let path else { throw PythonMachine.unsupported("it is called with unknown arguments") }
     return try machine.call(
       .library(path), [input],
       arguments.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) })

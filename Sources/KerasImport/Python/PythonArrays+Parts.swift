@@ -8,8 +8,7 @@ extension PythonMachine {
   ) throws -> PythonSymbol? {
     let name = path.split(separator: ".").last.map(String.init) ?? path
     func argument(_ index: Int, _ names: String...) -> PythonSymbol? {
-      index < arguments.count
-        ? arguments[index] : keywords.first { names.contains($0.name) }?.value
+      index < arguments.count ? arguments[index] : keywords.first { names.contains($0.name) }?.value
     }
     func axis(_ index: Int, _ array: FormulaArray) -> Int? {
       self.axis(argument(index, "axis") ?? .int(0), array)
@@ -21,9 +20,7 @@ extension PythonMachine {
       {
         return .list(PythonList(elements))
       }
-      guard let array = first?.array, let axis = axis(2, array) else {
-        return nil
-      }
+      guard let array = first?.array, let axis = axis(2, array) else { return nil }
       let size = array.shape[axis]
       var parts = [Int](repeating: 1, count: name == "split" ? 0 : size)
       if name == "split" {
@@ -90,8 +87,7 @@ extension PythonMachine {
       let kept = array.shape.enumerated().filter { place, size in
         size != 1 || given.map { !$0.contains(place) } ?? false
       }
-      return .array(
-        array.shaped(name == "squeeze" ? kept.map(\.element) : [array.elements.count]))
+      return .array(array.shaped(name == "squeeze" ? kept.map(\.element) : [array.elements.count]))
     case "swapaxes":
       guard let array = first?.array, let one = argument(1, "axis1"),
         let other = argument(2, "axis2"), let a = self.axis(one, array),
@@ -121,8 +117,7 @@ extension PythonMachine {
       guard let transposed, transposed.shape.count <= Limits.rank else { throw Self.malformed }
       return .array(
         transposed.transposed(
-          (0..<axis).map { $0 + count } + (0..<count)
-            + (axis..<others.count).map { $0 + count }))
+          (0..<axis).map { $0 + count } + (0..<count) + (axis..<others.count).map { $0 + count }))
     }
     guard let count = table.shape.first, count > 0,
       indices.elements.allSatisfy({ 0..<count ~= Int(exactly: $0) ?? -1 })

@@ -9,8 +9,7 @@ extension PythonMachine {
   ) throws -> PythonSymbol? {
     let name = path.split(separator: ".").last.map(String.init) ?? path
     func argument(_ index: Int, _ names: String...) -> PythonSymbol? {
-      index < arguments.count
-        ? arguments[index] : keywords.first { names.contains($0.name) }?.value
+      index < arguments.count ? arguments[index] : keywords.first { names.contains($0.name) }?.value
     }
     let first = argument(
       0, "value", "shape", "dims", "x", "values", "arrays", "object", "input", "tensor", "a",
@@ -43,8 +42,7 @@ extension PythonMachine {
     case "transpose", "permute_dimensions":
       guard let array = first?.array, !array.shape.isEmpty else { return nil }
       let axes =
-        argument(1, "perm", "axes")?.elements?.compactMap(\.int)
-        ?? array.shape.indices.reversed()
+        argument(1, "perm", "axes")?.elements?.compactMap(\.int) ?? array.shape.indices.reversed()
       guard axes.sorted() == Array(array.shape.indices) else { return nil }
       return .array(array.transposed(axes))
     case "eye", "tril", "triu", "band_part":
@@ -141,8 +139,7 @@ extension PythonMachine {
       else { return nil }
       let count = try checkedProduct(sizes, limit: arrayLimit)
       try take(steps: count / 256)
-      return .array(
-        FormulaArray(sizes, [Double](repeating: value, count: count)))
+      return .array(FormulaArray(sizes, [Double](repeating: value, count: count)))
     case "cast":
       switch first {
       case .sizes?, .unknownSize?: return first
@@ -277,8 +274,7 @@ extension PythonMachine {
     switch mode {
     case "none": return x
     case "tf":
-      return .expression(
-        try .apply(.subtract, .apply(.divide, image, .number(127.5)), .number(1)))
+      return .expression(try .apply(.subtract, .apply(.divide, image, .number(127.5)), .number(1)))
     case "torch":
       let centered = try Expression.apply(
         .subtract, .apply(.divide, image, .number(255)), numbers([0.485, 0.456, 0.406]))

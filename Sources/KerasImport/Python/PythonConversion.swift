@@ -40,8 +40,7 @@ struct PythonConversion {
     }
     self.subject = subject
     hasMaskFunction = layer.fields["mask"].map { !$0.isNull } ?? false
-    fallback =
-      rules.allowsAll ? CustomConversion(layer: layer, subject: subject, rule: nil) : nil
+    fallback = rules.allowsAll ? CustomConversion(layer: layer, subject: subject, rule: nil) : nil
   }
 
   /// A layer whose class is in a source file.

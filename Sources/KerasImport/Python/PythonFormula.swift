@@ -71,9 +71,7 @@ struct PythonProgram: Sendable {
   }
 
   /// What all readings that `body` accepts mean.
-  func agreed<Meaning: Equatable>(
-    _ body: (PythonFunction) throws -> Meaning
-  ) throws -> Meaning {
+  func agreed<Meaning: Equatable>(_ body: (PythonFunction) throws -> Meaning) throws -> Meaning {
     var found: [Meaning] = []
     var reason: (any Error)?
     for function in readings {

@@ -327,9 +327,7 @@ struct PythonInstructions {
     case "COMPARE_OP":
       let index = argument >> version.comparisonShift
       if !version.jumpsRelatively, (6...9).contains(index) {
-        return [
-          index < 8 ? .contains(negated: index == 7) : .identical(negated: index == 9)
-        ]
+        return [index < 8 ? .contains(negated: index == 7) : .identical(negated: index == 9)]
       }
       return comparisons.indices.contains(index) ? [.binary(.function(comparisons[index]))] : nil
     case "BINARY_OP":

@@ -180,8 +180,7 @@ extension PythonMachine {
       return members[try PythonDictionary.key(arguments[0])]
         ?? (arguments.count > 1 ? arguments[1] : .none)
     case (.dictionary(let members), "items", 0):
-      return .list(
-        PythonList(zip(members.keys, members.members).map { .tuple([$0, $1.value]) }))
+      return .list(PythonList(zip(members.keys, members.members).map { .tuple([$0, $1.value]) }))
     case (.dictionary(let members), "values", 0):
       return .list(PythonList(members.members.map(\.value)))
     case (.dictionary(let members), "keys", 0):
@@ -339,8 +338,7 @@ extension PythonMachine {
       guard let tensors else { throw Self.unsupported("it depends on the order of axes") }
       let isOld = path.hasSuffix("ordering")
       return .string(
-        tensors.isChannelsFirst
-          ? isOld ? "th" : "channels_first" : isOld ? "tf" : "channels_last")
+        tensors.isChannelsFirst ? isOld ? "th" : "channels_first" : isOld ? "tf" : "channels_last")
     case "keras.backend.int_shape", "keras.backend.shape", "tf.shape", "keras.ops.shape",
       "keras.backend.ndim", "tf.rank", "tf.size", "np.shape":
       let named = keywords.first { $0.name == "x" || $0.name == "input" }?.value

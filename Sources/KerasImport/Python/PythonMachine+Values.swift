@@ -170,8 +170,7 @@ extension PythonMachine {
     _ function: ElementFunction, _ left: PythonSymbol, _ right: PythonSymbol
   ) throws -> PythonSymbol? {
     if function == .equal || function == .notEqual,
-      left.expression == nil || right.expression == nil,
-      let same = left.equals(right)
+      left.expression == nil || right.expression == nil, let same = left.equals(right)
     {
       return .bool(same == (function == .equal))
     }

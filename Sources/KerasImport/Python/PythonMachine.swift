@@ -128,9 +128,7 @@ final class PythonMachine {
       }
       frame.locals[index] = value
     }
-    if takesMore {
-      frame.locals[count + named] = .tuple(Array(positional.dropFirst(count)))
-    }
+    if takesMore { frame.locals[count + named] = .tuple(Array(positional.dropFirst(count))) }
     if takesNames { frame.locals[count + named + (takesMore ? 1 : 0)] = .dictionary(others) }
     for index in 0..<count + named where !isOutermost && frame.locals[index] == nil {
       throw ModelError(

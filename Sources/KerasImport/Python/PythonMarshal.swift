@@ -161,9 +161,7 @@ package struct PythonMarshal {
       case .string(let name)? = value(depth: depth + 1)
     else { return nil }
     result.name = name
-    if layout == .python311 {
-      guard case .string? = value(depth: depth + 1) else { return nil }
-    }
+    if layout == .python311 { guard case .string? = value(depth: depth + 1) else { return nil } }
     guard skip(4), codeBytes(depth) != nil else { return nil }
     if layout == .python311, codeBytes(depth) == nil { return nil }
     return .code(result)

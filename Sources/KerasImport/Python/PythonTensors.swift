@@ -60,9 +60,7 @@ final class PythonTensors {
     if case .name(let name) = expression.node, let tensor = tensors[name] { return tensor }
     let names = expression.names.sorted()
     let inputs = names.filter { tensors[$0] != nil }
-    guard !inputs.isEmpty else {
-      throw PythonMachine.unsupported("it does not return a tensor")
-    }
+    guard !inputs.isEmpty else { throw PythonMachine.unsupported("it does not return a tensor") }
     var formula = LayerFormula(expression, inputs: inputs)
     formula.weights = names.compactMap { name in
       machine.constants[name].map { (name, $0) }
@@ -166,9 +164,7 @@ final class PythonTensors {
     return isList ? .list(PythonList(symbols)) : symbols.first
   }
 
-  private func signature(
-    _ path: String, _ keywords: PythonMachine.Keywords
-  ) -> PythonSignature? {
+  private func signature(_ path: String, _ keywords: PythonMachine.Keywords) -> PythonSignature? {
     // Of the modules named `image`, TensorFlow 1's alone has a function that takes the corners.
     if path == "image.resize", keywords.contains(where: { $0.name == "align_corners" }) {
       return .of("tf.image1.resize")
@@ -201,8 +197,7 @@ final class PythonTensors {
       let name = String(parameter.names[0])
       if parameter.isFixed {
         if let value, !value.isNone, let standard, value.equals(standard) != true {
-          throw PythonMachine.unsupported(
-            "it calls \(path) with \(name)=\(PythonText.text(value))")
+          throw PythonMachine.unsupported("it calls \(path) with \(name)=\(PythonText.text(value))")
         }
       } else if let value = value ?? standard {
         bound.append((name, value))
@@ -277,9 +272,7 @@ final class PythonTensors {
       return (nil, fields)
     case .layer(var className):
       for (name, value) in layer.arguments.keywords.sorted(by: { $0.key < $1.key })
-      where value.tensors.isEmpty {
-        fields[name] = value.constant
-      }
+      where value.tensors.isEmpty { fields[name] = value.constant }
       if let mode = fields["pool_mode"] {
         let classes = ["max": "MaxPooling2D", "avg": "AveragePooling2D"]
         guard let pooling = mode.string.flatMap({ classes[$0] }) else {
@@ -289,8 +282,7 @@ final class PythonTensors {
         fields["pool_mode"] = nil
       }
       if className == "UpSampling2D" {
-        fields["size"] = .array(
-          ["height_factor", "width_factor"].map { fields[$0] ?? .null })
+        fields["size"] = .array(["height_factor", "width_factor"].map { fields[$0] ?? .null })
       }
       if className == "Dot", fields["axes"]?.isNull ?? true {
         fields["axes"] = .array(layer.inputs.enumerated().map { .int($1.rank - 1 - $0) })
@@ -311,8 +303,7 @@ final class PythonTensors {
     }
     let configuration = LayerConfiguration(
       name: layer.name, className: layer.className, fields: fields, version: layer.version)
-    return try layer.outputs(
-      of: KerasOperationLayer(configuration), configuration, into: &network)
+    return try layer.outputs(of: KerasOperationLayer(configuration), configuration, into: &network)
   }
 
   /// Whether a slice takes the whole batch.

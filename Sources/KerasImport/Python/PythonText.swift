@@ -123,8 +123,7 @@ private struct PythonWriter {
           value: value))
     } else {
       lines += ["}", "else {"]
-      ends.append(
-        Block(end: target, condition: "", height: stack.count, lineCount: lines.count))
+      ends.append(Block(end: target, condition: "", height: stack.count, lineCount: lines.count))
     }
   }
 
@@ -257,8 +256,7 @@ private struct PythonWriter {
   private mutating func open(_ text: String, _ condition: String, _ end: Int, _ index: Int) {
     lines.append(text + " {")
     guard end > index else { return lines.append("}") }
-    ends.append(
-      Block(end: end, condition: condition, height: stack.count, lineCount: lines.count))
+    ends.append(Block(end: end, condition: condition, height: stack.count, lineCount: lines.count))
   }
 
   private mutating func call(_ count: Int) {
@@ -276,8 +274,7 @@ private struct PythonWriter {
     let index = stack.count - place
     let list = stack[index]
     guard list.hasSuffix("]") else { return }
-    stack[index] = PythonText.short(
-      list.dropLast() + (list == "[]" ? "" : ", ") + elements + "]")
+    stack[index] = PythonText.short(list.dropLast() + (list == "[]" ? "" : ", ") + elements + "]")
   }
 
   private static func symbol(_ function: PythonOperation.Operator) -> String {

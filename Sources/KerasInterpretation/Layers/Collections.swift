@@ -10,8 +10,7 @@ enum Collections {
       try run.require(run.inputs.count == 2, "\(run.inputs.count) inputs")
       let scale = run.double("scale", default: 1)
       return [
-        KerasValue(
-          array: try Merges.broadcast(run.input, run.inputs[1].array) { $0 + scale * $1 })
+        KerasValue(array: try Merges.broadcast(run.input, run.inputs[1].array) { $0 + scale * $1 })
       ]
     },
     "DeprocessStylizedImage": { Elements.same($0, $0.input.map { ($0 + 1) * 127.5 }) },
@@ -107,8 +106,7 @@ enum Collections {
       "num_tokens", count: 1,
       default: count ?? (run.field("bin_boundaries")?.array?.count ?? 0) + 1)[0]
     let mode = run.field("output_mode")?.string ?? "multi_hot"
-    try run.require(
-      ["one_hot", "multi_hot", "count"].contains(mode), "its output_mode '\(mode)'")
+    try run.require(["one_hot", "multi_hot", "count"].contains(mode), "its output_mode '\(mode)'")
     let isEach = mode == "one_hot"
     let width = isEach ? 1 : max(1, indices.shape.last ?? 1)
     // An axis of length 1 is replaced by the codes.

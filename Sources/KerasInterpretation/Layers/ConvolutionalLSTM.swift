@@ -30,8 +30,7 @@ enum ConvolutionalLSTM {
     for step in run.bool("go_backwards") ? Array((0..<steps).reversed()) : Array(0..<steps) {
       let frame = try run.input.slice(1, step..<step + 1).reshaped(
         [run.input.shape[0]] + run.input.shape[2...])
-      var sum = try Convolutions.correlate(
-        run, run.planes(frame), kernel, groups: 1, stepped: true)
+      var sum = try Convolutions.correlate(run, run.planes(frame), kernel, groups: 1, stepped: true)
       let inner = sum.count(2..<sum.rank)
       for index in bias.isEmpty ? 0..<0 : sum.values.indices {
         sum.values[index] += bias[index / inner % bias.count]

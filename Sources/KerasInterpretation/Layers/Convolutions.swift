@@ -91,8 +91,7 @@ enum Convolutions {
   private static func depthwise(_ kernel: DoubleArray) throws -> DoubleArray {
     let axes = kernel.rank - 2
     let turned = kernel.transposed([axes, axes + 1] + Array(0..<axes))
-    return try turned.reshaped(
-      [turned.shape[0] * turned.shape[1], 1] + Array(turned.shape[2...]))
+    return try turned.reshaped([turned.shape[0] * turned.shape[1], 1] + Array(turned.shape[2...]))
   }
 
   static func correlate(

@@ -111,8 +111,7 @@ enum Einsums {
     }
     var result = DoubleArray.concatenated(rows, axis: 1)
     if run.weights.count > 1 {
-      result = try Merges.broadcast(
-        result, run.weight(1).reshaped([1, out[0] * out[1], width]), +)
+      result = try Merges.broadcast(result, run.weight(1).reshaped([1, out[0] * out[1], width]), +)
     }
     result = try result.reshaped([shape[0]] + (axes == 1 ? [out[1]] : out) + [width])
     return [KerasValue(array: try run.activated(result, "activation"))]

@@ -63,11 +63,7 @@ enum Elements {
     let most = run.field("max_value")?.double ?? .infinity
     let slope = run.double("negative_slope", default: 0)
     let threshold = run.double("threshold", default: 0)
-    return same(
-      run,
-      run.input.map { x in
-        x >= threshold ? min(x, most) : slope * (x - threshold)
-      })
+    return same(run, run.input.map { x in x >= threshold ? min(x, most) : slope * (x - threshold) })
   }
 
   private static func prelu(_ run: LayerRun) throws -> [KerasValue] {
@@ -128,8 +124,6 @@ enum Elements {
       mask.append(counts ? 1 : 0)
       if !counts { for index in range { array.values[index] = 0 } }
     }
-    return [
-      KerasValue(array: array, mask: DoubleArray(shape: Array(array.shape.dropLast()), mask))
-    ]
+    return [KerasValue(array: array, mask: DoubleArray(shape: Array(array.shape.dropLast()), mask))]
   }
 }

@@ -75,8 +75,6 @@ enum Examples {
     let product = try Products.product(run.input, run.weight(order[0], rank: 2))
     let sum = Elements.adding(product, try run.vector(order[1], product.shape.last ?? 0))
     let table = try run.weight(order[2], rank: 2)
-    return [
-      KerasValue(array: try Merges.broadcast(sum, table.reshaped([1] + table.shape), +))
-    ]
+    return [KerasValue(array: try Merges.broadcast(sum, table.reshaped([1] + table.shape), +))]
   }
 }

@@ -64,7 +64,6 @@ enum Keras1Layers {
     let above = try Merges.broadcast(
       Merges.broadcast(run.input, right) { max(0, $0 - $1) }, rightSlope, *)
     let middle = try Merges.broadcast(Merges.broadcast(run.input, left, max), right, min)
-    return Elements.same(
-      run, try Merges.broadcast(Merges.broadcast(middle, below, +), above, +))
+    return Elements.same(run, try Merges.broadcast(Merges.broadcast(middle, below, +), above, +))
   }
 }

@@ -251,9 +251,7 @@ private struct LambdaRun {
     _ array: DoubleArray, _ name: String, _ arguments: [Value], _ named: [String: Value]
   ) throws -> DoubleArray {
     guard Set(named.keys).isSubset(of: ["axis", "keepdims", "keep_dims"]), arguments.count <= 2
-    else {
-      throw unknown
-    }
+    else { throw unknown }
     let keeps = try (named["keepdims"] ?? named["keep_dims"] ?? arguments.dropFirst().first).map(
       bound)
     var axes = Array(0..<array.rank)

@@ -114,9 +114,7 @@ enum Merges {
   private static func concatenated(_ run: LayerRun, _ field: String) throws -> DoubleArray {
     let axis = try (run.input.axis(run.field(field)?.int ?? -1)).orThrow(run.missing("its axis"))
     let arrays = run.inputs.map(\.array)
-    func others(_ shape: [Int]) -> [Int] {
-      shape.indices.filter { $0 != axis }.map { shape[$0] }
-    }
+    func others(_ shape: [Int]) -> [Int] { shape.indices.filter { $0 != axis }.map { shape[$0] } }
     try run.require(
       arrays.allSatisfy { $0.rank > axis && others($0.shape) == others(run.input.shape) },
       "inputs of the shapes \(arrays.map(\.shape))")

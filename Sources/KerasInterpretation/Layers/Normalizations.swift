@@ -150,8 +150,7 @@ enum Normalizations {
     ] {
       let values =
         run.field(name)?.array?.compactMap(\.double) ?? [run.double(name, default: standard)]
-      try run.require(
-        values.count == 1 || values.count == result.shape.last, "its field '\(name)'")
+      try run.require(values.count == 1 || values.count == result.shape.last, "its field '\(name)'")
       for index in result.values.indices {
         result.values[index] = function(result.values[index], values[index % values.count])
       }

@@ -67,8 +67,7 @@ enum Poolings {
           for column in 0..<inner {
             let all = range.map { array.values[(block * size + $0) * inner + column] }
             result.values[(block * count + step) * inner + column] =
-              isMaximum
-              ? all.reduce(-.infinity, max) : all.reduce(0, +) / Double(range.count)
+              isMaximum ? all.reduce(-.infinity, max) : all.reduce(0, +) / Double(range.count)
           }
         }
       }

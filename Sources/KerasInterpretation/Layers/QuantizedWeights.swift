@@ -9,8 +9,7 @@ enum QuantizedWeights {
     let (isByte, isTable) = (policy.contains("int8"), run.className == "Embedding")
     try run.require(
       ["Dense", "Embedding"].contains(run.className) && run.weights.first?.rank == 2
-        && (isByte || policy.contains("int4"))
-        && run.field("lora_rank") == nil,
+        && (isByte || policy.contains("int4")) && run.field("lora_rank") == nil,
       "quantized weights are not interpreted")
     // A kernel, a bias, scales, zeros and the group of each row
     let hasBias = !isTable && run.bool("use_bias", default: true)
@@ -18,8 +17,7 @@ enum QuantizedWeights {
     let stored = try run.weight(0, rank: 2)
     let scale = try run.weight(position)
     let width =
-      isByte
-      ? stored.shape[1] : isTable ? run.field("output_dim")?.int ?? 0 : scale.shape.last ?? 0
+      isByte ? stored.shape[1] : isTable ? run.field("output_dim")?.int ?? 0 : scale.shape.last ?? 0
     var table = try DoubleArray(shape: [stored.shape[0], width])
     try run.require(stored.shape[1] == (isByte ? width : (width + 1) / 2), "codes of another width")
     let isGrouped = run.weights.count > position + 2

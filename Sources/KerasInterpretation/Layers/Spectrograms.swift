@@ -95,8 +95,7 @@ enum Spectrograms {
             if sample >= samples { sample = 2 * samples - 2 - sample }
             let share = Double(position) / Double(max(1, length - length % 2))
             let value =
-              run.input.values[item * samples + sample]
-              * (1 - swing - swing * cos(2 * .pi * share))
+              run.input.values[item * samples + sample] * (1 - swing - swing * cos(2 * .pi * share))
             let angle = 2 * .pi * Double(bin * position % total) / Double(total)
             (real, imaginary) = (real + value * cos(angle), imaginary + value * sin(angle))
           }

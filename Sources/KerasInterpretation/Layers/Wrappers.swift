@@ -115,9 +115,7 @@ enum Wrappers {
     func result(_ array: DoubleArray) -> [KerasValue] {
       [KerasValue(array: array, mask: ahead[0].mask)] + rest
     }
-    if let mode = run.fields["merge_mode"], mode.isNull {
-      return [ahead[0], behind[0]] + rest
-    }
+    if let mode = run.fields["merge_mode"], mode.isNull { return [ahead[0], behind[0]] + rest }
     switch run.field("merge_mode")?.string ?? "concat" {
     case "concat": return result(DoubleArray.concatenated([a, b], axis: a.rank - 1))
     case "sum": return try result(Merges.broadcast(a, b, +))

@@ -184,8 +184,7 @@
         let residual = a.epilogue.residual.map {
           $0
             + (block &* a.epilogue.residualStrides.block
-              &+ offset(
-                pixel, column: a.outputStrides.pixel, row: a.epilogue.residualStrides.row))
+              &+ offset(pixel, column: a.outputStrides.pixel, row: a.epilogue.residualStrides.row))
         }
         let sums = products + (pixel &- some.lowerBound) &* 32
         var tile: Tile<1, columns> = zeros()

@@ -1,9 +1,7 @@
 import KernelInterface
 
 /// A function of two vectors, as a type: see `UnaryBody`.
-private protocol PairBody {
-  static func value(_ a: Vector, _ b: Vector) -> Vector
-}
+private protocol PairBody { static func value(_ a: Vector, _ b: Vector) -> Vector }
 
 private enum Added: PairBody {
   @inline(__always)

@@ -23,8 +23,7 @@ extension Table {
     #endif
     var target = TileOutput(
       vectorStride: whole ? lanes : a.outputStrides.block,
-      residualVectorStride: whole ? lanes : a.epilogue.residualStrides.block,
-      accumulates: false)
+      residualVectorStride: whole ? lanes : a.epilogue.residualStrides.block, accumulates: false)
 
     let taps = a.window.taps &* a.blockChannels
     let fetchesRows = a.blockChannels == 1 && a.inputStrides.pixel == 1 && !a.isInputNear
@@ -45,8 +44,7 @@ extension Table {
       let vectors = blocks &* vectorsPerBlock
       let width = blocks &* channelBlock
       let blockFloats = taps &* width
-      source.fetchesNext =
-        block == 0 && !a.isInputNear && a.inputStrides.pixel == channelBlock
+      source.fetchesNext = block == 0 && !a.isInputNear && a.inputStrides.pixel == channelBlock
       let pieceBlocks = inputPiece(a, blockFloats: blockFloats)
       var piece = 0
       while piece < a.inputBlocks {

@@ -94,9 +94,7 @@ private struct PartialSums<let rows: Int, let columns: Int> {
   @inline(__always)
   func finish(_ tile: inout Tile<rows, columns>) {
     if isEmpty { return }
-    for r in 0..<rows {
-      for c in 0..<columns { tile[r][c] += total[r][c] }
-    }
+    for r in 0..<rows { for c in 0..<columns { tile[r][c] += total[r][c] } }
   }
 }
 

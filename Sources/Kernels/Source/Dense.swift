@@ -126,8 +126,7 @@ private func denseTile<let rows: Int, let vectors: Int>(
       if case .table(8, let table) = a.weights.format {
         expandBytes(
           a.weights.base + (first &+ k), rows: rows, rowStride: a.weights.stride,
-          count: columns.count,
-          table, to: stage, outputStride: stageColumns)
+          count: columns.count, table, to: stage, outputStride: stageColumns)
       } else {
         for r in 0..<rows {
           guard let format = a.compressedFormat(row: row &+ r) else { break }

@@ -122,9 +122,7 @@ private func depthwiseTile<let pixels: Int>(
     }
     ky &+= 1
   }
-  if let residual {
-    for p in 0..<pixels { sums[p][0] += load(residual + p &* channelBlock) }
-  }
+  if let residual { for p in 0..<pixels { sums[p][0] += load(residual + p &* channelBlock) } }
   activate(&sums, a.epilogue.activation, channel: channel)
   for p in 0..<pixels { store(sums[p][0], output + p &* channelBlock) }
 }

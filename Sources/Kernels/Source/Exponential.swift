@@ -46,9 +46,7 @@ func exponentialTails<let vectors: Int>(
   _ r: InlineArray<vectors, Vector>
 ) -> InlineArray<vectors, Vector> {
   var p = r
-  for v in 0..<vectors {
-    p[v] = multiplyAdd(r[v], splat(1.382_094_6e-3), splat(8.368_684e-3))
-  }
+  for v in 0..<vectors { p[v] = multiplyAdd(r[v], splat(1.382_094_6e-3), splat(8.368_684e-3)) }
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v], splat(4.166_826_6e-2)) }
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v], splat(1.666_652_1e-1)) }
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], r[v], splat(4.999_999_4e-1)) }

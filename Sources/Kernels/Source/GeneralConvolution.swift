@@ -12,8 +12,7 @@ extension Table {
       let firstInput = group &* a.blockChannels
       let weights = a.weights + channel &* a.blockChannels &* taps
       let output =
-        a.output
-        + (channel / channelBlock &* a.outputStrides.block &+ channel % channelBlock)
+        a.output + (channel / channelBlock &* a.outputStrides.block &+ channel % channelBlock)
       let start = a.epilogue.bias?[channel] ?? 0
       var y = 0
       while y < a.extent.rows {
@@ -26,8 +25,7 @@ extension Table {
           var i = firstInput
           while i < firstInput &+ a.blockChannels {
             let plane =
-              a.input
-              + (corner &+ i / channelBlock &* a.inputStrides.block &+ i % channelBlock)
+              a.input + (corner &+ i / channelBlock &* a.inputStrides.block &+ i % channelBlock)
             var ky = 0
             while ky < a.window.height {
               var tap = plane + ky &* a.window.dilationY &* a.inputStrides.row

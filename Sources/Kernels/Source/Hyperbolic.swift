@@ -7,9 +7,7 @@ private func halfExponential(_ x: Vector) -> (value: Vector, rest: Vector) {
   let rest = t - (p - splat(1))
   let half = shiftRight(n, 1)
   let other = n &- half &- splat(Int32(1))
-  return (
-    p * powerOfTwo(half) * powerOfTwo(other), rest * powerOfTwo(half) * powerOfTwo(other)
-  )
+  return (p * powerOfTwo(half) * powerOfTwo(other), rest * powerOfTwo(half) * powerOfTwo(other))
 }
 
 enum HyperbolicSine: PlainBody {

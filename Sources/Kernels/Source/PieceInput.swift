@@ -5,9 +5,7 @@ extension Table {
   package static func pieceInput(
     tiles: Int, blockChannels: Int, rows: Int, width: Int, _ a: InputTransformArguments
   ) {
-    if blockChannels == 1 {
-      return planarPieceInput(tiles: tiles, rows: rows, width: width, a)
-    }
+    if blockChannels == 1 { return planarPieceInput(tiles: tiles, rows: rows, width: width, a) }
     withUnsafeTemporaryAllocation(of: Vector.self, capacity: 25) { half in
       guard let half = half.baseAddress else { return }
       blockedPieceInput(tiles: tiles, rows: min(5, rows), width: width, a, half)

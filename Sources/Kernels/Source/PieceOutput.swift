@@ -18,8 +18,7 @@ extension Table {
           let columns = min(3, extent.width &- 3 &* tile)
           let offset = 3 &* tile &* channelBlock &+ lane
           let result = pieceOutputTile(
-            products + (block &* blockStride &+ tile &* channelBlock &+ lane),
-            stride: pointStride)
+            products + (block &* blockStride &+ tile &* channelBlock &+ lane), stride: pointStride)
           for y in 0..<3 where y < rows {
             let target = output + (block &* outputStrides.block &+ y &* outputStrides.row &+ offset)
             var pixels: Tile<3, 1> = zeros()

@@ -119,9 +119,7 @@ private func planarTail<let outputs: Int>(
 ) {
   let used = a.extent.width &- column
   var sums = InlineArray<outputs, Vector>(repeating: .zero)
-  for o in 0..<outputs {
-    sums[o] = splat(bias[o])
-  }
+  for o in 0..<outputs { sums[o] = splat(bias[o]) }
   var w = weights
   for i in 0..<a.inputBlocks {
     for ky in 0..<a.window.height {

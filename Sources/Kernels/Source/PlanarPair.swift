@@ -100,8 +100,7 @@ private func planarPairTile<let outputs: Int, let columns: Int>(
     for c in 0..<columns { upper[o][c] = start }
   }
   let groupWeights = a.inputBlocks &* a.window.width &* 2 &* outputs
-  accumulate(
-    a.input + column, weights, a, &upper, &lower, used: used, isWhole: isWhole)
+  accumulate(a.input + column, weights, a, &upper, &lower, used: used, isWhole: isWhole)
   for o in 0..<outputs {
     for c in 0..<columns {
       let (sum, difference) = (upper[o][c] + lower[o][c], upper[o][c] - lower[o][c])

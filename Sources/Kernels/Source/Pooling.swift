@@ -107,8 +107,7 @@ private func poolTile<F: Fold, let step: Int>(
     var row = rows.lowerBound
     while row < rows.upperBound {
       var pixel =
-        a.input
-        + (row &* a.inputRowStride &+ columns.lowerBound &* channelBlock &+ half &* lanes)
+        a.input + (row &* a.inputRowStride &+ columns.lowerBound &* channelBlock &+ half &* lanes)
       var column = columns.lowerBound
       while column < columns.upperBound {
         for p in 0..<PoolingTile.value {

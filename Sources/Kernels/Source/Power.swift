@@ -102,8 +102,7 @@ private func logarithmOfTwo(_ f: Vector, _ n: Vector) -> DoubleVector {
 @inline(__always)
 private func raised(_ x: DoubleVector) -> Vector {
   let whole = nearest(x, times: 1)
-  return powerOfTwo(
-    vector_from_double(x - whole), vector_limit(vector_int_from_double(whole), 200))
+  return powerOfTwo(vector_from_double(x - whole), vector_limit(vector_int_from_double(whole), 200))
 }
 
 /// `x^y` within 2 ULP as `2^(y · log₂ x)`; special values as in C's `pow`.

@@ -24,9 +24,7 @@ private func reduced<F: Fold>(
   var parts = InlineArray<4, Vector>(repeating: splat(F.neutral))
   var i = 0
   while i &+ 4 &* lanes <= count {
-    for n in 0..<4 {
-      parts[n] = F.combine(parts[n], F.prepare(load(input + (i &+ n &* lanes))))
-    }
+    for n in 0..<4 { parts[n] = F.combine(parts[n], F.prepare(load(input + (i &+ n &* lanes)))) }
     i &+= 4 &* lanes
   }
   var n = 0

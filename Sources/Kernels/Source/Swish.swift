@@ -27,9 +27,7 @@ private func swish<let vectors: Int>(
   // Twice exp(r), so that half of 2ⁿ is a finite float for n = 128 too. Their product is exact or
   // infinite, so it can be added to 1 in one step.
   for v in 0..<vectors { p[v] = multiplyAdd(p[v], splat(2), splat(2)) }
-  for v in 0..<vectors {
-    p[v] = multiplyAdd(p[v], powerOfTwo(n[v] &- splat(Int32(1))), splat(1))
-  }
+  for v in 0..<vectors { p[v] = multiplyAdd(p[v], powerOfTwo(n[v] &- splat(Int32(1))), splat(1)) }
   for v in 0..<vectors { p[v] = x[v] / p[v] }
   return p
 }
@@ -45,9 +43,7 @@ func mapSwish(_ a: UnaryArguments) {
     while rest.count >= 4 &* lanes {
       var x = InlineArray<4, Vector>(repeating: .zero)
       for v in 0..<4 { x[v] = load(rest.input + v &* lanes) }
-      if a.scale != 1 || a.shift != 0 {
-        for v in 0..<4 { x[v] = multiplyAdd(x[v], scale, shift) }
-      }
+      if a.scale != 1 || a.shift != 0 { for v in 0..<4 { x[v] = multiplyAdd(x[v], scale, shift) } }
       x = swish(x, alpha)
       if a.accumulates { for v in 0..<4 { x[v] += load(rest.output + v &* lanes) } }
       for v in 0..<4 { store(x[v], rest.output + v &* lanes) }

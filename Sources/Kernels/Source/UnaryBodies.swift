@@ -1,13 +1,9 @@
 /// A function of one vector, as a type: a closure would be called for every vector instead of being
 /// inlined.
-protocol UnaryBody {
-  static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector
-}
+protocol UnaryBody { static func value(_ x: Vector, _ alpha: Vector, _ beta: Vector) -> Vector }
 
 /// A function without `α` and `β`.
-protocol PlainBody: UnaryBody {
-  static func value(_ x: Vector) -> Vector
-}
+protocol PlainBody: UnaryBody { static func value(_ x: Vector) -> Vector }
 
 extension PlainBody {
   @inline(__always)

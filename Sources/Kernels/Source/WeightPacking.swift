@@ -13,8 +13,7 @@ extension Table {
     let fullPanel = panelBlocks &* channelBlock &* inputBlocks &* taps &* blockChannels
     let isContiguous =
       a.layout.columnStride == 1 && a.layout.rowStride == a.layout.kernelWidth
-      && a.layout.inputStride == taps
-      && blockChannels % lanes == 0
+      && a.layout.inputStride == taps && blockChannels % lanes == 0
     let isRowMajor = a.layout.outputStride == 1 && taps == 1
     var panel = a.panels.lowerBound
     while panel < min(panels, a.panels.upperBound) {
@@ -35,8 +34,7 @@ extension Table {
           {
             transposeBlock(
               a, blockChannels: blockChannels, firstOutput: firstBlock &* channelBlock,
-              columns: columns, width: width,
-              firstInput: firstInput, taps: taps, target: packed)
+              columns: columns, width: width, firstInput: firstInput, taps: taps, target: packed)
           } else if isRowMajor
             && firstBlock &* channelBlock &+ columns.upperBound <= a.layout.outputChannels
             && firstInput &+ blockChannels <= a.layout.inputChannels
@@ -53,8 +51,7 @@ extension Table {
           } else {
             packBlock(
               a, blockChannels: blockChannels, firstOutput: firstBlock &* channelBlock,
-              columns: columns, width: width,
-              firstInput: firstInput, target: packed)
+              columns: columns, width: width, firstInput: firstInput, target: packed)
           }
           block &+= 1
         }
@@ -98,8 +95,7 @@ private func transposeBlock(
       vector_transpose(UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self))
     }
     for r in 0..<lanes {
-      store(
-        rows[r], target + ((tap &* blockChannels &+ c) &* width &+ columns.lowerBound))
+      store(rows[r], target + ((tap &* blockChannels &+ c) &* width &+ columns.lowerBound))
       tap &+= 1
       if tap == taps {
         tap = 0

@@ -160,9 +160,7 @@ private struct OutputTransform: WinogradTask {
       activate(&pixels, a.epilogue.activation, channel: channel)
       if !a.poolsMaximum {
         let target = output + y &* a.outputStrides.row
-        for x in 0..<H.outputs where x < columns {
-          store(pixels[x][0], target + x &* channelBlock)
-        }
+        for x in 0..<H.outputs where x < columns { store(pixels[x][0], target + x &* channelBlock) }
       } else if y % 2 == 0 {
         above = pixels
       } else {

@@ -84,9 +84,7 @@ enum Winograd2: WinogradTransform {
   @inline(__always)
   static func weights(_ g: WinogradWeightLine) -> WinogradWeightLine {
     let sum = g[0] + g[2]
-    return [
-      -g[0], (sum + g[1]) * 0.5, (sum - g[1]) * 0.5, g[2], .zero, .zero, .zero, .zero, .zero,
-    ]
+    return [-g[0], (sum + g[1]) * 0.5, (sum - g[1]) * 0.5, g[2], .zero, .zero, .zero, .zero, .zero]
   }
 
   @inline(__always)

@@ -19,9 +19,7 @@ public final class Add: NetworkTensor, @unchecked Sendable {
   /// - Parameters:
   ///   - tensors: two or more.
   ///   - activation: applied to the sum.
-  public init(
-    _ tensors: [NetworkTensor], activation: Activation = .linear, name: String? = nil
-  ) {
+  public init(_ tensors: [NetworkTensor], activation: Activation = .linear, name: String? = nil) {
     super.init(.layer(Layer(name, AddDefinition(activation: activation)), tensors))
   }
 }

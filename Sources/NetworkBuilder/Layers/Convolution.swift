@@ -71,9 +71,7 @@ struct ConvolutionDefinition: LayerDefinition {
   var hasBias: Bool
   var activation: Activation
 
-  var typeName: String {
-    if case .each = output { "DepthwiseConvolution" } else { Self.typeName }
-  }
+  var typeName: String { if case .each = output { "DepthwiseConvolution" } else { Self.typeName } }
 
   func write(_ inputs: [WrittenTensor], _ scope: LayerScope) throws -> WrittenTensor {
     let input = try scope.single(inputs)

@@ -170,9 +170,7 @@ struct CoreMLDefinition: LayerDefinition {
     case (PROTOBUF_C_TYPE_MESSAGE, .message(let fields)):
       text(
         try encoded(
-          fields,
-          of: field.descriptor.assumingMemoryBound(
-            to: ProtobufCMessageDescriptor.self)))
+          fields, of: field.descriptor.assumingMemoryBound(to: ProtobufCMessageDescriptor.self)))
     case (PROTOBUF_C_TYPE_ENUM, .text(let name)):
       let type = field.descriptor.assumingMemoryBound(to: ProtobufCEnumDescriptor.self).pointee
       let cases = UnsafeBufferPointer(start: type.values, count: Int(type.n_values))

@@ -144,9 +144,7 @@ extension ExportedOperation {
   }
 
   /// Pads with a number.
-  func pad(
-    _ x: GraphValue, _ before: [Int], _ after: [Int], _ value: Float
-  ) throws -> GraphValue {
+  func pad(_ x: GraphValue, _ before: [Int], _ after: [Int], _ value: Float) throws -> GraphValue {
     let shape = x.shape.indices.map { axis in x.shape[axis].map { $0 + before[axis] + after[axis] }
     }
     return try add("Pad", [x, list(before + after), scalar(value, x.type)], shape: shape)

@@ -18,9 +18,7 @@ let activationRules: [String: ONNXRule] = [
   "sigmoid_hard": one { call in
     try call.add(
       "HardSigmoid", [call.value("x")],
-      [
-        ("alpha", .float(call.float("alpha", 0.2))), ("beta", .float(call.float("beta", 0.5))),
-      ])
+      [("alpha", .float(call.float("alpha", 0.2))), ("beta", .float(call.float("beta", 0.5)))])
   },
   "scaled_tanh": { call in
     let inner = try call.linear(call.value("x"), call.float("beta", 1))
@@ -136,8 +134,7 @@ extension ExportedOperation {
   fileprivate func perChannel(_ name: String, _ x: GraphValue) throws -> GraphValue {
     let values = try floats(name) ?? []
     try require(x.rank > 1, "the input has rank \(x.rank); at least 2 is needed", field: "x")
-    return try array(
-      values, [values.count] + [Int](repeating: 1, count: x.rank - 2), x.type)
+    return try array(values, [values.count] + [Int](repeating: 1, count: x.rank - 2), x.type)
   }
 
   /// x / y, rounded down; integers in double precision, which has all of them.

@@ -36,8 +36,7 @@ let matrixRules: [String: ONNXRule] = [
         ? try call.add(
           "Where",
           [mask, scores, call.scalar(scores.type == .float16 ? -65504 : -3e38, scores.type)],
-          type: scores.type, shape: scores.shape)
-        : try call.binary("Add", scores, mask)
+          type: scores.type, shape: scores.shape) : try call.binary("Add", scores, mask)
     }
     let weights = try call.add("Softmax", [scores], [("axis", .int(-1))])
     return [try call.binary("MatMul", weights, call.value("value"))]

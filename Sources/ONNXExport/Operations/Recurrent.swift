@@ -6,8 +6,7 @@ let recurrentRules: [String: ONNXRule] = [
   "lstm": { call in
     let clip = try call.float("clip", .greatestFiniteMagnitude)
     // Converters write 50000 for none.
-    try require(
-      clip >= 50000, .unsupported, "ONNX's LSTM has no limit for its cell", field: "clip")
+    try require(clip >= 50000, .unsupported, "ONNX's LSTM has no limit for its cell", field: "clip")
     let functions = try [
       call.function("recurrent_activation", "sigmoid"), call.function("cell_activation", "tanh"),
       call.function("activation", "tanh"),

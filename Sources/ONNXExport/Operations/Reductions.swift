@@ -13,9 +13,7 @@ let reductionRules: [String: ONNXRule] = [
     let x = try call.value("x")
     return try call.add(
       "CumSum", [x, call.integers([call.axis("axis", of: x, 0)], [])],
-      [
-        ("exclusive", .int(call.int("exclusive", 0))), ("reverse", .int(call.int("reverse", 0))),
-      ])
+      [("exclusive", .int(call.int("exclusive", 0))), ("reverse", .int(call.int("reverse", 0)))])
   },
 ]
 

@@ -47,9 +47,7 @@ let resizingRules: [String: ONNXRule] = [
 ]
 
 extension ExportedOperation {
-  fileprivate func blocks(
-    _ type: String, _ size: String, _ mode: String?
-  ) throws -> GraphValue {
+  fileprivate func blocks(_ type: String, _ size: String, _ mode: String?) throws -> GraphValue {
     try add(
       type, [value("x")],
       [("blocksize", .int(int(size, 1)))] + (mode.map { [("mode", .string($0))] } ?? []))

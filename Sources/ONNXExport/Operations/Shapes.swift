@@ -113,9 +113,7 @@ extension ExportedOperation {
     let before = x.shape.indices.map { amounts[2 * $0] }
     let after = x.shape.indices.map { amounts[2 * $0 + 1] }
     let mode = try string("mode", "constant")
-    if mode == "constant" {
-      return [try self.pad(x, before, after, float("constant_val", 0))]
-    }
+    if mode == "constant" { return [try self.pad(x, before, after, float("constant_val", 0))] }
     let name = try ["reflect": "reflect", "replicate": "edge"][mode].orThrow(
       unsupported("mode '\(mode)' is not supported", field: "mode"))
     return [try add("Pad", [x, list(before + after)], [("mode", .string(name))])]

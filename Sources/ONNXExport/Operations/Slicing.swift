@@ -178,8 +178,6 @@ extension ExportedOperation {
     for axis in places { tuples = tuples.flatMap { tuple in axis.map { tuple + [$0] } } }
     let counts = places.map(\.count)
     let indices = try integers(tuples.flatMap { $0 }, counts + [last + 1])
-    return [
-      try add("ScatterND", [x, indices, reshape(update, counts + sizes[(last + 1)...])])
-    ]
+    return [try add("ScatterND", [x, indices, reshape(update, counts + sizes[(last + 1)...])])]
   }
 }

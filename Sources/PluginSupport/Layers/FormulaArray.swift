@@ -157,17 +157,13 @@ struct FormulaArray {
     try each(x, y) { $0.isNaN || $1.isNaN ? .nan : Swift.max($0, $1) }
   }
   static func less(_ x: Self, _ y: Self) throws -> Self { try each(x, y) { $0 < $1 ? 1 : 0 } }
-  static func lessEqual(_ x: Self, _ y: Self) throws -> Self {
-    try each(x, y) { $0 <= $1 ? 1 : 0 }
-  }
+  static func lessEqual(_ x: Self, _ y: Self) throws -> Self { try each(x, y) { $0 <= $1 ? 1 : 0 } }
   static func greater(_ x: Self, _ y: Self) throws -> Self { try each(x, y) { $0 > $1 ? 1 : 0 } }
   static func greaterEqual(_ x: Self, _ y: Self) throws -> Self {
     try each(x, y) { $0 >= $1 ? 1 : 0 }
   }
   static func equal(_ x: Self, _ y: Self) throws -> Self { try each(x, y) { $0 == $1 ? 1 : 0 } }
-  static func notEqual(_ x: Self, _ y: Self) throws -> Self {
-    try each(x, y) { $0 != $1 ? 1 : 0 }
-  }
+  static func notEqual(_ x: Self, _ y: Self) throws -> Self { try each(x, y) { $0 != $1 ? 1 : 0 } }
   static func logicalAnd(_ x: Self, _ y: Self) throws -> Self {
     try each(x, y) { $0 != 0 && $1 != 0 ? 1 : 0 }
   }
@@ -206,9 +202,7 @@ struct FormulaArray {
     return try each(x, e) { ($0 < 0 ? $1 : 1) / (1 + $1) }
   }
   static func relu(_ x: Self) throws -> Self { try maximum(x, FormulaArray(0)) }
-  static func softplus(_ x: Self) throws -> Self {
-    x.map { Float(smoothRectifier(Double($0))) }
-  }
+  static func softplus(_ x: Self) throws -> Self { x.map { Float(smoothRectifier(Double($0))) } }
   static func softsign(_ x: Self) throws -> Self { x.map { $0 / (1 + $0.magnitude) } }
   static func swish(_ x: Self) throws -> Self {
     try divide(x, add(FormulaArray(1), x.map { -$0 }.vector(vvexpf)))
@@ -238,15 +232,12 @@ struct FormulaArray {
     let shape = try broadcast([condition.shape, x.shape, y.shape])
     let (a, b) = (x.broadcast(to: shape), y.broadcast(to: shape))
     return FormulaArray(
-      shape,
-      condition.broadcast(to: shape).enumerated().map { $1 != 0 ? a[$0] : b[$0] })
+      shape, condition.broadcast(to: shape).enumerated().map { $1 != 0 ? a[$0] : b[$0] })
   }
 
   // MARK: Reductions and parts
 
-  func reduced(
-    _ reduction: Reduction, _ axes: [Int]?, keepsAxes: Bool
-  ) throws -> FormulaArray {
+  func reduced(_ reduction: Reduction, _ axes: [Int]?, keepsAxes: Bool) throws -> FormulaArray {
     let rank = shape.count
     let inner = Set((axes ?? Array(0..<rank)).map { $0 < 0 ? $0 + rank : $0 })
     guard inner.allSatisfy({ (0..<rank).contains($0) }) else { throw LayerFault.shape([shape]) }

@@ -81,8 +81,7 @@ final class L2Normalization: NSObject, MLCustomLayer {
       }
       let ones = [Int](repeating: 1, count: place.axis)
       let weight =
-        gamma.isEmpty
-        ? BroadcastWeight([1]) : BroadcastWeight(gamma, shape: [gamma.count] + ones)
+        gamma.isEmpty ? BroadcastWeight([1]) : BroadcastWeight(gamma, shape: [gamma.count] + ones)
       try kernel.encode(
         commandBuffer, inputs, outputs,
         weights: [weight],

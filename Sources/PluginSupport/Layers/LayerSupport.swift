@@ -41,9 +41,7 @@ struct LayerParameters {
     try find(names) { ($0 as? NSNumber)?.floatValue }
   }
 
-  func bool(_ names: String...) throws -> Bool? {
-    try find(names) { ($0 as? NSNumber)?.boolValue }
-  }
+  func bool(_ names: String...) throws -> Bool? { try find(names) { ($0 as? NSNumber)?.boolValue } }
 
   func text(_ name: String) throws -> String? { try find([name]) { $0 as? String } }
 

@@ -40,7 +40,6 @@ final class RegionAlign: NSObject, MLCustomLayer {
     let regions = RegionWindows.Regions(
       source: try inputs[0].floats(), shape: PlaneShape(inputs[0].sizes),
       regions: try inputs[1].floats(), count: inputs[1].count / 5)
-    windows.sampleMeans(
-      regions, ratio: ratio, isAligned: isAligned, to: try outputs[0].floats())
+    windows.sampleMeans(regions, ratio: ratio, isAligned: isAligned, to: try outputs[0].floats())
   }
 }

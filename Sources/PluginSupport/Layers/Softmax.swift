@@ -33,14 +33,11 @@ final class Softmax: NSObject, MLCustomLayer {
     }
     for slab in 0..<view.outer {
       let start = slab * view.length * view.inner
-      view.inner == 1
-        ? row(x + start, y + start, view.length) : rows(x + start, y + start, view)
+      view.inner == 1 ? row(x + start, y + start, view.length) : rows(x + start, y + start, view)
     }
   }
 
-  private func row(
-    _ x: UnsafePointer<Float>, _ y: UnsafeMutablePointer<Float>, _ length: Int
-  ) {
+  private func row(_ x: UnsafePointer<Float>, _ y: UnsafeMutablePointer<Float>, _ length: Int) {
     let count = vDSP_Length(length)
     var (peak, sum, elements) = (Float(0), Float(0), Int32(length))
     vDSP_maxv(x, 1, &peak, count)
@@ -85,9 +82,7 @@ final class Softmax: NSObject, MLCustomLayer {
       commandBuffer: any MTLCommandBuffer, inputs: [any MTLTexture], outputs: [any MTLTexture]
     ) throws {
       guard let place = TextureAxis(shape, along: axis) else { throw LayerFault.shape([shape]) }
-      try kernel.encode(
-        commandBuffer, inputs, outputs,
-        numbers: place.numbers)
+      try kernel.encode(commandBuffer, inputs, outputs, numbers: place.numbers)
     }
   #endif
 }

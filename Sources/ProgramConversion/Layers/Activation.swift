@@ -22,8 +22,7 @@ extension Activation: OperationLayer {
   ) throws -> Variable {
     if channels != 1, weights?.storedCount == 1 {
       let value = try layer.values(weights, [1], field)[0]
-      return try layer.constant(
-        [Float](repeating: value, count: channels), [channels], field)
+      return try layer.constant([Float](repeating: value, count: channels), [channels], field)
     }
     return try layer.weight(weights, [channels], field)
   }

@@ -49,8 +49,7 @@ extension Acosh: OneResultLayer {
 
 extension Clip: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
-    try layer.add(
-      "clip", layer.number(), [("alpha", .number(minVal)), ("beta", .number(maxVal))])
+    try layer.add("clip", layer.number(), [("alpha", .number(minVal)), ("beta", .number(maxVal))])
   }
 }
 
@@ -76,9 +75,7 @@ extension Gelu: OneResultLayer {
 // MARK: - Two arrays
 
 /// A binary operation with broadcasting.
-protocol PairOperationLayer: OneResultLayer {
-  var operation: String { get }
-}
+protocol PairOperationLayer: OneResultLayer { var operation: String { get } }
 
 extension PairOperationLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
@@ -97,9 +94,7 @@ extension MaxBroadcastable: PairOperationLayer { var operation: String { "maximu
 extension MinBroadcastable: PairOperationLayer { var operation: String { "minimum" } }
 
 /// A comparison with a boolean result.
-protocol ComparisonOperationLayer: OneResultLayer, ComparisonLayer {
-  var operation: String { get }
-}
+protocol ComparisonOperationLayer: OneResultLayer, ComparisonLayer { var operation: String { get } }
 
 extension ComparisonOperationLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
@@ -117,9 +112,7 @@ extension GreaterThan: ComparisonOperationLayer { var operation: String { "great
 extension GreaterEqual: ComparisonOperationLayer { var operation: String { "greater_equal" } }
 
 /// An operation on booleans.
-protocol FlagOperationLayer: OneResultLayer {
-  var operation: String { get }
-}
+protocol FlagOperationLayer: OneResultLayer { var operation: String { get } }
 
 extension FlagOperationLayer {
   func operation(_ layer: LayerCall) throws -> Variable {

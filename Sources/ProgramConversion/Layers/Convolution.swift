@@ -11,8 +11,7 @@ extension Convolution: OneResultLayer {
     let weight =
       layer.inputs.count > 1
       ? try layer.builder.reshape(layer.number(1), to: kernelShape)
-      : try layer.weight(
-        kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
+      : try layer.weight(kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
     let offsets = hasBias ? try layer.weight(bias, [outputChannels], "bias") : nil
     var same: SamePadding?
     if case .same(let stated)? = padding { same = stated }

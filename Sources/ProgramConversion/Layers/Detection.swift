@@ -37,8 +37,7 @@ extension NonMaximumSuppression: OperationLayer {
       "logical_or", layer.combine("greater_equal", largest, scoreThreshold, type: .bool),
       layer.broadcast(first, to: shapes[2]))
     let isFound = try layer.combine(
-      "logical_and", isKept,
-      layer.add("greater_equal", results[2], [("y", .int(0))], type: .bool))
+      "logical_and", isKept, layer.add("greater_equal", results[2], [("y", .int(0))], type: .bool))
     func masked(_ x: Variable) throws -> Variable {
       let zeros = try layer.make(
         "fill", [("shape", .ints(x.shape)), ("value", .number(0))], shape: x.shape)

@@ -12,9 +12,7 @@ extension LayerCall {
     }
     let shapes = try inputs.indices.map { try five($0) }
     let isFour = shapes.allSatisfy { $0[0] * $0[1] == 1 || $0[..<2] == shapes[0][..<2] }
-    return try zip(numbers, shapes).map {
-      try reshape($0, to: isFour ? Self.merged($1) : $1)
-    }
+    return try zip(numbers, shapes).map { try reshape($0, to: isFour ? Self.merged($1) : $1) }
   }
 
   /// Applies a binary operation successively to all inputs.
@@ -26,15 +24,13 @@ extension LayerCall {
 
 extension Add: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
-    try layer.inputs.count == 1
-      ? layer.combine("add", layer.number(), alpha) : layer.fold("add")
+    try layer.inputs.count == 1 ? layer.combine("add", layer.number(), alpha) : layer.fold("add")
   }
 }
 
 extension Multiply: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
-    try layer.inputs.count == 1
-      ? layer.combine("mul", layer.number(), alpha) : layer.fold("mul")
+    try layer.inputs.count == 1 ? layer.combine("mul", layer.number(), alpha) : layer.fold("mul")
   }
 }
 

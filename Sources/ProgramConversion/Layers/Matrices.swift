@@ -26,11 +26,7 @@ extension MatrixBandOperationLayer {
       type: .bool, shape: [rows, columns])
     return try layer.select(
       layer.broadcast(mask, to: x.shape), x,
-      layer.make(
-        "fill",
-        [
-          ("shape", .ints(x.shape)), ("value", .number(0)),
-        ], shape: x.shape))
+      layer.make("fill", [("shape", .ints(x.shape)), ("value", .number(0))], shape: x.shape))
   }
 }
 

@@ -16,9 +16,7 @@ extension Batchnorm: OneResultLayer {
       return try layer.add(
         "batch_norm", x, [("mean", .variable(mean)), ("variance", .variable(variance))] + common)
     }
-    if instanceNormalization || x.shape[0] == 1 {
-      return try layer.add("instance_norm", x, common)
-    }
+    if instanceNormalization || x.shape[0] == 1 { return try layer.add("instance_norm", x, common) }
     let mean = try layer.reduce("reduce_mean", x, [0, 2, 3])
     let centered = try layer.combine("sub", x, mean)
     let variance = try layer.reduce("reduce_mean", layer.add("square", centered), [0, 2, 3])

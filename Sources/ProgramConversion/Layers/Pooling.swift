@@ -129,17 +129,12 @@ extension Upsample: OneResultLayer {
     let output = try LayerCall.merged(layer.fiveOutput())
     let factors = try effectiveFactors()
     let scales: [(String, Argument)] = zip(["height", "width"], factors).map { axis, factor in
-      (
-        "scale_factor_\(axis)",
-        factor == factor.rounded() ? .int(Int(factor)) : .number(factor)
-      )
+      ("scale_factor_\(axis)", factor == factor.rounded() ? .int(Int(factor)) : .number(factor))
     }
     if mode == .nearest {
       return try layer.add("upsample_nearest_neighbor", x, scales, shape: output)
     }
-    if linearUpsampleMode == .default {
-      return try layer.resizeBilinear(x, output, "DEFAULT")
-    }
+    if linearUpsampleMode == .default { return try layer.resizeBilinear(x, output, "DEFAULT") }
     let aligns = linearUpsampleMode == .alignCornersTrue
     return try layer.add(
       "upsample_bilinear", x, scales + [("align_corners", .flag(aligns))], shape: output)

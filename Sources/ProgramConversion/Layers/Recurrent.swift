@@ -35,8 +35,7 @@ extension GRU: OperationLayer {
       [
         try layer.stack(gates.map(\.matrix), outputVectorSize, inputVectorSize, "weight_ih"),
         try layer.stack(gates.map(\.recursion), outputVectorSize, outputVectorSize, "weight_hh"),
-        try layer.stack(
-          resetsAfter ? [nil, resetBias, nil] : bias, outputVectorSize, nil, "bias"),
+        try layer.stack(resetsAfter ? [nil, resetBias, nil] : bias, outputVectorSize, nil, "bias"),
         ("direction", .text(reverseInput ? "reverse" : "forward")),
         ("output_sequence", .flag(sequenceOutput)),
         ("recurrent_activation", .text(try functionName(activations.first, "gru"))),
@@ -72,8 +71,7 @@ extension BiDirectionalLSTM: OperationLayer {
     let arguments =
       try layer.gates(weightParams[0], parameters, inputVectorSize, outputVectorSize, "")
       + layer.gates(weightParams[1], parameters, inputVectorSize, outputVectorSize, "_back")
-      + layer.settings(parameters, activationsForwardLSTM)
-      + [("direction", .text("bidirectional"))]
+      + layer.settings(parameters, activationsForwardLSTM) + [("direction", .text("bidirectional"))]
     let all = try layer.lstm(
       size: outputVectorSize, parameters.sequenceOutput, isBoth: true, arguments)
     if layer.outputShapes.count == 1 { return [all[0]] }
@@ -258,12 +256,10 @@ extension LayerCall {
     }
     let hidden =
       isBoth && inputs.count == 1
-      ? try state(1, of: x, 2 * size, "initial_h")
-      : try joined(isBoth ? [1, 3] : [1], "initial_h")
+      ? try state(1, of: x, 2 * size, "initial_h") : try joined(isBoth ? [1, 3] : [1], "initial_h")
     let cell =
       isBoth && inputs.count == 1
-      ? try state(1, of: x, 2 * size, "initial_c")
-      : try joined(isBoth ? [2, 4] : [2], "initial_c")
+      ? try state(1, of: x, 2 * size, "initial_c") : try joined(isBoth ? [2, 4] : [2], "initial_c")
     let width = isBoth ? 2 * size : size
     return try builder.add(
       "lstm", name,

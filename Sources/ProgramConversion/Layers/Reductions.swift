@@ -11,8 +11,7 @@ extension ReductionOperationLayer {
     let x = try layer.array()
     let all = reduceAll || axes.isEmpty
     let places =
-      all
-      ? Array(0..<x.rank) : try axes.map { try ArrayShape.axis($0, rank: x.rank, "axes") }
+      all ? Array(0..<x.rank) : try axes.map { try ArrayShape.axis($0, rank: x.rank, "axes") }
     let result = try layer.reduce(operation, x, places, keepDims: all ? false : keepDims)
     return try layer.reshape(result, to: layer.outputShapes[0])
   }
@@ -32,9 +31,7 @@ extension ReduceLogSumExp: ReductionOperationLayer {
 }
 
 /// The index of an extremum.
-protocol ExtremumOperationLayer: OneResultLayer, ExtremumLayer {
-  var operation: String { get }
-}
+protocol ExtremumOperationLayer: OneResultLayer, ExtremumLayer { var operation: String { get } }
 
 extension ExtremumOperationLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
@@ -77,9 +74,7 @@ extension CumSum: OneResultLayer {
     let place = try ArrayShape.axis(axis, rank: x.rank, "axis")
     return try layer.add(
       "cumsum", x,
-      [
-        ("axis", .int(place)), ("exclusive", .flag(excludeFinalSum)), ("reverse", .flag(reverse)),
-      ])
+      [("axis", .int(place)), ("exclusive", .flag(excludeFinalSum)), ("reverse", .flag(reverse))])
   }
 }
 

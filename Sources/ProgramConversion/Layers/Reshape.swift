@@ -41,9 +41,7 @@ extension Permute: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let five = try layer.five()
     let axes = axis.isEmpty ? [0, 1, 2, 3] : axis
-    if axes[0] == 0 || five[1] == 1 {
-      return try layer.transpose(layer.planes(), axes)
-    }
+    if axes[0] == 0 || five[1] == 1 { return try layer.transpose(layer.planes(), axes) }
     let x = try layer.reshape(layer.number(), to: five)
     func index(_ axis: Int) -> Int { axis == 0 ? 0 : axis + 1 }
     return try layer.transpose(
@@ -59,9 +57,7 @@ extension LoadConstant: OneResultLayer {
 }
 
 extension LoadConstantND: OneResultLayer {
-  func operation(_ layer: LayerCall) throws -> Variable {
-    try layer.weight(data, shape, "data")
-  }
+  func operation(_ layer: LayerCall) throws -> Variable { try layer.weight(data, shape, "data") }
 }
 
 extension Copy: OneResultLayer {
@@ -183,8 +179,7 @@ extension ConstantPad: OneResultLayer {
         let (before, size) = (amounts[axis * 2], amounts[axis * 2 + 1])
         if before > 0, size > 0 { throw layer.unsupported("amounts and sizes for one axis") }
         let total = shape[axis] - x.shape[axis]
-        (amounts[axis * 2], amounts[axis * 2 + 1]) =
-          before > 0 ? (total, 0) : (0, total)
+        (amounts[axis * 2], amounts[axis * 2 + 1]) = before > 0 ? (total, 0) : (0, total)
       }
     }
     return try layer.add(

@@ -15,8 +15,7 @@ extension ScatterND: OneResultLayer {
   func operation(_ layer: LayerCall) throws -> Variable {
     let (data, places) = (try layer.array(), layer.inputShapes[1])
     return try layer.scatter(
-      "scatter_nd", data, mode,
-      updates: places.dropLast() + data.shape.dropFirst(places.last ?? 0))
+      "scatter_nd", data, mode, updates: places.dropLast() + data.shape.dropFirst(places.last ?? 0))
   }
 }
 

@@ -117,9 +117,7 @@ extension OperationGraph {
       guard let more = sum.value("y").flatMap({ number($0) }) else { return nil }
       return (variance, [x], epsilon + Float(more))
     case "linear_activation":
-      guard numbers(sum, "alpha") == [1], let more = numbers(sum, "beta")?.first else {
-        return nil
-      }
+      guard numbers(sum, "alpha") == [1], let more = numbers(sum, "beta")?.first else { return nil }
       return (variance, [x], epsilon + more)
     default: return (x, [], epsilon)
     }

@@ -61,9 +61,7 @@ final class OperationGraph {
   }
 
   private func detach(_ name: String) {
-    for input in Set(operations[name]?.namesRead ?? []) {
-      readers[input]?.removeAll { $0 == name }
-    }
+    for input in Set(operations[name]?.namesRead ?? []) { readers[input]?.removeAll { $0 == name } }
   }
 
   // MARK: - Questions
@@ -157,9 +155,7 @@ final class OperationGraph {
     try write(value, beside: name, make)
   }
 
-  private func write(
-    _ value: String, beside name: String, _ make: () throws -> Variable
-  ) throws {
+  private func write(_ value: String, beside name: String, _ make: () throws -> Variable) throws {
     guard let index = place[name] else { return }
     var (made, result) = try builder.collecting(make)
     let last = try made.indices.last.orThrow(

@@ -23,8 +23,7 @@ let blockRules: [OperationRule] = [
     let (block, edges) = try call.blocks("crops")
     let s = x.shape
     let count = try checkedProduct(block, limit: Limits.dimension)
-    try require(
-      s[0] % count == 0, "\(s[0]) images for blocks of \(count)", field: "block_shape")
+    try require(s[0] % count == 0, "\(s[0]) images for blocks of \(count)", field: "block_shape")
     let parts = try call.reshaped(x, block + [s[0] / count, s[1], s[2], s[3]])
     let moved = try call.transposed(parts, [2, 3, 4, 0, 5, 1])
     let joined = try call.reshaped(
@@ -77,8 +76,7 @@ extension OperationCall {
     try require(
       s[2] % block[0] == 0 && s[3] % block[1] == 0,
       "\(s[2]) × \(s[3]) cannot be divided into blocks of \(block[0]) × \(block[1])")
-    return try reshaped(
-      x, [s[0], s[1], s[2] / block[0], block[0], s[3] / block[1], block[1]])
+    return try reshaped(x, [s[0], s[1], s[2] / block[0], block[0], s[3] / block[1], block[1]])
   }
 
   fileprivate func cropped(_ x: ProgramValue, _ edges: [Int]) throws -> ProgramValue {

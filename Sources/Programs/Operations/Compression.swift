@@ -121,12 +121,9 @@ extension OperationCall {
 
   /// Passes the index of each element of `shape`, and the index of the element for its block in an
   /// array with as many blocks along each axis as `blocks` states.
-  private func forEachBlock(
-    _ shape: [Int], _ blocks: [Int], _ body: (Int, Int) -> Void
-  ) throws {
+  private func forEachBlock(_ shape: [Int], _ blocks: [Int], _ body: (Int, Int) -> Void) throws {
     try require(
-      shape.count == blocks.count
-        && zip(shape, blocks).allSatisfy { $1 > 0 && $0 % $1 == 0 },
+      shape.count == blocks.count && zip(shape, blocks).allSatisfy { $1 > 0 && $0 % $1 == 0 },
       "the shape \(shape) cannot be divided into blocks \(blocks)")
     let count = shape.reduce(1, *)
     for index in 0..<count {
@@ -171,8 +168,7 @@ extension OperationCall {
     let codes = try indices.ints()
     try require(
       codes.allSatisfy { (0..<entries).contains($0) },
-      "an index is outside the table of \(entries) entries",
-      field: "indices")
+      "an index is outside the table of \(entries) entries", field: "indices")
     let values = try table.floats()
     var first = [Int](repeating: 0, count: codes.count)
     try forEachBlock(indices.shape, Array(table.shape[..<rank])) {
@@ -216,8 +212,7 @@ extension OperationCall {
     try require(
       flags.reduce(0, +) == values.count,
       "\(values.count) values for a mask of \(flags.reduce(0, +))", field: name)
-    return MILElements(
-      flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }, shape, data.type)
+    return MILElements(flags.map { $0 == 0 ? 0 : values.popFirst() ?? 0 }, shape, data.type)
   }
 
   /// The mask, and the values at its positions.

@@ -53,9 +53,7 @@ let activationRules: [OperationRule] = [
   ) { call in
     let x = try call.value("x")
     let inner = try call.times(x, call.perChannel("beta", x))
-    return [
-      try call.times(call.add(Activation(.softplus), inner), call.perChannel("alpha", x))
-    ]
+    return [try call.times(call.add(Activation(.softplus), inner), call.perChannel("alpha", x))]
   },
   OperationRule("prelu", "x alpha", "x, or alpha · x if x < 0, with alpha per channel") { call in
     let x = try call.value("x")
@@ -127,9 +125,7 @@ extension OperationCall {
 
   /// Casts the value to another type.
   func cast(_ x: ProgramValue, _ type: MILDataType) throws -> ProgramValue {
-    if type == .bool {
-      return x.type == .bool ? x : try add(NotEqual(), x, type: .bool)
-    }
+    if type == .bool { return x.type == .bool ? x : try add(NotEqual(), x, type: .bool) }
     let isWhole = !type.isFloat && x.type.isFloat
     return try (isWhole ? truncated(x) : x).with(type: type)
   }

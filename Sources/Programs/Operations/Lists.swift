@@ -23,8 +23,7 @@ let listRules: [OperationRule] = [
   OperationRule("list_write", "ls index value", "a list with one element replaced") { call in
     let (index, value) = (try call.value("index"), try call.value("value"))
     return [
-      try call.written(
-        call.reshaped(index, [1]), call.reshaped(value, [1] + value.shape), "index")
+      try call.written(call.reshaped(index, [1]), call.reshaped(value, [1] + value.shape), "index")
     ]
   },
   OperationRule(

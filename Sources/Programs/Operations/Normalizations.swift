@@ -161,8 +161,7 @@ extension OperationCall {
   fileprivate func product(
     _ x: ProgramValue, _ y: ProgramValue, transposeX: Bool = false, transposeY: Bool = false
   ) throws -> ProgramValue {
-    try require(
-      x.rank > 0 && y.rank > 0, "a product of ranks \(x.rank) and \(y.rank)")
+    try require(x.rank > 0 && y.rank > 0, "a product of ranks \(x.rank) and \(y.rank)")
     var layer = BatchedMatMul()
     layer.transposeA = transposeX && x.rank > 1
     layer.transposeB = transposeY && y.rank > 1
@@ -196,8 +195,7 @@ extension OperationCall {
       "the equation does not fit \(factors.map(\.shape))", field: "values")
     let order = rank == 4 ? [0, 2, 1, 3] : [1, 0, 2]
     return [
-      try transposed(
-        product(transposed(factors[0], order), transposed(factors[1], order)), order)
+      try transposed(product(transposed(factors[0], order), transposed(factors[1], order)), order)
     ]
   }
 }

@@ -25,9 +25,7 @@ let quantizationRules: [OperationRule] = [
   ) { call in
     var x = try call.value("input")
     let scale = try call.along("scale", x)
-    if try call.optional("zero_point") != nil {
-      x = try call.minus(x, call.along("zero_point", x))
-    }
+    if try call.optional("zero_point") != nil { x = try call.minus(x, call.along("zero_point", x)) }
     return [try call.times(x.with(type: scale.type), scale)]
   },
   OperationRule(
@@ -72,7 +70,6 @@ extension OperationCall {
     for index in values.indices {
       values[index] = values[index] * scale[index / each] + bias[index / each]
     }
-    return try convolution(
-      isTransposed: false, weight: MILElements(values, codes.shape, .float32))
+    return try convolution(isTransposed: false, weight: MILElements(values, codes.shape, .float32))
   }
 }

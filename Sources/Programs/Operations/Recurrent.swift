@@ -63,8 +63,7 @@ extension OperationCall {
       layer.weightParams = forward
       layer.reverseInput = direction == "reverse"
       results = try addAll(
-        layer, [sequence, hidden[0], cell[0]],
-        types: [MILDataType](repeating: x.type, count: 3))
+        layer, [sequence, hidden[0], cell[0]], types: [MILDataType](repeating: x.type, count: 3))
     }
     return try [
       reshaped(results[0], Array(results[0].shape[..<3])),
@@ -162,8 +161,7 @@ extension OperationCall {
     let rows = try checkedProduct([count, size], limit: Limits.dimension)
     let shape = [rows] + (columns.map { [$0] } ?? [])
     guard let values = try elements(name) else { return nil }
-    try require(
-      values.shape == shape, "the shape is \(values.shape), not \(shape)", field: name)
+    try require(values.shape == shape, "the shape is \(values.shape), not \(shape)", field: name)
     let all = try values.floats()
     let each = all.count / count
     return (0..<count).map { Weights(Array(all[$0 * each..<($0 + 1) * each])) }

@@ -116,8 +116,7 @@ extension OperationCall {
     return [try add(layer, x)]
   }
 
-  fileprivate func reorganized(_ mode: ReorganizeData.Mode, _ size: String) throws
-    -> [ProgramValue]
+  fileprivate func reorganized(_ mode: ReorganizeData.Mode, _ size: String) throws -> [ProgramValue]
   {
     var layer = ReorganizeData()
     layer.mode = mode

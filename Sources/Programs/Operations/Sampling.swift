@@ -49,8 +49,7 @@ extension OperationCall {
 
   /// factor · x + offset
   func linear(_ x: ProgramValue, _ factor: Float, _ offset: Float = 0) throws -> ProgramValue {
-    factor == 1 && offset == 0
-      ? x : try add(Activation(.linear(alpha: factor, beta: offset)), x)
+    factor == 1 && offset == 0 ? x : try add(Activation(.linear(alpha: factor, beta: offset)), x)
   }
 
   fileprivate func absolute(_ x: ProgramValue) throws -> ProgramValue {
@@ -87,8 +86,7 @@ extension OperationCall {
       func within(_ value: ProgramValue, _ size: Int) throws -> ProgramValue {
         var (low, high) = (GreaterEqual(), LessEqual())
         (low.alpha, high.alpha) = (0, Float(size - 1))
-        return try add(
-          LogicalAnd(), add(low, value, type: .bool), add(high, value, type: .bool))
+        return try add(LogicalAnd(), add(low, value, type: .bool), add(high, value, type: .bool))
       }
       return try each(add(LogicalAnd(), within(column, width), within(row, height)))
     }
@@ -162,8 +160,7 @@ extension OperationCall {
     let sampling = try string("sampling_mode", "").lowercased()
     try require(
       ["bilinear", "nearest"].contains(sampling), .unsupported,
-      "mode '\(sampling)' is not supported",
-      field: "sampling_mode")
+      "mode '\(sampling)' is not supported", field: "sampling_mode")
     var column = try pixels(points.x, x.shape[3], mode, alignsCorners: alignsCorners)
     var row = try pixels(points.y, x.shape[2], mode, alignsCorners: alignsCorners)
     var outside = Outside.border
@@ -347,8 +344,7 @@ extension OperationCall {
       // A box may end before it starts.
       let low = try add(MinBroadcastable(), extent, zero)
       let high = try add(MaxBroadcastable(), extent, zero)
-      return try plus(
-        first, add(MinBroadcastable(), add(MaxBroadcastable(), inside, low), high))
+      return try plus(first, add(MinBroadcastable(), add(MaxBroadcastable(), inside, low), high))
     }
     let rows = try points(isWidthFirst ? 1 : 0, x.shape[2], size[0])
     let columns = try points(isWidthFirst ? 0 : 1, x.shape[3], size[1])

@@ -55,9 +55,7 @@ let shapeRules: [OperationRule] = [
   },
   OperationRule("shape", "x output_dtype?", "the shape of x") { call in
     let x = try call.value("x")
-    return [
-      ProgramValue(MILElements(x.shape, [x.rank], try call.dataType("output_dtype", .int32)))
-    ]
+    return [ProgramValue(MILElements(x.shape, [x.rank], try call.dataType("output_dtype", .int32)))]
   },
   OperationRule("reverse", "x axes?", "reverses x along the axes") { call in
     let x = try call.value("x")
@@ -231,8 +229,7 @@ extension OperationCall {
       let period = max(2 * (length - 1), 1)
       let places = (-before..<length + after).map { place in
         mode == "replicate"
-          ? min(max(place, 0), length - 1)
-          : min(abs(place) % period, period - abs(place) % period)
+          ? min(max(place, 0), length - 1) : min(abs(place) % period, period - abs(place) % period)
       }
       result = try taken(result, places, axis: axis)
     }

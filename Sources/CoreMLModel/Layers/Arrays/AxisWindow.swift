@@ -10,9 +10,7 @@ package struct AxisWindow: Sendable, Equatable {
   package var after: Int
   package var output: Int
 
-  package init(
-    kernel: Int, stride: Int, dilation: Int, before: Int, after: Int, output: Int
-  ) {
+  package init(kernel: Int, stride: Int, dilation: Int, before: Int, after: Int, output: Int) {
     self.kernel = kernel
     self.stride = stride
     self.dilation = dilation
@@ -33,8 +31,7 @@ package struct AxisWindow: Sendable, Equatable {
     where value < 1 || value > Limits.dimension {
       throw ModelError(.malformed, "\(value)", field: field)
     }
-    try require(
-      padding.0 >= 0 && padding.1 >= 0, "\(padding)", field: "customPadding")
+    try require(padding.0 >= 0 && padding.1 >= 0, "\(padding)", field: "customPadding")
     self.kernel = kernel
     self.stride = stride
     self.dilation = dilation

@@ -16,9 +16,7 @@ package struct RangeDynamic: ValueShapedLayer {
 
   package func decidingInputs(_ count: Int) -> [Int] { Array(0..<count) }
 
-  package func resolved(
-    _ inputs: [[Int]], _ values: [[Float]]
-  ) throws -> any LayerParameters {
+  package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
     var layer = RangeStatic()
     layer.endValue = values.first?.first ?? 0
     layer.startValue = values.count > 1 ? values[1].first ?? 0 : startValue
@@ -37,9 +35,7 @@ package protocol ShapedByInputLayer: ValueShapedLayer {
 extension ShapedByInputLayer {
   package func decidingInputs(_ count: Int) -> [Int] { [Self.inputCount.upperBound - 1] }
 
-  package func resolved(
-    _ inputs: [[Int]], _ values: [[Float]]
-  ) throws -> any LayerParameters {
+  package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
     fixed(try values[0].wholes("input"))
   }
 }
@@ -111,9 +107,7 @@ package struct SliceDynamic: ValueShapedLayer {
 
   package func decidingInputs(_ count: Int) -> [Int] { Array(1..<max(1, count)) }
 
-  package func resolved(
-    _ inputs: [[Int]], _ values: [[Float]]
-  ) throws -> any LayerParameters {
+  package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
     let rank = inputs.first?.count ?? 0
     func list<Element>(
       _ given: [Element]?, _ own: [Element], default value: Element, _ field: String
@@ -176,9 +170,7 @@ package struct WhereNonZero: ValueShapedLayer, ParameterlessLayer {
   package func decidingInputs(_ count: Int) -> [Int] { [0] }
   package func keptInputs(_ count: Int) -> [Int] { [0] }
 
-  package func resolved(
-    _ inputs: [[Int]], _ values: [[Float]]
-  ) throws -> any LayerParameters {
+  package func resolved(_ inputs: [[Int]], _ values: [[Float]]) throws -> any LayerParameters {
     var layer = self
     layer.count = values[0].count { $0 != 0 }
     return layer

@@ -39,14 +39,10 @@ package struct Pooling3D: ArrayLayer {
     try require(
       shape.count == 5, "the input has the shape \(shape); expected [B, C, D, H, W]", field: "input"
     )
-    return [
-      try ArrayShape.checked(shape[..<2] + (try windows(Array(shape[2...])).map(\.output)))
-    ]
+    return [try ArrayShape.checked(shape[..<2] + (try windows(Array(shape[2...])).map(\.output)))]
   }
 
-  package func check(_ faults: inout ValidationIssues) {
-    window.check("windows", &faults)
-  }
+  package func check(_ faults: inout ValidationIssues) { window.check("windows", &faults) }
 }
 
 /// Maximum or average over D, H and W of `[B, C, D, H, W]`, each of which becomes 1.

@@ -47,8 +47,7 @@ package struct Tile: ArrayLayer, DynamicLayer {
   package func repetitions(rank: Int) throws -> [Int] {
     try require(
       reps.count <= rank && reps.allSatisfy({ $0 > 0 }),
-      "\(reps) does not match an input of rank \(rank)",
-      field: "reps")
+      "\(reps) does not match an input of rank \(rank)", field: "reps")
     return [Int](repeating: 1, count: rank - reps.count) + reps
   }
 

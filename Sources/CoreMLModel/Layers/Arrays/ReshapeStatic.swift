@@ -25,8 +25,7 @@ package struct RankPreservingReshape: ArrayLayer {
     let shape = try arrayInput(inputs)
     try require(
       targetShape.count == shape.count,
-      "\(targetShape) does not match an input of rank \(shape.count)",
-      field: "targetShape")
+      "\(targetShape) does not match an input of rank \(shape.count)", field: "targetShape")
     let target = zip(targetShape, shape).map { $0 == 0 ? $1 : $0 }
     return [try ArrayShape.reshaped(shape, to: target, "targetShape")]
   }
@@ -85,9 +84,7 @@ package struct ExpandDims: ArrayLayer {
       field: "axes")
     let indices = try ArrayShape.axes(axes, rank: rank)
     var sizes = shape.makeIterator()
-    return [
-      try ArrayShape.checked((0..<rank).map { indices.contains($0) ? 1 : sizes.next() ?? 1 })
-    ]
+    return [try ArrayShape.checked((0..<rank).map { indices.contains($0) ? 1 : sizes.next() ?? 1 })]
   }
 }
 

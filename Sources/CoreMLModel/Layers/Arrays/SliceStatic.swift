@@ -85,8 +85,7 @@ package struct SliceStatic: ArrayLayer {
       ("beginMasks", beginMasks.count), ("endMasks", endMasks.count),
     ]
     for (field, count) in lists where count != rank {
-      throw ModelError(
-        .malformed, "\(count) values for an input of rank \(rank)", field: field)
+      throw ModelError(.malformed, "\(count) values for an input of rank \(rank)", field: field)
     }
     try require(
       squeezeMasks.isEmpty || squeezeMasks.count == rank,

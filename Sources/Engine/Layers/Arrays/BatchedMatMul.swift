@@ -4,14 +4,10 @@ import TensorCore
 extension BatchedMatMul: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()
-    return [
-      try layer.inputs.count == 1 ? withWeights(&layer, shape) : ofBoth(&layer, shape)
-    ]
+    return [try layer.inputs.count == 1 ? withWeights(&layer, shape) : ofBoth(&layer, shape)]
   }
 
-  private func withWeights(
-    _ layer: inout LayerLowering, _ shape: Shape
-  ) throws -> Graph.ValueID {
+  private func withWeights(_ layer: inout LayerLowering, _ shape: Shape) throws -> Graph.ValueID {
     let (depth, columns) = (weightMatrixFirstDimension, weightMatrixSecondDimension)
     let offsets = hasBias ? try layer.values(bias, [columns], "bias").array() : nil
     let rows = shape.count / columns
@@ -40,8 +36,7 @@ extension BatchedMatMul: EngineLayer {
       columns: isTransposed ? sizes.depth : sizes.columns)
     let operation = MatrixProductOperation(
       batch: batch, rows: sizes.rows, depth: sizes.depth, columns: sizes.columns,
-      a: MatrixWalk(
-        sizes.firstBatch, broadcastTo: batch, rows: sizes.rows, columns: sizes.depth),
+      a: MatrixWalk(sizes.firstBatch, broadcastTo: batch, rows: sizes.rows, columns: sizes.depth),
       b: isTransposed ? right.transposed : right,
       output: MatrixWalk(rowMajor: batch, rows: sizes.rows, columns: sizes.columns))
     return layer.add(operation, [a, layer.inputs[1]], shape)

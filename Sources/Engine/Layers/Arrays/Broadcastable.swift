@@ -23,9 +23,7 @@ struct BroadcastOperation: NodeOperation {
   func makeStep(_ context: StepContext) throws -> StepBody {
     let inputs = context.inputs
     let output = context.outputs[0]
-    if !output.layout.isDense {
-      return try CombineOperation(function: function).makeStep(context)
-    }
+    if !output.layout.isDense { return try CombineOperation(function: function).makeStep(context) }
     let length = sizes.last ?? 1
     let outer = Array(sizes.dropLast())
     let broadcasts = strides.map { $0.last == 0 ? Broadcast.all : .none }
@@ -52,14 +50,12 @@ struct BroadcastOperation: NodeOperation {
                 offset += row % outer[axis] * strides[index][axis]
                 row /= outer[axis]
               }
-              (first + index).initialize(
-                to: CombiningOperand(source + offset, broadcasts[index]))
+              (first + index).initialize(to: CombiningOperand(source + offset, broadcasts[index]))
             }
             combine(
               CombiningArguments(
                 function: function, operands: first, operandCount: sources.count,
-                output: target + unit / chunks * length + start,
-                count: min(chunk, length - start)))
+                output: target + unit / chunks * length + start, count: min(chunk, length - start)))
           }
         }
       }
@@ -139,9 +135,7 @@ extension LayerLowering {
 }
 
 /// A function of pairs of elements from arrays broadcast to a common shape.
-protocol PairLayer: EngineLayer {
-  static var function: CombiningFunction { get }
-}
+protocol PairLayer: EngineLayer { static var function: CombiningFunction { get } }
 
 extension PairLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {

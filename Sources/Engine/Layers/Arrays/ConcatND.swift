@@ -36,9 +36,7 @@ extension Shape {
 
 extension LayerLowering {
   /// Concatenates row-major arrays along an axis.
-  mutating func joined(
-    _ values: [Graph.ValueID], axis: Int, _ shape: Shape
-  ) -> Graph.ValueID {
+  mutating func joined(_ values: [Graph.ValueID], axis: Int, _ shape: Shape) -> Graph.ValueID {
     if values.count == 1, graph.shape(values[0]) == shape { return values[0] }
     if axis == shape.channelAxis, shape.rank < 6, shape.area > 1 {
       return add(ConcatOperation(), values, shape)

@@ -2,9 +2,7 @@ import CoreMLModel
 import Kernels
 
 /// A layer that applies a function to each element.
-protocol PointwiseLayer: EngineLayer {
-  var elementFunction: ScaledFunction { get }
-}
+protocol PointwiseLayer: EngineLayer { var elementFunction: ScaledFunction { get } }
 
 extension PointwiseLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {

@@ -77,8 +77,7 @@ extension EmbeddingND: EngineLayer {
     let (size, count) = (embeddingSize, vocabSize)
     let columns = try layer.values(matrix, [size, count], "weights").array()
     let offsets =
-      hasBias
-      ? try layer.values(bias, [size], "bias").array() : [Float](repeating: 0, count: size)
+      hasBias ? try layer.values(bias, [size], "bias").array() : [Float](repeating: 0, count: size)
     // One row per word.
     var rows = [Float](repeating: 0, count: columns.count)
     for word in 0..<count {

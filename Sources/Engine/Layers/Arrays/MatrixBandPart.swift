@@ -18,9 +18,7 @@ extension BandLowering {
       let source = buffers.input + unit * columns
       let target = buffers.output + unit * columns
       target.update(repeating: 0, count: columns)
-      if first < last {
-        (target + first).update(from: source + first, count: last - first)
-      }
+      if first < last { (target + first).update(from: source + first, count: last - first) }
     }
     return [layer.add(operation, layer.inputs, shape)]
   }

@@ -3,9 +3,7 @@ import TensorCore
 
 extension ScatterMode {
   /// Combines `count` elements with as many that follow `updates`.
-  func combine(
-    _ target: UnsafeMutablePointer<Float>, _ updates: UnsafePointer<Float>, count: Int
-  ) {
+  func combine(_ target: UnsafeMutablePointer<Float>, _ updates: UnsafePointer<Float>, count: Int) {
     func each(_ function: (Float, Float) -> Float) {
       for index in 0..<count { target[index] = function(target[index], updates[index]) }
     }
@@ -66,8 +64,7 @@ extension ScatterND: EngineLayer {
         var place = 0
         for axis in 0..<depth {
           place =
-            place * sizes[axis]
-            + buffers.inputs[1][index * depth + axis].place(in: sizes[axis])
+            place * sizes[axis] + buffers.inputs[1][index * depth + axis].place(in: sizes[axis])
         }
         mode.combine(target + place * inner, buffers.inputs[2] + index * inner, count: inner)
       }

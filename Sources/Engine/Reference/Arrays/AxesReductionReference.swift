@@ -147,9 +147,7 @@ extension BatchedMatMul: HalfSumLayer {
           let column = index[index.count - 1]
           let row = a.offset(index.dropLast() + [0])
           var sum = ReferenceSum(Double(offsets[column]), settings)
-          for k in 0..<depth {
-            sum.add(a.elements[row + k] * Double(stored[column * depth + k]))
-          }
+          for k in 0..<depth { sum.add(a.elements[row + k] * Double(stored[column * depth + k])) }
           return sum.value
         }
       ]

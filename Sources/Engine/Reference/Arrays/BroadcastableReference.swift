@@ -3,9 +3,7 @@ import LibC
 
 /// A reference implementation that is a function of the elements at one position, from the first
 /// input to the last.
-protocol PairReference: ReferenceFormula {
-  func reference(_ a: Double, _ b: Double) -> Double
-}
+protocol PairReference: ReferenceFormula { func reference(_ a: Double, _ b: Double) -> Double }
 
 extension PairReference {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {

@@ -24,8 +24,7 @@ extension Convolution3D: ReferenceFormula {
     }
     let (groupInputs, groupOutputs) = (inputChannels / groups, outputChannels / groups)
     let kernelShape =
-      (isDeconvolution ? [inputChannels, groupOutputs] : [outputChannels, groupInputs])
-      + kernelSize
+      (isDeconvolution ? [inputChannels, groupOutputs] : [outputChannels, groupInputs]) + kernelSize
     let weights = ReferenceTensor(
       shape: kernelShape,
       try kernel.values(kernelShape, "weights", channelAxis: isDeconvolution ? 1 : 0)

@@ -2,9 +2,7 @@ import CoreMLModel
 import LibC
 
 /// A reference implementation that is a function of each element.
-protocol ElementReference: ReferenceFormula {
-  func reference(_ x: Double) -> Double
-}
+protocol ElementReference: ReferenceFormula { func reference(_ x: Double) -> Double }
 
 extension ElementReference {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {

@@ -1,9 +1,7 @@
 import CoreMLModel
 
 /// A reference implementation that selects which elements of a matrix to keep.
-protocol BandReference: ReferenceFormula {
-  func keeps(row: Int, column: Int) -> Bool
-}
+protocol BandReference: ReferenceFormula { func keeps(row: Int, column: Int) -> Bool }
 
 extension BandReference {
   func referenceOutputs(_ inputs: [ReferenceTensor]) throws -> [ReferenceTensor] {

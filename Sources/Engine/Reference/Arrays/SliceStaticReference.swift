@@ -38,9 +38,7 @@ extension Reverse: ReferenceFormula {
     let input = inputs[0]
     return try arrayOutput(inputs) { index in
       input[
-        index: index.indices.map {
-          reverseDim[$0] ? input.shape[$0] - 1 - index[$0] : index[$0]
-        }]
+        index: index.indices.map { reverseDim[$0] ? input.shape[$0] - 1 - index[$0] : index[$0] }]
     }
   }
 }

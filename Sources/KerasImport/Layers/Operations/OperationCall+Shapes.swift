@@ -124,9 +124,7 @@ extension OperationCall {
   }
 
   /// The tensor with its axes of size 1 repeated.
-  func broadcast(
-    _ input: KerasTensor, into network: inout KerasWriter
-  ) throws -> KerasTensor {
+  func broadcast(_ input: KerasTensor, into network: inout KerasWriter) throws -> KerasTensor {
     guard let shape = try shape(1, "shape"), shape.count == input.rank, input.leading == nil else {
       throw layer.unsupported("its shape and \(input.shapeText) have different ranks")
     }

@@ -29,9 +29,7 @@ struct OperationCall: Sendable {
   }
 
   /// The argument at `position` or with one of the names; nil if it is missing or null.
-  func argument(_ position: Int?, _ names: String...) -> CallArgument? {
-    argument(position, names)
-  }
+  func argument(_ position: Int?, _ names: String...) -> CallArgument? { argument(position, names) }
 
   private func argument(_ position: Int?, _ names: [String]) -> CallArgument? {
     var found: CallArgument?

@@ -10,8 +10,7 @@ extension OperationCall {
   ) throws -> KerasTensor {
     if case .tensor(let tensor) = operand, tensor.sizes == nil { return tensor }
     guard case .constant(let json) = operand else {
-      throw layer.unsupported(
-        "combining a shape with a tensor is not supported")
+      throw layer.unsupported("combining a shape with a tensor is not supported")
     }
     var (values, shape) = try numbers(json)
     // The same for each item of a batch

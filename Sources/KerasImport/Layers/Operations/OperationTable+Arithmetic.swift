@@ -28,9 +28,7 @@ extension OperationTable {
       if let sizes = try call.sizeQuotient() { return [sizes] }
       return try call.broadcast(FloorDivBroadcastable(), &network)
     },
-    Operation("mod", "floormod", "remainder", "rmod") {
-      try $0.broadcast(ModBroadcastable(), &$1)
-    },
+    Operation("mod", "floormod", "remainder", "rmod") { try $0.broadcast(ModBroadcastable(), &$1) },
   ]
 }
 
@@ -123,8 +121,7 @@ extension OperationCall {
     guard case .tensor(let tensor) = try operand(0, "x", "x1"), let size = tensor.sizes?.scalar,
       let divisor = try operand(1, "y", "x2").asNumber.scalar
     else { return nil }
-    return KerasTensor(
-      sizes: KnownSizes(.quotient(size, SymbolicSize(divisor), isWhole: true)))
+    return KerasTensor(sizes: KnownSizes(.quotient(size, SymbolicSize(divisor), isWhole: true)))
   }
 
   private func combine(
@@ -136,8 +133,7 @@ extension OperationCall {
       call = LayerCall(
         name: name, className: call.className, inputs: call.inputs, version: call.version,
         weights: [], preferredImage: call.preferredImage)
-      return try network.elementwise(
-        parameters, call)
+      return try network.elementwise(parameters, call)
     }
     var b = b
     switch combination {

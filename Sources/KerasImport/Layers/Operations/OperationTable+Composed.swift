@@ -85,8 +85,7 @@ extension OperationTable {
             input, axis, index..<index + 1, "__\(index)__", into: &network)
           parts.append(
             parts.last.map { last in
-              part.with(
-                network.product(last.blob, part.blob, "\(call.name)__product_\(index)__"))
+              part.with(network.product(last.blob, part.blob, "\(call.name)__product_\(index)__"))
             } ?? part)
         }
         return try network.concatenated(axis: axis, call.call(parts))
@@ -136,8 +135,7 @@ extension OperationTable {
         let axis = call.layer.className.lowercased() == "hstack" ? 1 : 2
         let tensors = try call.inputs(&network)
         try call.layer.require(
-          tensors.allSatisfy { $0.rank > axis },
-          unsupported: "vectors are not supported")
+          tensors.allSatisfy { $0.rank > axis }, unsupported: "vectors are not supported")
         return try network.concatenated(axis: axis, call.call(tensors))
       },
       Operation("diff") { call, input, network in
@@ -155,8 +153,7 @@ extension OperationTable {
         let axis = try call.ints(nil, "axis") ?? [-1]
         let gamma = try call.stored(1, "gamma", "scale")
         let beta = try isRoot ? nil : call.stored(2, "beta")
-        try call.layer.require(
-          axis.count == 1, unsupported: "several axes are not supported")
+        try call.layer.require(axis.count == 1, unsupported: "several axes are not supported")
         var weights: [(String, FloatValues)] = []
         if let gamma { weights.append(("gamma", gamma)) }
         if let beta { weights.append(("beta", beta)) }
@@ -247,8 +244,7 @@ extension OperationTable {
           if found.count == axes + 2 { found = Array(isFirst ? found[2...] : found[1...axes]) }
           return .array(
             found.count == 1
-              ? Array(repeating: .int(found[0]), count: axes)
-              : found.map { .int($0) })
+              ? Array(repeating: .int(found[0]), count: axes) : found.map { .int($0) })
         }
         return .array(Array(repeating: .int(1), count: axes))
       }
@@ -310,8 +306,7 @@ extension OperationCall {
         "its borders are missing or negative")
       borders.append(.array([.int(before), .int(after)]))
     }
-    return try convert(
-      [input], as: "ZeroPadding2D", ["padding": .array(borders)], into: &network)
+    return try convert([input], as: "ZeroPadding2D", ["padding": .array(borders)], into: &network)
   }
 
   /// A function of each element of the arguments.

@@ -11,8 +11,7 @@ extension OperationTable {
       guard let length = input.channels, (1...length).contains(count) else {
         throw call.layer.error("\(count) of the last axis of \(input.shapeText)")
       }
-      return try call.ordered(
-        input, input.rank - 1, count: count, smallest: false, &network)
+      return try call.ordered(input, input.rank - 1, count: count, smallest: false, &network)
     },
     Operation("sort") { call, input, network in
       let axis = try call.axis(call.int(1, "axis", default: -1), of: input)
@@ -67,8 +66,7 @@ extension OperationTable {
       try call.layer.require(
         axis == -1 || axis == input.rank,
         unsupported: "positions along axis \(axis) are not supported")
-      var result = try network.categories(
-        input, (0..<count).map { Float($0) }, call.call([input]))
+      var result = try network.categories(input, (0..<count).map { Float($0) }, call.call([input]))
       if on != 1 || off != 0 {
         result.blob = network.affine(
           result.blob, Float(on - off), Float(off), call.name + "__values__")
@@ -84,9 +82,7 @@ extension BlobAxis {
 }
 
 extension OperationCall {
-  fileprivate func extremum(
-    isLargest: Bool, _ network: inout KerasWriter
-  ) throws -> [KerasTensor] {
+  fileprivate func extremum(isLargest: Bool, _ network: inout KerasWriter) throws -> [KerasTensor] {
     var input = try self.input
     let named = try (ints(1, "axis", "dimension")?.first).orThrow(
       layer.unsupported("it needs an axis"))

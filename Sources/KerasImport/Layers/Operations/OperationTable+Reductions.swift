@@ -34,8 +34,7 @@ extension OperationTable {
       var exponentials = try network.elementwise(
         Add(), call.call([input, minus], "__difference__"))[0]
       exponentials.blob = network.unary(.exp, exponentials.blob, call.name + "__exp__")
-      var sum = try network.reduced(
-        .sum, exponentials, axes, call.name + "__sum__", call.layer)
+      var sum = try network.reduced(.sum, exponentials, axes, call.name + "__sum__", call.layer)
       sum.blob = network.unary(
         .log, sum.blob, call.name + "__log__", epsilon: .leastNormalMagnitude)
       let result = try network.elementwise(
@@ -125,9 +124,7 @@ extension OperationCall {
     let centered = try network.elementwise(
       Add(), call([tensor, mean], target == nil ? "__centered__" : "__variance__centered__"))[0]
     let squares = centered.with(network.product(centered.blob, centered.blob, name + "__squares__"))
-    return (
-      centered, try network.reduced(.avg, squares, axes, name + "__variance__", layer)
-    )
+    return (centered, try network.reduced(.avg, squares, axes, name + "__variance__", layer))
   }
 }
 

@@ -63,8 +63,7 @@ extension OperationTable {
         let start = ((length - shift) % length + length) % length
         if start == 0 { continue }
         let parts = try [start..<length, 0..<start].map { range in
-          try call.slice(
-            output, axis, range, "__\(index)_\(range.lowerBound)__", into: &network)
+          try call.slice(output, axis, range, "__\(index)_\(range.lowerBound)__", into: &network)
         }
         output = try network.concatenated(
           axis: axis, call.call(parts, index == axes.count - 1 ? "" : "__\(index)__"))[0]
@@ -132,8 +131,7 @@ extension OperationTable {
       if let leading = input.leading {
         let full = input.fullShape
         let removed = Set(
-          named?.map { $0 < 0 ? $0 + full.count : $0 }
-            ?? (1..<full.count).filter { full[$0] == 1 })
+          named?.map { $0 < 0 ? $0 + full.count : $0 } ?? (1..<full.count).filter { full[$0] == 1 })
         try call.layer.require(
           removed.allSatisfy { (1..<full.count).contains($0) && full[$0] == 1 },
           "only axes of size 1 of \(KerasTensor.text(full)) can be removed")
@@ -227,9 +225,7 @@ extension OperationCall {
       throw layer.error("\(order) is not a permutation of the axes of \(input.shapeText)")
     }
     guard order[0] == 0 else { throw layer.unsupported("transposing the batch is not supported") }
-    if input.leading != nil {
-      return try network.transposed(leading: input, order, layer)
-    }
+    if input.leading != nil { return try network.transposed(leading: input, order, layer) }
     return network.settled(input.reordered(Array(order.dropFirst())), for: name)
   }
 

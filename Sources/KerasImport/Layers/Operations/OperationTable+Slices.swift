@@ -75,8 +75,7 @@ extension OperationTable {
       let parts = try indices.enumerated().map { position, index in
         let start = index < 0 ? index + length : index
         try call.layer.require((0..<length).contains(start), "index \(index) of \(input.shapeText)")
-        return try call.slice(
-          input, axis, start..<start + 1, "__\(position)__", into: &network)
+        return try call.slice(input, axis, start..<start + 1, "__\(position)__", into: &network)
       }
       let isScalar = try call.constant(1, "indices")?.int != nil
       if isScalar { return [network.settled(parts[0].without([axis]), for: call.name)] }
@@ -113,8 +112,7 @@ extension OperationCall {
       place = free
     }
     let target: Slice.Axis = place == .channel ? .channel : place == .height ? .height : .width
-    output.blob = network.slice(
-      output.blob, range, of: target, stride: stride, name + suffix)
+    output.blob = network.slice(output.blob, range, of: target, stride: stride, name + suffix)
     return output
   }
 

@@ -17,8 +17,7 @@ extension OperationTable {
       var normalization = LRN()
       normalization.localSize = 2 * radius + 1
       normalization.k = Float(try call.double(2, "bias", default: 1))
-      normalization.alpha =
-        Float(try call.double(3, "alpha", default: 1)) * Float(2 * radius + 1)
+      normalization.alpha = Float(try call.double(3, "alpha", default: 1)) * Float(2 * radius + 1)
       normalization.beta = Float(try call.double(4, "beta", default: 0.5))
       return [input.with(network.add(call.name, normalization, [input.blob]))]
     },

@@ -56,8 +56,7 @@ struct LayerSource: Sendable {
 
   /// What the layer's `call` gives. Its structure is followed first, which says where its weights are.
   func convert(_ call: LayerCall, into network: KerasWriter) throws -> Result {
-    try call.require(
-      !call.arguments.isTraining, unsupported: "it is called with training=True")
+    try call.require(!call.arguments.isTraining, unsupported: "it is called with training=True")
     var planned = call
     planned.missingWeights = planned.missingWeights ?? .zeros
     let (first, object) = try follow(planned, network, last: nil, stored: nil)
@@ -247,9 +246,7 @@ struct LayerSource: Sendable {
     return keywords
   }
 
-  private func symbol(
-    _ argument: CallArgument, _ tensors: [PythonSymbol]
-  ) throws -> PythonSymbol {
+  private func symbol(_ argument: CallArgument, _ tensors: [PythonSymbol]) throws -> PythonSymbol {
     switch argument {
     case .tensor(let index): return tensors[index]
     case .value(let json): return try PythonSymbol(json)

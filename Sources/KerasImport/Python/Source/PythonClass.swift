@@ -19,9 +19,7 @@ final class PythonClass {
     var value: PythonSymbol
   }
 
-  init(
-    _ definition: PythonClassDefinition, _ scope: PythonScope, _ machine: PythonMachine
-  ) throws {
+  init(_ definition: PythonClassDefinition, _ scope: PythonScope, _ machine: PythonMachine) throws {
     self.definition = definition
     self.scope = scope
     guard definition.decorators.allSatisfy(PythonCompiler.isHarmless) else {
@@ -88,8 +86,7 @@ final class PythonClass {
       case .assign(let targets, let value):
         for target in targets {
           if case .name(name) = target.kind {
-            found = Member(
-              kind: .plain, value: try scope.value(of: value, owner: self, machine))
+            found = Member(kind: .plain, value: try scope.value(of: value, owner: self, machine))
           }
         }
       case .function, .expression, .nothing: break
@@ -137,9 +134,7 @@ final class PythonClass {
     _ name: String, after: PythonClass? = nil, _ machine: PythonMachine
   ) throws -> Member? {
     let start = after.flatMap { after in lineage.firstIndex { $0 === after } }.map { $0 + 1 } ?? 0
-    for type in lineage[start...] {
-      if let found = try type.own(name, machine) { return found }
-    }
+    for type in lineage[start...] { if let found = try type.own(name, machine) { return found } }
     return nil
   }
 }

@@ -40,8 +40,7 @@ extension PythonCompiler {
     case .unary(let name, let inner):
       try value(inner)
       emit(
-        name == "not"
-          ? .negation : .sign(name == "-" ? .negative : name == "+" ? .positive : .not))
+        name == "not" ? .negation : .sign(name == "-" ? .negative : name == "+" ? .positive : .not))
     case .binary(let name, let left, let right):
       try values([left, right])
       emit(operation(name))

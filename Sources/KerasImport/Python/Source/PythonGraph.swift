@@ -21,9 +21,7 @@ final class PythonGraph {
     }
 
     /// An operation.
-    init(
-      _ function: String, _ arguments: CallArguments, _ inputs: [String], _ outputs: [String]
-    ) {
+    init(_ function: String, _ arguments: CallArguments, _ inputs: [String], _ outputs: [String]) {
       fields["function"] = .string(function)
       (self.arguments, self.inputs, self.outputs) = (arguments, inputs, outputs)
     }
@@ -100,9 +98,7 @@ final class PythonGraph {
 
   /// The layers behind the outputs, with all their nodes, as `map_graph` of Keras orders them: those
   /// that are farthest from the outputs first, then by when they are reached from the outputs.
-  func layers(
-    from inputs: [String], to outputs: [String]
-  ) throws -> [[Node]] {
+  func layers(from inputs: [String], to outputs: [String]) throws -> [[Node]] {
     var positions: [ObjectIdentifier: Int] = [:]
     var done: Set<ObjectIdentifier> = []
     var order: [Node] = []

@@ -41,8 +41,6 @@ extension PythonMachine {
   /// What only training needs.
   static func isTraining(_ path: String) -> Bool {
     ["keras.initializers.", "keras.regularizers.", "keras.constraints.", "tf.initializers."]
-      .contains {
-        path.hasPrefix($0)
-      } || path.hasSuffix("_initializer")
+      .contains { path.hasPrefix($0) } || path.hasSuffix("_initializer")
   }
 }

@@ -31,9 +31,7 @@ extension PythonMachine {
     let result = try named(body())
     let made = Set(node.steps.flatMap(\.outputs))
     for name in node.steps.flatMap(\.inputs)
-    where !made.contains(name) && !node.inputs.contains(name) {
-      node.inputs.append(name)
-    }
+    where !made.contains(name) && !node.inputs.contains(name) { node.inputs.append(name) }
     // A Lambda's last step has its name.
     if let object, !node.steps.isEmpty, node.steps.allSatisfy({ $0.object == nil }),
       graph.nodes(of: object).isEmpty

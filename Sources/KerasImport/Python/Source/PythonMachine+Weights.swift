@@ -54,8 +54,7 @@ extension PythonMachine {
       throw Self.unsupported("it makes a weight of \(PythonText.text(type))")
     }
     let isTrainable = try keyword("trainable").map { try $0.isNone || truth($0) } ?? true
-    return try layers.weight(
-      name?.string ?? "", sizes, isTrainable: isTrainable, of: object)
+    return try layers.weight(name?.string ?? "", sizes, isTrainable: isTrainable, of: object)
   }
 
   /// What `build` gets for an input.

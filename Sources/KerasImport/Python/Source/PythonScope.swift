@@ -251,9 +251,7 @@ final class PythonScope {
     let package = try file(path, machine)
     if let value = try package?.value(name, machine) { return value }
     if let file = try file(path + "." + name, machine) { return .module(file) }
-    if let package {
-      throw PythonMachine.unsupported("\(package.path) does not define '\(name)'")
-    }
+    if let package { throw PythonMachine.unsupported("\(package.path) does not define '\(name)'") }
     let whole = PythonLibraries.path(PythonLibraries.path(path) + "." + name)
     return PythonLibraries.constant(whole) ?? .library(whole)
   }

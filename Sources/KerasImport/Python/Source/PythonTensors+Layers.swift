@@ -184,8 +184,7 @@ extension PythonMachine {
     let name = path.split(separator: ".").last.map(String.init) ?? path
     let axis = positional.count > 1 ? positional[1] : keywords.first { $0.name == "axis" }?.value
     if !path.hasPrefix("python."),
-      Self.takesOneTensor.contains(name)
-        || name == "stack" && axis?.int ?? 0 == 0, let first,
+      Self.takesOneTensor.contains(name) || name == "stack" && axis?.int ?? 0 == 0, let first,
       first.elements != nil, first.holdsTensor
     {
       // Stacked before the batch.
@@ -216,8 +215,7 @@ extension PythonMachine {
         let order = (axis ?? keywords.last?.value)?.elements?.compactMap(\.int),
         order.sorted() == Array(axes.indices)
       {
-        return try call(
-          .library(path), [.expression(x), .tuple(order.map { .int(axes[$0]) })], [])
+        return try call(.library(path), [.expression(x), .tuple(order.map { .int(axes[$0]) })], [])
       }
       if Self.takesOneTensor.contains(name), let place = axis?.int, axes.indices.contains(place),
         positional.count + keywords.count <= 2

@@ -10,9 +10,7 @@ struct SourceWeights {
   private var visited: Set<ObjectIdentifier> = []
   private var used: Set<String> = []
 
-  init(
-    _ object: PythonObject, _ call: LayerCall, isFrozen: Bool, checksNames: Bool = true
-  ) throws {
+  init(_ object: PythonObject, _ call: LayerCall, isFrozen: Bool, checksNames: Bool = true) throws {
     (self.call, self.checksNames) = (call, checksNames)
     if call.weights.contains(where: { "/\($0.storedName)".contains("/vars/") }) {
       try addPaths(.object(object), "")

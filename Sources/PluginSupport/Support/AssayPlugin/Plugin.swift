@@ -116,9 +116,7 @@ extension Plugin {
   /// Apple's arrays raise an exception for an index out of range; those on Linux record it.
   private static func checkIndices(_ arrays: [MLMultiArray]) throws {
     #if os(Linux)
-      for array in arrays {
-        if let fault = array.fault { throw PluginError(description: fault) }
-      }
+      for array in arrays { if let fault = array.fault { throw PluginError(description: fault) } }
     #endif
   }
 
@@ -146,6 +144,4 @@ extension Plugin {
   }
 }
 
-private struct PluginError: Error, CustomStringConvertible {
-  let description: String
-}
+private struct PluginError: Error, CustomStringConvertible { let description: String }

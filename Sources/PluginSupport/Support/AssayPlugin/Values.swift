@@ -50,6 +50,4 @@ extension assay_shape {
   }
 }
 
-private struct ShapeError: Error, CustomStringConvertible {
-  let description: String
-}
+private struct ShapeError: Error, CustomStringConvertible { let description: String }

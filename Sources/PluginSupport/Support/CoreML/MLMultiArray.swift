@@ -188,8 +188,7 @@ extension MLMultiArray {
     _ body: (UnsafeRawBufferPointer) throws -> Result
   ) rethrows -> Result {
     defer { withExtendedLifetime(self) {} }
-    return try body(
-      UnsafeRawBufferPointer(start: dataPointer, count: extent * dataType.byteCount))
+    return try body(UnsafeRawBufferPointer(start: dataPointer, count: extent * dataType.byteCount))
   }
 
   /// `body` gets the strides as well.
