@@ -1,4 +1,5 @@
 import Formulas
+import ImportSupport
 import TensorCore
 
 extension PythonMachine {
@@ -48,6 +49,19 @@ extension Expression {
 }
 
 extension PythonTensors {
+  /// A known array, which goes with each item of the batch.
+  func constant(_ array: FormulaArray) throws -> KerasTensor {
+    let sizes = Array(array.shape.dropFirst())
+    let name = try name("constant")
+    log.append("a constant \(sizes.map(String.init).joined(separator: "×"))")
+    let rows = try checkedProduct(sizes.dropLast(), limit: Limits.dimension)
+    let values = FloatValues(array.elements.map { Float($0) })
+      .shaped([rows, sizes[sizes.count - 1]])
+    let table = network.constantSequence(values, sizes.count > 2 ? name + "__table__" : name)
+    guard sizes.count > 2 else { return network.settled(table, for: name) }
+    return try network.reshaped(table, to: sizes, preferred: call.preferredImage, name: name, call)
+  }
+
   /// What lists in lists hold.
   static func leaves(_ symbol: PythonSymbol) -> [PythonSymbol] {
     switch symbol {
@@ -62,7 +76,7 @@ extension PythonTensors {
     let settled = try settled(expression, machine)
     let tensor = try tensor(settled, machine)
     guard tensor.rank == 2, tensor.sizes == nil, let name = settled.names.first else {
-      throw PythonMachine.unsupported("its mask has not a number for each step")
+      throw PythonMachine.unsupported("its mask is something else than one number per step")
     }
     return masks[name] ?? .given(tensor)
   }

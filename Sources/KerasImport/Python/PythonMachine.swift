@@ -27,7 +27,9 @@ final class PythonMachine {
   var scopes: [PythonScope] = []
   var layers: PythonLayers?
   /// The most elements of an array that is computed.
-  var arrayLimit = 1 << 20
+  var arrayLimit: Int { isRecipe ? 1 << 24 : 1 << 20 }
+  /// Whether it follows a source of ours, whose layers know masks.
+  var isRecipe = false
   /// Where a source could not be followed.
   private(set) var place: String?
 

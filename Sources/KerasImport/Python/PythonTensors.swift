@@ -13,7 +13,7 @@ final class PythonTensors {
   /// The masks that tensors hold.
   var masks: [String: StepMask] = [:]
   /// What became layers, one text a step.
-  private(set) var log: [String] = []
+  var log: [String] = []
   /// The step whose layer gets the name of the Lambda itself; nil if it is not known yet.
   private let last: Int?
   /// That of the outputs.
@@ -363,19 +363,6 @@ final class PythonTensors {
   }
 
   // MARK: Results
-
-  /// A known array, which goes with each item of the batch.
-  private func constant(_ array: FormulaArray) throws -> KerasTensor {
-    let sizes = Array(array.shape.dropFirst())
-    let name = try name("constant")
-    log.append("a constant \(sizes.map(String.init).joined(separator: "×"))")
-    let rows = try checkedProduct(sizes.dropLast(), limit: Limits.dimension)
-    let values = FloatValues(array.elements.map { Float($0) })
-      .shaped([rows, sizes[sizes.count - 1]])
-    let table = network.constantSequence(values, sizes.count > 2 ? name + "__table__" : name)
-    guard sizes.count > 2 else { return network.settled(table, for: name) }
-    return try network.reshaped(table, to: sizes, preferred: call.preferredImage, name: name, call)
-  }
 
   /// The tensors that the function returns.
   func outputs(_ symbol: PythonSymbol, _ machine: PythonMachine) throws -> [KerasTensor] {

@@ -26,7 +26,7 @@ class TransformerBlock(Layer):
     Becomes: innerProducts, matrix products, batchedMatmul; before specification 4 repeated, multiplied and summed, softmax
     Options: `num_heads`, `mlp_dim`; from vit-keras
     Refused: the scores, its second output; other classes of this name"""
-    def __init__(self, num_heads, mlp_dim=None, ff_dim=None):
+    def __init__(self, num_heads=None, mlp_dim=None, ff_dim=None):
         super().__init__()
         self.heads, self.hidden = num_heads, mlp_dim
         if ff_dim is not None:

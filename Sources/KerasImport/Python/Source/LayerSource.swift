@@ -117,7 +117,7 @@ struct LayerSource: Sendable {
     let machine = PythonMachine()
     machine.scopes = files.files.map { PythonScope($0.path, $0.module) }
     machine.layers = PythonLayers(stored)
-    if isRecipe { machine.arrayLimit = 1 << 24 }
+    machine.isRecipe = isRecipe
     return machine
   }
 

@@ -321,7 +321,7 @@ extension PythonMachine {
     }
     if let outputs = try alias(object, positional) { return outputs }
     if object["layer"] != nil || object["activation"] != nil {
-      try tensors?.refuseMasks(of: positional)
+      if !isRecipe { try tensors?.refuseMasks(of: positional) }
     }
     if let outputs = try stepwise(object, positional) { return outputs }
     if object.layerClass == "Lambda", let function = object["function"] {
@@ -378,7 +378,7 @@ extension PythonMachine {
       && (names.contains("mask") || type.member("compute_mask", self) != nil
         || truth(attribute("supports_masking", of: object)))
     {
-      try tensors?.refuseMasks(of: positional)
+      if !isRecipe { try tensors?.refuseMasks(of: positional) }
     }
     var given = keywords.filter {
       !["training", "mask"].contains($0.name) || names.contains($0.name)
