@@ -15,7 +15,8 @@ struct OrientationTests {
       let words = line.split(separator: " ").map(String.init)
       let file = Bytes(try fixtures.bytes(words[0]))
       let rotated = try Image(decoding: file).rotated(Orientation(of: file))
-      #expect([rotated.width, rotated.height].map(String.init) == Array(words[1...2]), "\(words[0])")
+      #expect(
+        [rotated.width, rotated.height].map(String.init) == Array(words[1...2]), "\(words[0])")
       #expect(try crc32(rotated.bytes) == #require(UInt32(words[3], radix: 16)), "\(words[0])")
     }
   }
