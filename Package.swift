@@ -47,14 +47,18 @@ let forARM = Context.environment["ASSAY_CROSS"] != nil
 
 /// The same sources for one instruction set.
 func kernels(_ name: String, define: String, flags: [String] = []) -> Target {
-  .target(
+  // Beside kernels for newer processors, a debug build saves the time for the oldest.
+  let unrolls: BuildSettingCondition? =
+    hasVectorKernels && flags.isEmpty ? .when(configuration: .release) : nil
+  return .target(
     name: name, dependencies: ["KernelInterface", "CVector", "LibC"],
     // A tile stays in registers only where the loops over it are unrolled whole.
     swiftSettings: [.define(define)] + optimized
       + (takesFlags
         ? [
           .define("UNROLLS_TILES"),
-          .unsafeFlags(flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"]),
+          .unsafeFlags(flags.flatMap { ["-Xcc", $0] }),
+          .unsafeFlags(["-Xllvm", "-unroll-threshold=1000"], unrolls),
         ] : []))
 }
 
@@ -123,7 +127,7 @@ let package = Package(
 
     .target(name: "LibC"),
     library("TensorCore", ["CSystem", "LibC"], settings: optimized),
-    library("Files", ["TensorCore", "CSystem", "LibC"], settings: optimized),
+    library("Files", ["TensorCore", "CSystem", "LibC"]),
     library("ByteFormats", ["Files", "TensorCore", "LibC", "CZlib"], settings: optimized),
     library("HDF5Reader", ["ByteFormats", "Files", "TensorCore", "CSystem"]),
     library("HDF5Library", ["HDF5Reader", "ByteFormats", "TensorCore", "CHDF5", "CSystem"]),
