@@ -57,8 +57,8 @@ func kernels(_ name: String, define: String, flags: [String] = []) -> Target {
       + (takesFlags
         ? [
           .define("UNROLLS_TILES"),
-          .unsafeFlags(flags.flatMap { ["-Xcc", $0] }),
-          .unsafeFlags(["-Xllvm", "-unroll-threshold=1000"], unrolls),
+          .unsafeFlags(
+            flags.flatMap { ["-Xcc", $0] } + ["-Xllvm", "-unroll-threshold=1000"], unrolls),
         ] : []))
 }
 
