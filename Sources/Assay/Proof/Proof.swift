@@ -75,8 +75,10 @@ package struct Proof: Sendable {
     let cases =
       try words.isEmpty ? run.randomInputs() : run.inputs(words, options.predictor.images)
     let all = try cases + run.edges()
-    for (input, result) in zip(all, try concurrently(all.count) { try run.compared(all[$0]) }) {
-      add(result, of: input)
+    // An input behind the first finding may fail.
+    let results = try concurrently(all.count) { index in Result { try run.compared(all[index]) } }
+    for (input, result) in zip(all, results) {
+      add(try result.get(), of: input)
       if finding != nil { return }
     }
   }
