@@ -34,13 +34,8 @@ extension Weights {
   /// - Throws: `.malformed` if the number of values differs.
   package func values(shape: [Int], channelAxis: Int = 0) throws -> FloatValues {
     let count = try checkedProduct(shape, limit: Limits.tensorElements)
-    return try Self.named(
-      try decoded(storage(shape, channelAxis: channelAxis), count: count), shape)
-  }
-
-  private static func named(_ values: FloatValues, _ shape: [Int]) throws -> FloatValues {
-    if values.shape == shape || values.count == 0 { return values }
-    return try values.reshaped(shape)
+    let values = try decoded(storage(shape, channelAxis: channelAxis), count: count)
+    return count == 0 ? values : try values.reshaped(shape)
   }
 
   /// Throws the errors of `values` without decoding anything.

@@ -51,12 +51,24 @@ package struct FloatValues: Sendable {
   ///
   /// - Throws: as `array()`.
   package func reshaped(_ newShape: [Int]) throws -> FloatValues {
-    try (isContiguous ? self : FloatValues(array())).shaped(newShape)
+    if newShape == shape { return self }
+    return try (isContiguous ? self : FloatValues(array())).shaped(newShape)
   }
 
   /// Axis `i` of the result is axis `axes[i]` of `self`. The data moves only when it is read.
   package func transposed(_ axes: [Int]) -> FloatValues {
     FloatValues(source: source, shape: axes.map { shape[$0] }, strides: axes.map { strides[$0] })
+  }
+
+  /// The values at `range` of an axis. Its source ends where the outermost axis in memory does.
+  package func slice(_ axis: Int, _ range: Range<Int>) -> FloatValues {
+    var part = shape
+    part[axis] = range.count
+    let begin = range.lowerBound * strides[axis] * 4
+    let end = strides[axis] == strides.max() ? range.upperBound * strides[axis] * 4 : source.count
+    return FloatValues(
+      source: source[min(begin, source.count)..<min(end, source.count)], shape: part,
+      strides: strides)
   }
 
   /// Whether memory order equals reading order.
@@ -84,27 +96,29 @@ package struct FloatValues: Sendable {
   }
 
   /// Copies all values, in reading order, to `target`. A mapped file's pages are dropped as they have
-  /// been read: a large transposed matrix is read in the order of the file, a few rows at a time.
+  /// been read: a large weight with other axes is read in the order of the file, some steps along the
+  /// file's outermost axis at a time.
   package func copyOnce(to target: UnsafeMutablePointer<Float>) throws {
-    let (width, stride) = (shape.last ?? 1, strides.last ?? 1)
-    let rows = width == 0 ? 0 : count / width
-    let step = max(16, Self.slab / max(rows, 1))
-    guard stride > 1, stride == strides.max(), step < width else {
+    guard let axis = strides.indices.max(by: { strides[$0] < strides[$1] }), strides[axis] > 1
+    else { return copy(0..<count, to: target) }
+    let (before, after) = (shape.prefix(axis).reduce(1, *), shape.dropFirst(axis + 1).reduce(1, *))
+    let step = max(
+      1, min(max(16, Self.slab / max(before, 1)) / max(after, 1), 16 * Self.slab / strides[axis]))
+    guard axis > 0, step < shape[axis] else {
       copy(0..<count, to: target)
       return source.dropPages()
     }
-    let slab = try AlignedBuffer(checkedByteCount: rows * step * 4)
-    let part = slab.pointer.bindMemory(to: Float.self, capacity: rows * step)
-    for begin in Swift.stride(from: 0, to: width, by: step) {
-      let columns = min(step, width - begin)
-      let bytes = source[begin * stride * 4..<min((begin + columns) * stride * 4, source.count)]
-      let values = FloatValues(
-        source: bytes, shape: shape.dropLast() + [columns], strides: strides)
+    let slab = try AlignedBuffer(checkedByteCount: before * step * after * 4)
+    let part = slab.pointer.bindMemory(to: Float.self, capacity: before * step * after)
+    for begin in Swift.stride(from: 0, to: shape[axis], by: step) {
+      let values = slice(axis, begin..<min(begin + step, shape[axis]))
       values.copy(0..<values.count, to: part)
-      for row in 0..<rows {
-        (target + row * width + begin).update(from: part + row * columns, count: columns)
+      let run = values.shape[axis] * after
+      for index in 0..<before {
+        let to = target + (index * shape[axis] + begin) * after
+        to.update(from: part + index * run, count: run)
       }
-      bytes.dropPages()
+      values.source.dropPages()
     }
   }
 

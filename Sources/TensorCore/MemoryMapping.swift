@@ -8,13 +8,26 @@ extension Bytes {
     guard let mapping = owner as? MemoryMapping else { return }
     withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
-      let page = sysconf(Int32(_SC_PAGESIZE))
       let offset = base - UnsafeRawPointer(mapping.address)
-      let first = (offset + page - 1) / page * page
-      let last = (offset + bytes.count) / page * page
-      if last > first { madvise(mapping.address + first, last - first, MADV_DONTNEED) }
+      releasePages(mapping.address, offset..<offset + bytes.count)
     }
   }
+}
+
+extension AlignedBuffer {
+  /// Gives the memory of the whole pages in `range` back to the system; their values are lost.
+  package func dropPages(_ range: Range<Int>) {
+    let page = UInt(bitPattern: pointer) % UInt(sysconf(Int32(_SC_PAGESIZE)))
+    releasePages(pointer - Int(page), range.lowerBound + Int(page)..<range.upperBound + Int(page))
+  }
+}
+
+/// - Parameter address: the start of a page.
+private func releasePages(_ address: UnsafeMutableRawPointer, _ range: Range<Int>) {
+  let page = sysconf(Int32(_SC_PAGESIZE))
+  let first = (range.lowerBound + page - 1) / page * page
+  let last = range.upperBound / page * page
+  if last > first { madvise(address + first, last - first, MADV_DONTNEED) }
 }
 
 /// A file mapped into memory, unmapped with its last reference.

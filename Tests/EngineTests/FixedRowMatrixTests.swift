@@ -15,13 +15,14 @@ import Testing
   private static let sets = InstructionSet.allCases.filter(\.isAvailable)
 
   private func network(
-    _ weights: [Float], vectors: Int, _ set: InstructionSet, threads: Int = 2
+    _ weights: [Float], vectors: Int, _ set: InstructionSet, threads: Int = 2,
+    isTransposed: Bool = false
   ) throws -> CompiledNetwork {
     var random = SplitMix64(seed: 9)
     var layer = InnerProduct()
     layer.inputChannels = Self.inputs
     layer.outputChannels = weights.count / Self.inputs
-    layer.matrix = Weights(weights)
+    layer.matrix = Weights(isTransposed ? Self.transposed(weights) : FloatValues(weights))
     layer.hasBias = true
     layer.bias = Weights(random.values(layer.outputChannels))
     var options = CompileOptions()
@@ -30,6 +31,20 @@ import Testing
     options.inputShapes["in"] = [1, vectors, Self.inputs, 1, 1]
     let model = Net.model([Self.inputs, 1, 1], [Net.layer("dense", layer, "in", "out")])
     return try CompiledNetwork(model: model, options: options)
+  }
+
+  /// The weights with each input's values together, as behind the flattening of an image of 4 × 16
+  /// pixels and 64 channels: the file has the channels last.
+  private static func transposed(_ weights: [Float]) -> FloatValues {
+    let outputs = weights.count / inputs
+    var stored = weights
+    for output in 0..<outputs {
+      for input in 0..<inputs {
+        let (channel, pixel) = (input / 64, input % 64)
+        stored[(pixel * 64 + channel) * outputs + output] = weights[output * inputs + input]
+      }
+    }
+    return FloatValues(stored).shaped([4, 16, 64, outputs]).transposed([3, 2, 0, 1])
   }
 
   private func predict(
@@ -111,6 +126,10 @@ import Testing
     change(23) { for index in $0.indices { $0[index] *= 0x1p-120 } }
     let found = try predict(weights, input, set)
     let floats = try predictWithFloats(weights, input, set)
+    let transposed = try network(weights, vectors: 1, set, isTransposed: true)
+    let tensor = Tensor(shape: [1, 1, Self.inputs, 1, 1], input)
+    let copied = try #require(try transposed.predict(["in": tensor])["out"]).elements
+    #expect(copied.map(\.bitPattern) == found.map(\.bitPattern))
     #expect(found[20].isNaN && found[21].isInfinite)
     #expect(found.map(\.bitPattern) == floats.map(\.bitPattern))
     // With one outlier fewer, the row is packed.

@@ -56,6 +56,16 @@ struct FloatValuesTests {
     #expect(bytes.count == rows * columns * 4 && isTransposed)
   }
 
+  /// A dense kernel behind the flattening of 9 × 7 pixels, and some of its rows.
+  @Test func copiesKernelsBehindFlatteningsInSlabs() throws {
+    let (shape, axes) = ([9, 7, 40, 600], [3, 2, 0, 1])
+    let values = FloatValues((0..<1_512_000).map { Float($0) }).shaped(shape).transposed(axes)
+    let expected = Self.expected(shape, axes)
+    #expect(try values.contiguous().array(of: Float.self) == expected)
+    let rows = try values.slice(0, 590..<600).contiguous().array(of: Float.self)
+    #expect(rows == Array(expected[(590 * 2520)...]))
+  }
+
   @Test func oneValueEverywhereTakesAnyShape() throws {
     let values = FloatValues(repeating: 3, shape: [4, 5]).shaped([20]).shaped([2, 5, 2])
     #expect(values.shape == [2, 5, 2])

@@ -20,17 +20,22 @@ import TensorCore
 ///
 /// The first prediction packs a few rows at a time into memory that stays in the cache: for a single
 /// one, that takes less time than writing all of them to new memory. The second packs them all. The
-/// results are the same.
+/// results are the same. Weights in another order, as Keras stores them, must be copied anyway, so
+/// they are packed at once.
 final class FixedRowMatrix: Sendable {
   private enum Stage { case unused, usedOnce, packed }
 
-  private let stage = Mutex(Stage.unused)
-  private let weights: Bytes
+  private let stage: Mutex<Stage>
+  /// Floats in row order; nil if only `loose` rows are left of them.
+  private let weights: Bytes?
+  /// Rows that stay floats, if there are no `weights`.
+  private let loose: [Int: Bytes]
   private let packed: AlignedBuffer
   /// NaN for rows that are not packed.
   private let scales: Constant
   private let rows: Int
   private let columns: Int
+  private let rowBytes: Int
   private let kernels: any KernelTable.Type
 
   /// If the whole network reads fewer weights in this way, they are not packed: less than 16 MB of
@@ -63,18 +68,36 @@ final class FixedRowMatrix: Sendable {
   /// The rows after the scales are aligned.
   private static let scaleFloats = AlignedBuffer.alignment / 4
 
-  private static func isFit(_ summary: FixedRowSummary, columns: Int) -> Bool {
-    summary.peak <= min(32, Double(columns) / 64)
-  }
-
-  /// - Parameter weights: floats in row order.
-  init(_ weights: Bytes, rows: Int, columns: Int, _ context: StepContext) throws {
-    self.weights = weights
-    self.rows = rows
-    self.columns = columns
-    kernels = context.kernels
-    packed = try context.weightBuffer(floats: Self.byteCount(rows: rows, columns: columns) / 4)
+  /// - Parameter values: `[rows, columns]` in any order.
+  init(_ values: FloatValues, rows: Int, columns: Int, _ context: StepContext) throws {
+    (self.rows, self.columns, kernels) = (rows, columns, context.kernels)
+    rowBytes = Self.rowBytes(columns)
+    packed = try context.weightBuffer(floats: rows * rowBytes / 4)
     scales = try Constant([Float](repeating: .nan, count: rows))
+    weights = values.contiguousBytes
+    stage = Mutex(weights == nil ? .packed : .unused)
+    var loose: [Int: Bytes] = [:]
+    if weights == nil {
+      let floats = try AlignedBuffer(checkedByteCount: rows * columns * 4)
+      try values.copyOnce(to: floats.pointer.assumingMemoryBound(to: Float.self))
+      var used = 0
+      for row in 0..<rows {
+        let begin = row * columns * 4
+        let scale = Self.pack(
+          floats.pointer + begin, columns, to: packed.pointer + row * rowBytes, kernels)
+        scales.buffer.pointer.assumingMemoryBound(to: Float.self)[row] = scale
+        if scale.isNaN {
+          loose[row] = Bytes(
+            Array(UnsafeRawBufferPointer(start: floats.pointer + begin, count: columns * 4)))
+        }
+        // The copy shrinks as fast as the packed rows grow.
+        if begin - used >= 16 << 20 {
+          floats.dropPages(used..<begin)
+          used = begin
+        }
+      }
+    }
+    self.loose = loose
   }
 
   /// Starts a prediction.
@@ -93,7 +116,6 @@ final class FixedRowMatrix: Sendable {
   }
 
   private func pack(_ pool: ThreadPool) {
-    let rowBytes = Self.rowBytes(columns)
     let unit = max(1, (1 << 20) / rowBytes)
     let target = UnsafeMutableSendable(packed.pointer.assumingMemoryBound(to: UInt8.self))
     let scale = UnsafeMutableSendable(scales.buffer.pointer.assumingMemoryBound(to: Float.self))
@@ -107,19 +129,27 @@ final class FixedRowMatrix: Sendable {
   private func pack(
     _ range: Range<Int>, to target: UnsafeMutableRawPointer, _ scales: UnsafeMutablePointer<Float>
   ) {
-    weights.withUnsafeBytes { bytes in
+    weights?.withUnsafeBytes { bytes in
       guard let base = bytes.baseAddress else { return }
       for (index, row) in range.enumerated() {
-        let summary = kernels.packFixedRow(
-          base + row * columns * 4, columns: columns, to: target + index * Self.rowBytes(columns))
-        scales[index] = Self.isFit(summary, columns: columns) ? summary.scale : .nan
+        scales[index] = Self.pack(
+          base + row * columns * 4, columns, to: target + index * rowBytes, kernels)
       }
     }
   }
 
+  /// - Returns: the row's scale, or NaN if it must stay floats.
+  private static func pack(
+    _ row: UnsafeRawPointer, _ columns: Int, to target: UnsafeMutableRawPointer,
+    _ kernels: any KernelTable.Type
+  ) -> Float {
+    let summary = kernels.packFixedRow(row, columns: columns, to: target)
+    return summary.peak <= min(32, Double(columns) / 64) ? summary.scale : .nan
+  }
+
   /// Releases the file's pages.
   private func dropPages(of range: Range<Int>) {
-    weights[range.lowerBound * columns * 4..<range.upperBound * columns * 4].dropPages()
+    weights?[range.lowerBound * columns * 4..<range.upperBound * columns * 4].dropPages()
   }
 
   /// Calls `body` for each run of rows in `range` that are stored alike, with their storage.
@@ -149,6 +179,13 @@ final class FixedRowMatrix: Sendable {
     firstRow: Int, _ body: (Range<Int>, WeightRows) -> Void
   ) {
     func isPacked(_ row: Int) -> Bool { !scales[row - firstRow].isNaN }
+    func passFloats(_ part: Range<Int>, _ bytes: Bytes, first: Int) {
+      bytes.withUnsafeBytes { bytes in
+        guard let base = bytes.baseAddress else { return }
+        body(
+          part, WeightRows(base: base, format: .float32, first: first * columns, stride: columns))
+      }
+    }
     var row = range.lowerBound
     while row < range.upperBound {
       var end = row + 1
@@ -160,13 +197,10 @@ final class FixedRowMatrix: Sendable {
           WeightRows(
             base: UnsafeRawPointer(packed), format: .fixed(scale: scales + (row - firstRow)),
             first: (row - firstRow) * stride, stride: stride))
+      } else if let weights {
+        passFloats(row..<end, weights, first: row)
       } else {
-        weights.withUnsafeBytes { bytes in
-          guard let base = bytes.baseAddress else { return }
-          body(
-            row..<end,
-            WeightRows(base: base, format: .float32, first: row * columns, stride: columns))
-        }
+        for row in row..<end { loose[row].map { passFloats(row..<row + 1, $0, first: 0) } }
       }
       row = end
     }

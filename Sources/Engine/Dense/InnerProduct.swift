@@ -72,10 +72,10 @@ struct DenseOperation: NodeOperation {
     if let format = try weights.compressed?.rowFormat(rows) {
       return .compressed(format, columns: columns)
     }
-    let bytes = try weights.contiguous(context.kernels)
-    return usesFixedRows(context)
-      ? .fixed(try FixedRowMatrix(bytes, rows: rows, columns: columns, context))
-      : .floats(bytes, columns: columns)
+    if usesFixedRows(context), case .floats(let values) = weights {
+      return .fixed(try FixedRowMatrix(values, rows: rows, columns: columns, context))
+    }
+    return .floats(try weights.contiguous(context.kernels), columns: columns)
   }
 
   /// For more vectors than this, codes are expanded once for all of them.

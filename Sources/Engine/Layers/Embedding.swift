@@ -15,23 +15,18 @@ struct EmbeddingOperation: NodeOperation {
     let input = context.inputs[0]
     let output = context.outputs[0]
     let channels = output.layout.shape.channels
-    if let compressed = table.compressed { return makeExpandingStep(compressed, context) }
-    let bytes = try table.contiguous(context.kernels)
     let inputCount = inputCount
-    let bias = bias
+    let words: EmbeddingTable
+    switch table {
+    case .compressed(let weights): return makeExpandingStep(weights, context)
+    case .floats(let values):
+      words = EmbeddingTable(try values.reshaped([channels, inputCount]), bias: bias)
+    }
     return { run in
       let source = run.pointer(input)
       let target = run.pointer(output)
-      try bytes.withUnsafeBytes { matrix in
-        guard let base = matrix.baseAddress else { return }
-        for image in 0..<input.layout.shape.images {
-          let column = try Self.index(source[image], inputCount)
-          for channel in 0..<channels {
-            let weight = base.loadUnaligned(
-              fromByteOffset: (channel * inputCount + column) * 4, as: Float.self)
-            target[image * channels + channel] = weight + (bias?[channel] ?? 0)
-          }
-        }
+      for image in 0..<input.layout.shape.images {
+        words.copy(try Self.index(source[image], inputCount), to: target + image * channels)
       }
     }
   }
@@ -79,5 +74,24 @@ extension Embedding: EngineLayer {
       inputCount: inputDim,
       bias: hasBias ? try layer.values(bias, [outputChannels], "bias").array() : nil)
     return [layer.add(operation, layer.inputs, output)]
+  }
+}
+
+/// The columns of an embedding, read in place; in a Keras file each is contiguous.
+struct EmbeddingTable: Sendable {
+  /// `[inputs, outputs]`
+  private let words: FloatValues
+  private let bias: [Float]?
+
+  /// - Parameter values: `[outputs, inputs]`
+  init(_ values: FloatValues, bias: [Float]?) {
+    (words, self.bias) = (values.transposed([1, 0]), bias)
+  }
+
+  /// target[o] = weights[o, word] + bias[o]
+  func copy(_ word: Int, to target: UnsafeMutablePointer<Float>) {
+    let size = words.shape[1]
+    words.copy(word * size..<(word + 1) * size, to: target)
+    if let bias { for index in 0..<size { target[index] += bias[index] } }
   }
 }

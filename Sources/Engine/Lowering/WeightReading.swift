@@ -20,7 +20,8 @@ extension LayerLowering {
     }
   }
 
-  /// The values of a weight as stored.
+  /// The values of a weight as stored, in the order of `shape`. An axis but the first may be split in
+  /// several, so that a kernel behind a flattening is not copied.
   ///
   /// - Throws: the same errors as `values`.
   func stored(
@@ -31,6 +32,9 @@ extension LayerLowering {
       if let compressed = try CompressedWeights(weights, shape, channelAxis: channelAxis) {
         return .compressed(compressed)
       }
+      try weights.requireValues(shape: shape, channelAxis: channelAxis)
+      let floats = weights.floatValue
+      if floats.count > 0, floats.shape.first == shape.first { return .floats(floats) }
       return .floats(try weights.values(shape: shape, channelAxis: channelAxis))
     } catch var error as ModelError {
       error.field = error.field ?? field

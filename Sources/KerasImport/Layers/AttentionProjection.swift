@@ -23,8 +23,10 @@ struct AttentionProjection {
       part + "_kernel", [input.isShapeAssumed ? nil : input.channels, sharedHeads, size])
     let inner = try checkedProduct([heads, size], limit: Limits.dimension)
     let inputs = stored.shape[0]
-    let kernel = try repeated(stored.transposed([1, 0, 2]).array(), inputs * size)
-    let matrix = try FloatValues(kernel).shaped([heads, inputs, size]).transposed([0, 2, 1]).array()
+    let rows = try stored.reshaped([inputs, sharedHeads * size]).transposed([1, 0])
+    let matrix =
+      sharedHeads == heads
+      ? rows : FloatValues(try repeated(rows.array(), size * inputs)).shaped([inner, inputs])
     let bias =
       hasBias
       ? Weights(repeated(try call.weight(part + "_bias", [sharedHeads, size]).array(), size)) : nil

@@ -10,7 +10,10 @@ extension Embedding: TestedLayer {
         var layer = Embedding()
         layer.inputDim = size
         layer.outputChannels = outputs
-        layer.matrix = random.weights(size * outputs)
+        // Keras stores the values of an index together.
+        layer.matrix = Weights(
+          random.weights(size * outputs).floatValue.shaped([size, outputs]).transposed([1, 0]))
+        if hasBias { layer.matrix = random.weights(size * outputs) }
         layer.hasBias = hasBias
         if hasBias { layer.bias = random.weights(outputs) }
         let indices = (0..<steps * batch).map { _ in Float(random.number(0...size - 1)) }

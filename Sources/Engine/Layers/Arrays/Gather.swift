@@ -75,20 +75,13 @@ extension EmbeddingND: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let shape = try layer.outputShape()
     let (size, count) = (embeddingSize, vocabSize)
-    let columns = try layer.values(matrix, [size, count], "weights").array()
-    let offsets =
-      hasBias ? try layer.values(bias, [size], "bias").array() : [Float](repeating: 0, count: size)
-    // One row per word.
-    var rows = [Float](repeating: 0, count: columns.count)
-    for word in 0..<count {
-      for index in 0..<size {
-        rows[word * size + index] = columns[index * count + word] + offsets[index]
-      }
-    }
-    let table = try Constant(rows)
+    let words = try layer.values(matrix, [size, count], "weights").transposed([1, 0]).contiguous()
+    let table = EmbeddingTable(
+      FloatValues(bytes: words).shaped([count, size]).transposed([1, 0]),
+      bias: hasBias ? try layer.values(bias, [size], "bias").array() : nil)
     let operation = ArrayOperation(kind: "embedding", units: shape.count / size) { buffers, unit in
       let word = buffers.input[unit].place(in: count)
-      (buffers.output + unit * size).update(from: table.pointer + word * size, count: size)
+      table.copy(word, to: buffers.output + unit * size)
     }
     return [layer.add(operation, layer.inputs, shape)]
   }
