@@ -84,7 +84,8 @@ package enum TextTableFile {
   /// typing one there does.
   package static func line(_ fields: [String]) -> String {
     fields.map { field in
-      let start = field.unicodeScalars.first
+      // Spreadsheets skip a byte order mark and other characters without a glyph.
+      let start = field.unicodeScalars.first { !$0.properties.isDefaultIgnorableCodePoint }
       let isFormula = ["=", "+", "-", "@", "\t", "\r"].contains { $0 == start }
       let text = isFormula && Double(field) == nil ? "'" + field : field
       let isPlain = text.unicodeScalars.allSatisfy {

@@ -15,4 +15,14 @@ import Testing
   func rows(_ text: String, _ rows: [[String]]) throws {
     #expect(try TextTableFile.parse(Array(text.utf8)) == rows)
   }
+
+  /// A name must not become a formula, whatever invisible characters precede it.
+  @Test(arguments: ["=1+1", "\u{FEFF}=1+1", "=\u{200B}1+1", "\u{200B}+cmd", "@a", "-a"])
+  func formulasGetAnApostrophe(_ field: String) {
+    #expect(TextTableFile.line([field, "b"]) == "'\(field),b\n")
+  }
+
+  @Test(arguments: ["-1.5", "a=1", "\u{FEFF}a", "１"]) func otherFieldsStay(_ field: String) {
+    #expect(TextTableFile.line([field]) == field + "\n")
+  }
 }
