@@ -182,34 +182,38 @@ let package = Package(
         .embedInCode("report.css"), .embedInCode("report.js"), .embedInCode("graph.css"),
       ]),
     library("PythonSource", ["TensorCore"]),
+    // What importers and interpreters share: the files themselves.
+    library("KerasFormat", ["HDF5Reader", "ByteFormats", "TensorCore"]),
+    library(
+      "CaffeFormat", ["HDF5Reader", "ByteFormats", "TensorCore", "CSpec", "CProtobufC"]),
+    library("DarknetFormat", ["ByteFormats", "Files", "TensorCore"]),
     library(
       "KerasImport",
       [
-        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
+        "KerasFormat", "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats", "Files",
         "PythonSource", "TensorCore",
       ],
       resources: [.embedInCode("Recipes")]),
     library(
       "CaffeImport",
       [
-        "ImportSupport", "CoreMLModel", "Formulas", "HDF5Reader", "ByteFormats",
-        "TensorCore", "CSpec", "CProtobufC",
+        "CaffeFormat", "ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "TensorCore",
       ]),
     library(
       "DarknetImport",
-      ["ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "Files", "TensorCore"]),
+      ["DarknetFormat", "ImportSupport", "CoreMLModel", "Formulas", "ByteFormats", "TensorCore"]),
     // The source networks once more, by the frameworks' semantics, for comparison: `diff` and
     // `convert --prove`.
     library("Interpretation", ["TensorCore"], settings: optimized),
     library(
-      "CaffeInterpretation", ["Interpretation", "CaffeImport", "TensorCore", "LibC"],
+      "CaffeInterpretation", ["Interpretation", "CaffeFormat", "TensorCore", "LibC"],
       settings: optimized),
     library(
       "KerasInterpretation",
-      ["Interpretation", "KerasImport", "ByteFormats", "HDF5Reader", "TensorCore", "LibC"],
+      ["Interpretation", "KerasFormat", "ByteFormats", "HDF5Reader", "TensorCore", "LibC"],
       settings: optimized),
     library(
-      "DarknetInterpretation", ["Interpretation", "DarknetImport", "TensorCore", "LibC"],
+      "DarknetInterpretation", ["Interpretation", "DarknetFormat", "TensorCore", "LibC"],
       settings: optimized),
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
@@ -295,17 +299,20 @@ let package = Package(
       ]),
     tests(
       "CaffeImport",
-      ["ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "TensorCore", "Files"]),
+      [
+        "CaffeFormat", "ImportSupport", "HDF5Library", "ByteFormats", "CoreMLModel", "TensorCore",
+        "Files",
+      ]),
     tests(
       "CaffeInterpretation",
-      ["CaffeImport", "Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
+      ["CaffeFormat", "Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
     tests(
       "KerasInterpretation",
       ["Interpretation", "HDF5Library", "ByteFormats", "TensorCore"]),
     tests(
       "DarknetInterpretation",
-      ["DarknetImport", "Interpretation", "ByteFormats", "TensorCore"]),
-    tests("DarknetImport", ["ImportSupport", "CoreMLModel", "TensorCore", "ByteFormats"]),
+      ["DarknetFormat", "Interpretation", "ByteFormats", "TensorCore"]),
+    tests("DarknetImport", ["DarknetFormat", "ImportSupport", "CoreMLModel", "TensorCore", "ByteFormats"]),
     tests(
       "Engine",
       [

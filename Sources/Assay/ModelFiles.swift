@@ -58,8 +58,8 @@ package struct ModelFiles: Sendable, Equatable {
   ///
   /// - Parameter besideModels: two files that are complete models are two models.
   private static func areOneModel(_ first: String, _ second: String, besideModels: Bool) -> Bool {
-    if KerasImporter.isModelFunction(first) {
-      return [.hdf5, .zip].contains(format(second)) && !KerasImporter.hasArchitecture(second)
+    if KerasSource.isModelFunction(first) {
+      return [.hdf5, .zip].contains(format(second)) && !KerasSource.hasArchitecture(second)
     }
     guard let format = format(first), takesWeights(format) else { return false }
     if second.hasPrefix(random) { return true }
@@ -69,17 +69,17 @@ package struct ModelFiles: Sendable, Equatable {
       (.json, .foreign), (.json, .empty):
       let suffix = second.split(separator: ".").last?.lowercased() ?? ""
       return ["caffemodel", "weights", "h5", "hdf5", "keras"].contains(suffix)
-        && (format != .json || KerasImporter.hasArchitecture(first))
+        && (format != .json || KerasSource.hasArchitecture(first))
     case (.prototxt, .caffeBinary), (.caffeBinary, .prototxt), (.prototxt, .hdf5),
       (.hdf5, .prototxt), (.darknet, .darknetWeights), (.darknet, .unknown):
       return true
-    case (.json, .hdf5): return KerasImporter.hasArchitecture(first)
-    case (.json, .zip): return KerasImporter.hasArchitecture(second)
+    case (.json, .hdf5): return KerasSource.hasArchitecture(first)
+    case (.json, .zip): return KerasSource.hasArchitecture(second)
     case (.hdf5, .hdf5), (.zip, .hdf5):
       return !besideModels
-        || KerasImporter.hasArchitecture(first) && !KerasImporter.hasArchitecture(second)
+        || KerasSource.hasArchitecture(first) && !KerasSource.hasArchitecture(second)
     case (.hdf5, .zip), (.zip, .zip):
-      return !besideModels && KerasImporter.hasArchitecture(second)
+      return !besideModels && KerasSource.hasArchitecture(second)
     default: return false
     }
   }
@@ -99,12 +99,12 @@ package struct ModelFiles: Sendable, Equatable {
 
   /// Whether the first file is a source network.
   package var isSource: Bool {
-    KerasImporter.isModelFunction(path) || Self.format(path).map(Self.takesWeights) ?? false
+    KerasSource.isModelFunction(path) || Self.format(path).map(Self.takesWeights) ?? false
   }
 
   /// Whether a file is a complete model, and not arrays.
   private static func isModel(_ path: String) throws -> Bool {
-    if KerasImporter.isModelFunction(path) { return true }
+    if KerasSource.isModelFunction(path) { return true }
     if Folder.isFolder(path) {
       do { return try FileFormat.read(path).format == .coreML } catch {
         return (error as? ModelError)?.code != .missingFile
@@ -122,7 +122,7 @@ package struct ModelFiles: Sendable, Equatable {
     // A table with words on its first line starts like Caffe's text, `[NaN]` like Darknet's.
     case .prototxt: has(UInt8(ascii: "{"))
     case .darknet: has(UInt8(ascii: "="))
-    case .json, .hdf5, .zip: KerasImporter.hasArchitecture(path)
+    case .json, .hdf5, .zip: KerasSource.hasArchitecture(path)
     default: false
     }
   }

@@ -22,21 +22,21 @@ public enum ModelSource: Sendable {
   /// may be in either order. The architecture may be a function of a Python file that builds the
   /// network, `model.py:build_model(width=32)`, whose file imports `sources`.
   public init(contentsOf path: String, weights: String? = nil, sources: [String] = []) throws {
-    if KerasImporter.isModelFunction(path) {
-      self = .keras(try KerasImporter.load(path, weights: weights, sources: sources))
+    if KerasSource.isModelFunction(path) {
+      self = .keras(try KerasSource.load(path, weights: weights, sources: sources))
       return
     }
     let (bytes, format, package) = try FileFormat.readPackage(path)
     switch format {
-    case .darknet: self = .darknet(try DarknetImporter.load(path, weights: weights))
+    case .darknet: self = .darknet(try DarknetSource.load(path, weights: weights))
     case .prototxt where !Self.looksLikePrototxt(bytes, path):
       throw FileFormat.text.error(expected: "a Keras, Caffe, Darknet or Core ML network")
         .inFile(path)
-    case .prototxt, .caffeBinary: self = .caffe(try CaffeImporter.load(path, weights: weights))
+    case .prototxt, .caffeBinary: self = .caffe(try CaffeSource.load(path, weights: weights))
     case .hdf5 where try weights.map(Self.isCaffe) ?? false:
-      self = .caffe(try CaffeImporter.load(path, weights: weights))
-    case .hdf5: self = .keras(try KerasImporter.load(path, weights: weights))
-    case .zip, .json: self = .keras(try KerasImporter.load(path, weights: weights))
+      self = .caffe(try CaffeSource.load(path, weights: weights))
+    case .hdf5: self = .keras(try KerasSource.load(path, weights: weights))
+    case .zip, .json: self = .keras(try KerasSource.load(path, weights: weights))
     case .unknown where [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix):
       throw ModelError(
         .malformed, "is neither a Keras archive nor an HDF5 file", file: path,

@@ -1,3 +1,4 @@
+@_exported import CaffeFormat
 import ImportSupport
 import TensorCore
 

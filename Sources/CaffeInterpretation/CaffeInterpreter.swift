@@ -1,4 +1,4 @@
-import CaffeImport
+import CaffeFormat
 import Interpretation
 import TensorCore
 

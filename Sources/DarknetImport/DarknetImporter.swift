@@ -1,3 +1,4 @@
+@_exported import DarknetFormat
 import ImportSupport
 import TensorCore
 

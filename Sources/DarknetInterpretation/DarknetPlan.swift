@@ -1,4 +1,4 @@
-import DarknetImport
+import DarknetFormat
 import Interpretation
 import TensorCore
 

@@ -1,4 +1,4 @@
-import DarknetImport
+import DarknetFormat
 import TensorCore
 
 /// The values after the header of a `.weights` file, in the order of the sections; parser.c,

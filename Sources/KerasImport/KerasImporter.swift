@@ -1,4 +1,5 @@
 import ImportSupport
+@_exported import KerasFormat
 import TensorCore
 
 /// Converts Keras models to Core ML.

@@ -37,7 +37,7 @@ extension KerasSource {
   }
 }
 
-extension KerasImporter {
+extension KerasSource {
   /// Whether a word names a function of a source file that builds a network, as
   /// `model.py:build_model(width=32)`.
   package static func isModelFunction(_ text: String) -> Bool { ModelFunction(text) != nil }

@@ -1,7 +1,7 @@
 import ByteFormats
 import HDF5Reader
 import Interpretation
-import KerasImport
+import KerasFormat
 import TensorCore
 
 /// Runs a Keras network as Keras does for inference, layer by layer, directly from its files.
@@ -33,12 +33,12 @@ package struct KerasInterpreter: SourceInterpreter {
       version: setting("keras_version"), backend: setting("backend"), configuration)
     let model = try KerasModel(configuration, depth: 0)
     self.model = model
-    if let groups = try (other ?? source).groupedWeights() {
-      weights = try WeightAssignment.assigned(groups, to: model, file: weightsPath ?? path)
-    } else if let objects = try (other ?? source).storedObjects() {
-      weights = try ObjectAssignment(objects, to: model).arrays
-    } else {
-      throw ModelError(.unsupported, "the file has no weights", file: weightsPath ?? path)
+    switch try (other ?? source).weights {
+    case let stored as any LayerWeights:
+      weights = try WeightAssignment.assigned(stored, to: model, file: weightsPath ?? path)
+    case let stored as ObjectWeights:
+      weights = try ObjectAssignment(stored.root, to: model).arrays
+    default: throw ModelError(.unsupported, "the file has no weights", file: weightsPath ?? path)
     }
     inputs = model.inputs.map { reference in
       let layer = model.layers[reference.layer]

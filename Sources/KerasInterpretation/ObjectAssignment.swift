@@ -1,5 +1,5 @@
 import Interpretation
-import KerasImport
+import KerasFormat
 import TensorCore
 
 /// Assigns the stored arrays to layers in files of Keras 2.12 and later:
@@ -8,13 +8,13 @@ import TensorCore
 struct ObjectAssignment {
   private(set) var arrays: [ObjectIdentifier: [DoubleArray]] = [:]
 
-  init(_ root: KerasFile.StoredObject, to model: KerasModel) throws { try assign(root, model) }
+  init(_ root: HDF5Node, to model: KerasModel) throws { try assign(root, model) }
 
   private static let lists = [
     "layers", "_layer_checkpoint_dependencies", "_layers", "_self_tracked_trackables",
   ]
 
-  private mutating func assign(_ object: KerasFile.StoredObject, _ model: KerasModel) throws {
+  private mutating func assign(_ object: HDF5Node, _ model: KerasModel) throws {
     guard let list = Self.lists.lazy.compactMap({ object.children[$0] }).first else { return }
     var counts: [String: Int] = [:]
     for layer in model.layers where !layer.isOperation {
@@ -37,12 +37,15 @@ struct ObjectAssignment {
   ]
 
   /// The arrays of a layer, then those of the objects within it.
-  private static func arrays(_ object: KerasFile.StoredObject) throws -> [DoubleArray] {
+  private static func arrays(_ object: HDF5Node) throws -> [DoubleArray] {
+    let own = (object["vars"]?.datasets ?? [:]).values.sorted {
+      (Int($0.name) ?? .max, $0.name) < (Int($1.name) ?? .max, $1.name)
+    }
     func rank(_ name: String) -> Int {
       order.firstIndex(of: name.hasPrefix("_") ? String(name.dropFirst()) : name) ?? order.count
     }
-    let names = object.children.keys.filter { !$0.hasPrefix("seed_generator") }
-    return try object.arrays.map(WeightAssignment.array)
+    let names = object.children.keys.filter { $0 != "vars" && !$0.hasPrefix("seed_generator") }
+    return try own.map { try WeightAssignment.array($0.shape, $0.values()) }
       + names.sorted { (rank($0), $0) < (rank($1), $1) }.flatMap { name in
         try object.children[name].map(arrays) ?? []
       }

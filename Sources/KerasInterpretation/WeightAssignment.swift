@@ -1,14 +1,15 @@
 import ByteFormats
 import Interpretation
-import KerasImport
+import KerasFormat
 import TensorCore
 
 /// Which stored arrays belong to which layer: by order as Keras does, or by name where the file has all
 /// names and other layers than these may have weights; the arrays of a nested model by Keras' order, the trainable ones of all layers first.
 enum WeightAssignment {
   static func assigned(
-    _ groups: [KerasFile.StoredGroup], to model: KerasModel, file: String
+    _ stored: any LayerWeights, to model: KerasModel, file: String
   ) throws -> [ObjectIdentifier: [DoubleArray]] {
+    let groups = try stored.layerNames.map { (name: $0, arrays: try stored.weights(of: $0)) }
     var result: [ObjectIdentifier: [DoubleArray]] = [:]
     let named = Dictionary(groups.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     // Keras 1 stores the layers of a model inside a Sequential model separately.
@@ -33,7 +34,7 @@ enum WeightAssignment {
       ? layers.compactMap { layer in named[layer.name].map { (layer, $0) } }
       : Array(zip(owners, filled))
     for (layer, group) in pairs {
-      let arrays = try group.arrays.map(array)
+      let arrays = try group.arrays.map { try array($0.shape, $0.values()) }
       if let nested = layer.nested {
         try distribute(arrays, nested, layer, &result)
       } else {
@@ -43,9 +44,9 @@ enum WeightAssignment {
     return result
   }
 
-  static func array(_ stored: KerasFile.StoredArray) throws -> DoubleArray {
-    let values = try stored.values().array().map(Double.init)
-    return try DoubleArray(shape: [values.count], values).reshaped(stored.shape)
+  static func array(_ shape: [Int], _ values: FloatValues) throws -> DoubleArray {
+    let values = try values.array().map(Double.init)
+    return try DoubleArray(shape: [values.count], values).reshaped(shape)
   }
 
   private static func distribute(

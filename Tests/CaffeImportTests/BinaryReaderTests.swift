@@ -2,6 +2,7 @@ import TensorCore
 import TestSupport
 import Testing
 
+@testable import CaffeFormat
 @testable import CaffeImport
 
 @Suite struct BinaryReaderTests {

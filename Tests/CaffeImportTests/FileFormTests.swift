@@ -10,7 +10,7 @@ import Testing
 /// One network in every file format; `Fixtures/caffe/make.py` writes them.
 @Suite struct FileFormTests {
   private func model(_ network: String, _ weights: String?) throws -> Converted {
-    let source = try CaffeImporter.load(
+    let source = try CaffeSource.load(
       fixtures.path(network), weights: weights.map(fixtures.path), access: .inProcess)
     return Converted(result: try CaffeImporter.convert(source))
   }
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func weightsStayInTheMappedFile() throws {
-    let source = try CaffeImporter.load(
+    let source = try CaffeSource.load(
       fixtures.path("v2.prototxt"), weights: fixtures.path("single.caffemodel"))
     let blob = try #require(source.weights?["fc"]?.first)
     guard case .single(let values) = blob.storage else {
@@ -57,7 +57,7 @@ import Testing
     options.imageInputs = ["data"]
     options.preprocessing.meanImage.all = try MeanImage(
       contentsOf: fixtures.path("mean.binaryproto"))
-    let source = try CaffeImporter.load(
+    let source = try CaffeSource.load(
       fixtures.path("v2.prototxt"), weights: fixtures.path("single.caffemodel"))
     let model = try CaffeImporter.convert(source, options: options).model
     guard case .meanImage(let mean)? = model.neuralNetwork?.preprocessing.first?.preprocessor
@@ -88,7 +88,7 @@ import Testing
   @Test func namesTheFileThatIsNotWhatItShouldBe() throws {
     func error(_ network: String, _ weights: String?) -> ModelError? {
       modelError {
-        try CaffeImporter.load(
+        try CaffeSource.load(
           network, weights: weights, access: .inProcess)
       }
     }

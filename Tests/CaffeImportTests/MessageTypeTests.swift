@@ -1,5 +1,6 @@
 import Testing
 
+@testable import CaffeFormat
 @testable import CaffeImport
 
 /// Names, numbers and defaults from `caffe.proto`.

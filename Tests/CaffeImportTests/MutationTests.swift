@@ -5,6 +5,7 @@ import TensorCore
 import TestSupport
 import Testing
 
+@testable import CaffeFormat
 @testable import CaffeImport
 
 /// Files with random damage give an answer or an error, never a trap, a hang or unbounded memory.

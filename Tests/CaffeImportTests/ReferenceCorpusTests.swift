@@ -53,7 +53,7 @@ struct ReferenceCorpusTests {
 
   private func compare(_ network: Network) throws {
     let (folder, files) = (network.folder, network.files)
-    let source = try CaffeImporter.load(
+    let source = try CaffeSource.load(
       "\(folder)/\(files.last ?? "")",
       weights: files.count > 1 ? "\(folder)/\(files[0])" : nil, access: .inProcess)
     let ours = try CaffeImporter.convert(source).model

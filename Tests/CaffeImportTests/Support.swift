@@ -3,6 +3,7 @@ import ImportSupport
 import TensorCore
 import TestSupport
 
+@testable import CaffeFormat
 @testable import CaffeImport
 
 func parsed(_ text: String) throws -> CaffeMessage {

@@ -2,7 +2,7 @@ import TensorCore
 import TestSupport
 import Testing
 
-@testable import CaffeImport
+@testable import CaffeFormat
 
 /// Protobuf's text format, according to its specification.
 @Suite struct TextParserTests {

@@ -1,5 +1,5 @@
 import ByteFormats
-import CaffeImport
+import CaffeFormat
 import Foundation
 import HDF5Library
 import Interpretation
@@ -75,7 +75,7 @@ import Testing
   func corpus(_ network: Network) throws { try compare(network) }
 
   private func compare(_ network: Network) throws {
-    let source = try CaffeImporter.load(
+    let source = try CaffeSource.load(
       network.files[0], weights: network.files.dropFirst().first, access: .inProcess)
     let interpreter = try CaffeInterpreter(source)
     let arrays = try ArraySet.read(network.inputs).arrays

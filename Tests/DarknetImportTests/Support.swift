@@ -3,6 +3,7 @@ import ImportSupport
 import TensorCore
 import TestSupport
 
+@testable import DarknetFormat
 @testable import DarknetImport
 
 let fixtures = Fixtures("darknet/layers")

@@ -1,5 +1,5 @@
 import ByteFormats
-import DarknetImport
+import DarknetFormat
 import Interpretation
 import TensorCore
 import TestSupport
@@ -20,7 +20,7 @@ import Testing
 
   @Test(arguments: names) func sections(_ name: String) throws {
     let weights = Self.fixtures.path("\(name).weights")
-    let source = try DarknetImporter.load(
+    let source = try DarknetSource.load(
       Self.fixtures.path("\(name).cfg"), weights: fileExists(weights) ? weights : nil)
     let interpreter = try DarknetInterpreter(source)
     let inputs = try ArraySet.read(Self.fixtures.path("\(name).inputs.npz")).arrays.map {

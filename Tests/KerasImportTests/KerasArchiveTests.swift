@@ -42,7 +42,7 @@ struct KerasArchiveTests {
   }
 
   private static func convert(path: String, weights: String? = nil) throws -> [UInt8] {
-    try KerasImporter.convert(KerasImporter.load(path, weights: weights, access: .inProcess)).model
+    try KerasImporter.convert(KerasSource.load(path, weights: weights, access: .inProcess)).model
       .encoded()
   }
 

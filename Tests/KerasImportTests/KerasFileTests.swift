@@ -13,7 +13,7 @@ struct KerasFileTests {
   private func convert(_ name: String, weights: String? = nil) throws -> Converted {
     Converted(
       result: try KerasImporter.convert(
-        KerasImporter.load(
+        KerasSource.load(
           fixtures.path(name), weights: weights.map(fixtures.path), access: .inProcess)))
   }
 

@@ -149,9 +149,8 @@ struct LambdaFixture: Decodable, Sendable {
 
   /// Code that repeatedly doubles its value, and code that builds lists of lists.
   @Test func growthIsBounded() throws {
-    var code = PythonCode(
-      layout: .python3, name: "f", argumentCount: 1, keywordOnlyCount: 0, stackSize: 3, flags: 67,
-      code: [], constants: [.none], names: [], variables: ["x"], cells: [], free: [])
+    var code = PythonCode(layout: .python3, name: "f", variables: ["x"])
+    (code.argumentCount, code.stackSize, code.flags, code.constants) = (1, 3, 67, [.none])
     // x = x * x, a thousand times.
     for _ in 0..<1000 { code.code += [124, 0, 124, 0, 20, 0, 125, 0] }
     code.code += [124, 0, 83, 0]

@@ -68,7 +68,7 @@ struct ReferenceCorpusTests {
     for (feature, shape) in arguments["input_name_shape_dict"]?.object?.members ?? [] {
       options.inputShapes[feature] = shape.array?.map(\.int)
     }
-    let source = try KerasImporter.load("\(network.folder)/model.h5", access: .inProcess)
+    let source = try KerasSource.load("\(network.folder)/model.h5", access: .inProcess)
     let ours = try KerasImporter.convert(source, options: options).model
     let theirs = try Model(contentsOf: "\(network.folder)/coremltools.mlmodel")
     // Permutes have other names, and may be anywhere between the layers that they connect.

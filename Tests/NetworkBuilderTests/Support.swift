@@ -51,7 +51,7 @@ struct KerasNetwork {
     var options = ConversionOptions()
     options.missingWeights = random.map { .random($0) }
     model = try KerasImporter.convert(
-      KerasImporter.load(fixtures.path(name), access: .inProcess), options: options
+      KerasSource.load(fixtures.path(name), access: .inProcess), options: options
     ).model
   }
 

@@ -7,8 +7,8 @@ page=docs/architecture.md
 picture=$(mktemp)
 trap 'rm -f "$picture"' EXIT
 sh Tests/Tools/layers.sh --graph | awk '
-  $1 !~ /^C[A-Z][a-zA-Z0-9]*$/ || $1 ~ /^(CaffeImport|CaffeInterpretation|CoreMLModel|CustomLayers)$/ {
-    if ($2 ~ /^C[A-Z]/ && $2 !~ /^(CaffeImport|CaffeInterpretation|CoreMLModel|CustomLayers)$/) next
+  $1 !~ /^C[A-Z][a-zA-Z0-9]*$/ || $1 ~ /^(CaffeFormat|CaffeImport|CaffeInterpretation|CoreMLModel|CustomLayers)$/ {
+    if ($2 ~ /^C[A-Z]/ && $2 !~ /^(CaffeFormat|CaffeImport|CaffeInterpretation|CoreMLModel|CustomLayers)$/) next
     if ($2 ~ /^(LibC|ArgumentParser)$/ || $1 ~ /Benchmarks|TestSupport/) next
     edges[$1] = edges[$1] " " $2; pairs[++n] = $1 " " $2
   }

@@ -17,9 +17,12 @@ DarknetImport: KerasImport CaffeImport Engine Imaging HDF5Reader
 Engine: KerasImport CaffeImport DarknetImport ImportSupport Imaging
 NetworkBuilder: KerasImport CaffeImport DarknetImport ImportSupport
 Interpretation: CoreMLModel ImportSupport Formulas Engine
-CaffeInterpretation: KerasImport DarknetImport Engine Imaging
-DarknetInterpretation: KerasImport CaffeImport Engine Imaging
-KerasInterpretation: CaffeImport DarknetImport Engine Imaging
+KerasFormat: CoreMLModel ImportSupport Formulas Engine Imaging
+CaffeFormat: CoreMLModel ImportSupport Formulas Engine Imaging
+DarknetFormat: CoreMLModel ImportSupport Formulas Engine Imaging HDF5Reader
+KerasInterpretation: CoreMLModel ImportSupport Formulas Engine Imaging CaffeFormat DarknetFormat
+CaffeInterpretation: CoreMLModel ImportSupport Formulas Engine Imaging KerasFormat DarknetFormat
+DarknetInterpretation: CoreMLModel ImportSupport Formulas Engine Imaging KerasFormat CaffeFormat
 Assay: HDF5Library CHDF5
 AssayCommand: HDF5Library CHDF5
 '

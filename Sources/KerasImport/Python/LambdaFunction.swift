@@ -2,11 +2,8 @@ import ByteFormats
 import TensorCore
 
 /// The Python function of a Lambda layer.
-package enum LambdaFunction {
+enum LambdaFunction {
   /// The name in a Lambda's configuration; nil if the code cannot be read.
-  ///
-  /// The code stands as base64 or, in older files, as the bytes themselves, one a character; alone,
-  /// in a list `[code, defaults, closure]`, or in an object around that.
   static func name(in fields: JSONObject) -> String? {
     fullName(in: fields).map { $0 == "<lambda>" ? $0 : ActivationFunction.plainName($0) }
   }
@@ -21,7 +18,7 @@ package enum LambdaFunction {
   /// The fields of a Lambda with the function of an `Activation`; nil unless its code is in the file.
   static func fields(ofActivation fields: JSONObject) -> JSONObject? {
     guard let activation = fields["activation"], let function = activation["value"],
-      stored(function, depth: 0) != nil
+      StoredFunction(function) != nil
     else { return nil }
     var result = JSONObject()
     for (name, value) in fields.members {
@@ -31,7 +28,7 @@ package enum LambdaFunction {
   }
 
   private static func name(_ json: JSONValue, depth: Int) -> String? {
-    if let stored = stored(json, depth: depth) { return stored.code.name }
+    if let stored = StoredFunction(json, depth: depth) { return stored.code.name }
     guard depth < 8 else { return nil }
     switch json {
     case .array(let elements): return elements.first.flatMap { name($0, depth: depth + 1) }
@@ -48,7 +45,7 @@ package enum LambdaFunction {
   /// The function of a Lambda of so many inputs; nil if its code is not in the file.
   static func program(in fields: JSONObject, inputCount: Int) -> PythonProgram? {
     guard fields["function_type"]?.string != "function", let function = fields["function"],
-      let stored = stored(function, depth: 0)
+      let stored = StoredFunction(function)
     else { return nil }
     var surroundings = PythonFormula.Surroundings()
     surroundings.inputCount = inputCount
@@ -73,67 +70,5 @@ package enum LambdaFunction {
     do { return .success(try PythonFormula(program.code, program.surroundings)) } catch {
       return .failure(error as? ModelError ?? ModelError(.unsupported, "\(error)"))
     }
-  }
-
-  /// The instructions of a function that takes nothing but the layer's inputs, as each version of Python
-  /// that may have written them has them; nil for another function.
-  package static func instructions(
-    in fields: JSONObject, inputCount: Int
-  ) -> (code: PythonCode, readings: [[PythonOperation]])? {
-    guard let program = program(in: fields, inputCount: inputCount) else { return nil }
-    let given = program.surroundings
-    guard given.defaults.isEmpty, given.closure.isEmpty, given.arguments.members.isEmpty,
-      program.code.argumentCount == 1
-    else { return nil }
-    return (program.code, program.readings.map(\.operations))
-  }
-
-  private typealias Stored = (code: PythonCode, defaults: [JSONValue], closure: [JSONValue])
-
-  private static func stored(_ json: JSONValue, depth: Int) -> Stored? {
-    guard depth < 8 else { return nil }
-    switch json {
-    case .string(let text): return code(text).map { ($0, [], []) }
-    case .array(let elements):
-      guard let code = elements.first?.string.flatMap(code) else { return nil }
-      return (code, values(elements, 1), values(elements, 2))
-    case .object(let object):
-      if let items = object["items"] { return stored(items, depth: depth + 1) }
-      guard let config = object["config"] else { return nil }
-      if let code = config["code"]?.string.flatMap(code) {
-        return (code, list(config["defaults"]), list(config["closure"]))
-      }
-      return stored(config, depth: depth + 1)
-    default: return nil
-    }
-  }
-
-  private static func values(_ elements: [JSONValue], _ index: Int) -> [JSONValue] {
-    index < elements.count ? list(elements[index]) : []
-  }
-
-  /// A list, which may stand as a tuple of Keras 2.13's.
-  private static func list(_ json: JSONValue?) -> [JSONValue] {
-    json?.array ?? json?["items"]?.array ?? []
-  }
-
-  private static func code(_ text: String) -> PythonCode? {
-    if let bytes = Base64.decode(text.utf8), let code = PythonMarshal.function(bytes) {
-      return code
-    }
-    var bytes: [UInt8] = []
-    for scalar in text.unicodeScalars {
-      if scalar.value < 0x100 {
-        bytes.append(UInt8(scalar.value))
-      } else {
-        // Python's raw_unicode_escape reads \uXXXX in the bytes as one character.
-        let digits = String(scalar.value, radix: 16)
-        let width = scalar.value < 0x10000 ? 4 : 8
-        bytes += Array((width == 4 ? "\\u" : "\\U").utf8)
-        bytes += Array(String(repeating: "0", count: width - digits.count).utf8)
-        bytes += Array(digits.utf8)
-      }
-    }
-    return PythonMarshal.function(bytes)
   }
 }

@@ -223,8 +223,8 @@ extension PythonMachine {
   ) throws -> PythonSymbol {
     let numbers = FormulaArray(array.shape, array.elements.indices.map { Double($0) })
     guard let places = try element(index, of: .array(numbers)).array,
-      let zeros = try binary(.function(.multiply), .array(places), .double(0)).array,
-      let values = try binary(.function(.add), .array(zeros), value).array,
+      let zeros = try binary(.multiply, .array(places), .double(0)).array,
+      let values = try binary(.add, .array(zeros), value).array,
       values.shape == places.shape
     else { throw Self.unsupported("it changes an array in an unknown way") }
     var elements = array.elements

@@ -52,22 +52,7 @@ struct PythonProgram: Sendable {
   /// The function as each version of Python that may have written it reads it, the likeliest ones
   /// only.
   var readings: [PythonFunction] {
-    var readings: [PythonFunction] = []
-    for version in PythonVersion.all where version.layouts.contains(code.layout) {
-      guard let operations = PythonInstructions.read(code, as: version),
-        !readings.contains(where: { $0.operations == operations && !definesFunctions(operations) })
-      else { continue }
-      readings.append(PythonFunction(code: code, operations: operations, version: version))
-    }
-    /// Whose instructions may be read otherwise.
-    func definesFunctions(_ operations: [PythonOperation]) -> Bool {
-      operations.contains { if case .function = $0 { true } else { false } }
-    }
-    func strangers(_ function: PythonFunction) -> Int {
-      function.operations.count { if case .other = $0 { true } else { false } }
-    }
-    let fewest = readings.map(strangers).min()
-    return readings.filter { strangers($0) == fewest }
+    code.readings.map { PythonFunction(code: code, operations: $0.operations, version: $0.version) }
   }
 
   /// What all readings that `body` accepts mean.

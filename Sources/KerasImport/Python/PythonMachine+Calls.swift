@@ -271,7 +271,7 @@ extension PythonMachine {
       guard first?.elements != nil else { break }
       for element in try elements(arguments[0]) {
         total =
-          try total.equals(.int(0)) == true ? element : binary(.function(.add), total, element)
+          try total.equals(.int(0)) == true ? element : binary(.add, total, element)
       }
       return total
     case ("max", _), ("min", _):

@@ -124,12 +124,11 @@ extension PythonMachine {
   private func combined(
     _ function: PythonOperation.Operator, _ left: PythonSymbol, _ right: PythonSymbol
   ) throws -> PythonSymbol {
-    let plain: ElementFunction
-    switch function {
-    case .function(let function): plain = function
-    case .classicDivide: plain = left.int != nil && right.int != nil ? .floorDivide : .divide
-    case .matrixProduct: return try call(.library("tf.matmul"), [left, right], [])
-    }
+    if function == .matrixProduct { return try call(.library("tf.matmul"), [left, right], []) }
+    let plain =
+      ElementFunction(rawValue: function.rawValue)
+      // Python 2's division.
+      ?? (left.int != nil && right.int != nil ? .floorDivide : .divide)
     if let known = try bundled(plain, left, right) ?? number(plain, left, right) { return known }
     guard let a = try operand(left), let b = try operand(right) else {
       throw Self.unsupported("it computes with something other than numbers")

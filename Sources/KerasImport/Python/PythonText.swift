@@ -278,9 +278,7 @@ private struct PythonWriter {
   }
 
   private static func symbol(_ function: PythonOperation.Operator) -> String {
-    guard case .function(let function) = function else {
-      return function == .classicDivide ? "/" : "@"
-    }
-    return ElementFunction.operators.first { $0.value == function }?.key ?? "?"
+    if function == .matrixProduct { return "@" }
+    return ElementFunction.operators.first { $0.value.rawValue == function.rawValue }?.key ?? "/"
   }
 }

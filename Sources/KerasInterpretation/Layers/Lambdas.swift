@@ -1,6 +1,6 @@
 import ByteFormats
 import Interpretation
-import KerasImport
+import KerasFormat
 import LibC
 import TensorCore
 
@@ -9,14 +9,17 @@ enum Lambdas {
   static let operations: [String: KerasOperations.Operation] = [
     "Lambda": { run in
       guard let fields = run.fields.object,
-        let (code, readings) = LambdaFunction.instructions(in: fields, inputCount: run.inputs.count)
+        fields["function_type"]?.string != "function",
+        let stored = fields["function"].flatMap({ StoredFunction($0) }), stored.defaults.isEmpty,
+        stored.closure.isEmpty, fields["arguments"]?.object?.members.isEmpty != false,
+        stored.code.argumentCount == 1
       else { throw run.missing("its function is not interpreted") }
       var results: [DoubleArray] = []
       var reason: (any Error)?
-      for operations in readings {
+      for reading in stored.code.readings {
         do {
-          var function = LambdaRun(run, code)
-          results.append(try function.result(of: operations))
+          var function = LambdaRun(run, stored.code)
+          results.append(try function.result(of: reading.operations))
         } catch { reason = reason ?? error }
       }
       guard let first = results.first else { throw reason ?? run.missing("its code is unknown") }
@@ -90,7 +93,7 @@ private struct LambdaRun {
         let function = try member(index)
         stack += [.null, function]
       case .sign(.negative): stack.append(try calculated("subtract", .number(0), pop()))
-      case .binary(.function(let function)):
+      case .binary(let function):
         let operands = try pop(2)
         stack.append(try calculated(function.rawValue, operands[0], operands[1]))
       case .tuple(let count), .list(let count): stack.append(.list(try pop(count)))

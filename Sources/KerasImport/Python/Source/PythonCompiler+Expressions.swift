@@ -116,12 +116,13 @@ extension PythonCompiler {
 
   func operation(_ name: String) -> PythonOperation {
     switch name {
-    case "/": return .binary(dividesWhole ? .classicDivide : .function(.divide))
+    case "/": return .binary(dividesWhole ? .classicDivide : .divide)
     case "@": return .binary(.matrixProduct)
     case "in", "not in": return .contains(negated: name == "not in")
     case "is", "is not": return .identical(negated: name == "is not")
     default:
-      return ElementFunction.operators[name].map { PythonOperation.binary(.function($0)) }
+      return ElementFunction.operators[name]
+        .flatMap { PythonOperation.Operator(rawValue: $0.rawValue) }.map { .binary($0) }
         ?? .refuse("it uses '\(name)'")
     }
   }

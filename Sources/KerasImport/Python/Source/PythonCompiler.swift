@@ -44,14 +44,14 @@ struct PythonCompiler {
     let variables = order.flatMap { form in parameters.filter { $0.form == form }.map(\.name) }
     own = names.bound.union(variables)
     self.renamed = renamed.filter { [own] in !own.contains($0.key) }
-    let code = PythonCode(
+    var code = PythonCode(
       layout: .python311, name: definition.name,
-      argumentCount: parameters.count { $0.form == .plain },
-      keywordOnlyCount: parameters.count { $0.form == .keywordOnly }, stackSize: 4096,
-      flags: (parameters.contains { $0.form == .elements } ? 4 : 0)
-        + (parameters.contains { $0.form == .members } ? 8 : 0),
-      code: [], constants: [], names: [],
-      variables: variables + own.subtracting(variables).sorted(), cells: [], free: [])
+      variables: variables + own.subtracting(variables).sorted())
+    code.argumentCount = parameters.count { $0.form == .plain }
+    code.keywordOnlyCount = parameters.count { $0.form == .keywordOnly }
+    code.flags =
+      (parameters.contains { $0.form == .elements } ? 4 : 0)
+      + (parameters.contains { $0.form == .members } ? 8 : 0)
     function = PythonFunction(code: code, operations: [], version: nil)
     for (index, name) in code.variables.enumerated() where names.inner.contains(name) {
       emit(.makeCell(index))

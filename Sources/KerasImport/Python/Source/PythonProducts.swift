@@ -141,7 +141,7 @@ extension PythonTensors {
           of: transposed)
       }
       let product = try machine.binary(
-        .function(.multiply), spread(x, left), spread(.array(array), right))
+        .multiply, spread(x, left), spread(.array(array), right))
       if contracted.isEmpty { return product }
       let axes = contracted.indices.map { PythonSymbol.int($0 - contracted.count) }
       return try machine.call(.library("tf.reduce_sum"), [product, .tuple(axes)], [])

@@ -1,0 +1,2 @@
+// Most files of this target use it.
+@_exported import TensorCore
