@@ -63,6 +63,7 @@ format:
 # Checks the imports against the manifest.
 layers:
 	@sh Tests/Tools/layers.sh
+	@python3 Tests/Tools/cycles.py
 
 # Builds a plug-in for each model with custom layers under ../shared.
 plugins: build

@@ -1,6 +1,7 @@
 /// Upgrades networks of earlier versions of Caffe to the current format, as Caffe does when it
 /// reads them: V0 (`layers { layer { … } }`, separate padding layers), V1 (`layers` with enumerated
-/// types), data transformation settings inside data layers, and inputs without a layer.
+/// types), data transformation settings inside data layers, and inputs without a layer. The importer and
+/// the interpreter share it.
 enum NetworkUpgrade {
   /// - Throws: `.malformed` if a network has both kinds of layers, or too few sizes.
   static func apply(to network: inout CaffeMessage, notes: inout [String]) throws {

@@ -240,7 +240,8 @@ package struct CaffeConversion: SourceConversion {
     network.visit(layer.name, layer.type)
     let position = network.layers.count
     do {
-      let batch = try layer.topBatch(isCustom: rule(layer) != nil)
+      let batch = try layer.topBatch(
+        CaffeLayerRegistry.type(named: layer.type), isCustom: rule(layer) != nil)
       guard batch != nil || known.allSatisfy({ $0.batch == nil }) else {
         batchLayer = layer
         return

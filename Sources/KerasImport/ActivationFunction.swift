@@ -107,7 +107,7 @@ extension KerasWriter {
   ) throws -> KerasTensor {
     let configuration = LayerConfiguration(
       name: name, className: className, fields: fields, version: version)
-    let type = try KerasLayerRegistry.type(named: className).orThrow(
+    let type = try version.layerType(className).orThrow(
       call.unsupported("activation '\(className)' is not supported"))
     let layer = try configuration.layer(type)
     let weights = layer.weights.isEmpty ? [] : call.weights(under: "activation")

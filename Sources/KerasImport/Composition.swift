@@ -11,7 +11,7 @@ extension LayerCall {
     _ className: String, _ inputs: [KerasTensor], _ path: String,
     _ fields: KeyValuePairs<String, JSONValue>, _ network: inout KerasWriter
   ) throws -> KerasTensor {
-    let type = try KerasLayerRegistry.type(named: className).orThrow(
+    let type = try version.layerType(className).orThrow(
       unsupported("layer class '\(className)' is not supported"))
     var object = JSONObject()
     for (name, value) in fields { object[name] = value }

@@ -266,3 +266,19 @@ struct KerasGraph: Sendable {
     }
   }
 }
+
+extension KerasGraph {
+  /// Theano's convolutions flip their kernels, and Keras 1 does not write which backend it ran on.
+  func notes(on version: KerasVersion) -> [String] {
+    guard version.backend == nil,
+      let node = nodes.first(where: {
+        $0.layer.fields["dim_ordering"]?.string == "th" && $0.layer.fields["nb_filter"] != nil
+      })
+    else { return [] }
+    return [
+      "layer '\(node.name)' (\(node.layer.className)): the kernel is used as stored, as in Keras; "
+        + "if the network was trained with Theano, add an attribute 'backend' with the value "
+        + "'theano' to the file"
+    ]
+  }
+}

@@ -7,22 +7,23 @@ struct KerasVersion: Sendable {
   var backend: String?
   /// Whether the file states the version; otherwise it is guessed from how the layers are written.
   let isKnown: Bool
-  private var numbers: [Int]
-
-  init(text: String?, backend: String?) {
-    self.text = text ?? ""
-    self.backend = backend
-    numbers = Self.numbers(text ?? "")
-    isKnown = !numbers.isEmpty
-  }
+  private let numbers: [Int]
+  /// What reads the layers of a class; nil for an unknown class. Layers that contain others find their
+  /// types here: `KerasLayerRegistry`, which lists all types, is above them.
+  let layerType: @Sendable (_ className: String) -> (any KerasLayer.Type)?
 
   /// If the file does not state the version, assumes the first one that writes such configurations.
-  init(text: String?, backend: String?, configuration: JSONValue) {
+  init(
+    text: String?, backend: String?, configuration: JSONValue? = nil,
+    layerType: @escaping @Sendable (String) -> (any KerasLayer.Type)?
+  ) {
     let said = Self.numbers(text ?? "")
     self.text = text ?? ""
     self.backend = backend
+    self.layerType = layerType
     isKnown = !said.isEmpty
-    numbers = isKnown ? said : Self.numbers(Self.traits(configuration, depth: 0))
+    let traits = isKnown ? nil : configuration.map { Self.traits($0, depth: 0) }
+    numbers = traits.map(Self.numbers) ?? said
   }
 
   private static func numbers(_ text: String) -> [Int] {
@@ -88,21 +89,5 @@ struct KerasVersion: Sendable {
   var description: String {
     if isKnown { return "Keras \(text)" }
     return numbers.first.map { "Keras \($0)" } ?? "Keras"
-  }
-}
-
-extension KerasGraph {
-  /// Theano's convolutions flip their kernels, and Keras 1 does not write which backend it ran on.
-  func notes(on version: KerasVersion) -> [String] {
-    guard version.backend == nil,
-      let node = nodes.first(where: {
-        $0.layer.fields["dim_ordering"]?.string == "th" && $0.layer.fields["nb_filter"] != nil
-      })
-    else { return [] }
-    return [
-      "layer '\(node.name)' (\(node.layer.className)): the kernel is used as stored, as in Keras; "
-        + "if the network was trained with Theano, add an attribute 'backend' with the value "
-        + "'theano' to the file"
-    ]
   }
 }

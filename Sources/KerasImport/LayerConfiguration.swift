@@ -193,3 +193,9 @@ struct LayerConfiguration: Sendable {
     ModelError(code, message, layer: name, layerClass: className, field: field, hint: hint)
   }
 }
+
+/// The fields of a layer that a conversion has read.
+final class FieldReads: @unchecked Sendable {
+  // `@unchecked`: a conversion runs on one thread.
+  var names: Set<String> = []
+}

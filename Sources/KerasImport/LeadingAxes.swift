@@ -29,19 +29,6 @@ extension KerasTensor {
     return [shape[0]] + leading.sizes + shape.dropFirst(2)
   }
 
-  func requireAllAxes(ofOutput position: Int, _ node: KerasGraph.Node) throws {
-    guard leading != nil || table != nil else { return }
-    if table != nil {
-      throw ModelError(
-        .unsupported, "output \(position + 1) of the model is the table of an embedding",
-        layer: node.name, layerClass: node.layer.className)
-    }
-    throw ModelError(
-      .unsupported,
-      "output \(position + 1) of the model, \(Self.text(fullShape)), has windows in the batch, or "
-        + "more axes than Core ML's blobs", layer: node.name, layerClass: node.layer.className)
-  }
-
   /// The tensor with its leading axes as one ordinary axis.
   var gathered: KerasTensor {
     var tensor = self
@@ -103,89 +90,6 @@ extension KerasWriter {
     }
     return try regrouped(
       result, windows: windows, order.dropFirst().map { sizes[$0 - 1] }, call.name, call)
-  }
-}
-
-extension LayerCall {
-  /// Converts a layer whose inputs may have leading axes.
-  ///
-  /// - Parameter configuration: the layer's, to read its axes once more if they are counted from
-  ///   the start.
-  func outputs(
-    of layer: any KerasLayer, _ configuration: LayerConfiguration,
-    into network: inout KerasWriter
-  ) throws -> [KerasTensor] {
-    if !(layer is EmbeddingSimilarity) { try requireNoTables() }
-    try requireSameInTraining(configuration, &network)
-    if KerasLayerRegistry.exampleNames.contains(className), !(layer is KerasOperationLayer) {
-      network.notes.append(
-        "layer '\(name)' (\(className)) is assumed to be the class that Keras's examples publish by this "
-          + "name, judging by its settings and weights: its code is not in the file")
-    }
-    guard let leading = inputs.lazy.compactMap(\.leading).first else {
-      return try layer.convert(self, into: &network)
-    }
-    switch layer.leadingAxes {
-    case .decides: return try layer.convert(self, into: &network)
-    case .refuses: throw leadingAxesError
-    case .keeps, .steps: break
-    }
-    let tensors = inputs.filter { $0.sizes == nil }
-    guard tensors.allSatisfy({ $0.leading == leading }),
-      Set(tensors.map(\.shape.count)).count == 1
-    else {
-      throw unsupported(
-        "its inputs \(inputs.map { KerasTensor.text($0.fullShape) }.joined(separator: ", ")) differ "
-          + "in axes that Core ML's blobs do not have")
-    }
-    let outputs: [KerasTensor]
-    if layer.leadingAxes == .steps {
-      outputs = try convertSteps(layer, tensors[0].gathered, into: &network)
-    } else {
-      let axes = AxesFromEnd(rank: tensors[0].fullShape.count, leading: leading.sizes.count)
-      var call = self
-      call.inputs = inputs.map(\.gathered)
-      var fields = configuration.fields
-      try axes.rewrite(&call.arguments, &fields, of: layer, self)
-      var adapted = configuration
-      adapted.fields = fields
-      outputs = try type(of: layer).init(adapted).convert(call, into: &network)
-    }
-    return try outputs.map { output in
-      guard output.rank > 1, output.shape[1] == tensors[0].shape[1] else { throw leadingAxesError }
-      let sizes = leading.sizes + output.shape.dropFirst(2).compactMap { $0 }
-      var result = output
-      result.leading = leading
-      // An ordinary tensor again.
-      guard leading.windows == 1, sizes.count <= 4 else { return result }
-      return try network.regrouped(output, windows: 1, sizes, name + "_axes", self)
-    }
-  }
-
-  func requireNoLeadingAxes() throws {
-    try requireNoTables()
-    if inputs.contains(where: { $0.leading != nil }) { throw leadingAxesError }
-  }
-
-  private func requireNoTables() throws {
-    try require(
-      !inputs.contains { $0.table != nil },
-      unsupported: "the table of an embedding is an input of EmbeddingSimilarity alone")
-  }
-
-  private var leadingAxesError: ModelError {
-    unsupported(
-      "\(inputs.map { KerasTensor.text($0.fullShape) }.joined(separator: ", ")) has windows in the "
-        + "batch, or more axes than Core ML's blobs, which this layer does not support")
-  }
-
-  /// Applies a layer for images to each step of a sequence of images.
-  private func convertSteps(
-    _ layer: any KerasLayer, _ sequence: KerasTensor, into network: inout KerasWriter
-  ) throws -> [KerasTensor] {
-    guard inputs.count == 1, sequence.rank == 5 else { throw leadingAxesError }
-    return try network.stepwise(
-      layer, with(name: name, inputs: [network.relaid(sequence, to: .imageSequence, for: name)]))
   }
 }
 

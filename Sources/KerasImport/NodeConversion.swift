@@ -22,7 +22,7 @@ enum NodeConversion {
     guard case .known(let layer) = self, type(of: layer).hasKnownWeights else { return nil }
     let activation = fields["activation"]
     guard let className = activation?["class_name"]?.string,
-      let type = KerasLayerRegistry.type(named: className), type.hasKnownWeights,
+      let type = version.layerType(className), type.hasKnownWeights,
       let inner = try? type.init(
         LayerConfiguration(
           name: className, className: className, fields: activation?["config"]?.object ?? .init(),

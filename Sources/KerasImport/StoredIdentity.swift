@@ -1,62 +1,13 @@
-import ByteFormats
-
 /// Whose class or function a stored object is of.
 ///
 /// Keras writes `module`, `class_name` and `registered_name`; its HDF5 files only `class_name`, with the
 /// package of a registered class: `Addons>GELU`. So an HDF5 file cannot tell an unregistered class from one
 /// of Keras.
 enum StoredIdentity {
-  /// The object with a `class_name` that is one of Keras's only if the class is: another class of that name
-  /// keeps its package, as in `Mine>Dense`. A function of another package keeps it in its name.
-  static func resolved(_ object: JSONObject) -> JSONObject {
-    guard let written = object["class_name"]?.string, let owner = owner(of: object) else {
-      return object
-    }
-    var result = object
-    if ["function", "Function"].contains(written) {
-      if let name = object["config"]?.string, !name.contains(">") {
-        result["config"] = .string("\(owner)>\(name)")
-      }
-      return result
-    }
-    let name = plainName(written)
-    let full = "\(owner)>\(name)"
-    let isKnown = !KerasLayerRegistry.kerasNames.contains(name) || isSame(owner, name)
-    result["class_name"] = .string(isKnown ? name : full)
-    result["registered_name"] = .string(full)
-    return result
-  }
-
-  /// The package of a class that is not Keras's; nil if it is, or if the file does not say.
-  private static func owner(of object: JSONObject) -> String? {
-    let names = ["registered_name", "class_name"].compactMap { object[$0]?.string }
-    if let name = names.first(where: { $0.contains(">") }) { return package(name) }
-    guard let module = object["module"] else { return nil }
-    let isFunction = ["function", "Function"].contains(object["class_name"]?.string)
-    // Keras writes null for the program's main module, and `builtins` for every function.
-    guard let module = module.string else { return isFunction ? nil : "__main__" }
-    if isKeras(module: module) {
-      let isOther = names.count > 1 && names[0] != names[1] && !isFunction
-      return isOther ? names[0] : nil
-    }
-    return isFunction && module == "builtins" ? nil : module
-  }
-
   /// Whether a Python module is a part of Keras, in any of its distributions, or of TensorFlow.
   static func isKeras(module: String) -> Bool {
     let root = module.prefix { $0 != "." }
     return ["keras", "tf_keras", "keras_core", "tensorflow"].contains(String(root))
-  }
-
-  /// Whether a package's class computes what Keras's class of this name does.
-  private static func isSame(_ package: String, _ name: String) -> Bool {
-    switch package.prefix(while: { $0 != "." }) {
-    case "Addons", "tensorflow_addons":
-      name == "GroupNormalization" || name == "SpectralNormalization" || name.hasPrefix("Adaptive")
-    case "keras_cv": Dropout.classNames.contains(name) && name != "StochasticDepth"
-    case "keras_hub", "keras_nlp": name == "ReversibleEmbedding"
-    default: false
-    }
   }
 
   /// The name without its package: `Dense` of `Mine>Dense`.

@@ -1,11 +1,5 @@
 import TensorCore
 
-/// The fields of a layer that a conversion has read.
-final class FieldReads: @unchecked Sendable {
-  // `@unchecked`: a conversion runs on one thread.
-  var names: Set<String> = []
-}
-
 extension LayerConfiguration {
   /// The layer, whose class must know all of its fields.
   func layer(_ type: any KerasLayer.Type) throws -> any KerasLayer {

@@ -16,9 +16,9 @@ extension LayerCall {
   var sharesBatch: Bool { inputs.allSatisfy { $0.batch == inputs[0].batch } }
 
   /// The tops' omitted batch; nil if there is none, or if the layer needs the whole one.
-  func topBatch(isCustom: Bool) throws -> OmittedBatch? {
+  func topBatch(_ converter: CaffeLayerType?, isCustom: Bool) throws -> OmittedBatch? {
     guard let batch = inputs.lazy.compactMap(\.batch).first else { return nil }
-    guard !isCustom, let converter = CaffeLayerRegistry.type(named: type) else { return batch }
+    guard !isCustom, let converter else { return batch }
     return try converter.batchAxis(self, batch).map { OmittedBatch(axis: $0, size: batch.size) }
   }
 

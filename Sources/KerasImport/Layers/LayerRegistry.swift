@@ -1,3 +1,5 @@
+import ByteFormats
+
 /// Every Keras layer class that Assay reads.
 enum KerasLayerRegistry {
   static let types: [any KerasLayer.Type] = kerasTypes + packageTypes
@@ -32,9 +34,6 @@ enum KerasLayerRegistry {
     DepthwiseConv3D.self, ContextAttention.self, TableEmbedding.self, EmbeddingSimilarity.self,
   ]
 
-  /// Classes of Keras's published examples, which many projects copy.
-  static let exampleNames: Set<String> = ["DepthToSpace", "Normalize", "PatchEncoder", "Patches"]
-
   /// Names that packages gave to classes like Keras's.
   private static let packageNames: Set<String> = [
     "ActivityRegularizer", "BatchNorm", "DropBlock1D", "DropBlock2D", "DropConnect",
@@ -52,4 +51,25 @@ enum KerasLayerRegistry {
     uniquingKeysWith: { first, _ in first })
 
   static func type(named className: String) -> (any KerasLayer.Type)? { byName[className] }
+}
+
+extension KerasVersion {
+  /// A version whose layers have the registry's types.
+  init(text: String?, backend: String?, configuration: JSONValue? = nil) {
+    self.init(
+      text: text, backend: backend, configuration: configuration,
+      layerType: { KerasLayerRegistry.type(named: $0) })
+  }
+}
+
+extension ModelDefinition.Layer {
+  /// What reads its configuration; nil for an unknown class.
+  var type: (any KerasLayer.Type)? {
+    if isOperation { return KerasOperationLayer.self }
+    if className == "PositionalEmbedding", fields["vocab_size"] != nil {
+      return TokenAndPositionEmbedding.self
+    }
+    let type = KerasLayerRegistry.type(named: className)
+    return type != nil && QuantizedLayer.applies(to: fields) ? QuantizedLayer.self : type
+  }
 }

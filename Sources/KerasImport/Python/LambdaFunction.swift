@@ -15,18 +15,6 @@ enum LambdaFunction {
     return name(function, depth: 0)
   }
 
-  /// The fields of a Lambda with the function of an `Activation`; nil unless its code is in the file.
-  static func fields(ofActivation fields: JSONObject) -> JSONObject? {
-    guard let activation = fields["activation"], let function = activation["value"],
-      StoredFunction(function) != nil
-    else { return nil }
-    var result = JSONObject()
-    for (name, value) in fields.members {
-      result[name == "activation" ? "function" : name] = name == "activation" ? function : value
-    }
-    return result
-  }
-
   private static func name(_ json: JSONValue, depth: Int) -> String? {
     if let stored = StoredFunction(json, depth: depth) { return stored.code.name }
     guard depth < 8 else { return nil }

@@ -194,7 +194,7 @@ struct OperationCall: Sendable {
     _ inputs: [KerasTensor], as className: String, _ object: JSONObject,
     weights: [(String, FloatValues)] = [], into network: inout KerasWriter
   ) throws -> [KerasTensor] {
-    let type = try KerasLayerRegistry.type(named: className).orThrow(
+    let type = try layer.version.layerType(className).orThrow(
       layer.unsupported("layer class '\(className)' is not supported"))
     let configuration = LayerConfiguration(
       name: name, className: layer.className, kind: className, fields: object,

@@ -71,7 +71,7 @@ struct QuantizedLayer: KerasLayer {
       }
     guard classes.contains(configuration.kind), !isStep || mode == nil || mode == "int8",
       mode != "int4" || configuration.fields["quantization_config"] != nil,
-      let type = KerasLayerRegistry.type(named: configuration.kind)
+      let type = configuration.version.layerType(configuration.kind)
     else {
       throw configuration.unsupported(
         "dtype", "weights quantized as \(stored ?? "LoRA") are not supported in this layer",
@@ -362,17 +362,5 @@ struct QuantizedLayer: KerasLayer {
 extension FloatValues {
   fileprivate func adding(_ other: FloatValues) throws -> FloatValues {
     FloatValues(zip(try array(), try other.array()).map(+)).shaped(shape)
-  }
-}
-
-extension ModelDefinition.Layer {
-  /// What reads its configuration; nil for an unknown class.
-  var type: (any KerasLayer.Type)? {
-    if isOperation { return KerasOperationLayer.self }
-    if className == "PositionalEmbedding", fields["vocab_size"] != nil {
-      return TokenAndPositionEmbedding.self
-    }
-    let type = KerasLayerRegistry.type(named: className)
-    return type != nil && QuantizedLayer.applies(to: fields) ? QuantizedLayer.self : type
   }
 }

@@ -149,7 +149,7 @@ extension LayerConfiguration {
     guard let (_, json) = field("layer"), let innerClass = json["class_name"]?.string else {
       throw missing(["layer"])
     }
-    let type = try KerasLayerRegistry.type(named: innerClass).orThrow(
+    let type = try version.layerType(innerClass).orThrow(
       unsupported(
         nil, "\(className)(\(innerClass)): this layer class is not supported",
         hint: "make it a custom layer with a rule: \(setting: "customLayers") FILE.json with "
