@@ -1,9 +1,6 @@
 import ByteFormats
-import CaffeImport
 import CustomLayers
-import DarknetImport
 import ImportSupport
-import KerasImport
 import TensorCore
 
 /// What each layer becomes in a conversion, including layers that cannot be converted.
@@ -136,14 +133,7 @@ extension ModelSource {
       return ConversionPlan(entries: result.plan, result: result, error: nil)
     } catch let error as ModelError {
       options.onVisit = nil
-      let entries =
-        switch self {
-        case .coreML: throw error
-        case .keras(let source): try? KerasConversion.plan(source, options)
-        case .caffe(let source): try? CaffeConversion.plan(source, options)
-        case .darknet(let source): try? DarknetConversion.plan(source, options)
-        }
-      guard let entries, !entries.isEmpty else { throw error }
+      guard let entries = try? network?.plan(options), !entries.isEmpty else { throw error }
       // Weights that are not there have unknown sizes behind a custom layer of an unknown class; the
       // plan does without them.
       let isOfMissingWeights =

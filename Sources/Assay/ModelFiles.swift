@@ -49,9 +49,11 @@ package struct ModelFiles: Sendable, Equatable {
   /// The start of a word for random weights, before their seed, in place of a weights file.
   package static let random = "random:"
 
-  private static func format(_ path: String) -> FileFormat? {
-    guard path != "-", Folder.isFile(path) else { return nil }
-    return try? FileFormat.read(path).format
+  private static func file(_ path: String) -> SourceFile? {
+    guard path != "-", Folder.isFile(path), let (bytes, format) = try? FileFormat.read(path) else {
+      return nil
+    }
+    return SourceFile(path: path, format: format, bytes: bytes)
   }
 
   /// Whether the second file contains the weights of the first, or vice versa for Caffe.
@@ -59,29 +61,13 @@ package struct ModelFiles: Sendable, Equatable {
   /// - Parameter besideModels: two files that are complete models are two models.
   private static func areOneModel(_ first: String, _ second: String, besideModels: Bool) -> Bool {
     if KerasSource.isModelFunction(first) {
-      return [.hdf5, .zip].contains(format(second)) && !KerasSource.hasArchitecture(second)
+      return [.hdf5, .zip].contains(file(second)?.format) && !KerasSource.hasArchitecture(second)
     }
-    guard let format = format(first), takesWeights(format) else { return false }
+    guard let file = file(first), takesWeights(file) else { return false }
     if second.hasPrefix(random) { return true }
-    switch (format, Self.format(second) ?? .empty) {
-    // A missing file, or one without weights, is reported as what it should have been.
-    case (.prototxt, .foreign), (.prototxt, .empty), (.darknet, .foreign), (.darknet, .empty),
-      (.json, .foreign), (.json, .empty):
-      let suffix = second.split(separator: ".").last?.lowercased() ?? ""
-      return ["caffemodel", "weights", "h5", "hdf5", "keras"].contains(suffix)
-        && (format != .json || KerasSource.hasArchitecture(first))
-    case (.prototxt, .caffeBinary), (.caffeBinary, .prototxt), (.prototxt, .hdf5),
-      (.hdf5, .prototxt), (.darknet, .darknetWeights), (.darknet, .unknown):
-      return true
-    case (.json, .hdf5): return KerasSource.hasArchitecture(first)
-    case (.json, .zip): return KerasSource.hasArchitecture(second)
-    case (.hdf5, .hdf5), (.zip, .hdf5):
-      return !besideModels
-        || KerasSource.hasArchitecture(first) && !KerasSource.hasArchitecture(second)
-    case (.hdf5, .zip), (.zip, .zip):
-      return !besideModels && KerasSource.hasArchitecture(second)
-    default: return false
-    }
+    // A missing file is reported as what it should have been.
+    let other = Self.file(second) ?? SourceFile(path: second, format: .empty, bytes: Bytes())
+    return ModelSource.networks.contains { $0.areOne(file, other, besideModels: besideModels) }
   }
 
   /// Whether the model is in a package, a folder or an archive.
@@ -93,13 +79,13 @@ package struct ModelFiles: Sendable, Equatable {
     return bytes.withUnsafeBytes { $0.starts(with: "PK".utf8) }
   }
 
-  private static func takesWeights(_ format: FileFormat) -> Bool {
-    [.prototxt, .caffeBinary, .darknet, .json, .hdf5, .zip].contains(format)
+  private static func takesWeights(_ file: SourceFile) -> Bool {
+    ModelSource.networks.contains { $0.architectures.contains(file.format) }
   }
 
   /// Whether the first file is a source network.
   package var isSource: Bool {
-    KerasSource.isModelFunction(path) || Self.format(path).map(Self.takesWeights) ?? false
+    KerasSource.isModelFunction(path) || Self.file(path).map(Self.takesWeights) ?? false
   }
 
   /// Whether a file is a complete model, and not arrays.
@@ -116,14 +102,7 @@ package struct ModelFiles: Sendable, Equatable {
       if [.missingFile, .outOfMemory].contains(error.code) { throw error }
       return false
     }
-    func has(_ byte: UInt8) -> Bool { bytes.withUnsafeBytes { $0.contains(byte) } }
-    return switch format {
-    case .coreML, .caffeBinary: true
-    // A table with words on its first line starts like Caffe's text, `[NaN]` like Darknet's.
-    case .prototxt: has(UInt8(ascii: "{"))
-    case .darknet: has(UInt8(ascii: "="))
-    case .json, .hdf5, .zip: KerasSource.hasArchitecture(path)
-    default: false
-    }
+    let file = SourceFile(path: path, format: format, bytes: bytes)
+    return format == .coreML || ModelSource.networks.contains { $0.isModel(file) }
   }
 }

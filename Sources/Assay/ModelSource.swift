@@ -18,6 +18,20 @@ public enum ModelSource: Sendable {
   /// A network of Darknet, with or without its weights.
   case darknet(DarknetSource)
 
+  package static let networks: [any SourceNetwork.Type] = [
+    CaffeSource.self, DarknetSource.self, KerasSource.self,
+  ]
+
+  /// The source network; nil of a Core ML model.
+  package var network: (any SourceNetwork)? {
+    switch self {
+    case .coreML: nil
+    case .keras(let network): network
+    case .caffe(let network): network
+    case .darknet(let network): network
+    }
+  }
+
   /// Reads the file at `path`; `weights` is the weights file of an architecture. Caffe's two files
   /// may be in either order. The architecture may be a function of a Python file that builds the
   /// network, `model.py:build_model(width=32)`, whose file imports `sources`.
@@ -27,63 +41,32 @@ public enum ModelSource: Sendable {
       return
     }
     let (bytes, format, package) = try FileFormat.readPackage(path)
-    switch format {
-    case .darknet: self = .darknet(try DarknetSource.load(path, weights: weights))
-    case .prototxt where !Self.looksLikePrototxt(bytes, path):
-      throw FileFormat.text.error(expected: "a Keras, Caffe, Darknet or Core ML network")
-        .inFile(path)
-    case .prototxt, .caffeBinary: self = .caffe(try CaffeSource.load(path, weights: weights))
-    case .hdf5 where try weights.map(Self.isCaffe) ?? false:
-      self = .caffe(try CaffeSource.load(path, weights: weights))
-    case .hdf5: self = .keras(try KerasSource.load(path, weights: weights))
-    case .zip, .json: self = .keras(try KerasSource.load(path, weights: weights))
-    case .unknown where [".keras", ".h5", ".hdf5"].contains(where: path.hasSuffix):
-      throw ModelError(
-        .malformed, "is neither a Keras archive nor an HDF5 file", file: path,
-        hint: "the file is damaged, incomplete, or has another format")
-    case .coreML, .unknown:
-      self = .coreML(
-        try inFile(path == "-" ? "standard input" : path) {
-          var model = try Model(bytes: bytes, package: package)
-          try model.connectVGSLNetwork()
-          try require(
-            weights == nil, .mismatch,
-            "a Core ML model contains its weights and takes no second file")
-          return model
-        })
-    case .darknetWeights, .png, .jpeg, .numPy, .text, .empty, .foreign:
+    let file = SourceFile(path: path, format: format, bytes: bytes)
+    if let type = try Self.networks.first(where: { try $0.detects(file, weights: weights) }) {
+      self = try type.read(path, weights: weights)
+      return
+    }
+    guard [.coreML, .unknown].contains(format) else {
       throw format.error(expected: "a Keras, Caffe, Darknet or Core ML network").inFile(path)
     }
+    self = .coreML(
+      try inFile(path == "-" ? "standard input" : path) {
+        var model = try Model(bytes: bytes, package: package)
+        try model.connectVGSLNetwork()
+        try require(
+          weights == nil, .mismatch,
+          "a Core ML model contains its weights and takes no second file")
+        return model
+      })
   }
 
-  /// Whether a file is a network of Caffe.
-  ///
-  /// - Throws: if it is another text.
-  private static func isCaffe(_ path: String) throws -> Bool {
-    let (bytes, format) = try FileFormat.read(path)
-    if format == .caffeBinary || format == .prototxt && looksLikePrototxt(bytes, path) {
-      return true
-    }
-    guard format != .prototxt, format != .text else {
-      throw FileFormat.text.error(expected: "weights or a network").inFile(path)
-    }
-    return false
-  }
-
-  /// Whether a text starts with a field, as protobuf's do, or its name says so.
-  private static func looksLikePrototxt(_ bytes: Bytes, _ path: String) -> Bool {
-    if path.lowercased().hasSuffix(".prototxt") { return true }
-    let text = bytes.withUnsafeBytes { String(decoding: $0.prefix(1 << 16), as: UTF8.self) }
-    let words = text.split(whereSeparator: \.isNewline)
-      .map { $0.drop { $0.isWhitespace || $0 == "\u{FEFF}" } }
-      .filter { !$0.hasPrefix("#") }.joined(separator: "\n")
-    let rest = words.drop { $0.isLetter || $0.isNumber || $0 == "_" }.drop(while: \.isWhitespace)
-    return rest.isEmpty || [":", "{", "<", "#"].contains(rest.first)
+  package func recordingFramework() throws -> RecordingFramework {
+    try network?.recordingFramework() ?? .coreML
   }
 
   /// Of a source network's files, which Caffe takes in either order, the one that holds its weights.
   package func weightsFile(_ path: String, _ weights: String?) -> String {
-    if case .caffe(let source) = self, source.path != path { return path }
+    if let network, network.path != path { return path }
     return weights ?? path
   }
 
@@ -97,19 +80,11 @@ public enum ModelSource: Sendable {
       guard customLayers.factory(of: layer) != nil else { return nil }
       return try customLayers.outputShapes(of: layer, shapes)
     }
-    switch self {
-    case .coreML(let model):
-      throw ModelError(
-        .unsupported, "is already a Core ML model",
-        hint: model.firstTypeThatDoesNotRun.map { Model.remedy(forType: $0) }
-          ?? "use it with `assay run` or `assay inspect`")
-    case .keras(let source):
-      return try KerasImporter.convert(source, options: options)
-    case .caffe(let source):
-      return try CaffeImporter.convert(source, options: options)
-    case .darknet(let source):
-      return try DarknetImporter.convert(source, options: options)
-    }
+    if let network { return try network.convert(options) }
+    throw ModelError(
+      .unsupported, "is already a Core ML model",
+      hint: try document(missingWeights: nil)?.model.firstTypeThatDoesNotRun
+        .map { Model.remedy(forType: $0) } ?? "use it with `assay run` or `assay inspect`")
   }
 
   /// The Core ML model with `missingWeights` for all that has none: one whose weights have been taken
@@ -127,14 +102,7 @@ public enum ModelSource: Sendable {
   }
 
   /// Whether a file of weights belongs to a source network; true of a document.
-  package var hasWeights: Bool {
-    switch self {
-    case .coreML: true
-    case .keras(let source): source.hasWeights
-    case .caffe(let source): source.hasWeights
-    case .darknet(let source): source.hasWeights
-    }
-  }
+  package var hasWeights: Bool { network?.hasWeights ?? true }
 
   /// The document for inspection: a source network is converted with every unknown layer as a
   /// custom layer, and an architecture without weights gets zeros.

@@ -43,7 +43,7 @@ struct RecordCommand: ParsableCommand {
     if let file = weights, source.weightsFile(model, file) == model {
       (model, weights) = (file, model)
     }
-    let own = try inFile(model) { try RecordingFramework(of: source) }
+    let own = try inFile(model) { try source.recordingFramework() }
     try require(
       own != .caffe || weights != nil, .mismatch, "pycaffe needs a .prototxt and its weights",
       file: model, hint: "name both files")

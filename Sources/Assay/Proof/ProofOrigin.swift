@@ -33,7 +33,7 @@ package struct ProofOrigin: Sendable {
     of model: Model, renamed: [String: String] = [:], inputs words: [String] = [],
     options proofOptions: Proof.Options = Proof.Options()
   ) throws -> Proof {
-    let interpreter = try source.interpreter(options).orThrow(
+    let interpreter = try (source.network?.interpreter(options)).orThrow(
       ModelError(.unsupported, "networks of this framework cannot be proved"))
     let program = try model.programNetwork()?.model
     var model = program ?? model

@@ -7,23 +7,6 @@ import TensorCore
 /// A framework whose predictions a script can record.
 package enum RecordingFramework: Sendable {
   case keras1, keras, caffe, coreML
-
-  /// The framework that wrote the network.
-  ///
-  /// - Throws: `.unsupported` for networks of frameworks without a suitable Python interface.
-  package init(of source: ModelSource) throws {
-    switch source {
-    case .keras(let source): self = source.majorVersion == 1 ? .keras1 : .keras
-    case .caffe: self = .caffe
-    case .coreML: self = .coreML
-    case .darknet:
-      throw ModelError(
-        .unsupported, "the Python interface of Darknet does not expose what its layers compute",
-        hint:
-          "write the arrays from C, and compare them with \(setting: "expected") and \(setting: "layers")"
-      )
-    }
-  }
 }
 
 /// A Python script that runs a network in its framework and writes `inputs.npz`, `expected.npz` and
@@ -40,7 +23,7 @@ package struct RecordingScript: Sendable {
   ///   - inputs: files, one per input, or a batch for a single input; random values if empty.
   /// - Throws: `.mismatch` if the framework cannot read the network.
   package init(_ source: ModelSource, model: String, weights: String?, inputs: [String]) throws {
-    let framework = try RecordingFramework(of: source)
+    let framework = try source.recordingFramework()
     if case .coreML(let document) = source {
       text = try CoreMLScript(document, path: model, inputs: inputs).text
       return
