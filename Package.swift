@@ -218,10 +218,11 @@ let package = Package(
     library("Imaging", ["ByteFormats", "Files", "TensorCore", "CCodecs"], settings: optimized),
     library("Detection", ["Imaging", "ByteFormats", "Files", "TensorCore"]),
     library("Verification", ["Engine", "TensorCore"]),
+    library("FeatureModels", ["CoreMLModel", "Imaging", "TensorCore", "LibC"]),
     library(
       "ModelPrediction",
       [
-        "Engine", "Programs", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel",
+        "FeatureModels", "Engine", "Programs", "ModelTransforms", "CustomLayers", "Imaging", "CoreMLModel",
         "TensorCore",
       ]),
     library(

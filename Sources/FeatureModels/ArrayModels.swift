@@ -1,6 +1,4 @@
-import CoreMLModel
 import LibC
-import TensorCore
 
 extension Scaler: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {

@@ -1,6 +1,3 @@
-import CoreMLModel
-import TensorCore
-
 extension OneHotEncoder: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let keys = categories?.keys ?? []

@@ -1,14 +1,11 @@
-import CoreMLModel
-import TensorCore
-
 /// A model of features, ready to run.
-struct FeatureModelRunner: Sendable {
+package struct FeatureModelRunner: Sendable {
   private let description: ModelDescription
   private let model: any FeatureModelComputation
   private let thresholds: Set<String>
 
   /// - Throws: `ModelError` if the parameters cannot be computed.
-  init(_ parameters: any FeatureModelParameters, _ description: ModelDescription) throws {
+  package init(_ parameters: any FeatureModelParameters, _ description: ModelDescription) throws {
     self.description = description
     thresholds = parameters.thresholdInputs
     let type = try (parameters as? any RunnableFeatureModel).orThrow(
@@ -17,7 +14,7 @@ struct FeatureModelRunner: Sendable {
   }
 
   /// The outputs for the inputs, each by name and of its declared type.
-  func run(_ values: [String: FeatureValue]) throws -> [String: FeatureValue] {
+  package func run(_ values: [String: FeatureValue]) throws -> [String: FeatureValue] {
     var inputs = FeatureInputs(description: description)
     // The thresholds of a suppression need no declaration.
     inputs.values = values.filter { value in
@@ -39,6 +36,15 @@ struct FeatureModelRunner: Sendable {
         guard let value = results[feature.name] else { return nil }
         return (feature.name, try value.converted(to: feature.type, feature: feature.name))
       })
+  }
+}
+
+extension FeatureModelParameters {
+  /// The inputs with which a pipeline overrides the thresholds of a suppression. The suppression
+  /// does not declare them, or not as optional: it has its own thresholds.
+  package var thresholdInputs: Set<String> {
+    guard let suppression = self as? NonMaximumSuppressionModel else { return [] }
+    return [suppression.overlapInput, suppression.confidenceThresholdInput]
   }
 }
 

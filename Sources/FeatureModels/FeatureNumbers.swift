@@ -1,6 +1,3 @@
-import CoreMLModel
-import TensorCore
-
 /// An array of numbers in double precision.
 public struct NumberArray: Sendable, Equatable {
   /// The sizes of the axes.
@@ -48,7 +45,7 @@ extension ClassLabels {
 }
 
 extension FeatureKey {
-  var value: FeatureValue {
+  package var value: FeatureValue {
     switch self {
     case .int(let number): .int(number)
     case .string(let text): .string(text)
@@ -58,7 +55,7 @@ extension FeatureKey {
 
 extension FeatureValue {
   /// The only number; nil if there are several or none.
-  var number: Double? {
+  package var number: Double? {
     switch self {
     case .double(let value): value
     case .int(let value): Double(value)

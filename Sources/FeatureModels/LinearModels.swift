@@ -1,6 +1,3 @@
-import CoreMLModel
-import TensorCore
-
 extension GLMRegressor: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     inputs.regression(

@@ -1,6 +1,3 @@
-import CoreMLModel
-import TensorCore
-
 extension KNearestNeighborsClassifier: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let labels = classLabels?.keys ?? []

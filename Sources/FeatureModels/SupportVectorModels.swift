@@ -1,6 +1,4 @@
-import CoreMLModel
 import LibC
-import TensorCore
 
 /// The kernel's value of each support vector for `x`.
 private struct KernelValues {

@@ -1,6 +1,3 @@
-import CoreMLModel
-import TensorCore
-
 extension NonMaximumSuppressionModel: DirectFeatureModel {
   func run(_ inputs: FeatureInputs) throws -> [String: FeatureValue] {
     let boxes = try rows(coordinatesInput, inputs)

@@ -1,6 +1,3 @@
-import CoreMLModel
-import TensorCore
-
 /// Trees as places of their nodes.
 struct TreeComputation: FeatureModelComputation {
   private let nodes: [TreeEnsemble.Node]

@@ -21,15 +21,6 @@ extension Model {
   }
 }
 
-extension FeatureModelParameters {
-  /// The inputs with which a pipeline overrides the thresholds of a suppression. The suppression
-  /// does not declare them, or not as optional: it has its own thresholds.
-  var thresholdInputs: Set<String> {
-    guard let suppression = self as? NonMaximumSuppressionModel else { return [] }
-    return [suppression.overlapInput, suppression.confidenceThresholdInput]
-  }
-}
-
 extension Predictor {
   /// Runs the models of a pipeline one after the other. Each takes its inputs by name from the
   /// pipeline's inputs and from the outputs of earlier models.

@@ -6,7 +6,7 @@ source=Sources/CoreMLModel/SizeArithmetic.swift
 wrapping='RandomWeights|PackedCodes|PythonMachine\+Calls|PythonMachine\+Values|PythonTensors|CaffeBlob'
 status=0
 for target in CoreMLModel ModelTransforms ImportSupport KerasFormat CaffeFormat DarknetFormat \
-  KerasImport CaffeImport DarknetImport ModelPrediction Programs Assay; do
+  KerasImport CaffeImport DarknetImport ModelPrediction FeatureModels Programs Assay; do
   cmp -s "$source" "Sources/$target/SizeArithmetic.swift" || {
     echo "Sources/$target has no link to $source, so its sizes overflow" >&2
     status=1

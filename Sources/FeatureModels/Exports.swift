@@ -1,0 +1,3 @@
+// Most files of this target use them.
+@_exported import CoreMLModel
+@_exported import TensorCore

@@ -1,0 +1,1 @@
+../CoreMLModel/SizeArithmetic.swift
