@@ -100,7 +100,7 @@ class ChannelNormalization: CustomLayerWithChannelGroups {
     for group in 0..<shape.images * groups {
       let (from, to) = (source + group * length, target + group * length)
       let mean = kernels.table.sum(.sum, from, length) / Double(length)
-      kernels.apply(.linear, from, to, length, alpha: 1, beta: Float(-mean))
+      kernels.apply(.linear, from, to, length, .init(alpha: 1, beta: Float(-mean)))
       // Rounded, so that the class for apps, to which Accelerate gives a float, has the same bits.
       let variance = Float(kernels.table.sum(.sumOfSquares, to, length) / Double(length))
       let factor = Float(1 / (Double(variance) + Double(epsilon)).squareRoot())
@@ -109,8 +109,9 @@ class ChannelNormalization: CustomLayerWithChannelGroups {
         let plane = to + index * shape.area
         kernels.apply(
           .linear, plane, plane, shape.area,
-          alpha: gamma.isEmpty ? factor : factor * gamma[channel],
-          beta: beta.isEmpty ? 0 : beta[channel])
+          .init(
+            alpha: gamma.isEmpty ? factor : factor * gamma[channel],
+            beta: beta.isEmpty ? 0 : beta[channel]))
       }
     }
   }

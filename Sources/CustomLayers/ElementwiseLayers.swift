@@ -112,7 +112,8 @@ extension CustomLayerEquivalent {
       kernels.table.unary(
         UnaryArguments(
           function: function, input: source + plane * count, output: target + plane * count,
-          count: count, alpha: alpha[plane % alpha.count], beta: beta, scale: scale, shift: shift))
+          count: count,
+          .init(alpha: alpha[plane % alpha.count], beta: beta, scale: scale, shift: shift)))
     }
   }
 }

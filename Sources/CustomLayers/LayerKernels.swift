@@ -10,11 +10,11 @@ struct LayerKernels: Sendable {
   /// `function(x)` of `count` elements; in place is allowed.
   func apply(
     _ function: UnaryFunction, _ input: UnsafePointer<Float>,
-    _ output: UnsafeMutablePointer<Float>, _ count: Int, alpha: Float = 0, beta: Float = 0
+    _ output: UnsafeMutablePointer<Float>, _ count: Int,
+    _ parameters: UnaryParameters = UnaryParameters()
   ) {
     table.unary(
-      UnaryArguments(
-        function: function, input: input, output: output, count: count, alpha: alpha, beta: beta))
+      UnaryArguments(function: function, input: input, output: output, count: count, parameters))
   }
 
   /// `output += factor · x`
@@ -23,7 +23,7 @@ struct LayerKernels: Sendable {
     _ count: Int
   ) {
     var arguments = UnaryArguments(
-      function: .linear, input: input, output: output, count: count, alpha: factor)
+      function: .linear, input: input, output: output, count: count, .init(alpha: factor))
     arguments.accumulates = true
     table.unary(arguments)
   }

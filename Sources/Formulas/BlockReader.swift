@@ -57,9 +57,10 @@ struct BlockReader {
 extension Expression.Reduction {
   /// Sums are accumulated in double precision.
   func run(
-    _ source: UnsafePointer<Float>, _ shape: [Int], _ strides: [Int], _ outer: [Int],
-    _ inner: [Int], _ target: UnsafeMutablePointer<Float>
+    _ array: UnsafePointer<Float>, _ view: VectorProgram.View, _ outer: [Int], _ inner: [Int],
+    _ target: UnsafeMutablePointer<Float>
   ) {
+    let (source, shape, strides) = (array + view.offset, view.shape, view.strides)
     let outerCount = outer.reduce(1) { $0 * shape[$1] }
     let length = inner.last.map { shape[$0] } ?? 1
     let step = inner.last.map { strides[$0] } ?? 0

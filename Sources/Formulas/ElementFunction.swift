@@ -31,9 +31,7 @@ package enum ElementFunction: String, Sendable, CaseIterable {
       self.names = names.split(separator: " ").map(String.init)
       self.operation = operation
       argument = epsilon.map { ("epsilon", $0) }
-      self.metal = metal
-      self.composition = composition
-      self.formula = formula
+      (self.metal, self.composition, self.formula) = (metal, composition, formula)
     }
 
     /// - Precondition: the number of operands is `operandCount`.

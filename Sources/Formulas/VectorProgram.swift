@@ -11,7 +11,7 @@ package final class VectorProgram {
   static let stepLimit = 64
 
   /// The location of an array, and its strides; a stride of 0 repeats an axis.
-  fileprivate struct View {
+  struct View {
     var array: Int
     var offset: Int
     var shape: [Int]
@@ -105,8 +105,7 @@ package final class VectorProgram {
           (target + begin).update(from: register(result), count: length)
         }
       case .reduce(_, let reduction, let input, let outer, let inner):
-        reduction.run(
-          source(input.array) + input.offset, input.shape, input.strides, outer, inner, target)
+        reduction.run(source(input.array), input, outer, inner, target)
       }
     }
   }
@@ -268,7 +267,7 @@ extension VectorProgram {
       kernels.unary(
         UnaryArguments(
           function: function, input: register(instruction.operands[0]), output: target,
-          count: count, alpha: alpha, beta: beta))
+          count: count, .init(alpha: alpha, beta: beta)))
     case .combining(let function):
       withUnsafeTemporaryAllocation(
         of: CombiningOperand.self, capacity: instruction.operands.count

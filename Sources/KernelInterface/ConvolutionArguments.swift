@@ -16,39 +16,25 @@ package enum Tiles: Sendable {
 /// Only the rows and columns in the formula are read.
 package struct ConvolutionArguments: @unchecked Sendable {
   /// Tap (0, 0) of output pixel (0, 0), channel 0.
-  package var input: UnsafePointer<Float>
-  package var inputStrides: Strides
+  package var input: InputView
   /// Number of blocks, or planes, summed over.
-  package var inputBlocks: Int
+  package var inputBlocks = 1
   /// Channels of an input block.
-  package var blockChannels: Int
+  package var blockChannels = 1
   /// Whether the input was read or written recently, so that prefetching it would be a waste.
   package var isInputNear = false
   package var weights: UnsafePointer<Float>
-  package var window: Window
-  package var output: UnsafeMutablePointer<Float>
-  package var outputStrides: Strides
+  package var window = Window()
+  package var output: OutputView
   /// What to compute, starting at `output`.
   package var extent: Extent
-  package var epilogue: Epilogue
+  package var epilogue = Epilogue()
   /// Must not depend on how the rows or output channels of a layer are divided among calls.
   package var tiles = Tiles.none
 
   package init(
-    input: UnsafePointer<Float>, inputStrides: Strides, inputBlocks: Int = 1,
-    blockChannels: Int = 1, weights: UnsafePointer<Float>, window: Window = Window(),
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
-    epilogue: Epilogue = Epilogue()
+    input: InputView, weights: UnsafePointer<Float>, output: OutputView, extent: Extent
   ) {
-    self.input = input
-    self.inputStrides = inputStrides
-    self.inputBlocks = inputBlocks
-    self.blockChannels = blockChannels
-    self.weights = weights
-    self.window = window
-    self.output = output
-    self.outputStrides = outputStrides
-    self.extent = extent
-    self.epilogue = epilogue
+    (self.input, self.weights, self.output, self.extent) = (input, weights, output, extent)
   }
 }

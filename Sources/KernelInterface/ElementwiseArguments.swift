@@ -80,6 +80,27 @@ package enum UnaryFunction: String, CaseIterable, Sendable {
   case tanhGelu
 }
 
+/// What a function is applied with.
+package struct UnaryParameters: @unchecked Sendable {
+  package var alpha: Float
+  package var beta: Float
+  package var scale: Float
+  package var shift: Float
+  /// `α` (or `β`) per lane of a channel block instead of a single value: `channelBlock` floats that
+  /// repeat over the data. `count` is then a multiple of `channelBlock`.
+  package var channelAlpha: UnsafePointer<Float>?
+  package var channelBeta: UnsafePointer<Float>?
+
+  package init(alpha: Float = 0, beta: Float = 0, scale: Float = 1, shift: Float = 0) {
+    (self.alpha, self.beta, self.scale, self.shift) = (alpha, beta, scale, shift)
+  }
+
+  package init(channelAlpha: UnsafePointer<Float>?, channelBeta: UnsafePointer<Float>?) {
+    self.init()
+    (self.channelAlpha, self.channelBeta) = (channelAlpha, channelBeta)
+  }
+}
+
 /// `out[i] = function(x[i] · scale + shift)`, or that added to the output; input and output
 /// may have the same address. A result does not depend on the position of its element.
 package struct UnaryArguments: @unchecked Sendable {
@@ -87,32 +108,16 @@ package struct UnaryArguments: @unchecked Sendable {
   package var input: UnsafePointer<Float>
   package var output: UnsafeMutablePointer<Float>
   package var count: Int
-  package var alpha: Float
-  package var beta: Float
-  /// `α` (or `β`) per lane of a channel block instead of a single value: `channelBlock` floats that
-  /// repeat over the data. `count` is then a multiple of `channelBlock`.
-  package var channelAlpha: UnsafePointer<Float>?
-  package var channelBeta: UnsafePointer<Float>?
-  package var scale: Float
-  package var shift: Float
+  package var parameters: UnaryParameters
   /// Whether results are added to the output.
   package var accumulates = false
 
   package init(
     function: UnaryFunction, input: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
-    count: Int, alpha: Float = 0, beta: Float = 0, channelAlpha: UnsafePointer<Float>? = nil,
-    channelBeta: UnsafePointer<Float>? = nil, scale: Float = 1, shift: Float = 0
+    count: Int, _ parameters: UnaryParameters = UnaryParameters()
   ) {
-    self.function = function
-    self.input = input
-    self.output = output
-    self.count = count
-    self.alpha = alpha
-    self.beta = beta
-    self.channelAlpha = channelAlpha
-    self.channelBeta = channelBeta
-    self.scale = scale
-    self.shift = shift
+    (self.function, self.input, self.output, self.count) = (function, input, output, count)
+    self.parameters = parameters
   }
 }
 
@@ -154,8 +159,7 @@ package struct CombiningOperand: @unchecked Sendable {
   package var broadcast: Broadcast
 
   package init(_ values: UnsafePointer<Float>, _ broadcast: Broadcast = .none) {
-    self.values = values
-    self.broadcast = broadcast
+    (self.values, self.broadcast) = (values, broadcast)
   }
 }
 
@@ -173,10 +177,7 @@ package struct CombiningArguments: @unchecked Sendable {
     function: CombiningFunction, operands: UnsafePointer<CombiningOperand>, operandCount: Int,
     output: UnsafeMutablePointer<Float>, count: Int
   ) {
-    self.function = function
-    self.operands = operands
-    self.operandCount = operandCount
-    self.output = output
-    self.count = count
+    (self.function, self.operands, self.operandCount) = (function, operands, operandCount)
+    (self.output, self.count) = (output, count)
   }
 }

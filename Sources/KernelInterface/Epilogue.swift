@@ -26,9 +26,7 @@ package struct Epilogue: @unchecked Sendable {
     bias: UnsafePointer<Float>? = nil, activation: FusedActivation = .none,
     residual: UnsafePointer<Float>? = nil, residualStrides: Strides = Strides()
   ) {
-    self.bias = bias
-    self.activation = activation
-    self.residual = residual
+    (self.bias, self.activation, self.residual) = (bias, activation, residual)
     self.residualStrides = residualStrides
   }
 }

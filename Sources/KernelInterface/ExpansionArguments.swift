@@ -24,10 +24,7 @@ package struct ExpansionArguments: @unchecked Sendable {
     source: UnsafeRawPointer, format: CompressedFormat, first: Int, count: Int,
     output: UnsafeMutablePointer<Float>
   ) {
-    self.source = source
-    self.format = format
-    self.first = first
-    self.count = count
+    (self.source, self.format, self.first, self.count) = (source, format, first, count)
     self.output = output
   }
 }

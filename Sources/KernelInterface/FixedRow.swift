@@ -24,8 +24,5 @@ package struct FixedRowSummary: Sendable, Equatable {
   /// multiples of 256 scales; 0 for a row of zeros.
   package var peak: Double
 
-  package init(scale: Float, peak: Double) {
-    self.scale = scale
-    self.peak = peak
-  }
+  package init(scale: Float, peak: Double) { (self.scale, self.peak) = (scale, peak) }
 }

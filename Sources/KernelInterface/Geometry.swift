@@ -7,10 +7,27 @@ package struct Strides: Hashable, Sendable {
   package var image: Int
 
   package init(pixel: Int = 0, row: Int = 0, block: Int = 0, image: Int = 0) {
-    self.pixel = pixel
-    self.row = row
-    self.block = block
-    self.image = image
+    (self.pixel, self.row, self.block, self.image) = (pixel, row, block, image)
+  }
+}
+
+/// Values that a kernel reads: the address of the first, and the distances between neighbors.
+package struct InputView: @unchecked Sendable {
+  package var base: UnsafePointer<Float>
+  package var strides: Strides
+
+  package init(_ base: UnsafePointer<Float>, _ strides: Strides = Strides()) {
+    (self.base, self.strides) = (base, strides)
+  }
+}
+
+/// Values that a kernel writes.
+package struct OutputView: @unchecked Sendable {
+  package var base: UnsafeMutablePointer<Float>
+  package var strides: Strides
+
+  package init(_ base: UnsafeMutablePointer<Float>, _ strides: Strides = Strides()) {
+    (self.base, self.strides) = (base, strides)
   }
 }
 
@@ -22,9 +39,7 @@ package struct Extent: Hashable, Sendable {
   package var width: Int
 
   package init(blocks: Int, rows: Int, width: Int) {
-    self.blocks = blocks
-    self.rows = rows
-    self.width = width
+    (self.blocks, self.rows, self.width) = (blocks, rows, width)
   }
 }
 
@@ -34,19 +49,11 @@ package struct Window: Hashable, Sendable {
   package var width: Int
   package var strideY: Int
   package var strideX: Int
-  package var dilationY: Int
-  package var dilationX: Int
+  package var dilationY = 1
+  package var dilationX = 1
 
-  package init(
-    height: Int = 1, width: Int = 1, strideY: Int = 1, strideX: Int = 1, dilationY: Int = 1,
-    dilationX: Int = 1
-  ) {
-    self.height = height
-    self.width = width
-    self.strideY = strideY
-    self.strideX = strideX
-    self.dilationY = dilationY
-    self.dilationX = dilationX
+  package init(height: Int = 1, width: Int = 1, strideY: Int = 1, strideX: Int = 1) {
+    (self.height, self.width, self.strideY, self.strideX) = (height, width, strideY, strideX)
   }
 
   package var taps: Int { height &* width }

@@ -65,12 +65,7 @@ package protocol KernelTable: Sendable {
   static func planarPair(_ a: ConvolutionArguments)
 
   /// Transforms four rows `d` of a plane to `d₁ + d₂`, `d₂ − d₁`, `d₀ − d₂` and `d₃ − d₁`.
-  /// The rows `ahead` floats after the last two, which the next call needs, are prefetched; they
-  /// need not exist.
-  static func planarPairRows(
-    _ d0: UnsafePointer<Float>, _ d1: UnsafePointer<Float>, _ d2: UnsafePointer<Float>,
-    _ d3: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, rowStride: Int, count: Int,
-    ahead: Int)
+  static func planarPairRows(_ a: PlanarPairRows)
 
   /// Packs weights into panels for `convolution` or blocks for `depthwiseConvolution`:
   ///
@@ -114,58 +109,21 @@ package protocol KernelTable: Sendable {
   static func pieceInput(
     tiles: Int, blockChannels: Int, rows: Int, width: Int, _ a: InputTransformArguments)
 
-  /// A row of tiles: `out = activation(bias + Aᵀ m A)` with
-  /// `m = products[point][block][tile][channel]`. The residual is ignored.
-  ///
-  /// - Parameters:
-  ///   - output: pixel (0, 0) of the first tile, channel 0; blocked.
-  ///   - extent: size of the output from that pixel on; nothing beyond is written.
-  static func pieceOutput(
-    products: UnsafePointer<Float>, pointStride: Int, blockStride: Int, tiles: Int,
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent, epilogue: Epilogue)
+  /// Blocked output, with `m = products[point][block][tile][channel]`.
+  static func pieceOutput(_ a: PieceOutput)
 
-  /// For few output channels, the products of all pieces are computed next to each other and then
-  /// added here. For one point and one row of pieces:
-  ///
-  ///     sums[tile][c] (+)= Σ(p < pieces) products[tile + p][p · channels + c]    c < 4
-  ///
-  /// Lanes from `channels` on contain whatever follows in the products.
-  ///
-  /// - Parameters:
-  ///   - products: products of the row's first piece. Four values are read from each piece's first
-  ///     channel on.
-  ///   - channels: at most 4.
-  ///   - accumulates: whether to add to the existing sums.
-  static func pieceSums(
-    products: UnsafePointer<Float>, tileStride: Int, tiles: Int, pieces: Int, channels: Int,
-    sums: UnsafeMutablePointer<Float>, accumulates: Bool)
+  static func pieceSums(_ a: PieceSums)
 
-  /// A row of tiles with few channels: `out[c] = bias[c] + Aᵀ m A` with
-  /// `m = sums[point][tile][c]`, in planes.
-  ///
-  /// - Parameters:
-  ///   - sums: space for a multiple of four tiles per point.
-  ///   - extent: size of the output from pixel (0, 0) of the first tile on; nothing beyond is
-  ///     written.
-  ///   - bias: four values; nil is zero.
-  static func pieceSumOutput(
-    sums: UnsafePointer<Float>, pointStride: Int, tiles: Int,
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
-    bias: UnsafePointer<Float>?)
+  /// Planes of few channels, with `m = products[point][tile][c]`, from `pieceSums`. The products have
+  /// space for a multiple of four tiles per point, and the bias has four values. There is no
+  /// activation.
+  static func pieceSumOutput(_ a: PieceOutput)
 
   /// Transforms input tiles. The input is pixel (0, 0), channel 0, of the image; blocked.
   /// Everything outside the image counts as zero and is not read.
   static func upsampledInput(_ tiles: UpsampledTiles, _ a: InputTransformArguments)
 
-  /// One channel block of one phase: `out = activation(bias + Aᵀ m A)` with
-  /// `m = products[point][tile][lane]`. The residual is ignored.
-  ///
-  /// - Parameters:
-  ///   - output: pixel (0, 0) of the block's plane of the large image.
-  ///   - epilogue: the epilogue for this block.
-  static func upsampledOutput(
-    _ tiles: UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>,
-    pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int, epilogue: Epilogue)
+  static func upsampledOutput(_ a: UpsampledOutput)
 
   // MARK: Matrices
 
@@ -207,29 +165,17 @@ package protocol KernelTable: Sendable {
   /// that of the largest score is 0.
   static func softmaxRows(_ a: SoftmaxRows)
 
-  /// The softmax over the channels of each of `pixels` adjacent blocked pixels; input and output
-  /// may be the same. Lanes beyond `channels` become zeros.
-  static func blockedSoftmax(
-    _ input: UnsafePointer<Float>, blockStride: Int, to output: UnsafeMutablePointer<Float>,
-    outputBlockStride: Int, pixels: Int, channels: Int)
+  /// Input and output may be the same. Lanes beyond the channels become zeros.
+  static func blockedSoftmax(_ a: BlockedSoftmax)
 
   // MARK: Layout
 
-  /// Converts planes to one channel block: `out[y][x][l] = scale[l] · in[l][y][x] + bias[l]`
-  /// for the first `channels` lanes, 0 for the others.
-  ///
-  /// - Parameters:
-  ///   - scale, bias: one per channel; nil is 1 and 0.
-  static func block(
-    _ input: UnsafePointer<Float>, _ inputStrides: Strides, channels: Int, rows: Int, width: Int,
-    scale: UnsafePointer<Float>?, bias: UnsafePointer<Float>?,
-    to output: UnsafeMutablePointer<Float>, rowStride: Int)
+  /// Converts planes to one channel block: `out[y][x][l] = scale[l] · in[l][y][x] + bias[l]` for
+  /// the channels, 0 for the other lanes.
+  static func block(_ a: LayoutArguments)
 
-  /// Converts one channel block to planes: `out[l][y][x] = in[y][x][l]` for the first `channels`
-  /// lanes.
-  static func unblock(
-    _ input: UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
-    to output: UnsafeMutablePointer<Float>, _ outputStrides: Strides)
+  /// Converts one channel block to planes: `out[l][y][x] = in[y][x][l]` for the channels.
+  static func unblock(_ a: LayoutArguments)
 
   /// Multiply-adds in registers, in chains, each of which waits only for its previous step:
   /// the maximum rate of the processor.

@@ -26,10 +26,7 @@ package struct WeightRows: @unchecked Sendable {
   package init(
     base: UnsafeRawPointer, format: WeightFormat = .float32, first: Int = 0, stride: Int
   ) {
-    self.base = base
-    self.format = format
-    self.first = first
-    self.stride = stride
+    (self.base, self.format, self.first, self.stride) = (base, format, first, stride)
   }
 }
 
@@ -38,79 +35,59 @@ package struct DenseArguments: @unchecked Sendable {
   package var weights: WeightRows
   package var rows: Int
   package var columns: Int
-  package var input: UnsafePointer<Float>
-  /// Distance in floats from one input vector to the next.
-  package var inputStride: Int
-  package var batch: Int
-  /// The result for the first row.
-  package var output: UnsafeMutablePointer<Float>
-  package var outputStride: Int
+  /// Input vectors, as rows.
+  package var input: InputView
+  package var batch = 1
+  /// The result for the first row of weights; a row for each input vector.
+  package var output: OutputView
   /// Starts with the first row's bias and slope. The residual is ignored.
-  package var epilogue: Epilogue
+  package var epilogue = Epilogue()
 
-  package init(
-    weights: WeightRows, rows: Int, columns: Int, input: UnsafePointer<Float>,
-    inputStride: Int = 0, batch: Int = 1, output: UnsafeMutablePointer<Float>,
-    outputStride: Int = 0, epilogue: Epilogue = Epilogue()
-  ) {
-    self.weights = weights
-    self.rows = rows
-    self.columns = columns
-    self.input = input
-    self.inputStride = inputStride
-    self.batch = batch
+  package init(weights: WeightRows, rows: Int, columns: Int, input: InputView, output: OutputView) {
+    (self.weights, self.rows, self.columns, self.input) = (weights, rows, columns, input)
     self.output = output
-    self.outputStride = outputStride
-    self.epilogue = epilogue
   }
 }
 
 /// `out[c] = Σ(k) factors[k] · rows[k][c]`, or the same added to `out`, for contiguous `c`.
 package struct RowCombination: @unchecked Sendable {
-  package var rows: UnsafePointer<Float>
-  /// Distance in floats from one row to the next.
-  package var stride: Int
+  package var rows: InputView
   package var factors: UnsafePointer<Float>
   package var count: Int
   package var columns: Int
   package var output: UnsafeMutablePointer<Float>
-  package var accumulates: Bool
+  package var accumulates = false
 
   package init(
-    rows: UnsafePointer<Float>, stride: Int, factors: UnsafePointer<Float>, count: Int,
-    columns: Int, output: UnsafeMutablePointer<Float>, accumulates: Bool = false
+    rows: InputView, factors: UnsafePointer<Float>, count: Int, columns: Int,
+    output: UnsafeMutablePointer<Float>
   ) {
-    self.rows = rows
-    self.stride = stride
-    self.factors = factors
-    self.count = count
-    self.columns = columns
+    (self.rows, self.factors, self.count, self.columns) = (rows, factors, count, columns)
     self.output = output
-    self.accumulates = accumulates
   }
 }
 
-/// `x[r][i] = scores[r · stride + i] + mask[r · maskRow + i · maskColumn]`.
+/// `x[r][i] = scores[r][i] + mask[r][i]` for `count` adjacent scores in a row.
 package struct SoftmaxRows: @unchecked Sendable {
-  package var scores: UnsafeMutablePointer<Float>
-  package var stride: Int
+  package var scores: OutputView
   package var rows: Int
   package var count: Int
-  package var mask: UnsafePointer<Float>?
-  package var maskRow: Int
-  /// 0 or 1.
-  package var maskColumn: Int
+  /// The pixel stride is 0 or 1.
+  package var mask: InputView?
 
-  package init(
-    scores: UnsafeMutablePointer<Float>, stride: Int, rows: Int, count: Int,
-    mask: UnsafePointer<Float>? = nil, maskRow: Int = 0, maskColumn: Int = 0
-  ) {
-    self.scores = scores
-    self.stride = stride
-    self.rows = rows
-    self.count = count
-    self.mask = mask
-    self.maskRow = maskRow
-    self.maskColumn = maskColumn
+  package init(scores: OutputView, rows: Int, count: Int, mask: InputView? = nil) {
+    (self.scores, self.rows, self.count, self.mask) = (scores, rows, count, mask)
+  }
+}
+
+/// The softmax over the channels of adjacent blocked pixels.
+package struct BlockedSoftmax: @unchecked Sendable {
+  package var input: InputView
+  package var output: OutputView
+  package var pixels: Int
+  package var channels: Int
+
+  package init(input: InputView, output: OutputView, pixels: Int, channels: Int) {
+    (self.input, self.output, self.pixels, self.channels) = (input, output, pixels, channels)
   }
 }

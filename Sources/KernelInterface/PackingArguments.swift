@@ -11,18 +11,15 @@ package struct WeightLayout: Sendable {
   package var kernelHeight: Int
   package var kernelWidth: Int
 
-  package init(
-    outputStride: Int, inputStride: Int, rowStride: Int, columnStride: Int, outputChannels: Int,
-    inputChannels: Int, kernelHeight: Int, kernelWidth: Int
-  ) {
-    self.outputStride = outputStride
-    self.inputStride = inputStride
-    self.rowStride = rowStride
-    self.columnStride = columnStride
-    self.outputChannels = outputChannels
-    self.inputChannels = inputChannels
-    self.kernelHeight = kernelHeight
-    self.kernelWidth = kernelWidth
+  /// Contiguous weights.
+  package init(outputChannels: Int, inputChannels: Int, kernelHeight: Int = 1, kernelWidth: Int = 1)
+  {
+    inputStride = kernelHeight &* kernelWidth
+    outputStride = inputChannels &* inputStride
+    rowStride = kernelWidth
+    columnStride = 1
+    (self.outputChannels, self.inputChannels) = (outputChannels, inputChannels)
+    (self.kernelHeight, self.kernelWidth) = (kernelHeight, kernelWidth)
   }
 }
 
@@ -42,9 +39,6 @@ package struct PackingArguments: @unchecked Sendable {
     source: UnsafeRawPointer, layout: WeightLayout, panels: Range<Int>,
     packed: UnsafeMutablePointer<Float>
   ) {
-    self.source = source
-    self.layout = layout
-    self.panels = panels
-    self.packed = packed
+    (self.source, self.layout, self.panels, self.packed) = (source, layout, panels, packed)
   }
 }

@@ -19,10 +19,7 @@ package struct PoolingWindows: @unchecked Sendable {
     count: Int, starts: UnsafePointer<Int32>, ends: UnsafePointer<Int32>,
     counts: UnsafePointer<Int32>? = nil
   ) {
-    self.count = count
-    self.starts = starts
-    self.ends = ends
-    self.counts = counts
+    (self.count, self.starts, self.ends, self.counts) = (count, starts, ends, counts)
   }
 }
 
@@ -32,22 +29,14 @@ package struct PoolingArguments: @unchecked Sendable {
   package var rows: PoolingWindows
   package var columns: PoolingWindows
   /// Pixel (0, 0) of the block.
-  package var input: UnsafePointer<Float>
-  package var inputRowStride: Int
-  package var output: UnsafeMutablePointer<Float>
-  package var outputRowStride: Int
+  package var input: InputView
+  package var output: OutputView
 
   package init(
-    function: PoolingFunction, rows: PoolingWindows, columns: PoolingWindows,
-    input: UnsafePointer<Float>, inputRowStride: Int, output: UnsafeMutablePointer<Float>,
-    outputRowStride: Int
+    function: PoolingFunction, rows: PoolingWindows, columns: PoolingWindows, input: InputView,
+    output: OutputView
   ) {
-    self.function = function
-    self.rows = rows
-    self.columns = columns
-    self.input = input
-    self.inputRowStride = inputRowStride
+    (self.function, self.rows, self.columns, self.input) = (function, rows, columns, input)
     self.output = output
-    self.outputRowStride = outputRowStride
   }
 }

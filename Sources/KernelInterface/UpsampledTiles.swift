@@ -30,14 +30,32 @@ package struct UpsampledTiles: Sendable {
   package var count: Int
 
   package init(rows: Int, width: Int, first: Int, count: Int) {
-    self.rows = rows
-    self.width = width
-    self.first = first
-    self.count = count
+    (self.rows, self.width, self.first, self.count) = (rows, width, first, count)
   }
 
   package static let points = 36
   package static let phases = 4
 
   package static func across(_ size: Int) -> Int { size / 5 + 1 }
+}
+
+/// One channel block of one phase: `out = activation(bias + Aᵀ m A)` with
+/// `m = products[point][tile][lane]`. The residual is ignored.
+package struct UpsampledOutput: @unchecked Sendable {
+  package var tiles: UpsampledTiles
+  /// `2 py + px`
+  package var phase: Int
+  package var products: PointBuffer
+  /// Pixel (0, 0) of the block's plane of the large image.
+  package var output: OutputView
+  /// The epilogue for this block.
+  package var epilogue: Epilogue
+
+  package init(
+    tiles: UpsampledTiles, phase: Int, products: PointBuffer, output: OutputView,
+    epilogue: Epilogue
+  ) {
+    (self.tiles, self.phase, self.products, self.output) = (tiles, phase, products, output)
+    self.epilogue = epilogue
+  }
 }

@@ -13,11 +13,7 @@ package struct WinogradTiles: Sendable {
   package var count: Int
 
   package init(form: WinogradForm, rows: Int, width: Int, first: Int, count: Int) {
-    self.form = form
-    self.rows = rows
-    self.width = width
-    self.first = first
-    self.count = count
+    (self.form, self.rows, self.width, self.first, self.count) = (form, rows, width, first, count)
   }
 
   package static func perImage(form: WinogradForm, rows: Int, width: Int) -> Int {
@@ -31,9 +27,28 @@ package struct PointStrides: Sendable {
   package var tile: Int
   package var point: Int
 
-  package init(tile: Int, point: Int) {
-    self.tile = tile
-    self.point = point
+  package init(tile: Int, point: Int) { (self.tile, self.point) = (tile, point) }
+}
+
+/// Products or weights by point.
+package struct PointBuffer: @unchecked Sendable {
+  package var base: UnsafeMutablePointer<Float>
+  /// Distance in floats from one point to the next.
+  package var stride: Int
+
+  package init(_ base: UnsafeMutablePointer<Float>, stride: Int) {
+    (self.base, self.stride) = (base, stride)
+  }
+}
+
+/// Tiles transformed by `winogradInput`.
+package struct TransformedTiles: @unchecked Sendable {
+  package var tiles: WinogradTiles
+  package var base: UnsafePointer<Float>
+  package var strides: PointStrides
+
+  package init(_ tiles: WinogradTiles, _ base: UnsafePointer<Float>, _ strides: PointStrides) {
+    (self.tiles, self.base, self.strides) = (tiles, base, strides)
   }
 }
 
@@ -42,8 +57,7 @@ package struct PointStrides: Sendable {
 /// `tile` counts from the call's first one. The result does not depend on how tiles and channel
 /// blocks are divided among calls.
 package struct InputTransformArguments: @unchecked Sendable {
-  package var input: UnsafePointer<Float>
-  package var inputStrides: Strides
+  package var input: InputView
   /// The channel blocks to transform.
   package var blocks: Range<Int>
   /// Start of block 0.
@@ -51,13 +65,10 @@ package struct InputTransformArguments: @unchecked Sendable {
   package var transformedStrides: PointStrides
 
   package init(
-    input: UnsafePointer<Float>, inputStrides: Strides, blocks: Range<Int>,
-    transformed: UnsafeMutablePointer<Float>, transformedStrides: PointStrides
+    input: InputView, blocks: Range<Int>, transformed: UnsafeMutablePointer<Float>,
+    transformedStrides: PointStrides
   ) {
-    self.input = input
-    self.inputStrides = inputStrides
-    self.blocks = blocks
-    self.transformed = transformed
+    (self.input, self.blocks, self.transformed) = (input, blocks, transformed)
     self.transformedStrides = transformedStrides
   }
 }
@@ -80,11 +91,8 @@ package struct WinogradPanels: @unchecked Sendable {
     weights: UnsafePointer<Float>, pointStride: Int? = nil, channels: Int, range: Range<Int>,
     atOnce: Int = 1
   ) {
-    self.weights = weights
-    self.pointStride = pointStride
-    self.channels = channels
-    self.range = range
-    self.atOnce = atOnce
+    (self.weights, self.pointStride, self.channels) = (weights, pointStride, channels)
+    (self.range, self.atOnce) = (range, atOnce)
   }
 }
 
@@ -96,39 +104,23 @@ package struct WinogradPanels: @unchecked Sendable {
 /// If `poolsMaximum` is set, the output is the maximum of each 2 × 2 of these values; rows and
 /// columns must be even.
 package struct WinogradOutputArguments: @unchecked Sendable {
-  package var tiles: WinogradTiles
-  /// From `winogradInput`, for the same tiles.
-  package var transformed: UnsafePointer<Float>
-  package var transformedStrides: PointStrides
+  package var transformed: TransformedTiles
   package var panels: WinogradPanels
-  /// Working memory: `points` times `productStride` floats.
-  package var products: UnsafeMutablePointer<Float>
-  /// At least `panels.atOnce` · tiles · channels of a panel.
-  package var productStride: Int
+  /// Working memory; for each point at least `panels.atOnce` · tiles · channels of a panel.
+  package var products: PointBuffer
   /// Pixel (0, 0), channel 0, of the first image; blocked.
-  package var output: UnsafeMutablePointer<Float>
-  package var outputStrides: Strides
+  package var output: OutputView
   package var outputBlocks: Int
   /// The epilogue for the whole output.
-  package var epilogue: Epilogue
+  package var epilogue = Epilogue()
   package var poolsMaximum = false
 
   package init(
-    tiles: WinogradTiles, transformed: UnsafePointer<Float>, transformedStrides: PointStrides,
-    panels: WinogradPanels, products: UnsafeMutablePointer<Float>, productStride: Int,
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, outputBlocks: Int,
-    epilogue: Epilogue = Epilogue()
+    transformed: TransformedTiles, panels: WinogradPanels, products: PointBuffer,
+    output: OutputView, outputBlocks: Int
   ) {
-    self.tiles = tiles
-    self.transformed = transformed
-    self.transformedStrides = transformedStrides
-    self.panels = panels
-    self.products = products
-    self.productStride = productStride
-    self.output = output
-    self.outputStrides = outputStrides
-    self.outputBlocks = outputBlocks
-    self.epilogue = epilogue
+    (self.transformed, self.panels, self.products) = (transformed, panels, products)
+    (self.output, self.outputBlocks) = (output, outputBlocks)
   }
 }
 
@@ -141,38 +133,37 @@ package enum PanelValues: @unchecked Sendable {
   case table(UnsafePointer<Float>, scale: UnsafePointer<Float>?)
 }
 
+/// The codes of one panel of kernels.
+package struct CodePanel: @unchecked Sendable {
+  /// One byte per code, starting with the panel's first.
+  package var codes: UnsafePointer<UInt8>
+  package var values: PanelValues
+  package var inputChannels: Int
+  /// Columns of the panel: output channels, padded to whole blocks.
+  package var width: Int
+
+  package init(codes: UnsafePointer<UInt8>, values: PanelValues, inputChannels: Int, width: Int) {
+    (self.codes, self.values, self.inputChannels) = (codes, values, inputChannels)
+    self.width = width
+  }
+}
+
 /// Expands codes of one panel of kernels to weights for `winogradOutput`, in single precision:
 ///
-///     packed[point · pointStride + c · width + column] = (G g Gᵀ)[point / n][point % n]
+///     packed[point · stride + c · width + column] = (G g Gᵀ)[point / n][point % n]
 ///
 /// where `g[ky][kx]` is the value of `codes[((c · R + ky) · S + kx) · width + column]`
 /// for kernels of R × S taps. Channels after `inputChannels` become zero.
 package struct WinogradExpansionArguments: @unchecked Sendable {
   /// The form of the tiles that use the weights.
   package var form: WinogradForm
-  /// One byte per code, starting with the panel's first.
-  package var codes: UnsafePointer<UInt8>
-  package var values: PanelValues
-  package var inputChannels: Int
+  package var panel: CodePanel
   /// The number of channels, padded to whole blocks.
   package var channels: Int
-  /// Columns of the panel: output channels, padded to whole blocks.
-  package var width: Int
   /// The panel's start.
-  package var packed: UnsafeMutablePointer<Float>
-  package var pointStride: Int
+  package var packed: PointBuffer
 
-  package init(
-    form: WinogradForm, codes: UnsafePointer<UInt8>, values: PanelValues, inputChannels: Int,
-    channels: Int, width: Int, packed: UnsafeMutablePointer<Float>, pointStride: Int
-  ) {
-    self.form = form
-    self.codes = codes
-    self.values = values
-    self.inputChannels = inputChannels
-    self.channels = channels
-    self.width = width
-    self.packed = packed
-    self.pointStride = pointStride
+  package init(form: WinogradForm, panel: CodePanel, channels: Int, packed: PointBuffer) {
+    (self.form, self.panel, self.channels, self.packed) = (form, panel, channels, packed)
   }
 }

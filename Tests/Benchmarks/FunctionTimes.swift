@@ -36,8 +36,8 @@ struct FunctionTimes {
       add(function.rawValue) {
         set.kernels.unary(
           UnaryArguments(
-            function: function, input: x, output: out, count: count, alpha: 0.3, beta: 1.3,
-            shift: shift))
+            function: function, input: x, output: out, count: count,
+            .init(alpha: 0.3, beta: 1.3, shift: shift)))
       }
     }
     let pair = [CombiningOperand(x), CombiningOperand(y), CombiningOperand(y)]

@@ -28,15 +28,7 @@ package enum Table: KernelTable {
 
   package static func planarPair(_ a: ConvolutionArguments) { call(.planarPair(a)) }
 
-  package static func planarPairRows(
-    _ d0: UnsafePointer<Float>, _ d1: UnsafePointer<Float>, _ d2: UnsafePointer<Float>,
-    _ d3: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, rowStride: Int, count: Int,
-    ahead: Int
-  ) {
-    call(
-      .planarPairRows(
-        d0, d1, d2, d3, to: output, rowStride: rowStride, count: count, ahead: ahead))
-  }
+  package static func planarPairRows(_ a: PlanarPairRows) { call(.planarPairRows(a)) }
 
   package static func packConvolutionWeights(
     _ a: PackingArguments, blockChannels: Int, panelBlocks: Int
@@ -67,52 +59,17 @@ package enum Table: KernelTable {
       .pieceInput(tiles: tiles, blockChannels: blockChannels, rows: rows, width: width, a))
   }
 
-  package static func pieceOutput(
-    products: UnsafePointer<Float>, pointStride: Int, blockStride: Int, tiles: Int,
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
-    epilogue: Epilogue
-  ) {
-    call(
-      .pieceOutput(
-        products: products, pointStride: pointStride, blockStride: blockStride, tiles: tiles,
-        output: output, outputStrides: outputStrides, extent: extent, epilogue: epilogue))
-  }
+  package static func pieceOutput(_ a: PieceOutput) { call(.pieceOutput(a)) }
 
-  package static func pieceSums(
-    products: UnsafePointer<Float>, tileStride: Int, tiles: Int, pieces: Int, channels: Int,
-    sums: UnsafeMutablePointer<Float>, accumulates: Bool
-  ) {
-    call(
-      .pieceSums(
-        products: products, tileStride: tileStride, tiles: tiles, pieces: pieces,
-        channels: channels, sums: sums, accumulates: accumulates))
-  }
+  package static func pieceSums(_ a: PieceSums) { call(.pieceSums(a)) }
 
-  package static func pieceSumOutput(
-    sums: UnsafePointer<Float>, pointStride: Int, tiles: Int,
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
-    bias: UnsafePointer<Float>?
-  ) {
-    call(
-      .pieceSumOutput(
-        sums: sums, pointStride: pointStride, tiles: tiles, output: output,
-        outputStrides: outputStrides, extent: extent, bias: bias))
-  }
+  package static func pieceSumOutput(_ a: PieceOutput) { call(.pieceSumOutput(a)) }
 
   package static func upsampledInput(_ tiles: UpsampledTiles, _ a: InputTransformArguments) {
     call(.upsampledInput(tiles, a))
   }
 
-  package static func upsampledOutput(
-    _ tiles: UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>,
-    pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int,
-    epilogue: Epilogue
-  ) {
-    call(
-      .upsampledOutput(
-        tiles, phaseY: phaseY, phaseX: phaseX, products: products, pointStride: pointStride,
-        output: output, outputRowStride: outputRowStride, epilogue: epilogue))
-  }
+  package static func upsampledOutput(_ a: UpsampledOutput) { call(.upsampledOutput(a)) }
 
   package static func dense(_ a: DenseArguments) { call(.dense(a)) }
 
@@ -154,36 +111,11 @@ package enum Table: KernelTable {
     call(.softmax(input, to: output, count: count))
   }
 
-  package static func blockedSoftmax(
-    _ input: UnsafePointer<Float>, blockStride: Int, to output: UnsafeMutablePointer<Float>,
-    outputBlockStride: Int, pixels: Int, channels: Int
-  ) {
-    call(
-      .blockedSoftmax(
-        input, blockStride: blockStride, to: output, outputBlockStride: outputBlockStride,
-        pixels: pixels, channels: channels))
-  }
+  package static func blockedSoftmax(_ a: BlockedSoftmax) { call(.blockedSoftmax(a)) }
 
-  package static func block(
-    _ input: UnsafePointer<Float>, _ inputStrides: Strides, channels: Int, rows: Int, width: Int,
-    scale: UnsafePointer<Float>?, bias: UnsafePointer<Float>?,
-    to output: UnsafeMutablePointer<Float>, rowStride: Int
-  ) {
-    call(
-      .block(
-        input, inputStrides, channels: channels, rows: rows, width: width, scale: scale,
-        bias: bias, to: output, rowStride: rowStride))
-  }
+  package static func block(_ a: LayoutArguments) { call(.block(a)) }
 
-  package static func unblock(
-    _ input: UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
-    to output: UnsafeMutablePointer<Float>, _ outputStrides: Strides
-  ) {
-    call(
-      .unblock(
-        input, rowStride: rowStride, channels: channels, rows: rows, width: width, to: output,
-        outputStrides))
-  }
+  package static func unblock(_ a: LayoutArguments) { call(.unblock(a)) }
 
   package static func multiplyAddLoop(rounds: Int, start: Float) -> (count: Int, sum: Float) {
     let answer = call(.multiplyAddLoop(rounds: rounds, start: start))

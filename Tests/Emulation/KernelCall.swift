@@ -8,9 +8,7 @@ package enum KernelCall: @unchecked Sendable {
   case generalConvolution(ConvolutionArguments, groupOutputs: Int, channels: Range<Int>)
   case planarConvolution(ConvolutionArguments)
   case planarPair(ConvolutionArguments)
-  case planarPairRows(
-    UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>, UnsafePointer<Float>,
-    to: UnsafeMutablePointer<Float>, rowStride: Int, count: Int, ahead: Int)
+  case planarPairRows(PlanarPairRows)
   case packConvolutionWeights(PackingArguments, blockChannels: Int, panelBlocks: Int)
   case winogradInput(WinogradTiles, InputTransformArguments)
   case winogradOutput(WinogradOutputArguments)
@@ -18,21 +16,11 @@ package enum KernelCall: @unchecked Sendable {
   case expandWinogradWeights(WinogradExpansionArguments)
   case pieceInput(
     tiles: Int, blockChannels: Int, rows: Int, width: Int, InputTransformArguments)
-  case pieceOutput(
-    products: UnsafePointer<Float>, pointStride: Int, blockStride: Int, tiles: Int,
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
-    epilogue: Epilogue)
-  case pieceSums(
-    products: UnsafePointer<Float>, tileStride: Int, tiles: Int, pieces: Int, channels: Int,
-    sums: UnsafeMutablePointer<Float>, accumulates: Bool)
-  case pieceSumOutput(
-    sums: UnsafePointer<Float>, pointStride: Int, tiles: Int,
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
-    bias: UnsafePointer<Float>?)
+  case pieceOutput(PieceOutput)
+  case pieceSums(PieceSums)
+  case pieceSumOutput(PieceOutput)
   case upsampledInput(UpsampledTiles, InputTransformArguments)
-  case upsampledOutput(
-    UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>, pointStride: Int,
-    output: UnsafeMutablePointer<Float>, outputRowStride: Int, epilogue: Epilogue)
+  case upsampledOutput(UpsampledOutput)
   case dense(DenseArguments)
   case combineRows(RowCombination)
   case softmaxRows(SoftmaxRows)
@@ -45,16 +33,9 @@ package enum KernelCall: @unchecked Sendable {
   case reduceBlock(
     Reduction, UnsafePointer<Float>, pixels: Int, to: UnsafeMutablePointer<Float>)
   case softmax(UnsafePointer<Float>, to: UnsafeMutablePointer<Float>, count: Int)
-  case blockedSoftmax(
-    UnsafePointer<Float>, blockStride: Int, to: UnsafeMutablePointer<Float>,
-    outputBlockStride: Int, pixels: Int, channels: Int)
-  case block(
-    UnsafePointer<Float>, Strides, channels: Int, rows: Int, width: Int,
-    scale: UnsafePointer<Float>?, bias: UnsafePointer<Float>?, to: UnsafeMutablePointer<Float>,
-    rowStride: Int)
-  case unblock(
-    UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
-    to: UnsafeMutablePointer<Float>, Strides)
+  case blockedSoftmax(BlockedSoftmax)
+  case block(LayoutArguments)
+  case unblock(LayoutArguments)
   case multiplyAddLoop(rounds: Int, start: Float)
 }
 

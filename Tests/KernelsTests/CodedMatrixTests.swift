@@ -36,10 +36,9 @@ import Testing
               DenseArguments(
                 weights: WeightRows(
                   base: UnsafeRawPointer(w.pointer) + (edge == .end ? padding.count : 0),
-                  format: format, first: first, stride: columns),
-                rows: rows, columns: columns,
-                input: x.constant, inputStride: columns, batch: batch, output: output.pointer,
-                outputStride: rows))
+                  format: format, first: first, stride: columns), rows: rows, columns: columns,
+                input: InputView(x.constant, Strides(row: columns)), batch: batch,
+                output: OutputView(output.pointer, Strides(row: rows))))
             return output.values
           }
           func floats(_ values: [Float]) -> [Float] {

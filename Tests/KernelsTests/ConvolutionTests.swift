@@ -21,15 +21,14 @@ struct PlainConvolution {
     (width + 2 * padding - dilation.x * (kernel.width - 1) - 1) / stride.x + 1
   }
   var window: Window {
-    Window(
-      height: kernel.height, width: kernel.width, strideY: stride.y, strideX: stride.x,
-      dilationY: dilation.y, dilationX: dilation.x)
+    var window = Window(
+      height: kernel.height, width: kernel.width, strideY: stride.y, strideX: stride.x)
+    (window.dilationY, window.dilationX) = (dilation.y, dilation.x)
+    return window
   }
   var weightLayout: WeightLayout {
-    let taps = kernel.height * kernel.width
-    return WeightLayout(
-      outputStride: inputChannels / groups * taps, inputStride: taps, rowStride: kernel.width,
-      columnStride: 1, outputChannels: outputChannels, inputChannels: inputChannels / groups,
+    WeightLayout(
+      outputChannels: outputChannels, inputChannels: inputChannels / groups,
       kernelHeight: kernel.height, kernelWidth: kernel.width)
   }
   var weightCount: Int { outputChannels * inputChannels / groups * kernel.height * kernel.width }
@@ -110,11 +109,11 @@ func expectClose(
           epilogue.activation = .prelu(slopes + first * block)
         }
         var arguments = ConvolutionArguments(
-          input: x.constant, inputStrides: source.strides, inputBlocks: source.blocks,
+          input: InputView(x.constant, source.strides), inputBlocks: source.blocks,
           blockChannels: block,
           weights: w.constant + first * source.blocks * block * block * plain.window.taps,
-          window: plain.window, output: y.pointer + first * target.blockStride,
-          outputStrides: target.strides,
+          window: plain.window,
+          output: OutputView(y.pointer + first * target.blockStride, target.strides),
           extent: Extent(blocks: count, rows: plain.outputRows, width: plain.outputWidth),
           epilogue: epilogue)
         arguments.tiles = tiles
@@ -255,13 +254,13 @@ func expectClose(
             b + [Float](repeating: 0, count: target.blocks * block - b.count), at: .end)
           let output = GuardedBuffer(count: target.count, at: .end)
           var arguments = ConvolutionArguments(
-            input: input.constant,
-            inputStrides: Strides(
-              pixel: isPlanar ? 1 : channels, row: plain.width * (isPlanar ? 1 : channels),
-              block: pixels),
-            inputBlocks: isPlanar ? channels : 1, blockChannels: isPlanar ? 1 : channels,
-            weights: packed.constant, window: plain.window, output: output.pointer,
-            outputStrides: target.strides, extent: target.extent,
+            input: InputView(
+              input.constant,
+              Strides(
+                pixel: isPlanar ? 1 : channels, row: plain.width * (isPlanar ? 1 : channels),
+                block: pixels)), inputBlocks: isPlanar ? channels : 1,
+            blockChannels: isPlanar ? 1 : channels, weights: packed.constant, window: plain.window,
+            output: OutputView(output.pointer, target.strides), extent: target.extent,
             epilogue: Epilogue(bias: bias.constant))
           set.kernels.convolution(arguments)
           let found = output.values
@@ -298,14 +297,13 @@ func expectClose(
     let source = GuardedBuffer(turned, at: .end)
     let packed = GuardedBuffer(count: expected.count, at: .end)
     let step = inputs * outputs
+    var layout = plain.weightLayout
+    (layout.outputStride, layout.inputStride) = (1, outputs)
+    (layout.rowStride, layout.columnStride) = (-width * step, -step)
     for panel in 0..<3 {
       set.kernels.packConvolutionWeights(
         PackingArguments(
-          source: UnsafeRawPointer(source.pointer + (height * width - 1) * step),
-          layout: WeightLayout(
-            outputStride: 1, inputStride: outputs, rowStride: -width * step, columnStride: -step,
-            outputChannels: outputs, inputChannels: inputs, kernelHeight: height,
-            kernelWidth: width),
+          source: UnsafeRawPointer(source.pointer + (height * width - 1) * step), layout: layout,
           panels: panel..<panel + 1, packed: packed.pointer),
         blockChannels: set.kernels.channelBlock, panelBlocks: set.kernels.panelBlocks)
     }
@@ -333,9 +331,9 @@ func expectClose(
     let gaps = Strides(pixel: 3 * block, row: 2 * target.rowStride, block: target.blockStride)
     set.kernels.convolution(
       ConvolutionArguments(
-        input: input.constant, inputStrides: source.strides, inputBlocks: source.blocks,
+        input: InputView(input.constant, source.strides), inputBlocks: source.blocks,
         blockChannels: block, weights: packed.constant, window: plain.window,
-        output: output.pointer + phase, outputStrides: gaps,
+        output: OutputView(output.pointer + phase, gaps),
         extent: Extent(
           blocks: target.blocks, rows: plain.outputRows, width: plain.outputWidth),
         epilogue: Epilogue(

@@ -34,8 +34,8 @@ import Testing
           residual.withUnsafeBufferPointer { residual in
             set.kernels.depthwiseConvolution(
               ConvolutionArguments(
-                input: input.constant, inputStrides: source.strides, weights: packed.constant,
-                window: plain.window, output: output.pointer, outputStrides: target.strides,
+                input: InputView(input.constant, source.strides), weights: packed.constant,
+                window: plain.window, output: OutputView(output.pointer, target.strides),
                 extent: target.extent,
                 epilogue: withResidual
                   ? Epilogue(

@@ -151,10 +151,9 @@ import Testing
             weights: WeightRows(
               base: UnsafeRawPointer(w.pointer),
               format: .fixed(scale: scales.constant + part.lowerBound),
-              first: part.lowerBound * stride, stride: stride),
-            rows: part.count, columns: columns,
-            input: x.constant, inputStride: columns, batch: batch,
-            output: output.pointer + part.lowerBound, outputStride: rows))
+              first: part.lowerBound * stride, stride: stride), rows: part.count, columns: columns,
+            input: InputView(x.constant, Strides(row: columns)), batch: batch,
+            output: OutputView(output.pointer + part.lowerBound, Strides(row: rows))))
       }
       return output.values
     }
@@ -168,8 +167,8 @@ import Testing
     kernels.dense(
       DenseArguments(
         weights: WeightRows(base: weights, stride: columns), rows: rows, columns: columns,
-        input: input,
-        inputStride: columns, batch: batch, output: &output, outputStride: rows))
+        input: InputView(input, Strides(row: columns)), batch: batch,
+        output: OutputView(&output, Strides(row: rows))))
     return output
   }
 

@@ -23,9 +23,9 @@ import Testing
         for range in [0..<outputs / 2, outputs / 2..<outputs] {
           set.kernels.generalConvolution(
             ConvolutionArguments(
-              input: input.constant, inputStrides: source.strides,
-              blockChannels: inputs / groups, weights: weights.constant, window: plain.window,
-              output: output.pointer, outputStrides: target.strides, extent: target.extent,
+              input: InputView(input.constant, source.strides), blockChannels: inputs / groups,
+              weights: weights.constant, window: plain.window,
+              output: OutputView(output.pointer, target.strides), extent: target.extent,
               epilogue: Epilogue(bias: bias.constant)),
             groupOutputs: outputs / groups, channels: range)
         }

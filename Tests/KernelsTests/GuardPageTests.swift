@@ -113,11 +113,11 @@ extension GuardPageTests {
         let strides = Strides(pixel: block, row: length * block, block: length * block)
         kernels.convolution(
           ConvolutionArguments(
-            input: input.constant,
-            inputStrides: Strides(pixel: pixelStride, row: rowStride, block: kernel * rowStride),
-            inputBlocks: inputBlocks, blockChannels: blockChannels, weights: weights.constant,
+            input: InputView(
+              input.constant, Strides(pixel: pixelStride, row: rowStride, block: kernel * rowStride)
+            ), inputBlocks: inputBlocks, blockChannels: blockChannels, weights: weights.constant,
             window: Window(height: kernel, width: kernel, strideY: stride, strideX: stride),
-            output: output.pointer, outputStrides: strides,
+            output: OutputView(output.pointer, strides),
             extent: Extent(blocks: outputBlocks, rows: 1, width: length),
             epilogue: Epilogue(
               bias: bias.constant, activation: .relu, residual: residual.constant,
@@ -143,12 +143,12 @@ extension GuardPageTests {
       let output = buffers.output(blocks * rows * length * block)
       kernels.depthwiseConvolution(
         ConvolutionArguments(
-          input: input.constant,
-          inputStrides: Strides(row: width * block, block: height * width * block),
+          input: InputView(
+            input.constant, Strides(row: width * block, block: height * width * block)),
           weights: weights.constant,
           window: Window(height: kernel, width: kernel, strideY: stride, strideX: stride),
-          output: output.pointer,
-          outputStrides: Strides(row: length * block, block: rows * length * block),
+          output: OutputView(
+            output.pointer, Strides(row: length * block, block: rows * length * block)),
           extent: Extent(blocks: blocks, rows: rows, width: length),
           epilogue: Epilogue(bias: bias.constant)))
       outputs.append(output)
@@ -167,12 +167,10 @@ extension GuardPageTests {
     let output = buffers.output(length * block)
     kernels.generalConvolution(
       ConvolutionArguments(
-        input: input.constant,
-        inputStrides: Strides(row: width * block, block: 2 * width * block), blockChannels: 2,
-        weights: weights.constant, window: Window(height: 2, width: 2), output: output.pointer,
-        outputStrides: Strides(row: length * block, block: length * block),
-        extent: Extent(blocks: 1, rows: 1, width: length),
-        epilogue: Epilogue(bias: bias.constant)),
+        input: InputView(input.constant, Strides(row: width * block, block: 2 * width * block)),
+        blockChannels: 2, weights: weights.constant, window: Window(height: 2, width: 2),
+        output: OutputView(output.pointer, Strides(row: length * block, block: length * block)),
+        extent: Extent(blocks: 1, rows: 1, width: length), epilogue: Epilogue(bias: bias.constant)),
       groupOutputs: 2, channels: 0..<block)
     return [output]
   }
@@ -214,7 +212,7 @@ extension GuardPageTests {
       kernels.winogradInput(
         WinogradTiles(form: form, rows: rows, width: length, first: 0, count: tiles),
         InputTransformArguments(
-          input: input.constant, inputStrides: Strides(row: rowStride, block: blockStride),
+          input: InputView(input.constant, Strides(row: rowStride, block: blockStride)),
           blocks: 0..<2, transformed: transformed.pointer,
           transformedStrides: PointStrides(tile: 2 * block, point: tiles * 2 * block)))
       return transformed
@@ -246,13 +244,13 @@ extension GuardPageTests {
         let output = buffers.output(outputBlocks * blockStride)
         let strides = Strides(row: rowStride, block: blockStride)
         var arguments = WinogradOutputArguments(
-          tiles: WinogradTiles(form: form, rows: rows, width: length, first: 0, count: tiles),
-          transformed: transformed.constant,
-          transformedStrides: PointStrides(tile: block, point: tiles * block),
+          transformed: TransformedTiles(
+            WinogradTiles(form: form, rows: rows, width: length, first: 0, count: tiles),
+            transformed.constant, PointStrides(tile: block, point: tiles * block)),
           panels: WinogradPanels(
             weights: weights.constant, channels: block, range: 0..<panels),
-          products: products.pointer, productStride: productStride, output: output.pointer,
-          outputStrides: strides, outputBlocks: outputBlocks,
+          products: PointBuffer(products.pointer, stride: productStride),
+          output: OutputView(output.pointer, strides), outputBlocks: outputBlocks,
           epilogue: Epilogue(
             bias: bias.constant, activation: .relu,
             residual: step == 1 ? residual.constant : nil, residualStrides: strides))
@@ -310,8 +308,8 @@ extension GuardPageTests {
         DenseArguments(
           weights: WeightRows(
             base: UnsafeRawPointer(weights.pointer) + slack, format: format, stride: length),
-          rows: rows, columns: length, input: input.constant, inputStride: length, batch: batch,
-          output: output.pointer, outputStride: rows,
+          rows: rows, columns: length, input: InputView(input.constant, Strides(row: length)),
+          batch: batch, output: OutputView(output.pointer, Strides(row: rows)),
           epilogue: Epilogue(bias: bias.constant, activation: .leaky(0.5))))
       outputs.append(output)
     }
@@ -331,7 +329,7 @@ extension GuardPageTests {
       kernels.unary(
         UnaryArguments(
           function: function, input: input.constant, output: output.pointer, count: length,
-          alpha: 0.5, beta: 0.75))
+          .init(alpha: 0.5, beta: 0.75)))
       return output
     }
   }
@@ -385,8 +383,8 @@ extension GuardPageTests {
             PoolingArguments(
               function: function, rows: PoolingWindows(count: 1, starts: starts, ends: ends),
               columns: PoolingWindows(count: length, starts: starts, ends: ends),
-              input: input.constant, inputRowStride: (length + 2) * block,
-              output: output.pointer, outputRowStride: length * block))
+              input: InputView(input.constant, Strides(row: (length + 2) * block)),
+              output: OutputView(output.pointer, Strides(row: length * block))))
         }
       }
       return output
@@ -432,8 +430,10 @@ extension GuardPageTests {
     let input = buffers.input(blocks * pixels * block)
     let output = buffers.output(blocks * pixels * block)
     kernels.blockedSoftmax(
-      input.constant, blockStride: pixels * block, to: output.pointer,
-      outputBlockStride: pixels * block, pixels: pixels, channels: length)
+      BlockedSoftmax(
+        input: InputView(input.constant, Strides(block: pixels * block)),
+        output: OutputView(output.pointer, Strides(block: pixels * block)), pixels: pixels,
+        channels: length))
     return [output]
   }
 }
@@ -452,9 +452,11 @@ extension GuardPageTests {
         let input = buffers.input(2 * length * channels)
         let output = buffers.output(2 * length * block)
         kernels.block(
-          input.constant, strides, channels: channels, rows: 2, width: length,
-          scale: buffers.input(channels).constant, bias: buffers.input(channels).constant,
-          to: output.pointer, rowStride: length * block)
+          LayoutArguments(
+            input: InputView(input.constant, strides),
+            output: OutputView(output.pointer, Strides(row: length * block)),
+            extent: Extent(blocks: channels, rows: 2, width: length),
+            scale: buffers.input(channels).constant, bias: buffers.input(channels).constant))
         outputs.append(output)
       }
     }
@@ -478,8 +480,10 @@ extension GuardPageTests {
         let input = buffers.input(2 * length * block)
         let output = buffers.output(2 * length * channels)
         kernels.unblock(
-          input.constant, rowStride: length * block, channels: channels, rows: 2, width: length,
-          to: output.pointer, strides)
+          LayoutArguments(
+            input: InputView(input.constant, Strides(row: length * block)),
+            output: OutputView(output.pointer, strides),
+            extent: Extent(blocks: channels, rows: 2, width: length)))
         outputs.append(output)
       }
     }

@@ -19,16 +19,18 @@ import Testing
           let blocked = GuardedBuffer(
             [Float](repeating: 0, count: planes.count), at: edge)
           set.kernels.block(
-            input.constant, Strides(pixel: 1, row: width, block: rows * width),
-            channels: channels, rows: rows, width: width, scale: nil, bias: nil,
-            to: blocked.pointer + planes.origin, rowStride: planes.rowStride)
+            LayoutArguments(
+              input: InputView(input.constant, Strides(pixel: 1, row: width, block: rows * width)),
+              output: OutputView(blocked.pointer + planes.origin, Strides(row: planes.rowStride)),
+              extent: Extent(blocks: channels, rows: rows, width: width)))
           #expect(blocked.values == planes.blocked(x), "\(set) \(channels) x \(rows) x \(width)")
 
           let back = GuardedBuffer(count: x.count, at: edge)
           set.kernels.unblock(
-            blocked.constant + planes.origin, rowStride: planes.rowStride, channels: channels,
-            rows: rows, width: width, to: back.pointer,
-            Strides(pixel: 1, row: width, block: rows * width))
+            LayoutArguments(
+              input: InputView(blocked.constant + planes.origin, Strides(row: planes.rowStride)),
+              output: OutputView(back.pointer, Strides(pixel: 1, row: width, block: rows * width)),
+              extent: Extent(blocks: channels, rows: rows, width: width)))
           #expect(back.values == x, "\(set) \(channels) x \(rows) x \(width)")
         }
       }
@@ -47,8 +49,10 @@ import Testing
       let input = GuardedBuffer(values, at: .end)
       let output = GuardedBuffer(count: planes.count, at: .end)
       set.kernels.block(
-        input.constant + 2, Strides(pixel: 3, row: width * 3, block: -1), channels: 3, rows: rows,
-        width: width, scale: scale, bias: bias, to: output.pointer, rowStride: planes.rowStride)
+        LayoutArguments(
+          input: InputView(input.constant + 2, Strides(pixel: 3, row: width * 3, block: -1)),
+          output: OutputView(output.pointer, Strides(row: planes.rowStride)),
+          extent: Extent(blocks: 3, rows: rows, width: width), scale: scale, bias: bias))
       for y in 0..<rows {
         for x in 0..<width {
           for c in 0..<block {
@@ -69,14 +73,17 @@ import Testing
     let planes = BlockedPlanes(channels: channels, rows: rows, width: width, halo: 0, block: block)
     let blocked = GuardedBuffer(count: planes.count, at: .end)
     set.kernels.block(
-      input.constant, Strides(pixel: channels, row: width * channels, block: 1),
-      channels: channels, rows: rows, width: width, scale: nil, bias: nil, to: blocked.pointer,
-      rowStride: planes.rowStride)
+      LayoutArguments(
+        input: InputView(input.constant, Strides(pixel: channels, row: width * channels, block: 1)),
+        output: OutputView(blocked.pointer, Strides(row: planes.rowStride)),
+        extent: Extent(blocks: channels, rows: rows, width: width)))
     #expect(blocked.values[planes.index(3, 1, 4)] == x[(width + 4) * channels + 3])
     let back = GuardedBuffer(count: x.count, at: .end)
     set.kernels.unblock(
-      blocked.constant, rowStride: planes.rowStride, channels: channels, rows: rows, width: width,
-      to: back.pointer, Strides(pixel: channels, row: width * channels, block: 1))
+      LayoutArguments(
+        input: InputView(blocked.constant, Strides(row: planes.rowStride)),
+        output: OutputView(back.pointer, Strides(pixel: channels, row: width * channels, block: 1)),
+        extent: Extent(blocks: channels, rows: rows, width: width)))
     #expect(back.values == x)
   }
 }

@@ -68,9 +68,9 @@ import Testing
           weights: WeightRows(
             base: UnsafeRawPointer(w.pointer)
               + (front + misaligned + range.lowerBound * columns * elementSize),
-            format: format, stride: columns),
-          rows: range.count, columns: columns, input: x.constant, inputStride: columns,
-          batch: batch, output: y.pointer, outputStride: range.count, epilogue: epilogue))
+            format: format, stride: columns), rows: range.count, columns: columns,
+          input: InputView(x.constant, Strides(row: columns)), batch: batch,
+          output: OutputView(y.pointer, Strides(row: range.count)), epilogue: epilogue))
       return y.values
     }
   }
@@ -138,7 +138,7 @@ import Testing
       set.kernels.dense(
         DenseArguments(
           weights: WeightRows(base: bytes.baseAddress!, format: .float16, stride: 1),
-          rows: halves.count, columns: 1, input: one, output: &found))
+          rows: halves.count, columns: 1, input: InputView(one), output: OutputView(&found)))
     }
     for (half, value) in zip(halves, found) {
       let exact = Float(Float16(bitPattern: half))
@@ -165,7 +165,7 @@ import Testing
         func combine(_ range: Range<Int>, to output: GuardedBuffer) {
           set.kernels.combineRows(
             RowCombination(
-              rows: r.constant + range.lowerBound * stride, stride: stride,
+              rows: InputView(r.constant + range.lowerBound * stride, Strides(row: stride)),
               factors: f.constant + range.lowerBound, count: range.count, columns: columns,
               output: output.pointer, accumulates: range.lowerBound > 0))
         }
@@ -207,13 +207,12 @@ import Testing
         for (source, rowStride, columnStride) in [(matrix, stride, 1), (transpose, 1, depth)] {
           let input = GuardedBuffer(source, at: edge)
           let packed = GuardedBuffer(count: depth * width, at: edge)
+          var layout = WeightLayout(outputChannels: columns, inputChannels: depth)
+          (layout.outputStride, layout.inputStride) = (columnStride, rowStride)
           kernels.packConvolutionWeights(
             PackingArguments(
-              source: UnsafeRawPointer(input.constant),
-              layout: WeightLayout(
-                outputStride: columnStride, inputStride: rowStride, rowStride: 1, columnStride: 1,
-                outputChannels: columns, inputChannels: depth, kernelHeight: 1, kernelWidth: 1),
-              panels: 0..<panels, packed: packed.pointer),
+              source: UnsafeRawPointer(input.constant), layout: layout, panels: 0..<panels,
+              packed: packed.pointer),
             blockChannels: run, panelBlocks: kernels.panelBlocks)
           #expect(packed.values == expected, "\(set) \(depth) × \(columns)")
         }

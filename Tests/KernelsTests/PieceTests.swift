@@ -34,8 +34,8 @@ import Testing
           set.kernels.pieceInput(
             tiles: tiles, blockChannels: blockChannels, rows: rows, width: width,
             InputTransformArguments(
-              input: input.constant,
-              inputStrides: Strides(row: width * blockChannels, block: planeStride),
+              input: InputView(
+                input.constant, Strides(row: width * blockChannels, block: planeStride)),
               blocks: 0..<blocks, transformed: output.pointer,
               transformedStrides: PointStrides(tile: channels, point: tiles * channels)))
           let found = output.values
@@ -70,11 +70,13 @@ import Testing
       for edge in GuardedBuffer.Edge.allCases {
         let output = GuardedBuffer(count: 2 * rows * width * block, at: edge)
         set.kernels.pieceOutput(
-          products: input.constant, pointStride: 2 * tiles * block, blockStride: tiles * block,
-          tiles: tiles, output: output.pointer,
-          outputStrides: Strides(row: width * block, block: rows * width * block),
-          extent: Extent(blocks: 2, rows: rows, width: width),
-          epilogue: Epilogue(bias: biases.constant, activation: .relu))
+          PieceOutput(
+            products: PointBuffer(input.pointer, stride: 2 * tiles * block),
+            blockStride: tiles * block, tiles: tiles,
+            output: OutputView(
+              output.pointer, Strides(row: width * block, block: rows * width * block)),
+            extent: Extent(blocks: 2, rows: rows, width: width),
+            epilogue: Epilogue(bias: biases.constant, activation: .relu)))
         let found = output.values
         for t in 0..<tiles {
           for c in 0..<2 * block {
@@ -110,9 +112,11 @@ import Testing
           Array(products[start..<start + (tiles + pieces - 1) * columns]), at: .end)
         for row in 0..<2 {
           set.kernels.pieceSums(
-            products: values.constant + row * pieces * channels, tileStride: columns,
-            tiles: tiles, pieces: pieces, channels: channels,
-            sums: sums.pointer + point * sumStride, accumulates: row > 0)
+            PieceSums(
+              products: InputView(
+                values.constant + row * pieces * channels, Strides(pixel: columns)),
+              channels: channels, tiles: tiles, pieces: pieces,
+              sums: sums.pointer + point * sumStride, accumulates: row > 0))
         }
         expected[point] = (0..<tiles * channels).map { index in
           let (t, c) = index.quotientAndRemainder(dividingBy: channels)
@@ -125,9 +129,11 @@ import Testing
       let biases = GuardedBuffer(bias, at: .end)
       let output = GuardedBuffer(count: channels * rows * width, at: .end)
       set.kernels.pieceSumOutput(
-        sums: sums.constant, pointStride: sumStride, tiles: tiles, output: output.pointer,
-        outputStrides: Strides(row: width, block: rows * width),
-        extent: Extent(blocks: channels, rows: rows, width: width), bias: biases.constant)
+        PieceOutput(
+          products: PointBuffer(sums.pointer, stride: sumStride), tiles: tiles,
+          output: OutputView(output.pointer, Strides(row: width, block: rows * width)),
+          extent: Extent(blocks: channels, rows: rows, width: width),
+          epilogue: Epilogue(bias: biases.constant)))
       let found = output.values
       for c in 0..<channels {
         for t in 0..<tiles {

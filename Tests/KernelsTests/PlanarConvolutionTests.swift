@@ -49,9 +49,9 @@ import Testing
       let output = GuardedBuffer(count: plain.outputChannels * pixels, at: edge)
       set.kernels.planarConvolution(
         ConvolutionArguments(
-          input: input.constant, inputStrides: source.strides, inputBlocks: plain.inputChannels,
-          weights: weights.constant, window: plain.window, output: output.pointer,
-          outputStrides: Strides(row: plain.outputWidth, block: pixels),
+          input: InputView(input.constant, source.strides), inputBlocks: plain.inputChannels,
+          weights: weights.constant, window: plain.window,
+          output: OutputView(output.pointer, Strides(row: plain.outputWidth, block: pixels)),
           extent: Extent(
             blocks: plain.outputChannels, rows: plain.outputRows, width: plain.outputWidth),
           epilogue: Epilogue(bias: bias.constant)))

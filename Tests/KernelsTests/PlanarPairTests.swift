@@ -77,18 +77,18 @@ import Testing
                 ? zeros : border + x[start..<start + plain.width] + border, at: edge)
           }
           set.kernels.planarPairRows(
-            lines[0].constant, lines[1].constant, lines[2].constant, lines[3].constant,
-            to: prepared.pointer + channel * 4 * width, rowStride: width, count: width,
-            ahead: 2 * plain.width)
+            PlanarPairRows(
+              rows: InlineArray { lines[$0].constant },
+              output: OutputView(prepared.pointer + channel * 4 * width, Strides(row: width)),
+              count: width, ahead: 2 * plain.width))
         }
         let pixels = rows * plain.outputWidth
         let output = GuardedBuffer(count: plain.outputChannels * pixels, at: edge)
         set.kernels.planarPair(
           ConvolutionArguments(
-            input: prepared.constant, inputStrides: Strides(row: width, block: 4 * width),
+            input: InputView(prepared.constant, Strides(row: width, block: 4 * width)),
             inputBlocks: plain.inputChannels, weights: weights.constant, window: plain.window,
-            output: output.pointer,
-            outputStrides: Strides(row: plain.outputWidth, block: pixels),
+            output: OutputView(output.pointer, Strides(row: plain.outputWidth, block: pixels)),
             extent: Extent(blocks: plain.outputChannels, rows: rows, width: plain.outputWidth),
             epilogue: Epilogue(bias: bias.constant)))
         let plane = plain.outputRows * plain.outputWidth

@@ -45,8 +45,8 @@ import Testing
           function: function,
           rows: PoolingWindows(count: y.count, starts: lists[0], ends: lists[1], counts: counts),
           columns: PoolingWindows(count: x.count, starts: lists[2], ends: lists[3], counts: counts),
-          input: input.constant, inputRowStride: source.rowStride, output: output.pointer,
-          outputRowStride: target.rowStride))
+          input: InputView(input.constant, Strides(row: source.rowStride)),
+          output: OutputView(output.pointer, Strides(row: target.rowStride))))
       return target.planar(output.values)
     }
 

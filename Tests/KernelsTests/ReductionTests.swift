@@ -101,8 +101,9 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
         let buffer = GuardedBuffer(x, at: .end)
         set.kernels.softmaxRows(
           SoftmaxRows(
-            scores: buffer.pointer, stride: stride, rows: rows, count: count,
-            mask: strides == nil ? nil : m.constant, maskRow: maskRow, maskColumn: maskColumn))
+            scores: OutputView(buffer.pointer, Strides(row: stride)), rows: rows, count: count,
+            mask: strides == nil
+              ? nil : InputView(m.constant, Strides(pixel: maskColumn, row: maskRow))))
         let found = buffer.values
         for row in 0..<rows {
           let sums = (0..<count).map { index in
@@ -140,8 +141,10 @@ private func plain(_ function: Reduction, _ values: [Float]) -> Double {
       let x = generator.values(channels * pixels, in: -120 ... -100)
       let buffer = GuardedBuffer(planes.blocked(x, padding: 7), at: .end)
       set.kernels.blockedSoftmax(
-        buffer.constant, blockStride: planes.blockStride, to: buffer.pointer,
-        outputBlockStride: planes.blockStride, pixels: pixels, channels: channels)
+        BlockedSoftmax(
+          input: InputView(buffer.constant, Strides(block: planes.blockStride)),
+          output: OutputView(buffer.pointer, Strides(block: planes.blockStride)), pixels: pixels,
+          channels: channels))
       let y = planes.planar(buffer.values)
       for pixel in 0..<pixels {
         let exact = Self.softmax((0..<channels).map { x[$0 * pixels + pixel] })

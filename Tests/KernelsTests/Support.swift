@@ -49,3 +49,83 @@ struct BlockedPlanes {
 extension WeightFormat {
   var isSingle: Bool { if case .float32 = self { true } else { false } }
 }
+
+// Initializers for whatever a test varies.
+
+extension ConvolutionArguments {
+  init(
+    input: InputView, inputBlocks: Int = 1, blockChannels: Int = 1, weights: UnsafePointer<Float>,
+    window: Window = Window(), output: OutputView, extent: Extent, epilogue: Epilogue
+  ) {
+    self.init(input: input, weights: weights, output: output, extent: extent)
+    self.inputBlocks = inputBlocks
+    self.blockChannels = blockChannels
+    self.window = window
+    self.epilogue = epilogue
+  }
+}
+
+extension DenseArguments {
+  init(
+    weights: WeightRows, rows: Int, columns: Int, input: InputView, batch: Int, output: OutputView,
+    epilogue: Epilogue = Epilogue()
+  ) {
+    self.init(weights: weights, rows: rows, columns: columns, input: input, output: output)
+    self.batch = batch
+    self.epilogue = epilogue
+  }
+}
+
+extension WinogradOutputArguments {
+  init(
+    transformed: TransformedTiles, panels: WinogradPanels, products: PointBuffer,
+    output: OutputView, outputBlocks: Int, epilogue: Epilogue
+  ) {
+    self.init(
+      transformed: transformed, panels: panels, products: products, output: output,
+      outputBlocks: outputBlocks)
+    self.epilogue = epilogue
+  }
+}
+
+extension RowCombination {
+  init(
+    rows: InputView, factors: UnsafePointer<Float>, count: Int, columns: Int,
+    output: UnsafeMutablePointer<Float>, accumulates: Bool
+  ) {
+    self.init(rows: rows, factors: factors, count: count, columns: columns, output: output)
+    self.accumulates = accumulates
+  }
+}
+
+extension LayoutArguments {
+  init(
+    input: InputView, output: OutputView, extent: Extent, scale: UnsafePointer<Float>,
+    bias: UnsafePointer<Float>
+  ) {
+    self.init(input: input, output: output, extent: extent)
+    self.scale = scale
+    self.bias = bias
+  }
+}
+
+extension PieceOutput {
+  init(
+    products: PointBuffer, blockStride: Int = 0, tiles: Int, output: OutputView, extent: Extent,
+    epilogue: Epilogue
+  ) {
+    self.init(products: products, tiles: tiles, output: output, extent: extent)
+    self.blockStride = blockStride
+    self.epilogue = epilogue
+  }
+}
+
+extension PieceSums {
+  init(
+    products: InputView, channels: Int, tiles: Int, pieces: Int, sums: UnsafeMutablePointer<Float>,
+    accumulates: Bool
+  ) {
+    self.init(products: products, channels: channels, tiles: tiles, pieces: pieces, sums: sums)
+    self.accumulates = accumulates
+  }
+}

@@ -69,7 +69,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
     kernels.unary(
       UnaryArguments(
         function: function, input: input.constant, output: output.pointer, count: x.count,
-        alpha: alpha, beta: beta, scale: scale, shift: shift))
+        .init(alpha: alpha, beta: beta, scale: scale, shift: shift)))
     return output.values
   }
 
@@ -250,7 +250,7 @@ private func plain(_ function: UnaryFunction, _ x: Double, _ a: Double, _ b: Dou
       set.kernels.unary(
         UnaryArguments(
           function: function, input: input.constant, output: output.pointer, count: x.count,
-          channelAlpha: a.constant, channelBeta: b.constant))
+          .init(channelAlpha: a.constant, channelBeta: b.constant)))
       for (index, y) in output.values.enumerated() {
         let exact = plain(
           function, Double(x[index]), Double(alpha[index % block]), Double(beta[index % block]))

@@ -37,8 +37,8 @@ import Testing
           set.kernels.upsampledInput(
             UpsampledTiles(rows: rows, width: width, first: part.lowerBound, count: part.count),
             InputTransformArguments(
-              input: input.constant,
-              inputStrides: Strides(row: width * block, block: rows * width * block),
+              input: InputView(
+                input.constant, Strides(row: width * block, block: rows * width * block)),
               blocks: 0..<2, transformed: output.pointer + part.lowerBound * 2 * block,
               transformedStrides: PointStrides(tile: 2 * block, point: count * 2 * block)))
         }
@@ -74,10 +74,11 @@ import Testing
         let output = GuardedBuffer(count: 4 * rows * width * block, at: edge)
         for phase in 0..<4 {
           set.kernels.upsampledOutput(
-            UpsampledTiles(rows: rows, width: width, first: 0, count: count), phaseY: phase / 2,
-            phaseX: phase % 2, products: input.constant, pointStride: count * block,
-            output: output.pointer, outputRowStride: 2 * width * block,
-            epilogue: Epilogue(bias: biases.constant, activation: .relu))
+            UpsampledOutput(
+              tiles: UpsampledTiles(rows: rows, width: width, first: 0, count: count), phase: phase,
+              products: PointBuffer(input.pointer, stride: count * block),
+              output: OutputView(output.pointer, Strides(row: 2 * width * block)),
+              epilogue: Epilogue(bias: biases.constant, activation: .relu)))
         }
         let found = output.values
         for t in 0..<count {

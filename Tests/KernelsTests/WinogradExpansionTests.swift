@@ -48,9 +48,11 @@ import Testing
         let packed = GuardedBuffer(count: (points - 1) * pointStride + channels * width, at: .end)
         set.kernels.expandWinogradWeights(
           WinogradExpansionArguments(
-            form: form, codes: first.assumingMemoryBound(to: UInt8.self), values: codeValues,
-            inputChannels: inputs, channels: channels, width: width, packed: packed.pointer,
-            pointStride: pointStride))
+            form: form,
+            panel: CodePanel(
+              codes: first.assumingMemoryBound(to: UInt8.self), values: codeValues,
+              inputChannels: inputs, width: width), channels: channels,
+            packed: PointBuffer(packed.pointer, stride: pointStride)))
         let found = packed.values
         var worst = 0.0
         for channel in 0..<channels {

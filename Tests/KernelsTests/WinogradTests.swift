@@ -56,9 +56,8 @@ import Testing
         form: form, rows: form.vertical.outputs, width: form.horizontal.outputs, first: 0,
         count: 1),
       InputTransformArguments(
-        input: input.constant, inputStrides: Strides(row: columns * block), blocks: 0..<1,
-        transformed: output.pointer,
-        transformedStrides: PointStrides(tile: block, point: block)))
+        input: InputView(input.constant, Strides(row: columns * block)), blocks: 0..<1,
+        transformed: output.pointer, transformedStrides: PointStrides(tile: block, point: block)))
     for lane in 0..<block {
       let d = (0..<rows).map { y in
         (0..<columns).map { x in Fraction(Int(values[(y * columns + x) * block + lane])) }
@@ -200,7 +199,7 @@ import Testing
         kernels.winogradInput(
           tiles,
           InputTransformArguments(
-            input: x.constant, inputStrides: source.strides, blocks: block..<block + 1,
+            input: InputView(x.constant, source.strides), blocks: block..<block + 1,
             transformed: transformed.pointer, transformedStrides: strides))
       }
       let stride = count * run.panelsAtOnce * kernels.panelBlocks * block
@@ -208,11 +207,12 @@ import Testing
       var epilogue = run.epilogue
       epilogue.bias = b.constant
       var arguments = WinogradOutputArguments(
-        tiles: tiles, transformed: transformed.constant, transformedStrides: strides,
+        transformed: TransformedTiles(tiles, transformed.constant, strides),
         panels: WinogradPanels(
           weights: w.constant, channels: channels, range: 0..<panels, atOnce: run.panelsAtOnce),
-        products: products.pointer, productStride: stride, output: y.pointer,
-        outputStrides: target.strides, outputBlocks: target.blocks, epilogue: epilogue)
+        products: PointBuffer(products.pointer, stride: stride),
+        output: OutputView(y.pointer, target.strides), outputBlocks: target.blocks,
+        epilogue: epilogue)
       arguments.poolsMaximum = run.poolsMaximum
       kernels.winogradOutput(arguments)
       first += count

@@ -19,7 +19,7 @@ enum HostFunctions {
         subtract: { HostFunctions.combine(.subtract, $0, $1, $2, $3) },
         multiply: { HostFunctions.combine(.multiply, $0, $1, $2, $3) },
         divide: { HostFunctions.combine(.divide, $0, $1, $2, $3) },
-        scale_add: { HostFunctions.unary(.linear, $0, $3, $4, alpha: $1, beta: $2) },
+        scale_add: { HostFunctions.unary(.linear, $0, $3, $4, .init(alpha: $1, beta: $2)) },
         sum: { HostFunctions.sum(.sum, $0, $1) },
         sum_of_squares: { HostFunctions.sum(.sumOfSquares, $0, $1) },
         exponential_minus_one: { HostFunctions.unary(.expm1, $0, $1, $2) },
@@ -33,7 +33,7 @@ enum HostFunctions {
         hyperbolic_sine: { HostFunctions.unary(.sinh, $0, $1, $2) },
         hyperbolic_cosine: { HostFunctions.unary(.cosh, $0, $1, $2) },
         power: { HostFunctions.combine(.power, $0, $1, $2, $3) },
-        power_of_one: { HostFunctions.unary(.power, $0, $2, $3, alpha: $1) }))
+        power_of_one: { HostFunctions.unary(.power, $0, $2, $3, .init(alpha: $1)) }))
     return UnsafePointer(table)
   }()
 
@@ -41,12 +41,10 @@ enum HostFunctions {
 
   private static func unary(
     _ function: UnaryFunction, _ x: UnsafePointer<Float>?, _ y: UnsafeMutablePointer<Float>?,
-    _ count: Int, alpha: Float = 0, beta: Float = 0
+    _ count: Int, _ parameters: UnaryParameters = UnaryParameters()
   ) {
     guard let x, let y, count > 0 else { return }
-    kernels.unary(
-      UnaryArguments(
-        function: function, input: x, output: y, count: count, alpha: alpha, beta: beta))
+    kernels.unary(UnaryArguments(function: function, input: x, output: y, count: count, parameters))
   }
 
   private static func sum(

@@ -104,12 +104,13 @@ struct ConvolutionOperation: NodeOperation {
   func makePlan(
     inputBlock: Int, tiles: Tiles = .none, _ context: StepContext
   ) throws -> DirectPlan {
-    try DirectPlan(
-      weights, weights.view(window, context.kernels),
-      groupStride: weights.groupOutputs * weights.groupInputs * window.kernel[0]
-        * window.kernel[1],
-      stride: window.stride, dilation: window.dilation, inputBlock: inputBlock,
-      tiles: tiles, context: context)
+    var taps = Window(strideY: window.stride[0], strideX: window.stride[1])
+    (taps.dilationY, taps.dilationX) = (window.dilation[0], window.dilation[1])
+    var plan = try DirectPlan(
+      weights, weights.view(window, context.kernels), taps, inputBlock: inputBlock,
+      context: context)
+    plan.tiles = tiles
+    return plan
   }
 
   func scratchFloats(_ context: StepContext) throws -> Int {
@@ -146,10 +147,10 @@ struct ConvolutionOperation: NodeOperation {
     let residual = hasResidual ? context.inputs[1].layout : nil
     switch work(context) {
     case .winograd(let schedule):
-      let plan = try WinogradPlan(
-        weights, window: window, schedule: schedule, poolsMaximum: poolsMaximum,
-        residual: residual, context: context)
-      return { run in plan.run(buffers(run), run.pool) }
+      var plan = try WinogradPlan(
+        weights, window: window, schedule: schedule, residual: residual, context: context)
+      plan.poolsMaximum = poolsMaximum
+      return { [plan] run in plan.run(buffers(run), run.pool) }
     case .direct: return try makeDirectStep(context)
     }
   }
@@ -170,9 +171,7 @@ struct ConvolutionOperation: NodeOperation {
       && window.start == [0, 0] && from.hasContiguousPlanes
       && to.hasContiguousPlanes && (residual?.layout.hasContiguousPlanes ?? true)
       && residual?.layout.shape ?? to.shape == to.shape
-    let units = ConvolutionUnits(
-      plan, from: from, to: to, window: window, isFlat: isFlat, tile: context.kernels.pixelTile,
-      threads: context.threadCount)
+    let units = ConvolutionUnits(plan, window, isFlat: isFlat, context)
     let start = window.origin(in: from)
     let stride = window.stride
     let clearsLanes = path == .general && to.hasEmptyLanes
@@ -187,13 +186,14 @@ struct ConvolutionOperation: NodeOperation {
         let rowOffset = isFlat ? 0 : unit.rows.lowerBound
         let pixelOffset = isFlat ? unit.rows.lowerBound : 0
         var rows = DirectPlan.Rows(
-          input: source + start + unit.image * from.imageStride
-            + rowOffset * stride[0] * from.rowStride + pixelOffset * from.pixelStride,
-          inputStrides: from.strides,
+          input: InputView(
+            source + start + unit.image * from.imageStride
+              + rowOffset * stride[0] * from.rowStride + pixelOffset * from.pixelStride,
+            from.strides),
           isInputNear: isEasyToFollow || units.rereadsInput && unit.panels.lowerBound > 0,
-          output: target + to.origin + unit.image * to.imageStride + rowOffset * to.rowStride
-            + pixelOffset * to.pixelStride,
-          outputStrides: to.strides, count: isFlat ? 1 : unit.rows.count,
+          output: OutputView(
+            target + to.origin + unit.image * to.imageStride + rowOffset * to.rowStride
+              + pixelOffset * to.pixelStride, to.strides), count: isFlat ? 1 : unit.rows.count,
           width: isFlat ? unit.rows.count : to.shape.width)
         if let residual, let added {
           let layout = residual.layout

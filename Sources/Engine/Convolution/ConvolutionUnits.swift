@@ -23,10 +23,9 @@ struct ConvolutionUnits: Sendable {
   /// Whether each panel after the first reads the input that the previous one has just read.
   var rereadsInput: Bool { cut.panelsInner || cut.bands == 1 }
 
-  init(
-    _ plan: DirectPlan, from: BlobLayout, to: BlobLayout, window: WindowGeometry,
-    isFlat: Bool, tile: Int, threads: Int
-  ) {
+  init(_ plan: DirectPlan, _ window: WindowGeometry, isFlat: Bool, _ context: StepContext) {
+    let (from, to) = (context.inputs[0].layout, context.outputs[0].layout)
+    let (tile, threads) = (context.kernels.pixelTile, context.threadCount)
     images = to.shape.images
     panels = plan.panels
     length = isFlat ? to.shape.area : to.shape.height

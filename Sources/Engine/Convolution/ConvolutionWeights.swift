@@ -27,14 +27,10 @@ struct ConvolutionWeights: Sendable {
   }
 
   func view(_ window: WindowGeometry, _ bytes: Bytes) -> WeightView {
-    let area = window.kernel[0] * window.kernel[1]
-    return WeightView(
-      bytes: bytes,
-      layout: WeightLayout(
-        outputStride: groupInputs * area, inputStride: area,
-        rowStride: window.kernel[1], columnStride: 1, outputChannels: groupOutputs,
-        inputChannels: groupInputs, kernelHeight: window.kernel[0],
-        kernelWidth: window.kernel[1]))
+    let layout = WeightLayout(
+      outputChannels: groupOutputs, inputChannels: groupInputs, kernelHeight: window.kernel[0],
+      kernelWidth: window.kernel[1])
+    return WeightView(bytes: bytes, layout: layout, groupStride: groupOutputs * layout.outputStride)
   }
 
   /// Applies y ← factor · y + offset, with one pair per output channel.

@@ -38,7 +38,7 @@ struct DirectPlan: Sendable {
   private let inputBlockChannels: Int
   private let packed: Constant
   private let epilogue: FusedEpilogue
-  let tiles: Tiles
+  var tiles = Tiles.none
 
   /// Output channel blocks per group (of all groups for depthwise and general).
   let groupBlocks: Int
@@ -48,14 +48,12 @@ struct DirectPlan: Sendable {
   /// The addresses for the rows of one call.
   struct Rows {
     /// Tap (0, 0) of the first output pixel, channel 0.
-    var input: UnsafePointer<Float>
-    var inputStrides: Strides
+    var input: InputView
     /// Whether the first panel's input has just been read or written.
     var isInputNear = false
-    /// The first output pixel, channel 0.
-    var output: UnsafeMutablePointer<Float>
-    /// Only `direct` supports a pixel stride other than the channel block.
-    var outputStrides: Strides
+    /// The first output pixel, channel 0. Only `direct` supports a pixel stride other than the
+    /// channel block.
+    var output: OutputView
     var count: Int
     var width: Int
     var residual: UnsafePointer<Float>?
@@ -79,19 +77,18 @@ struct DirectPlan: Sendable {
 
   /// - Parameters:
   ///   - view: the first group's weights.
-  ///   - groupStride: floats from one group's weights to the next's.
+  ///   - window: strides and dilations; the taps are those of the weights.
   ///   - inputBlock: the block of the input's layout.
   init(
-    _ weights: ConvolutionWeights, _ view: WeightView, groupStride: Int, stride: [Int],
-    dilation: [Int], inputBlock: Int, tiles: Tiles = .none, context: StepContext
+    _ weights: ConvolutionWeights, _ view: WeightView, _ window: Window, inputBlock: Int,
+    context: StepContext
   ) throws {
     path = weights.path(block: context.channelBlock)
-    self.tiles = tiles
     groups = weights.groups
     self.view = view.withoutBytes
-    window = Window(
-      height: view.kernelHeight, width: view.kernelWidth, strideY: stride[0], strideX: stride[1],
-      dilationY: dilation[0], dilationX: dilation[1])
+    var taps = window
+    (taps.height, taps.width) = (view.kernelHeight, view.kernelWidth)
+    self.window = taps
     block = context.channelBlock
     panelBlocks = context.kernels.panelBlocks
     kernels = context.kernels
@@ -102,9 +99,7 @@ struct DirectPlan: Sendable {
     groupFloats = path == .direct ? floats / groups : floats
     groupBlocks = ((path == .direct ? view.outputChannels : channels) + block - 1) / block
     groupInputBlocks = (view.inputChannels + inputBlock - 1) / inputBlock
-    packed = try Self.pack(
-      view, groups: groups, groupStride: groupStride, path: path, floats: floats,
-      inputBlock: inputBlock, scale: weights.scale, context: context)
+    packed = try Self.pack(weights, view, floats: floats, inputBlock: inputBlock, context)
     epilogue = try FusedEpilogue(
       bias: weights.bias, weights.activation, channels: (channels + block - 1) / block * block)
   }
@@ -127,15 +122,15 @@ struct DirectPlan: Sendable {
       let first = range.lowerBound
       kernels.depthwiseConvolution(
         arguments(
-          rows, inputBlock: first, inputBlocks: 1, blockChannels: 1,
+          rows, inputBlocks: first..<first + 1, blockChannels: 1,
           weights: packed.pointer + first * window.taps * block,
           outputBlocks: first..<range.upperBound))
     case .general:
       let channels = view.outputChannels * groups
       kernels.generalConvolution(
         arguments(
-          rows, inputBlock: 0, inputBlocks: 1, blockChannels: view.inputChannels,
-          weights: packed.pointer, outputBlocks: 0..<range.upperBound),
+          rows, inputBlocks: 0..<1, blockChannels: view.inputChannels, weights: packed.pointer,
+          outputBlocks: 0..<range.upperBound),
         groupOutputs: view.outputChannels,
         channels: range.lowerBound * block..<min(channels, range.upperBound * block))
     }
@@ -152,7 +147,7 @@ struct DirectPlan: Sendable {
       let blockFloats = block * window.taps * inputBlockChannels * groupInputBlocks
       kernels.convolution(
         arguments(
-          rows, inputBlock: group * groupInputBlocks, inputBlocks: groupInputBlocks,
+          rows, inputBlocks: group * groupInputBlocks..<(group + 1) * groupInputBlocks,
           blockChannels: inputBlockChannels,
           weights: packed.pointer + group * groupFloats + first * panelBlocks * blockFloats,
           outputBlocks: firstBlock..<firstBlock + blocks))
@@ -161,7 +156,7 @@ struct DirectPlan: Sendable {
   }
 
   private func arguments(
-    _ rows: Rows, inputBlock: Int, inputBlocks: Int, blockChannels: Int,
+    _ rows: Rows, inputBlocks: Range<Int>, blockChannels: Int,
     weights: UnsafePointer<Float>, outputBlocks: Range<Int>
   ) -> ConvolutionArguments {
     let first = outputBlocks.lowerBound
@@ -169,11 +164,14 @@ struct DirectPlan: Sendable {
     epilogue.residual = rows.residual.map { $0 + first * rows.residualStrides.block }
     epilogue.residualStrides = rows.residualStrides
     var arguments = ConvolutionArguments(
-      input: rows.input + inputBlock * rows.inputStrides.block, inputStrides: rows.inputStrides,
-      inputBlocks: inputBlocks, blockChannels: blockChannels, weights: weights, window: window,
-      output: rows.output + first * rows.outputStrides.block, outputStrides: rows.outputStrides,
-      extent: Extent(blocks: outputBlocks.count, rows: rows.count, width: rows.width),
-      epilogue: epilogue)
+      input: rows.input, weights: weights, output: rows.output,
+      extent: Extent(blocks: outputBlocks.count, rows: rows.count, width: rows.width))
+    arguments.input.base += inputBlocks.lowerBound * rows.input.strides.block
+    arguments.inputBlocks = inputBlocks.count
+    arguments.blockChannels = blockChannels
+    arguments.window = window
+    arguments.output.base += first * rows.output.strides.block
+    arguments.epilogue = epilogue
     arguments.isInputNear = rows.isInputNear
     arguments.tiles = tiles
     return arguments
@@ -184,13 +182,14 @@ struct DirectPlan: Sendable {
 
 extension DirectPlan {
   private static func pack(
-    _ view: WeightView, groups: Int, groupStride: Int, path: ConvolutionPath, floats: Int,
-    inputBlock: Int, scale: [Float]?, context: StepContext
+    _ weights: ConvolutionWeights, _ view: WeightView, floats: Int, inputBlock: Int,
+    _ context: StepContext
   ) throws -> Constant {
     let block = context.channelBlock
+    let (groups, path, scale) = (weights.groups, weights.path(block: block), weights.scale)
     if path == .general {
       var values: [Float] = []
-      for group in 0..<groups { values += view.group(group, stride: groupStride).rowMajor() }
+      for group in 0..<groups { values += view.group(group).rowMajor() }
       if let scale {
         let perChannel = view.count / view.outputChannels
         for index in values.indices { values[index] *= scale[index / perChannel] }
@@ -206,7 +205,7 @@ extension DirectPlan {
         // Packs all groups as the output channels of one.
         var all = view
         all.outputChannels = groups
-        all.outputStride = groupStride
+        all.outputStride = view.groupStride
         let blocks = (groups + block - 1) / block
         context.pool.forEach(blocks) { panel in
           kernels.packConvolutionWeights(
@@ -231,8 +230,7 @@ extension DirectPlan {
         let panel = unit % panels
         let packed = target.pointer + group * groupFloats
         kernels.packConvolutionWeights(
-          view.group(group, stride: groupStride).packingArguments(
-            base, panels: panel..<panel + 1, packed: packed),
+          view.group(group).packingArguments(base, panels: panel..<panel + 1, packed: packed),
           blockChannels: inputBlock, panelBlocks: panelBlocks)
         scaleRows(
           packed + panel * panelBlocks * block * rows, rows: rows,

@@ -30,9 +30,10 @@ struct PanelCodes: Sendable {
   ///   - factors: one per output channel, from a later layer.
   init?(
     _ weights: CompressedWeights, _ shape: (outputs: Int, inputs: Int), factors: [Float]?,
-    _ geometry: ConvolutionGeometry, _ form: WinogradForm, panelChannels: Int,
-    _ context: StepContext
+    _ schedule: WinogradSchedule, _ context: StepContext
   ) throws {
+    let (geometry, form, panelChannels) =
+      (schedule.geometry, schedule.form, schedule.panelChannels)
     guard let rows = weights.rowCodes(shape.outputs) else { return nil }
     self.form = form
     inputs = shape.inputs
@@ -69,10 +70,7 @@ struct PanelCodes: Sendable {
   }
 
   /// Writes the transformed weights of a panel.
-  func expand(
-    panel: Int, to packed: UnsafeMutablePointer<Float>, pointStride: Int,
-    _ kernels: any KernelTable.Type
-  ) {
+  func expand(panel: Int, to packed: PointBuffer, _ kernels: any KernelTable.Type) {
     let first = panel * panelChannels
     let used: PanelValues =
       switch values {
@@ -84,9 +82,10 @@ struct PanelCodes: Sendable {
     kernels.expandWinogradWeights(
       WinogradExpansionArguments(
         form: form,
-        codes: UnsafePointer(codes.pointer.assumingMemoryBound(to: UInt8.self))
-          + first * form.taps * inputs,
-        values: used, inputChannels: inputs, channels: channels,
-        width: min(panelChannels, outputs - first), packed: packed, pointStride: pointStride))
+        panel: CodePanel(
+          codes: UnsafePointer(codes.pointer.assumingMemoryBound(to: UInt8.self))
+            + first * form.taps * inputs,
+          values: used, inputChannels: inputs, width: min(panelChannels, outputs - first)),
+        channels: channels, packed: packed))
   }
 }

@@ -47,12 +47,11 @@ struct PieceConvolutionOperation: NodeOperation {
     let kernels = context.kernels
     let schedule = schedule(context)
     let grid = schedule.grid
-    let (view, pointStride) = try PieceWeights.transformed(
+    let view = try PieceWeights.transformed(
       weights.view(window, kernels), scale: weights.scale, grid: grid)
     let channels = schedule.channels
     let packed = try PointWeights.packed(
-      view, points: Pieces.points, pointStride: pointStride, blockChannels: channels,
-      context: context)
+      view, points: Pieces.points, blockChannels: channels, context: context)
     let pointFloats = PointWeights.packedFloats(
       view, blockChannels: channels, block: context.channelBlock)
     let fused = try FusedEpilogue(
@@ -78,33 +77,38 @@ struct PieceConvolutionOperation: NodeOperation {
               rows: to.shape.height + kernel[0] - 1 - y,
               width: to.shape.width + kernel[1] - 1 - x,
               InputTransformArguments(
-                input: source + unit.image * from.imageStride + y * from.rowStride + x * from.block,
-                inputStrides: from.strides, blocks: 0..<from.channelBlocks,
+                input: InputView(
+                  source + unit.image * from.imageStride + y * from.rowStride + x * from.block,
+                  from.strides), blocks: 0..<from.channelBlocks,
                 transformed: transformed + row * schedule.rowStride,
                 transformedStrides: PointStrides(tile: channels, point: schedule.pointStride)))
           }
           for row in 0..<unit.rows.count {
             for point in 0..<Pieces.points {
-              kernels.convolution(
-                ConvolutionArguments(
-                  input: transformed + point * schedule.pointStride + row * schedule.rowStride,
-                  inputStrides: Strides(pixel: channels, row: schedule.rowStride),
-                  blockChannels: channels, weights: packed.pointer + point * pointFloats,
-                  window: Window(height: grid.down, width: grid.across),
-                  output: products + point * schedule.productPointStride,
-                  outputStrides: Strides(pixel: to.block, block: tiles * to.block),
-                  extent: Extent(blocks: to.channelBlocks, rows: 1, width: tiles)))
+              var arguments = ConvolutionArguments(
+                input: InputView(
+                  transformed + point * schedule.pointStride + row * schedule.rowStride,
+                  Strides(pixel: channels, row: schedule.rowStride)),
+                weights: packed.pointer + point * pointFloats,
+                output: OutputView(
+                  products + point * schedule.productPointStride,
+                  Strides(pixel: to.block, block: tiles * to.block)),
+                extent: Extent(blocks: to.channelBlocks, rows: 1, width: tiles))
+              arguments.blockChannels = channels
+              arguments.window = Window(height: grid.down, width: grid.across)
+              kernels.convolution(arguments)
             }
             let (y, x) = (3 * (unit.rows.lowerBound + row), 3 * unit.columns.lowerBound)
-            kernels.pieceOutput(
-              products: products, pointStride: schedule.productPointStride,
-              blockStride: tiles * to.block, tiles: tiles,
-              output: target + to.origin + unit.image * to.imageStride + y * to.rowStride
-                + x * to.block,
-              outputStrides: to.strides,
+            var results = PieceOutput(
+              products: PointBuffer(products, stride: schedule.productPointStride), tiles: tiles,
+              output: OutputView(
+                target + to.origin + unit.image * to.imageStride + y * to.rowStride + x * to.block,
+                to.strides),
               extent: Extent(
-                blocks: to.channelBlocks, rows: to.shape.height - y, width: to.shape.width - x),
-              epilogue: epilogue)
+                blocks: to.channelBlocks, rows: to.shape.height - y, width: to.shape.width - x))
+            results.blockStride = tiles * to.block
+            results.epilogue = epilogue
+            kernels.pieceOutput(results)
           }
         }
       }

@@ -43,16 +43,15 @@ struct PieceSumConvolutionOperation: NodeOperation {
     let grid = schedule.grid
     let outputs = weights.outputs
     let channels = from.channelBlocks * from.block
-    var (view, pointStride) = try PieceWeights.transformed(
+    var view = try PieceWeights.transformed(
       weights.view(window, kernels), scale: weights.scale, grid: grid,
       padding: Pieces.sumChannels - outputs)
     // The output channels of all pieces, side by side.
-    view.outputChannels = pointStride / view.inputChannels
+    view.outputChannels = view.groupStride / view.inputChannels
     view.kernelHeight = 1
     view.kernelWidth = 1
     let packed = try PointWeights.packed(
-      view, points: Pieces.points, pointStride: pointStride, blockChannels: channels,
-      context: context)
+      view, points: Pieces.points, blockChannels: channels, context: context)
     let pointFloats = PointWeights.packedFloats(
       view, blockChannels: channels, block: context.channelBlock)
     let bias = try Constant(
@@ -79,28 +78,30 @@ struct PieceSumConvolutionOperation: NodeOperation {
               rows: to.shape.height + kernel[0] - 1 - 3 * row,
               width: to.shape.width + kernel[1] - 1 - x,
               InputTransformArguments(
-                input: source + unit.image * from.imageStride + 3 * row * from.rowStride
-                  + x * from.block,
-                inputStrides: from.strides, blocks: 0..<from.channelBlocks,
+                input: InputView(
+                  source + unit.image * from.imageStride + 3 * row * from.rowStride
+                    + x * from.block, from.strides), blocks: 0..<from.channelBlocks,
                 transformed: transformed,
                 transformedStrides: PointStrides(tile: channels, point: schedule.pointStride)))
             for point in 0..<Pieces.points {
-              kernels.convolution(
-                ConvolutionArguments(
-                  input: transformed + point * schedule.pointStride,
-                  inputStrides: Strides(pixel: channels), blockChannels: channels,
-                  weights: packed.pointer + point * pointFloats, output: products,
-                  outputStrides: Strides(pixel: schedule.columns, block: block),
-                  extent: Extent(
-                    blocks: schedule.columns / block, rows: 1, width: tiles + grid.across - 1)))
+              var arguments = ConvolutionArguments(
+                input: InputView(
+                  transformed + point * schedule.pointStride, Strides(pixel: channels)),
+                weights: packed.pointer + point * pointFloats,
+                output: OutputView(products, Strides(pixel: schedule.columns, block: block)),
+                extent: Extent(
+                  blocks: schedule.columns / block, rows: 1, width: tiles + grid.across - 1))
+              arguments.blockChannels = channels
+              kernels.convolution(arguments)
               for piece in 0..<grid.down where unit.rows.contains(row - piece) {
-                kernels.pieceSums(
-                  products: products + piece * grid.across * outputs,
-                  tileStride: schedule.columns, tiles: tiles, pieces: grid.across,
-                  channels: outputs,
+                var pieces = PieceSums(
+                  products: InputView(
+                    products + piece * grid.across * outputs, Strides(pixel: schedule.columns)),
+                  channels: outputs, tiles: tiles, pieces: grid.across,
                   sums: sums
-                    + ((row - piece) % grid.down * Pieces.points + point) * schedule.sumStride,
-                  accumulates: piece > 0)
+                    + ((row - piece) % grid.down * Pieces.points + point) * schedule.sumStride)
+                pieces.accumulates = piece > 0
+                kernels.pieceSums(pieces)
               }
             }
             let done = row - (grid.down - 1)
@@ -108,11 +109,14 @@ struct PieceSumConvolutionOperation: NodeOperation {
             let corner = target + unit.image * to.imageStride + 3 * done * to.rowStride + x
             let rows = min(3, to.shape.height - 3 * done)
             let width = min(3 * tiles, to.shape.width - x)
-            kernels.pieceSumOutput(
-              sums: sums + done % grid.down * Pieces.points * schedule.sumStride,
-              pointStride: schedule.sumStride, tiles: tiles, output: corner,
-              outputStrides: to.strides,
-              extent: Extent(blocks: outputs, rows: rows, width: width), bias: bias.pointer)
+            var results = PieceOutput(
+              products: PointBuffer(
+                sums + done % grid.down * Pieces.points * schedule.sumStride,
+                stride: schedule.sumStride), tiles: tiles,
+              output: OutputView(corner, to.strides),
+              extent: Extent(blocks: outputs, rows: rows, width: width))
+            results.epilogue.bias = bias.pointer
+            kernels.pieceSumOutput(results)
             for y in 0..<rows {
               functions.apply(
                 corner + y * to.rowStride, count: width, channels: outputs,

@@ -26,11 +26,11 @@ enum PieceWeights {
     [0, 0, 1],
   ]
 
-  /// `G g Gᵀ` as `[point][piece][output][input]`, computed in double precision and rounded once.
+  /// `G g Gᵀ`, with points as groups, as `[point][piece][output][input]`, computed in double precision and rounded once.
   /// Each point ends with `padding` outputs of zero.
   static func transformed(
     _ view: WeightView, scale: [Float]?, grid: PieceGrid, padding: Int = 0
-  ) -> (view: WeightView, pointStride: Int) {
+  ) -> WeightView {
     let (outputs, inputs) = (view.outputChannels, view.inputChannels)
     let pieceStride = outputs * inputs
     let pointStride = (grid.count * outputs + padding) * inputs
@@ -64,13 +64,12 @@ enum PieceWeights {
         }
       }
     }
-    let result = WeightView(
-      bytes: Bytes(values),
-      layout: WeightLayout(
-        outputStride: inputs, inputStride: 1,
-        rowStride: grid.across * pieceStride, columnStride: pieceStride, outputChannels: outputs,
-        inputChannels: inputs, kernelHeight: grid.down, kernelWidth: grid.across))
-    return (result, pointStride)
+    var layout = WeightLayout(
+      outputChannels: outputs, inputChannels: inputs, kernelHeight: grid.down,
+      kernelWidth: grid.across)
+    (layout.outputStride, layout.inputStride) = (inputs, 1)
+    (layout.rowStride, layout.columnStride) = (grid.across * pieceStride, pieceStride)
+    return WeightView(bytes: Bytes(values), layout: layout, groupStride: pointStride)
   }
 }
 
@@ -85,7 +84,7 @@ enum PointWeights {
 
   /// The weights of all points, packed for `convolution`, one point after the other.
   static func packed(
-    _ view: WeightView, points: Int, pointStride: Int, blockChannels: Int, context: StepContext
+    _ view: WeightView, points: Int, blockChannels: Int, context: StepContext
   ) throws -> Constant {
     let block = context.channelBlock
     let floats = packedFloats(view, blockChannels: blockChannels, block: block)
@@ -96,7 +95,7 @@ enum PointWeights {
       guard let base = bytes.baseAddress else { return }
       context.pool.forEach(points) { point in
         context.kernels.packConvolutionWeights(
-          view.group(point, stride: pointStride).packingArguments(
+          view.group(point).packingArguments(
             base, panels: 0..<panels, packed: target.pointer + point * floats),
           blockChannels: blockChannels, panelBlocks: context.kernels.panelBlocks)
       }

@@ -59,7 +59,7 @@ struct PlanarConvolutionOperation: NodeOperation {
     let kernels = context.kernels
     let outputs = weights.outputs
     let planarRows = planarRows(context)
-    let packed = try Constant(try planarRows.packed(weights, kernels))
+    let packed = try Constant(try planarRows.packed(weights))
     let bias = try Constant(weights.bias ?? [Float](repeating: 0, count: outputs))
     let zeros = try Constant([Float](repeating: 0, count: from.shape.width))
     let functions = RowFunctions(functions, kernels)
@@ -84,8 +84,7 @@ struct PlanarConvolutionOperation: NodeOperation {
           for first in stride(from: band * Self.bandRows, to: end, by: planarRows.preparedRows) {
             let part = first..<min(end, first + planarRows.preparedRows)
             planarRows.prepare(
-              part, source + image * from.imageStride, from, zeros: zeros.pointer, prepared, kernels
-            )
+              part, source + image * from.imageStride, from, zeros: zeros.pointer, prepared)
             for row in stride(from: first, to: part.upperBound, by: planarRows.rowsAtOnce) {
               let count = min(planarRows.rowsAtOnce, part.upperBound - row)
               let result =
@@ -93,8 +92,9 @@ struct PlanarConvolutionOperation: NodeOperation {
               let rowStride = isAveraged ? rowFloats : to.rowStride
               let planeStride = isAveraged ? width : to.planeStride
               planarRows.convolve(
-                prepared, row: row - first, rows: count, weights: packed.pointer,
-                bias: bias.pointer, result, rowStride: rowStride, planeStride: planeStride, kernels)
+                prepared, row - first..<row - first + count, weights: packed.pointer,
+                bias: bias.pointer,
+                to: OutputView(result, Strides(row: rowStride, block: planeStride)))
               for line in 0..<count {
                 let row = result + line * rowStride
                 if isAveraged {

@@ -18,6 +18,7 @@ struct PlanarRows: Sendable {
   private let inputs: Int
   private let outputs: Int
   private let window: WindowGeometry
+  private let kernels: any KernelTable.Type
 
   init(
     _ weights: ConvolutionWeights, _ window: WindowGeometry, width: Int,
@@ -36,6 +37,7 @@ struct PlanarRows: Sendable {
     inputs = weights.inputs
     outputs = weights.outputs
     self.window = window
+    self.kernels = kernels
   }
 
   private var isPaired: Bool { rowsAtOnce == 2 }
@@ -45,7 +47,7 @@ struct PlanarRows: Sendable {
 
   /// Packs weights for the kernel: per group of outputs, tap by tap, with the outputs of a tap
   /// adjacent.
-  func packed(_ weights: ConvolutionWeights, _ kernels: any KernelTable.Type) throws -> [Float] {
+  func packed(_ weights: ConvolutionWeights) throws -> [Float] {
     let group = kernels.planarGroup(outputs)
     let values = try weights.view(window, kernels).rowMajor()
     let size = values.count / outputs
@@ -87,8 +89,7 @@ struct PlanarRows: Sendable {
   /// Prepares the input of `rows` of the result; `zeros` are the rows above and below the planes.
   func prepare(
     _ rows: Range<Int>, _ image: UnsafePointer<Float>, _ layout: BlobLayout,
-    zeros: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>,
-    _ kernels: any KernelTable.Type
+    zeros: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>
   ) {
     let (top, left) = (window.start[0], window.start[1])
     let used = min(layout.shape.width, width - left)
@@ -102,8 +103,10 @@ struct PlanarRows: Sendable {
       if isPaired {
         let y = rows.lowerBound - top
         kernels.planarPairRows(
-          line(channel, y), line(channel, y + 1), line(channel, y + 2), line(channel, y + 3),
-          to: first + left, rowStride: preparedStride, count: used, ahead: 2 * layout.rowStride)
+          PlanarPairRows(
+            rows: InlineArray { line(channel, y + $0) },
+            output: OutputView(first + left, Strides(row: preparedStride)), count: used,
+            ahead: 2 * layout.rowStride))
         continue
       }
       for row in 0..<rows.count + window.extent(0) - 1 {
@@ -115,22 +118,21 @@ struct PlanarRows: Sendable {
     }
   }
 
-  /// Computes rows from the prepared ones, starting `row` rows in.
+  /// Computes rows of the result from the prepared ones; both are counted from the first one.
   func convolve(
-    _ prepared: UnsafePointer<Float>, row: Int, rows: Int, weights: UnsafePointer<Float>,
-    bias: UnsafePointer<Float>, _ target: UnsafeMutablePointer<Float>, rowStride: Int,
-    planeStride: Int, _ kernels: any KernelTable.Type
+    _ prepared: UnsafePointer<Float>, _ rows: Range<Int>, weights: UnsafePointer<Float>,
+    bias: UnsafePointer<Float>, to output: OutputView
   ) {
-    let arguments = ConvolutionArguments(
-      input: prepared + (isPaired ? origin : row * preparedStride),
-      inputStrides: Strides(row: preparedStride, block: plane), inputBlocks: inputs,
-      weights: weights,
-      window: Window(
-        height: window.kernel[0], width: window.kernel[1], dilationY: window.dilation[0],
-        dilationX: window.dilation[1]),
-      output: target, outputStrides: Strides(row: rowStride, block: planeStride),
-      extent: Extent(blocks: outputs, rows: rows, width: width - window.extent(1) + 1),
-      epilogue: Epilogue(bias: bias))
+    var arguments = ConvolutionArguments(
+      input: InputView(
+        prepared + (isPaired ? origin : rows.lowerBound * preparedStride),
+        Strides(row: preparedStride, block: plane)), weights: weights, output: output,
+      extent: Extent(blocks: outputs, rows: rows.count, width: width - window.extent(1) + 1))
+    arguments.inputBlocks = inputs
+    arguments.window = Window(height: window.kernel[0], width: window.kernel[1])
+    arguments.window.dilationY = window.dilation[0]
+    arguments.window.dilationX = window.dilation[1]
+    arguments.epilogue.bias = bias
     if isPaired { kernels.planarPair(arguments) } else { kernels.planarConvolution(arguments) }
   }
 }

@@ -67,14 +67,15 @@ struct SeparableConvolutionOperation: NodeOperation {
           first.run(
             0..<first.panels,
             DirectPlan.Rows(
-              input: source + start + image * from.imageStride
-                + rows.lowerBound * stride * from.rowStride,
-              inputStrides: from.strides, output: band, outputStrides: between.strides,
-              count: rows.count, width: width))
+              input: InputView(
+                source + start + image * from.imageStride
+                  + rows.lowerBound * stride * from.rowStride, from.strides),
+              output: OutputView(band, between.strides), count: rows.count, width: width))
           var mixed = DirectPlan.Rows(
-            input: band, inputStrides: between.strides, isInputNear: true,
-            output: target + to.origin + image * to.imageStride + rows.lowerBound * to.rowStride,
-            outputStrides: to.strides, count: isFlat ? 1 : rows.count,
+            input: InputView(band, between.strides), isInputNear: true,
+            output: OutputView(
+              target + to.origin + image * to.imageStride + rows.lowerBound * to.rowStride,
+              to.strides), count: isFlat ? 1 : rows.count,
             width: isFlat ? rows.count * width : width)
           if let residual, let added {
             let layout = residual.layout

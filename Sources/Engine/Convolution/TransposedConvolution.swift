@@ -92,10 +92,10 @@ struct TransposedConvolutionOperation: NodeOperation {
     var view = WeightView(
       bytes: bytes,
       layout: WeightLayout(
-        outputStride: area, inputStride: weights.groupOutputs * area,
-        rowStride: window.kernel[1], columnStride: 1, outputChannels: weights.groupOutputs,
-        inputChannels: weights.groupInputs, kernelHeight: window.kernel[0],
-        kernelWidth: window.kernel[1]))
+        outputChannels: weights.groupOutputs, inputChannels: weights.groupInputs,
+        kernelHeight: window.kernel[0], kernelWidth: window.kernel[1]),
+      groupStride: weights.groupInputs * weights.groupOutputs * area)
+    (view.outputStride, view.inputStride) = (area, weights.groupOutputs * area)
     if let row, let column {
       let lastRow = row.weight + (row.taps - 1) * window.stride[0]
       let lastColumn = column.weight + (column.taps - 1) * window.stride[1]
@@ -117,8 +117,6 @@ struct TransposedConvolutionOperation: NodeOperation {
     let scratchLayout = try scratchLayout(to)
     let path = weights.path(block: context.channelBlock)
     let bytes = try weights.values.contiguous(context.kernels)
-    let area = window.kernel[0] * window.kernel[1]
-    let groupStride = weights.groupInputs * weights.groupOutputs * area
     let (rows, columns) = phases(to.shape)
     let stride = window.stride
     var parts: [(row: Phase, column: Phase, plan: DirectPlan?)] = []
@@ -128,8 +126,7 @@ struct TransposedConvolutionOperation: NodeOperation {
           row.taps == 0 || column.taps == 0
           ? nil
           : try DirectPlan(
-            weights, view(bytes, row, column), groupStride: groupStride, stride: [1, 1],
-            dilation: [1, 1], inputBlock: from.block, context: context)
+            weights, view(bytes, row, column), Window(), inputBlock: from.block, context: context)
         parts.append((row, column, plan))
       }
     }
@@ -142,11 +139,17 @@ struct TransposedConvolutionOperation: NodeOperation {
       let source = UnsafePointer(run.pointer(input)) + from.origin
       let target = run.pointer(output)
       run.parallel(0, writing: output) { _ in }
+      let strides = Strides(
+        pixel: stride[1] * to.block, row: stride[0] * to.rowStride, block: to.planeStride)
       for (row, column, plan) in phases {
+        let first = row.first * to.rowStride + column.first * to.block
+        let extent = Extent(blocks: 1, rows: row.count, width: column.count)
         guard let plan else {
           run.pool.forEach(to.planes) { plane in
             let lanes = fill.pointer + plane % to.channelBlocks * to.block
-            Self.spread(lanes, step: 0, rowStep: 0, plane, target, to, row, column, stride)
+            Self.spread(
+              InputView(lanes), OutputView(target + to.planeOffset(plane) + first, strides), extent,
+              block: to.block)
           }
           continue
         }
@@ -160,25 +163,22 @@ struct TransposedConvolutionOperation: NodeOperation {
             source + image * from.imageStride + (row.input + band.lowerBound) * from.rowStride
             + column.input * from.block
           var rows = DirectPlan.Rows(
-            input: taps, inputStrides: from.strides,
-            output: target + to.origin + image * to.imageStride
-              + (row.first + band.lowerBound * stride[0]) * to.rowStride + column.first * to.block,
-            outputStrides: Strides(
-              pixel: stride[1] * to.block, row: stride[0] * to.rowStride, block: to.planeStride),
-            count: band.count, width: column.count)
+            input: InputView(taps, from.strides),
+            output: OutputView(
+              target + to.origin + image * to.imageStride + first + band.lowerBound * strides.row,
+              strides), count: band.count, width: column.count)
           if let partial {
-            rows.output =
+            rows.output = OutputView(
               partial + image * scratchLayout.imageStride
-              + band.lowerBound * scratchLayout.rowStride
-            rows.outputStrides = scratchLayout.strides
+                + band.lowerBound * scratchLayout.rowStride, scratchLayout.strides)
           }
           plan.run(panel..<panel + 1, rows)
         }
         guard let partial else { continue }
         run.pool.forEach(to.planes) { plane in
           Self.spread(
-            UnsafePointer(partial) + scratchLayout.planeOffset(plane), step: to.block,
-            rowStep: scratchLayout.rowStride, plane, target, to, row, column, stride)
+            InputView(partial + scratchLayout.planeOffset(plane), scratchLayout.strides),
+            OutputView(target + to.planeOffset(plane) + first, strides), extent, block: to.block)
           to.clearEmptyLanes(ofPlane: plane, in: target)
         }
       }
@@ -187,19 +187,15 @@ struct TransposedConvolutionOperation: NodeOperation {
 
   /// Writes the pixels of one phase of one plane between those of the others.
   private static func spread(
-    _ source: UnsafePointer<Float>, step: Int, rowStep: Int, _ plane: Int,
-    _ target: UnsafeMutablePointer<Float>, _ to: BlobLayout, _ row: Phase, _ column: Phase,
-    _ stride: [Int]
+    _ source: InputView, _ target: OutputView, _ extent: Extent, block: Int
   ) {
-    for y in 0..<row.count {
-      var pixel =
-        target + to.planeOffset(plane) + (row.first + y * stride[0]) * to.rowStride
-        + column.first * to.block
-      var value = source + y * rowStep
-      for _ in 0..<column.count {
-        pixel.update(from: value, count: to.block)
-        pixel += stride[1] * to.block
-        value += step
+    for y in 0..<extent.rows {
+      var pixel = target.base + y * target.strides.row
+      var value = source.base + y * source.strides.row
+      for _ in 0..<extent.width {
+        pixel.update(from: value, count: block)
+        pixel += target.strides.pixel
+        value += source.strides.pixel
       }
     }
   }

@@ -79,12 +79,10 @@ struct UpsampledConvolutionOperation: NodeOperation {
     let outputs = UpsampledTiles.phases * schedule.phaseOutputs
     let view = WeightView(
       bytes: Bytes(try transformed(schedule, context.kernels)),
-      layout: WeightLayout(
-        outputStride: weights.inputs, inputStride: 1, rowStride: 0, columnStride: 0,
-        outputChannels: outputs, inputChannels: weights.inputs, kernelHeight: 1, kernelWidth: 1))
+      layout: WeightLayout(outputChannels: outputs, inputChannels: weights.inputs),
+      groupStride: outputs * weights.inputs)
     return try PointWeights.packed(
-      view, points: UpsampledTiles.points, pointStride: outputs * weights.inputs,
-      blockChannels: schedule.channels, context: context)
+      view, points: UpsampledTiles.points, blockChannels: schedule.channels, context: context)
   }
 
   func makeStep(_ context: StepContext) throws -> StepBody {
@@ -116,7 +114,7 @@ struct UpsampledConvolutionOperation: NodeOperation {
           kernels.upsampledInput(
             tiles,
             InputTransformArguments(
-              input: source + image * from.imageStride, inputStrides: from.strides,
+              input: InputView(source + image * from.imageStride, from.strides),
               blocks: 0..<from.channelBlocks, transformed: transformed,
               transformedStrides: PointStrides(
                 tile: schedule.tileStride, point: schedule.transformedStride)))
@@ -124,25 +122,29 @@ struct UpsampledConvolutionOperation: NodeOperation {
           while first < UpsampledTiles.phases * phaseBlocks {
             let blocks = min(schedule.blocksAtOnce, UpsampledTiles.phases * phaseBlocks - first)
             for point in 0..<UpsampledTiles.points {
-              kernels.convolution(
-                ConvolutionArguments(
-                  input: transformed + point * schedule.transformedStride,
-                  inputStrides: Strides(pixel: schedule.tileStride),
-                  blockChannels: schedule.channels,
-                  weights: packed.pointer + point * schedule.pointWeights
-                    + first * block * schedule.channels,
-                  output: products + point * schedule.productStride,
-                  outputStrides: Strides(pixel: block, block: share.count * block),
-                  extent: Extent(blocks: blocks, rows: 1, width: share.count)))
+              var arguments = ConvolutionArguments(
+                input: InputView(
+                  transformed + point * schedule.transformedStride,
+                  Strides(pixel: schedule.tileStride)),
+                weights: packed.pointer + point * schedule.pointWeights
+                  + first * block * schedule.channels,
+                output: OutputView(
+                  products + point * schedule.productStride,
+                  Strides(pixel: block, block: share.count * block)),
+                extent: Extent(blocks: blocks, rows: 1, width: share.count))
+              arguments.blockChannels = schedule.channels
+              kernels.convolution(arguments)
             }
             for index in 0..<blocks {
               let (phase, plane) = (first + index).quotientAndRemainder(dividingBy: phaseBlocks)
               kernels.upsampledOutput(
-                tiles, phaseY: phase / 2, phaseX: phase % 2,
-                products: products + index * share.count * block,
-                pointStride: schedule.productStride,
-                output: target + to.origin + image * to.imageStride + plane * to.planeStride,
-                outputRowStride: to.rowStride, epilogue: epilogue.from(plane * block))
+                UpsampledOutput(
+                  tiles: tiles, phase: phase,
+                  products: PointBuffer(
+                    products + index * share.count * block, stride: schedule.productStride),
+                  output: OutputView(
+                    target + to.origin + image * to.imageStride + plane * to.planeStride,
+                    to.strides), epilogue: epilogue.from(plane * block)))
             }
             first += blocks
           }

@@ -9,6 +9,8 @@ struct WeightView: Sendable {
   /// Floats from the start of `bytes` to the weight with all indices 0.
   var offset = 0
   var layout: WeightLayout
+  /// Floats from one group's weights to the next's.
+  var groupStride: Int
 
   subscript(dynamicMember key: WritableKeyPath<WeightLayout, Int>) -> Int {
     get { layout[keyPath: key] }
@@ -19,10 +21,9 @@ struct WeightView: Sendable {
     layout.outputChannels * layout.inputChannels * layout.kernelHeight * layout.kernelWidth
   }
 
-  /// The part for group `group` of `groups`, with groups `stride` floats apart.
-  func group(_ group: Int, stride: Int) -> WeightView {
+  func group(_ group: Int) -> WeightView {
     var view = self
-    view.offset += group * stride
+    view.offset += group * groupStride
     return view
   }
 

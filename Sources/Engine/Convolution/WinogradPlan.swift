@@ -12,7 +12,7 @@ struct WinogradPlan: Sendable {
   private let start: Int
   private let weights: Weights
   private let epilogue: FusedEpilogue
-  private let poolsMaximum: Bool
+  var poolsMaximum = false
 
   /// The transformed weights, or the codes that are transformed panel by panel.
   private enum Weights: Sendable {
@@ -22,9 +22,8 @@ struct WinogradPlan: Sendable {
 
   init(
     _ weights: ConvolutionWeights, window: WindowGeometry, schedule: WinogradSchedule,
-    poolsMaximum: Bool, residual: BlobLayout?, context: StepContext
+    residual: BlobLayout?, context: StepContext
   ) throws {
-    self.poolsMaximum = poolsMaximum
     from = context.inputs[0].layout
     to = context.outputs[0].layout
     self.residual = residual
@@ -35,8 +34,7 @@ struct WinogradPlan: Sendable {
     let floats = WinogradSchedule.weightFloats(geometry, schedule.form)
     if schedule.transformsCodes, let compressed = weights.values.compressed,
       let codes = try PanelCodes(
-        compressed, (weights.outputs, weights.inputs), factors: weights.scale, geometry,
-        schedule.form, panelChannels: schedule.panelChannels, context)
+        compressed, (weights.outputs, weights.inputs), factors: weights.scale, schedule, context)
     {
       self.weights =
         schedule.expandsWeights
@@ -77,8 +75,9 @@ struct WinogradPlan: Sendable {
     context.pool.forEach(schedule.panels) { panel in
       codes.expand(
         panel: panel,
-        to: target.pointer + panel * schedule.panelWeightFloats,
-        pointStride: schedule.channels * schedule.width(ofPanel: panel), context.kernels)
+        to: PointBuffer(
+          target.pointer + panel * schedule.panelWeightFloats,
+          stride: schedule.channels * schedule.width(ofPanel: panel)), context.kernels)
     }
     return Constant(buffer)
   }
@@ -93,7 +92,8 @@ struct WinogradPlan: Sendable {
         for batch in units {
           let tiles = ThreadPool.share(of: schedule.tiles, batch, schedule.batches)
           transformInput(tiles, blocks: 0..<from.channelBlocks, buffers, transformed)
-          computeOutput(tiles, panels: 0..<schedule.panels, thread, buffers, transformed, products)
+          computeOutput(
+            self.transformed(tiles, transformed), 0..<schedule.panels, thread, buffers, products)
         }
       }
       return
@@ -118,10 +118,11 @@ struct WinogradPlan: Sendable {
         for unit in units {
           let first = unit / parts * schedule.panelsAtOnce
           let part = ThreadPool.share(of: tiles, unit % parts, parts)
+          let start =
+            buffers.scratch + (part.lowerBound - tiles.lowerBound) * schedule.tileStride
           computeOutput(
-            part, panels: first..<min(schedule.panels, first + schedule.panelsAtOnce), thread,
-            buffers, buffers.scratch + (part.lowerBound - tiles.lowerBound) * schedule.tileStride,
-            products)
+            transformed(part, start), first..<min(schedule.panels, first + schedule.panelsAtOnce),
+            thread, buffers, products)
         }
       }
     }
@@ -140,48 +141,53 @@ struct WinogradPlan: Sendable {
     kernels.winogradInput(
       tiles(range),
       InputTransformArguments(
-        input: buffers.input + start, inputStrides: from.strides, blocks: blocks,
+        input: InputView(buffers.input + start, from.strides), blocks: blocks,
         transformed: transformed, transformedStrides: schedule.strides))
+  }
+
+  private func transformed(_ range: Range<Int>, _ start: UnsafePointer<Float>) -> TransformedTiles {
+    TransformedTiles(tiles(range), start, schedule.strides)
   }
 
   /// - Parameter products: working memory of the threads: the products of each, then expanded
   ///   weights.
   private func computeOutput(
-    _ range: Range<Int>, panels: Range<Int>, _ thread: Int, _ buffers: ConvolutionBuffers,
-    _ transformed: UnsafePointer<Float>, _ products: UnsafeMutablePointer<Float>
+    _ transformed: TransformedTiles, _ range: Range<Int>, _ thread: Int,
+    _ buffers: ConvolutionBuffers, _ products: UnsafeMutablePointer<Float>
   ) {
     let own = products + thread * schedule.productFloats
     switch weights {
     case .packed(let packed):
-      computeOutput(range, panels: panels, packed.pointer, nil, buffers, transformed, own)
+      let panels = WinogradPanels(
+        weights: packed.pointer, channels: schedule.channels, range: range,
+        atOnce: schedule.panelsAtOnce)
+      computeOutput(transformed, panels, buffers, own)
     case .codes(let codes):
-      for panel in panels {
+      for panel in range {
         // With more threads than panels, each panel has its own memory.
         let slot = schedule.threads > schedule.panels ? panel : thread
         let expanded =
           products + schedule.threads * schedule.productFloats + slot * schedule.expandedFloats
-        codes.expand(panel: panel, to: expanded, pointStride: schedule.expandedPointStride, kernels)
-        computeOutput(
-          range, panels: panel..<panel + 1, expanded - panel * schedule.panelWeightFloats,
-          schedule.expandedPointStride, buffers, transformed, own)
+        let stride = schedule.expandedPointStride
+        codes.expand(panel: panel, to: PointBuffer(expanded, stride: stride), kernels)
+        let panels = WinogradPanels(
+          weights: expanded - panel * schedule.panelWeightFloats, pointStride: stride,
+          channels: schedule.channels, range: panel..<panel + 1, atOnce: schedule.panelsAtOnce)
+        computeOutput(transformed, panels, buffers, own)
       }
     }
   }
 
   private func computeOutput(
-    _ range: Range<Int>, panels: Range<Int>, _ weights: UnsafePointer<Float>,
-    _ weightPointStride: Int?, _ buffers: ConvolutionBuffers, _ transformed: UnsafePointer<Float>,
+    _ transformed: TransformedTiles, _ panels: WinogradPanels, _ buffers: ConvolutionBuffers,
     _ products: UnsafeMutablePointer<Float>
   ) {
     var arguments = WinogradOutputArguments(
-      tiles: tiles(range), transformed: transformed, transformedStrides: schedule.strides,
-      panels: WinogradPanels(
-        weights: weights, pointStride: weightPointStride, channels: schedule.channels,
-        range: panels, atOnce: schedule.panelsAtOnce),
-      products: products, productStride: schedule.productStride,
-      output: buffers.output + to.origin, outputStrides: to.strides,
-      outputBlocks: schedule.outputBlocks,
-      epilogue: epilogue.from().adding(buffers.residual, residual))
+      transformed: transformed, panels: panels,
+      products: PointBuffer(products, stride: schedule.productStride),
+      output: OutputView(buffers.output + to.origin, to.strides),
+      outputBlocks: schedule.outputBlocks)
+    arguments.epilogue = epilogue.from().adding(buffers.residual, residual)
     arguments.poolsMaximum = poolsMaximum
     kernels.winogradOutput(arguments)
   }

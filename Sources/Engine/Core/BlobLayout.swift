@@ -42,9 +42,7 @@ struct BlobLayout: Equatable, Sendable {
 
   init(_ shape: Shape, block: Int, halo: Halo = .none) throws {
     let shape = try shape.planes
-    self.shape = shape
-    self.block = block
-    self.halo = halo
+    (self.shape, self.block, self.halo) = (shape, block, halo)
     let columns = try checkedSum([halo.left, shape.width, halo.right])
     let rows = try checkedSum([halo.top, shape.height, halo.bottom])
     let channelBlocks = (shape.channels + block - 1) / block

@@ -33,10 +33,7 @@ final class Executor: @unchecked Sendable {
       _ index: Int, _ blob: Operand, _ shape: [Int], _ converter: LayoutConverter,
       mean: [Float] = []
     ) {
-      self.index = index
-      self.blob = blob
-      self.shape = shape
-      self.converter = converter
+      (self.index, self.blob, self.shape, self.converter) = (index, blob, shape, converter)
       self.mean = mean
       units = converter.units
     }
@@ -51,9 +48,7 @@ final class Executor: @unchecked Sendable {
   func copy(pool: ThreadPool) throws -> Executor { try Executor(plan, pool: pool, hooks: hooks) }
 
   init(_ plan: Plan, pool: ThreadPool, hooks: EngineHooks) throws {
-    self.plan = plan
-    self.pool = pool
-    self.hooks = hooks
+    (self.plan, self.pool, self.hooks) = (plan, pool, hooks)
     isTimed = hooks.onStep != nil
     arena = try AlignedBuffer(checkedByteCount: plan.arenaBytes)
     steps = try zip(plan.actions, plan.bodies).map { action, body in

@@ -12,10 +12,7 @@ struct LayoutConverter: Sendable {
     from: BlobLayout, to: BlobLayout, scaling: InputScaling? = nil,
     _ kernels: any KernelTable.Type
   ) {
-    self.from = from
-    self.to = to
-    self.scaling = scaling
-    self.kernels = kernels
+    (self.from, self.to, self.scaling, self.kernels) = (from, to, scaling, kernels)
   }
 
   private var wide: BlobLayout { to.block > from.block ? to : from }
@@ -45,28 +42,25 @@ struct LayoutConverter: Sendable {
       source + from.origin + image * from.imageStride + channel / from.block * from.planeStride
     let targetStart =
       target + to.origin + image * to.imageStride + channel / to.block * to.planeStride
+    var arguments = LayoutArguments(
+      input: InputView(
+        sourceStart, Strides(pixel: 1, row: from.rowStride, block: from.planeStride)),
+      output: OutputView(targetStart, Strides(pixel: 1, row: to.rowStride, block: to.planeStride)),
+      extent: Extent(blocks: channels, rows: rows, width: width))
     if to.block > 1, from.block == 1 {
-      kernels.block(
-        sourceStart, Strides(pixel: 1, row: from.rowStride, block: from.planeStride),
-        channels: channels, rows: rows, width: width,
-        scale: scaling.map { $0.scale.pointer + channel },
-        bias: scaling.map { $0.bias.pointer + channel }, to: targetStart, rowStride: to.rowStride)
-      return
+      arguments.scale = scaling.map { $0.scale.pointer + channel }
+      arguments.bias = scaling.map { $0.bias.pointer + channel }
+      return kernels.block(arguments)
     }
-    if from.block > 1, to.block == 1 {
-      kernels.unblock(
-        sourceStart, rowStride: from.rowStride, channels: channels, rows: rows, width: width,
-        to: targetStart, Strides(pixel: 1, row: to.rowStride, block: to.planeStride))
-      return
-    }
+    if from.block > 1, to.block == 1 { return kernels.unblock(arguments) }
     for row in 0..<rows {
       let line = targetStart + row * to.rowStride
       if let scaling {
         kernels.unary(
           UnaryArguments(
             function: .linear, input: sourceStart + row * from.rowStride, output: line,
-            count: width, alpha: scaling.scale.pointer[channel],
-            beta: scaling.bias.pointer[channel]))
+            count: width,
+            .init(alpha: scaling.scale.pointer[channel], beta: scaling.bias.pointer[channel])))
       } else {
         line.update(from: sourceStart + row * from.rowStride, count: width * to.block)
       }

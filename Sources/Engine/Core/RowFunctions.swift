@@ -14,9 +14,7 @@ struct RowFunctions: Sendable {
   func apply(_ row: UnsafeMutablePointer<Float>, count: Int, channels: Int, planeStride: Int) {
     for function in functions {
       var arguments = UnaryArguments(
-        function: function.function, input: row, output: row, count: count,
-        alpha: function.alpha.value(0), beta: function.beta.value(0), scale: function.scale,
-        shift: function.shift)
+        function: function.function, input: row, output: row, count: count, function.parameters(0))
       if planeStride == count, !function.isPerChannel {
         arguments.count = count * channels
         kernel(arguments)
@@ -25,8 +23,7 @@ struct RowFunctions: Sendable {
       for channel in 0..<channels {
         arguments.input = UnsafePointer(row + channel * planeStride)
         arguments.output = row + channel * planeStride
-        arguments.alpha = function.alpha.value(channel)
-        arguments.beta = function.beta.value(channel)
+        arguments.parameters = function.parameters(channel)
         kernel(arguments)
       }
     }
@@ -46,8 +43,7 @@ struct RowFunctions: Sendable {
         var arguments = UnaryArguments(
           function: function.function, input: rows + start,
           output: (isLast ? sums : rows) + start, count: isAlike ? count * channels : count,
-          alpha: function.alpha.value(channel), beta: function.beta.value(channel),
-          scale: function.scale, shift: function.shift)
+          function.parameters(channel))
         arguments.accumulates = isLast
         kernel(arguments)
       }

@@ -30,14 +30,11 @@ struct ScaledFunction: Sendable, Equatable {
     self.function = function
     self.alpha = .scalar(alpha)
     self.beta = .scalar(beta)
-    self.scale = scale
-    self.shift = shift
+    (self.scale, self.shift) = (scale, shift)
   }
 
   init(_ function: UnaryFunction, alpha: Parameter, beta: Parameter) {
-    self.function = function
-    self.alpha = alpha
-    self.beta = beta
+    (self.function, self.alpha, self.beta) = (function, alpha, beta)
   }
 
   /// α · x + β, one pair per channel.
@@ -46,6 +43,11 @@ struct ScaledFunction: Sendable, Equatable {
   }
 
   var isPerChannel: Bool { alpha.isPerChannel || beta.isPerChannel }
+
+  func parameters(_ channel: Int) -> UnaryParameters {
+    UnaryParameters(
+      alpha: alpha.value(channel), beta: beta.value(channel), scale: scale, shift: shift)
+  }
 
   /// Whether the result is the argument, bit for bit.
   var isIdentity: Bool {

@@ -79,10 +79,7 @@ struct WorkQueue: Sequence, IteratorProtocol {
 
   /// - Parameter count: the number of units of all threads.
   init(_ shares: UnitShares, job: Int, count: Int, of thread: Int, _ threads: Int) {
-    self.shares = shares
-    self.job = job
-    self.count = count
-    self.threads = threads
+    (self.shares, self.job, self.count, self.threads) = (shares, job, count, threads)
     victim = thread
     victimsLeft = threads
     share = ThreadPool.share(of: count, thread, threads)

@@ -162,13 +162,13 @@ struct AttentionOperation: NodeOperation {
     let first = values + sizes.values.floats
     let width = sizes.keys.width
     sizes.keys.multiply(
-      operands.query + rows.lowerBound * query.row, stride: query.row, count: rows.count,
-      by: memory, to: first, outputStride: width)
+      InputView(operands.query + rows.lowerBound * query.row, Strides(pixel: query.row)),
+      count: rows.count, by: memory, to: OutputView(first, Strides(pixel: width)))
     normalize(first, stride: width, rows, operands, kernels)
     sizes.values.multiply(
-      first, stride: width, count: rows.count, by: values,
-      to: operands.output + rows.lowerBound * output.row,
-      outputStride: output.row, strip: first + sizes.band * width)
+      InputView(first, Strides(pixel: width)), count: rows.count, by: values,
+      to: OutputView(operands.output + rows.lowerBound * output.row, Strides(pixel: output.row)),
+      strip: first + sizes.band * width)
   }
 
   /// Adds the mask to the scores of some rows and takes the softmax of each.
@@ -176,12 +176,11 @@ struct AttentionOperation: NodeOperation {
     _ scores: UnsafeMutablePointer<Float>, stride: Int, _ rows: Range<Int>, _ operands: Operands,
     _ kernels: any KernelTable.Type
   ) {
-    let maskRow = mask?.row ?? 0
+    let strides = Strides(pixel: mask?.column ?? 0, row: mask?.row ?? 0)
     kernels.softmaxRows(
       SoftmaxRows(
-        scores: scores, stride: stride, rows: rows.count, count: length,
-        mask: operands.mask.map { $0 + rows.lowerBound * maskRow }, maskRow: maskRow,
-        maskColumn: mask?.column ?? 0))
+        scores: OutputView(scores, Strides(row: stride)), rows: rows.count, count: length,
+        mask: operands.mask.map { InputView($0 + rows.lowerBound * strides.row, strides) }))
   }
 
   /// Computes a row from keys and values whose elements are adjacent.
@@ -194,7 +193,8 @@ struct AttentionOperation: NodeOperation {
       kernels.dense(
         DenseArguments(
           weights: WeightRows(base: source, stride: part.walk.row), rows: part.count,
-          columns: depth, input: operands.query + row * query.row, output: scores + first))
+          columns: depth, input: InputView(operands.query + row * query.row),
+          output: OutputView(scores + first)))
       first += part.count
     }
     scale(scores, by: scale, count: length, kernels)
@@ -202,10 +202,11 @@ struct AttentionOperation: NodeOperation {
     let result = operands.output + row * output.row
     first = 0
     for (part, source) in zip(values, operands.values) {
-      kernels.combineRows(
-        RowCombination(
-          rows: source, stride: part.walk.row, factors: scores + first, count: part.count,
-          columns: columns, output: result, accumulates: first > 0))
+      var combination = RowCombination(
+        rows: InputView(source, Strides(row: part.walk.row)), factors: scores + first,
+        count: part.count, columns: columns, output: result)
+      combination.accumulates = first > 0
+      kernels.combineRows(combination)
       first += part.count
     }
     scale(result, by: outputScale, count: columns, kernels)
@@ -217,6 +218,7 @@ struct AttentionOperation: NodeOperation {
   ) {
     if factor == 1 { return }
     kernels.unary(
-      UnaryArguments(function: .linear, input: values, output: values, count: count, alpha: factor))
+      UnaryArguments(
+        function: .linear, input: values, output: values, count: count, .init(alpha: factor)))
   }
 }

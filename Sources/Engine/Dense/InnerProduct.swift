@@ -122,11 +122,13 @@ struct DenseOperation: NodeOperation {
           let first = index * unit
           matrix.forEachPart(of: first..<min(first + unit, rows), near) { part, weights in
             let first = part.lowerBound
-            kernels.dense(
-              DenseArguments(
-                weights: weights, rows: part.count, columns: columns, input: source,
-                inputStride: columns, batch: images, output: target + first, outputStride: rows,
-                epilogue: epilogue.from(first)))
+            var arguments = DenseArguments(
+              weights: weights, rows: part.count, columns: columns,
+              input: InputView(source, Strides(row: columns)),
+              output: OutputView(target + first, Strides(row: rows)))
+            arguments.batch = images
+            arguments.epilogue = epilogue.from(first)
+            kernels.dense(arguments)
           }
         }
       }
@@ -169,11 +171,13 @@ struct DenseOperation: NodeOperation {
               for index in row * columns..<(row + 1) * columns { near[index] *= factor }
             }
           }
-          kernels.dense(
-            DenseArguments(
-              weights: WeightRows(base: near, stride: columns), rows: count, columns: columns,
-              input: source, inputStride: columns, batch: images, output: target + first,
-              outputStride: rows, epilogue: epilogue.from(first)))
+          var arguments = DenseArguments(
+            weights: WeightRows(base: near, stride: columns), rows: count, columns: columns,
+            input: InputView(source, Strides(row: columns)),
+            output: OutputView(target + first, Strides(row: rows)))
+          arguments.batch = images
+          arguments.epilogue = epilogue.from(first)
+          kernels.dense(arguments)
         }
       }
     }

@@ -65,10 +65,12 @@ struct MatrixProductOperation: NodeOperation {
             present = unit / bands
           }
           factor.multiply(
-            lefts + (starts.a[matrix] + first * operation.a.row), stride: operation.a.row,
+            InputView(
+              lefts + (starts.a[matrix] + first * operation.a.row), Strides(pixel: operation.a.row)),
             count: min(band, operation.rows - first), by: packed,
-            to: results + (starts.output[matrix] + first * operation.output.row + column),
-            outputStride: operation.output.row, strip: packed + part * operation.depth)
+            to: OutputView(
+              results + (starts.output[matrix] + first * operation.output.row + column),
+              Strides(pixel: operation.output.row)), strip: packed + part * operation.depth)
         }
       }
     }

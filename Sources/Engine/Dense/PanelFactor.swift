@@ -12,9 +12,7 @@ struct PanelFactor: Sendable {
 
   init(depth: Int, columns: Int, _ kernels: any KernelTable.Type) {
     let block = kernels.channelBlock
-    self.depth = depth
-    self.columns = columns
-    self.kernels = kernels
+    (self.depth, self.columns, self.kernels) = (depth, columns, kernels)
     width = (columns + block - 1) / block * block
     run = kernels.runLength(of: depth)
   }
@@ -27,47 +25,41 @@ struct PanelFactor: Sendable {
     to packed: UnsafeMutablePointer<Float>
   ) {
     let panelWidth = kernels.panelBlocks * kernels.channelBlock
+    var layout = WeightLayout(outputChannels: columns, inputChannels: depth)
+    (layout.outputStride, layout.inputStride) = (column, row)
     kernels.packConvolutionWeights(
       PackingArguments(
-        source: source,
-        layout: WeightLayout(
-          outputStride: column, inputStride: row, rowStride: 1, columnStride: 1,
-          outputChannels: columns, inputChannels: depth, kernelHeight: 1, kernelWidth: 1),
+        source: source, layout: layout,
         panels: 0..<(width + panelWidth - 1) / panelWidth, packed: packed),
       blockChannels: run, panelBlocks: kernels.panelBlocks)
     if scale == 1 { return }
     kernels.unary(
-      UnaryArguments(function: .linear, input: packed, output: packed, count: floats, alpha: scale))
+      UnaryArguments(
+        function: .linear, input: packed, output: packed, count: floats, .init(alpha: scale)))
   }
 
-  /// Writes `width` columns of `rows · factor`.
-  ///
-  /// - Parameter stride: floats between adjacent rows.
+  /// `rows · factor`: `width` columns or, with room for `count` rows of `width` in `strip`, `columns`
+  /// columns alone. The rows of both matrices are pixels.
   func multiply(
-    _ rows: UnsafePointer<Float>, stride: Int, count: Int, by packed: UnsafePointer<Float>,
-    to output: UnsafeMutablePointer<Float>, outputStride: Int
+    _ rows: InputView, count: Int, by packed: UnsafePointer<Float>, to output: OutputView,
+    strip: UnsafeMutablePointer<Float>? = nil
   ) {
-    kernels.convolution(
-      ConvolutionArguments(
-        input: rows, inputStrides: Strides(pixel: stride, block: run), inputBlocks: depth / run,
-        blockChannels: run, weights: packed, output: output,
-        outputStrides: Strides(pixel: outputStride, block: kernels.channelBlock),
-        extent: Extent(blocks: width / kernels.channelBlock, rows: 1, width: count)))
-  }
-
-  /// The same for `columns` columns alone; `strip` has room for `count` rows of `width`.
-  func multiply(
-    _ rows: UnsafePointer<Float>, stride: Int, count: Int, by packed: UnsafePointer<Float>,
-    to output: UnsafeMutablePointer<Float>, outputStride: Int, strip: UnsafeMutablePointer<Float>
-  ) {
-    if width == columns {
-      return multiply(
-        rows, stride: stride, count: count, by: packed, to: output, outputStride: outputStride)
+    if let strip, width > columns {
+      let (stride, strides) = (output.strides.pixel, Strides(pixel: width))
+      multiply(rows, count: count, by: packed, to: OutputView(strip, strides))
+      for row in 0..<count {
+        (output.base + row * stride).update(from: strip + row * width, count: columns)
+      }
+      return
     }
-    multiply(rows, stride: stride, count: count, by: packed, to: strip, outputStride: width)
-    for row in 0..<count {
-      (output + row * outputStride).update(from: strip + row * width, count: columns)
-    }
+    var arguments = ConvolutionArguments(
+      input: rows, weights: packed, output: output,
+      extent: Extent(blocks: width / kernels.channelBlock, rows: 1, width: count))
+    arguments.input.strides.block = run
+    arguments.inputBlocks = depth / run
+    arguments.blockChannels = run
+    arguments.output.strides.block = kernels.channelBlock
+    kernels.convolution(arguments)
   }
 }
 

@@ -14,33 +14,20 @@ struct NetworkProgram: Sendable {
   }
 
   /// Blobs are numbers of `slots`.
-  final class BranchStatement: Sendable {
+  struct BranchStatement: Sendable {
     let layer: PlacedLayer
     let condition: Int
     let first: [Statement]
     let second: [Statement]
-
-    init(layer: PlacedLayer, condition: Int, first: [Statement], second: [Statement]) {
-      (self.layer, self.condition, self.first, self.second) = (layer, condition, first, second)
-    }
   }
 
-  final class LoopStatement: Sendable {
+  struct LoopStatement: Sendable {
     let layer: PlacedLayer
     let parameters: Loop
     let count: Int?
     let condition: Int?
     let conditionNetwork: [Statement]
     let body: [Statement]
-
-    init(
-      layer: PlacedLayer, parameters: Loop, count: Int?, condition: Int?,
-      conditionNetwork: [Statement], body: [Statement]
-    ) {
-      (self.layer, self.parameters, self.count, self.condition) =
-        (layer, parameters, count, condition)
-      (self.conditionNetwork, self.body) = (conditionNetwork, body)
-    }
   }
 
   let statements: [Statement]

@@ -20,8 +20,8 @@ struct RunCompiler: Sendable {
     }
     let before = builder.blobs
     let waiting = try builder.add(run.layers, context)
-    let inputs = run.reads.map { before[$0] }
-    return try plan(&builder, run, waiting, inputs, run.slots(program.slots)) { name, value in
+    let inputs = zip(run.reads.map { before[$0] }, run.slots(program.slots))
+    return try plan(&builder, run, waiting, Array(inputs)) { name, value in
       before[name] != value
     }
   }
@@ -31,24 +31,24 @@ struct RunCompiler: Sendable {
     _ builder: inout GraphBuilder, _ run: LayerSequence, _ waiting: [PlacedLayer]
   ) throws -> RunPlan {
     let inputs = builder.graph.inputs.map { $0.preprocessing == nil ? $0.value : nil }
-    return try plan(&builder, run, waiting, inputs, Array(inputs.indices)) { _, _ in true }
+    return try plan(&builder, run, waiting, Array(zip(inputs, inputs.indices))) { _, _ in true }
   }
 
   /// - Parameters:
-  ///   - inputs: the value of each of the run's inputs, nil where it is not passed on as it is.
-  ///   - places: where each of them is when the plan runs.
+  ///   - inputs: the value of each of the run's inputs, nil if it is not passed on as it is, and where
+  ///     it is when the plan runs.
   ///   - isNew: whether a blob's value is not what the blob held before.
   private func plan(
     _ builder: inout GraphBuilder, _ run: LayerSequence, _ waiting: [PlacedLayer],
-    _ inputs: [Graph.ValueID?], _ places: [Int], isNew: (String, Graph.ValueID) -> Bool
+    _ inputs: [(value: Graph.ValueID?, slot: Int)], isNew: (String, Graph.ValueID) -> Bool
   ) throws -> RunPlan {
     let needed = run.wanted.union(waiting.flatMap(\.layer.input))
     let plan = RunPlan()
     for (name, value) in builder.blobs.sorted(by: { $0.key < $1.key })
     where needed.contains(name) && isNew(name, value) {
       guard let slot = program.slots[name] else { continue }
-      if let place = inputs.firstIndex(of: value) {
-        plan.copies.append((places[place], slot))
+      if let input = inputs.first(where: { $0.value == value }) {
+        plan.copies.append((input.slot, slot))
       } else {
         plan.outputs.append(slot)
         builder.graph.exposed.append((name, value))
@@ -70,7 +70,7 @@ struct RunCompiler: Sendable {
     plan.inputs =
       run.takesInputs
       ? taken
-      : graph.inputs.compactMap { input in inputs.firstIndex(of: input.value).map { places[$0] } }
+      : graph.inputs.compactMap { input in inputs.first { $0.value == input.value }?.slot }
     try makeExecutor(graph, plan)
     return plan
   }

@@ -51,8 +51,8 @@ struct InstanceNormOperation: NodeOperation {
           }
           for plane in planes {
             kernels.scaleLanes(
-              source + from.planeOffset(plane), from, target + to.planeOffset(plane), to, scale,
-              shift)
+              source + from.planeOffset(plane), from, target + to.planeOffset(plane), to,
+              UnaryParameters(channelAlpha: scale, channelBeta: shift))
           }
         }
       }
@@ -93,8 +93,8 @@ struct LaneStatistics {
               kernels.unary(
                 UnaryArguments(
                   function: .linear, input: plane + row * layout.rowStride, output: differences,
-                  count: rowCount * block, channelAlpha: one.baseAddress,
-                  channelBeta: center.baseAddress))
+                  count: rowCount * block,
+                  .init(channelAlpha: one.baseAddress, channelBeta: center.baseAddress)))
             }
           }
           add(differences, .sumOfSquares, to: &variances)
@@ -108,17 +108,16 @@ struct LaneStatistics {
 }
 
 extension KernelTable {
-  /// Computes out = scale[lane] · x + shift[lane] over one plane of blocks.
+  /// Computes out = alpha[lane] · x + beta[lane] over one plane of blocks.
   static func scaleLanes(
     _ source: UnsafePointer<Float>, _ from: BlobLayout, _ target: UnsafeMutablePointer<Float>,
-    _ to: BlobLayout, _ scale: UnsafePointer<Float>, _ shift: UnsafePointer<Float>
+    _ to: BlobLayout, _ parameters: UnaryParameters
   ) {
     for row in 0..<to.shape.height {
       unary(
         UnaryArguments(
           function: .linear, input: source + row * from.rowStride,
-          output: target + row * to.rowStride, count: to.shape.width * to.block,
-          channelAlpha: scale, channelBeta: shift))
+          output: target + row * to.rowStride, count: to.shape.width * to.block, parameters))
     }
   }
 }

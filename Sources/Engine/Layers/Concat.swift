@@ -38,10 +38,10 @@ struct ConcatOperation: NodeOperation {
         let from = piece.input.layout
         let used = min(from.block, from.shape.channels - piece.plane * from.block)
         to.copyLanes(
-          used,
+          piece.channel..<piece.channel + used,
           of: UnsafePointer(run.pointer(piece.input))
             + from.planeOffset(image * from.channelBlocks + piece.plane), from,
-          to: target, image: image, channel: piece.channel)
+          to: target, image: image)
       }
       if isAligned {
         run.parallel(to.shape.images * count, writing: output) {
@@ -75,9 +75,10 @@ extension BlobLayout {
   /// Copies the first `count` lanes of a plane to the channels from `channel` on, across blocks if
   /// necessary.
   fileprivate func copyLanes(
-    _ count: Int, of source: UnsafePointer<Float>, _ sourceLayout: BlobLayout,
-    to target: UnsafeMutablePointer<Float>, image: Int, channel: Int
+    _ channels: Range<Int>, of source: UnsafePointer<Float>, _ sourceLayout: BlobLayout,
+    to target: UnsafeMutablePointer<Float>, image: Int
   ) {
+    let (channel, count) = (channels.lowerBound, channels.count)
     if channel % block == 0 {
       let plane = image * channelBlocks + channel / block
       return copyPlane(from: source, sourceLayout, to: target + planeOffset(plane))

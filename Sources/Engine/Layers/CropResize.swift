@@ -47,9 +47,7 @@ struct CropResizeOperation: NodeOperation {
           let plane = source + ((named ?? batch) * shape.channels + channel) * shape.area
           var to = target + ((box * result.batch + batch) * result.channels + channel) * result.area
           for row in rows {
-            interpolateRow(
-              plane + row.lower * shape.width, plane + row.upper * shape.width, row.fraction,
-              columns, to, block: 1)
+            interpolateRow(InputView(plane, Strides(row: shape.width)), row, columns, to, block: 1)
             to += result.width
           }
         }

@@ -47,8 +47,7 @@ extension ElementwiseOperation {
         kernel(
           UnaryArguments(
             function: function.function, input: source + share.lowerBound,
-            output: target + share.lowerBound, count: share.count, alpha: function.alpha.value(0),
-            beta: function.beta.value(0), scale: function.scale, shift: function.shift))
+            output: target + share.lowerBound, count: share.count, function.parameters(0)))
       }
     }
   }
@@ -84,10 +83,11 @@ struct ElementwiseRunner: Sendable {
     var arguments = UnaryArguments(
       function: function.function, input: source + sourceLayout.planeOffset(plane),
       output: target + layout.planeOffset(plane), count: layout.shape.width * block,
-      alpha: scalar(function.alpha, channel), beta: scalar(function.beta, channel),
-      channelAlpha: block > 1 ? alphas.map { $0.pointer + channel } : nil,
-      channelBeta: block > 1 ? betas.map { $0.pointer + channel } : nil,
-      scale: function.scale, shift: function.shift)
+      function.parameters(channel))
+    if block > 1 {
+      arguments.parameters.channelAlpha = alphas.map { $0.pointer + channel }
+      arguments.parameters.channelBeta = betas.map { $0.pointer + channel }
+    }
     var rows = layout.shape.height
     if layout.hasContiguousPlanes && sourceLayout.hasContiguousPlanes {
       arguments.count *= rows
@@ -99,12 +99,5 @@ struct ElementwiseRunner: Sendable {
       arguments.output += layout.rowStride
     }
     if clearsLanes { layout.clearEmptyLanes(ofPlane: plane, in: target) }
-  }
-
-  private func scalar(_ parameter: ScaledFunction.Parameter, _ channel: Int) -> Float {
-    switch parameter {
-    case .scalar(let value): value
-    case .perChannel(let values): values[channel]
-    }
   }
 }

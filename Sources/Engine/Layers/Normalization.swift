@@ -49,8 +49,8 @@ struct LocalResponseOperation: NodeOperation {
         }
         kernels.unary(
           UnaryArguments(
-            function: .power, input: total, output: total, count: area, alpha: -beta,
-            scale: alpha, shift: k))
+            function: .power, input: total, output: total, count: area,
+            .init(alpha: -beta, scale: alpha, shift: k)))
         withUnsafeTemporaryAllocation(of: CombiningOperand.self, capacity: 2) { operands in
           guard let both = operands.baseAddress else { return }
           both.initialize(to: CombiningOperand(source + plane * area))
@@ -81,13 +81,14 @@ extension MeanVarianceNormalize: EngineLayer {
       let mean = buffers.kernels.sum(.sum, from, length) / Double(length)
       buffers.kernels.unary(
         UnaryArguments(
-          function: .linear, input: from, output: to, count: length, alpha: 1, beta: Float(-mean)))
+          function: .linear, input: from, output: to, count: length,
+          .init(alpha: 1, beta: Float(-mean))))
       if !normalizesVariance { return }
       let variance = buffers.kernels.sum(.sumOfSquares, to, length) / Double(length)
       buffers.kernels.unary(
         UnaryArguments(
           function: .linear, input: to, output: to, count: length,
-          alpha: Float(1 / (variance.squareRoot() + epsilon))))
+          .init(alpha: Float(1 / (variance.squareRoot() + epsilon)))))
     }
     return [layer.add(operation, layer.inputs, shape)]
   }
@@ -106,7 +107,7 @@ extension L2Normalize: EngineLayer {
       buffers.kernels.unary(
         UnaryArguments(
           function: .linear, input: from, output: buffers.output + image * length, count: length,
-          alpha: Float(1 / (squares + epsilon).squareRoot())))
+          .init(alpha: Float(1 / (squares + epsilon).squareRoot()))))
     }
     return [layer.add(operation, layer.inputs, shape)]
   }

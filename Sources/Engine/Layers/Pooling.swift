@@ -14,19 +14,14 @@ struct PoolingOperation: NodeOperation {
   /// One window for each plane of the input.
   init(_ function: PoolingFunction, ofWhole input: Shape) {
     func whole(_ size: Int) -> PoolingAxis {
-      PoolingAxis(
-        input: size, output: 1, kernel: size, stride: 1, padding: 0, paddedEnd: size,
-        excludesPadding: true)
+      PoolingAxis(starts: [0], ends: [Int32(clamping: size)], counts: nil)
     }
     self.init(
       function: function, rows: whole(input.height), columns: whole(input.width), isGlobal: true)
   }
 
   init(function: PoolingFunction, rows: PoolingAxis, columns: PoolingAxis, isGlobal: Bool = false) {
-    self.function = function
-    self.rows = rows
-    self.columns = columns
-    self.isGlobal = isGlobal
+    (self.function, self.rows, self.columns, self.isGlobal) = (function, rows, columns, isGlobal)
   }
 
   var kind: String { "\(function) pooling" }
@@ -46,8 +41,8 @@ struct PoolingOperation: NodeOperation {
       kernels.pool(
         PoolingArguments(
           function: function, rows: rows[band.rows], columns: columns[0..<to.shape.width],
-          input: band.source, inputRowStride: from.rowStride,
-          output: band.target + band.rows.lowerBound * to.rowStride, outputRowStride: to.rowStride))
+          input: InputView(band.source, from.strides),
+          output: OutputView(band.target + band.rows.lowerBound * to.rowStride, to.strides)))
       for patch in patches where band.rows.contains(patch.row) {
         (band.target + patch.row * to.rowStride + patch.column * to.block)
           .update(repeating: patch.value, count: to.block)
@@ -88,25 +83,6 @@ struct PoolingAxis: Sendable, Equatable {
   /// The count of each window for the divisor of an average; nil means the window's length.
   var counts: [Int32]?
 
-  /// - Parameter end: one past the last position that counts toward the divisor: the input with its
-  ///   padding.
-  init(
-    input: Int, output: Int, kernel: Int, stride: Int, padding: Int, paddedEnd end: Int,
-    excludesPadding: Bool
-  ) {
-    starts = []
-    ends = []
-    var sizes: [Int32] = []
-    for position in 0..<output {
-      let first = position * stride - padding
-      let last = first + kernel
-      starts.append(Int32(clamping: min(max(first, 0), input)))
-      ends.append(Int32(clamping: min(max(last, 0), input)))
-      sizes.append(Int32(clamping: max(0, min(last, end) - first)))
-    }
-    counts = excludesPadding ? nil : sizes
-  }
-
   /// Positions whose windows contain no element of the input.
   var emptyPositions: Set<Int> { Set(starts.indices.filter { starts[$0] >= ends[$0] }) }
 
@@ -142,6 +118,22 @@ struct PoolingAxis: Sendable, Equatable {
   }
 }
 
+extension PoolingAxis {
+  init(_ window: WindowGeometry, _ axis: Int, input: Int, output: Int, excludesPadding: Bool) {
+    self.init(starts: [], ends: [], counts: nil)
+    var sizes: [Int32] = []
+    for position in 0..<output {
+      let first = position * window.stride[axis] - window.start[axis]
+      let last = first + window.kernel[axis]
+      starts.append(Int32(clamping: min(max(first, 0), input)))
+      ends.append(Int32(clamping: min(max(last, 0), input)))
+      // The divisor counts the input with its padding.
+      sizes.append(Int32(clamping: max(0, min(last, input + window.end[axis]) - first)))
+    }
+    counts = excludesPadding ? nil : sizes
+  }
+}
+
 extension Pooling: EngineLayer {
   func lower(_ layer: inout LayerLowering) throws -> [Graph.ValueID] {
     let input = layer.inputShapes[0]
@@ -157,10 +149,7 @@ extension Pooling: EngineLayer {
     }
     let window = try WindowGeometry(self, input: input)
     func axis(_ index: Int, _ size: Int, _ count: Int) -> PoolingAxis {
-      PoolingAxis(
-        input: size, output: count, kernel: window.kernel[index], stride: window.stride[index],
-        padding: window.start[index], paddedEnd: size + window.end[index],
-        excludesPadding: avgPoolExcludePadding)
+      PoolingAxis(window, index, input: size, output: count, excludesPadding: avgPoolExcludePadding)
     }
     let operation = PoolingOperation(
       function: function, rows: axis(0, input.height, output.height),

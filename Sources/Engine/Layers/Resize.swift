@@ -33,9 +33,8 @@ struct ResampleOperation: NodeOperation {
     return context.planeStep(bands: context.bands) { band in
       for y in band.rows {
         interpolateRow(
-          band.source + rows[y].lower * from.rowStride,
-          band.source + rows[y].upper * from.rowStride, rows[y].fraction, columns,
-          band.target + y * to.rowStride, block: to.block)
+          InputView(band.source, from.strides), rows[y], columns, band.target + y * to.rowStride,
+          block: to.block)
       }
     }
   }
@@ -43,9 +42,12 @@ struct ResampleOperation: NodeOperation {
 
 /// Computes one row of the output from two rows of the input.
 func interpolateRow(
-  _ top: UnsafePointer<Float>, _ bottom: UnsafePointer<Float>, _ fraction: Float,
-  _ columns: [ResamplingPoint], _ target: UnsafeMutablePointer<Float>, block: Int
+  _ plane: InputView, _ row: ResamplingPoint, _ columns: [ResamplingPoint],
+  _ target: UnsafeMutablePointer<Float>, block: Int
 ) {
+  let top = plane.base + row.lower * plane.strides.row
+  let bottom = plane.base + row.upper * plane.strides.row
+  let fraction = row.fraction
   for (x, column) in columns.enumerated() {
     let left = column.lower &* block
     let right = column.upper &* block

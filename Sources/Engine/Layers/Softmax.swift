@@ -21,10 +21,12 @@ struct SoftmaxOperation: NodeOperation {
       run.parallel(shape.images * shape.height, writing: output) { unit in
         let (image, row) = unit.quotientAndRemainder(dividingBy: shape.height)
         kernels.blockedSoftmax(
-          source + from.origin + image * from.imageStride + row * from.rowStride,
-          blockStride: from.planeStride,
-          to: target + to.origin + image * to.imageStride + row * to.rowStride,
-          outputBlockStride: to.planeStride, pixels: shape.width, channels: shape.channels)
+          BlockedSoftmax(
+            input: InputView(
+              source + from.origin + image * from.imageStride + row * from.rowStride, from.strides),
+            output: OutputView(
+              target + to.origin + image * to.imageStride + row * to.rowStride, to.strides),
+            pixels: shape.width, channels: shape.channels))
       }
     }
   }

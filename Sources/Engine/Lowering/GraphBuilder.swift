@@ -32,9 +32,7 @@ struct GraphBuilder: Sendable {
       throw ModelError(.unsupported, "the model is not a neural network, so it cannot run")
     }
     layers = try PlacedLayer.layers(of: network)
-    self.model = model
-    self.network = network
-    self.options = options
+    (self.model, self.network, self.options) = (model, network, options)
     byteLimit = options.maxMemory ?? MemoryBudget.limit
     try checkSupport()
     implementations = try customImplementations()

@@ -19,12 +19,14 @@ extension Convolution: HalfSumLayer {
     let (top, left) = leadingPadding(
       input: (input.height, input.width), output: (shape[3], shape[4]),
       kernel: (extents[0], extents[1]), stride: (strides[0], strides[1]))
-    let rows = convolutionTaps(
-      output: shape[3], input: input.height, kernel[0], strides[0], dilations[0], top,
-      isTransposed: isDeconvolution)
-    let columns = convolutionTaps(
-      output: shape[4], input: input.width, kernel[1], strides[1], dilations[1], left,
-      isTransposed: isDeconvolution)
+    let rows = ConvolutionAxis(
+      output: shape[3], input: input.height, kernel: kernel[0], stride: strides[0],
+      dilation: dilations[0], leading: top
+    ).taps(isTransposed: isDeconvolution)
+    let columns = ConvolutionAxis(
+      output: shape[4], input: input.width, kernel: kernel[1], stride: strides[1],
+      dilation: dilations[1], leading: left
+    ).taps(isTransposed: isDeconvolution)
     let groupInputs = input.channels / groups
     let output = ReferenceTensor(shape: shape) { p in
       let group = p.channel / groupOutputs
@@ -88,21 +90,28 @@ struct ConvolutionTap {
   let input: Int
 }
 
-/// The taps of each output along one axis that fall inside the input.
-///
-/// Output o reads input o · stride + k · dilation − leading. For a transposed convolution, input i
-/// contributes to output i · stride + k · dilation − leading.
-func convolutionTaps(
-  output: Int, input: Int, _ size: Int, _ stride: Int, _ dilation: Int, _ leading: Int,
-  isTransposed: Bool
-) -> [[ConvolutionTap]] {
-  (0..<output).map { o in
-    (0..<size).compactMap { k in
-      let (i, rest) =
-        isTransposed
-        ? (o + leading - k * dilation).quotientAndRemainder(dividingBy: stride)
-        : (o * stride + k * dilation - leading, 0)
-      return rest == 0 && i >= 0 && i < input ? ConvolutionTap(kernel: k, input: i) : nil
+/// Sizes and window of a convolution along one axis.
+struct ConvolutionAxis {
+  var output: Int
+  var input: Int
+  var kernel: Int
+  var stride: Int
+  var dilation: Int
+  var leading: Int
+
+  /// The taps of each output along one axis that fall inside the input.
+  ///
+  /// Output o reads input o · stride + k · dilation − leading. For a transposed convolution, input i
+  /// contributes to output i · stride + k · dilation − leading.
+  func taps(isTransposed: Bool) -> [[ConvolutionTap]] {
+    (0..<output).map { o in
+      (0..<kernel).compactMap { k in
+        let (i, rest) =
+          isTransposed
+          ? (o + leading - k * dilation).quotientAndRemainder(dividingBy: stride)
+          : (o * stride + k * dilation - leading, 0)
+        return rest == 0 && i >= 0 && i < input ? ConvolutionTap(kernel: k, input: i) : nil
+      }
     }
   }
 }

@@ -8,8 +8,8 @@ extension UniDirectionalLSTM: HalfSumLayer {
   ) throws -> [ReferenceTensor] {
     let shapes = try outputShapes(inputs.map(\.shape))
     let cell = try LSTMCell(
-      params ?? LSTMParameters(), weightParams, activations, inputVectorSize, outputVectorSize,
-      settings)
+      params ?? LSTMParameters(), weightParams, activations,
+      RecurrentSizes(inputs: inputVectorSize, outputs: outputVectorSize), settings)
     let run = cell.run(
       inputs[0], reversed: reverseInput, hidden: state(inputs, 1, outputVectorSize),
       cell: state(inputs, 2, outputVectorSize))
@@ -30,7 +30,7 @@ extension BiDirectionalLSTM: HalfSumLayer {
     let cells = try [activationsForwardLSTM, activationsBackwardLSTM].enumerated().map {
       try LSTMCell(
         parameters, $0.offset < weightParams.count ? weightParams[$0.offset] : nil, $0.element,
-        inputVectorSize, size, settings)
+        RecurrentSizes(inputs: inputVectorSize, outputs: size), settings)
     }
     let forward = cells[0].run(
       inputs[0], reversed: false, hidden: state(inputs, 1, size), cell: state(inputs, 2, size))
@@ -67,7 +67,7 @@ private struct LSTMCell {
 
   init(
     _ parameters: LSTMParameters, _ weights: LSTMWeights?, _ activations: [Activation],
-    _ inputs: Int, _ outputs: Int, _ settings: ReferenceSettings
+    _ sizes: RecurrentSizes, _ settings: ReferenceSettings
   ) throws {
     guard let weights else { throw ModelError(.malformed, "is missing", field: "weightParams") }
     try require(
@@ -75,16 +75,16 @@ private struct LSTMCell {
     self.parameters = parameters
     let isCoupled = parameters.coupledInputAndForgetGate
     func gate(_ gate: RecurrentWeights, _ name: String) throws -> RecurrentGate {
-      try RecurrentGate(gate, hasBias: parameters.hasBiasVectors, name, inputs, outputs, settings)
+      try RecurrentGate(gate, hasBias: parameters.hasBiasVectors, name, sizes, settings)
     }
     inputGate = try gate(weights.inputGate, "inputGate")
     forgetGate = isCoupled ? nil : try gate(weights.forgetGate, "forgetGate")
     blockInput = try gate(weights.blockInput, "blockInput")
     outputGate = try gate(weights.outputGate, "outputGate")
-    let zeros = [Double](repeating: 0, count: outputs)
+    let zeros = [Double](repeating: 0, count: sizes.outputs)
     func peephole(_ gate: RecurrentWeights, _ name: String) throws -> [Double] {
       guard parameters.hasPeepholeVectors else { return zeros }
-      return try gate.peephole.values([outputs], name + "PeepholeVector").map(Double.init)
+      return try gate.peephole.values([sizes.outputs], name + "PeepholeVector").map(Double.init)
     }
     peepholes = [
       try peephole(weights.inputGate, "inputGate"),

@@ -10,7 +10,7 @@ extension SimpleRecurrent: HalfSumLayer {
     let f = try recurrentFunction(activation, "activation")
     let gate = try RecurrentGate(
       RecurrentWeights(weightMatrix, recursionMatrix, biasVector), hasBias: hasBiasVector, "",
-      inputVectorSize, outputVectorSize, settings)
+      RecurrentSizes(inputs: inputVectorSize, outputs: outputVectorSize), settings)
     let run = runRecurrence(
       inputs[0], reversed: reverseInput, hidden: state(inputs, 1, outputVectorSize),
       cell: nil
@@ -31,8 +31,8 @@ extension GRU: HalfSumLayer {
       _ weights: RecurrentWeights, _ name: String, hasBias: Bool? = nil
     ) throws -> RecurrentGate {
       try RecurrentGate(
-        weights, hasBias: hasBias ?? hasBiasVectors, name, inputVectorSize, outputVectorSize,
-        settings)
+        weights, hasBias: hasBias ?? hasBiasVectors, name,
+        RecurrentSizes(inputs: inputVectorSize, outputs: outputVectorSize), settings)
     }
     let update = try gate(updateGate, "updateGate")
     let reset = try gate(resetGate, "resetGate")
@@ -54,6 +54,11 @@ extension GRU: HalfSumLayer {
     }
     return recurrentOutputs(run, shapes, sequenceOutput)
   }
+}
+
+struct RecurrentSizes {
+  var inputs: Int
+  var outputs: Int
 }
 
 /// The steps of one run in processing order, and the last state, with one vector per batch item.
@@ -109,9 +114,10 @@ struct RecurrentGate {
   private let settings: ReferenceSettings
 
   init(
-    _ gate: RecurrentWeights, hasBias: Bool, _ name: String, _ inputs: Int, _ outputs: Int,
+    _ gate: RecurrentWeights, hasBias: Bool, _ name: String, _ sizes: RecurrentSizes,
     _ settings: ReferenceSettings
   ) throws {
+    let (inputs, outputs) = (sizes.inputs, sizes.outputs)
     self.settings = settings
     weights = try gate.matrix.values([outputs, inputs], name + "WeightMatrix")
     recursion = try gate.recursion.values([outputs, outputs], name + "RecursionMatrix")

@@ -21,8 +21,7 @@ package struct ReferenceNetwork {
   ///   specification version.
   package init(
     model: Model, customLayers: CustomLayerRegistry = CustomLayerRegistry(),
-    addsForgetBias: Bool = false, seed: UInt64 = 0, halfSums: Set<String> = [],
-    maxMemory: Int? = nil
+    seed: UInt64 = 0, halfSums: Set<String> = [], maxMemory: Int? = nil
   ) throws {
     guard let network = model.neuralNetwork else {
       throw ModelError(.unsupported, "the model is not a neural network")
@@ -31,8 +30,7 @@ package struct ReferenceNetwork {
     self.maxMemory = maxMemory ?? MemoryBudget.limit
     self.halfSums = halfSums
     description = model.description ?? ModelDescription()
-    settings = ReferenceSettings(
-      addsForgetBias: addsForgetBias, customLayers: customLayers, seed: seed)
+    settings = ReferenceSettings(customLayers: customLayers, seed: seed)
     layers = try PlacedLayer.layers(of: network)
     let all = layers.flatMap(\.all).map(\.layer)
     let blobs = Set(all.flatMap(\.output))

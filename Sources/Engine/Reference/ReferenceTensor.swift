@@ -12,11 +12,7 @@ package struct ReferenceTensor: Sendable, Equatable {
     package var x: Int
 
     package init(_ sequence: Int, _ batch: Int, _ channel: Int, _ y: Int, _ x: Int) {
-      self.sequence = sequence
-      self.batch = batch
-      self.channel = channel
-      self.y = y
-      self.x = x
+      (self.sequence, self.batch, self.channel, self.y, self.x) = (sequence, batch, channel, y, x)
     }
   }
 

@@ -90,6 +90,23 @@
       pixel / a.extent.width &* row &+ pixel % a.extent.width &* column
     }
 
+    @inline(__always)
+    private func output(_ pixel: Int, _ block: Int) -> UnsafeMutablePointer<Float> {
+      let strides = a.output.strides
+      return a.output.base
+        + (block &* strides.block &+ offset(pixel, column: strides.pixel, row: strides.row))
+    }
+
+    @inline(__always)
+    private func residual(_ pixel: Int, _ block: Int) -> UnsafePointer<Float>? {
+      let strides = a.epilogue.residualStrides
+      return a.epilogue.residual.map {
+        $0
+          + (block &* strides.block
+            &+ offset(pixel, column: a.output.strides.pixel, row: strides.row))
+      }
+    }
+
     func run() {
       let bands = (pixels &+ mostPixels &- 1) / mostPixels
       let steps = (runs &+ 1) / 2
@@ -119,10 +136,10 @@
       for group in 0..<groups {
         setRows(&source) { row in
           let pixel = min(band.lowerBound &+ group &* 32 &+ row, band.upperBound &- 1)
-          return a.input
+          return a.input.base
             + offset(
-              pixel, column: a.window.strideX &* a.inputStrides.pixel,
-              row: a.window.strideY &* a.inputStrides.row)
+              pixel, column: a.window.strideX &* a.input.strides.pixel,
+              row: a.window.strideY &* a.input.strides.row)
         }
         source.target = (left + group &* groupBytes).assumingMemoryBound(to: CChar.self)
         tile_split_left(&source)
@@ -177,22 +194,15 @@
       let isLast = part.upperBound == runs
       let channel = block &* lanes
       for pixel in some {
-        let output =
-          a.output
-          + (block &* a.outputStrides.block
-            &+ offset(pixel, column: a.outputStrides.pixel, row: a.outputStrides.row))
-        let residual = a.epilogue.residual.map {
-          $0
-            + (block &* a.epilogue.residualStrides.block
-              &+ offset(pixel, column: a.outputStrides.pixel, row: a.epilogue.residualStrides.row))
-        }
+        let output = output(pixel, block)
+        let residual = residual(pixel, block)
         let sums = products + (pixel &- some.lowerBound) &* 32
         var tile: Tile<1, columns> = zeros()
         var odd = Vector.zero
         for c in 0..<columns {
           var sum = load(sums + c &* lanes)
           if part.lowerBound > 0 {
-            sum += load(output + c &* a.outputStrides.block)
+            sum += load(output + c &* a.output.strides.block)
           } else if let bias = a.epilogue.bias {
             sum += load(bias + (channel &+ c &* lanes))
           }
@@ -201,7 +211,7 @@
         }
         if isLast {
           if !vector_are_zero(odd) {
-            multiplyAdds(pixel, block, columns, panel, output, residual)
+            multiplyAdds(pixel, block, columns, panel)
             continue
           }
           if let residual {
@@ -211,28 +221,27 @@
           }
           activate(&tile, a.epilogue.activation, channel: channel)
         }
-        for c in 0..<columns { store(tile[0][c], output + c &* a.outputStrides.block) }
+        for c in 0..<columns { store(tile[0][c], output + c &* a.output.strides.block) }
       }
     }
 
     /// Computes a pixel whose sums are not finite, or too large for parts.
     @inline(never)
     private func multiplyAdds(
-      _ pixel: Int, _ block: Int, _ blocks: Int, _ panel: UnsafePointer<Float>,
-      _ output: UnsafeMutablePointer<Float>, _ residual: UnsafePointer<Float>?
+      _ pixel: Int, _ block: Int, _ blocks: Int, _ panel: UnsafePointer<Float>
     ) {
       var one = a
       one.tiles = .none
-      one.input =
-        a.input
+      one.input.base =
+        a.input.base
         + offset(
-          pixel, column: a.window.strideX &* a.inputStrides.pixel,
-          row: a.window.strideY &* a.inputStrides.row)
+          pixel, column: a.window.strideX &* a.input.strides.pixel,
+          row: a.window.strideY &* a.input.strides.row)
       one.weights = panel
-      one.output = output
+      one.output.base = output(pixel, block)
       one.extent = Extent(blocks: blocks, rows: 1, width: 1)
       one.epilogue.bias = a.epilogue.bias.map { $0 + block &* lanes }
-      one.epilogue.residual = residual
+      one.epilogue.residual = residual(pixel, block)
       if case .prelu(let slopes) = a.epilogue.activation {
         one.epilogue.activation = .prelu(slopes + block &* lanes)
       }

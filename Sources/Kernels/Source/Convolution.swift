@@ -5,7 +5,7 @@ extension Table {
   package static func convolution(_ a: ConvolutionArguments) {
     let run: Int
     let runsPerRow: Int
-    if a.window.dilationX == 1 && a.inputStrides.pixel == a.blockChannels {
+    if a.window.dilationX == 1 && a.input.strides.pixel == a.blockChannels {
       run = a.window.width &* a.blockChannels
       runsPerRow = 1
     } else {
@@ -14,27 +14,27 @@ extension Table {
     }
     var source = TileInput(
       run: run, runsPerRow: runsPerRow,
-      runStride: a.window.dilationX &* a.inputStrides.pixel, rows: a.window.height,
-      rowStride: a.window.dilationY &* a.inputStrides.row, blocks: a.inputBlocks,
-      blockStride: a.inputStrides.block, partLength: 128)
+      runStride: a.window.dilationX &* a.input.strides.pixel, rows: a.window.height,
+      rowStride: a.window.dilationY &* a.input.strides.row, blocks: a.inputBlocks,
+      blockStride: a.input.strides.block, partLength: 128)
     let whole = vectorsPerBlock > 1
     #if KERNELS_AVX512
       if run % lanes == 0, multiplyTiles(a, source) { return }
     #endif
     var target = TileOutput(
-      vectorStride: whole ? lanes : a.outputStrides.block,
+      vectorStride: whole ? lanes : a.output.strides.block,
       residualVectorStride: whole ? lanes : a.epilogue.residualStrides.block, accumulates: false)
 
     let taps = a.window.taps &* a.blockChannels
-    let fetchesRows = a.blockChannels == 1 && a.inputStrides.pixel == 1 && !a.isInputNear
+    let fetchesRows = a.blockChannels == 1 && a.input.strides.pixel == 1 && !a.isInputNear
     let rowsAtOnce = tilesCrossRows && !fetchesRows ? a.extent.rows : 1
     let pixels = PixelRows(
       rows: rowsAtOnce, width: a.extent.width,
       input: PixelStride(
-        column: a.window.strideX &* a.inputStrides.pixel,
-        row: a.window.strideY &* a.inputStrides.row),
-      output: PixelStride(column: a.outputStrides.pixel, row: a.outputStrides.row),
-      residual: PixelStride(column: a.outputStrides.pixel, row: a.epilogue.residualStrides.row))
+        column: a.window.strideX &* a.input.strides.pixel,
+        row: a.window.strideY &* a.input.strides.row),
+      output: PixelStride(column: a.output.strides.pixel, row: a.output.strides.row),
+      residual: PixelStride(column: a.output.strides.pixel, row: a.epilogue.residualStrides.row))
     guard pixels.count > 0 else { return }
 
     var block = 0
@@ -44,7 +44,7 @@ extension Table {
       let vectors = blocks &* vectorsPerBlock
       let width = blocks &* channelBlock
       let blockFloats = taps &* width
-      source.fetchesNext = block == 0 && !a.isInputNear && a.inputStrides.pixel == channelBlock
+      source.fetchesNext = block == 0 && !a.isInputNear && a.input.strides.pixel == channelBlock
       let pieceBlocks = inputPiece(a, blockFloats: blockFloats)
       var piece = 0
       while piece < a.inputBlocks {
@@ -56,7 +56,7 @@ extension Table {
           weights + source.blocks &* blockFloats, floats: source.blocks &* blockFloats,
           fetches: source.fetches(vectors: vectors),
           tiles: pixels.tiles &* (a.extent.rows / rowsAtOnce))
-        let input = a.input + piece &* a.inputStrides.block
+        let input = a.input.base + piece &* a.input.strides.block
         let epilogue = isLast ? a.epilogue : Epilogue()
         var y = 0
         while y < a.extent.rows {
@@ -71,7 +71,7 @@ extension Table {
             TileTask(
               input: input + y &* pixels.input.row, source: source, weights: weights,
               bias: a.epilogue.bias,
-              output: a.output + (block &* a.outputStrides.block &+ y &* pixels.output.row),
+              output: a.output.base + (block &* a.output.strides.block &+ y &* pixels.output.row),
               target: target, residual: rowResidual, channel: block &* channelBlock,
               epilogue: epilogue), ahead: &ahead)
           y &+= rowsAtOnce
@@ -95,7 +95,8 @@ private func fetchNextRow(_ a: ConvolutionArguments, _ input: UnsafePointer<Floa
   for plane in 0..<a.inputBlocks {
     for row in 0..<rows {
       let start =
-        plane &* a.inputStrides.block &+ (first &+ row &* a.window.dilationY) &* a.inputStrides.row
+        plane &* a.input.strides.block &+ (first &+ row &* a.window.dilationY)
+        &* a.input.strides.row
       fetch(input + start, lines: lines)
     }
   }

@@ -11,22 +11,29 @@ func zeros<let rows: Int, let columns: Int>() -> Tile<rows, columns> {
   InlineArray { _ in InlineArray(repeating: .zero) }
 }
 
+/// Terms of a tile's sums: `count` adjacent inputs from the `first` on, and their weights.
+struct TileRun {
+  var first: Int
+  var count: Int
+  var weights: UnsafePointer<Float>
+}
+
 /// `tile[r][c] += Σ(k < count) input[pixels[r] + first + k] · weights[k][c]`
 ///
 /// The inner loop of convolutions, matrix products and everything based on them.
 ///
 /// - Parameters:
-///   - count: a multiple of `steps`, the terms that are added between two jumps.
+///   - run: a multiple of `steps`, the terms that are added between two jumps.
 ///   - ahead: what to prefetch for every `steps` terms; for all of them if `steps` is 1.
 @inline(__always)
 func accumulate<let rows: Int, let columns: Int, let steps: Int>(
-  _ tile: inout Tile<rows, columns>, input: TileInputs<rows>, first: Int,
-  weights: UnsafePointer<Float>, count: Int, _: Count<steps>, ahead: inout TileAhead
+  _ tile: inout Tile<rows, columns>, input: TileInputs<rows>, _ run: TileRun, _: Count<steps>,
+  ahead: inout TileAhead
 ) {
   if steps == 1 { ahead.fetchPart() }
-  var k = first
-  var w = weights
-  let end = first &+ count
+  var k = run.first
+  var w = run.weights
+  let end = run.first &+ run.count
   while k < end {
     let terms = input.terms(from: k)
     if steps > 1 { ahead.fetchPart() }
@@ -191,8 +198,7 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
   var sums = PartialSums<rows, columns>(partLength: source.partLength, run: source.run)
   let input = TileInputs(task.input, places)
   var ahead = ahead
-  var first = 0
-  var w = task.weights
+  var run = TileRun(first: 0, count: source.run, weights: task.weights)
   var runsLeft = source.runsPerRow
   var rowsLeft = source.rows
   let toNextRow = source.rowStride &- (source.runsPerRow &- 1) &* source.runStride
@@ -202,21 +208,20 @@ func computeTile<let rows: Int, let columns: Int, let steps: Int>(
   var left = source.runs
   while left > 0 {
     if source.fetchesNext {
-      for r in 0..<rows where r % blocksPerLine == 0 { input.fetchNext(r, first) }
+      for r in 0..<rows where r % blocksPerLine == 0 { input.fetchNext(r, run.first) }
     }
     sums.makeRoom(&tile, for: source.run)
-    accumulate(
-      &tile, input: input, first: first, weights: w, count: source.run, steps, ahead: &ahead)
-    w += source.run &* (columns &* lanes)
+    accumulate(&tile, input: input, run, steps, ahead: &ahead)
+    run.weights += source.run &* (columns &* lanes)
     left &-= 1
     runsLeft &-= 1
     if runsLeft > 0 {
-      first &+= source.runStride
+      run.first &+= source.runStride
       continue
     }
     runsLeft = source.runsPerRow
     rowsLeft &-= 1
-    first &+= rowsLeft > 0 ? toNextRow : toNextBlock
+    run.first &+= rowsLeft > 0 ? toNextRow : toNextBlock
     if rowsLeft == 0 { rowsLeft = source.rows }
   }
 

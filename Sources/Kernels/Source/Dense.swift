@@ -52,11 +52,12 @@ private func denseRows(_ a: DenseArguments, stage: UnsafeMutablePointer<Float>?)
     let four = row &+ 4 <= a.rows && !isSingle
     var n = 0
     while n < a.batch {
+      let tile = DenseTile(row: row, vector: n)
       switch (four, n &+ 2 <= a.batch) {
-      case (true, true): denseTile(Count<4>(), Count<2>(), a, row: row, vector: n, stage)
-      case (true, false): denseTile(Count<4>(), Count<1>(), a, row: row, vector: n, stage)
-      case (false, true): denseTile(Count<1>(), Count<2>(), a, row: row, vector: n, stage)
-      case (false, false): denseTile(Count<1>(), Count<1>(), a, row: row, vector: n, stage)
+      case (true, true): denseTile(Count<4>(), Count<2>(), a, tile, stage)
+      case (true, false): denseTile(Count<4>(), Count<1>(), a, tile, stage)
+      case (false, true): denseTile(Count<1>(), Count<2>(), a, tile, stage)
+      case (false, false): denseTile(Count<1>(), Count<1>(), a, tile, stage)
       }
       n &+= n &+ 2 <= a.batch ? 2 : 1
     }
@@ -64,25 +65,33 @@ private func denseRows(_ a: DenseArguments, stage: UnsafeMutablePointer<Float>?)
   }
 }
 
+/// The first row of weights and the first input vector of some that are multiplied together.
+private struct DenseTile {
+  var row: Int
+  var vector: Int
+}
+
 @inline(__always)
 private func denseTile<let rows: Int, let vectors: Int>(
-  _: Count<rows>, _: Count<vectors>, _ a: DenseArguments, row: Int, vector: Int,
+  _: Count<rows>, _: Count<vectors>, _ a: DenseArguments, _ tile: DenseTile,
   _ stage: UnsafeMutablePointer<Float>?
 ) {
+  let row = tile.row
+  let x = a.vectors(from: tile.vector)
   var sums = RowSums<rows, vectors>()
   let first = a.weights.first &+ row &* a.weights.stride
   let all = 0..<a.columns
   switch a.weights.format {
   case .float32:
     let w = a.weights.base + first &* 4
-    sums.add(a, vector: vector, all) { r, k in
+    sums.add(x, all) { r, k in
       (w + (r &* a.weights.stride &+ k) &* 4).loadUnaligned(as: Vector.self)
     } tail: { r, k, count in
       load(w + (r &* a.weights.stride &+ k) &* 4, count: count)
     }
   case .float16:
     let w = a.weights.base + first &* 2
-    sums.add(a, vector: vector, all) { r, k in
+    sums.add(x, all) { r, k in
       loadHalf(w + (r &* a.weights.stride &+ k) &* 2)
     } tail: { r, k, count in
       loadHalf(w + (r &* a.weights.stride &+ k) &* 2, count: count)
@@ -95,7 +104,7 @@ private func denseTile<let rows: Int, let vectors: Int>(
       scale[r] = splat(scales[row &+ r])
       bias[r] = splat(biases[row &+ r])
     }
-    sums.add(a, vector: vector, all) { r, k in
+    sums.add(x, all) { r, k in
       a.fetchAhead(first &+ r &* a.weights.stride, bits: 8, rows: rows, column: k)
     } whole: { r, k in
       let codes = (w + (r &* a.weights.stride &+ k)).loadUnaligned(as: vector_bytes.self)
@@ -108,14 +117,14 @@ private func denseTile<let rows: Int, let vectors: Int>(
     let w = a.weights.base + first &* FixedRow.bytesPerColumn
     var scale = InlineArray<rows, Vector>(repeating: .zero)
     for r in 0..<rows { scale[r] = splat(scales[row &+ r]) }
-    sums.addFixed(a, vector: vector, w, scale)
+    sums.addFixed(a, x, w, scale)
   case .linear, .table:
     guard let stage else {
       #if KERNELS_AVX512 || KERNELS_AVX2
         switch a.codeBits {
-        case 1: sums.add(Count<1>(), a, row: row, vector: vector)
-        case 2: sums.add(Count<2>(), a, row: row, vector: vector)
-        default: sums.add(Count<4>(), a, row: row, vector: vector)
+        case 1: sums.add(Count<1>(), a, tile)
+        case 2: sums.add(Count<2>(), a, tile)
+        default: sums.add(Count<4>(), a, tile)
         }
       #endif
       break
@@ -125,7 +134,7 @@ private func denseTile<let rows: Int, let vectors: Int>(
       let columns = k..<min(k &+ stageColumns, a.columns)
       if case .table(8, let table) = a.weights.format {
         expandBytes(
-          a.weights.base + (first &+ k), rows: rows, rowStride: a.weights.stride,
+          ByteRows(base: a.weights.base + (first &+ k), count: rows, stride: a.weights.stride),
           count: columns.count, table, to: stage, outputStride: stageColumns)
       } else {
         for r in 0..<rows {
@@ -139,7 +148,7 @@ private func denseTile<let rows: Int, let vectors: Int>(
       }
       let w = UnsafePointer(stage) - k
       let bits = a.codeBits
-      sums.add(a, vector: vector, columns) { r, k in
+      sums.add(x, columns) { r, k in
         a.fetchAhead(first &+ r &* a.weights.stride, bits: bits, rows: rows, column: k)
       } whole: { r, k in
         load(w + (r &* stageColumns &+ k))
@@ -149,10 +158,15 @@ private func denseTile<let rows: Int, let vectors: Int>(
       k = columns.upperBound
     }
   }
-  sums.finish(a, row: row, vector: vector)
+  sums.finish(a, tile)
 }
 
 extension DenseArguments {
+  @inline(__always)
+  fileprivate func vectors(from first: Int) -> InputView {
+    InputView(input.base + first &* input.strides.row, input.strides)
+  }
+
   @inline(__always)
   fileprivate var codeBits: Int {
     switch weights.format {
@@ -200,19 +214,19 @@ private struct RowSums<let rows: Int, let vectors: Int> {
   ///   - tail: the same for fewer columns, padded with zeros.
   @inline(__always)
   mutating func add(
-    _ a: DenseArguments, vector: Int, _ range: Range<Int>, whole: (Int, Int) -> Vector,
+    _ x: InputView, _ range: Range<Int>, whole: (Int, Int) -> Vector,
     tail: (Int, Int, Int) -> Vector
   ) {
-    add(a, vector: vector, range, fetch: { _, _ in }, whole: whole, tail: tail)
+    add(x, range, fetch: { _, _ in }, whole: whole, tail: tail)
   }
 
   @inline(__always)
   mutating func add(
-    _ a: DenseArguments, vector: Int, _ range: Range<Int>, fetch: (Int, Int) -> Void,
+    _ input: InputView, _ range: Range<Int>, fetch: (Int, Int) -> Void,
     whole: (Int, Int) -> Vector, tail: (Int, Int, Int) -> Vector
   ) {
-    let x = a.input + vector &* a.inputStride
-    let inputStride = a.inputStride
+    let x = input.base
+    let inputStride = input.strides.row
     var k = range.lowerBound
     while k &+ 2 &* lanes <= range.upperBound {
       var x0 = InlineArray<vectors, Vector>(repeating: .zero)
@@ -249,7 +263,7 @@ private struct RowSums<let rows: Int, let vectors: Int> {
   /// codes represent.
   @inline(__always)
   mutating func addFixed(
-    _ a: DenseArguments, vector: Int, _ w: UnsafeRawPointer, _ scale: InlineArray<rows, Vector>
+    _ a: DenseArguments, _ x: InputView, _ w: UnsafeRawPointer, _ scale: InlineArray<rows, Vector>
   ) {
     let rowBytes = a.weights.stride &* FixedRow.bytesPerColumn
     let block = FixedRow.blockColumns
@@ -270,14 +284,14 @@ private struct RowSums<let rows: Int, let vectors: Int> {
           vector_prefetch(lines + 2 &* block)
         }
       }
-      add(a, vector: vector, first..<first &+ block) { r, k in
+      add(x, first..<first &+ block) { r, k in
         loadFixed(start + r &* rowBytes, k &- first) * scale[r]
       } tail: { _, _, _ in
         .zero
       }
       first &+= block
     }
-    add(a, vector: vector, first..<a.columns) { r, k in
+    add(x, first..<a.columns) { r, k in
       loadFixed(w + r &* rowBytes, k) * scale[r]
     } tail: { r, k, _ in
       loadFixed(w + r &* rowBytes, k) * scale[r]
@@ -285,12 +299,13 @@ private struct RowSums<let rows: Int, let vectors: Int> {
   }
 
   @inline(__always)
-  func finish(_ a: DenseArguments, row: Int, vector: Int) {
+  func finish(_ a: DenseArguments, _ tile: DenseTile) {
+    let (row, vector) = (tile.row, tile.vector)
     for r in 0..<rows {
       let bias = a.epilogue.bias?[row &+ r] ?? 0
       for v in 0..<vectors {
         let sum = laneSum(even[r][v] + odd[r][v]) + bias
-        a.output[(vector &+ v) &* a.outputStride &+ row &+ r] = activate(
+        a.output.base[(vector &+ v) &* a.output.strides.row &+ row &+ r] = activate(
           sum, a.epilogue.activation, channel: row &+ r)
       }
     }
@@ -303,8 +318,9 @@ private struct RowSums<let rows: Int, let vectors: Int> {
     /// codes.
     @inline(__always)
     fileprivate mutating func add<let bits: Int>(
-      _: Count<bits>, _ a: DenseArguments, row: Int, vector: Int
+      _: Count<bits>, _ a: DenseArguments, _ tile: DenseTile
     ) {
+      let row = tile.row
       let width = Int32(truncatingIfNeeded: bits)
       let codes = IntegerVector.laneNumbers
       var low = InlineArray<rows, Vector>(repeating: .zero)
@@ -328,7 +344,7 @@ private struct RowSums<let rows: Int, let vectors: Int> {
       let first = a.weights.first &+ row &* a.weights.stride
       let w = a.weights.base + (first &* bits) &>> 3
       let rowBytes = (a.weights.stride &* bits) &>> 3
-      add(a, vector: vector, 0..<a.columns) { r, k in
+      add(a.vectors(from: tile.vector), 0..<a.columns) { r, k in
         a.fetchAhead(first &+ r &* a.weights.stride, bits: bits, rows: rows, column: k)
       } whole: { r, k in
         vector_look_up_loose(
@@ -375,15 +391,4 @@ private func loadBytes(_ address: UnsafeRawPointer, count: Int) -> vector_bytes 
     if let base = bytes.baseAddress { base.copyMemory(from: address, byteCount: count) }
   }
   return value
-}
-
-@inline(__always)
-private func activate(_ x: Float, _ activation: FusedActivation, channel: Int) -> Float {
-  switch activation {
-  case .none: x
-  case .relu: x < 0 ? 0 : x
-  case .clip(let lower, let upper): x < lower ? lower : x > upper ? upper : x
-  case .leaky(let alpha): x < 0 ? x * alpha : x
-  case .prelu(let slopes): x < 0 ? x * slopes[channel] : x
-  }
 }

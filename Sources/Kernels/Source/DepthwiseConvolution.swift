@@ -13,16 +13,18 @@ extension Table {
         while y < a.extent.rows {
           depthwiseRow(
             a,
-            input: a.input
-              + (block &* a.inputStrides.block &+ y &* a.window.strideY &* a.inputStrides.row
-                &+ lane),
-            weights: a.weights + (block &* blockWeights &+ lane),
-            output: a.output + (block &* a.outputStrides.block &+ y &* a.outputStrides.row &+ lane),
-            residual: a.epilogue.residual.map {
-              $0
-                + (block &* a.epilogue.residualStrides.block &+ y &* a.epilogue.residualStrides.row
-                  &+ lane)
-            }, channel: block &* channelBlock &+ lane)
+            DepthwisePixels(
+              input: a.input.base
+                + (block &* a.input.strides.block &+ y &* a.window.strideY &* a.input.strides.row
+                  &+ lane),
+              weights: a.weights + (block &* blockWeights &+ lane),
+              output: a.output.base
+                + (block &* a.output.strides.block &+ y &* a.output.strides.row &+ lane),
+              residual: a.epilogue.residual.map {
+                $0
+                  + (block &* a.epilogue.residualStrides.block
+                    &+ y &* a.epilogue.residualStrides.row &+ lane)
+              }, channel: block &* channelBlock &+ lane))
           y &+= 1
         }
         half &+= 1
@@ -43,40 +45,38 @@ private var depthwisePixels: Int {
   }
 }
 
+/// Neighboring pixels of one vector of channels, from the first on.
+private struct DepthwisePixels {
+  var input: UnsafePointer<Float>
+  var weights: UnsafePointer<Float>
+  var output: UnsafeMutablePointer<Float>
+  var residual: UnsafePointer<Float>?
+  var channel: Int
+}
+
 /// Computes a row in tiles of nearly equal width: a narrow tile would be slow because of the
 /// latency of its sums.
 @inline(__always)
-private func depthwiseRow(
-  _ a: ConvolutionArguments, input: UnsafePointer<Float>,
-  weights: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
-  residual: UnsafePointer<Float>?, channel: Int
-) {
+private func depthwiseRow(_ a: ConvolutionArguments, _ row: DepthwisePixels) {
   let tiles = (a.extent.width &+ depthwisePixels &- 1) / depthwisePixels
+  var row = row
   var x = 0
   var tile = 0
   while tile < tiles {
     let pixels = (a.extent.width &- x) / (tiles &- tile)
-    depthwiseTile(
-      pixels: pixels, a, input: input + x &* a.window.strideX &* channelBlock, weights: weights,
-      output: output + x &* channelBlock, residual: residual.map { $0 + x &* channelBlock },
-      channel: channel)
+    depthwiseTile(pixels: pixels, a, row)
+    row.input += pixels &* a.window.strideX &* channelBlock
+    row.output += pixels &* channelBlock
+    row.residual = row.residual.map { $0 + pixels &* channelBlock }
     x &+= pixels
     tile &+= 1
   }
 }
 
 @inline(__always)
-private func depthwiseTile(
-  pixels: Int, _ a: ConvolutionArguments, input: UnsafePointer<Float>,
-  weights: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
-  residual: UnsafePointer<Float>?, channel: Int
-) {
+private func depthwiseTile(pixels: Int, _ a: ConvolutionArguments, _ tile: DepthwisePixels) {
   @inline(__always)
-  func compute<let count: Int>(_ count: Count<count>) {
-    depthwiseTile(
-      count, a, input: input, weights: weights, output: output, residual: residual,
-      channel: channel)
-  }
+  func compute<let count: Int>(_ count: Count<count>) { depthwiseTile(count, a, tile) }
   switch pixels {
   case 1: compute(Count<1>())
   case 2: compute(Count<2>())
@@ -100,18 +100,16 @@ private func depthwiseTile(
 
 @inline(__always)
 private func depthwiseTile<let pixels: Int>(
-  _: Count<pixels>, _ a: ConvolutionArguments, input: UnsafePointer<Float>,
-  weights: UnsafePointer<Float>, output: UnsafeMutablePointer<Float>,
-  residual: UnsafePointer<Float>?, channel: Int
+  _: Count<pixels>, _ a: ConvolutionArguments, _ tile: DepthwisePixels
 ) {
   let step = a.window.strideX &* channelBlock
   let tapStep = a.window.dilationX &* channelBlock
-  let start = a.epilogue.bias.map { load($0 + channel) } ?? .zero
+  let start = a.epilogue.bias.map { load($0 + tile.channel) } ?? .zero
   var sums = Tile<pixels, 1> { _ in [start] }
-  var w = weights
+  var w = tile.weights
   var ky = 0
   while ky < a.window.height {
-    var x = input + ky &* a.window.dilationY &* a.inputStrides.row
+    var x = tile.input + ky &* a.window.dilationY &* a.input.strides.row
     var kx = 0
     while kx < a.window.width {
       let weight = load(w)
@@ -122,7 +120,9 @@ private func depthwiseTile<let pixels: Int>(
     }
     ky &+= 1
   }
-  if let residual { for p in 0..<pixels { sums[p][0] += load(residual + p &* channelBlock) } }
-  activate(&sums, a.epilogue.activation, channel: channel)
-  for p in 0..<pixels { store(sums[p][0], output + p &* channelBlock) }
+  if let residual = tile.residual {
+    for p in 0..<pixels { sums[p][0] += load(residual + p &* channelBlock) }
+  }
+  activate(&sums, a.epilogue.activation, channel: tile.channel)
+  for p in 0..<pixels { store(sums[p][0], tile.output + p &* channelBlock) }
 }

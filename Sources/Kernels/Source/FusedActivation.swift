@@ -37,3 +37,14 @@ func activate<let rows: Int, let columns: Int>(
     }
   }
 }
+
+@inline(__always)
+func activate(_ x: Float, _ activation: FusedActivation, channel: Int) -> Float {
+  switch activation {
+  case .none: x
+  case .relu: x < 0 ? 0 : x
+  case .clip(let lower, let upper): x < lower ? lower : x > upper ? upper : x
+  case .leaky(let alpha): x < 0 ? x * alpha : x
+  case .prelu(let slopes): x < 0 ? x * slopes[channel] : x
+  }
+}

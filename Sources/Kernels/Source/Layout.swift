@@ -2,24 +2,21 @@ import KernelInterface
 
 extension Table {
   @inline(never)
-  package static func block(
-    _ input: UnsafePointer<Float>, _ inputStrides: Strides, channels: Int, rows: Int, width: Int,
-    scale: UnsafePointer<Float>?, bias: UnsafePointer<Float>?,
-    to output: UnsafeMutablePointer<Float>, rowStride: Int
-  ) {
-    let isScaled = scale != nil || bias != nil
+  package static func block(_ a: LayoutArguments) {
+    let (strides, rowStride) = (a.input.strides, a.output.strides.row)
+    let isScaled = a.scale != nil || a.bias != nil
     var y = 0
-    while y < rows {
+    while y < a.extent.rows {
       var l = 0
-      while l < channels {
-        let factor = scale?[l] ?? 1
-        let term = bias?[l] ?? 0
-        var source = input + (y &* inputStrides.row &+ l &* inputStrides.block)
-        var target = output + (y &* rowStride &+ l)
+      while l < a.extent.blocks {
+        let factor = a.scale?[l] ?? 1
+        let term = a.bias?[l] ?? 0
+        var source = a.input.base + (y &* strides.row &+ l &* strides.block)
+        var target = a.output.base + (y &* rowStride &+ l)
         var x = 0
-        while x < width {
+        while x < a.extent.width {
           target.pointee = isScaled ? source.pointee * factor + term : source.pointee
-          source += inputStrides.pixel
+          source += strides.pixel
           target += channelBlock
           x &+= 1
         }
@@ -27,8 +24,8 @@ extension Table {
       }
       while l < channelBlock {
         var x = 0
-        while x < width {
-          output[y &* rowStride &+ x &* channelBlock &+ l] = 0
+        while x < a.extent.width {
+          a.output.base[y &* rowStride &+ x &* channelBlock &+ l] = 0
           x &+= 1
         }
         l &+= 1
@@ -38,21 +35,19 @@ extension Table {
   }
 
   @inline(never)
-  package static func unblock(
-    _ input: UnsafePointer<Float>, rowStride: Int, channels: Int, rows: Int, width: Int,
-    to output: UnsafeMutablePointer<Float>, _ outputStrides: Strides
-  ) {
+  package static func unblock(_ a: LayoutArguments) {
+    let (rowStride, strides) = (a.input.strides.row, a.output.strides)
     var y = 0
-    while y < rows {
+    while y < a.extent.rows {
       var l = 0
-      while l < channels {
-        var source = input + (y &* rowStride &+ l)
-        var target = output + (y &* outputStrides.row &+ l &* outputStrides.block)
+      while l < a.extent.blocks {
+        var source = a.input.base + (y &* rowStride &+ l)
+        var target = a.output.base + (y &* strides.row &+ l &* strides.block)
         var x = 0
-        while x < width {
+        while x < a.extent.width {
           target.pointee = source.pointee
           source += channelBlock
-          target += outputStrides.pixel
+          target += strides.pixel
           x &+= 1
         }
         l &+= 1

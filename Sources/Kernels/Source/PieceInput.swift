@@ -18,29 +18,27 @@ private func blockedPieceInput(
   tiles: Int, rows: Int, width: Int, _ a: InputTransformArguments,
   _ half: UnsafeMutablePointer<Vector>
 ) {
-  let (row, pointStride) = (a.inputStrides.row, a.transformedStrides.point)
+  let row = a.input.strides.row
   var channel = a.blocks.lowerBound &* channelBlock
   while channel < a.blocks.upperBound &* channelBlock {
     var source =
-      a.input + (channel / channelBlock &* a.inputStrides.block &+ channel % channelBlock)
-    var target = a.transformed + channel
+      a.input.base + (channel / channelBlock &* a.input.strides.block &+ channel % channelBlock)
+    var target = PointBuffer(a.transformed + channel, stride: a.transformedStrides.point)
     var tile = 0
     while tile < tiles {
       let from = source
       let columns = width &- 3 &* tile
       if rows == 5 && columns >= 5 {
-        transformTile(
-          PieceTransform.self, PieceTransform.self, half, to: target, pointStride: pointStride
-        ) { y, x in load(from + (y &* row &+ x &* channelBlock)) }
+        transformTile(PieceTransform.self, PieceTransform.self, half, to: target) { y, x in
+          load(from + (y &* row &+ x &* channelBlock))
+        }
       } else {
-        transformTile(
-          PieceTransform.self, PieceTransform.self, half, to: target, pointStride: pointStride
-        ) { y, x in
+        transformTile(PieceTransform.self, PieceTransform.self, half, to: target) { y, x in
           y < rows && x < columns ? load(from + (y &* row &+ x &* channelBlock)) : .zero
         }
       }
       source += 3 &* channelBlock
-      target += a.transformedStrides.tile
+      target.base += a.transformedStrides.tile
       tile &+= 1
     }
     channel &+= lanes
@@ -68,7 +66,7 @@ private func planarPieceInput(
     var tile = 0
     while tile < tiles {
       let count = min(bufferTiles, tiles &- tile)
-      let source = a.input + (plane &* a.inputStrides.block &+ 3 &* tile)
+      let source = a.input.base + (plane &* a.input.strides.block &+ 3 &* tile)
       let needed = 3 &* count &+ 2
       let columnCount = max(0, min(needed, width &- 3 &* tile))
       var x = 0
@@ -77,7 +75,7 @@ private func planarPieceInput(
         @inline(__always)
         func value(_ y: Int) -> Vector {
           if y >= height { return .zero }
-          let from = source + (y &* a.inputStrides.row &+ x)
+          let from = source + (y &* a.input.strides.row &+ x)
           return used == lanes ? load(from) : load(from, count: used)
         }
         var line = WinogradLine(repeating: .zero)

@@ -2,18 +2,15 @@ import KernelInterface
 
 extension Table {
   @inline(never)
-  package static func pieceSums(
-    products: UnsafePointer<Float>, tileStride: Int, tiles: Int, pieces: Int, channels: Int,
-    sums: UnsafeMutablePointer<Float>, accumulates: Bool
-  ) {
-    let step = tileStride &+ channels
+  package static func pieceSums(_ a: PieceSums) {
+    let step = a.products.strides.pixel &+ a.channels
     var tile = 0
-    while tile < tiles {
-      let target = UnsafeMutableRawPointer(sums + 4 &* tile)
-      var product = UnsafeRawPointer(products + tile &* tileStride)
-      var sum = accumulates ? target.loadUnaligned(as: SIMD4<Float>.self) : .zero
+    while tile < a.tiles {
+      let target = UnsafeMutableRawPointer(a.sums + 4 &* tile)
+      var product = UnsafeRawPointer(a.products.base + tile &* a.products.strides.pixel)
+      var sum = a.accumulates ? target.loadUnaligned(as: SIMD4<Float>.self) : .zero
       var piece = 0
-      while piece < pieces {
+      while piece < a.pieces {
         sum += product.loadUnaligned(as: SIMD4<Float>.self)
         product += step &* 4
         piece &+= 1
@@ -27,28 +24,24 @@ extension Table {
 extension Table {
   /// Computes as many tiles at once as have their channels in one vector.
   @inline(never)
-  package static func pieceSumOutput(
-    sums: UnsafePointer<Float>, pointStride: Int, tiles: Int,
-    output: UnsafeMutablePointer<Float>, outputStrides: Strides, extent: Extent,
-    bias: UnsafePointer<Float>?
-  ) {
-    let rows = min(3, extent.rows)
+  package static func pieceSumOutput(_ a: PieceOutput) {
+    let rows = min(3, a.extent.rows)
     let biases =
-      bias.map { UnsafeRawPointer($0).loadUnaligned(as: SIMD4<Float>.self) } ?? .zero
+      a.epilogue.bias.map { UnsafeRawPointer($0).loadUnaligned(as: SIMD4<Float>.self) } ?? .zero
     let tilesAtOnce = lanes / 4
     var tile = 0
-    while tile < tiles {
-      let result = pieceOutputTile(sums + 4 &* tile, stride: pointStride)
-      let count = min(tilesAtOnce, tiles &- tile)
+    while tile < a.tiles {
+      let result = pieceOutputTile(a.products.base + 4 &* tile, stride: a.products.stride)
+      let count = min(tilesAtOnce, a.tiles &- tile)
       for y in 0..<3 where y < rows {
         for x in 0..<3 {
           let values = result[x][y]
           for n in 0..<count {
             let column = 3 &* (tile &+ n) &+ x
-            if column >= extent.width { break }
-            let target = output + (y &* outputStrides.row &+ column)
-            for c in 0..<extent.blocks {
-              target[c &* outputStrides.block] = values[4 &* n &+ c] + biases[c]
+            if column >= a.extent.width { break }
+            let target = a.output.base + (y &* a.output.strides.row &+ column)
+            for c in 0..<a.extent.blocks {
+              target[c &* a.output.strides.block] = values[4 &* n &+ c] + biases[c]
             }
           }
         }

@@ -16,14 +16,15 @@ extension Table {
       var channel = 0
       var weights = a.weights
       while channel < a.extent.blocks {
+        let part = PlanarPart(channel: channel, weights: weights)
         switch group {
-        case 1: planarRow(Count<1>(), FewOutputVectors(), a, y, channel, weights)
-        case 2: planarRow(Count<2>(), FewOutputVectors(), a, y, channel, weights)
-        case 3: planarRow(Count<3>(), FewOutputVectors(), a, y, channel, weights)
+        case 1: planarRow(Count<1>(), FewOutputVectors(), a, part, y)
+        case 2: planarRow(Count<2>(), FewOutputVectors(), a, part, y)
+        case 3: planarRow(Count<3>(), FewOutputVectors(), a, part, y)
         #if KERNELS_AVX512 || arch(arm64)
-          case 4: planarRow(Count<4>(), FewOutputVectors(), a, y, channel, weights)
-          case 5: planarRow(Count<5>(), Count<4>(), a, y, channel, weights)
-          case 6: planarRow(Count<6>(), Count<4>(), a, y, channel, weights)
+          case 4: planarRow(Count<4>(), FewOutputVectors(), a, part, y)
+          case 5: planarRow(Count<5>(), Count<4>(), a, part, y)
+          case 6: planarRow(Count<6>(), Count<4>(), a, part, y)
         #endif
         default: break
         }
@@ -35,35 +36,46 @@ extension Table {
   }
 }
 
+/// Channels that are computed together, from the first on.
+struct PlanarPart {
+  var channel: Int
+  var weights: UnsafePointer<Float>
+}
+
+/// The output channels of a tile, and its first pixel.
+struct PlanarTile<let outputs: Int> {
+  let part: PlanarPart
+  let bias: InlineArray<outputs, Float>
+  var row = 0
+  var column = 0
+}
+
 @inline(never)
 private func planarRow<let outputs: Int, let columns: Int>(
-  _ count: Count<outputs>, _ vectors: Count<columns>, _ a: ConvolutionArguments,
-  _ row: Int, _ channel: Int, _ weights: UnsafePointer<Float>
+  _: Count<outputs>, _ vectors: Count<columns>, _ a: ConvolutionArguments, _ part: PlanarPart,
+  _ row: Int
 ) {
-  let bias = planarBias(count, a, channel)
+  var tile = PlanarTile<outputs>(part: part, bias: planarBias(a, part.channel), row: row)
   let wide = columns &* lanes
-  var x = 0
-  while x &+ wide <= a.extent.width {
-    planarTile(count, vectors, a, bias, row: row, column: x, channel: channel, weights: weights)
-    x &+= wide
+  while tile.column &+ wide <= a.extent.width {
+    planarTile(vectors, a, tile)
+    tile.column &+= wide
   }
-  while x &+ 2 &* lanes <= a.extent.width {
-    planarTile(count, Count<2>(), a, bias, row: row, column: x, channel: channel, weights: weights)
-    x &+= 2 &* lanes
+  while tile.column &+ 2 &* lanes <= a.extent.width {
+    planarTile(Count<2>(), a, tile)
+    tile.column &+= 2 &* lanes
   }
-  while x &+ lanes <= a.extent.width {
-    planarTile(count, Count<1>(), a, bias, row: row, column: x, channel: channel, weights: weights)
-    x &+= lanes
+  while tile.column &+ lanes <= a.extent.width {
+    planarTile(Count<1>(), a, tile)
+    tile.column &+= lanes
   }
-  if x < a.extent.width {
-    planarTail(count, a, bias, row: row, column: x, channel: channel, weights: weights)
-  }
+  if tile.column < a.extent.width { planarTail(a, tile) }
 }
 
 /// The bias of `outputs` channels; zero beyond the last channel.
 @inline(__always)
 func planarBias<let outputs: Int>(
-  _: Count<outputs>, _ a: ConvolutionArguments, _ channel: Int
+  _ a: ConvolutionArguments, _ channel: Int
 ) -> InlineArray<outputs, Float> {
   var bias = InlineArray<outputs, Float>(repeating: 0)
   guard let values = a.epilogue.bias else { return bias }
@@ -74,17 +86,16 @@ func planarBias<let outputs: Int>(
 /// Computes `outputs` channels of `columns` vectors of pixels.
 @inline(__always)
 private func planarTile<let outputs: Int, let columns: Int>(
-  _: Count<outputs>, _: Count<columns>, _ a: ConvolutionArguments,
-  _ bias: InlineArray<outputs, Float>, row: Int, column: Int,
-  channel: Int, weights: UnsafePointer<Float>
+  _: Count<columns>, _ a: ConvolutionArguments, _ tile: PlanarTile<outputs>
 ) {
-  var tile: Tile<outputs, columns> = zeros()
+  let (row, column, channel) = (tile.row, tile.column, tile.part.channel)
+  var sums: Tile<outputs, columns> = zeros()
   for o in 0..<outputs {
-    let start = splat(bias[o])
-    for c in 0..<columns { tile[o][c] = start }
+    let start = splat(tile.bias[o])
+    for c in 0..<columns { sums[o][c] = start }
   }
-  var w = weights
-  var plane = a.input + (row &* a.inputStrides.row &+ column)
+  var w = tile.part.weights
+  var plane = a.input.base + (row &* a.input.strides.row &+ column)
   for _ in 0..<a.inputBlocks {
     var line = plane
     for _ in 0..<a.window.height {
@@ -94,38 +105,37 @@ private func planarTile<let outputs: Int, let columns: Int>(
         for o in 0..<outputs { weight[o] = splat(w[o]) }
         for c in 0..<columns {
           let pixels = load(x + c &* lanes)
-          for o in 0..<outputs { tile[o][c] = multiplyAdd(weight[o], pixels, tile[o][c]) }
+          for o in 0..<outputs { sums[o][c] = multiplyAdd(weight[o], pixels, sums[o][c]) }
         }
         w += outputs
         x += a.window.dilationX
       }
-      line += a.window.dilationY &* a.inputStrides.row
+      line += a.window.dilationY &* a.input.strides.row
     }
-    plane += a.inputStrides.block
+    plane += a.input.strides.block
   }
-  let target = a.output + (row &* a.outputStrides.row &+ column)
+  let target = a.output.base + (row &* a.output.strides.row &+ column)
   for o in 0..<outputs where channel &+ o < a.extent.blocks {
-    let line = target + (channel &+ o) &* a.outputStrides.block
-    for c in 0..<columns { store(tile[o][c], line + c &* lanes) }
+    let line = target + (channel &+ o) &* a.output.strides.block
+    for c in 0..<columns { store(sums[o][c], line + c &* lanes) }
   }
 }
 
 /// Computes the last pixels of a row, fewer than a vector has lanes.
 @inline(__always)
 private func planarTail<let outputs: Int>(
-  _: Count<outputs>, _ a: ConvolutionArguments, _ bias: InlineArray<outputs, Float>, row: Int,
-  column: Int, channel: Int,
-  weights: UnsafePointer<Float>
+  _ a: ConvolutionArguments, _ tile: PlanarTile<outputs>
 ) {
+  let (row, column, channel) = (tile.row, tile.column, tile.part.channel)
   let used = a.extent.width &- column
   var sums = InlineArray<outputs, Vector>(repeating: .zero)
-  for o in 0..<outputs { sums[o] = splat(bias[o]) }
-  var w = weights
+  for o in 0..<outputs { sums[o] = splat(tile.bias[o]) }
+  var w = tile.part.weights
   for i in 0..<a.inputBlocks {
     for ky in 0..<a.window.height {
       var x =
-        a.input
-        + (i &* a.inputStrides.block &+ (row &+ ky &* a.window.dilationY) &* a.inputStrides.row
+        a.input.base
+        + (i &* a.input.strides.block &+ (row &+ ky &* a.window.dilationY) &* a.input.strides.row
           &+ column)
       for _ in 0..<a.window.width {
         let pixels = load(x, count: used)
@@ -135,8 +145,8 @@ private func planarTail<let outputs: Int>(
       }
     }
   }
-  let target = a.output + (row &* a.outputStrides.row &+ column)
+  let target = a.output.base + (row &* a.output.strides.row &+ column)
   for o in 0..<outputs where channel &+ o < a.extent.blocks {
-    store(sums[o], target + (channel &+ o) &* a.outputStrides.block, count: used)
+    store(sums[o], target + (channel &+ o) &* a.output.strides.block, count: used)
   }
 }

@@ -3,15 +3,13 @@ import KernelInterface
 
 extension Table {
   @inline(never)
-  package static func planarPairRows(
-    _ d0: UnsafePointer<Float>, _ d1: UnsafePointer<Float>, _ d2: UnsafePointer<Float>,
-    _ d3: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, rowStride: Int, count: Int,
-    ahead: Int
-  ) {
+  package static func planarPairRows(_ a: PlanarPairRows) {
+    let (d0, d1, d2, d3) = (a.rows[0], a.rows[1], a.rows[2], a.rows[3])
+    let (target, rowStride, count) = (a.output.base, a.output.strides.row, a.count)
     var line = 0
     while line < count {
-      vector_prefetch(d2 + (line &+ ahead))
-      vector_prefetch(d3 + (line &+ ahead))
+      vector_prefetch(d2 + (line &+ a.ahead))
+      vector_prefetch(d3 + (line &+ a.ahead))
       line &+= lineFloats
     }
     var x = 0
@@ -43,14 +41,15 @@ extension Table {
     var channel = 0
     var weights = a.weights
     while channel < a.extent.blocks {
+      let part = PlanarPart(channel: channel, weights: weights)
       switch group {
-      case 1: planarPairTiles(Count<1>(), Count<4>(), a, channel, weights)
-      case 2: planarPairTiles(Count<2>(), Count<2>(), a, channel, weights)
-      case 3: planarPairTiles(Count<3>(), Count<2>(), a, channel, weights)
+      case 1: planarPairTiles(Count<1>(), Count<4>(), a, part)
+      case 2: planarPairTiles(Count<2>(), Count<2>(), a, part)
+      case 3: planarPairTiles(Count<3>(), Count<2>(), a, part)
       #if KERNELS_AVX512 || arch(arm64)
-        case 4: planarPairTiles(Count<4>(), Count<2>(), a, channel, weights)
-        case 5: planarPairTiles(Count<5>(), Count<2>(), a, channel, weights)
-        case 6: planarPairTiles(Count<6>(), Count<2>(), a, channel, weights)
+        case 4: planarPairTiles(Count<4>(), Count<2>(), a, part)
+        case 5: planarPairTiles(Count<5>(), Count<2>(), a, part)
+        case 6: planarPairTiles(Count<6>(), Count<2>(), a, part)
       #endif
       default: break
       }
@@ -62,82 +61,78 @@ extension Table {
 
 @inline(never)
 private func planarPairTiles<let outputs: Int, let columns: Int>(
-  _ count: Count<outputs>, _ vectors: Count<columns>, _ a: ConvolutionArguments, _ channel: Int,
-  _ weights: UnsafePointer<Float>
+  _: Count<outputs>, _ vectors: Count<columns>, _ a: ConvolutionArguments, _ part: PlanarPart
 ) {
-  let bias = planarBias(count, a, channel)
+  var tile = PlanarTile<outputs>(part: part, bias: planarBias(a, part.channel))
   let wide = columns &* lanes
-  var x = 0
-  while x &+ wide <= a.extent.width {
-    planarPairTile(
-      count, vectors, a, bias, column: x, channel: channel, weights: weights, isWhole: true)
-    x &+= wide
+  while tile.column &+ wide <= a.extent.width {
+    planarPairTile(vectors, a, tile)
+    tile.column &+= wide
   }
-  while x &+ lanes <= a.extent.width {
-    planarPairTile(
-      count, Count<1>(), a, bias, column: x, channel: channel, weights: weights, isWhole: true)
-    x &+= lanes
+  while tile.column &+ lanes <= a.extent.width {
+    planarPairTile(Count<1>(), a, tile)
+    tile.column &+= lanes
   }
-  if x < a.extent.width {
-    planarPairTile(
-      count, Count<1>(), a, bias, column: x, channel: channel, weights: weights, isWhole: false)
-  }
+  let rest = a.extent.width &- tile.column
+  if rest > 0 { planarPairTile(Count<1>(), a, tile, used: rest) }
 }
 
-/// Computes `outputs` channels of two rows: `columns` vectors of pixels or, if it is not whole, the
-/// last pixels of the rows, fewer than a vector has lanes.
-@inline(__always)
-private func planarPairTile<let outputs: Int, let columns: Int>(
-  _: Count<outputs>, _: Count<columns>, _ a: ConvolutionArguments,
-  _ bias: InlineArray<outputs, Float>, column: Int, channel: Int, weights: UnsafePointer<Float>,
-  isWhole: Bool
-) {
-  let used = a.extent.width &- column
+/// The sums of the two transformed rows.
+private struct PairSums<let outputs: Int, let columns: Int> {
   var upper: Tile<outputs, columns> = zeros()
   var lower: Tile<outputs, columns> = zeros()
+}
+
+/// Computes `outputs` channels of two rows: `columns` vectors of pixels or, with `used`, the last
+/// pixels of the rows, fewer than a vector has lanes.
+@inline(__always)
+private func planarPairTile<let outputs: Int, let columns: Int>(
+  _: Count<columns>, _ a: ConvolutionArguments, _ tile: PlanarTile<outputs>, used: Int? = nil
+) {
+  let (column, channel) = (tile.column, tile.part.channel)
+  var sums = PairSums<outputs, columns>()
   for o in 0..<outputs {
-    let start = splat(bias[o])
-    for c in 0..<columns { upper[o][c] = start }
+    let start = splat(tile.bias[o])
+    for c in 0..<columns { sums.upper[o][c] = start }
   }
   let groupWeights = a.inputBlocks &* a.window.width &* 2 &* outputs
-  accumulate(a.input + column, weights, a, &upper, &lower, used: used, isWhole: isWhole)
+  accumulate(a.input.base + column, tile.part.weights, a, &sums, used: used)
   for o in 0..<outputs {
     for c in 0..<columns {
-      let (sum, difference) = (upper[o][c] + lower[o][c], upper[o][c] - lower[o][c])
-      upper[o][c] = sum
-      lower[o][c] = difference
+      let (upper, lower) = (sums.upper[o][c], sums.lower[o][c])
+      sums.upper[o][c] = upper + lower
+      sums.lower[o][c] = upper - lower
     }
   }
   accumulate(
-    a.input + (column &+ 2 &* a.inputStrides.row), weights + groupWeights, a, &upper, &lower,
-    used: used, isWhole: isWhole)
-  let target = a.output + (column &+ channel &* a.outputStrides.block)
+    a.input.base + (column &+ 2 &* a.input.strides.row), tile.part.weights + groupWeights, a, &sums,
+    used: used)
+  let target = a.output.base + (column &+ channel &* a.output.strides.block)
   let present = a.extent.blocks &- channel
   @inline(__always)
   func writeRow(_ tile: Tile<outputs, columns>, _ o: Int, _ row: UnsafeMutablePointer<Float>) {
-    let line = row + o &* a.outputStrides.block
-    for c in 0..<columns { write(tile[o][c], line + c &* lanes, used: used, isWhole: isWhole) }
+    let line = row + o &* a.output.strides.block
+    for c in 0..<columns { write(tile[o][c], line + c &* lanes, used: used) }
   }
   // A condition for each channel and row would take a quarter of the instructions of a tile.
   if present >= outputs && a.extent.rows > 1 {
     for o in 0..<outputs {
-      writeRow(upper, o, target)
-      writeRow(lower, o, target + a.outputStrides.row)
+      writeRow(sums.upper, o, target)
+      writeRow(sums.lower, o, target + a.output.strides.row)
     }
     return
   }
   for o in 0..<outputs where o < present {
-    writeRow(upper, o, target)
-    if a.extent.rows > 1 { writeRow(lower, o, target + a.outputStrides.row) }
+    writeRow(sums.upper, o, target)
+    if a.extent.rows > 1 { writeRow(sums.lower, o, target + a.output.strides.row) }
   }
 }
 
-/// Adds the products of a half's first row to `upper` and of its second to `lower`.
+/// Adds the products of a half's first row to the upper sums and of its second to the lower ones.
 @inline(__always)
 private func accumulate<let outputs: Int, let columns: Int>(
   _ input: UnsafePointer<Float>, _ weights: UnsafePointer<Float>, _ a: ConvolutionArguments,
-  _ upper: inout Tile<outputs, columns>, _ lower: inout Tile<outputs, columns>, used: Int,
-  isWhole: Bool
+  _ sums: inout PairSums<outputs, columns>, used: Int?
 ) {
   var w = weights
   var plane = input
@@ -147,34 +142,32 @@ private func accumulate<let outputs: Int, let columns: Int>(
     var columnsLeft = a.window.width
     repeat {
       var pixels = InlineArray<columns, Vector>(repeating: .zero)
-      for c in 0..<columns { pixels[c] = read(x + c &* lanes, used: used, isWhole: isWhole) }
+      for c in 0..<columns { pixels[c] = read(x + c &* lanes, used: used) }
       for o in 0..<outputs {
         let weight = splat(w[o])
-        for c in 0..<columns { upper[o][c] = multiplyAdd(weight, pixels[c], upper[o][c]) }
+        for c in 0..<columns { sums.upper[o][c] = multiplyAdd(weight, pixels[c], sums.upper[o][c]) }
       }
-      let second = x + a.inputStrides.row
-      for c in 0..<columns { pixels[c] = read(second + c &* lanes, used: used, isWhole: isWhole) }
+      let second = x + a.input.strides.row
+      for c in 0..<columns { pixels[c] = read(second + c &* lanes, used: used) }
       for o in 0..<outputs {
         let weight = splat(w[outputs &+ o])
-        for c in 0..<columns { lower[o][c] = multiplyAdd(weight, pixels[c], lower[o][c]) }
+        for c in 0..<columns { sums.lower[o][c] = multiplyAdd(weight, pixels[c], sums.lower[o][c]) }
       }
       w += 2 &* outputs
       x += a.window.dilationX
       columnsLeft &-= 1
     } while columnsLeft > 0
-    plane += a.inputStrides.block
+    plane += a.input.strides.block
     planesLeft &-= 1
   } while planesLeft > 0
 }
 
 @inline(__always)
-private func read(_ address: UnsafePointer<Float>, used: Int, isWhole: Bool) -> Vector {
-  isWhole ? load(address) : load(address, count: used)
+private func read(_ address: UnsafePointer<Float>, used: Int?) -> Vector {
+  if let used { load(address, count: used) } else { load(address) }
 }
 
 @inline(__always)
-private func write(
-  _ value: Vector, _ address: UnsafeMutablePointer<Float>, used: Int, isWhole: Bool
-) {
-  if isWhole { store(value, address) } else { store(value, address, count: used) }
+private func write(_ value: Vector, _ address: UnsafeMutablePointer<Float>, used: Int?) {
+  if let used { store(value, address, count: used) } else { store(value, address) }
 }

@@ -25,14 +25,15 @@ private func fold<F: Fold>(
   while y < a.rows.count {
     let rowStart = Int(a.rows.starts[y])
     let rowEnd = Int(a.rows.ends[y])
-    let output = a.output + y &* a.outputRowStride
+    let output = a.output.base + y &* a.output.strides.row
     var x = 0
     while x < a.columns.count {
-      if inTiles, rowStart < rowEnd, let window = regularWindow(a, x) {
+      if inTiles, rowStart < rowEnd, let window = regularWindow(a, rowStart..<rowEnd, x) {
+        let target = output + x &* channelBlock
         if window.step == 1 {
-          poolTile(a, F.self, rows: rowStart..<rowEnd, window.columns, Count<1>(), output, x)
+          poolTile(a, F.self, window, Count<1>(), target)
         } else {
-          poolTile(a, F.self, rows: rowStart..<rowEnd, window.columns, Count<2>(), output, x)
+          poolTile(a, F.self, window, Count<2>(), target)
         }
         x &+= PoolingTile.value
         continue
@@ -43,7 +44,7 @@ private func fold<F: Fold>(
       var values = InlineArray<2, Vector>(repeating: splat(F.neutral))
       var row = rowStart
       while row < rowEnd {
-        var pixel = a.input + (row &* a.inputRowStride &+ columnStart &* channelBlock)
+        var pixel = a.input.base + (row &* a.input.strides.row &+ columnStart &* channelBlock)
         var column = columnStart
         while column < columnEnd {
           for half in 0..<vectorsPerBlock {
@@ -68,9 +69,9 @@ private func fold<F: Fold>(
 /// Output pixels computed at once; a single one would be slow because of latency.
 private typealias PoolingTile = Count<8>
 
-/// The input columns of a tile's windows: those of the first window, and the distance to the next
-/// one, 1 or 2.
+/// A tile's windows: the rows, the columns of the first one, and the distance to the next one, 1 or 2.
 private struct RegularWindow {
+  var rows: Range<Int>
   var columns: Range<Int>
   var step: Int
 }
@@ -79,7 +80,7 @@ private struct RegularWindow {
 /// distance. Common distances are compile-time constants, because there are too few registers for
 /// addresses.
 @inline(__always)
-private func regularWindow(_ a: PoolingArguments, _ x: Int) -> RegularWindow? {
+private func regularWindow(_ a: PoolingArguments, _ rows: Range<Int>, _ x: Int) -> RegularWindow? {
   guard x &+ PoolingTile.value <= a.columns.count else { return nil }
   let start = a.columns.starts[x]
   let end = a.columns.ends[x]
@@ -93,23 +94,24 @@ private func regularWindow(_ a: PoolingArguments, _ x: Int) -> RegularWindow? {
     }
     i &+= 1
   }
-  return RegularWindow(columns: Int(start)..<Int(end), step: Int(step))
+  return RegularWindow(rows: rows, columns: Int(start)..<Int(end), step: Int(step))
 }
 
 /// Folds without the final step.
 @inline(__always)
 private func poolTile<F: Fold, let step: Int>(
-  _ a: PoolingArguments, _: F.Type, rows: Range<Int>, _ columns: Range<Int>, _: Count<step>,
-  _ output: UnsafeMutablePointer<Float>, _ x: Int
+  _ a: PoolingArguments, _: F.Type, _ window: RegularWindow, _: Count<step>,
+  _ output: UnsafeMutablePointer<Float>
 ) {
   for half in 0..<vectorsPerBlock {
     var values = Tile<8, 1> { _ in [splat(F.neutral)] }
-    var row = rows.lowerBound
-    while row < rows.upperBound {
+    var row = window.rows.lowerBound
+    while row < window.rows.upperBound {
       var pixel =
-        a.input + (row &* a.inputRowStride &+ columns.lowerBound &* channelBlock &+ half &* lanes)
-      var column = columns.lowerBound
-      while column < columns.upperBound {
+        a.input.base
+        + (row &* a.input.strides.row &+ window.columns.lowerBound &* channelBlock &+ half &* lanes)
+      var column = window.columns.lowerBound
+      while column < window.columns.upperBound {
         for p in 0..<PoolingTile.value {
           let value = load(pixel + p &* step &* channelBlock)
           values[p][0] = F.combine(values[p][0], F.prepare(value))
@@ -119,7 +121,7 @@ private func poolTile<F: Fold, let step: Int>(
       }
       row &+= 1
     }
-    let first = output + (x &* channelBlock &+ half &* lanes)
+    let first = output + half &* lanes
     for p in 0..<PoolingTile.value { store(values[p][0], first + p &* channelBlock) }
   }
 }

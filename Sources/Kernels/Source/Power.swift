@@ -4,8 +4,8 @@ import KernelInterface
 /// `x^α`, by products and roots for the exponents common in networks.
 @inline(never)
 func raise(_ a: UnaryArguments) {
-  if a.channelAlpha == nil {
-    switch a.alpha {
+  if a.parameters.channelAlpha == nil {
+    switch a.parameters.alpha {
     case 0: return map(a, One.self)
     case 0.5: return map(a, Root.self)
     case -0.5: return map(a, InverseRoot.self)

@@ -30,11 +30,11 @@ extension RowCombination {
     var sums = InlineArray<vectors, Vector>(repeating: .zero)
     let target = output + column
     if accumulates { for v in 0..<vectors { sums[v] = load(target + v &* lanes) } }
-    var row = rows + column
+    var row = rows.base + column
     for k in 0..<count {
       let factor = splat(factors[k])
       for v in 0..<vectors { sums[v] = multiplyAdd(factor, load(row + v &* lanes), sums[v]) }
-      row += stride
+      row += rows.strides.row
     }
     for v in 0..<vectors { store(sums[v], target + v &* lanes) }
   }
@@ -46,7 +46,7 @@ extension RowCombination {
     let target = output + column
     var sum = accumulates ? load(UnsafeRawPointer(target), count: rest) : .zero
     for k in 0..<count {
-      let row = UnsafeRawPointer(rows + (k &* stride &+ column))
+      let row = UnsafeRawPointer(rows.base + (k &* rows.strides.row &+ column))
       sum = multiplyAdd(splat(factors[k]), load(row, count: rest), sum)
     }
     store(sum, target, count: rest)

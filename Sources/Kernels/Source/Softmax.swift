@@ -36,8 +36,10 @@ extension Table {
   @inline(never)
   package static func softmaxRows(_ a: SoftmaxRows) {
     for row in 0..<a.rows {
-      let scores = a.scores + row &* a.stride
-      if let mask = a.mask { a.add(mask + row &* a.maskRow, to: scores) }
+      let scores = a.scores.base + row &* a.scores.strides.row
+      if let mask = a.mask {
+        a.add(mask.base + row &* mask.strides.row, step: mask.strides.pixel, to: scores)
+      }
       a.normalize(scores)
     }
   }
@@ -45,9 +47,11 @@ extension Table {
 
 extension SoftmaxRows {
   @inline(__always)
-  fileprivate func add(_ mask: UnsafePointer<Float>, to scores: UnsafeMutablePointer<Float>) {
+  fileprivate func add(
+    _ mask: UnsafePointer<Float>, step: Int, to scores: UnsafeMutablePointer<Float>
+  ) {
     var i = 0
-    if maskColumn == 0 {
+    if step == 0 {
       let addend = splat(mask[0])
       while i &+ lanes <= count {
         store(load(scores + i) + addend, scores + i)
@@ -60,7 +64,7 @@ extension SoftmaxRows {
       }
     }
     while i < count {
-      scores[i] += mask[i &* maskColumn]
+      scores[i] += mask[i &* step]
       i &+= 1
     }
   }
@@ -108,14 +112,13 @@ extension SoftmaxRows {
 
 extension Table {
   @inline(never)
-  package static func blockedSoftmax(
-    _ source: UnsafePointer<Float>, blockStride: Int, to target: UnsafeMutablePointer<Float>,
-    outputBlockStride: Int, pixels: Int, channels: Int
-  ) {
+  package static func blockedSoftmax(_ a: BlockedSoftmax) {
+    let (blockStride, outputBlockStride) = (a.input.strides.block, a.output.strides.block)
+    let channels = a.channels
     var pixel = 0
-    while pixel < pixels {
-      let input = source + pixel &* channelBlock
-      let output = target + pixel &* channelBlock
+    while pixel < a.pixels {
+      let input = a.input.base + pixel &* channelBlock
+      let output = a.output.base + pixel &* channelBlock
 
       var peaks = splat(-.infinity)
       var channel = 0

@@ -36,14 +36,16 @@ private func swish<let vectors: Int>(
 @inline(never)
 func mapSwish(_ a: UnaryArguments) {
   var rest = a
-  if a.channelAlpha == nil {
-    let alpha = splat(a.alpha)
-    let scale = splat(a.scale)
-    let shift = splat(a.shift)
+  if a.parameters.channelAlpha == nil {
+    let alpha = splat(a.parameters.alpha)
+    let scale = splat(a.parameters.scale)
+    let shift = splat(a.parameters.shift)
     while rest.count >= 4 &* lanes {
       var x = InlineArray<4, Vector>(repeating: .zero)
       for v in 0..<4 { x[v] = load(rest.input + v &* lanes) }
-      if a.scale != 1 || a.shift != 0 { for v in 0..<4 { x[v] = multiplyAdd(x[v], scale, shift) } }
+      if a.parameters.scale != 1 || a.parameters.shift != 0 {
+        for v in 0..<4 { x[v] = multiplyAdd(x[v], scale, shift) }
+      }
       x = swish(x, alpha)
       if a.accumulates { for v in 0..<4 { x[v] += load(rest.output + v &* lanes) } }
       for v in 0..<4 { store(x[v], rest.output + v &* lanes) }

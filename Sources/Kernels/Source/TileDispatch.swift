@@ -37,51 +37,58 @@ func computeTiles(_ pixels: PixelRows, vectors: Int, _ task: TileTask, ahead: in
   guard tiles > 0 else { return }
   let small = pixels.count / tiles
   let large = pixels.count % tiles
-  var walk = TileWalk(pixels)
+  var series = TileSeries(tiles: 0, walk: TileWalk(pixels), ahead: ahead)
+  defer { ahead = series.ahead }
   var size = large > 0 ? small &+ 1 : small
-  var left = large > 0 ? large : tiles
+  series.tiles = large > 0 ? large : tiles
   while true {
     if fillPanel(vectors) {
       if task.source.isUnrolled {
-        dispatch(Count<2>(), Unrolled(), pixels: size, tiles: left, task, &walk, &ahead)
+        dispatch(Count<2>(), Unrolled(), pixels: size, task, &series)
       } else {
-        dispatch(Count<2>(), Count<1>(), pixels: size, tiles: left, task, &walk, &ahead)
+        dispatch(Count<2>(), Count<1>(), pixels: size, task, &series)
       }
     } else {
-      dispatch(Count<1>(), Count<1>(), pixels: size, tiles: left, task, &walk, &ahead)
+      dispatch(Count<1>(), Count<1>(), pixels: size, task, &series)
     }
     if size == small { return }
     size = small
-    left = tiles &- large
+    series.tiles = tiles &- large
   }
+}
+
+/// Adjacent tiles of one size: their number, the next pixel, and the weights needed next.
+private struct TileSeries {
+  var tiles: Int
+  var walk: TileWalk
+  var ahead: TilesAhead
 }
 
 /// Computes tiles of one size.
 @inline(__always)
 private func dispatch<let columns: Int, let steps: Int>(
-  _ c: Count<columns>, _ s: Count<steps>, pixels: Int, tiles: Int, _ task: TileTask,
-  _ walk: inout TileWalk, _ ahead: inout TilesAhead
+  _ c: Count<columns>, _ s: Count<steps>, pixels: Int, _ task: TileTask, _ series: inout TileSeries
 ) {
   switch pixels {
-  case 1: compute(Count<1>(), c, s, tiles, task, &walk, &ahead)
-  case 2: compute(Count<2>(), c, s, tiles, task, &walk, &ahead)
-  case 3: compute(Count<3>(), c, s, tiles, task, &walk, &ahead)
-  case 4: compute(Count<4>(), c, s, tiles, task, &walk, &ahead)
+  case 1: compute(Count<1>(), c, s, task, &series)
+  case 2: compute(Count<2>(), c, s, task, &series)
+  case 3: compute(Count<3>(), c, s, task, &series)
+  case 4: compute(Count<4>(), c, s, task, &series)
   #if KERNELS_AVX512 || KERNELS_AVX2 || arch(arm64)
-    case 5: compute(Count<5>(), c, s, tiles, task, &walk, &ahead)
-    case 6: compute(Count<6>(), c, s, tiles, task, &walk, &ahead)
+    case 5: compute(Count<5>(), c, s, task, &series)
+    case 6: compute(Count<6>(), c, s, task, &series)
   #endif
   #if KERNELS_AVX512 || arch(arm64)
-    case 7: compute(Count<7>(), c, s, tiles, task, &walk, &ahead)
-    case 8: compute(Count<8>(), c, s, tiles, task, &walk, &ahead)
-    case 9: compute(Count<9>(), c, s, tiles, task, &walk, &ahead)
-    case 10: compute(Count<10>(), c, s, tiles, task, &walk, &ahead)
-    case 11: compute(Count<11>(), c, s, tiles, task, &walk, &ahead)
-    case 12: compute(Count<12>(), c, s, tiles, task, &walk, &ahead)
+    case 7: compute(Count<7>(), c, s, task, &series)
+    case 8: compute(Count<8>(), c, s, task, &series)
+    case 9: compute(Count<9>(), c, s, task, &series)
+    case 10: compute(Count<10>(), c, s, task, &series)
+    case 11: compute(Count<11>(), c, s, task, &series)
+    case 12: compute(Count<12>(), c, s, task, &series)
   #endif
   #if KERNELS_AVX512
-    case 13: compute(Count<13>(), c, s, tiles, task, &walk, &ahead)
-    case 14: compute(Count<14>(), c, s, tiles, task, &walk, &ahead)
+    case 13: compute(Count<13>(), c, s, task, &series)
+    case 14: compute(Count<14>(), c, s, task, &series)
   #endif
   default: break
   }
@@ -89,12 +96,14 @@ private func dispatch<let columns: Int, let steps: Int>(
 
 @inline(never)
 private func compute<let rows: Int, let columns: Int, let steps: Int>(
-  _ rows: Count<rows>, _ columns: Count<columns>, _ steps: Count<steps>, _ tiles: Int,
-  _ task: TileTask, _ walk: inout TileWalk, _ ahead: inout TilesAhead
+  _ rows: Count<rows>, _ columns: Count<columns>, _ steps: Count<steps>, _ task: TileTask,
+  _ series: inout TileSeries
 ) {
-  var place = walk
-  var weights = ahead
-  for _ in 0..<tiles { computeTile(columns, steps, task, place.next(rows), ahead: weights.part()) }
-  walk = place
-  ahead = weights
+  var walk = series.walk
+  var ahead = series.ahead
+  for _ in 0..<series.tiles {
+    computeTile(columns, steps, task, walk.next(rows), ahead: ahead.part())
+  }
+  series.walk = walk
+  series.ahead = ahead
 }

@@ -60,15 +60,15 @@ extension Table {
 /// not depend on the position.
 @inline(__always)
 func map<Body: UnaryBody>(_ a: UnaryArguments, _: Body.Type) {
-  var alpha = InlineArray<2, Vector>(repeating: splat(a.alpha))
-  var beta = InlineArray<2, Vector>(repeating: splat(a.beta))
+  var alpha = InlineArray<2, Vector>(repeating: splat(a.parameters.alpha))
+  var beta = InlineArray<2, Vector>(repeating: splat(a.parameters.beta))
   for half in 0..<vectorsPerBlock {
-    if let values = a.channelAlpha { alpha[half] = load(values + half &* lanes) }
-    if let values = a.channelBeta { beta[half] = load(values + half &* lanes) }
+    if let values = a.parameters.channelAlpha { alpha[half] = load(values + half &* lanes) }
+    if let values = a.parameters.channelBeta { beta[half] = load(values + half &* lanes) }
   }
-  let scale = splat(a.scale)
-  let shift = splat(a.shift)
-  let isScaled = a.scale != 1 || a.shift != 0
+  let scale = splat(a.parameters.scale)
+  let shift = splat(a.parameters.shift)
+  let isScaled = a.parameters.scale != 1 || a.parameters.shift != 0
   var i = 0
   while i &+ channelBlock <= a.count {
     for half in 0..<vectorsPerBlock {

@@ -41,28 +41,26 @@ private func transformInput(
   var channel = a.blocks.lowerBound &* channelBlock
   while channel < a.blocks.upperBound &* channelBlock {
     let plane =
-      a.input + (channel / channelBlock &* a.inputStrides.block &+ channel % channelBlock)
+      a.input.base + (channel / channelBlock &* a.input.strides.block &+ channel % channelBlock)
     var place = UpsampledTile(tiles)
     var tile = 0
     while tile < tiles.count {
       let (row, column) = (place.row &- 1, place.column &- 1)
-      let source = plane + (row &* a.inputStrides.row &+ column &* channelBlock)
-      let target = a.transformed + (tile &* a.transformedStrides.tile &+ channel)
+      let source = plane + (row &* a.input.strides.row &+ column &* channelBlock)
+      let target = PointBuffer(
+        a.transformed + (tile &* a.transformedStrides.tile &+ channel),
+        stride: a.transformedStrides.point)
       if row >= 0 && column >= 0 && row &+ 6 <= tiles.rows && column &+ 6 <= tiles.width {
-        transformTile(
-          Winograd4.self, Winograd4.self, half, to: target, pointStride: a.transformedStrides.point
-        ) { y, x in
-          load(source + (y &* a.inputStrides.row &+ x &* channelBlock))
+        transformTile(Winograd4.self, Winograd4.self, half, to: target) { y, x in
+          load(source + (y &* a.input.strides.row &+ x &* channelBlock))
         }
       } else {
-        transformTile(
-          Winograd4.self, Winograd4.self, half, to: target, pointStride: a.transformedStrides.point
-        ) { y, x in
+        transformTile(Winograd4.self, Winograd4.self, half, to: target) { y, x in
           let isInside =
             row &+ y >= 0 && row &+ y < tiles.rows && column &+ x >= 0
             && column &+ x < tiles.width
           return isInside
-            ? load(source + (y &* a.inputStrides.row &+ x &* channelBlock)) : .zero
+            ? load(source + (y &* a.input.strides.row &+ x &* channelBlock)) : .zero
         }
       }
       place.advance()

@@ -2,41 +2,40 @@ import KernelInterface
 
 extension Table {
   @inline(never)
-  package static func upsampledOutput(
-    _ tiles: UpsampledTiles, phaseY: Int, phaseX: Int, products: UnsafePointer<Float>,
-    pointStride: Int, output: UnsafeMutablePointer<Float>, outputRowStride: Int, epilogue: Epilogue
-  ) {
+  package static func upsampledOutput(_ a: UpsampledOutput) {
+    let tiles = a.tiles
+    let (phaseY, phaseX) = (a.phase &>> 1, a.phase & 1)
+    let pointStride = a.products.stride
+    let rowStride = a.output.strides.row
     withUnsafeTemporaryAllocation(of: Vector.self, capacity: 30) { half in
       guard let half = half.baseAddress else { return }
       var lane = 0
       while lane < channelBlock {
-        let bias = epilogue.bias.map { load($0 + lane) } ?? .zero
+        let bias = a.epilogue.bias.map { load($0 + lane) } ?? .zero
         var place = UpsampledTile(tiles)
         var tile = 0
         while tile < tiles.count {
           // [column][row], after the first of the two axes.
-          var m = products + (tile &* channelBlock &+ lane)
+          var m = UnsafePointer(a.products.base) + (tile &* channelBlock &+ lane)
           for y in 0..<6 {
-            let line = phaseOutput(
-              load(m), load(m + pointStride), load(m + 2 &* pointStride),
-              load(m + 3 &* pointStride), load(m + 4 &* pointStride), load(m + 5 &* pointStride))
+            let line = phaseOutput { load(m + $0 &* pointStride) }
             for x in 0..<5 { half[x &* 6 &+ y] = line[x] }
             m += 6 &* pointStride
           }
           let (row, column) = (place.row &- phaseY, place.column &- phaseX)
           for x in 0..<5 {
             let from = half + 6 &* x
-            let line = phaseOutput(from[0], from[1], from[2], from[3], from[4], from[5])
+            let line = phaseOutput { from[$0] }
             if column &+ x < 0 || column &+ x >= tiles.width { continue }
             var pixels: Tile<5, 1> = zeros()
             for y in 0..<5 { pixels[y][0] = line[y] + bias }
-            activate(&pixels, epilogue.activation, channel: lane)
+            activate(&pixels, a.epilogue.activation, channel: lane)
             let target =
-              output
-              + ((2 &* row &+ phaseY) &* outputRowStride
+              a.output.base
+              + ((2 &* row &+ phaseY) &* rowStride
                 &+ (2 &* (column &+ x) &+ phaseX) &* channelBlock &+ lane)
             for y in 0..<5 where row &+ y >= 0 && row &+ y < tiles.rows {
-              store(pixels[y][0], target + 2 &* y &* outputRowStride)
+              store(pixels[y][0], target + 2 &* y &* rowStride)
             }
           }
           place.advance()
@@ -50,9 +49,8 @@ extension Table {
 
 /// `Aᵀ m`; see `UpsampledTiles`.
 @inline(__always)
-private func phaseOutput(
-  _ m0: Vector, _ m1: Vector, _ m2: Vector, _ m3: Vector, _ m4: Vector, _ m5: Vector
-) -> InlineArray<5, Vector> {
+private func phaseOutput(_ m: (Int) -> Vector) -> InlineArray<5, Vector> {
+  let (m0, m1, m2, m3, m4, m5) = (m(0), m(1), m(2), m(3), m(4), m(5))
   let sum = m1 + m2
   let difference = m1 - m2
   return [

@@ -27,9 +27,7 @@ extension Table {
       case 6: expandTable(Count<6>(), a, table)
       case 7: expandTable(Count<7>(), a, table)
       default:
-        expandBytes(
-          a.source + a.first, rows: 1, rowStride: 0, count: a.count, table, to: a.output,
-          outputStride: 0)
+        expandBytes(ByteRows(base: a.source + a.first), count: a.count, table, to: a.output)
       }
     }
   }
@@ -147,29 +145,37 @@ private func expandPart<let bits: Int>(
   private let permutesBytes = vector_permutes_bytes()
 #endif
 
-/// Expands some rows of bytes by a table of 256 values.
+struct ByteRows {
+  var base: UnsafeRawPointer
+  var count = 1
+  var stride = 0
+}
+
+/// Expands `count` bytes of some rows by a table of 256 values.
 func expandBytes(
-  _ source: UnsafeRawPointer, rows: Int, rowStride: Int, count: Int,
-  _ values: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, outputStride: Int
+  _ rows: ByteRows, count: Int, _ values: UnsafePointer<Float>,
+  to output: UnsafeMutablePointer<Float>, outputStride: Int = 0
 ) {
   var first = 0
   #if KERNELS_AVX512
     if permutesBytes {
       first = count & ~63
-      vector_permute_bytes(source, rowStride, rows, first / 64, values, output, outputStride)
+      vector_permute_bytes(
+        rows.base, rows.stride, rows.count, first / 64, values, output, outputStride)
     }
     let rest = (count &- first) / 32
     if rest > 0 {
       vector_look_up_bytes(
-        source + first, rowStride, rows, rest, values, output + first, outputStride)
+        rows.base + first, rows.stride, rows.count, rest, values, output + first, outputStride)
       first &+= rest &* 32
     }
   #endif
   var row = 0
-  while row < rows {
+  while row < rows.count {
     var index = first
     while index < count {
-      output[row &* outputStride &+ index] = values[Int(byte(source, row &* rowStride &+ index))]
+      output[row &* outputStride &+ index] =
+        values[Int(byte(rows.base, row &* rows.stride &+ index))]
       index &+= 1
     }
     row &+= 1

@@ -28,13 +28,14 @@ extension Table {
         while block < inputBlocks {
           let firstInput = block &* blockChannels
           let packed = target + block &* taps &* blockChannels &* width
+          let part = PackedBlock(
+            channels: blockChannels, firstInput: firstInput,
+            firstOutput: firstBlock &* channelBlock, columns: columns, width: width, target: packed)
           if isContiguous
             && firstBlock &* channelBlock &+ columns.upperBound <= a.layout.outputChannels
             && firstInput &+ blockChannels <= a.layout.inputChannels
           {
-            transposeBlock(
-              a, blockChannels: blockChannels, firstOutput: firstBlock &* channelBlock,
-              columns: columns, width: width, firstInput: firstInput, taps: taps, target: packed)
+            transposeBlock(a, part)
           } else if isRowMajor
             && firstBlock &* channelBlock &+ columns.upperBound <= a.layout.outputChannels
             && firstInput &+ blockChannels <= a.layout.inputChannels
@@ -49,9 +50,7 @@ extension Table {
                 packed + (c &* width &+ columns.lowerBound))
             }
           } else {
-            packBlock(
-              a, blockChannels: blockChannels, firstOutput: firstBlock &* channelBlock,
-              columns: columns, width: width, firstInput: firstInput, target: packed)
+            packBlock(a, part)
           }
           block &+= 1
         }
@@ -70,23 +69,31 @@ extension Table {
   private typealias SquareOfLanes = InlineArray<4, Vector>
 #endif
 
-/// `target[tap][c][column]` for one input block and `lanes` columns, if the weights of each output
-/// are contiguous.
+/// Some columns of a panel, which has `width`, for one block of input channels.
+private struct PackedBlock {
+  let channels: Int
+  let firstInput: Int
+  /// The panel's first output channel.
+  let firstOutput: Int
+  let columns: Range<Int>
+  let width: Int
+  let target: UnsafeMutablePointer<Float>
+}
+
+/// `target[tap][c][column]` for `lanes` columns, if the weights of each output are contiguous.
 @inline(__always)
-private func transposeBlock(
-  _ a: PackingArguments, blockChannels: Int, firstOutput: Int, columns: Range<Int>, width: Int,
-  firstInput: Int,
-  taps: Int, target: UnsafeMutablePointer<Float>
-) {
+private func transposeBlock(_ a: PackingArguments, _ block: PackedBlock) {
+  let taps = a.layout.kernelHeight &* a.layout.kernelWidth
+  let first = block.columns.lowerBound
   let source =
     a.source
-    + ((firstOutput &+ columns.lowerBound) &* a.layout.outputStride &+ firstInput &* taps) &* 4
+    + ((block.firstOutput &+ first) &* a.layout.outputStride &+ block.firstInput &* taps) &* 4
   let rowBytes = a.layout.outputStride &* 4
   // Element `position` of an output's block is tap `tap` of channel `c`.
   var c = 0
   var tap = 0
   var position = 0
-  while position < blockChannels &* taps {
+  while position < block.channels &* taps {
     var rows = SquareOfLanes(repeating: .zero)
     for r in 0..<lanes {
       rows[r] = (source + (r &* rowBytes &+ position &* 4)).loadUnaligned(as: Vector.self)
@@ -95,7 +102,7 @@ private func transposeBlock(
       vector_transpose(UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self))
     }
     for r in 0..<lanes {
-      store(rows[r], target + ((tap &* blockChannels &+ c) &* width &+ columns.lowerBound))
+      store(rows[r], block.target + ((tap &* block.channels &+ c) &* block.width &+ first))
       tap &+= 1
       if tap == taps {
         tap = 0
@@ -106,21 +113,17 @@ private func transposeBlock(
   }
 }
 
-/// `target[tap][c][column]` for one input block.
+/// `target[tap][c][column]`
 @inline(__always)
-private func packBlock(
-  _ a: PackingArguments, blockChannels: Int, firstOutput: Int, columns: Range<Int>, width: Int,
-  firstInput: Int,
-  target: UnsafeMutablePointer<Float>
-) {
-  let tapStride = blockChannels &* width
-  var column = columns.lowerBound
-  while column < columns.upperBound {
-    let output = firstOutput &+ column
+private func packBlock(_ a: PackingArguments, _ block: PackedBlock) {
+  let tapStride = block.channels &* block.width
+  var column = block.columns.lowerBound
+  while column < block.columns.upperBound {
+    let output = block.firstOutput &+ column
     var c = 0
-    while c < blockChannels {
-      let input = firstInput &+ c
-      var t = target + (c &* width &+ column)
+    while c < block.channels {
+      let input = block.firstInput &+ c
+      var t = block.target + (c &* block.width &+ column)
       if output < a.layout.outputChannels && input < a.layout.inputChannels {
         let source =
           a.source + (output &* a.layout.outputStride &+ input &* a.layout.inputStride) &* 4

@@ -4,10 +4,10 @@ import KernelInterface
 extension Table {
   @inline(never)
   package static func expandWinogradWeights(_ a: WinogradExpansionArguments) {
-    switch a.values {
+    switch a.panel.values {
     case .linear: expand(a, stage: nil)
     case .table:
-      let count = channelsAtOnce &* a.form.taps &* a.width
+      let count = channelsAtOnce &* a.form.taps &* a.panel.width
       withUnsafeTemporaryAllocation(of: Float.self, capacity: count) {
         expand(a, stage: $0.baseAddress)
       }
@@ -46,15 +46,15 @@ private struct WeightExpansion: WinogradTask {
 
   @inline(__always)
   func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
-    let channelCodes = V.taps &* H.taps &* a.width
-    switch a.values {
+    let channelCodes = V.taps &* H.taps &* a.panel.width
+    switch a.panel.values {
     case .linear(let scale, let bias):
       var channel = 0
-      while channel < a.inputChannels {
-        let codes = a.codes + channel &* channelCodes
+      while channel < a.panel.inputChannels {
+        let codes = a.panel.codes + channel &* channelCodes
         fetchCodes(codes + fetchDistance, count: channelCodes)
         transform(V.self, H.self, channel: channel) { tap, column in
-          let x = UnsafeRawPointer(codes + (tap &* a.width &+ column))
+          let x = UnsafeRawPointer(codes + (tap &* a.panel.width &+ column))
             .loadUnaligned(as: vector_bytes.self)
           return vector_scale(vector_from_bytes(x), load(scale + column), load(bias + column))
         }
@@ -63,22 +63,23 @@ private struct WeightExpansion: WinogradTask {
     case .table(let table, let scale):
       guard let stage else { return }
       var first = 0
-      while first < a.inputChannels {
-        let end = min(first &+ channelsAtOnce, a.inputChannels)
+      while first < a.panel.inputChannels {
+        let end = min(first &+ channelsAtOnce, a.panel.inputChannels)
         expandBytes(
-          a.codes + first &* channelCodes, rows: 1, rowStride: 0,
-          count: (end &- first) &* channelCodes, table, to: stage, outputStride: 0)
+          ByteRows(base: a.panel.codes + first &* channelCodes),
+          count: (end &- first) &* channelCodes, table, to: stage)
         var channel = first
         while channel < end {
-          fetchCodes(a.codes + (channel &* channelCodes &+ fetchDistance), count: channelCodes)
+          fetchCodes(
+            a.panel.codes + (channel &* channelCodes &+ fetchDistance), count: channelCodes)
           let own = stage + (channel &- first) &* channelCodes
           if let scale {
             transform(V.self, H.self, channel: channel) { tap, column in
-              load(own + (tap &* a.width &+ column)) * load(scale + column)
+              load(own + (tap &* a.panel.width &+ column)) * load(scale + column)
             }
           } else {
             transform(V.self, H.self, channel: channel) { tap, column in
-              load(own + (tap &* a.width &+ column))
+              load(own + (tap &* a.panel.width &+ column))
             }
           }
           channel &+= 1
@@ -86,7 +87,7 @@ private struct WeightExpansion: WinogradTask {
         first = end
       }
     }
-    var channel = a.inputChannels
+    var channel = a.panel.inputChannels
     while channel < a.channels {
       transform(V.self, H.self, channel: channel) { _, _ in .zero }
       channel &+= 1
@@ -99,7 +100,7 @@ private struct WeightExpansion: WinogradTask {
     _: V.Type, _: H.Type, channel: Int, _ value: (Int, Int) -> Vector
   ) {
     var column = 0
-    while column < a.width {
+    while column < a.panel.width {
       // [column][row]
       var columns = InlineArray<7, WinogradLine> { _ in .init(repeating: .zero) }
       for x in 0..<H.taps {
@@ -107,14 +108,14 @@ private struct WeightExpansion: WinogradTask {
         for y in 0..<V.taps { line[y] = value(H.taps &* y &+ x, column) }
         columns[x] = V.weights(line)
       }
-      var target = a.packed + (channel &* a.width &+ column)
+      var target = a.packed.base + (channel &* a.panel.width &+ column)
       for y in 0..<V.points {
         var line = WinogradLine(repeating: .zero)
         for x in 0..<H.taps { line[x] = columns[x][y] }
         let row = H.weights(line)
         for x in 0..<H.points {
           store(row[x], target)
-          target += a.pointStride
+          target += a.packed.stride
         }
       }
       column &+= lanes

@@ -85,22 +85,19 @@ private struct InputTransform: WinogradTask {
   ) {
     let rows = tiles.rows &+ V.taps &- 1 &- place.row
     let columns = tiles.width &+ H.taps &- 1 &- place.column
-    let block: Int = channel / channelBlock &* a.inputStrides.block &+ channel % channelBlock
-    let pixel: Int = place.row &* a.inputStrides.row &+ place.column &* channelBlock
-    let source = a.input + (place.image &* a.inputStrides.image &+ block &+ pixel)
+    let block: Int = channel / channelBlock &* a.input.strides.block &+ channel % channelBlock
+    let pixel: Int = place.row &* a.input.strides.row &+ place.column &* channelBlock
+    let source = a.input.base + (place.image &* a.input.strides.image &+ block &+ pixel)
     fetchAhead(source, rows: V.points, from: H.points &+ H.outputs, columns: H.outputs)
+    let points = PointBuffer(target, stride: a.transformedStrides.point)
     if rows >= V.points && columns >= H.points {
-      transformTile(
-        V.self, H.self, half, to: target, pointStride: a.transformedStrides.point
-      ) { y, x in
-        load(source + (y &* a.inputStrides.row &+ x &* channelBlock))
+      transformTile(V.self, H.self, half, to: points) { y, x in
+        load(source + (y &* a.input.strides.row &+ x &* channelBlock))
       }
     } else {
-      transformTile(
-        V.self, H.self, half, to: target, pointStride: a.transformedStrides.point
-      ) { y, x in
+      transformTile(V.self, H.self, half, to: points) { y, x in
         y < rows && x < columns
-          ? load(source + (y &* a.inputStrides.row &+ x &* channelBlock)) : .zero
+          ? load(source + (y &* a.input.strides.row &+ x &* channelBlock)) : .zero
       }
     }
   }
@@ -110,7 +107,7 @@ private struct InputTransform: WinogradTask {
   @inline(__always)
   private func fetchAhead(_ source: UnsafePointer<Float>, rows: Int, from: Int, columns: Int) {
     for y in 0..<rows {
-      let row = source + (y &* a.inputStrides.row &+ from &* channelBlock)
+      let row = source + (y &* a.input.strides.row &+ from &* channelBlock)
       var float = 0
       while float < columns &* channelBlock {
         vector_prefetch(row + float)
@@ -124,8 +121,8 @@ private struct InputTransform: WinogradTask {
 /// the two axes.
 @inline(__always)
 func transformTile<V: TileTransform, H: TileTransform>(
-  _: V.Type, _: H.Type, _ half: UnsafeMutablePointer<Vector>,
-  to target: UnsafeMutablePointer<Float>, pointStride: Int, _ value: (Int, Int) -> Vector
+  _: V.Type, _: H.Type, _ half: UnsafeMutablePointer<Vector>, to target: PointBuffer,
+  _ value: (Int, Int) -> Vector
 ) {
   for x in 0..<H.points {
     var line = WinogradLine(repeating: .zero)
@@ -133,14 +130,14 @@ func transformTile<V: TileTransform, H: TileTransform>(
     let column = V.input(line)
     for y in 0..<V.points { half[x &* V.points &+ y] = column[y] }
   }
-  var to = target
+  var to = target.base
   for y in 0..<V.points {
     var line = WinogradLine(repeating: .zero)
     for x in 0..<H.points { line[x] = half[x &* V.points &+ y] }
     let row = H.input(line)
     for x in 0..<H.points {
       store(row[x], to)
-      to += pointStride
+      to += target.stride
     }
   }
 }

@@ -3,7 +3,7 @@ import KernelInterface
 extension Table {
   @inline(never)
   package static func winogradOutput(_ a: WinogradOutputArguments) {
-    let points = a.tiles.form.points
+    let points = a.transformed.tiles.form.points
     let panelWidth = panelBlocks &* channelBlock
     let end = a.panels.range.upperBound
     var panel = a.panels.range.lowerBound
@@ -16,9 +16,12 @@ extension Table {
           let blocks = min(panelBlocks, a.outputBlocks &- (panel &+ p) &* panelBlocks)
           let isLast = p &+ 1 == group
           multiply(
-            a, point: point, panel: panel &+ p, blocks: blocks,
-            nextPoint: isLast ? point &+ 1 : point, nextPanel: isLast ? panel : panel &+ p &+ 1,
-            products: a.products + (point &* a.productStride &+ p &* a.tiles.count &* panelWidth))
+            a, PanelPoint(panel: panel &+ p, point: point), blocks: blocks,
+            next: isLast
+              ? PanelPoint(panel: panel, point: point &+ 1)
+              : PanelPoint(panel: panel &+ p &+ 1, point: point),
+            products: a.products.base
+              + (point &* a.products.stride &+ p &* a.transformed.tiles.count &* panelWidth))
           p &+= 1
         }
         point &+= 1
@@ -28,7 +31,7 @@ extension Table {
         let firstBlock = (panel &+ p) &* panelBlocks
         transform(
           a, firstBlock: firstBlock, blocks: min(panelBlocks, a.outputBlocks &- firstBlock),
-          products: a.products + p &* a.tiles.count &* panelWidth)
+          products: a.products.base + p &* a.transformed.tiles.count &* panelWidth)
         p &+= 1
       }
       panel &+= group
@@ -36,19 +39,25 @@ extension Table {
   }
 }
 
+/// One point's weights in one panel.
+private struct PanelPoint {
+  var panel: Int
+  var point: Int
+}
+
 /// Computes one point's products for one panel: `products[tile][column]`.
 @inline(__always)
 private func multiply(
-  _ a: WinogradOutputArguments, point: Int, panel: Int, blocks: Int,
-  nextPoint: Int, nextPanel: Int, products: UnsafeMutablePointer<Float>
+  _ a: WinogradOutputArguments, _ own: PanelPoint, blocks: Int, next: PanelPoint,
+  products: UnsafeMutablePointer<Float>
 ) {
   let width = blocks &* channelBlock
   let panelWidth = panelVectors &* lanes
-  let points = a.tiles.form.points
+  let points = a.transformed.tiles.form.points
   let panelStride = points &* panelWidth &* a.panels.channels
   let pointStride = a.panels.pointStride ?? width &* a.panels.channels
-  let weights = panel &* panelStride &+ point &* pointStride
-  let nextWeights = nextPanel &* panelStride &+ nextPoint &* pointStride
+  let weights = own.panel &* panelStride &+ own.point &* pointStride
+  let nextWeights = next.panel &* panelStride &+ next.point &* pointStride
   // Runs are short enough for sums in parts.
   var run = min(32, a.panels.channels)
   while a.panels.channels % run != 0 { run &-= channelBlock }
@@ -56,7 +65,7 @@ private func multiply(
     run: run, runsPerRow: a.panels.channels / run, runStride: run, rows: 1, rowStride: 0, blocks: 1,
     blockStride: 0)
   let pixels = PixelRows(
-    width: a.tiles.count, input: PixelStride(column: a.transformedStrides.tile),
+    width: a.transformed.tiles.count, input: PixelStride(column: a.transformed.strides.tile),
     output: PixelStride(column: width))
   let vectors = blocks &* vectorsPerBlock
   var ahead = TilesAhead(
@@ -65,7 +74,7 @@ private func multiply(
   computeTiles(
     pixels, vectors: vectors,
     TileTask(
-      input: a.transformed + point &* a.transformedStrides.point, source: source,
+      input: a.transformed.base + own.point &* a.transformed.strides.point, source: source,
       weights: a.panels.weights + weights,
       output: products,
       target: TileOutput(vectorStride: lanes, residualVectorStride: 0, accumulates: false)),
@@ -80,7 +89,7 @@ private func transform(
 ) {
   withUnsafeTemporaryAllocation(of: Vector.self, capacity: 64) { half in
     guard let half = half.baseAddress else { return }
-    a.tiles.form.perform(
+    a.transformed.tiles.form.perform(
       OutputTransform(
         a: a, products: products, width: blocks &* channelBlock,
         firstChannel: firstBlock &* channelBlock, half: half))
@@ -98,9 +107,9 @@ private struct OutputTransform: WinogradTask {
 
   @inline(__always)
   func run<V: WinogradTransform, H: WinogradTransform>(_: V.Type, _: H.Type) {
-    var place = WinogradTile(a.tiles)
+    var place = WinogradTile(a.transformed.tiles)
     var tile = 0
-    while tile < a.tiles.count {
+    while tile < a.transformed.tiles.count {
       var column = 0
       while column < width {
         transform(
@@ -118,15 +127,15 @@ private struct OutputTransform: WinogradTask {
   private func transform<V: WinogradTransform, H: WinogradTransform>(
     _: V.Type, _: H.Type, _ place: WinogradTile, channel: Int, products: UnsafePointer<Float>
   ) {
-    let rows = a.tiles.rows &- place.row
-    let columns = a.tiles.width &- place.column
+    let rows = a.transformed.tiles.rows &- place.row
+    let columns = a.transformed.tiles.width &- place.column
     let block = channel / channelBlock
     let lane = channel % channelBlock
     let shift = a.poolsMaximum ? 1 : 0
     let (row, column) = (place.row &>> shift, place.column &>> shift)
-    let pixel: Int = row &* a.outputStrides.row &+ column &* channelBlock &+ lane
-    let plane: Int = place.image &* a.outputStrides.image &+ block &* a.outputStrides.block
-    let output = a.output + (plane &+ pixel)
+    let pixel: Int = row &* a.output.strides.row &+ column &* channelBlock &+ lane
+    let plane: Int = place.image &* a.output.strides.image &+ block &* a.output.strides.block
+    let output = a.output.base + (plane &+ pixel)
     let residual = a.epilogue.residual.map {
       let strides = a.epilogue.residualStrides
       let pixel: Int = place.row &* strides.row &+ place.column &* channelBlock &+ lane
@@ -135,10 +144,10 @@ private struct OutputTransform: WinogradTask {
     let bias = a.epilogue.bias.map { load($0 + channel) } ?? .zero
     for x in 0..<H.points {
       var line = WinogradLine(repeating: .zero)
-      var m = products + x &* a.productStride
+      var m = products + x &* a.products.stride
       for y in 0..<V.points {
         line[y] = load(m)
-        m += H.points &* a.productStride
+        m += H.points &* a.products.stride
       }
       let column = V.output(line)
       for y in 0..<V.outputs { half[x &* V.outputs &+ y] = column[y] }
@@ -159,12 +168,12 @@ private struct OutputTransform: WinogradTask {
       }
       activate(&pixels, a.epilogue.activation, channel: channel)
       if !a.poolsMaximum {
-        let target = output + y &* a.outputStrides.row
+        let target = output + y &* a.output.strides.row
         for x in 0..<H.outputs where x < columns { store(pixels[x][0], target + x &* channelBlock) }
       } else if y % 2 == 0 {
         above = pixels
       } else {
-        let target = output + y / 2 &* a.outputStrides.row
+        let target = output + y / 2 &* a.output.strides.row
         for x in 0..<H.outputs / 2 where 2 &* x < columns {
           let left = maximum(above[2 &* x][0], pixels[2 &* x][0])
           let right = maximum(above[2 &* x &+ 1][0], pixels[2 &* x &+ 1][0])

@@ -29,7 +29,7 @@ private struct WeightPacking: WinogradTask {
         while column < width {
           pack(
             V.self, H.self, output: first &+ column, input: channel,
-            target: target + (channel &* width &+ column), pointStride: channels &* width)
+            to: PointBuffer(target + (channel &* width &+ column), stride: channels &* width))
           column &+= WinogradWeights.scalarCount
         }
         channel &+= 1
@@ -41,8 +41,7 @@ private struct WeightPacking: WinogradTask {
   /// Transforms the kernels of eight output channels.
   @inline(__always)
   private func pack<V: WinogradTransform, H: WinogradTransform>(
-    _: V.Type, _: H.Type, output: Int, input: Int, target: UnsafeMutablePointer<Float>,
-    pointStride: Int
+    _: V.Type, _: H.Type, output: Int, input: Int, to target: PointBuffer
   ) {
     // [tap][output channel]
     var taps = InlineArray<9, SIMD8<Float>>(repeating: .zero)
@@ -82,7 +81,7 @@ private struct WeightPacking: WinogradTask {
       for x in 0..<H.taps { line[x] = columns[x][y] }
       let row = H.weights(line)
       for x in 0..<H.points {
-        UnsafeMutableRawPointer(target + (H.points &* y &+ x) &* pointStride)
+        UnsafeMutableRawPointer(target.base + (H.points &* y &+ x) &* target.stride)
           .storeBytes(of: SIMD8<Float>(row[x]), as: SIMD8<Float>.self)
       }
     }

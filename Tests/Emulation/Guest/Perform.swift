@@ -28,9 +28,7 @@ func perform(_ call: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) -> Int
     Table.generalConvolution(a, groupOutputs: groupOutputs, channels: channels)
   case .planarConvolution(let a): Table.planarConvolution(a)
   case .planarPair(let a): Table.planarPair(a)
-  case .planarPairRows(let d0, let d1, let d2, let d3, let output, let stride, let count, let ahead):
-    Table.planarPairRows(
-      d0, d1, d2, d3, to: output, rowStride: stride, count: count, ahead: ahead)
+  case .planarPairRows(let a): Table.planarPairRows(a)
   case .packConvolutionWeights(let a, let blockChannels, let panelBlocks):
     Table.packConvolutionWeights(a, blockChannels: blockChannels, panelBlocks: panelBlocks)
   case .winogradInput(let tiles, let a): Table.winogradInput(tiles, a)
@@ -40,29 +38,11 @@ func perform(_ call: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) -> Int
   case .expandWinogradWeights(let a): Table.expandWinogradWeights(a)
   case .pieceInput(let tiles, let blockChannels, let rows, let width, let a):
     Table.pieceInput(tiles: tiles, blockChannels: blockChannels, rows: rows, width: width, a)
-  case .pieceOutput(
-    let products, let pointStride, let blockStride, let tiles, let output, let strides, let extent,
-    let epilogue):
-    Table.pieceOutput(
-      products: products, pointStride: pointStride, blockStride: blockStride, tiles: tiles,
-      output: output, outputStrides: strides, extent: extent, epilogue: epilogue)
-  case .pieceSums(
-    let products, let tileStride, let tiles, let pieces, let channels, let sums, let accumulates):
-    Table.pieceSums(
-      products: products, tileStride: tileStride, tiles: tiles, pieces: pieces,
-      channels: channels, sums: sums, accumulates: accumulates)
-  case .pieceSumOutput(
-    let sums, let pointStride, let tiles, let output, let strides, let extent, let bias):
-    Table.pieceSumOutput(
-      sums: sums, pointStride: pointStride, tiles: tiles, output: output, outputStrides: strides,
-      extent: extent, bias: bias)
+  case .pieceOutput(let a): Table.pieceOutput(a)
+  case .pieceSums(let a): Table.pieceSums(a)
+  case .pieceSumOutput(let a): Table.pieceSumOutput(a)
   case .upsampledInput(let tiles, let a): Table.upsampledInput(tiles, a)
-  case .upsampledOutput(
-    let tiles, let phaseY, let phaseX, let products, let pointStride, let output, let rowStride,
-    let epilogue):
-    Table.upsampledOutput(
-      tiles, phaseY: phaseY, phaseX: phaseX, products: products, pointStride: pointStride,
-      output: output, outputRowStride: rowStride, epilogue: epilogue)
+  case .upsampledOutput(let a): Table.upsampledOutput(a)
   case .dense(let a): Table.dense(a)
   case .combineRows(let a): Table.combineRows(a)
   case .softmaxRows(let a): Table.softmaxRows(a)
@@ -80,22 +60,9 @@ func perform(_ call: UnsafeRawPointer, _ target: UnsafeMutableRawPointer) -> Int
     Table.reduceBlock(function, input, pixels: pixels, to: output)
   case .softmax(let input, let output, let count):
     Table.softmax(input, to: output, count: count)
-  case .blockedSoftmax(
-    let input, let blockStride, let output, let outputBlockStride, let pixels, let channels):
-    Table.blockedSoftmax(
-      input, blockStride: blockStride, to: output, outputBlockStride: outputBlockStride,
-      pixels: pixels, channels: channels)
-  case .block(
-    let input, let strides, let channels, let rows, let width, let scale, let bias, let output,
-    let rowStride):
-    Table.block(
-      input, strides, channels: channels, rows: rows, width: width, scale: scale, bias: bias,
-      to: output, rowStride: rowStride)
-  case .unblock(
-    let input, let rowStride, let channels, let rows, let width, let output, let strides):
-    Table.unblock(
-      input, rowStride: rowStride, channels: channels, rows: rows, width: width, to: output,
-      strides)
+  case .blockedSoftmax(let a): Table.blockedSoftmax(a)
+  case .block(let a): Table.block(a)
+  case .unblock(let a): Table.unblock(a)
   case .multiplyAddLoop(let rounds, let start):
     let (count, sum) = Table.multiplyAddLoop(rounds: rounds, start: start)
     answer.count = count

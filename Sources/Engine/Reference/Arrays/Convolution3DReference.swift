@@ -18,9 +18,10 @@ extension Convolution3D: ReferenceFormula {
         isFitted
         ? samePadding(covered: reach, size: more, .bottomRightHeavy).leading
         : window.paddingType == .custom ? window.padding[2 * axis] : 0
-      return convolutionTaps(
-        output: to, input: from, kernelSize[axis], strides[axis], dilations[axis], leading,
-        isTransposed: isDeconvolution)
+      return ConvolutionAxis(
+        output: to, input: from, kernel: kernelSize[axis], stride: strides[axis],
+        dilation: dilations[axis], leading: leading
+      ).taps(isTransposed: isDeconvolution)
     }
     let (groupInputs, groupOutputs) = (inputChannels / groups, outputChannels / groups)
     let kernelShape =
