@@ -10,11 +10,26 @@ struct ConstantExpression {
     case half([UInt16])
     /// The nonzero values, and a bit mask of their positions.
     case sparse([Float])
-    /// Codes that index tables, with one table for each of several equal parts along an axis.
-    case tables(codes: [Int], bits: Int, [[Float]], axis: Int)
-    /// scale · q + bias, with as many scales and biases along each axis as `blocks` states, or one.
-    case linear(
-      codes: [Int], bits: Int, isSigned: Bool, scale: [Float], bias: [Float], blocks: [Int])
+    case tables(TableCodes)
+    case linear(LinearCodes)
+  }
+
+  /// Codes that index tables, with one table for each of several equal parts along an axis.
+  struct TableCodes {
+    var codes: [Int]
+    var bits: Int
+    var tables: [[Float]]
+    var axis = 0
+  }
+
+  /// scale · q + bias, with as many scales and biases along each axis as `blocks` states, or one.
+  struct LinearCodes {
+    var codes: [Int]
+    var bits: Int
+    var isSigned: Bool
+    var scale: [Float]
+    var bias: [Float]
+    var blocks: [Int]
   }
 
   let shape: [Int]
@@ -37,10 +52,8 @@ struct ConstantExpression {
           ("output_dtype", MILValue("fp32")),
         ], builder, name)
     case .sparse(let values): return try sparse(values, builder, name)
-    case .tables(let codes, let bits, let tables, let axis):
-      return try lookup(codes, bits, tables, axis, builder, name)
-    case .linear(let codes, let bits, let isSigned, let scale, let bias, let blocks):
-      return try linear(codes, bits, isSigned, scale, bias, blocks, builder, name)
+    case .tables(let values): return try lookup(values, builder, name)
+    case .linear(let values): return try linear(values, builder, name)
     }
   }
 
@@ -67,22 +80,22 @@ struct ConstantExpression {
   }
 
   private func lookup(
-    _ codes: [Int], _ bits: Int, _ tables: [[Float]], _ axis: Int, _ builder: ProgramBuilder,
-    _ name: String
+    _ values: TableCodes, _ builder: ProgramBuilder, _ name: String
   ) throws -> Variable {
+    let (tables, bits) = (values.tables, values.bits)
     // The operations support 1, 2, 3, 4, 6 and 8 bits; a wider code with the same table is
     // equivalent.
     let allowed = builder.target >= .iOS18 ? [1, 2, 3, 4, 6, 8] : [1, 2, 4, 6, 8]
     let width = allowed.first { $0 >= bits } ?? 8
     let entries = tables.flatMap { $0 + [Float](repeating: 0, count: (1 << width) - $0.count) }
     try builder.requireTarget(tables.count > 1 ? .iOS18 : .iOS16, "compressed weights of this kind")
-    let bytes = Self.packed(codes, bits: width)
+    let bytes = Self.packed(values.codes, bits: width)
     if builder.target >= .iOS18 {
       let types: [Int: MILDataType] = [
         1: .uint1, 2: .uint2, 3: .uint3, 4: .uint4, 6: .uint6, 8: .uint8,
       ]
       var tableShape = [Int](repeating: 1, count: shape.count) + [1 << width, 1]
-      tableShape[axis] = tables.count
+      tableShape[values.axis] = tables.count
       return try expand(
         "constexpr_lut_to_dense",
         [
@@ -100,9 +113,11 @@ struct ConstantExpression {
 
   /// w = scale · q + bias, as scale · (q − offset).
   private func linear(
-    _ codes: [Int], _ bits: Int, _ isSigned: Bool, _ scale: [Float], _ bias: [Float],
-    _ blocks: [Int], _ builder: ProgramBuilder, _ name: String
+    _ values: LinearCodes, _ builder: ProgramBuilder, _ name: String
   ) throws -> Variable {
+    let (bits, isSigned, blocks) = (values.bits, values.isSigned, values.blocks)
+    let (scale, bias) = (values.scale, values.bias)
+    var codes = values.codes
     let count = max(scale.count, bias.count)
     var scales = scale.count == count ? scale : [Float](repeating: scale[0], count: count)
     var biases = bias.count == count ? bias : [Float](repeating: bias[0], count: count)
@@ -111,9 +126,8 @@ struct ConstantExpression {
       let table = (0..<1 << bits).map {
         Float(Double(scales[0]) * Double($0) + Double(biases[0]))
       }
-      return try lookup(codes, bits, [table], 0, builder, name)
+      return try lookup(TableCodes(codes: codes, bits: bits, tables: [table]), builder, name)
     }
-    var codes = codes
     let equal = scales.indices.filter { scales[$0] == 0 }
     if !equal.isEmpty {
       // Without a scale there is no offset: equal values are the scale times the code 1.

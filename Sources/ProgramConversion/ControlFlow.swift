@@ -4,21 +4,25 @@ import TensorCore
 /// Branches and loops as operations with blocks. A network inside a layer writes blobs of the
 /// surrounding network; the block returns those that are read afterwards.
 extension NetworkLowering {
-  /// - Parameter live: the blobs that are read after the layer.
-  func control(
-    _ layer: NeuralNetworkLayer, _ label: String, _ index: Int, _ scope: inout Scope,
-    live: Set<String>, _ failures: inout [Failure]
-  ) throws {
+  struct ControlCall {
+    let layer: NeuralNetworkLayer
+    let label: String
+    /// The shapes in the networks of the layer.
+    let inside: [InferredShapes]
+    /// The blobs that are read after the layer.
+    let live: Set<String>
+  }
+
+  func control(_ call: ControlCall, _ scope: inout Scope, _ failures: inout [Failure]) throws {
     let mark = builder.operations.count
-    let inside = scope.inferred.inside[index] ?? []
     try require(
-      inside.count == (layer.parameters as? any ControlLayer)?.networks.count, .unsupported,
+      call.inside.count == (call.layer.parameters as? any ControlLayer)?.networks.count,
+      .unsupported,
       "networks are nested too deeply")
     let (names, results) =
-      switch layer.parameters {
-      case let branch as Branch:
-        try self.branch(branch, layer, label, inside, scope, live, &failures)
-      case let loop as Loop: try self.loop(loop, layer, label, inside, scope, live, &failures)
+      switch call.layer.parameters {
+      case let branch as Branch: try self.branch(branch, call, scope, &failures)
+      case let loop as Loop: try self.loop(loop, call, scope, &failures)
       default: throw ModelError(.unsupported, "ML Programs have no operation for it")
       }
     for (name, result) in zip(names, results) {
@@ -30,9 +34,9 @@ extension NetworkLowering {
   private typealias Results = (names: [String], variables: [Variable])
 
   private func branch(
-    _ branch: Branch, _ layer: NeuralNetworkLayer, _ label: String, _ inside: [InferredShapes],
-    _ scope: Scope, _ live: Set<String>, _ failures: inout [Failure]
+    _ branch: Branch, _ call: ControlCall, _ scope: Scope, _ failures: inout [Failure]
   ) throws -> Results {
+    let (layer, label, inside, live) = (call.layer, call.label, call.inside, call.live)
     let names = layer.blobsWrittenInside.intersection(live).sorted()
     if names.isEmpty { return ([], []) }
     let condition = try scalar(variable(layer.input.first ?? "", scope), .bool)
@@ -65,9 +69,9 @@ extension NetworkLowering {
   }
 
   private func loop(
-    _ loop: Loop, _ layer: NeuralNetworkLayer, _ label: String, _ inside: [InferredShapes],
-    _ scope: Scope, _ live: Set<String>, _ failures: inout [Failure]
+    _ loop: Loop, _ call: ControlCall, _ scope: Scope, _ failures: inout [Failure]
   ) throws -> Results {
+    let (layer, label, inside, live) = (call.layer, call.label, call.inside, call.live)
     guard let body = loop.bodyNetwork, let bodyShapes = inside.last else {
       throw ModelError(.malformed, "the network has no layers", field: "bodyNetwork")
     }

@@ -34,7 +34,9 @@ struct NetworkLowering {
       do {
         if layer.parameters is any ControlLayer {
           let later = layers[(index + 1)...].reduce(into: scope.live) { $0.formUnion($1.blobsRead) }
-          try control(layer, label, index, &scope, live: later, &failures)
+          let inside = scope.inferred.inside[index] ?? []
+          try control(
+            ControlCall(layer: layer, label: label, inside: inside, live: later), &scope, &failures)
           continue
         }
         let mark = builder.operations.count

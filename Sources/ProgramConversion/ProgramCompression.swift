@@ -268,7 +268,7 @@ private struct ProgramCompression {
       entry.finish(
         "\(counted(bits, "bit")), table",
         bytes: (values.count * bits + 7) / 8 + 4 * tables.count << bits, error)
-      return .tables(codes: all, bits: bits, tables, axis: 0)
+      return .tables(.init(codes: all, bits: bits, tables: tables))
     }
     let channels = isSplit ? 0 : axis
     let weights = try Weights(values).compressed(
@@ -283,8 +283,9 @@ private struct ProgramCompression {
       try CompressionError(
         FloatValues(values), weights.values(shape: rowShape, channelAxis: channels)))
     return .linear(
-      codes: weights.codes(bits: bits, count: values.count), bits: bits, isSigned: false,
-      scale: scale, bias: bias, blocks: blocks)
+      .init(
+        codes: weights.codes(bits: bits, count: values.count), bits: bits, isSigned: false,
+        scale: scale, bias: bias, blocks: blocks))
   }
 
   private func requireDivision(

@@ -78,7 +78,10 @@ extension Model {
         var fixed = folded
         fixed.description = description.fixed(probe)
         return try ProgramConversion(
-          fixed, network, options, target, probe, hasOpenSizes: probe != nil && isOpen
+          model: fixed, network: network, options: options, probe: probe,
+          builder: ProgramBuilder(
+            target, isFixed: options.target != nil, weightFile: options.weightFile,
+            hasOpenSizes: probe != nil && isOpen)
         ).program()
       }
       if options.hasFixedSizes { return try sized(nil).model }
@@ -133,16 +136,6 @@ private struct ProgramConversion {
   let options: ProgramOptions
   let probe: SizeProbe?
   let builder: ProgramBuilder
-
-  init(
-    _ model: Model, _ network: NeuralNetwork, _ options: ProgramOptions, _ target: ProgramTarget,
-    _ probe: SizeProbe?, hasOpenSizes: Bool
-  ) {
-    (self.model, self.network, self.options, self.probe) = (model, network, options, probe)
-    builder = ProgramBuilder(
-      target, isFixed: options.target != nil, weightFile: options.weightFile,
-      hasOpenSizes: hasOpenSizes)
-  }
 
   func program() throws -> (model: Model, hasAnyLength: Bool) {
     try checkCustomLayers()

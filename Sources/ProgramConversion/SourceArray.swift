@@ -40,22 +40,25 @@ struct SourceArray {
 
   /// The source's array as the network has it.
   func network(_ array: Variable, _ builder: ProgramBuilder) throws -> Variable {
-    try moved(array, shape, axes, inner, layout.model, builder)
+    try moved(array, shape, Self.order(axes, layout.model), inner, builder)
   }
 
   /// The network's array as the source has it.
   func source(_ blob: Variable, _ builder: ProgramBuilder) throws -> Variable {
-    try moved(blob, inner, layout.model, shape, axes, builder)
+    try moved(blob, inner, Self.order(layout.model, axes), shape, builder)
+  }
+
+  private static func order(_ from: [Character], _ to: [Character]) -> [Int] {
+    let axes = to.compactMap { from.firstIndex(of: $0) }
+    return axes + from.indices.filter { !axes.contains($0) }
   }
 
   private func moved(
-    _ x: Variable, _ old: [Int], _ from: [Character], _ new: [Int], _ to: [Character],
-    _ builder: ProgramBuilder
+    _ x: Variable, _ old: [Int], _ order: [Int], _ new: [Int], _ builder: ProgramBuilder
   ) throws -> Variable {
-    let axes = to.compactMap { from.firstIndex(of: $0) }
     var chain = AxisChain(x.shape)
     guard chain.reshape(old) else { return try builder.reshape(x, to: new) }
-    chain.transpose(axes + from.indices.filter { !axes.contains($0) })
+    chain.transpose(order)
     guard chain.reshape(new) else { return try builder.reshape(x, to: new) }
     return chain.steps.isEmpty ? x : try chain.write(x, x.name, builder)
   }

@@ -76,19 +76,22 @@ struct WeightConstant {
       let bits = Int.bitWidth - (entries - 1).leadingZeroBitCount
       return ConstantExpression(
         shape: stack,
-        storage: .tables(codes: codes, bits: bits, [tables.flatMap { $0 }], axis: 0), type: type)
+        storage: .tables(.init(codes: codes, bits: bits, tables: [tables.flatMap { $0 }])),
+        type: type)
     }
     if !tables.isEmpty {
       return ConstantExpression(
-        shape: stack, storage: .tables(codes: all, bits: form.bits, tables, axis: 0), type: type)
+        shape: stack, storage: .tables(.init(codes: all, bits: form.bits, tables: tables)),
+        type: type)
     }
     var blocks = [Int](repeating: 1, count: stack.count)
     blocks[0] = stack[0]
     return ConstantExpression(
       shape: stack,
       storage: .linear(
-        codes: all, bits: form.bits, isSigned: form.isSigned, scale: scales, bias: biases,
-        blocks: blocks), type: type)
+        .init(
+          codes: all, bits: form.bits, isSigned: form.isSigned, scale: scales, bias: biases,
+          blocks: blocks)), type: type)
   }
 
   private static func keepsHalf(
@@ -107,15 +110,16 @@ struct WeightConstant {
       return try Self.keepsHalf(finalShape, type, builder)
         ? .half(try values.array().map(Half.bits)) : .values(values)
     case .table(let bits, let table):
-      return .tables(codes: try codes(bits: bits), bits: bits, [table], axis: 0)
+      return .tables(.init(codes: try codes(bits: bits), bits: bits, tables: [table]))
     case .linear(let bits, let isSigned, let scale, let bias, _):
       let count = max(scale.count, bias.count)
       if newShape != nil && count > 1 { return .values(try values()) }
       var blocks = [Int](repeating: 1, count: finalShape.count)
       if count > 1 { blocks[finalChannelAxis] = count }
       return .linear(
-        codes: try codes(bits: bits, isSigned: isSigned), bits: bits, isSigned: isSigned,
-        scale: scale, bias: bias, blocks: blocks)
+        .init(
+          codes: try codes(bits: bits, isSigned: isSigned), bits: bits, isSigned: isSigned,
+          scale: scale, bias: bias, blocks: blocks))
     }
   }
 

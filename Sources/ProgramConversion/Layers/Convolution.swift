@@ -16,10 +16,10 @@ extension Convolution: OneResultLayer {
     var same: SamePadding?
     if case .same(let stated)? = padding { same = stated }
     let output = try LayerCall.merged(layer.fiveOutput())
-    return try layer.convolution(
-      x, weight, offsets, strides: strides, padding: amounts, dilations: dilations,
-      groups: effectiveGroups, isTransposed: isDeconvolution,
-      same: layer.openPadding(same, strides), shape: output)
+    let windows = ConvolutionWindows(
+      strides: strides, padding: amounts, dilations: dilations, groups: effectiveGroups,
+      isTransposed: isDeconvolution, same: layer.openPadding(same, strides))
+    return try layer.convolution(x, weight, offsets, windows, shape: output)
   }
 }
 
@@ -39,26 +39,39 @@ extension Convolution3D: OneResultLayer {
       kernel, kernelShape, "weight", channelAxis: isDeconvolution ? 1 : 0)
     return try layer.convolution(
       x, weight, hasBias ? layer.weight(bias, [outputChannels], "bias") : nil,
-      strides: windows.map(\.stride), padding: windows.flatMap { [$0.before, $0.after] },
-      dilations: windows.map(\.dilation), groups: groups, isTransposed: isDeconvolution,
+      ConvolutionWindows(
+        strides: windows.map(\.stride), padding: windows.flatMap { [$0.before, $0.after] },
+        dilations: windows.map(\.dilation), groups: groups, isTransposed: isDeconvolution),
       shape: layer.outputShapes[0])
   }
+}
+
+private struct ConvolutionWindows {
+  var strides: [Int]
+  var padding: [Int]
+  var dilations: [Int]
+  var groups: Int
+  var isTransposed: Bool
+  /// Instead of the padding.
+  var same: [(String, Argument)]?
 }
 
 extension LayerCall {
   /// A convolution of `[N, C, …]` with a result of this shape, or its transpose.
   fileprivate func convolution(
-    _ x: Variable, _ weight: Variable, _ bias: Variable?, strides: [Int], padding: [Int],
-    dilations: [Int], groups: Int, isTransposed: Bool, same: [(String, Argument)]? = nil,
+    _ x: Variable, _ weight: Variable, _ bias: Variable?, _ windows: ConvolutionWindows,
     shape output: [Int]
   ) throws -> Variable {
+    let (strides, padding, dilations) = (windows.strides, windows.padding, windows.dilations)
     var arguments: [(String, Argument)] = [("weight", .variable(weight))]
     if let bias { arguments.append(("bias", .variable(bias))) }
     arguments += [("strides", .ints(strides))]
     arguments +=
-      (isTransposed ? nil : same) ?? [("pad_type", .text("custom")), ("pad", .ints(padding))]
-    arguments += [("dilations", .ints(dilations)), ("groups", .int(groups))]
-    if !isTransposed { return try add("conv", x, arguments, shape: output) }
+      (windows.isTransposed ? nil : windows.same) ?? [
+        ("pad_type", .text("custom")), ("pad", .ints(padding)),
+      ]
+    arguments += [("dilations", .ints(dilations)), ("groups", .int(windows.groups))]
+    if !windows.isTransposed { return try add("conv", x, arguments, shape: output) }
     // The size of the transposed convolution itself; elements beyond it contain only the bias.
     let natural = strides.indices.map { axis -> Int in
       let reach: Int = (x.shape[axis + 2] - 1) * strides[axis]
