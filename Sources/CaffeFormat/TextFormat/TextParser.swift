@@ -76,7 +76,12 @@ struct TextParser {
     }
     let hasColon = try scanner.accept(":")
     if scanner.next == .symbol(UInt8(ascii: "[")) {
-      try list(name, type, into: &message, inner, depth: depth, start)
+      if let type, !type.isRepeated {
+        throw scanner.error("found a list, but '\(name)' takes one value")
+      }
+      for value in try list(type, inner, depth: depth) {
+        message.add(value, to: name, type: type, at: start)
+      }
     } else if !hasColon, !isMessageStart {
       throw scanner.error("found \(scanner.found); expected ':' or a message after '\(name)'")
     } else {
@@ -120,20 +125,16 @@ struct TextParser {
   }
 
   private mutating func list(
-    _ name: String, _ type: FieldType?, into message: inout CaffeMessage, _ path: String,
-    depth: Int, _ start: TextPosition
-  ) throws {
-    if let type, !type.isRepeated {
-      throw scanner.error("found a list, but '\(name)' takes one value")
-    }
+    _ type: FieldType?, _ path: String, depth: Int
+  ) throws -> [CaffeValue] {
     try scanner.take()
-    if try scanner.accept("]") { return }
-    repeat {
-      message.add(try value(type, path, depth: depth), to: name, type: type, at: start)
-    } while try scanner.accept(",")
+    if try scanner.accept("]") { return [] }
+    var values: [CaffeValue] = []
+    repeat { values.append(try value(type, path, depth: depth)) } while try scanner.accept(",")
     guard try scanner.accept("]") else {
       throw scanner.error("found \(scanner.found); expected ',' or ']'")
     }
+    return values
   }
 
   private var isMessageStart: Bool {

@@ -67,8 +67,7 @@ enum BN: SingleInputConverter {
     let mode = try parameters.symbol("bn_mode", default: "LEARN")
     if !isWhole, mode == "INFERENCE" || parameters.has("frozen") {
       let moved = network.placed(input, axis: 1, in: Placement.channel, for: layer.name)
-      return try network.scaled(
-        moved, BroadcastAxes(channelsOf: moved), factors, shifts, layer.name, to: layer.tops[0])
+      return try network.scaled(moved, BroadcastAxes(channelsOf: moved), factors, shifts, layer)
     }
     var norm = Batchnorm()
     norm.gamma = Weights(factors)

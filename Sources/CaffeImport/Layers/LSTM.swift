@@ -17,7 +17,7 @@ enum LSTM: RecurrentConverter {
     let recurrence = try Recurrence(layer, stateCount: 2, gates: 4)
     return try recurrence.tops(&network) { network, sums, states, flag, name in
       let (h, c) = network.lstmUnit(
-        sums, units: recurrence.units, cell: states.last, cont: flag, name)
+        LSTMStep(sums: sums, units: recurrence.units, cell: states.last, cont: flag), name)
       return (h, [h, c])
     }
   }
@@ -65,30 +65,37 @@ enum LSTMUnit: RecurrentConverter {
     let sums = network.blob(of: layer.inputs[1], axes: [0, 1, 2], layer)
     let cont = network.blob(of: layer.inputs[2], axes: [0, 1], layer)
     let states = network.lstmUnit(
-      sums, units: shape[2], cell: cell, cont: cont, layer.name,
+      LSTMStep(sums: sums, units: shape[2], cell: cell, cont: cont), layer.name,
       outputs: (h: layer.tops[1], c: layer.tops[0]))
     return [states.c, states.h].map { CaffeTensor($0, shape, axes: [0, 1, 2]) }
   }
 }
 
+private struct LSTMStep {
+  /// i, f, o and g before their activation functions, concatenated.
+  var sums: String
+  var units: Int
+  /// The previous state; without one, 0 is used.
+  var cell: String?
+  var cont: String?
+}
+
 extension CaffeWriter {
-  /// The states after one step; without a previous cell state, 0 is used.
-  ///
-  /// - Parameter sums: i, f, o and g before their activation functions, concatenated.
+  /// The states after one step.
   fileprivate mutating func lstmUnit(
-    _ sums: String, units: Int, cell: String?, cont: String?, _ name: String,
-    outputs: (h: String, c: String)? = nil
+    _ step: LSTMStep, _ name: String, outputs: (h: String, c: String)? = nil
   ) -> (h: String, c: String) {
+    let (sums, units) = (step.sums, step.units)
     let inner = slice(sums, 0..<3 * units, name + "_ifo")
     let gates = split(
       add(name + "_gates", Activation(.sigmoid), [inner]), into: 3, name + "_split")
     let block = add(
       name + "_g", Activation(.tanh), [slice(sums, 3 * units..<4 * units, name + "_block")])
-    let isFresh = cell == nil
+    let isFresh = step.cell == nil
     var c = add(name + "_new", Multiply(), [gates[0], block], to: isFresh ? outputs?.c : nil)
-    if let cell {
+    if let cell = step.cell {
       var kept = product(gates[1], cell, name + "_kept")
-      if let cont { kept = product(kept, cont, name + "_continued") }
+      if let cont = step.cont { kept = product(kept, cont, name + "_continued") }
       c = sum([kept, c], name + "_c", to: outputs?.c)
     }
     let activated = add(name + "_tanh", Activation(.tanh), [c])

@@ -63,14 +63,14 @@ struct PoolingIndices: Sendable {
     var mask = maxima.with(network.joined(planes, alongSequence: false, layer.part("maxima")))
     mask.maxima = PoolingIndices(blob: mask.blob, kernel: windows.kernel, extents: extents)
     guard layer.needsMaskValues else { return [maxima, mask] }
-    mask.blob = try indices(layer, planes, maxima, windows, width: extents[1], &network)
+    mask.blob = try indices(layer, planes, windows, width: extents[1], &network)
     return [maxima, mask]
   }
 
   /// Caffe's mask: y · width + x of each maximum.
   private static func indices(
-    _ layer: LayerCall, _ planes: [String], _ maxima: CaffeTensor, _ windows: PoolingWindows,
-    width: Int, _ network: inout CaffeWriter
+    _ layer: LayerCall, _ planes: [String], _ windows: PoolingWindows, width: Int,
+    _ network: inout CaffeWriter
   ) throws -> String {
     let terms = try planes.enumerated().map { position, plane in
       let (row, column) = (position / windows.kernel[1], position % windows.kernel[1])

@@ -45,11 +45,13 @@ struct PoolingWindows: Sendable {
   let kernel: [Int]
   let stride: [Int]
   let padding: [Int]
-  let isGlobal: Bool
-  let roundsDown: Bool
+  var isGlobal = false
+  var roundsDown = false
   /// Spatial sizes of the output.
-  let size: [Int]
+  private(set) var size: [Int] = []
+}
 
+extension PoolingWindows {
   init(_ parameters: CaffeParameters, _ input: CaffeTensor) throws {
     let name = try parameters.symbol("pool")
     let method = try Method(rawValue: name).orThrow(parameters.unsupported("pool", name))
@@ -80,21 +82,14 @@ struct PoolingWindows: Sendable {
     {
       throw parameters.error("ceil_mode", "it contradicts round_mode")
     }
-    try self.init(
-      method, kernel: kernel, stride: stride, padding: padding, isGlobal: isGlobal,
-      roundsDown: roundsDown || !parameters.bool("ceil_mode"), extents: extents, parameters.layer)
+    self.init(
+      method: method, kernel: kernel, stride: stride, padding: padding, isGlobal: isGlobal,
+      roundsDown: try roundsDown || !parameters.bool("ceil_mode"))
+    try fit(extents, parameters.layer)
   }
 
-  init(
-    _ method: Method, kernel: [Int], stride: [Int], padding: [Int], isGlobal: Bool = false,
-    roundsDown: Bool = false, extents: [Int], _ layer: LayerCall
-  ) throws {
-    self.method = method
-    self.kernel = kernel
-    self.stride = stride
-    self.padding = padding
-    self.isGlobal = isGlobal
-    self.roundsDown = roundsDown
+  /// Computes the size for a bottom with these spatial sizes.
+  mutating func fit(_ extents: [Int], _ layer: LayerCall) throws {
     size = try (0..<2).map { axis in
       let rest = extents[axis] + 2 * padding[axis] - kernel[axis]
       guard rest >= 0 else {

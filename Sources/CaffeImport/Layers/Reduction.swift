@@ -85,8 +85,7 @@ enum ArgMaxLayer: CaffeLayerConverter {
         count <= input.shape[axis], "top_k",
         "top_k is \(count), but the axis has \(input.shape[axis]) elements")
       let places = try network.largest(
-        input, axis: axis, count, [givesValues ? .values : .places], layer,
-        outputs: [layer.tops[0]])
+        input, axis: axis, count, [(givesValues ? .values : .places, layer.tops[0])], layer)
       return places
     }
     guard input.shape.count >= 1 else { throw layer.error("its bottom is a scalar") }
@@ -98,9 +97,9 @@ enum ArgMaxLayer: CaffeLayerConverter {
     shape[1] = givesValues ? 2 : 1
     shape[2] = count
     let flat = try network.vectors(input, from: 1, layer)
-    let wanted: [Extremum] = givesValues ? [.places, .values] : [.places]
     let results = try network.largest(
-      flat, axis: 1, count, wanted, layer, outputs: givesValues ? [nil, nil] : [layer.tops[0]])
+      flat, axis: 1, count,
+      givesValues ? [(.places, nil), (.values, nil)] : [(.places, layer.tops[0])], layer)
     if results.count == 1 {
       return [try network.reshaped(results[0], to: shape, layer, name: layer.part("shape"))]
     }
@@ -117,8 +116,8 @@ private enum Extremum {
 extension CaffeWriter {
   /// The largest elements along an axis.
   fileprivate mutating func largest(
-    _ tensor: CaffeTensor, axis: Int, _ count: Int, _ wanted: [Extremum], _ layer: LayerCall,
-    outputs: [String?]
+    _ tensor: CaffeTensor, axis: Int, _ count: Int, _ wanted: [(Extremum, output: String?)],
+    _ layer: LayerCall
   ) throws -> [CaffeTensor] {
     var shape = tensor.shape
     shape[axis] = count
@@ -129,7 +128,7 @@ extension CaffeWriter {
       let blobs = add(
         layer.part("top"), top, [tensor.blob],
         outputs: [layer.part("values"), layer.part("places")])
-      return wanted.map { tensor.with(blobs[$0 == .values ? 0 : 1], shape: shape) }
+      return wanted.map { tensor.with(blobs[$0.0 == .values ? 0 : 1], shape: shape) }
     }
     var source = tensor
     if tensor.axes[axis] < Placement.channel {
@@ -141,7 +140,7 @@ extension CaffeWriter {
       case Placement.width: .w
       default: .c
       }
-    return zip(wanted, outputs).enumerated().map { index, pair in
+    return wanted.enumerated().map { index, pair in
       let (extremum, output) = pair
       return source.with(
         reduced(

@@ -26,8 +26,8 @@ enum SPP: SingleInputConverter {
       let bins = 1 << level
       let kernel = extents.map { ($0 + bins - 1) / bins }
       let padding = zip(kernel, extents).map { ($0 * bins - $1 + 1) / 2 }
-      let windows = try PoolingWindows(
-        method, kernel: kernel, stride: kernel, padding: padding, extents: extents, layer)
+      var windows = PoolingWindows(method: method, kernel: kernel, stride: kernel, padding: padding)
+      try windows.fit(extents, layer)
       let pooled = try network.pooled(image, windows, layer.part("level\(level)"))
       parts.append(network.add(layer.part("flatten\(level)"), Flatten(), [pooled.blob]))
       count += try checkedProduct(Array(pooled.shape[1...]))

@@ -38,7 +38,7 @@ enum ScaleLayer: CaffeLayerConverter {
     let factors = try layer.weight(0, "scale", shape: covered.shape)
     let bias = hasBias ? try layer.weight(1, "bias", shape: covered.shape) : nil
     if network.joinBatchnorm(input, covered, factors, bias) { return [input] }
-    return [try network.scaled(input, covered, factors, bias, layer.name, to: layer.tops[0])]
+    return [try network.scaled(input, covered, factors, bias, layer)]
   }
 }
 
@@ -142,8 +142,9 @@ extension CaffeWriter {
   /// scale · x + bias
   mutating func scaled(
     _ input: CaffeTensor, _ covered: BroadcastAxes, _ factors: FloatValues, _ bias: FloatValues?,
-    _ name: String, to output: String? = nil
+    _ layer: LayerCall
   ) throws -> CaffeTensor {
+    let (name, output) = (layer.name, layer.tops[0])
     if let (shape, values) = try broadcast(factors, covered, input) {
       var scale = CoreMLModel.Scale()
       scale.shapeScale = shape

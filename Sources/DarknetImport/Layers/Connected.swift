@@ -21,7 +21,7 @@ struct ConnectedLayer: DarknetLayer {
   func convert(_ call: LayerCall, into network: inout DarknetWriter) throws -> DarknetTensor {
     let input = try call.input
     let weights = try ConnectedWeights(
-      input.count, outputs, isNormalized: isNormalized, call.name, call, &network)
+      [outputs, input.count], isNormalized: isNormalized, call.name, call, &network)
     let blob = network.add(weights, network.flattened(input, for: call.name))
     return try network.activate(activation, DarknetTensor(blob, outputs, 1, 1), call)
   }
@@ -35,13 +35,14 @@ struct ConnectedWeights: Sendable {
 
   /// - Parameter name: of the layer that it becomes.
   init(
-    _ inputs: Int, _ outputs: Int, isNormalized: Bool, _ name: String, _ call: LayerCall,
+    _ shape: [Int], isNormalized: Bool, _ name: String, _ call: LayerCall,
     _ network: inout DarknetWriter
   ) throws {
+    let (outputs, inputs) = (shape[0], shape[1])
     let bias = try network.weights.take("biases", [outputs], layer: name)
     let isTransposed = network.weights.storesTransposedMatrices
     var matrix = try network.weights.take(
-      "weights", isTransposed ? [inputs, outputs] : [outputs, inputs], fanIn: inputs, layer: name)
+      "weights", isTransposed ? [inputs, outputs] : shape, fanIn: inputs, layer: name)
     if isTransposed { matrix = matrix.transposed([1, 0]) }
     normalization =
       isNormalized ? try Normalization(outputs, from: &network, call).layer(bias: bias) : nil

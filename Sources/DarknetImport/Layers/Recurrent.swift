@@ -61,7 +61,7 @@ struct RecurrentLayer: DarknetLayer {
     let input = try call.input
     func matrix(_ inputs: Int, _ outputs: Int, _ part: String) throws -> ConnectedWeights {
       try ConnectedWeights(
-        inputs, outputs, isNormalized: isNormalized, "\(call.name)__\(part)__", call, &network)
+        [outputs, inputs], isNormalized: isNormalized, "\(call.name)__\(part)__", call, &network)
     }
     let first = try matrix(input.count, hidden, "input")
     let own = try matrix(hidden, hidden, "self")
@@ -105,7 +105,7 @@ struct GatedLayer: DarknetLayer {
     func matrices(_ inputs: Int, _ part: String) throws -> [ConnectedWeights] {
       try ["z", "r", "h"].map {
         try ConnectedWeights(
-          inputs, outputs, isNormalized: isNormalized, "\(call.name)__\(part)_\($0)__", call,
+          [outputs, inputs], isNormalized: isNormalized, "\(call.name)__\(part)_\($0)__", call,
           &network)
       }
     }
@@ -163,7 +163,7 @@ struct LongMemoryLayer: DarknetLayer {
       var matrices: [String: ConnectedWeights] = [:]
       for gate in gates {
         matrices[gate] = try ConnectedWeights(
-          inputs, outputs, isNormalized: isNormalized, "\(call.name)__\(part)_\(gate)__", call,
+          [outputs, inputs], isNormalized: isNormalized, "\(call.name)__\(part)_\(gate)__", call,
           &network)
       }
       return matrices
