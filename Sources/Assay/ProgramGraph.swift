@@ -69,13 +69,14 @@ package struct ProgramGraph {
       }
     }
     let (results, known) = (operation.outputs.map(\.name), Set(weights.map(\.name)))
-    let layer = ReportedLayer(
+    var layer = ReportedLayer(
       name: operation.label, type: operation.type,
       shape: results.map { types[$0] ?? "" }.joined(separator: ", "),
-      parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) }, multiplyAdds: nil,
-      blobs: names.joined(separator: ", ") + " → " + results.joined(separator: ", "),
-      fields: text.arguments(of: operation, texts).filter { !known.contains($0.key) }
-        .map { ($0.key, $0.text) }, weights: weights)
+      parameterCount: weights.reduce(0) { $0 + $1.shape.reduce(1, *) },
+      blobs: names.joined(separator: ", ") + " → " + results.joined(separator: ", "))
+    layer.fields = text.arguments(of: operation, texts).filter { !known.contains($0.key) }
+      .map { ($0.key, $0.text) }
+    layer.weights = weights
     parts.append(
       NetworkGraph.Part(
         NetworkGraph.Node(layer, at: operations.count),
@@ -98,8 +99,7 @@ package struct ProgramGraph {
 extension NetworkGraph.Node {
   /// - Parameter index: of the layer among all layers.
   package init(_ layer: ReportedLayer, at index: Int, isCustom: Bool = false) {
-    self.init(
-      name: layer.name, kind: isCustom ? .custom : .layer, type: layer.type, shape: layer.shape,
-      layer: index, weights: layer.weights.map(\.text))
+    self.init(name: layer.name, kind: isCustom ? .custom : .layer, type: layer.type)
+    (shape, self.layer, weights) = (layer.shape, index, layer.weights.map(\.text))
   }
 }

@@ -5,6 +5,25 @@ import Imaging
 import ModelPrediction
 import Synchronization
 
+/// How inputs become values.
+package struct InputReader: Sendable {
+  let model: Model
+  let images: ImageOptions
+  /// Receive what is suspicious in the files.
+  let hooks: EngineHooks
+
+  package init(
+    _ model: Model, images: ImageOptions = ImageOptions(), hooks: EngineHooks = EngineHooks()
+  ) {
+    (self.model, self.images, self.hooks) = (model, images, hooks)
+  }
+
+  /// As a predictor needs them.
+  package init(_ predictor: Predictor) {
+    self.init(predictor.model, images: predictor.images, hooks: predictor.hooks)
+  }
+}
+
 /// The values of a list of inputs in order: while the caller processes one, the next ones are read
 /// and decoded on other threads, and predicted if that is faster than one after the other. At most
 /// `depth` are held at a time.
@@ -24,10 +43,8 @@ package final class ReadAhead: @unchecked Sendable {
   }
 
   private var list: InputList
-  private let model: Model
-  private let images: ImageOptions
+  private let reader: InputReader
   private let predictor: Predictor?
-  private let hooks: EngineHooks
   private let sources = DispatchQueue(label: "assay.list")
   private let readers = DispatchQueue(label: "assay.read", attributes: .concurrent)
   /// Predictions at the same time.
@@ -38,18 +55,12 @@ package final class ReadAhead: @unchecked Sendable {
   private var position = 0
 
   /// - Parameters:
-  ///   - hooks: receive what is suspicious in the files.
   ///   - predictor: predicts what `prediction` returns.
   ///   - depth: by default, as many as keep all cores busy.
   package init(
-    _ list: InputList, for model: Model, images: ImageOptions = ImageOptions(),
-    hooks: EngineHooks = EngineHooks(), predictor: Predictor? = nil, depth: Int? = nil
+    _ list: InputList, _ reader: InputReader, predictor: Predictor? = nil, depth: Int? = nil
   ) {
-    self.hooks = hooks
-    self.list = list
-    self.model = model
-    self.images = images
-    self.predictor = predictor
+    (self.list, self.reader, self.predictor) = (list, reader, predictor)
     let threads = predictor?.threadCount ?? 1
     turns = DispatchSemaphore(value: threads)
     pace = PredictionPace(threads: threads)
@@ -127,7 +138,9 @@ package final class ReadAhead: @unchecked Sendable {
       readers.async { [self] in
         slot.item = Item(
           source: source,
-          values: Result { try source.read(for: model, images: images, hooks: hooks) })
+          values: Result {
+            try source.read(for: reader.model, images: reader.images, hooks: reader.hooks)
+          })
         if predictsAhead.load(ordering: .relaxed) { predict(slot) }
         slot.isReady.signal()
       }

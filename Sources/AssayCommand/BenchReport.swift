@@ -21,10 +21,7 @@ struct BenchReport {
   private var earlier: EarlierResult?
 
   init(_ network: CompiledNetwork, _ timings: Timings, load: Duration, first: Duration) {
-    self.network = network
-    self.timings = timings
-    self.load = load
-    self.first = first
+    (self.network, self.timings, self.load, self.first) = (network, timings, load, first)
     peakMemory = peakMemoryBytes()
     filePages = filePageBytes()
   }

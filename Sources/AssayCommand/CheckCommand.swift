@@ -45,7 +45,8 @@ struct CheckCommand: SourceCommand {
   }
 
   private func check() throws -> ModelCheck {
-    var reader = ModelReader(source, try plugins.customLayers(), global, precision: weightPrecision)
+    var reader = ModelReader(source, try plugins.customLayers(), global)
+    reader.precision = weightPrecision.precision
     if let onnx = try ONNXModel.written(at: model) { return ModelCheck(onnx) }
     let files = ModelFiles(model, weights: weights)
     reader.takesInvalid = true

@@ -16,9 +16,7 @@ struct CompressionText {
   var change: ComparisonSummary?
 
   init(_ model: Model, from original: Model, folds: [BatchnormFold], layers: [CompressedLayer]) {
-    self.model = model
-    self.folds = folds
-    self.layers = layers
+    (self.model, self.folds, self.layers) = (model, folds, layers)
     bytesBefore = original.weightByteCount
     bytesAfter = model.weightByteCount
   }

@@ -91,9 +91,9 @@ struct ConvertCommand: SourceCommand {
 
   private func convert(to destination: String) throws {
     let registry = try plugins.customLayers()
-    var reader = ModelReader(
-      source, registry, global, precision: weightPrecision, recipe: recipe.recipe,
-      forgetBias: forgetBias)
+    var reader = ModelReader(source, registry, global, recipe: recipe.recipe)
+    reader.precision = weightPrecision.precision
+    reader.forgetBias = forgetBias
     reader.detector = detector
     reader.describesBoxes = visionBoxes
     reader.resetsAfter =

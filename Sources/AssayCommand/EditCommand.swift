@@ -48,8 +48,8 @@ struct EditCommand: SourceCommand {
     global.apply()
     var compile = try engine.compileOptions(for: model)
     compile.hasBoundedLoops = true
-    var reader = ModelReader(
-      source, compile.customLayers, global, precision: weightPrecision, recipe: recipe.recipe)
+    var reader = ModelReader(source, compile.customLayers, global, recipe: recipe.recipe)
+    reader.precision = weightPrecision.precision
     reader.takesInvalid = true
     let document = try reader.read(
       ModelFiles(model, weights: weights),

@@ -17,12 +17,11 @@ struct InputLoop {
   ///   - body: receives an input, its values, and its index.
   ///   - show: receives the result; if it fails, it would fail for all others, too.
   mutating func run<Result>(
-    _ list: InputList, for model: Model, images: ImageOptions, hooks: EngineHooks,
+    _ list: InputList, _ reader: InputReader,
     _ body: (InputSource, [String: FeatureValue], Int) throws -> Result,
     then show: ((InputSource, Result) throws -> Void)? = nil
   ) throws {
-    try run(ReadAhead(list, for: model, images: images, hooks: hooks), of: list, then: show) {
-      item, values, index in
+    try run(ReadAhead(list, reader), of: list, then: show) { item, values, index in
       try body(item.source, values, index)
     }
   }
@@ -35,9 +34,7 @@ struct InputLoop {
     _ body: (InputSource, [String: FeatureValue], Prediction, Int) throws -> Result,
     then show: ((InputSource, Result) throws -> Void)? = nil
   ) throws {
-    let items = ReadAhead(
-      list, for: predictor.model, images: predictor.images, hooks: predictor.hooks,
-      predictor: predictor)
+    let items = ReadAhead(list, InputReader(predictor), predictor: predictor)
     try run(items, of: list, then: show) { item, values, index in
       try body(item.source, values, try items.prediction(item, values, predictor), index)
     }

@@ -73,7 +73,8 @@ struct InspectCommand: SourceCommand {
       return Console.write(ONNXText(model: onnx).text)
     }
     let registry = try plugins.customLayers()
-    var reader = ModelReader(source, registry, global, precision: weightPrecision)
+    var reader = ModelReader(source, registry, global)
+    reader.precision = weightPrecision.precision
     reader.rules = .allow
     // `check` reads all weights.
     reader.warnsOfWeights = false

@@ -4,9 +4,9 @@ struct ModelReader {
   let source: SourceArguments
   /// The classes that compute the output shapes of custom layers.
   let customLayers: CustomLayerRegistry
-  let precision: PrecisionArguments.Floats?
+  var precision: PrecisionArguments.Floats?
   let recipe: ImageRecipe?
-  let forgetBias: ForgetBias
+  var forgetBias = ForgetBias.ignore
   /// The treatment of unknown layers without an option for it.
   var rules = CustomLayerRules()
   /// Replacement weights for an architecture; nil makes missing weights an error.
@@ -49,14 +49,9 @@ struct ModelReader {
 
   init(
     _ source: SourceArguments, _ customLayers: CustomLayerRegistry, _ global: GlobalOptions,
-    precision: WeightPrecisionArguments? = nil, recipe: ImageRecipe? = nil,
-    forgetBias: ForgetBias = .ignore, inputs: [String] = []
+    recipe: ImageRecipe? = nil, inputs: [String] = []
   ) {
-    self.source = source
-    self.customLayers = customLayers
-    self.precision = precision?.precision
-    self.recipe = recipe
-    self.forgetBias = forgetBias
+    (self.source, self.customLayers, self.recipe) = (source, customLayers, recipe)
     self.inputs = inputs
     quiet = global.quiet
   }

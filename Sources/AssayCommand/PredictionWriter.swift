@@ -23,9 +23,7 @@ struct PredictionWriter {
   private var fileCount = 0
 
   init(isSingle: Bool, json: Bool, quiet: Bool) {
-    self.isSingle = isSingle
-    self.json = json
-    self.quiet = quiet
+    (self.isSingle, self.json, self.quiet) = (isSingle, json, quiet)
   }
 
   mutating func write(

@@ -25,10 +25,7 @@ final class Progress {
     _ title: String, width: Int?, isDumb: Bool, clock: @escaping () -> ContinuousClock.Instant,
     show: @escaping (String) -> Void
   ) {
-    self.title = title
-    self.width = width
-    self.isDumb = isDumb
-    self.clock = clock
+    (self.title, self.width, self.isDumb, self.clock) = (title, width, isDumb, clock)
     self.show = show
     start = clock()
   }

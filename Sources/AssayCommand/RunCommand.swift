@@ -155,9 +155,7 @@ struct RunCommand: SourceCommand {
     }
     if carryStates {
       var states: [String: FeatureValue] = [:]
-      try loop.run(
-        list, for: document, images: predictor.images, hooks: predictor.hooks
-      ) { source, given, _ in
+      try loop.run(list, InputReader(predictor)) { source, given, _ in
         (try source.blamed { try predictor.predict(given, &states) }, given)
       } then: {
         try show($0, $1)

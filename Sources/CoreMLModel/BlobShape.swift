@@ -98,10 +98,7 @@ package struct ExplicitPadding: Sendable, Equatable {
   package var right = 0
 
   package init(top: Int = 0, bottom: Int = 0, left: Int = 0, right: Int = 0) {
-    self.top = top
-    self.bottom = bottom
-    self.left = left
-    self.right = right
+    (self.top, self.bottom, self.left, self.right) = (top, bottom, left, right)
   }
 }
 

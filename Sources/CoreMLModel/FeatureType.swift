@@ -145,9 +145,7 @@ public struct ImageFeatureType: SpecificationMessage {
   public init() {}
 
   package init(width: Int, height: Int, colorSpace: ColorSpace) {
-    self.width = width
-    self.height = height
-    self.colorSpace = colorSpace
+    (self.width, self.height, self.colorSpace) = (width, height, colorSpace)
   }
 
   package static let fields: Fields = [
@@ -183,8 +181,7 @@ package struct ImageSize: SpecificationMessage {
   package init() {}
 
   package init(_ width: Int, _ height: Int) {
-    self.width = width
-    self.height = height
+    (self.width, self.height) = (width, height)
   }
 
   package static let fields: Fields = [.int("width", \.width), .int("height", \.height)]
@@ -199,8 +196,7 @@ package struct SizeRange: SpecificationMessage {
   package init() {}
 
   package init(_ lowerBound: Int, _ upperBound: Int) {
-    self.lowerBound = lowerBound
-    self.upperBound = upperBound
+    (self.lowerBound, self.upperBound) = (lowerBound, upperBound)
   }
 
   package func contains(_ size: Int) -> Bool {
@@ -254,8 +250,7 @@ public struct ArrayFeatureType: SpecificationMessage {
   public init() {}
 
   package init(shape: [Int], dataType: DataType) {
-    self.shape = shape
-    self.dataType = dataType
+    (self.shape, self.dataType) = (shape, dataType)
   }
 
   package static let fields: Fields = [

@@ -16,10 +16,7 @@ package struct NeuralNetworkLayer: SpecificationMessage {
   package init(
     _ name: String, _ parameters: any LayerParameters, input: [String], output: [String]
   ) {
-    self.name = name
-    self.parameters = parameters
-    self.input = input
-    self.output = output
+    (self.name, self.parameters, self.input, self.output) = (name, parameters, input, output)
   }
 
   /// The name to report for the layer at `index`.
@@ -136,10 +133,7 @@ package struct NamedWeights: Sendable {
   package var channelAxis: Int
 
   package init(_ name: String, _ shape: [Int], _ values: Weights, channelAxis: Int = 0) {
-    self.name = name
-    self.shape = shape
-    self.values = values
-    self.channelAxis = channelAxis
+    (self.name, self.shape, self.values, self.channelAxis) = (name, shape, values, channelAxis)
   }
 }
 

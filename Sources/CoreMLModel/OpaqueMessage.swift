@@ -9,8 +9,6 @@ public struct OpaqueMessage: Sendable, Equatable {
   package var payload: Bytes
 
   package init(field: UInt32, name: String?, payload: Bytes) {
-    self.field = field
-    self.name = name
-    self.payload = payload
+    (self.field, self.name, self.payload) = (field, name, payload)
   }
 }

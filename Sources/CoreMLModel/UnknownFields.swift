@@ -10,8 +10,7 @@ package struct UnknownFields: Sendable, Equatable {
     package var index: Int
 
     package init(field: UInt32, index: Int) {
-      self.field = field
-      self.index = index
+      (self.field, self.index) = (field, index)
     }
   }
 
@@ -24,10 +23,7 @@ package struct UnknownFields: Sendable, Equatable {
     package var path: [Step]
 
     package init(number: UInt32, wireType: UInt8, payload: Bytes, path: [Step] = []) {
-      self.number = number
-      self.wireType = wireType
-      self.payload = payload
-      self.path = path
+      (self.number, self.wireType, self.payload, self.path) = (number, wireType, payload, path)
     }
   }
 

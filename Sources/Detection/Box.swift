@@ -47,8 +47,6 @@ package struct DetectedObject: Sendable, Equatable {
   package let score: Double
 
   package init(box: Box, classIndex: Int, score: Double) {
-    self.box = box
-    self.classIndex = classIndex
-    self.score = score
+    (self.box, self.classIndex, self.score) = (box, classIndex, score)
   }
 }

@@ -30,9 +30,7 @@ package struct DetectorOutput: Sendable {
   package var columns: Range<Int>?
 
   package init(name: String, value: Tensor, channels: ChannelAxis? = nil) {
-    self.name = name
-    self.value = value
-    self.channels = channels
+    (self.name, self.value, self.channels) = (name, value, channels)
   }
 
   /// The axes without those of length 1 in front.

@@ -9,9 +9,7 @@ package struct TrueObject: Sendable, Equatable {
   package var isCrowd: Bool
 
   package init(image: Int, category: Int, box: Box, area: Double? = nil, isCrowd: Bool = false) {
-    self.image = image
-    self.category = category
-    self.box = box
+    (self.image, self.category, self.box) = (image, category, box)
     self.area = area ?? box.area
     self.isCrowd = isCrowd
   }
@@ -25,10 +23,7 @@ package struct FoundObject: Sendable, Equatable {
   package var score: Double
 
   package init(image: Int, category: Int, box: Box, score: Double) {
-    self.image = image
-    self.category = category
-    self.box = box
-    self.score = score
+    (self.image, self.category, self.box, self.score) = (image, category, box, score)
   }
 }
 

@@ -33,10 +33,7 @@ package struct Detector: Sendable {
     _ mode: DetectionMode, settings: DetectorSettings, labels: [String]? = nil, width: Int,
     height: Int
   ) throws {
-    self.mode = mode
-    self.settings = settings
-    self.width = width
-    self.height = height
+    (self.mode, self.settings, self.width, self.height) = (mode, settings, width, height)
     threshold = try settings.number("threshold") ?? Self.usualThreshold
     let isRegions = mode == .fasterRCNN || mode == .auto && settings.text("type") == "faster-rcnn"
     overlap = try settings.number("iou") ?? (isRegions ? Self.overlapOfRegions : Self.usualOverlap)

@@ -42,9 +42,7 @@ package struct GridDecoder: Sendable, Equatable {
   package var isLogistic = false
 
   package init(kind: Kind, classes: Int, anchors: [(width: Double, height: Double)]) {
-    self.kind = kind
-    self.classes = classes
-    self.anchors = anchors
+    (self.kind, self.classes, self.anchors) = (kind, classes, anchors)
   }
 
   package static func == (a: GridDecoder, b: GridDecoder) -> Bool {
@@ -80,12 +78,11 @@ package struct GridDecoder: Sendable, Equatable {
           for column in 0..<columns {
             let place = Place(
               elements: elements, first: index * numbers * plane + row * columns + column,
-              step: plane, column: Double(column), row: Double(row))
+              step: plane, column: Double(column), row: Double(row), columns: Double(columns),
+              rows: Double(rows))
             let scores = scores(place, threshold: threshold)
             if scores.isEmpty { continue }
-            let box = box(
-              place, anchor, columns: Double(columns), rows: Double(rows), width: Double(width),
-              height: Double(height))
+            let box = box(place, anchor, width: Double(width), height: Double(height))
             guard box.isFinite else { continue }
             for (label, score) in scores {
               objects.append(DetectedObject(box: box, classIndex: label, score: score))
@@ -103,13 +100,15 @@ package struct GridDecoder: Sendable, Equatable {
     let step: Int
     let column: Double
     let row: Double
+    /// Of the grid.
+    let columns: Double
+    let rows: Double
 
     subscript(number: Int) -> Double { Double(elements[first + number * step]) }
   }
 
   private func box(
-    _ place: Place, _ anchor: (width: Double, height: Double), columns: Double, rows: Double,
-    width: Double, height: Double
+    _ place: Place, _ anchor: (width: Double, height: Double), width: Double, height: Double
   ) -> Box {
     let stride = kind == .gaussian ? 2 : 1
     let shift = (scale - 1) / 2
@@ -118,10 +117,10 @@ package struct GridDecoder: Sendable, Equatable {
     }
     func extent(_ value: Double) -> Double { isLogistic ? 4 * value * value : exp(value) }
     return Box(
-      centerX: (place.column + middle(place[0])) / columns,
-      centerY: (place.row + middle(place[stride])) / rows,
-      width: extent(place[2 * stride]) * anchor.width / (kind == .region ? columns : width),
-      height: extent(place[3 * stride]) * anchor.height / (kind == .region ? rows : height))
+      centerX: (place.column + middle(place[0])) / place.columns,
+      centerY: (place.row + middle(place[stride])) / place.rows,
+      width: extent(place[2 * stride]) * anchor.width / (kind == .region ? place.columns : width),
+      height: extent(place[3 * stride]) * anchor.height / (kind == .region ? place.rows : height))
   }
 
   /// The classes whose score is above `threshold`.

@@ -7,9 +7,6 @@ package struct Box: Sendable, Equatable {
   package var bottom: Double
 
   package init(left: Double, top: Double, right: Double, bottom: Double) {
-    self.left = left
-    self.top = top
-    self.right = right
-    self.bottom = bottom
+    (self.left, self.top, self.right, self.bottom) = (left, top, right, bottom)
   }
 }

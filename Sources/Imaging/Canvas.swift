@@ -7,9 +7,7 @@ package struct Color: Sendable, Equatable {
   package var blue: UInt8
 
   package init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
-    self.red = red
-    self.green = green
-    self.blue = blue
+    (self.red, self.green, self.blue) = (red, green, blue)
   }
 
   /// A color from `hue`, `saturation` and `value`, each in 0…1; a hue of 1 equals a hue of 0.
@@ -58,8 +56,7 @@ package struct Canvas: Sendable {
   /// A canvas of one color.
   package init(width: Int, height: Int, _ color: Color) throws {
     _ = try checkedProduct([width, height, 3], limit: Limits.imageSamples)
-    self.width = width
-    self.height = height
+    (self.width, self.height) = (width, height)
     samples = [UInt8](repeating: 0, count: 3 * width * height)
     fill(x: 0..<width, y: 0..<height, color)
   }

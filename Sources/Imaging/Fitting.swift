@@ -61,11 +61,7 @@ struct ImagePlacement: Equatable {
   }
 
   init(source: Box, left: Int, top: Int, width: Int, height: Int) {
-    self.source = source
-    self.left = left
-    self.top = top
-    self.width = width
-    self.height = height
+    (self.source, self.left, self.top, self.width, self.height) = (source, left, top, width, height)
   }
 }
 

@@ -24,9 +24,7 @@ public struct Image: Sendable, Equatable {
     self.damage = damage
     precondition(channelCount == 1 || channelCount == 3)
     precondition(samples.count == width * height * channelCount)
-    self.width = width
-    self.height = height
-    self.channelCount = channelCount
+    (self.width, self.height, self.channelCount) = (width, height, channelCount)
     self.samples = samples
   }
 

@@ -24,10 +24,7 @@ package struct ImageMapping: Sendable, Equatable {
     source: Box, target: Box, width: Int, height: Int,
     orientation: Orientation = .upright
   ) {
-    self.source = source
-    self.target = target
-    self.width = width
-    self.height = height
+    (self.source, self.target, self.width, self.height) = (source, target, width, height)
     self.orientation = orientation
   }
 

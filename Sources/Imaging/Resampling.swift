@@ -23,7 +23,7 @@ extension Image {
   ) throws -> Image {
     try SampleBuffer.checkSize(width: width, height: height)
     if width == self.width, height == self.height, region == whole { return self }
-    guard let support = interpolation.support else {
+    guard interpolation.support != nil else {
       switch interpolation {
       case .openCVBilinear: return try resizedAsOpenCV(width: width, height: height, of: region)
       case .tensorFlowBilinear:
@@ -32,9 +32,9 @@ extension Image {
       }
     }
     let across = ResampledAxis(
-      from: self.width, region.left, region.right, to: width, interpolation, support)
+      from: self.width, region.left, region.right, to: width, interpolation)
     let down = ResampledAxis(
-      from: self.height, region.top, region.bottom, to: height, interpolation, support)
+      from: self.height, region.top, region.bottom, to: height, interpolation)
     let lostColumns = region.right - region.left - Double(width)
     let lostRows = region.bottom - region.top - Double(height)
     let steps: [(Axis, ResampledAxis)] = [(.columns, across), (.rows, down)]
@@ -146,15 +146,14 @@ private struct ResampledAxis {
   private(set) var weights: [Int32] = []
 
   init(
-    from count: Int, _ start: Double, _ end: Double, to size: Int, _ interpolation: Interpolation,
-    _ support: Double
+    from count: Int, _ start: Double, _ end: Double, to size: Int, _ interpolation: Interpolation
   ) {
     self.size = size
     changes = size != count || start != 0 || end != Double(count)
     guard changes else { return }
     let scale = (end - start) / Double(size)
     let filterScale = max(scale, 1)
-    let reach = support * filterScale
+    let reach = (interpolation.support ?? 0) * filterScale
     for index in 0..<size {
       let center = start + (Double(index) + 0.5) * scale
       let first = max(0, Int(center - reach + 0.5))

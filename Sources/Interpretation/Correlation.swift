@@ -17,14 +17,8 @@ package struct Correlation: Sendable {
     channels: Int, outputs: Int, groups: Int, size: [Int], out: [Int], kernel: [Int],
     stride: [Int], pad: [Int], dilation: [Int]
   ) {
-    self.channels = channels
-    self.outputs = outputs
-    self.groups = groups
-    self.size = size
-    self.out = out
-    self.kernel = kernel
-    self.stride = stride
-    self.pad = pad
+    (self.channels, self.outputs, self.groups, self.size) = (channels, outputs, groups, size)
+    (self.out, self.kernel, self.stride, self.pad) = (out, kernel, stride, pad)
     self.dilation = dilation
   }
 
@@ -81,7 +75,7 @@ package struct Correlation: Sendable {
                           + h.range.lowerBound
                         Self.add(
                           x.baseAddress! + source, step, h.range.count, factors,
-                          y.baseAddress! + row, target, block)
+                          PlaneRows(first: y.baseAddress! + row, stride: target, count: block))
                       }
                     }
                   }
@@ -95,12 +89,19 @@ package struct Correlation: Sendable {
     }
   }
 
-  /// Adds a row, times a factor for each, to the same row of up to four planes.
+  /// The same row of up to four planes.
+  private struct PlaneRows {
+    let first: UnsafeMutablePointer<Double>
+    let stride: Int
+    let count: Int
+  }
+
+  /// Adds a row, times a factor for each, to the same row of some planes.
   @inline(__always) private static func add(
     _ x: UnsafePointer<Double>, _ step: Int, _ count: Int,
-    _ factors: (Double, Double, Double, Double), _ y: UnsafeMutablePointer<Double>, _ plane: Int,
-    _ block: Int
+    _ factors: (Double, Double, Double, Double), _ rows: PlaneRows
   ) {
+    let (y, plane, block) = (rows.first, rows.stride, rows.count)
     if block == 4 {
       let (a, b, c, d) = (y, y + plane, y + 2 * plane, y + 3 * plane)
       if step == 1 {

@@ -60,7 +60,7 @@ package struct KerasInterpreter: SourceInterpreter {
         ModelError(.mismatch, "input '\(input.name)' has no value", file: file))
       return KerasValue(array: value)
     }
-    let results = try run(model, values, prefix: "", visit, takeOver)
+    let results = try run(ModelCall(model: model, prefix: ""), values, visit, takeOver)
     return Dictionary(
       zip(outputNames, results.map(\.array)), uniquingKeysWith: { first, _ in first })
   }
@@ -73,10 +73,15 @@ package struct KerasInterpreter: SourceInterpreter {
     let call: Int
   }
 
+  private struct ModelCall {
+    let model: KerasModel
+    let prefix: String
+    var isTraining = false
+  }
+
   /// A model that TimeDistributed applies to each step. The results of its layers have the steps.
   private func stepwise(
-    _ model: KerasModel, _ inputs: [KerasValue], prefix: String, _ isTraining: Bool,
-    _ visit: Visitor, _ takeOver: Substitute
+    _ call: ModelCall, _ inputs: [KerasValue], _ visit: Visitor, _ takeOver: Substitute
   ) throws -> [KerasValue] {
     guard inputs.count == 1, inputs[0].array.rank >= 3 else {
       throw ModelError(.unsupported, "a TimeDistributed model of several inputs", file: file)
@@ -87,7 +92,7 @@ package struct KerasInterpreter: SourceInterpreter {
     }
     return try Wrappers.stepwise(inputs[0], generation) { value in
       try run(
-        model, [value], prefix: prefix, isTraining: isTraining,
+        call, [value],
         { label, array in
           // The states of a layer are those of each step.
           label.contains(":")
@@ -98,9 +103,9 @@ package struct KerasInterpreter: SourceInterpreter {
   }
 
   private func run(
-    _ model: KerasModel, _ arguments: [KerasValue], prefix: String, isTraining: Bool = false,
-    _ visit: Visitor, _ takeOver: Substitute
+    _ run: ModelCall, _ arguments: [KerasValue], _ visit: Visitor, _ takeOver: Substitute
   ) throws -> [KerasValue] {
+    let model = run.model
     try require(
       arguments.count == model.inputs.count,
       "a model with \(model.inputs.count) inputs gets \(arguments.count)", file: file)
@@ -144,16 +149,17 @@ package struct KerasInterpreter: SourceInterpreter {
           waiting.append(call)
           continue
         }
-        let name = prefix + layer.name + (layer.calls.count > 1 ? "_\(call.call)" : "")
+        let name = run.prefix + layer.name + (layer.calls.count > 1 ? "_\(call.call)" : "")
         // The argument of a model's call is that of its layers.
         let stated = layer.training.indices.contains(call.call) ? layer.training[call.call] : nil
-        let isTraining = stated ?? isTraining
+        let isTraining = stated ?? run.isTraining
         var outputs: [KerasValue]
         if let nested = layer.nested {
+          let inner = ModelCall(model: nested, prefix: name + "_", isTraining: isTraining)
           outputs =
             layer.isStepwise
-            ? try stepwise(nested, inputs, prefix: name + "_", isTraining, visit, takeOver)
-            : try run(nested, inputs, prefix: name + "_", isTraining: isTraining, visit, takeOver)
+            ? try stepwise(inner, inputs, visit, takeOver)
+            : try self.run(inner, inputs, visit, takeOver)
         } else {
           do {
             outputs = try LayerRun(

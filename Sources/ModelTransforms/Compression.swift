@@ -63,16 +63,9 @@ package struct CompressedLayer: Sendable {
   /// Why the weights kept their precision, unless that was requested.
   package internal(set) var note: String?
 
-  init(
-    name: String, type: String, storage: String, count: Int, bytesBefore: Int, bytesAfter: Int,
-    error: CompressionError, note: String?
-  ) {
-    (self.name, self.type, self.storage, self.count) = (name, type, storage, count)
-    (self.bytesBefore, self.bytesAfter, self.error, self.note) = (
-      bytesBefore, bytesAfter, error, note
-    )
-  }
+}
 
+extension CompressedLayer {
   /// Weights that keep their storage.
   package init(name: String, type: String, storage: String, count: Int, bytes: Int) {
     self.init(

@@ -87,21 +87,28 @@ extension Weights {
           let aligned = try alignedFloats(bytes, count: values.count)
           return try withExtendedLifetime(aligned.owner) {
             try Self.codes(
-              aligned.values, bits: bits, mode, shape: shape, channelAxis: channelAxis, scales,
-              isHalf: isHalf)
+              aligned.values, CodeOptions(bits: bits, mode: mode, scales: scales, isHalf: isHalf),
+              shape: shape, channelAxis: channelAxis)
           }
         }
     }
     return result
   }
 
+  private struct CodeOptions {
+    var bits: Int
+    var mode: CodeMode
+    var scales: ScaleChoice
+    var isHalf: Bool
+  }
+
   private static func codes(
-    _ values: UnsafeBufferPointer<Float>, bits: Int, _ mode: CodeMode, shape: [Int],
-    channelAxis: Int, _ scales: ScaleChoice, isHalf: Bool
+    _ values: UnsafeBufferPointer<Float>, _ options: CodeOptions, shape: [Int], channelAxis: Int
   ) throws -> (Bytes, Quantization) {
     if let wrong = values.first(where: { !$0.isFinite }) {
       throw ModelError(.unsupported, "the weight \(wrong) cannot be quantized")
     }
+    let bits = options.bits
     var codes = [UInt8](repeating: 0, count: values.count)
     var quantization = Quantization()
     quantization.numberOfBits = bits
@@ -111,13 +118,12 @@ extension Weights {
         TableCodes(table, bits: bits).write(values, to: codes)
         quantization.kind = .lookupTable(table)
       }
-      switch mode {
+      switch options.mode {
       case .linear, .linearSymmetric:
         quantization.kind = linearCodes(
-          values, bits: bits, isSymmetric: mode == .linearSymmetric, shape: shape,
-          channelAxis: channelAxis, scales, isHalf: isHalf, to: codes)
+          values, options, shape: shape, channelAxis: channelAxis, to: codes)
       case .linearTable:
-        table(TableCodes.evenTable(values, bits: bits, choice: scales))
+        table(TableCodes.evenTable(values, bits: bits, choice: options.scales))
       case .kMeansTable: table(TableCodes.kMeansTable(values, bits: bits))
       case .table(let given): table(given)
       }
@@ -131,9 +137,10 @@ extension Weights {
 
   /// Groups the values by step of the channel axis; each group consists of contiguous runs.
   private static func linearCodes(
-    _ values: UnsafeBufferPointer<Float>, bits: Int, isSymmetric: Bool, shape: [Int],
-    channelAxis: Int, _ choice: ScaleChoice, isHalf: Bool, to codes: UnsafeMutablePointer<UInt8>
+    _ values: UnsafeBufferPointer<Float>, _ options: CodeOptions, shape: [Int], channelAxis: Int,
+    to codes: UnsafeMutablePointer<UInt8>
   ) -> Quantization.Kind {
+    let isSymmetric = options.mode == .linearSymmetric
     // A vector gets one scale: a scale per value would take more memory than the values.
     let varies = shape.count > 1 && shape.indices.contains(channelAxis)
     let channels = varies ? shape[channelAxis] : 1
@@ -146,8 +153,9 @@ extension Weights {
     for channel in 0..<channels {
       func encode(_ values: UnsafeBufferPointer<Float>, _ codes: UnsafeMutablePointer<UInt8>) {
         let linear = LinearCodes(
-          values, bits: bits, isSymmetric: isSymmetric, choice: choice, isHalf: isHalf)
-        linear.write(values, bits: bits, to: codes)
+          values, bits: options.bits, isSymmetric: isSymmetric, choice: options.scales,
+          isHalf: options.isHalf)
+        linear.write(values, bits: options.bits, to: codes)
         scale.append(linear.scale)
         bias.append(linear.bias)
       }

@@ -10,21 +10,12 @@ package struct ReportedLayer: Sendable {
   package var multiplyAdds: Int?
   /// The blobs it reads and writes.
   package var blobs: String
-  package var fields: [(label: String, text: String)]
-  package var weights: [ReportedWeight]
+  package var fields: [(label: String, text: String)] = []
+  package var weights: [ReportedWeight] = []
 
-  package init(
-    name: String, type: String, shape: String, parameterCount: Int, multiplyAdds: Int?,
-    blobs: String, fields: [(label: String, text: String)], weights: [ReportedWeight]
-  ) {
-    self.name = name
-    self.type = type
-    self.shape = shape
+  package init(name: String, type: String, shape: String, parameterCount: Int, blobs: String) {
+    (self.name, self.type, self.shape, self.blobs) = (name, type, shape, blobs)
     self.parameterCount = parameterCount
-    self.multiplyAdds = multiplyAdds
-    self.blobs = blobs
-    self.fields = fields
-    self.weights = weights
   }
 }
 
@@ -36,10 +27,7 @@ package struct ReportedWeight: Sendable {
   package var distribution: ValueDistribution?
 
   package init(name: String, shape: [Int], storage: String?, distribution: ValueDistribution?) {
-    self.name = name
-    self.shape = shape
-    self.storage = storage
-    self.distribution = distribution
+    (self.name, self.shape, self.storage, self.distribution) = (name, shape, storage, distribution)
   }
 
   /// Its name and shape.

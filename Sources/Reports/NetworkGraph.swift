@@ -12,27 +12,18 @@ package struct NetworkGraph: Sendable {
     /// The type of the layer or of the feature.
     package var type: String
     /// The shape of its result.
-    package var shape: String
+    package var shape = ""
     /// The index of the layer among all layers; nil for an input or output of the model.
     package var layer: Int?
     /// Names and shapes.
-    package var weights: [String]
+    package var weights: [String] = []
     /// What the layer does; it gives the color.
     package var family: LayerFamily
     /// The indices of the layers of a folded block.
     var members: [Int] = []
 
-    package init(
-      name: String, kind: Kind, type: String, shape: String = "", layer: Int? = nil,
-      weights: [String] = [], family: LayerFamily? = nil
-    ) {
-      self.name = name
-      self.kind = kind
-      self.type = type
-      self.shape = shape
-      self.layer = layer
-      self.weights = weights
-      self.family = family ?? LayerFamily(type)
+    package init(name: String, kind: Kind, type: String) {
+      (self.name, self.kind, self.type, family) = (name, kind, type, LayerFamily(type))
     }
   }
 
@@ -124,9 +115,9 @@ extension NetworkGraph.Node {
     let types = block.map(\.type)
     self.init(
       name: common.count > 3 ? "\(common)…" : "\(first.name) … \(last.name)", kind: .folded,
-      type: block.count <= 4 ? types.joined(separator: " + ") : "block of \(block.count)",
-      shape: last.shape, layer: first.layer, weights: block.flatMap(\.weights),
-      family: block.count <= 4 ? first.family : .other)
+      type: block.count <= 4 ? types.joined(separator: " + ") : "block of \(block.count)")
+    (shape, layer, weights) = (last.shape, first.layer, block.flatMap(\.weights))
+    family = block.count <= 4 ? first.family : .other
     members = block.compactMap(\.layer)
   }
 }

@@ -23,7 +23,7 @@ import Testing
       let list = try InputList([folder], for: model)
       #expect(list.count == 20)
       for depth in [1, 3] {
-        let values = ReadAhead(list, for: model, depth: depth)
+        let values = ReadAhead(list, InputReader(model), depth: depth)
         for (index, name) in names.enumerated() {
           let item = try #require(values.next())
           #expect(item.source.name == "\(folder)/\(name)")

@@ -157,3 +157,13 @@ private func part(
     #expect(layout.centers.map(\.y) == [10, 80, 150])
   }
 }
+
+extension NetworkGraph.Node {
+  init(
+    name: String, kind: NetworkGraph.Kind, type: String, shape: String = "", layer: Int?,
+    weights: [String] = []
+  ) {
+    self.init(name: name, kind: kind, type: type)
+    (self.shape, self.layer, self.weights) = (shape, layer, weights)
+  }
+}

@@ -21,14 +21,12 @@ import Verification
           NetworkGraph.Node(name: name, kind: .layer, type: name, shape: name, layer: 0),
           inputs: [name], outputs: [name])
       ]))
-    report.add(
-      name,
-      layers: [
-        ReportedLayer(
-          name: name, type: name, shape: name, parameterCount: 1, multiplyAdds: 2, blobs: name,
-          fields: [(name, name)],
-          weights: [ReportedWeight(name: name, shape: [1], storage: name, distribution: nil)])
-      ])
+    var layer = ReportedLayer(
+      name: name, type: name, shape: name, parameterCount: 1, blobs: name)
+    layer.multiplyAdds = 2
+    layer.fields = [(name, name)]
+    layer.weights = [ReportedWeight(name: name, shape: [1], storage: name, distribution: nil)]
+    report.add(name, layers: [layer])
     report.add(
       name, times: [(name: name, milliseconds: 1, cells: [name])], titles: [name])
     report.add(

@@ -27,10 +27,7 @@ public struct Cause: Sendable {
     _ part: Part, _ summary: String, remedy: String? = nil,
     _ apply: @escaping @Sendable (inout Trial) throws -> Bool
   ) {
-    self.part = part
-    self.summary = summary
-    self.remedy = remedy
-    self.apply = apply
+    (self.part, self.summary, self.remedy, self.apply) = (part, summary, remedy, apply)
   }
 }
 

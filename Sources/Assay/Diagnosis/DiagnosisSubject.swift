@@ -25,9 +25,7 @@ struct DiagnosisSubject {
     _ model: Model, _ source: InputSource, _ expected: ArraySet, file: String,
     options: Comparison.Options
   ) throws {
-    self.model = model
-    self.source = source
-    self.options = options
+    (self.model, self.source, self.options) = (model, source, options)
     images = try options.images ?? ImageOptions(recordedIn: model)
     values = try source.read(for: model, images: images)
     var predictorOptions = options.predictor

@@ -68,9 +68,7 @@ struct PixelScale: Sendable {
 
   /// With other numbers; `scale` and `offset` have three.
   init(_ name: String, scale: [Double], offset: [Double]) {
-    self.name = name
-    self.scale = scale
-    self.offset = offset
+    (self.name, self.scale, self.offset) = (name, scale, offset)
     func list(_ values: [Double]) -> String {
       Set(values).count == 1 ? "\(values[0])" : values.map { "\($0)" }.joined(separator: ",")
     }

@@ -20,10 +20,7 @@ package struct ClassEvaluation {
     _ labels: InputLabels, names: [String]?, output: String? = nil, top: Int = 5,
     mistakeLimit: Int = ComparisonSummary.worstCount
   ) {
-    self.labels = labels
-    self.names = names
-    self.output = output
-    self.top = top
+    (self.labels, self.names, self.output, self.top) = (labels, names, output, top)
     self.mistakeLimit = mistakeLimit
   }
 

@@ -27,10 +27,9 @@ struct ModelDiffArguments: ParsableArguments {
     _ loop: inout InputLoop
   ) throws -> ComparisonSummary {
     var summary = ComparisonSummary()
-    try loop.run(
-      list, for: model, images: try options.images ?? ImageOptions(recordedIn: model),
-      hooks: options.engine.hooks
-    ) { source, values, _ in
+    let images = try options.images ?? ImageOptions(recordedIn: model)
+    let reader = InputReader(model, images: images, hooks: options.engine.hooks)
+    try loop.run(list, reader) { source, values, _ in
       let comparison = try pair.compare(values)
       summary.add(source.name, comparison.outputs, notCompared: comparison.unexpected)
     }

@@ -74,13 +74,14 @@ extension ReportedLayer {
   init(_ layer: Inspection.Layer, values: Bool) {
     self.init(
       name: layer.name, type: layer.type, shape: InspectionText.shapeText(layer),
-      parameterCount: layer.parameterCount, multiplyAdds: layer.multiplyAdds,
-      blobs: InspectionText.blobText(layer), fields: AttributeText.fields(layer.attributes),
-      weights: layer.weights.map { weight in
-        ReportedWeight(
-          name: weight.name, shape: weight.shape, storage: weight.values.storageName,
-          distribution: values
-            ? (try? weight.decoded().array()).flatMap { ValueDistribution($0) } : nil)
-      })
+      parameterCount: layer.parameterCount, blobs: InspectionText.blobText(layer))
+    multiplyAdds = layer.multiplyAdds
+    fields = AttributeText.fields(layer.attributes)
+    weights = layer.weights.map { weight in
+      ReportedWeight(
+        name: weight.name, shape: weight.shape, storage: weight.values.storageName,
+        distribution: values
+          ? (try? weight.decoded().array()).flatMap { ValueDistribution($0) } : nil)
+    }
   }
 }

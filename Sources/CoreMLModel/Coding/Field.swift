@@ -23,10 +23,7 @@ package struct Field<Message>: @unchecked Sendable {
     read: @escaping (inout Message, MessageReader) throws -> Void,
     write: @escaping (Message, MessageWriter) throws -> Void
   ) {
-    self.editWeights = editWeights
-    self.names = names
-    self.types = types
-    self.read = read
+    (self.editWeights, self.names, self.types, self.read) = (editWeights, names, types, read)
     self.write = write
   }
 

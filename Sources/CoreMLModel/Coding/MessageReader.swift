@@ -29,10 +29,7 @@ package final class MessageReader {
     _ message: UnsafeRawPointer, payloads: [ProtobufSkeleton.Payload], path: [UnknownFields.Step],
     collector: Collector
   ) throws {
-    self.message = message
-    self.payloads = payloads
-    self.path = path
-    self.collector = collector
+    (self.message, self.payloads, self.path, self.collector) = (message, payloads, path, collector)
     let base = message.load(as: ProtobufCMessage.self)
     guard let descriptor = base.descriptor else { throw ModelError(.internal, "no descriptor") }
     self.descriptor = descriptor

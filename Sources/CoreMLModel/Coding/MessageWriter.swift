@@ -25,9 +25,7 @@ package final class MessageWriter {
     try require(
       depth > 0, .limitExceeded, "messages are nested more than \(Limits.protobufDepth) levels deep"
     )
-    self.descriptor = descriptor
-    self.context = context
-    self.unknown = unknown
+    (self.descriptor, self.context, self.unknown) = (descriptor, context, unknown)
     self.depth = depth
     message = context.arena.allocate(Int(descriptor.pointee.sizeof_message))
     protobuf_c_message_init(descriptor, message)

@@ -33,9 +33,7 @@ package struct RecurrentWeights: Sendable, Equatable {
   package var peephole: Weights?
 
   package init(_ matrix: Weights? = nil, _ recursion: Weights? = nil, _ bias: Weights? = nil) {
-    self.matrix = matrix
-    self.recursion = recursion
-    self.bias = bias
+    (self.matrix, self.recursion, self.bias) = (matrix, recursion, bias)
   }
 
   /// The weights of every gate, with the endings of the fields' names.

@@ -82,15 +82,17 @@ private struct PrintedName {
     try require(!isFormula || Double(rows[0][0]) != nil, "CSV: \(rows)")
   }
 
+  private func node(_ name: String, _ type: String, _ layer: Int) -> NetworkGraph.Node {
+    var node = NetworkGraph.Node(name: name, kind: .layer, type: type)
+    node.layer = layer
+    return node
+  }
+
   private var graph: GraphText {
     GraphText(
       NetworkGraph([
-        NetworkGraph.Part(
-          NetworkGraph.Node(name: "n" + name, kind: .layer, type: "t" + name, shape: "", layer: 0),
-          inputs: [], outputs: ["b" + name]),
-        NetworkGraph.Part(
-          NetworkGraph.Node(name: "end", kind: .layer, type: "end", shape: "", layer: 1),
-          inputs: ["b" + name], outputs: []),
+        NetworkGraph.Part(node("n" + name, "t" + name, 0), inputs: [], outputs: ["b" + name]),
+        NetworkGraph.Part(node("end", "end", 1), inputs: ["b" + name], outputs: []),
       ]))
   }
 

@@ -40,10 +40,16 @@ package struct VolumeWindow: Sendable, Equatable {
   func along(
     _ axis: Int, size: Int, isTransposed: Bool = false, output: Int? = nil
   ) throws -> AxisWindow {
-    try AxisWindow(
+    var window = try AxisWindow(
       kernel: kernel[axis], stride: stride[axis] == 0 ? 1 : stride[axis],
-      dilation: dilation[axis] == 0 ? 1 : dilation[axis], padding: amounts(axis),
-      isSame: paddingType == .same, size: size, isTransposed: isTransposed, output: output)
+      dilation: dilation[axis] == 0 ? 1 : dilation[axis])
+    let (padding, isSame) = (amounts(axis), paddingType == .same)
+    if isTransposed {
+      try window.fit(transposedTo: size, padding: padding, isSame: isSame, output: output)
+    } else {
+      try window.fit(size, padding: padding, isSame: isSame)
+    }
+    return window
   }
 
   func check(_ what: String, _ faults: inout ValidationIssues) {

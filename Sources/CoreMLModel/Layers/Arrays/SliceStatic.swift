@@ -7,9 +7,7 @@ package struct AxisRange: Sendable, Equatable {
   package var count: Int
 
   package init(start: Int, step: Int, count: Int) {
-    self.start = start
-    self.step = step
-    self.count = count
+    (self.start, self.step, self.count) = (start, step, count)
   }
 
   /// The elements of an axis in numpy's slice `[begin:end:stride]`, of which there may be none.

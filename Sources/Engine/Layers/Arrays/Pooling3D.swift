@@ -11,8 +11,7 @@ extension Pooling3D: EngineLayer {
     // Depths become the channels of the planes.
     let planes = try layer.lower(pooling(windows[1], windows[2]), layer.inputs)[0]
     let columns = try layer.view(planes, try Shape([input[0], input[1], input[2], flat]))
-    let whole = AxisWindow(kernel: 1, stride: 1, dilation: 1, before: 0, after: 0, output: flat)
-    let result = try layer.lower(pooling(windows[0], whole), [columns])[0]
+    let result = try layer.lower(pooling(windows[0], .elements(flat)), [columns])[0]
     return [try layer.view(result, output)]
   }
 
